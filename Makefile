@@ -1,0 +1,59 @@
+# Two commands matter: `make demo` and `make test`. Both set up what they need, once.
+# With PYTHON=python3.12 and DISTRO=jazzy, .venv is made anew for that Python and those wheels.
+
+DISTRO :=
+ROBOT := hexapod
+SECONDS :=
+ARGS :=
+
+RUN := tools/run
+# No other ROS 2 process may be heard in a test, and no message field may hold a wrong type.
+RUN_TEST := ROS_DOMAIN_ID= ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_LOG_DIR= \
+            ROS_PYTHON_CHECK_FIELDS=1 $(RUN) python -m pytest
+
+.PHONY: help setup warm demo test coverage lint format types bench colcon lock clean
+
+help: ## List the targets
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+
+setup: ## Make .venv with the locked versions [DISTRO=kilted|jazzy] [PYTHON=python3.12]
+	@tools/setup.sh $(DISTRO)
+
+warm: .venv/warm ## Compile the kernels into their cache
+
+.venv/warm: $(wildcard ik_node/kernels/*.py) | setup
+	@$(RUN) python -m ik_node warm
+	@touch $@
+
+demo: setup warm ## Move a robot on the real node [ROBOT=hexapod] [SECONDS=10] [ROS_DOMAIN_ID=0]
+	@$(RUN) python -m ik_node demo $(ROBOT) $(if $(SECONDS),--seconds $(SECONDS))
+
+test: setup warm ## Run all tests [ARGS='-k hexapod']
+	@$(RUN_TEST) $(ARGS)
+
+coverage: setup ## Run all tests with the kernels as plain Python and count the lines they reach
+	@NUMBA_DISABLE_JIT=1 $(RUN_TEST) --cov --cov-report=term-missing:skip-covered $(ARGS)
+
+lint: setup ## Check style and the direction of imports
+	@$(RUN_TEST) -q test/architecture/test_layers.py test/architecture/test_linters.py -k 'not types'
+
+format: setup ## Mend what ruff can mend
+	@$(RUN) python -m ruff check --fix .
+	@$(RUN) python -m ruff format .
+
+types: setup ## Check types
+	@$(RUN) python -m mypy
+
+bench: setup warm ## Measure speed
+	@$(RUN) python -m ik_node bench $(ARGS)
+
+colcon: setup ## Build and test as a ROS 2 workspace does, below .venv
+	@$(RUN) tools/colcon.sh
+
+lock: ## Write requirements/*-py*.txt anew; needs python3.10 to python3.13
+	@python3.11 tools/lock.py
+
+clean: ## Remove .venv and everything else that was made
+	rm -rf .venv build install log *.egg-info .coverage
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -prune -exec rm -rf {} +

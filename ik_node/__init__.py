@@ -1,0 +1,101 @@
+"""
+Inverse kinematics for robots with closed loops.
+
+The names below are loaded when they are first used, so that `import ik_node` stays fast and needs
+neither Numba nor ROS.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ik_node.errors import (
+        DescriptionError,
+        IkError,
+        OptionError,
+        ShapeError,
+        TopologyError,
+        UnknownFrameError,
+        UnsupportedElementError,
+    )
+    from ik_node.model.closure import Closure
+    from ik_node.model.dof import DOF, DOF_NAMES
+    from ik_node.model.frame import Frame
+    from ik_node.model.goal import Goal
+    from ik_node.model.joint import Joint
+    from ik_node.model.link import Link
+    from ik_node.model.topology import find_roots, save_rest_pose
+    from ik_node.robot import load_robot, Robot
+    from ik_node.solver.options import SolverOptions
+    from ik_node.solver.result import PoseError, Solution, SolveResult
+    from ik_node.solver.solver import Solver
+    from ik_node.solver.status import Status, STATUS_NAMES
+
+__version__ = '0.1.0'
+
+_WHERE = {
+    'errors': (
+        'DescriptionError',
+        'IkError',
+        'OptionError',
+        'ShapeError',
+        'TopologyError',
+        'UnknownFrameError',
+        'UnsupportedElementError',
+    ),
+    'model.closure': ('Closure',),
+    'model.dof': ('DOF', 'DOF_NAMES'),
+    'model.frame': ('Frame',),
+    'model.goal': ('Goal',),
+    'model.joint': ('Joint',),
+    'model.link': ('Link',),
+    'model.topology': ('find_roots', 'save_rest_pose'),
+    'robot': ('Robot', 'load_robot'),
+    'solver.options': ('SolverOptions',),
+    'solver.result': ('PoseError', 'Solution', 'SolveResult'),
+    'solver.solver': ('Solver',),
+    'solver.status': ('STATUS_NAMES', 'Status'),
+}
+_MODULE_OF = {name: module for module, names in _WHERE.items() for name in names}
+
+__all__ = [
+    'DOF',
+    'DOF_NAMES',
+    'STATUS_NAMES',
+    'Closure',
+    'DescriptionError',
+    'Frame',
+    'Goal',
+    'IkError',
+    'Joint',
+    'Link',
+    'OptionError',
+    'PoseError',
+    'Robot',
+    'ShapeError',
+    'Solution',
+    'SolveResult',
+    'Solver',
+    'SolverOptions',
+    'Status',
+    'TopologyError',
+    'UnknownFrameError',
+    'UnsupportedElementError',
+    'find_roots',
+    'load_robot',
+    'save_rest_pose',
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+    value = getattr(import_module(f'{__name__}.{_MODULE_OF[name]}'), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

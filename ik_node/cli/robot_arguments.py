@@ -1,0 +1,33 @@
+"""Arguments that several commands share: which robot, and its closures."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ik_node.errors import DescriptionError
+from ik_node.robot import load_robot, Robot
+
+
+def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add ROBOT and --closures."""
+    parser.add_argument('robot', metavar='ROBOT', help='file with the robot description')
+    parser.add_argument(
+        '--closures', metavar='FILE', help='closure annotations, in place of those described'
+    )
+
+
+def robot_of(args: argparse.Namespace) -> Robot:
+    """
+    Load the robot of the arguments.
+
+    Raises
+    ------
+    IkError
+        If a file is missing or cannot be used.
+
+    """
+    for path in (args.robot, args.closures):
+        if path is not None and not Path(path).is_file():
+            raise DescriptionError('no such file', source=path)
+    return load_robot(Path(args.robot), closures=args.closures)

@@ -1,0 +1,60 @@
+"""What a reader makes of a robot description."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ik_node.model.closure import Closure
+from ik_node.model.joint import Joint
+from ik_node.model.link import Link
+
+
+@dataclass
+class Description:
+    """
+    The model graph of one description, with its names.
+
+    Attributes
+    ----------
+    name : str
+        The robot's.
+    source : str
+        File name, or '<text>'.
+    text : bytes or str
+        The description as it came.
+    dialect : str
+        What was recognised, for the log.
+    roots : list of Link or Joint
+        One per tree; with a floating base the 6-DoF joint above the tree's first link.
+    links : dict of str to Link
+        In the description's order, as are the following.
+    joints : dict of str to Joint
+        Movable and fixed ones.
+    closures : dict of str to Closure
+    actuated : list of str
+        Joints with a motor; empty = not known.
+    notes : list of str
+        What was guessed, left out or found odd.
+
+    """
+
+    name: str
+    source: str = '<text>'
+    text: bytes | str = ''
+    dialect: str = ''
+    roots: list[Link | Joint] = field(default_factory=list)
+    links: dict[str, Link] = field(default_factory=dict)
+    joints: dict[str, Joint] = field(default_factory=dict)
+    closures: dict[str, Closure] = field(default_factory=dict)
+    actuated: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def root(self) -> Link | Joint:
+        """Return the first of the roots."""
+        return self.roots[0]
+
+    @property
+    def joint_order(self) -> list[Joint]:
+        """Return the movable joints, in the description's order."""
+        return [joint for joint in self.joints.values() if joint.dof]

@@ -1,0 +1,115 @@
+# flake8: noqa: E203
+"""Joints and links by name to trees of frames."""
+
+from __future__ import annotations
+
+from ik_node.description.description import Description
+from ik_node.errors import TopologyError
+from ik_node.model.dof import DOF
+from ik_node.model.joint import Joint
+from ik_node.model.link import Link
+
+WORLD_JOINT = '__world_joint__'
+
+
+def hang_tree(description: Description, ends: dict[str, tuple[str, str]]) -> None:
+    """
+    Hang joints and links under one another and find the roots.
+
+    Parameters
+    ----------
+    description : Description
+        Has the links and joints, not yet connected; `roots` is filled.
+    ends : dict of str to (str, str)
+        Joint name -> names of parent and child link.
+
+    Raises
+    ------
+    TopologyError
+        If a link has two parents, or joints form a ring without a root.
+
+    """
+    above: dict[str, str] = {}
+    below: dict[str, list[str]] = {name: [] for name in description.links}
+    for joint, (parent, child) in ends.items():
+        if child in above:
+            raise TopologyError(
+                f'{description.source}: the link {child!r} is the child of two joints, '
+                f'{above[child]!r} and {joint!r}; make one of them a loop: '
+                '<loop_joint> or a closure annotation'
+            )
+        above[child] = joint
+        below[parent].append(joint)
+    roots = [name for name in description.links if name not in above]
+    order = list(roots)
+    for name in order:  # grows while it is walked
+        order.extend(ends[joint][1] for joint in below[name])
+    if len(order) < len(description.links):
+        raise TopologyError(f'{description.source}: {_ring(set(order), above, ends)}')
+    for name in reversed(order):  # leaves first: each frame is still a root when it gets children
+        for joint in below[name]:
+            description.joints[joint].add_child(description.links[ends[joint][1]])
+            description.links[name].add_child(description.joints[joint])
+    description.roots = [description.links[name] for name in roots]
+    if len(roots) > 1:
+        listed = ', '.join(map(repr, roots))
+        description.notes.append(f'links without a parent: {listed}; each is fixed in the world')
+
+
+def float_roots(description: Description) -> None:
+    """
+    Put a joint with six DoF above every root.
+
+    The first is named `__world_joint__`, a further one `__world_joint__:LINK`.
+    """
+    floating: dict[str, Joint] = {}
+    for root in description.roots:
+        name = f'{WORLD_JOINT}:{root.name}' if floating else WORLD_JOINT
+        joint = Joint(name)
+        joint.set_dof(*DOF)
+        joint.add_child(root)
+        floating[name] = joint
+    for name in floating:
+        if name in description.joints:
+            raise TopologyError(f'{description.source}: the joint name {name!r} is taken')
+    description.joints = {**floating, **description.joints}
+    description.roots = list(floating.values())
+
+
+def trim_unused(description: Description) -> None:
+    """Take off every branch that neither moves nor closes a loop."""
+    used = {id(link) for link in description.links.values() if _is_used(link)}
+    order: list[Link] = []
+    for root in description.roots:
+        root.traverse(lambda frame: order.append(frame) if isinstance(frame, Link) else None)
+    for link in reversed(order):
+        joint = link.parent
+        parent = None if joint is None else joint.parent
+        if not isinstance(joint, Joint) or not isinstance(parent, Link) or joint.dof:
+            continue
+        if link.children or id(link) in used:
+            continue
+        joint.remove_child(link)
+        parent.remove_child(joint)
+        del description.links[link.name], description.joints[joint.name]
+
+
+def _is_used(link: Link) -> bool:
+    return bool(link.closure_joints) or any(
+        isinstance(child, Joint) and child.is_closure for child in link.children
+    )
+
+
+def _ring(seen: set[str], above: dict[str, str], ends: dict[str, tuple[str, str]]) -> str:
+    name = next(link for link in above if link not in seen)
+    path: list[str] = []
+    while name not in path:
+        path.append(name)
+        name = ends[above[name]][0]
+    ring = path[path.index(name) :]
+    joints = ', '.join(repr(above[link]) for link in reversed(ring))
+    links = ', '.join(map(repr, reversed(ring)))
+    return (
+        f'the joints {joints} form a ring of the links {links} with no root; make one of them a '
+        'loop: <loop_joint> or a closure annotation'
+    )

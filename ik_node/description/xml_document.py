@@ -1,0 +1,195 @@
+"""XML read with line numbers, bounded in size, without entities or external references."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite, isinf, isnan
+from typing import NoReturn
+from xml.etree.ElementTree import Element, TreeBuilder
+from xml.parsers import expat
+
+from ik_node.errors import DescriptionError
+
+MAX_BYTES = 32 * 2**20
+MAX_ELEMENTS = 300_000
+MAX_DEPTH = 100
+MAX_NUMBER = 1e12
+
+
+class XmlDocument:
+    """
+    A parsed file or text that knows on which line each element began.
+
+    Prefixes are part of the tag ('drake:mimic'), declared or not: files in the wild forget to.
+
+    Attributes
+    ----------
+    root : Element
+    source : str
+        File name, or '<text>', for messages.
+
+    """
+
+    def __init__(self, root: Element, lines: dict[Element, int], source: str) -> None:
+        self.root = root
+        self.source = source
+        self._lines = lines
+
+    def line(self, element: Element) -> int | None:
+        """Return the line on which an element begins, counted from 1."""
+        return self._lines.get(element)
+
+    def error(
+        self, element: Element, message: str, kind: type[DescriptionError] = DescriptionError
+    ) -> DescriptionError:
+        """Make the exception for a fault in an element: its line and start tag come first."""
+        name = element.get('name')
+        tag = element.tag if name is None else f'{element.tag} name="{name}"'
+        return kind(f'<{tag}>: {message}', source=self.source, line=self.line(element))
+
+    def attribute(self, element: Element, name: str) -> str:
+        """Return an attribute that must be there and not be empty."""
+        value = element.get(name)
+        if value is None or not value.strip():
+            found = 'is missing' if value is None else 'is empty'
+            raise self.error(element, f'the attribute {name}="..." {found}')
+        return value
+
+    def child(self, element: Element, tag: str) -> Element:
+        """Return the first child of a tag that must be there."""
+        found = element.find(tag)
+        if found is None:
+            raise self.error(element, f'the element <{tag}> is missing')
+        return found
+
+    def numbers(
+        self,
+        element: Element | None,
+        name: str,
+        default: Sequence[float],
+        *,
+        infinite: bool = False,
+    ) -> list[float]:
+        """
+        Return the numbers of an attribute, as many as the default has.
+
+        Parameters
+        ----------
+        element : Element or None
+            None gives the default, as a missing attribute does.
+        name : str
+            The attribute.
+        default : sequence of float
+            For a missing one.
+        infinite : bool
+            Whether inf and -inf are allowed.
+
+        Raises
+        ------
+        DescriptionError
+            If the count is wrong, or one is not a number, not finite or beyond 1e12.
+
+        """
+        text = None if element is None else element.get(name)
+        if element is None or text is None:
+            return list(default)
+        parts = text.split()
+        if len(parts) != len(default):
+            wanted = f'{len(default)} number' + ('s' if len(default) > 1 else '')
+            raise self.error(element, f'{name}="{_short(text)}": expected {wanted}')
+        return [self._number(element, name, part, infinite) for part in parts]
+
+    def _number(self, element: Element, name: str, text: str, infinite: bool) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = float('nan')
+        if '_' in text or isnan(value):
+            raise self.error(element, f'{name}: {_short(text)!r} is not a number')
+        if (not isfinite(value) or abs(value) > MAX_NUMBER) and not (infinite and isinf(value)):
+            raise self.error(
+                element, f'{name}: {_short(text)!r} is out of range (up to {MAX_NUMBER:g})'
+            )
+        return value
+
+
+def parse_xml(data: bytes | str, source: str, *, max_bytes: int = MAX_BYTES) -> XmlDocument:
+    """
+    Parse XML into elements.
+
+    Parameters
+    ----------
+    data : bytes or str
+        bytes are decoded as their XML declaration says, else as UTF-8.
+    source : str
+        For messages.
+    max_bytes : int
+        Larger input is refused.
+
+    Raises
+    ------
+    DescriptionError
+        If it is too large, too deep, not well-formed, or declares entities.
+
+    """
+    if len(data) > max_bytes:
+        raise DescriptionError(
+            f'{len(data)} bytes; the largest description read is {max_bytes} bytes', source=source
+        )
+    return _Parser(source).parse(data)
+
+
+class _Parser:
+    """Expat without namespaces, with guards."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._builder = TreeBuilder()
+        self._lines: dict[Element, int] = {}
+        self._depth = 0
+        self._expat = expat.ParserCreate()
+        self._expat.buffer_text = True
+        self._expat.StartElementHandler = self._start
+        self._expat.EndElementHandler = self._end
+        self._expat.CharacterDataHandler = self._builder.data
+        # Entities are how XML bombs and file disclosure are made; no description needs them.
+        self._expat.EntityDeclHandler = self._refuse_entity
+        self._expat.UnparsedEntityDeclHandler = self._refuse_entity
+        self._expat.ExternalEntityRefHandler = self._refuse_entity
+        self._expat.SkippedEntityHandler = self._refuse_entity
+
+    def parse(self, data: bytes | str) -> XmlDocument:
+        try:
+            self._expat.Parse(data, True)
+        except expat.ExpatError as error:
+            raise DescriptionError(
+                f'not well-formed XML: {expat.ErrorString(error.code)} '
+                f'(column {error.offset + 1})',
+                source=self._source,
+                line=error.lineno,
+            ) from None
+        except (ValueError, LookupError) as error:  # lone surrogates, unknown encodings
+            raise DescriptionError(f'cannot be decoded: {error}', source=self._source) from None
+        return XmlDocument(self._builder.close(), self._lines, self._source)
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            self._fail(f'elements are nested more than {MAX_DEPTH} deep')
+        if len(self._lines) >= MAX_ELEMENTS:
+            self._fail(f'more than {MAX_ELEMENTS} elements')
+        self._lines[self._builder.start(tag, attributes)] = self._expat.CurrentLineNumber
+
+    def _end(self, tag: str) -> None:
+        self._depth -= 1
+        self._builder.end(tag)
+
+    def _refuse_entity(self, *details: object) -> NoReturn:
+        self._fail('declares or uses an XML entity; entities are refused, write the text out')
+
+    def _fail(self, message: str) -> NoReturn:
+        raise DescriptionError(message, source=self._source, line=self._expat.CurrentLineNumber)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else text[:57] + '...'

@@ -1,0 +1,28 @@
+"""Our own robots with their goals and motions, free of ROS."""
+
+from __future__ import annotations
+
+import importlib
+
+from ik_node.errors import UnknownFrameError
+from ik_node.gallery.gallery_item import GalleryItem
+
+NAMES: tuple[str, ...] = ('hexapod',)
+
+
+def gallery_item(name: str) -> GalleryItem:
+    """
+    Return the robot of that name with its goals and its motion.
+
+    Raises
+    ------
+    UnknownFrameError
+        If there is none.
+
+    """
+    if name not in NAMES:
+        raise UnknownFrameError(name, NAMES, kind='gallery item')
+    item = importlib.import_module(f'ik_node.gallery.{name}').ITEM
+    if not isinstance(item, GalleryItem):
+        raise TypeError(f'ik_node.gallery.{name}.ITEM is a {type(item).__name__}')
+    return item

@@ -1,0 +1,1 @@
+"""Compiled kinematics: arrays in, integers out. The only place that imports Numba."""

@@ -1,0 +1,97 @@
+"""
+The one place that knows about Numba: how a kernel is compiled, and where it is cached.
+
+Numba keys its cache by the file a function stands in, so an edit in a callee's file would leave a
+stale caller behind. The cache folder therefore carries a digest of all kernel sources. Without
+Numba the kernels run as plain Python: slow, with one warning, the same answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import hashlib
+import os
+from pathlib import Path
+import sys
+from typing import Any, TypeVar
+import warnings
+
+F = TypeVar('F', bound=Callable[..., Any])
+
+try:
+    import numba
+except ImportError:
+    numba = None
+
+compiled: bool = numba is not None and os.environ.get('NUMBA_DISABLE_JIT', '0') in ('', '0')
+
+if numba is None:
+    warnings.warn(
+        'numba is not installed: kernels run as plain Python, a hundred times slower; '
+        'install it with `pip install numba` or the rosdep key python3-numba',
+        RuntimeWarning,
+        stacklevel=2,
+    )
+
+
+def sources_digest() -> str:
+    """Return a digest of everything that decides what the compiled kernels do."""
+    digest = hashlib.sha256(sys.version.encode())
+    digest.update(numba.__version__.encode() if numba is not None else b'')
+    digest.update(os.environ.get('NUMBA_BOUNDSCHECK', '').encode())
+    for path in sorted(Path(__file__).parent.glob('*.py')):
+        digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _cache_folder() -> Path:
+    """Return the folder for compiled kernels: beside the code, else per user."""
+    name = f'kernels-{sources_digest()}'
+    beside = Path(__file__).parent / '__pycache__'
+    try:
+        beside.mkdir(exist_ok=True)
+        if os.access(beside, os.W_OK):
+            return beside / name
+    except OSError:
+        pass
+    per_user = Path(os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache')
+    return per_user / 'ik_node' / name
+
+
+cache_folder: Path | None = _cache_folder() if compiled else None
+
+
+def kernel(function: F) -> F:
+    """
+    Compile a function that is called by other kernels only, and inlined into them.
+
+    Kernels do not allocate, so they are compiled without reference counting (`_nrt=False`), which
+    would cost more than the arithmetic.
+    """
+    return _compile(
+        function, _nrt=False, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True
+    )
+
+
+def entry(function: F) -> F:
+    """Compile a kernel that is called from Python; cached on disk with all it calls."""
+    return _compile(function, _nrt=False, cache=True)
+
+
+def planner(function: F) -> F:
+    """Compile a function that may allocate: work done once per structure, not once per step."""
+    return _compile(function, cache=True)
+
+
+def _compile(function: F, **options: bool) -> F:
+    if not compiled:
+        return function
+    from numba.core import config
+
+    before = config.CACHE_DIR
+    config.CACHE_DIR = str(cache_folder)  # read by numba when the function is decorated
+    try:
+        made: F = numba.njit(nogil=True, error_model='numpy', **options)(function)
+        return made
+    finally:
+        config.CACHE_DIR = before

@@ -1,0 +1,230 @@
+"""Where a solve starts from: the first start, a kick, a restart; and how good an iterate is."""
+
+from math import pi
+
+from ik_node.kernels._jit import kernel
+from ik_node.kernels.counters import (
+    BEST_COST,
+    CLOSED_AT_START,
+    COST,
+    COUNTS,
+    DAMPING_SCALE,
+    LAST_LEVEL,
+    LEVEL,
+    LOOPS,
+    PHASE,
+    PHASE_REACH,
+    PHASE_SETTLE,
+    RANDOM,
+    STALE,
+    STARTS,
+    STATUS,
+    STATUS_RUNNING,
+)
+from ik_node.kernels.forward import forward, place_b_frames
+from ik_node.kernels.jacobian import jacobian
+from ik_node.kernels.layout import (
+    CON_LEVEL,
+    CON_ROTATION_TOLERANCE,
+    CON_TRANSLATION_TOLERANCE,
+    CON_WEIGHT,
+    JOINT_LOWER,
+    JOINT_REST,
+    JOINT_REST_ON,
+    JOINT_TARGET,
+    JOINT_TARGET_WEIGHT,
+    JOINT_UPPER,
+    JOINT_WINDOW,
+    Solve,
+)
+from ik_node.kernels.options import (
+    DAMPING_FACTOR,
+    REST_POSE_FACTOR,
+    ROTATION_FACTOR,
+    SEED,
+    TRANSLATION_FACTOR,
+)
+from ik_node.kernels.rotation import euler_difference
+from ik_node.kernels.rows import residuals
+
+
+@kernel
+def all_within_tolerance(s: Solve, level: int) -> bool:
+    """
+    Return whether every constraint up to a level is within its tolerances.
+
+    A negative level -1 - c asks for constraint c alone.
+    """
+    for c in range(s.nc):
+        asked = (level >= 0 and s.constraints[c, CON_LEVEL] <= level) or c == -1 - level
+        # Written so that a NaN is not within tolerance.
+        met = (
+            s.w[s.error + 2 * c] <= s.constraints[c, CON_TRANSLATION_TOLERANCE]
+            and s.w[s.error + 2 * c + 1] <= s.constraints[c, CON_ROTATION_TOLERANCE]
+        )
+        if asked and not met:
+            return False
+    return True
+
+
+@kernel
+def settle_distance(s: Solve, x: int) -> None:
+    """Write the way from x to the targets to `wish`, on SO(3) where a ball is free."""
+    w = s.w
+    for v in range(s.nv):
+        w[s.wish + v] = w[s.target + v] - w[x + v] if w[s.pull + v] > 0.0 else 0.0
+    for j in range(s.n):
+        if s.i[s.ball + j] == 1:
+            c, b, a = s.i[s.var + j], s.i[s.var + j + 1], s.i[s.var + j + 2]
+            if s.k[s.free_ball + c] == 1 and w[s.pull + c] > 0.0:
+                w[s.wish + a], w[s.wish + b], w[s.wish + c] = euler_difference(
+                    w[x + a], w[x + b], w[x + c], w[s.target + a], w[s.target + b], w[s.target + c]
+                )
+
+
+@kernel
+def cost_of(s: Solve, x: int) -> float:
+    """Return the cost of the present phase at x, whose rows are in `trial`."""
+    phase, level = s.k[PHASE], s.k[LEVEL]
+    total = 0.0
+    if phase == PHASE_SETTLE:
+        settle_distance(s, x)
+        for v in range(s.nv):
+            total += s.w[s.pull + v] * s.w[s.wish + v] * s.w[s.wish + v]
+        return 0.5 * total
+    for c in range(s.nc):
+        if phase == PHASE_REACH or s.constraints[c, CON_LEVEL] == level:
+            for r in range(s.i[s.row0 + c], s.i[s.row0 + c + 1]):
+                total += s.w[s.weight + r] * s.w[s.trial + r] * s.w[s.trial + r]
+    return 0.5 * total
+
+
+@kernel
+def evaluate(s: Solve) -> None:
+    """Bring frames, residuals, Jacobian and cost up to date with x."""
+    forward(s, s.x)
+    residuals(s)
+    for r in range(s.nr):
+        s.w[s.residual + r] = s.w[s.trial + r]
+    s.w[COST] = cost_of(s, s.x)
+    if s.k[CLOSED_AT_START] < 0:
+        s.k[CLOSED_AT_START] = 1 if all_within_tolerance(s, 0) else 0
+    jacobian(s)
+
+
+@kernel
+def random_number(s: Solve) -> float:
+    """Return the next number in [0, 1): a multiplicative generator (Park & Miller 1988)."""
+    state = (s.k[RANDOM] * 48271) % 2147483647
+    s.k[RANDOM] = state
+    return float(state / 2147483647.0)
+
+
+@kernel
+def kick(s: Solve) -> None:
+    """Push x a little to the side, out of a stationary point that is no minimum."""
+    for v in range(s.nv):
+        size = min(0.02, 0.05 * (s.w[s.upper + v] - s.w[s.lower + v]))
+        value = s.w[s.x + v] + size * (2.0 * random_number(s) - 1.0)
+        s.w[s.x + v] = min(max(value, s.w[s.lower + v]), s.w[s.upper + v])
+
+
+@kernel
+def restart(s: Solve) -> None:
+    """
+    Draw a new start between the limits.
+
+    Where loops must close, starts near the first one come first: a draw in all joints at once
+    would mostly lie in another assembly or in none.
+    """
+    share = 1.0
+    if s.k[LOOPS] > 0:
+        turn = s.k[STARTS] % 4
+        share = 0.15 if turn == 2 else (0.35 if turn == 3 else (0.7 if turn == 0 else 1.0))
+    for v in range(s.nv):
+        least, most = s.w[s.lower + v], s.w[s.upper + v]
+        if not least > -1e300 or not most < 1e300:
+            reach = pi
+            if least > -1e300:
+                most = least + 2.0 * reach
+            elif most < 1e300:
+                least = most - 2.0 * reach
+            else:
+                least, most = s.w[s.x_start + v] - reach, s.w[s.x_start + v] + reach
+        drawn = least + (most - least) * random_number(s)
+        s.w[s.x + v] = s.w[s.x_start + v] + share * (drawn - s.w[s.x_start + v])
+
+
+@kernel
+def set_wishes(s: Solve) -> None:
+    """Gather joint targets and rest pose; a target outweighs a rest pose by far."""
+    for v in range(s.nv):
+        g = s.i[s.var_q + v]
+        s.w[s.target + v], s.w[s.pull + v], s.w[s.gain + v] = 0.0, 0.0, 0.0
+        if s.joints[JOINT_TARGET_WEIGHT, g] > 0.0:
+            s.w[s.target + v] = s.joints[JOINT_TARGET, g]
+            s.w[s.pull + v] = s.joints[JOINT_TARGET_WEIGHT, g]
+            s.w[s.gain + v] = 1.0
+        elif s.joints[JOINT_REST_ON, g] > 0.0 and s.options[REST_POSE_FACTOR] > 0.0:
+            s.w[s.target + v] = s.joints[JOINT_REST, g]
+            s.w[s.pull + v] = 1e-3
+            s.w[s.gain + v] = s.options[REST_POSE_FACTOR]
+
+
+@kernel
+def set_bounds(s: Solve) -> None:
+    """Gather the start, its bounds, and which balls may turn without regard to Euler angles."""
+    for v in range(s.nv):
+        g = s.i[s.var_q + v]
+        least, most = s.joints[JOINT_LOWER, g], s.joints[JOINT_UPPER, g]
+        window = s.joints[JOINT_WINDOW, g]
+        x = min(max(s.q[g], least), most)
+        s.w[s.x + v] = x
+        s.w[s.x_start + v] = x
+        s.w[s.lower + v] = max(least, x - window)
+        s.w[s.upper + v] = min(most, x + window)
+        s.k[s.free_ball + v] = 0
+    for j in range(s.n):
+        s.w[s.held + j] = s.q[s.i[s.column_q + j]]
+        if s.i[s.ball + j] == 1 and s.i[s.var + j] >= 0:
+            free = 1
+            for k in range(3):
+                v = s.i[s.var + j + k]
+                # EY spans half a turn in either direction from zero, EZ and EX a whole one.
+                span = 0.5 * pi if k == 1 else pi
+                if s.w[s.lower + v] > -span or s.w[s.upper + v] < span:
+                    free = 0
+                if s.joints[JOINT_WINDOW, s.i[s.var_q + v]] < 1e300:
+                    free = 0
+            for k in range(3):
+                s.k[s.free_ball + s.i[s.var + j + k]] = free
+
+
+@kernel
+def begin(s: Solve) -> None:
+    """Set a workspace up for a new solve from q."""
+    for k in range(COUNTS):
+        s.k[k] = 0
+    set_bounds(s)
+    set_wishes(s)
+    last = 0
+    for c in range(s.nc):
+        last = max(last, int(s.constraints[c, CON_LEVEL]))
+        s.k[LOOPS] += 1 if s.constraints[c, CON_LEVEL] == 0 else 0
+    s.k[LAST_LEVEL] = last
+    s.k[PHASE] = PHASE_REACH
+    s.k[STATUS] = STATUS_RUNNING
+    s.k[STARTS] = 1
+    s.k[RANDOM] = 1 + int(s.options[SEED]) % 2147483646
+    place_b_frames(s)
+    s.w[DAMPING_SCALE] = s.options[DAMPING_FACTOR]
+    s.w[BEST_COST] = 1e300
+    for c in range(s.nc):
+        for r in range(s.i[s.row0 + c], s.i[s.row0 + c + 1]):
+            turning = r >= s.i[s.turning + c]
+            factor = s.options[ROTATION_FACTOR if turning else TRANSLATION_FACTOR]
+            factor *= s.constraints[c, CON_WEIGHT]
+            s.w[s.weight + r] = max(factor * factor, 1e-12)
+            s.w[s.hold + r] = 0.0
+    s.k[STALE] = 1
+    s.k[CLOSED_AT_START] = -1

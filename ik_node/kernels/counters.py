@@ -1,0 +1,37 @@
+"""The scalars of a solve: progress that outlives an interruption."""
+
+# Places of the first numbers in w.
+(
+    COST,  # half the weighted sum of squares of the phase's rows, at x
+    DAMPING_SCALE,  # damping per unit of cost, adapted from step to step
+    BEST_COST,  # cost of x_best over all rows
+    STEP_SIZE,  # largest |change of a variable| in the last step tried [rad or m]
+    PREDICTED,  # decrease of the cost the linear model expects of the step
+    STEP_BEFORE,  # cost before the last step
+) = range(6)
+NUMBERS = 8
+
+# Places of the first integers in k.
+(
+    PHASE,  # PHASE_*; -1 begins a new solve
+    STATUS,  # STATUS_*
+    ITERATIONS,  # steps tried in this solve, all starts and phases
+    STARTS,  # starts used
+    START_ITERATIONS,  # steps tried in this start or phase
+    WEAK,  # steps in a row that hardly helped
+    LEVEL,  # which rows the phase improves: 0 closures, then goals by priority
+    OUT_OF_ITERATIONS,  # 1 = a start ended because its iterations were spent
+    KICKED,  # 1 = the push out of a stationary point has been made
+    RANDOM,  # state of the generator
+    CLOSED_AT_START,  # 1 = the loops were closed where the solve began
+    LAST_LEVEL,  # the largest level of any constraint
+    GREW,  # 1 = the cost grew beyond the divergence threshold
+    LOOPS,  # number of closures
+    INTERRUPTED,  # 1 = set from outside: close the loops and come to an end
+    STALE,  # 1 = x has moved: frames, residuals, Jacobian and cost are to be worked out
+    LEVEL_DONE,  # 1 = the level has come to its end
+) = range(17)
+COUNTS = 20
+
+PHASE_REACH, PHASE_LEVEL, PHASE_SETTLE, PHASE_DONE = range(4)
+STATUS_CONVERGED, STATUS_STALLED, STATUS_DIVERGED, STATUS_TIMEOUT, STATUS_RUNNING = range(5)

@@ -1,0 +1,214 @@
+"""One step of whichever phase the solve is in: set up, step, judge, keep or drop."""
+
+from ik_node.kernels._jit import kernel
+from ik_node.kernels.begin import all_within_tolerance, cost_of, settle_distance
+from ik_node.kernels.counters import (
+    COST,
+    DAMPING_SCALE,
+    GREW,
+    ITERATIONS,
+    LAST_LEVEL,
+    LEVEL,
+    PHASE,
+    PHASE_LEVEL,
+    PHASE_REACH,
+    PHASE_SETTLE,
+    PREDICTED,
+    START_ITERATIONS,
+    STEP_SIZE,
+    WEAK,
+)
+from ik_node.kernels.forward import forward
+from ik_node.kernels.jacobian import jacobian
+from ik_node.kernels.layout import CON_LEVEL, Solve
+from ik_node.kernels.options import (
+    ADAPTIVE_DAMPING,
+    DAMPING_FACTOR,
+    DIVERGE_THRESHOLD,
+    ROTATION_ERROR_CLAMP,
+    TRANSLATION_ERROR_CLAMP,
+)
+from ik_node.kernels.rows import residuals
+from ik_node.kernels.step import (
+    add_jacobian_times_step,
+    apply_step,
+    bounded_step,
+    restore,
+    transpose_times,
+)
+
+# A row of a finished level is as stiff as double precision allows beside the least damping: the
+# product of the two must stay some orders above its rounding, or redundant closures lose their
+# pivot's sign.
+HELD_SOFTNESS = 1e-6
+LEVEL_DAMPING = 1e-6
+REACH_DAMPING = 1e-12
+IGNORED_SOFTNESS = 1e12
+# How well finished levels are kept while the next is improved, [m or rad].
+HELD_CLOSED = 1e-9
+# A step that reduces the cost by less than this share is a weak one.
+REACH_WEAK, LEVEL_WEAK = 0.03, 1e-10
+# Farther than this [rad or m] the null space is not the one of the start of the step.
+SETTLE_STEP = 0.3
+
+
+@kernel
+def clamp_rows(s: Solve, c: int) -> None:
+    """Shorten a constraint's residual to the error clamps, for the step only."""
+    for part in range(2):
+        most = s.options[TRANSLATION_ERROR_CLAMP if part == 0 else ROTATION_ERROR_CLAMP]
+        first = s.i[s.row0 + c] if part == 0 else s.i[s.turning + c]
+        last = s.i[s.turning + c] if part == 0 else s.i[s.row0 + c + 1]
+        total = 0.0
+        for r in range(first, last):
+            total += s.w[s.rhs + r] * s.w[s.rhs + r]
+        if total > most * most:
+            for r in range(first, last):
+                s.w[s.rhs + r] *= most / total**0.5
+
+
+@kernel
+def set_rows(s: Solve) -> None:
+    """Say what the step is to do with every row: improve it, hold it, or leave it be."""
+    phase, level = s.k[PHASE], s.k[LEVEL]
+    for c in range(s.nc):
+        own = s.constraints[c, CON_LEVEL]
+        for r in range(s.i[s.row0 + c], s.i[s.row0 + c + 1]):
+            if phase == PHASE_REACH or (phase == PHASE_LEVEL and own == level):
+                s.w[s.softness + r] = 1.0 / s.w[s.weight + r]
+                s.w[s.rhs + r] = s.w[s.residual + r]
+            elif phase == PHASE_SETTLE or own < level:
+                s.w[s.softness + r] = HELD_SOFTNESS
+                s.w[s.rhs + r] = s.w[s.residual + r] - s.w[s.hold + r]
+            else:
+                s.w[s.softness + r] = IGNORED_SOFTNESS
+                s.w[s.rhs + r] = 0.0
+        if phase == PHASE_REACH:
+            clamp_rows(s, c)
+
+
+@kernel
+def set_variables(s: Solve) -> None:
+    """Set the damping and the wished step of every variable, and which ones are held."""
+    settling = s.k[PHASE] == PHASE_SETTLE
+    damping = s.options[DAMPING_FACTOR] * s.options[DAMPING_FACTOR]
+    if s.options[ADAPTIVE_DAMPING] != 0.0:
+        damping = s.w[DAMPING_SCALE] * s.w[COST]
+    least = REACH_DAMPING if s.k[PHASE] == PHASE_REACH else LEVEL_DAMPING
+    damping = max(damping, least)
+    for v in range(s.nv):
+        s.k[s.fixed + v] = 1 if s.w[s.lower + v] == s.w[s.upper + v] else 0
+        s.w[s.step + v] = 0.0
+        s.w[s.wish + v] = 0.0
+        s.w[s.damping + v] = damping
+    if settling:
+        settle_distance(s, s.x)
+        for v in range(s.nv):
+            # Beside the pull of a wish, a variable without one moves freely.
+            s.w[s.damping + v] = s.w[s.pull + v] if s.w[s.pull + v] > 0.0 else 1e-4
+            s.w[s.wish + v] *= s.w[s.gain + v] * s.w[DAMPING_SCALE]
+
+
+@kernel
+def hold_outward(s: Solve) -> None:
+    """Hold variables on a bound that the gradient pushes outward: saves a factorisation."""
+    for r in range(s.nr):
+        s.w[s.trial + r] = s.w[s.rhs + r] / s.w[s.softness + r]
+    transpose_times(s, s.trial, s.gradient)
+    for v in range(s.nv):
+        outward = (s.w[s.x + v] <= s.w[s.lower + v] and s.w[s.gradient + v] > 0.0) or (
+            s.w[s.x + v] >= s.w[s.upper + v] and s.w[s.gradient + v] < 0.0
+        )
+        if outward and s.k[s.free_ball + v] == 0 and s.k[s.fixed + v] == 0:
+            s.k[s.fixed + v] = 2
+
+
+@kernel
+def predicted_decrease(s: Solve) -> float:
+    """Return by how much the linear model lowers the cost of the phase's rows."""
+    before, after = 0.0, 0.0
+    for r in range(s.nr):
+        if s.w[s.softness + r] != IGNORED_SOFTNESS and s.w[s.softness + r] != HELD_SOFTNESS:
+            before += s.w[s.rhs + r] * s.w[s.rhs + r] / s.w[s.softness + r]
+    add_jacobian_times_step(s, s.rhs)
+    for r in range(s.nr):
+        if s.w[s.softness + r] != IGNORED_SOFTNESS and s.w[s.softness + r] != HELD_SOFTNESS:
+            after += s.w[s.rhs + r] * s.w[s.rhs + r] / s.w[s.softness + r]
+    return 0.5 * (before - after)
+
+
+@kernel
+def largest(s: Solve, at: int) -> float:
+    """Return the largest absolute value of the variables at s.w[at]."""
+    most = 0.0
+    for v in range(s.nv):
+        most = max(most, abs(s.w[at + v]))
+    return most
+
+
+@kernel
+def shorten_step(s: Solve, most: float) -> None:
+    """Scale the step down to a largest change of a variable."""
+    if s.w[STEP_SIZE] > most:
+        for v in range(s.nv):
+            s.w[s.step + v] *= most / s.w[STEP_SIZE]
+        s.w[STEP_SIZE] = most
+
+
+@kernel
+def improve(s: Solve) -> None:
+    """
+    Try one step of the current phase and keep it if it helps.
+
+    Adapts the damping by the ratio of the decrease found to the decrease the linear model
+    predicted (Madsen et al. 2004).
+    """
+    phase = s.k[PHASE]
+    s.k[ITERATIONS] += 1
+    s.k[START_ITERATIONS] += 1
+    set_rows(s)
+    set_variables(s)
+    if phase == PHASE_REACH:
+        hold_outward(s)
+    bounded_step(s)
+    s.w[STEP_SIZE] = largest(s, s.step)
+    if phase == PHASE_SETTLE:
+        shorten_step(s, SETTLE_STEP)
+    s.w[PREDICTED] = predicted_decrease(s)
+    apply_step(s, s.x, s.x_try)
+    forward(s, s.x_try)
+    residuals(s)
+    kept = True
+    if phase != PHASE_REACH and s.k[LEVEL] > 0:
+        kept = restore(s, s.k[LEVEL], HELD_CLOSED)
+    before = s.w[COST]
+    after = cost_of(s, s.x_try)
+    if not after < 1e300:
+        kept = False
+        after = 1e300
+    if s.options[ADAPTIVE_DAMPING] == 0.0 and phase == PHASE_REACH:
+        if after > before + s.options[DIVERGE_THRESHOLD]:
+            s.k[GREW] = 1
+            kept = False
+    elif not after < before:
+        # What meets every tolerance is an answer, even if the last digits got worse.
+        kept = kept and phase == PHASE_REACH and all_within_tolerance(s, s.k[LAST_LEVEL])
+    if phase == PHASE_SETTLE:
+        s.w[DAMPING_SCALE] = (
+            min(2.0 * s.w[DAMPING_SCALE], 1.0) if kept else 0.5 * s.w[DAMPING_SCALE]
+        )
+    elif not kept:
+        s.w[DAMPING_SCALE] = max(8.0 * s.w[DAMPING_SCALE], 1e-6)
+    elif before - after > 0.75 * s.w[PREDICTED]:
+        s.w[DAMPING_SCALE] = max(0.2 * s.w[DAMPING_SCALE], 1e-6)
+    elif before - after < 0.25 * s.w[PREDICTED]:
+        s.w[DAMPING_SCALE] *= 2.0
+    weak = REACH_WEAK if phase == PHASE_REACH else LEVEL_WEAK
+    s.k[WEAK] = 0 if kept and after < (1.0 - weak) * before else s.k[WEAK] + 1
+    if kept:
+        for v in range(s.nv):
+            s.w[s.x + v] = s.w[s.x_try + v]
+        for r in range(s.nr):
+            s.w[s.residual + r] = s.w[s.trial + r]
+        s.w[COST] = after
+        jacobian(s)

@@ -1,0 +1,77 @@
+"""The Jacobian of all rows, column by column, from the world vectors that `residuals` found."""
+
+from ik_node.kernels._jit import kernel
+from ik_node.kernels.layout import AXES_WORLD, Solve
+from ik_node.kernels.rows import axis, relative_rotation
+
+
+@kernel
+def add_rows(
+    s: Solve,
+    first: int,
+    last: int,
+    at: int,
+    slots: int,
+    scale: float,
+    x: float,
+    y: float,
+    z: float,
+) -> None:
+    """Add scale * v . (x, y, z) to one column of a block, for rows first to last - 1."""
+    w = s.w
+    for r in range(first, last):
+        v = s.vector + 3 * r
+        w[at] += scale * (w[v] * x + w[v + 1] * y + w[v + 2] * z)
+        at += slots
+
+
+@kernel
+def add_entry(s: Solve, c: int, e: int) -> None:
+    """Add what one column moves to the block of constraint c."""
+    w = s.w
+    slots = s.i[s.slot0 + c + 1] - s.i[s.slot0 + c]
+    row, end, turning = s.i[s.row0 + c], s.i[s.row0 + c + 1], s.i[s.turning + c]
+    j, side = s.i[s.entry_column + e], s.i[s.entry_side + e]
+    scale = side * w[s.rate + j]
+    frame, k = s.frame + 12 * j, 2
+    ball = s.i[s.ball + j]
+    if ball > 0 and s.k[s.free_ball + s.i[s.var + j]] == 1:
+        # The EX column's frame, the last of the three, has the joint's y, z, x for its x, y, z.
+        frame += 12 * (3 - ball)
+        k = 1 if ball == 1 else (0 if ball == 2 else 2)
+    ax, ay, az = axis(w, frame, k)
+    at = s.jac + s.i[s.jac0 + c] + s.i[s.entry_slot + e]
+    if s.i[s.prismatic + j] == 1:
+        add_rows(s, row, turning, at, slots, scale, ax, ay, az)
+        return
+    point = s.lever + 6 * c + (0 if side > 0 else 3)
+    lx = w[point] - w[frame + 9]
+    ly = w[point + 1] - w[frame + 10]
+    lz = w[point + 2] - w[frame + 11]
+    mx, my, mz = ay * lz - az * ly, az * lx - ax * lz, ax * ly - ay * lx
+    add_rows(s, row, turning, at, slots, scale, mx, my, mz)
+    if side < 0 and s.i[s.axes + c] == AXES_WORLD and turning < end:
+        # Seen from the world, what turns B turns A relative to it by R_A R_B^T of that.
+        t = s.scratch
+        relative_rotation(w, s.a_frame + 12 * c, s.b_frame + 12 * c, t)
+        ax, ay, az = (
+            w[t] * ax + w[t + 1] * ay + w[t + 2] * az,
+            w[t + 3] * ax + w[t + 4] * ay + w[t + 5] * az,
+            w[t + 6] * ax + w[t + 7] * ay + w[t + 8] * az,
+        )
+    add_rows(s, turning, end, at + (turning - row) * slots, slots, scale, ax, ay, az)
+
+
+@kernel
+def jacobian(s: Solve) -> None:
+    """
+    Write d residual / d variable, block by block, at the frames of the last `residuals`.
+
+    A ball joint that may turn freely has turns about the axes of its turned frame for variables,
+    not its Euler angles (`free_ball`).
+    """
+    for c in range(s.nc):
+        for k in range(s.jac + s.i[s.jac0 + c], s.jac + s.i[s.jac0 + c + 1]):
+            s.w[k] = 0.0
+        for e in range(s.i[s.entry0 + c], s.i[s.entry0 + c + 1]):
+            add_entry(s, c, e)

@@ -1,0 +1,341 @@
+# flake8: noqa: E203
+"""
+What travels into a kernel: four packed arrays, the tables of a solve, and where everything is.
+
+Calling a compiled function costs about 70 ns an array, and passing a hundred arrays from kernel to
+kernel costs more than the arithmetic. So the fields of a model are laid end to end in one integer
+array `i` and one float array `f`, everything a solve writes in `k` (integers) and `w` (floats),
+and `Solve` names the place where each field begins: field x of variable v is s.w[s.x + v].
+
+Indices are int64, -1 = none. A column is one elementary motion of a joint, its frame turned so
+that it moves along or about its own z axis; a variable is a value the solver is free to choose; an
+entry is one column that moves one end of a constraint; a slot is one variable of a constraint.
+Frames are twelve numbers: rotation row by row, then position [m].
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, NamedTuple
+
+from ik_node.kernels._jit import kernel
+from ik_node.kernels.counters import COUNTS, NUMBERS
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+class Solve(NamedTuple):
+    """
+    One solve of one chain: its arrays, its sizes, and where each field begins.
+
+    A field is annotated with its array, its length and what it holds.
+    """
+
+    i: Ints  # packed model
+    f: Floats  # packed model
+    k: Ints  # workspace
+    w: Floats  # workspace
+    q: Floats  # (nq,) all joint values [rad or m]; the start, and in the end the answer
+    joints: Floats  # (7, nq) rows JOINT_*
+    constraints: Floats  # (nc, 12) columns CON_*
+    options: Floats  # (OPTION_COUNT,)
+    n: int  # columns
+    nv: int  # variables
+    nc: int  # constraints
+    nr: int  # rows
+    ne: int  # entries
+    ns: int  # slots
+    nj: int  # numbers in all Jacobian blocks
+    nk: int  # unknowns of the step, nv + nr
+    nl: int  # numbers in its factor L
+    width: int  # coefficients of a coupling, at least 2
+    parent: Annotated[int, 'i', 'n', 'column that carries this one, ascending; -1 = root frame']
+    prismatic: Annotated[int, 'i', 'n', '1 = moves along z, 0 = turns about z']
+    column_q: Annotated[int, 'i', 'n', 'place in q']
+    var: Annotated[int, 'i', 'n', 'variable that moves it; -1 = held in this chain']
+    ball: Annotated[int, 'i', 'n', '1, 2, 3 = column EZ, EY, EX of a ball joint, else 0']
+    var_q: Annotated[int, 'i', 'nv', 'place in q']
+    a_column: Annotated[int, 'i', 'nc', 'column that carries frame A; -1 = root frame']
+    b_column: Annotated[int, 'i', 'nc', 'the same for frame B']
+    kind: Annotated[int, 'i', 'nc', 'KIND_*']
+    axes: Annotated[int, 'i', 'nc', 'AXES_*']
+    mask: Annotated[int, 'i', 'nc', 'bit k set = component X Y Z EX EY EZ [k] takes part']
+    row0: Annotated[int, 'i', 'nc + 1', 'first row of a constraint']
+    turning: Annotated[int, 'i', 'nc', 'first rotation row']
+    slot0: Annotated[int, 'i', 'nc + 1', 'first slot']
+    entry0: Annotated[int, 'i', 'nc + 1', 'first entry']
+    jac0: Annotated[
+        int, 'i', 'nc + 1', 'first Jacobian number; a block is rows x slots, row by row'
+    ]
+    entry_column: Annotated[int, 'i', 'ne', 'column']
+    entry_side: Annotated[int, 'i', 'ne', '1 = moves frame A, -1 = moves frame B']
+    entry_slot: Annotated[int, 'i', 'ne', 'slot, counted within the constraint']
+    slot_var: Annotated[int, 'i', 'ns', 'variable']
+    own: Annotated[int, 'i', 'nk', 'what stands at a place of the factor: variable v, or -1 - row']
+    var_place: Annotated[int, 'i', 'nv', 'place of a variable in the factor']
+    matrix0: Annotated[int, 'i', 'nk + 1', 'first Jacobian number left of the diagonal in a row']
+    matrix_jac: Annotated[int, 'i', 'nj', 'which Jacobian number']
+    matrix_column: Annotated[int, 'i', 'nj', 'its column in the factor']
+    matrix_var: Annotated[int, 'i', 'nj', 'its variable']
+    lower0: Annotated[int, 'i', 'nk + 1', 'first number of a row of L']
+    lower_column: Annotated[int, 'i', 'nl', 'its column, ascending within the row']
+    lower_at: Annotated[int, 'i', 'nl', 'where it is kept: L is stored column by column']
+    factor0: Annotated[int, 'i', 'nk + 1', 'first number of a column of L']
+    factor_row: Annotated[int, 'i', 'nl', 'its row, ascending within the column']
+    offset: Annotated[int, 'f', '12 * n', 'frame before its motion in the parent column']
+    coefficients: Annotated[int, 'f', 'width * n', 'value = sum over p of c_p variable^p']
+    a_offset: Annotated[int, 'f', '12 * nc', 'frame A in its column']
+    b_offset: Annotated[int, 'f', '12 * nc', 'parent of frame B in its column']
+    numbers: Annotated[int, 'w', 'NUMBERS', 'scalars, see `counters`; always at 0']
+    held: Annotated[int, 'w', 'n', 'values of columns this chain does not move [rad or m]']
+    value: Annotated[int, 'w', 'n', 'value of every column [rad or m]']
+    rate: Annotated[int, 'w', 'n', 'd value / d variable']
+    frame: Annotated[int, 'w', '12 * n', 'frame of every column after its motion, in root']
+    b_local: Annotated[int, 'w', '12 * nc', 'frame B in its column']
+    a_frame: Annotated[int, 'w', '12 * nc', 'frame A in root']
+    b_frame: Annotated[int, 'w', '12 * nc', 'frame B in root']
+    lever: Annotated[
+        int, 'w', '6 * nc', "points whose velocity counts, for A's and for B's motion [m]"
+    ]
+    error: Annotated[int, 'w', '2 * nc', 'residual norms [m], [rad] of every constraint']
+    vector: Annotated[int, 'w', '3 * nr', 'world vector of every row']
+    trial: Annotated[int, 'w', 'nr', 'residual of the last `residuals` [m or rad]']
+    residual: Annotated[int, 'w', 'nr', 'residual at x [m or rad]']
+    weight: Annotated[int, 'w', 'nr', 'squared weight of a row']
+    softness: Annotated[int, 'w', 'nr', "1 / weight of a row in the step's system"]
+    hold: Annotated[int, 'w', 'nr', 'what a row of a finished level is held at [m or rad]']
+    rhs: Annotated[int, 'w', 'nr', 'what a row is short of zero in the step [m or rad]']
+    jac: Annotated[int, 'w', 'nj', 'Jacobian blocks at x']
+    x: Annotated[int, 'w', 'nv', 'variables: the accepted iterate [rad or m]']
+    x_try: Annotated[int, 'w', 'nv', 'the iterate that is tried']
+    x_start: Annotated[int, 'w', 'nv', 'where the solve began']
+    x_best: Annotated[int, 'w', 'nv', 'best iterate over all starts']
+    lower: Annotated[int, 'w', 'nv', 'bounds, limits and window together']
+    upper: Annotated[int, 'w', 'nv', '']
+    target: Annotated[int, 'w', 'nv', 'wished value of a variable: joint target or rest pose']
+    pull: Annotated[int, 'w', 'nv', 'weight of the wish; 0 = none']
+    gain: Annotated[int, 'w', 'nv', 'share of the way to the wish in one step']
+    step: Annotated[int, 'w', 'nv', "change of x, in the ball's own axes for a free ball"]
+    wish: Annotated[int, 'w', 'nv', 'step that would be taken if there were no rows']
+    damping: Annotated[int, 'w', 'nv', '']
+    gradient: Annotated[int, 'w', 'nv', "of the phase's cost"]
+    y: Annotated[int, 'w', 'nk', 'scratch of the factorisation']
+    inverse: Annotated[int, 'w', 'nk', '1 / diagonal of the factor']
+    lower_factor: Annotated[int, 'w', 'nl', 'L, column by column']
+    scratch: Annotated[int, 'w', '12', '']
+    counts: Annotated[int, 'k', 'COUNTS', 'integers, see `counters`; always at 0']
+    fixed: Annotated[int, 'k', 'nv', '0 = free in this step, else held at a bound or for good']
+    free_ball: Annotated[int, 'k', 'nv', '1 = one of three variables of a ball without limits']
+
+
+SIZES = tuple(name for name in Solve._fields if Solve.__annotations__[name] is int)
+FIELDS: dict[str, tuple[str, str, str]] = {
+    name: hint.__metadata__
+    for name, hint in Solve.__annotations__.items()
+    if hasattr(hint, '__metadata__')
+}
+
+# Constraint kinds and the axes in which their components are counted.
+KIND_FRAME, KIND_UNIVERSAL, KIND_DISTANCE = 0, 1, 2
+AXES_B, AXES_WORLD, AXES_A = 0, 1, 2
+
+# Rows of the joint table.
+(
+    JOINT_LOWER,  # [rad or m], -inf = none
+    JOINT_UPPER,  # [rad or m], inf = none
+    JOINT_WINDOW,  # largest |q - q0| of a call [rad or m], inf = none, 0 = locked
+    JOINT_TARGET,  # wished value [rad or m]
+    JOINT_TARGET_WEIGHT,  # 0 = no target
+    JOINT_REST,  # rest pose [rad or m]
+    JOINT_REST_ON,  # 1 = has a rest pose, 0 = none
+) = range(7)
+JOINT_ROWS = 7
+
+# Columns of the constraint table.
+(
+    CON_POSE,  # frame B in its parent: xyz [m], quat_xyzw
+    CON_WEIGHT,  # weight of the rows, > 0
+    CON_TRANSLATION_TOLERANCE,  # [m]
+    CON_ROTATION_TOLERANCE,  # [rad]
+    CON_LEVEL,  # 0 = closure, 1.. = goals in order of priority
+    CON_DISTANCE,  # wanted distance [m], kind distance only
+) = (0, 7, 8, 9, 10, 11)
+CON_COLUMNS = 12
+
+
+def lay_out(sizes: Mapping[str, int]) -> tuple[dict[str, int], dict[str, int]]:
+    """
+    Place all fields for the given sizes.
+
+    Returns
+    -------
+    begins : dict
+        Where every field begins in its array.
+    totals : dict
+        Length of the arrays i, f, k, w.
+
+    """
+    names = {**sizes, 'NUMBERS': NUMBERS, 'COUNTS': COUNTS}
+    totals = {'i': len(SIZES) + len(FIELDS), 'f': 0, 'k': 0, 'w': 0}
+    begins = {}
+    for name, (array, length, _) in FIELDS.items():
+        begins[name] = totals[array]
+        totals[array] += _length(length, names)
+    return begins, totals
+
+
+def _length(expression: str, names: Mapping[str, int]) -> int:
+    """Work out a length: a sum or product of names and numbers."""
+    for sign, join in ((' + ', sum), (' * ', np.prod)):
+        if sign in expression:
+            return int(join([_length(part, names) for part in expression.split(sign)]))
+    return int(expression) if expression.isdigit() else names[expression]
+
+
+def pack_model(
+    sizes: Mapping[str, int], fields: Mapping[str, NDArray[np.generic]]
+) -> tuple[Ints, Floats]:
+    """
+    Lay the fields of a model end to end; sizes and places first. Both arrays are read-only.
+
+    Raises
+    ------
+    ValueError
+        If a field does not have the length that `FIELDS` says.
+
+    """
+    begins, totals = lay_out(sizes)
+    ints = np.zeros(totals['i'], dtype=np.int64)
+    floats = np.zeros(totals['f'])
+    header = [sizes[name] for name in SIZES] + [begins[name] for name in FIELDS]
+    ints[: len(header)] = header
+    names = {**sizes, 'NUMBERS': NUMBERS, 'COUNTS': COUNTS}
+    for name, (array, length, _) in FIELDS.items():
+        if array in 'if':
+            wanted = _length(length, names)
+            if fields[name].size != wanted:
+                raise ValueError(f'{name}: {fields[name].size} numbers, not {wanted}')
+            into = ints if array == 'i' else floats
+            into[begins[name] : begins[name] + wanted] = np.ravel(fields[name])
+    ints.setflags(write=False)
+    floats.setflags(write=False)
+    return ints, floats
+
+
+def make_workspace(ints: Ints) -> tuple[Ints, Floats]:
+    """Return the arrays k and w for a packed model."""
+    _, totals = lay_out(dict(zip(SIZES, ints[: len(SIZES)].tolist(), strict=True)))
+    return np.zeros(totals['k'], dtype=np.int64), np.zeros(totals['w'])
+
+
+def begin_of(ints: Ints, name: str) -> int:
+    """Return where a field begins in its array."""
+    return int(ints[len(SIZES) + list(FIELDS).index(name)])
+
+
+@kernel
+def open_solve(
+    i: Ints,
+    f: Floats,
+    k: Ints,
+    w: Floats,
+    q: Floats,
+    joints: Floats,
+    constraints: Floats,
+    options: Floats,
+) -> Solve:
+    """Name the parts of a solve; sizes and places stand at the head of i, in order."""
+    return Solve(
+        i,
+        f,
+        k,
+        w,
+        q,
+        joints,
+        constraints,
+        options,
+        i[0],
+        i[1],
+        i[2],
+        i[3],
+        i[4],
+        i[5],
+        i[6],
+        i[7],
+        i[8],
+        i[9],
+        i[10],
+        i[11],
+        i[12],
+        i[13],
+        i[14],
+        i[15],
+        i[16],
+        i[17],
+        i[18],
+        i[19],
+        i[20],
+        i[21],
+        i[22],
+        i[23],
+        i[24],
+        i[25],
+        i[26],
+        i[27],
+        i[28],
+        i[29],
+        i[30],
+        i[31],
+        i[32],
+        i[33],
+        i[34],
+        i[35],
+        i[36],
+        i[37],
+        i[38],
+        i[39],
+        i[40],
+        i[41],
+        i[42],
+        i[43],
+        i[44],
+        i[45],
+        i[46],
+        i[47],
+        i[48],
+        i[49],
+        i[50],
+        i[51],
+        i[52],
+        i[53],
+        i[54],
+        i[55],
+        i[56],
+        i[57],
+        i[58],
+        i[59],
+        i[60],
+        i[61],
+        i[62],
+        i[63],
+        i[64],
+        i[65],
+        i[66],
+        i[67],
+        i[68],
+        i[69],
+        i[70],
+        i[71],
+        i[72],
+        i[73],
+        i[74],
+        i[75],
+        i[76],
+        i[77],
+        i[78],
+        i[79],
+        i[80],
+        i[81],
+        i[82],
+    )

@@ -1,0 +1,28 @@
+"""Residuals and Jacobian at a configuration, for who wants to look rather than to solve."""
+
+from ik_node.kernels._jit import entry
+from ik_node.kernels.begin import begin, evaluate
+from ik_node.kernels.layout import Floats, Ints, open_solve
+
+
+@entry
+def linearise(
+    i: Ints,
+    f: Floats,
+    k: Ints,
+    w: Floats,
+    q: Floats,
+    joints: Floats,
+    constraints: Floats,
+    options: Floats,
+) -> int:
+    """
+    Leave frames, residuals, errors and Jacobian at q in the workspace.
+
+    Takes what `solve.advance` takes, and changes k and w only. Values of q outside the limits are
+    taken at the limit.
+    """
+    s = open_solve(i, f, k, w, q, joints, constraints, options)
+    begin(s)
+    evaluate(s)
+    return 0

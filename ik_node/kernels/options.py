@@ -1,0 +1,17 @@
+"""Places of the solver options in the float array that a kernel takes."""
+
+(
+    MAX_ITERATIONS,
+    STALL_THRESHOLD,
+    DIVERGE_THRESHOLD,
+    DAMPING_FACTOR,
+    ADAPTIVE_DAMPING,
+    REST_POSE_FACTOR,
+    TRANSLATION_FACTOR,
+    ROTATION_FACTOR,
+    TRANSLATION_ERROR_CLAMP,
+    ROTATION_ERROR_CLAMP,
+    RESTARTS,
+    SEED,
+) = range(12)
+OPTION_COUNT = 12

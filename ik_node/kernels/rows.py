@@ -1,0 +1,212 @@
+"""
+Residuals of closures and goals.
+
+Every row is linear in the motion of a constraint's two ends: a translation row is v . velocity of
+its lever point, a rotation row v . angular velocity, with one world vector v a row. So
+residual and v are found here, kind by kind, and the Jacobian follows from v alone.
+
+The three rotation rows of a full orientation are left-multiplied by Jl(phi), which does not change
+the residual phi: they hold the angular velocity itself (Sola et al. 2018, section V). One or two
+rotation rows are exact derivatives of the residual.
+"""
+
+from math import atan2, sqrt
+
+from ik_node.kernels._jit import kernel
+from ik_node.kernels.layout import (
+    AXES_A,
+    AXES_B,
+    AXES_WORLD,
+    CON_DISTANCE,
+    Floats,
+    KIND_DISTANCE,
+    KIND_UNIVERSAL,
+    Solve,
+)
+from ik_node.kernels.rotation import inverse_left_jacobian, log_rotation, Vector
+
+
+@kernel
+def relative_rotation(w: Floats, a: int, b: int, out: int) -> None:
+    """Write R_A R_B^T, the turn from frame B to frame A in world axes, to w[out:out + 9]."""
+    for r in range(3):
+        for k in range(3):
+            w[out + 3 * r + k] = (
+                w[a + 3 * r] * w[b + 3 * k]
+                + w[a + 3 * r + 1] * w[b + 3 * k + 1]
+                + w[a + 3 * r + 2] * w[b + 3 * k + 2]
+            )
+
+
+@kernel
+def unit(k: int) -> Vector:
+    """Return unit vector k."""
+    return (1.0 if k == 0 else 0.0), (1.0 if k == 1 else 0.0), (1.0 if k == 2 else 0.0)
+
+
+@kernel
+def axis(w: Floats, frame: int, k: int) -> Vector:
+    """Return axis k of the frame at w[frame], in world axes."""
+    return w[frame + k], w[frame + 3 + k], w[frame + 6 + k]
+
+
+@kernel
+def counting_axis(w: Floats, axes: int, a: int, b: int, k: int) -> Vector:
+    """Return axis k of the frame in which a constraint counts its components, in world axes."""
+    if axes == AXES_WORLD:
+        return unit(k)
+    return axis(w, b if axes == AXES_B else a, k)
+
+
+@kernel
+def across_of(
+    w: Floats, frame: int, k: int, vx: float, vy: float, vz: float
+) -> tuple[float, float, float, float]:
+    """Return axis k of a frame less its part along v, and the length of what is left."""
+    nx, ny, nz = axis(w, frame, k)
+    along = nx * vx + ny * vy + nz * vz
+    nx, ny, nz = nx - along * vx, ny - along * vy, nz - along * vz
+    return nx, ny, nz, sqrt(nx * nx + ny * ny + nz * nz)
+
+
+@kernel
+def norm(w: Floats, first: int, last: int) -> float:
+    """Return the Euclidean length of w[first:last]."""
+    total = 0.0
+    for k in range(first, last):
+        total += w[k] * w[k]
+    return sqrt(total)
+
+
+@kernel
+def set_row(s: Solve, row: int, value: float, x: float, y: float, z: float) -> None:
+    """Store a residual and its world vector."""
+    s.w[s.trial + row] = value
+    s.w[s.vector + 3 * row] = x
+    s.w[s.vector + 3 * row + 1] = y
+    s.w[s.vector + 3 * row + 2] = z
+
+
+@kernel
+def pointing_rows(s: Solve, axes: int, mask: int, row: int, a: int, b: int) -> None:
+    """
+    Write the two rows that align the third axes of frames A and B, free about that axis.
+
+    The residual is the shortest turn from axis v to axis u, angle * n [rad], counted along the two
+    constrained axes. Half a turn away the turn's axis n is any one at right angles to v.
+    """
+    w = s.w
+    free = 2 if not mask & 32 else (1 if not mask & 16 else 0)
+    if axes == AXES_WORLD:
+        vx, vy, vz = unit(free)
+        ux, uy, uz = axis(w, s.scratch, free)
+    else:
+        vx, vy, vz = axis(w, b, free)
+        ux, uy, uz = axis(w, a, free)
+    nx, ny, nz = vy * uz - vz * uy, vz * ux - vx * uz, vx * uy - vy * ux
+    sine = sqrt(nx * nx + ny * ny + nz * nz)
+    cosine = vx * ux + vy * uy + vz * uz
+    angle = atan2(sine, cosine)
+    length = sine
+    if sine < 1e-9:
+        nx, ny, nz, length = across_of(w, b, (free + 1) % 3, vx, vy, vz)
+        if length < 0.1:
+            nx, ny, nz, length = across_of(w, b, (free + 2) % 3, vx, vy, vz)
+    nx, ny, nz = nx / length, ny / length, nz / length
+    # Across n the residual turns with angle / tan(angle), without bound at half a turn: cut there,
+    # which leaves the gradient as it is (the residual lies along n).
+    across = angle * cosine / sine if sine > 1e-6 else (1.0 if cosine > 0.0 else -10.0)
+    across = max(across, -10.0)
+    # Which of the two axes stays put decides the coupling with a turn about it.
+    px, py, pz = vx, vy, vz
+    about = -angle
+    if axes == AXES_A:
+        px, py, pz = ux, uy, uz
+        about = angle
+    tx, ty, tz = ny * pz - nz * py, nz * px - nx * pz, nx * py - ny * px
+    gx, gy, gz = across * tx + about * px, across * ty + about * py, across * tz + about * pz
+    for k in range(3):
+        if mask & (8 << k):
+            ex, ey, ez = counting_axis(w, axes, a, b, k)
+            en = ex * nx + ey * ny + ez * nz
+            et = ex * tx + ey * ty + ez * tz
+            set_row(s, row, angle * en, en * nx + et * gx, en * ny + et * gy, en * nz + et * gz)
+            row += 1
+
+
+@kernel
+def rotation_rows(s: Solve, axes: int, mask: int, row: int, a: int, b: int) -> None:
+    """Write the rotation rows of a constraint; three of them, two or one."""
+    w, t = s.w, s.scratch
+    count = ((mask >> 3) & 1) + ((mask >> 4) & 1) + ((mask >> 5) & 1)
+    relative_rotation(w, a, b, t)
+    if count == 2:
+        pointing_rows(s, axes, mask, row, a, b)
+        return
+    px, py, pz = log_rotation(
+        w[t], w[t + 1], w[t + 2], w[t + 3], w[t + 4], w[t + 5], w[t + 6], w[t + 7], w[t + 8]
+    )
+    for k in range(3):
+        if mask & (8 << k):
+            # A turn has the same components in A's and in B's axes.
+            ex, ey, ez = counting_axis(w, AXES_B if axes == AXES_A else axes, a, b, k)
+            value = ex * px + ey * py + ez * pz
+            if count == 1:
+                ex, ey, ez = inverse_left_jacobian(-px, -py, -pz, ex, ey, ez)
+            set_row(s, row, value, ex, ey, ez)
+            row += 1
+
+
+@kernel
+def residuals(s: Solve) -> None:
+    """
+    Write the residual and the world vector of every row, the lever points and the errors.
+
+    Goes by the frames that `forward` placed. `s.trial` (nr,) [m, rad] is signed, `s.error`
+    (nc, 2) the norms over a constraint's translation rows [m] and rotation rows [rad].
+    """
+    w = s.w
+    for c in range(s.nc):
+        a, b, lever = s.a_frame + 12 * c, s.b_frame + 12 * c, s.lever + 6 * c
+        axes, kind, mask = s.i[s.axes + c], s.i[s.kind + c], s.i[s.mask + c]
+        row, end = s.i[s.row0 + c], s.i[s.row0 + c + 1]
+        dx, dy, dz = w[a + 9] - w[b + 9], w[a + 10] - w[b + 10], w[a + 11] - w[b + 11]
+        # The point each end's motion is taken at: one and the same where the axes turn along.
+        first = b if axes == AXES_A else a
+        second = a if axes == AXES_B else b
+        if kind == KIND_DISTANCE:
+            first, second = a, b
+        for k in range(3):
+            w[lever + k] = w[first + 9 + k]
+            w[lever + 3 + k] = w[second + 9 + k]
+        translation = row
+        if kind == KIND_DISTANCE:
+            length = sqrt(dx * dx + dy * dy + dz * dz)
+            if length > 1e-12:
+                dx, dy, dz = dx / length, dy / length, dz / length
+            else:
+                dx, dy, dz = 1.0, 0.0, 0.0
+            set_row(s, row, length - s.constraints[c, CON_DISTANCE], dx, dy, dz)
+            translation += 1
+        else:
+            for k in range(3):
+                if mask & (1 << k):
+                    ex, ey, ez = counting_axis(w, axes, a, b, k)
+                    set_row(s, translation, ex * dx + ey * dy + ez * dz, ex, ey, ez)
+                    translation += 1
+            if kind == KIND_UNIVERSAL:
+                # The cross of the joint: A's y axis stays at right angles to B's x axis.
+                ux, uy, uz = axis(w, a, 1)
+                vx, vy, vz = axis(w, b, 0)
+                set_row(
+                    s,
+                    translation,
+                    ux * vx + uy * vy + uz * vz,
+                    uy * vz - uz * vy,
+                    uz * vx - ux * vz,
+                    ux * vy - uy * vx,
+                )
+            elif translation < end:
+                rotation_rows(s, axes, mask, translation, a, b)
+        w[s.error + 2 * c] = norm(w, s.trial + row, s.trial + translation)
+        w[s.error + 2 * c + 1] = norm(w, s.trial + translation, s.trial + end)

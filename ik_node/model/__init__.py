@@ -1,0 +1,1 @@
+"""The objects a user builds: frames, links, joints, goals and closures."""

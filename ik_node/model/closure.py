@@ -1,0 +1,70 @@
+"""A loop-closing constraint between two links."""
+
+from __future__ import annotations
+
+from ik_node.errors import OptionError
+from ik_node.model.constraint import Constraint
+from ik_node.model.dof import DOF, parse_dofs
+
+# type name -> kind and constrained axes, counted in frame B; the one place that knows the names
+CLOSURE_TYPES: dict[str, tuple[str, str]] = {
+    'weld': ('frame', 'X Y Z EX EY EZ'),
+    'fixed': ('frame', 'X Y Z EX EY EZ'),
+    'point': ('frame', 'X Y Z'),
+    'spherical': ('frame', 'X Y Z'),
+    'ball': ('frame', 'X Y Z'),
+    'hinge': ('frame', 'X Y Z EX EY'),  # free about z
+    'revolute': ('frame', 'X Y Z EX EY'),
+    'continuous': ('frame', 'X Y Z EX EY'),
+    'slider': ('frame', 'X Y EX EY EZ'),  # free along z
+    'prismatic': ('frame', 'X Y EX EY EZ'),
+    'planar': ('frame', 'Z EX EY'),  # free along x and y and about z
+    'floating': ('frame', ''),  # joins nothing
+    'universal': ('universal', 'X Y Z'),  # free about frame B's x and frame A's y
+    'distance': ('distance', ''),
+}
+
+
+class Closure(Constraint):
+    """
+    Two frames that must coincide on chosen axes, counted in frame B (this one's own).
+
+    Parameters
+    ----------
+    name : str
+    type_name : str
+        A key of `CLOSURE_TYPES`; `set_dof` says it by axes instead.
+
+    """
+
+    def __init__(self, name: str = '', type_name: str = 'weld') -> None:
+        kind, dofs = self.rows_of_type(type_name)
+        super().__init__(name, kind)
+        self.set_dof(*dofs)
+
+    @staticmethod
+    def rows_of_type(type_name: str) -> tuple[str, tuple[DOF, ...]]:
+        """
+        Return the kind and the constrained axes that a type name stands for.
+
+        Raises
+        ------
+        OptionError
+            If there is no such type.
+
+        """
+        try:
+            kind, dofs = CLOSURE_TYPES[type_name]
+        except (KeyError, TypeError):
+            raise OptionError('closure type', type_name, ' '.join(CLOSURE_TYPES)) from None
+        return kind, parse_dofs(dofs)
+
+    @property
+    def axes(self) -> str:
+        """Whose axes `dof` counts in: always 'goal', frame B's."""
+        return self._axes
+
+    @axes.setter
+    def axes(self, value: str) -> None:
+        if value != 'goal':
+            raise OptionError(f'axes of closure {self.name!r}', value, 'goal (frame B) only')

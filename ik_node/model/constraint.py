@@ -1,0 +1,219 @@
+"""Rows of a relative pose that must vanish: what goals and closures have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ik_node.errors import OptionError, ShapeError, TopologyError
+from ik_node.model.dof import DOF, parse_dofs
+from ik_node.model.frame import Frame
+from ik_node.model.joint import Joint
+from ik_node.model.rotation import (
+    matrix_to_quat,
+    pose_matrix,
+    quat_between,
+    quat_to_rotation_vector,
+    unit,
+)
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+KINDS = ('frame', 'universal', 'distance')
+AXES = ('world', 'goal', 'link')
+
+
+class Constraint(Joint):
+    """
+    A joint without freedoms of its own, whose `dof` are the axes that must agree.
+
+    Frame B is this frame, hanging on a parent link or posed in the root frame. Frame A is the
+    frame of the link it closes on (`make_closure`) composed with an offset. The rows are
+    components of the pose of A relative to B, [m] and [rad]; `get_residual` says which.
+
+    Parameters
+    ----------
+    name : str
+    kind : {'frame', 'universal', 'distance'}
+        frame: the axes of `dof`. universal: origins coincide and A's y axis is at right angles to
+        B's x axis. distance: the origins are `distance` apart.
+
+    Attributes
+    ----------
+    enabled : bool
+        Whether it takes part in a solve.
+    offset_position, offset_quaternion : ndarray
+        Frame A in the link, [m] and xyzw; change with `set_offset`.
+
+    """
+
+    _default_axes = 'goal'
+
+    def __init__(self, name: str = '', kind: str = 'frame') -> None:
+        super().__init__(name)
+        self.enabled = True
+        self.offset_position = np.zeros(3)
+        self.offset_quaternion = np.array((0.0, 0.0, 0.0, 1.0))
+        self._offset_matrix: Array = np.eye(4)
+        self._axes = self._default_axes
+        self._weight = 1.0
+        self._tolerance: tuple[float, float] | None = None
+        self._distance = 0.0
+        self.kind = kind
+        self.set_dof(*DOF)
+
+    def set_dof(self, *dofs: int | str) -> None:
+        """Choose the axes that must agree: any of X Y Z EX EY EZ, in any order, or none."""
+        super().set_dof(*parse_dofs(dofs))
+
+    @property
+    def kind(self) -> str:
+        """Say what the rows are: 'frame', 'universal' or 'distance'."""
+        return self._kind
+
+    @kind.setter
+    def kind(self, value: str) -> None:
+        self._kind = _one_of(f'kind of {self.name!r}', value, KINDS)
+
+    @property
+    def axes(self) -> str:
+        """Whose axes `dof` counts in: 'world' (root frame), 'goal' (frame B) or 'link' (A)."""
+        return self._axes
+
+    @axes.setter
+    def axes(self, value: str) -> None:
+        self._axes = _one_of(f'axes of {self.name!r}', value, AXES)
+
+    @property
+    def weight(self) -> float:
+        """Factor of the rows where not all can be met; 0 or more."""
+        return self._weight
+
+    @weight.setter
+    def weight(self, value: float) -> None:
+        self._weight = _at_least_zero(f'weight of {self.name!r}', value)
+
+    @property
+    def tolerance(self) -> tuple[float, float] | None:
+        """Residual ([m], [rad]) that counts as met; None = the solver's thresholds."""
+        return self._tolerance
+
+    @tolerance.setter
+    def tolerance(self, value: float | Sequence[float] | None) -> None:
+        name = f'tolerance of {self.name!r}'
+        if value is None:
+            self._tolerance = None
+            return
+        both = list(value) if isinstance(value, Sequence) else [value, value]
+        if len(both) != 2:
+            raise ShapeError(name, 'one number, or two: [m] and [rad]', str(value))
+        self._tolerance = (_at_least_zero(name, both[0]), _at_least_zero(name, both[1]))
+
+    @property
+    def distance(self) -> float:
+        """Wanted distance of the two origins [m], for kind 'distance'."""
+        return self._distance
+
+    @distance.setter
+    def distance(self, value: float) -> None:
+        self._distance = _at_least_zero(f'distance of {self.name!r}', value)
+
+    def set_offset(
+        self, position: ArrayLike = (0, 0, 0), quat_xyzw: ArrayLike = (0, 0, 0, 1)
+    ) -> None:
+        """
+        Place frame A in the link that is closed on.
+
+        Parameters
+        ----------
+        position : array_like, shape (3,)
+            [m], in the link's frame.
+        quat_xyzw : array_like, shape (4,)
+            Orientation in the link's frame; normalised.
+
+        """
+        offset = Frame(f'offset of {self.name}')
+        offset.set_position(*_vector(f'offset position of {self.name!r}', position, 3))
+        offset.set_quaternion(*_vector(f'offset quaternion of {self.name!r}', quat_xyzw, 4))
+        self.offset_position, self.offset_quaternion = offset.position, offset.quaternion
+        self._offset_matrix = pose_matrix(offset.position, offset.quaternion)
+
+    def add_child(self, child: Frame) -> None:
+        """Refuse: goals and closures carry nothing."""
+        raise TopologyError(
+            f'{self.name!r} is a {type(self).__name__.lower()}, it takes no child '
+            f'({child.name!r}): make_closure(link) says which link it acts on'
+        )
+
+    def get_residual(self) -> Array:
+        """
+        Return the rows that must vanish, at the current joint values.
+
+        Returns
+        -------
+        ndarray, shape (rows,)
+            Kind frame: the chosen components of A's origin seen from B [m], then of the rotation
+            vector log(R) [rad], both in the chosen axes. With exactly two rotational axes the
+            third axes of A and B are to be parallel, and the rows are the components of the
+            smallest rotation that takes B's onto A's. Kind universal: three components [m] in B,
+            then A's y axis times B's x axis. Kind distance: |p_AB| - distance [m].
+
+        Raises
+        ------
+        TopologyError
+            If it closes on no link yet.
+
+        """
+        frame_b, frame_a = self._closing_frames()
+        rotation_a, rotation_b = frame_a[:3, :3], frame_b[:3, :3]
+        gap = frame_a[:3, 3] - frame_b[:3, 3]
+        if self.kind == 'distance':
+            return np.array([np.sqrt(gap @ gap) - self.distance])
+        if self.kind == 'universal':
+            return np.append(rotation_b.T @ gap, rotation_a[:, 1] @ rotation_b[:, 0])
+        if self.axes == 'world':
+            relative = rotation_a @ rotation_b.T
+        else:
+            gap = (rotation_b if self.axes == 'goal' else rotation_a).T @ gap
+            relative = rotation_b.T @ rotation_a
+        return np.concatenate((gap, self._rotation_rows(relative)))[self.dof_flags]
+
+    def _rotation_rows(self, relative: Array) -> Array:
+        if np.count_nonzero(self.dof_flags[3:]) != 2:
+            return quat_to_rotation_vector(matrix_to_quat(relative))
+        free = int(np.flatnonzero(~self.dof_flags[3:])[0])
+        axis = np.eye(3)[free]
+        if self.axes == 'link':
+            return quat_to_rotation_vector(quat_between(unit(relative.T @ axis), axis))
+        return quat_to_rotation_vector(quat_between(axis, unit(relative @ axis)))
+
+    def _closing_frames(self) -> tuple[Array, Array]:
+        here, there = super()._closing_frames()
+        return here, there @ self._offset_matrix
+
+    def _own(self, dof: int | str) -> DOF:
+        raise TopologyError(
+            f'{self.name!r} is a {type(self).__name__.lower()}: its axes are constrained, they '
+            f'have no values, limits or locks ({parse_dofs([dof])[0].name} was asked for)'
+        )
+
+
+def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
+    if value not in allowed:
+        raise OptionError(name, value, ' '.join(allowed))
+    return value
+
+
+def _at_least_zero(name: str, value: float) -> float:
+    number = float(value)
+    if not 0.0 <= number < np.inf:
+        raise OptionError(name, value, 'a finite number, 0 or more')
+    return number
+
+
+def _vector(name: str, values: ArrayLike, count: int) -> list[float]:
+    array = np.asarray(values, dtype=float)
+    if array.shape != (count,):
+        raise ShapeError(name, f'shape ({count},)', f'shape {array.shape}')
+    return [float(value) for value in array]

@@ -1,0 +1,216 @@
+# flake8: noqa: E203
+"""One chain as arrays: the packed model that kernels take, built once per structure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ik_node.kernels.factor import minimum_degree
+from ik_node.kernels.layout import (
+    AXES_A,
+    AXES_B,
+    AXES_WORLD,
+    KIND_DISTANCE,
+    KIND_FRAME,
+    KIND_UNIVERSAL,
+    pack_model,
+)
+from ik_node.model.chains import ancestors, Chain, Support
+from ik_node.model.request import Request
+from ik_node.model.tree import Tree
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+KINDS = {'frame': KIND_FRAME, 'universal': KIND_UNIVERSAL, 'distance': KIND_DISTANCE}
+AXES = {'goal': AXES_B, 'world': AXES_WORLD, 'link': AXES_A}
+
+
+@dataclass(frozen=True)
+class FlatChain:
+    """
+    A chain, packed.
+
+    Attributes
+    ----------
+    ints, floats : ndarray
+        The packed model, see `kernels.layout`.
+    requests : tuple of int
+        Which requests its constraints are, in order.
+    var_q : ndarray, shape (nv,), int64
+        Place in q of every free value.
+    row_counts : tuple of int
+        Rows of every constraint.
+
+    """
+
+    ints: Ints
+    floats: Floats
+    requests: tuple[int, ...]
+    var_q: Ints
+    row_counts: tuple[int, ...]
+
+
+def frame12(matrix: Floats) -> Floats:
+    """Return a (4, 4) pose as twelve numbers, rotation row by row, then position."""
+    return np.concatenate((matrix[:3, :3].ravel(), matrix[:3, 3]))
+
+
+def flatten(
+    tree: Tree, requests: Sequence[Request], supports: Sequence[Support], chain: Chain
+) -> FlatChain:
+    """Lay one chain out as arrays."""
+    asked = [requests[at] for at in chain.requests]
+    moved = [supports[at] for at in chain.requests]
+    variable = {master: at for at, master in enumerate(chain.masters)}
+    ends = [tree.seat[r.link][0] for r in asked]
+    ends += [tree.seat[r.base][0] if r.base is not None else -1 for r in asked]
+    followers = [at for at, c in enumerate(tree.columns) if c.master in variable]
+    needed = sorted({a for end in (*ends, *followers) for a in ancestors(tree, end)})
+    local = {column: at for at, column in enumerate(needed)} | {-1: -1}
+    columns = [tree.columns[at] for at in needed]
+    width = max([2, *(len(c.coefficients) for c in columns if c.master in variable)])
+    fields: dict[str, NDArray[np.generic]] = {
+        'parent': _ints(local[c.parent] for c in columns),
+        'prismatic': _ints(0 if c.dof.is_rotation else 1 for c in columns),
+        'column_q': _ints(tree.q_of_column[at] for at in needed),
+        'var': _ints(variable.get(c.master, -1) for c in columns),
+        'ball': _ints(c.ball if c.master in variable else 0 for c in columns),
+        'var_q': _ints(tree.q_of_column[at] for at in chain.masters),
+        'a_column': _ints(local[end] for end in ends[: len(asked)]),
+        'b_column': _ints(local[end] for end in ends[len(asked) :]),
+        'kind': _ints(KINDS[r.kind] for r in asked),
+        'axes': _ints(AXES[r.axes] for r in asked),
+        'mask': _ints(r.mask for r in asked),
+        'offset': _frames(c.offset for c in columns),
+        'coefficients': _coefficients([c.coefficients for c in columns], width),
+        'a_offset': _frames(tree.seat[r.link][1] @ r.offset for r in asked),
+        'b_offset': _frames(
+            tree.seat[r.base][1] if r.base is not None else np.eye(4) for r in asked
+        ),
+    }
+    row_counts = tuple(r.row_count for r in asked)
+    blocks = _blocks(tree, moved, variable, local)
+    fields |= blocks.fields(row_counts)
+    moving = _ints(r.translation_row_count for r in asked)
+    fields['turning'] = _starts(row_counts)[:-1] + moving
+    sizes = {'n': len(columns), 'nv': len(variable), 'nc': len(asked), 'nr': sum(row_counts)}
+    sizes |= {'ne': fields['entry_column'].size, 'ns': fields['slot_var'].size, 'width': width}
+    fields |= _elimination(fields, sizes, row_counts)
+    sizes |= {'nj': fields['matrix_jac'].size, 'nk': sizes['nv'] + sizes['nr']}
+    sizes |= {'nl': fields['lower_at'].size}
+    ints, floats = pack_model(sizes, fields)
+    var_q = np.ascontiguousarray(fields['var_q'], dtype=np.int64)
+    return FlatChain(ints, floats, chain.requests, var_q, row_counts)
+
+
+def _ints(values: object) -> Ints:
+    return np.fromiter(values, dtype=np.int64)  # type: ignore[call-overload, no-any-return]
+
+
+def _frames(poses: object) -> Floats:
+    flat = [frame12(pose) for pose in poses]  # type: ignore[attr-defined]
+    return np.concatenate(flat) if flat else np.zeros(0)
+
+
+def _coefficients(polynomials: Sequence[tuple[float, ...]], width: int) -> Floats:
+    table = np.zeros((len(polynomials), width))
+    for at, polynomial in enumerate(polynomials):
+        table[at, : min(len(polynomial), width)] = polynomial[:width]
+    return table
+
+
+@dataclass(frozen=True)
+class _Blocks:
+    """Per constraint the columns that move it, their sides, and the variables they go by."""
+
+    entries: list[list[tuple[int, int, int]]]  # (column, side, slot)
+    slots: list[list[int]]  # variables
+
+    def fields(self, row_counts: Sequence[int]) -> dict[str, NDArray[np.generic]]:
+        """Return the arrays of `kernels.layout.Model` that describe the Jacobian's blocks."""
+        flat = [entry for entries in self.entries for entry in entries]
+        sizes = [rows * len(slots) for rows, slots in zip(row_counts, self.slots, strict=True)]
+        return {
+            'entry_column': _ints(e[0] for e in flat),
+            'entry_side': _ints(e[1] for e in flat),
+            'entry_slot': _ints(e[2] for e in flat),
+            'slot_var': _ints(v for slots in self.slots for v in slots),
+            'row0': _starts(row_counts),
+            'entry0': _starts([len(entries) for entries in self.entries]),
+            'slot0': _starts([len(slots) for slots in self.slots]),
+            'jac0': _starts(sizes),
+        }
+
+
+def _blocks(
+    tree: Tree, moved: Sequence[Support], variable: dict[int, int], local: dict[int, int]
+) -> _Blocks:
+    all_entries, all_slots = [], []
+    for support in moved:
+        slots: dict[int, int] = {}
+        entries = []
+        for side, path in ((1, support.a_columns), (-1, support.b_columns)):
+            for column in path:
+                var = variable[tree.columns[column].master]
+                entries.append((local[column], side, slots.setdefault(var, len(slots))))
+        all_entries.append(entries)
+        all_slots.append(list(slots))
+    return _Blocks(all_entries, all_slots)
+
+
+def _starts(counts: Sequence[int] | Ints) -> Ints:
+    return np.concatenate(([0], np.cumsum(np.asarray(counts, dtype=np.int64)))).astype(np.int64)
+
+
+def _elimination(
+    fields: dict[str, NDArray[np.generic]], sizes: dict[str, int], row_counts: Sequence[int]
+) -> dict[str, NDArray[np.generic]]:
+    """Find the order of elimination and the pattern of the factor, see `kernels.factor`."""
+    nv, nr = sizes['nv'], sizes['nr']
+    slot0, slot_var, row0 = fields['slot0'], fields['slot_var'], fields['row0']
+    pairs = [
+        (row, int(var))
+        for c, rows in enumerate(row_counts)
+        for row in range(int(row0[c]), int(row0[c]) + rows)
+        for var in slot_var[int(slot0[c]) : int(slot0[c + 1])]
+    ]
+    rows = np.array([p[0] for p in pairs], dtype=np.int64)
+    variables = np.array([p[1] for p in pairs], dtype=np.int64)
+    size = nv + nr
+    adjacent = np.zeros((size, size), dtype=np.uint8)
+    adjacent[variables, nv + rows] = 1
+    adjacent[nv + rows, variables] = 1
+    order = np.zeros(size, dtype=np.int64)
+    pattern = np.zeros((size, size), dtype=np.uint8)
+    minimum_degree(adjacent, order, pattern)
+    place = np.empty(size, dtype=np.int64)
+    place[order] = np.arange(size)
+    own = np.where(order < nv, order, -1 - (order - nv))
+    # Where every Jacobian number stands below the diagonal of the permuted matrix.
+    low = np.maximum(place[variables], place[nv + rows])
+    high = np.minimum(place[variables], place[nv + rows])
+    by_row = np.argsort(low, kind='stable')
+    # The factor: column i of L has a number in row k where eliminating i reached k.
+    eliminated, reached = np.nonzero(pattern)
+    column, row = place[eliminated], place[reached]
+    by_column = np.lexsort((row, column))
+    kept_at = np.empty(row.size, dtype=np.int64)
+    kept_at[by_column] = np.arange(row.size)
+    row_order = np.lexsort((column, row))
+    return {
+        'own': own,
+        'var_place': place[:nv],
+        'matrix0': _starts(np.bincount(low, minlength=size)),
+        'matrix_jac': by_row,
+        'matrix_column': high[by_row],
+        'matrix_var': variables[by_row],
+        'lower0': _starts(np.bincount(row, minlength=size)),
+        'lower_column': column[row_order],
+        'lower_at': kept_at[row_order],
+        'factor0': _starts(np.bincount(column, minlength=size)),
+        'factor_row': row[by_column],
+    }

@@ -1,0 +1,307 @@
+"""A frame that is moved along and about up to six axes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ik_node.errors import OptionError, ShapeError
+from ik_node.model.dof import DOF, DOF_NAMES, parse_dofs
+from ik_node.model.frame import Frame
+from ik_node.model.revision import Revision
+from ik_node.model.rotation import (
+    matrix_to_quat,
+    pose_inverse,
+    pose_matrix,
+    quat_conjugate,
+    quat_from_euler,
+    quat_multiply,
+    quat_to_matrix,
+)
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+class MovingFrame(Frame):
+    """
+    A frame followed by the motion D = T(x, y, z) Rz(ez) Ry(ey) Rx(ex).
+
+    Its `matrix_world` is the parent's times T(position, quaternion) times D.
+
+    Attributes
+    ----------
+    dof : list of DOF
+        Its axes, in enum order; change with `set_dof`.
+    dof_flags : ndarray, shape (6,), bool
+        Which axes it has.
+    dof_values, dof_target, dof_rest_pose : ndarray, shape (6,)
+        [m] for X Y Z, [rad] for EX EY EZ. After writing into `dof_values` call
+        `set_matrix_dof_needs_update`.
+    min_dof_limit, max_dof_limit : ndarray, shape (6,)
+        -inf, inf = none.
+    max_velocity : ndarray, shape (6,)
+        [m/s] or [rad/s]; inf = none.
+    target_set, rest_pose_set : bool
+        Whether the solver draws it towards `dof_target`, `dof_rest_pose`.
+
+    """
+
+    def __init__(self, name: str = '') -> None:
+        super().__init__(name)
+        self.dof: list[DOF] = []
+        self.dof_flags = np.zeros(6, dtype=bool)
+        self.dof_values = np.zeros(6)
+        self.dof_target = np.zeros(6)
+        self.dof_rest_pose = np.zeros(6)
+        self.min_dof_limit = np.full(6, -np.inf)
+        self.max_dof_limit = np.full(6, np.inf)
+        self.max_velocity = np.full(6, np.inf)
+        self.target_set = False
+        self.rest_pose_set = False
+        self._matrix_dof = np.eye(4)
+        self._matrix_dof.setflags(write=False)
+        self.matrix_dof_needs_update = False
+
+    # -- degrees of freedom
+
+    def set_dof(self, *dofs: int | str) -> None:
+        """
+        Choose the axes; values, targets, rest pose, limits and speeds are reset.
+
+        Raises
+        ------
+        OptionError
+            If they are not in the order X Y Z EX EY EZ, or one comes twice.
+
+        """
+        parsed = parse_dofs(dofs)
+        given = _in_order(dofs)
+        if list(parsed) != given:
+            raise OptionError('dof', [d.name for d in given], 'the order X Y Z EX EY EZ')
+        self.dof = given
+        self.dof_flags[:] = [member in parsed for member in DOF]
+        for array in (self.dof_values, self.dof_target, self.dof_rest_pose):
+            array.fill(0.0)
+        self.min_dof_limit.fill(-np.inf)
+        self.max_dof_limit.fill(np.inf)
+        self.max_velocity.fill(np.inf)
+        self.target_set = self.rest_pose_set = False
+        Revision.settings += 1
+        self.set_matrix_dof_needs_update()
+
+    def clear_dof(self) -> None:
+        """Make it a rigid one."""
+        self.set_dof()
+
+    @property
+    def value_names(self) -> tuple[str, ...]:
+        """How its values are listed: NAME for one DoF, else NAME.X, NAME.EZ and so on."""
+        if len(self.dof) == 1:
+            return (self.name,)
+        return tuple(f'{self.name}.{DOF_NAMES[dof]}' for dof in self.dof)
+
+    # -- values, [m] for X Y Z and [rad] for EX EY EZ
+
+    def set_dof_values(self, *values: float) -> bool:
+        """Set all values, one per DoF in order; True when one was clamped to its limits."""
+        return self._set_all(self.dof_values, 'values', values)
+
+    def set_dof_value(self, dof: int | str, value: float) -> bool:
+        """Set one value; True when it was clamped to its limits."""
+        return self._set_one(self.dof_values, 'value', self._own(dof), value)
+
+    def get_dof_value(self, dof: int | str) -> float:
+        """Return one value; 0 for an axis it does not have."""
+        return float(self.dof_values[_axis(dof)])
+
+    def set_target_values(self, *values: float) -> bool:
+        """Set the wanted values, one per DoF in order; True when one was clamped."""
+        clamped = self._set_all(self.dof_target, 'target values', values)
+        self.target_set = True
+        return clamped
+
+    def set_target_value(self, dof: int | str, value: float) -> bool:
+        """Set one wanted value; True when it was clamped to its limits."""
+        clamped = self._set_one(self.dof_target, 'target value', self._own(dof), value)
+        self.target_set = True
+        return clamped
+
+    def get_target_value(self, dof: int | str) -> float:
+        """Return one wanted value; 0 for an axis it does not have."""
+        return float(self.dof_target[_axis(dof)])
+
+    def set_rest_pose_values(self, *values: float) -> bool:
+        """Set the rest pose, one value per DoF in order; True when one was clamped."""
+        clamped = self._set_all(self.dof_rest_pose, 'rest pose values', values)
+        self.rest_pose_set = True
+        return clamped
+
+    def set_rest_pose_value(self, dof: int | str, value: float) -> bool:
+        """Set one value of the rest pose; True when it was clamped to its limits."""
+        clamped = self._set_one(self.dof_rest_pose, 'rest pose value', self._own(dof), value)
+        self.rest_pose_set = True
+        return clamped
+
+    def get_rest_pose_value(self, dof: int | str) -> float:
+        """Return one value of the rest pose; 0 for an axis it does not have."""
+        return float(self.dof_rest_pose[_axis(dof)])
+
+    # -- limits
+
+    def set_min_limits(self, *values: float) -> bool:
+        """Set all lower limits, one per DoF in order (inf = none); True when it clamped."""
+        self._counted('lower limits', values)
+        clamped = [self.set_min_limit(*pair) for pair in zip(self.dof, values, strict=True)]
+        return any(clamped)
+
+    def set_max_limits(self, *values: float) -> bool:
+        """Set all upper limits, one per DoF in order (inf = none); True when it clamped."""
+        self._counted('upper limits', values)
+        clamped = [self.set_max_limit(*pair) for pair in zip(self.dof, values, strict=True)]
+        return any(clamped)
+
+    def set_min_limit(self, dof: int | str, value: float) -> bool:
+        """Set one lower limit (inf = none); True when the value was clamped to it."""
+        return self.set_limits(dof, value, self.max_dof_limit[_axis(dof)])
+
+    def set_max_limit(self, dof: int | str, value: float) -> bool:
+        """Set one upper limit (inf = none); True when the value was clamped to it."""
+        return self.set_limits(dof, self.min_dof_limit[_axis(dof)], value)
+
+    def set_limits(self, dof: int | str, lower: float, upper: float) -> bool:
+        """
+        Set both limits of an axis; value, target and rest pose are clamped to them.
+
+        Parameters
+        ----------
+        dof : DOF or str
+            Which axis.
+        lower, upper : float
+            [m] or [rad]; an infinite number of either sign = no limit on that side.
+
+        Returns
+        -------
+        bool
+            Whether the value was outside.
+
+        Raises
+        ------
+        OptionError
+            If lower is above upper.
+
+        """
+        axis = self._own(dof)
+        bounds = [float(lower), float(upper)]
+        if np.isnan(bounds).any():
+            raise ShapeError(f'limits of {self.name!r}', 'numbers', str(bounds))
+        lower = -np.inf if np.isinf(lower) else float(lower)
+        upper = np.inf if np.isinf(upper) else float(upper)
+        if lower > upper:
+            raise OptionError(
+                f'limits of {self.name!r} on {axis.name}',
+                (lower, upper),
+                'lower <= upper (set_limits changes both at once)',
+            )
+        self.min_dof_limit[axis], self.max_dof_limit[axis] = lower, upper
+        Revision.settings += 1
+        self._set_one(self.dof_target, 'target value', axis, self.dof_target[axis])
+        self._set_one(self.dof_rest_pose, 'rest pose value', axis, self.dof_rest_pose[axis])
+        return self._set_one(self.dof_values, 'value', axis, self.dof_values[axis])
+
+    def get_min_limit(self, dof: int | str) -> float:
+        """Return one lower limit, -inf = none."""
+        return float(self.min_dof_limit[_axis(dof)])
+
+    def get_max_limit(self, dof: int | str) -> float:
+        """Return one upper limit, inf = none."""
+        return float(self.max_dof_limit[_axis(dof)])
+
+    # -- matrices
+
+    @property
+    def matrix_dof(self) -> Array:
+        """Return the motion D, 4x4, read-only."""
+        self.update_matrix_dof()
+        return self._matrix_dof
+
+    def set_matrix_dof_needs_update(self) -> None:
+        """Say that `dof_values` was written into."""
+        self.matrix_dof_needs_update = True
+        Revision.values += 1
+        self.set_matrix_world_needs_update()
+
+    def update_matrix_dof(self) -> None:
+        """Bring `matrix_dof` up to date."""
+        if self.matrix_dof_needs_update:
+            x, y, z, ex, ey, ez = self.dof_values.tolist()
+            self._matrix_dof = pose_matrix((x, y, z), quat_from_euler(ex, ey, ez))
+            self._matrix_dof.setflags(write=False)
+            self.matrix_dof_needs_update = False
+
+    def set_world_position(self, x: float, y: float, z: float) -> None:
+        """Place it so that the moved frame's origin is at (x, y, z) [m], root frame."""
+        offset = quat_to_matrix(self.quaternion) @ self.matrix_dof[:3, 3]
+        super().set_world_position(x, y, z)
+        self.set_position(*(self.position - offset))
+
+    def set_world_quaternion(self, x: float, y: float, z: float, w: float) -> None:
+        """Orient it so that the moved frame has this orientation in the root frame."""
+        super().set_world_quaternion(x, y, z, w)
+        turned = quat_conjugate(matrix_to_quat(self.matrix_dof))
+        self.set_quaternion(*quat_multiply(self.quaternion, turned))
+
+    def _moved_matrix(self) -> Array:
+        moved = self._matrix @ self.matrix_dof
+        moved.setflags(write=False)
+        return moved
+
+    def _set_world_matrix(self, matrix: Array) -> None:
+        super()._set_world_matrix(matrix @ pose_inverse(self.matrix_dof))
+
+    # -- checks
+
+    def _own(self, dof: int | str) -> DOF:
+        axis = _axis(dof)
+        if not self.dof_flags[axis]:
+            raise OptionError(
+                f'dof of {self.name!r}',
+                axis.name,
+                ' '.join(DOF_NAMES[d] for d in self.dof) or 'none: it is rigid',
+            )
+        return axis
+
+    def _counted(self, what: str, values: Sequence[float]) -> None:
+        if len(values) != len(self.dof):
+            names = ' '.join(DOF_NAMES[dof] for dof in self.dof) or 'none'
+            raise ShapeError(
+                f'{what} of {self.name!r}', f'{len(self.dof)} ({names})', f'{len(values)}'
+            )
+
+    def _set_all(self, array: Array, what: str, values: Sequence[float]) -> bool:
+        self._counted(what, values)
+        self._finite(what, values)  # refuse all before any is written
+        clamped = [
+            self._set_one(array, what, self._own(dof), value)
+            for dof, value in zip(self.dof, values, strict=True)
+        ]
+        return any(clamped)
+
+    def _set_one(self, array: Array, what: str, axis: DOF, value: float) -> bool:
+        wanted = float(self._finite(what, (value,))[0])
+        allowed = min(max(wanted, self.min_dof_limit[axis]), self.max_dof_limit[axis])
+        array[axis] = allowed
+        if array is self.dof_values:
+            self.set_matrix_dof_needs_update()
+        else:
+            Revision.settings += 1
+        return bool(allowed != wanted)
+
+
+def _in_order(dofs: Iterable[int | str]) -> list[DOF]:
+    """Return the axes in the order given."""
+    return [_axis(dof) for dof in dofs]
+
+
+def _axis(dof: int | str) -> DOF:
+    return parse_dofs([dof])[0]

@@ -1,0 +1,163 @@
+"""Rotations as quaternions (xyzw), matrices, Euler angles and rotation vectors, in float64."""
+
+from __future__ import annotations
+
+from math import atan2, cos, hypot, sin
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+
+def quat_identity() -> Array:
+    """Return the quaternion (0, 0, 0, 1) of no rotation."""
+    return np.array((0.0, 0.0, 0.0, 1.0))
+
+
+def quat_multiply(quat_a: ArrayLike, quat_b: ArrayLike) -> Array:
+    """Return the quaternion (xyzw) of rotation b followed by rotation a."""
+    ax, ay, az, aw = np.asarray(quat_a, dtype=float).tolist()
+    bx, by, bz, bw = np.asarray(quat_b, dtype=float).tolist()
+    return np.array(
+        (
+            aw * bx + ax * bw + ay * bz - az * by,
+            aw * by - ax * bz + ay * bw + az * bx,
+            aw * bz + ax * by - ay * bx + az * bw,
+            aw * bw - ax * bx - ay * by - az * bz,
+        )
+    )
+
+
+def quat_conjugate(quat: ArrayLike) -> Array:
+    """Return the inverse of a unit quaternion (xyzw)."""
+    x, y, z, w = np.asarray(quat, dtype=float).tolist()
+    return np.array((-x, -y, -z, w))
+
+
+def quat_from_euler(x: float, y: float, z: float) -> Array:
+    """
+    Return the quaternion (xyzw) of Rz(z) Ry(y) Rx(x), angles in [rad].
+
+    URDF's roll, pitch, yaw are x, y, z.
+    """
+    sx, cx = sin(0.5 * x), cos(0.5 * x)
+    sy, cy = sin(0.5 * y), cos(0.5 * y)
+    sz, cz = sin(0.5 * z), cos(0.5 * z)
+    return np.array(
+        (
+            sx * cy * cz - cx * sy * sz,
+            cx * sy * cz + sx * cy * sz,
+            cx * cy * sz - sx * sy * cz,
+            cx * cy * cz + sx * sy * sz,
+        )
+    )
+
+
+def quat_between(start: ArrayLike, end: ArrayLike) -> Array:
+    """
+    Return the smallest rotation (xyzw) that turns the direction `start` onto `end`.
+
+    Opposite directions are turned about an axis at right angles to `start`.
+    """
+    a, b = unit(start), unit(end)
+    cosine = float(a @ b)
+    if cosine > -1.0 + 1e-12:
+        axis = cross(a, b)
+        return unit((axis[0], axis[1], axis[2], 1.0 + cosine))
+    side = cross(a, np.eye(3)[int(np.argmin(np.abs(a)))])
+    return np.append(unit(side), 0.0)
+
+
+def quat_to_matrix(quat: ArrayLike) -> Array:
+    """Return the 3x3 matrix of a quaternion (xyzw), whose length need not be exactly one."""
+    x, y, z, w = np.asarray(quat, dtype=float).tolist()
+    s = 2.0 / (x * x + y * y + z * z + w * w)
+    return np.array(
+        (
+            (1.0 - s * (y * y + z * z), s * (x * y - z * w), s * (x * z + y * w)),
+            (s * (x * y + z * w), 1.0 - s * (x * x + z * z), s * (y * z - x * w)),
+            (s * (x * z - y * w), s * (y * z + x * w), 1.0 - s * (x * x + y * y)),
+        )
+    )
+
+
+def matrix_to_quat(matrix: ArrayLike) -> Array:
+    """
+    Return the quaternion (xyzw, w >= 0) of a rotation matrix; a 4x4 pose is read as its rotation.
+
+    Notes
+    -----
+    The largest of the four components is computed first, so that no division is by a small number.
+
+    """
+    m = np.asarray(matrix, dtype=float)
+    diagonal = (m[0, 0], m[1, 1], m[2, 2])
+    trace = diagonal[0] + diagonal[1] + diagonal[2]
+    if trace >= max(diagonal):
+        quat = np.array((m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1], 1.0 + trace))
+    else:
+        i = int(np.argmax(diagonal))
+        j, k = (i + 1) % 3, (i + 2) % 3
+        quat = np.empty(4)
+        quat[i] = 1.0 + 2.0 * diagonal[i] - trace
+        quat[j] = m[j, i] + m[i, j]
+        quat[k] = m[k, i] + m[i, k]
+        quat[3] = m[k, j] - m[j, k]
+    quat = unit(quat)
+    return -quat if quat[3] < 0.0 else quat
+
+
+def matrix_to_euler(matrix: ArrayLike) -> Array:
+    """
+    Return the angles (x, y, z) in [rad] with Rz(z) Ry(y) Rx(x) equal to the rotation.
+
+    The angle y is in [-pi/2, pi/2]; at either end x is 0, as only z - x or z + x is known.
+    """
+    m = np.asarray(matrix, dtype=float)
+    cosine = hypot(m[0, 0], m[1, 0])
+    y = atan2(-m[2, 0], cosine)
+    if cosine > 1e-9:
+        return np.array((atan2(m[2, 1], m[2, 2]), y, atan2(m[1, 0], m[0, 0])))
+    return np.array((0.0, y, atan2(-m[0, 1], m[1, 1])))
+
+
+def quat_to_rotation_vector(quat: ArrayLike) -> Array:
+    """Return axis times angle in [rad], angle in [0, pi], of a unit quaternion (xyzw)."""
+    x, y, z, w = np.asarray(quat, dtype=float).tolist()
+    sine = hypot(x, y, z)
+    if sine == 0.0:
+        return np.zeros(3)
+    scale = 2.0 * atan2(sine if w >= 0.0 else -sine, abs(w)) / sine
+    return np.array((x * scale, y * scale, z * scale))
+
+
+def pose_matrix(position: ArrayLike, quat: ArrayLike) -> Array:
+    """Return the 4x4 matrix of a position [m] and a quaternion (xyzw)."""
+    matrix = np.eye(4)
+    matrix[:3, :3] = quat_to_matrix(quat)
+    matrix[:3, 3] = position
+    return matrix
+
+
+def pose_inverse(matrix: ArrayLike) -> Array:
+    """Return the inverse of a 4x4 pose."""
+    m = np.asarray(matrix, dtype=float)
+    inverse = np.eye(4)
+    inverse[:3, :3] = m[:3, :3].T
+    inverse[:3, 3] = -(m[:3, :3].T @ m[:3, 3])
+    return inverse
+
+
+def cross(a: ArrayLike, b: ArrayLike) -> Array:
+    """Return the cross product of two 3-vectors."""
+    ax, ay, az = np.asarray(a, dtype=float).tolist()
+    bx, by, bz = np.asarray(b, dtype=float).tolist()
+    return np.array((ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx))
+
+
+def unit(vector: ArrayLike) -> Array:
+    """Return a vector of length one; overflow and underflow of the squares are avoided."""
+    v = np.asarray(vector, dtype=float)
+    scaled = v / np.max(np.abs(v))
+    return np.asarray(scaled / np.sqrt(scaled @ scaled), dtype=np.float64)

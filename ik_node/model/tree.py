@@ -1,0 +1,176 @@
+"""
+The graph of frames as a tree of elementary motions.
+
+A joint with several DoF is a product of elementary motions, each with its own axis at the current
+configuration. Every elementary motion is one column: its frame is turned so that it moves along or
+about its own z axis, which makes forward kinematics one case and its Jacobian exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from ik_node.errors import TopologyError
+from ik_node.model.constraint import Constraint
+from ik_node.model.dof import DOF
+from ik_node.model.frame import Frame
+from ik_node.model.joint import Joint
+from ik_node.model.rotation import pose_matrix
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# The order in which a joint's motions act, D = T(x, y, z) Rz(ez) Ry(ey) Rx(ex).
+MOTION_ORDER = (DOF.X, DOF.Y, DOF.Z, DOF.EZ, DOF.EY, DOF.EX)
+
+# Turns that lay a frame's z axis onto the axis of motion; all are right-handed permutations.
+_TO_X = np.array(((0.0, 0.0, 1.0, 0.0), (1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0), (0, 0, 0, 1)))
+_TO_Y = np.array(((0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0), (1.0, 0.0, 0.0, 0.0), (0, 0, 0, 1)))
+_ALIGN = (_TO_X, _TO_Y, np.eye(4))
+
+
+@dataclass(frozen=True)
+class Column:
+    """
+    One elementary motion.
+
+    Attributes
+    ----------
+    joint, dof : Joint, DOF
+        What moves.
+    parent : int
+        Column that carries it, -1 = root frame.
+    offset : ndarray, shape (4, 4)
+        Its frame before the motion, in the parent column's frame.
+    master : int
+        Column whose value decides, itself when it is free.
+    coefficients : tuple of float
+        value = sum_i c_i master^i.
+    ball : int
+        1, 2, 3 for EZ, EY, EX of a joint that has all three, uncoupled; else 0.
+
+    """
+
+    joint: Joint
+    dof: DOF
+    parent: int
+    offset: Array
+    master: int
+    coefficients: tuple[float, ...]
+    ball: int
+
+
+@dataclass
+class Tree:
+    """
+    All columns of the graph below some roots, and where every frame hangs.
+
+    Attributes
+    ----------
+    columns : list of Column
+        Parents before children.
+    seat : dict of Frame to (int, ndarray)
+        For every frame the column that carries it (-1 = root frame) and its (4, 4) pose there.
+    closers : list of Joint
+        Joints, closures and goals that close on a link, in order of discovery.
+    names : list of str
+        Name of every value, in the order of q.
+    q_of_column : list of int
+        Place of every column's value in q.
+    owner : list of (Joint, DOF)
+        The joint and DoF of every value, in the order of q.
+
+    """
+
+    columns: list[Column] = field(default_factory=list)
+    seat: dict[Frame, tuple[int, Array]] = field(default_factory=dict)
+    closers: list[Joint] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    q_of_column: list[int] = field(default_factory=list)
+    owner: list[tuple[Joint, DOF]] = field(default_factory=list)
+
+
+def build_tree(roots: Iterable[Frame], joint_order: Sequence[Joint] | None = None) -> Tree:
+    """
+    Walk the graph depth first from its roots.
+
+    Parameters
+    ----------
+    roots : iterable of Frame
+        Roots of all trees of the graph.
+    joint_order : sequence of Joint, optional
+        Order of q; joints it does not name follow in order of discovery.
+
+    Raises
+    ------
+    TopologyError
+        If a coupling's master is not in the graph, or couplings go round in a circle.
+
+    """
+    tree = Tree()
+    motions: list[tuple[Joint, DOF, int, Array]] = []
+    joints: list[Joint] = []
+    stack: list[tuple[Frame, int, Array]] = [(root, -1, np.eye(4)) for root in reversed([*roots])]
+    while stack:
+        frame, column, pose = stack.pop()
+        pose = pose @ pose_matrix(frame.position, frame.quaternion)
+        if isinstance(frame, Joint):
+            if frame.is_closure:
+                tree.closers.append(frame)
+            # The DoF of a goal or closure are directions it asks for, not freedoms.
+            movable = () if isinstance(frame, Constraint) else frame.dof
+            for dof in MOTION_ORDER:
+                if dof in movable:
+                    motions.append((frame, dof, column, pose @ _ALIGN[dof % 3]))
+                    column, pose = len(motions) - 1, _ALIGN[dof % 3].T
+            if movable:
+                joints.append(frame)
+        tree.seat[frame] = (column, pose)
+        stack.extend((child, column, pose) for child in reversed(frame.children))
+    _index_values(tree, joints, joint_order)
+    place = {(id(joint), dof): at for at, (joint, dof, _, _) in enumerate(motions)}
+    value = {(id(joint), dof): at for at, (joint, dof) in enumerate(tree.owner)}
+    for joint, dof, parent, offset in motions:
+        master, coefficients = _resolve(joint, dof, place)
+        free = not any(d in joint.couplings for d in (DOF.EX, DOF.EY, DOF.EZ))
+        ball = MOTION_ORDER.index(dof) - 2 if dof.is_rotation and free else 0
+        if not joint.dof_flags[3:].all():
+            ball = 0
+        tree.columns.append(Column(joint, dof, parent, offset, master, coefficients, ball))
+        tree.q_of_column.append(value[id(joint), dof])
+    return tree
+
+
+def _index_values(tree: Tree, joints: list[Joint], order: Sequence[Joint] | None) -> None:
+    """Fix the order of q once; everything else goes by it."""
+    found = {id(joint) for joint in joints}
+    listed = [joint for joint in order or () if id(joint) in found]
+    first = {id(joint) for joint in listed}
+    for joint in [*listed, *(j for j in joints if id(j) not in first)]:
+        tree.names.extend(joint.value_names)
+        tree.owner.extend((joint, dof) for dof in joint.dof)
+
+
+def _resolve(
+    joint: Joint, dof: DOF, place: dict[tuple[int, DOF], int]
+) -> tuple[int, tuple[float, ...]]:
+    """Follow couplings to the free master, composing their polynomials."""
+    total = np.polynomial.Polynomial((0.0, 1.0))
+    seen: set[tuple[int, DOF]] = set()
+    while dof in joint.couplings:
+        if (id(joint), dof) in seen:
+            raise TopologyError(f'the couplings of joint {joint.name!r} go round in a circle')
+        seen.add((id(joint), dof))
+        coupling = joint.couplings[dof]
+        total = total(np.polynomial.Polynomial(coupling.coefficients))
+        joint, dof = coupling.master, coupling.master_dof
+    at = place.get((id(joint), dof))
+    if at is None:
+        raise TopologyError(
+            f'joint {joint.name!r} drives a coupled joint but is not in the same graph or has no '
+            f'{dof.name} axis'
+        )
+    coefficients = [float(c) for c in total.coef]
+    return at, tuple(coefficients + [0.0] * (2 - len(coefficients)))

@@ -1,0 +1,1 @@
+"""The ROS 2 node around the library: the only place that imports rclpy and message packages."""

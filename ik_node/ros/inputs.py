@@ -1,0 +1,175 @@
+"""What the node subscribes to, checked at the door."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+import time
+from typing import Any
+
+from geometry_msgs.msg import PoseStamped
+from ik_node.ros.convert import (
+    pose_from_message,
+    pose_in_root,
+    positions_from_message,
+    seconds_from_stamp,
+)
+from ik_node.ros.goal_frames import frame_in_root
+from ik_node.ros.goal_inbox import GoalInbox
+from ik_node.ros.joint_targets import JointTargets
+from ik_node.ros.latched import LATCHED
+from ik_node.ros.measured_state import MeasuredState
+from ik_node.ros.names import topic_parts
+from ik_node.ros.node_counts import NodeCounts
+from ik_node.ros.refusals import Refusals
+from ik_node.ros.refused_input import RefusedInputError
+from ik_node.ros.tracker import Tracker
+from ik_node.ros.transform_lookup import TransformLookup
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.qos_overriding_options import QoSOverridingOptions
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+
+class Inputs:
+    """
+    Own the subscriptions; keep the last good goal poses and measured joint values.
+
+    Parameters
+    ----------
+    node : rclpy.node.Node
+    counts : NodeCounts
+        Where accepted messages are counted.
+    on_description : callable
+        Takes the text of each robot_description.
+
+    Attributes
+    ----------
+    goals : GoalInbox
+    measured : MeasuredState
+    targets : JointTargets
+    refusals : Refusals
+
+    """
+
+    def __init__(
+        self, node: Node, counts: NodeCounts, on_description: Callable[[str], None]
+    ) -> None:
+        self.goals = GoalInbox()
+        self.measured = MeasuredState()
+        self.targets = JointTargets()
+        self.refusals = Refusals()
+        self._node = node
+        self._counts = counts
+        self._tracker: Tracker | None = None
+        self._base_frame = ''
+        self._lookup = TransformLookup(node)
+        self._subscriptions: dict[str, Any] = {}
+        self._early: dict[str, PoseStamped] = {}
+        node.create_subscription(
+            String, 'robot_description', lambda message: on_description(message.data), LATCHED
+        )
+        node.create_subscription(
+            JointState,
+            'joint_states',
+            self._take_joint_state,
+            QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT),
+            qos_overriding_options=QoSOverridingOptions.with_default_policies(),
+        )
+
+        node.create_subscription(JointState, '~/joint_targets', self._take_joint_targets, 1)
+
+    def set_goals(self, names: Iterable[str], base_frame: str) -> None:
+        """Listen to one `~/goals/<name>` for each of these goals."""
+        self._base_frame = base_frame
+        parts = topic_parts(names, 'goal')
+        for name in [name for name in self._subscriptions if name not in parts]:
+            self._node.destroy_subscription(self._subscriptions.pop(name))
+            self._early.pop(name, None)
+        self.goals.keep(parts)
+        for name, part in parts.items():
+            if name not in self._subscriptions:
+                self._subscriptions[name] = self._node.create_subscription(
+                    PoseStamped, f'~/goals/{part}', partial(self._take_goal, name), 1
+                )
+
+    def set_tracker(self, tracker: Tracker) -> None:
+        """Take up a model; goals that came before the first one are read now."""
+        self._tracker = tracker
+        self.measured.set_joint_names(tracker.model.joint_names)
+        self.targets.apply(tracker.model.robot)
+        early, self._early = self._early, {}
+        for name, message in early.items():
+            self._take_goal(name, message)
+
+    def forget(self) -> None:
+        """Drop goals and wishes until they are sent again."""
+        self.goals.clear()
+        if self._tracker is not None:
+            self.targets.clear(self._tracker.model.robot)
+
+    def now(self) -> float:
+        """Return the time of the node's clock [s]."""
+        return 1e-9 * float(self._node.get_clock().now().nanoseconds)
+
+    def refuse(self, topic: str, reason: str) -> None:
+        """Count an input that cannot be used; log it unless one of its kind just was."""
+        if self.refusals.add(topic, reason, time.monotonic()):
+            self._node.get_logger().warning(reason)
+
+    def _take_goal(self, name: str, message: PoseStamped) -> None:
+        topic = f'goals/{name}'
+        try:
+            pose = pose_from_message(topic, message.pose)
+            tracker = self._tracker
+            if tracker is None:
+                self._early[name] = message
+                return
+            frame_id = message.header.frame_id
+            try:
+                frame = frame_in_root(
+                    frame_id, self._base_frame, tracker.model.robot, tracker.q, self._lookup.pose
+                )
+            except LookupError as error:
+                raise RefusedInputError(
+                    topic, 'header.frame_id', frame_id, str(error.args[0])
+                ) from None
+        except RefusedInputError as error:
+            self.refuse(topic, str(error))
+            return
+        if frame is not None:
+            pose = pose_in_root(pose, frame)
+        self._counts.goals += 1
+        self.goals.put(name, pose, seconds_from_stamp(message.header.stamp) or self.now())
+
+    def _take_joint_state(self, message: JointState) -> None:
+        try:
+            names, positions = positions_from_message('joint_states', message)
+        except RefusedInputError as error:
+            self.refuse('joint_states', str(error))
+            return
+        self._counts.joint_states += 1
+        unknown = self.measured.update(
+            names, positions, seconds_from_stamp(message.header.stamp) or self.now()
+        )
+        if unknown:
+            self._node.get_logger().warning(
+                'joint_states: the robot has no joint ' + ', '.join(unknown) + '; ignored'
+            )
+
+    def _take_joint_targets(self, message: JointState) -> None:
+        topic = 'joint_targets'
+        try:
+            names, positions = positions_from_message(topic, message)
+            if self._tracker is not None:
+                known = self._tracker.model.joint_names
+                for name in names:
+                    if name not in known:
+                        raise RefusedInputError(topic, 'name', name, 'the robot has no such joint')
+        except RefusedInputError as error:
+            self.refuse(topic, str(error))
+            return
+        self.targets.update(names, positions)
+        if self._tracker is not None:
+            self.targets.apply(self._tracker.model.robot)

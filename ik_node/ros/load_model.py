@@ -1,0 +1,114 @@
+"""From a request to a model that can tick, or to the reason why not."""
+
+from __future__ import annotations
+
+from ik_node.errors import DescriptionError, OptionError, TopologyError, UnknownFrameError
+from ik_node.model.rotation import matrix_to_quat
+from ik_node.robot import load_robot, Robot
+from ik_node.ros.goal_settings import GoalSettings
+from ik_node.ros.loaded_model import LoadedModel, offset_matrices
+from ik_node.ros.model_request import ModelRequest
+from ik_node.ros.names import topic_parts
+from ik_node.ros.package_url import resolve_package_url
+from ik_node.solver import Solver, Status
+
+# Loops published by the node are closed at least this well [m, rad].
+LOOP_TOLERANCE = 1e-6
+
+
+def load_model(request: ModelRequest) -> LoadedModel:
+    """
+    Read the description, add the goals, close the loops, load the kernels.
+
+    Takes up to some hundred milliseconds, or many seconds when kernels are compiled.
+
+    Raises
+    ------
+    IkError
+        If the description is refused.
+
+    """
+    if not request.text.lstrip().startswith('<'):
+        # A path would be read by the library: what comes over a topic names no files.
+        start = request.text.strip()[:40]
+        raise DescriptionError(f'a robot description begins with <, this one with {start!r}')
+    closures = resolve_package_url(request.closures) or None
+    robot = load_robot(request.text, closures=closures)
+    if not robot.joint_names:
+        raise DescriptionError(
+            f'robot {robot.name!r} has no movable joint: there is nothing to solve'
+        )
+    topic_parts(robot.closures, 'closure')
+    check_goal_links(request.goals, robot)
+    _check_loops(robot)
+    offsets = offset_matrices(request)
+    for goal in request.goals:
+        offset = offsets.get(goal.name)
+        added = robot.add_goal(
+            goal.link,
+            name=goal.name,
+            dof=goal.dof,
+            axes=goal.axes,
+            offset=None if offset is None else (offset[:3, 3], matrix_to_quat(offset)),
+        )
+        # A goal of weight zero, like one not enabled, is not asked for; the solver knows it.
+        added.weight, added.priority = goal.weight or 1.0, goal.priority
+    solver = Solver(robot, request.options)
+    model = LoadedModel(
+        request=request,
+        robot=robot,
+        solver=solver,
+        offsets=offsets,
+        q_start=robot.q,
+        joint_names=tuple(robot.joint_names),
+        lower=robot.lower,
+        upper=robot.upper,
+        max_velocity=robot.max_velocity,
+        mobility=robot.mobility,
+    )
+    _warm(model)
+    return model
+
+
+def check_goal_links(goals: tuple[GoalSettings, ...], robot: Robot) -> None:
+    """
+    Check that the robot has every goal's link.
+
+    Raises
+    ------
+    OptionError
+        Names the parameter and some of the links there are.
+
+    """
+    for goal in goals:
+        if goal.link not in robot.links:
+            known = str(UnknownFrameError(goal.link, robot.links, kind='link'))
+            raise OptionError(
+                f'goals.{goal.name}.link', goal.link, f'a link of {robot.name!r}: {known}'
+            )
+
+
+def _check_loops(robot: Robot) -> None:
+    result = robot.assembly
+    if result is None:
+        return
+    worst, size = '', 0.0
+    for name, residual in result.closure_errors.items():
+        if max(residual.position, residual.orientation) > size:
+            worst, size = name, max(residual.position, residual.orientation)
+    if result.status is not Status.CONVERGED and size > LOOP_TOLERANCE:
+        raise TopologyError(
+            f'the loops of robot {robot.name!r} cannot be closed: {worst!r} stays {size:.3g} open '
+            f'[m or rad] ({result.message})'
+        )
+
+
+def _warm(model: LoadedModel) -> None:
+    """Load kernels and build what is cached per set of goals, before the first tick needs it."""
+    model.solver.warm()
+    poses = {}
+    for goal in model.request.goals:
+        matrix = model.reached(goal.name, model.q_start)
+        poses[goal.name] = (matrix[:3, 3], matrix_to_quat(matrix))
+    for wanted in ({}, poses):
+        model.solver.solve_pose(wanted, q0=model.q_start)

@@ -1,0 +1,79 @@
+"""A robot with its goals and a warm solver, ready to tick."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ik_node.model.rotation import pose_matrix
+from ik_node.robot import Robot
+from ik_node.ros.euler import quat_xyzw_from_rpy
+from ik_node.ros.model_request import ModelRequest
+from ik_node.solver import Solver
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """
+    What a tick works on; replaced as a whole by the next model.
+
+    Attributes
+    ----------
+    request : ModelRequest
+        What it was built from.
+    robot : Robot
+        Holds the goals of the request.
+    solver : Solver
+        Of that robot, with kernels loaded.
+    offsets : mapping of str to ndarray, shape (4, 4)
+        Goal's name to the pose of its frame in its link, where that is not the identity.
+    q_start : ndarray, shape (nq,)
+        The description's configuration with its loops closed [rad, m].
+    joint_names : tuple of str
+        Of the values of q.
+    lower, upper, max_velocity : ndarray, shape (nq,)
+        Limits; infinite where there is none.
+    mobility : int
+        Degrees of freedom at `q_start`.
+
+    """
+
+    request: ModelRequest
+    robot: Robot
+    solver: Solver
+    offsets: Mapping[str, NDArray[np.float64]]
+    q_start: NDArray[np.float64]
+    joint_names: tuple[str, ...]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    max_velocity: NDArray[np.float64]
+    mobility: int
+
+    def reached(self, goal: str, q: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return where the goal's frame is at `q`: 4x4, in the root link's frame."""
+        link = next(each.link for each in self.request.goals if each.name == goal)
+        matrix: NDArray[np.float64] = self.robot.forward(q, link)
+        offset = self.offsets.get(goal)
+        return matrix if offset is None else matrix @ offset
+
+    def start_from(self, other: LoadedModel, q: NDArray[np.float64]) -> NDArray[np.float64]:
+        """
+        Return where to go on from when this model replaces another one at `q`.
+
+        A robot with the same joints goes on where it was; any other starts where its description
+        says.
+        """
+        if self.joint_names != other.joint_names:
+            return self.q_start.copy()
+        return np.clip(q, self.lower, self.upper)
+
+
+def offset_matrices(request: ModelRequest) -> dict[str, NDArray[np.float64]]:
+    """Return the goals' offsets that are not the identity, as 4x4 matrices."""
+    return {
+        goal.name: pose_matrix(goal.offset[:3], quat_xyzw_from_rpy(goal.offset[3:]))
+        for goal in request.goals
+        if any(goal.offset)
+    }

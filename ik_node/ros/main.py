@@ -1,0 +1,65 @@
+"""Entry of the node's process."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import os
+import signal
+import sys
+
+from ik_node.errors import IkError
+import rclpy
+from rclpy.executors import ExternalShutdownException
+from rclpy.logging import get_logger
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """
+    Run the node until it is told to stop.
+
+    Parameters
+    ----------
+    args : sequence of str, optional
+        Command line with the program's name first; default `sys.argv`.
+
+    Returns
+    -------
+    int
+        0 after SIGINT, SIGTERM or a shutdown from outside; 2 when it cannot start as told.
+
+    """
+    node = None
+    begun = False
+    code = 1
+    try:
+        rclpy.init(args=None if args is None else list(args))
+        begun = True
+        from ik_node.ros.node import IkNode
+
+        node = IkNode()
+        rclpy.spin(node)
+        code = 0
+    except (KeyboardInterrupt, ExternalShutdownException):
+        code = 0
+    except IkError as error:
+        get_logger('ik_node').fatal(str(error))
+        code = 2
+    except Exception:
+        # A shutdown in the middle of a callback: whatever it broke is no news.
+        if not begun or rclpy.ok():
+            raise
+        code = 0
+    finally:
+        # A second SIGINT, as `ros2 launch` sends it, must not break into this.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        building = node is not None and node.is_building
+        if node is not None:
+            node.destroy_node()
+        rclpy.try_shutdown()
+        if building and code == 0:
+            # The compiler works in a thread that cannot be stopped, and an interpreter that ends
+            # under it crashes now and then.
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(0)
+    return code

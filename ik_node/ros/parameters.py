@@ -1,0 +1,136 @@
+"""
+The table of the node's parameters: the one place where they are written down.
+
+Declaration, `--help`, config/ik_node.yaml and the README's table all come from, or are checked
+against, `parameter_table`. The `solver.*` rows are made from the fields of SolverOptions.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from ik_node.ros.parameter_spec import ParameterSpec
+from ik_node.solver import SolverOptions
+
+NODE_PARAMETERS: tuple[ParameterSpec, ...] = (
+    ParameterSpec(
+        'robot_description',
+        '',
+        'Text of the robot; empty = taken from the topic robot_description.',
+    ),
+    ParameterSpec(
+        'closures',
+        '',
+        'Closure annotations: a path, a package:// URL or the YAML itself; empty = the '
+        'loops declared in the description. Used from the next description on.',
+    ),
+    ParameterSpec('base_frame', '', 'Frame of goals with an empty frame_id; empty = root link.'),
+    ParameterSpec(
+        'goal_names', ('',), 'Names of the goals; each gets a topic ~/goals/<name> and parameters.'
+    ),
+    ParameterSpec('rate', 100.0, 'Ticks a second.', unit='Hz', low=0.1, high=2000.0),
+    ParameterSpec(
+        'state_source',
+        'solution',
+        'Where a tick starts: from the last solution, or from joint_states.',
+        choices=('solution', 'measured'),
+    ),
+    ParameterSpec(
+        'goal_timeout',
+        0.0,
+        'Age at which a goal is stale; 0 = never.',
+        unit='s',
+        low=0.0,
+        high=3600.0,
+    ),
+    ParameterSpec(
+        'joint_state_timeout',
+        0.0,
+        'Age at which joint_states is stale; 0 = never.',
+        unit='s',
+        low=0.0,
+        high=3600.0,
+    ),
+    ParameterSpec(
+        'on_stale',
+        'hold',
+        'Stale input: hold a goal where its link is (a measured start: the last '
+        'solution), stop publishing ~/joint_states, or ignore the age.',
+        choices=('hold', 'stop', 'ignore'),
+    ),
+    ParameterSpec(
+        'publish_on',
+        'always',
+        'When ~/joint_states is published.',
+        choices=('always', 'converged'),
+    ),
+    ParameterSpec(
+        'max_joint_velocity',
+        0.0,
+        "Share of the description's velocity limits kept by ~/joint_states; 0 = off.",
+        low=0.0,
+        high=1.0,
+    ),
+)
+
+GOAL_PARAMETERS: tuple[ParameterSpec, ...] = (
+    ParameterSpec('goals.<name>.link', '', 'Link that the goal moves; empty = not active.'),
+    ParameterSpec('goals.<name>.dof', 'X Y Z EX EY EZ', 'Wanted axes.'),
+    ParameterSpec(
+        'goals.<name>.axes',
+        'world',
+        'Frame whose axes `dof` names.',
+        choices=('world', 'goal', 'link'),
+    ),
+    ParameterSpec(
+        'goals.<name>.offset',
+        (0.0,) * 6,
+        "Pose of the goal's frame in the link: x y z roll pitch yaw.",
+        unit='m, rad',
+    ),
+    ParameterSpec(
+        'goals.<name>.weight', 1.0, 'Weight among goals of one priority.', low=0.0, high=1.0e6
+    ),
+    ParameterSpec(
+        'goals.<name>.priority', 0, 'Level; goals of a lower number come first.', low=0, high=100
+    ),
+    ParameterSpec('goals.<name>.enabled', True, 'Whether the goal takes part.'),
+)
+
+# A restart while moving would jump to another branch.
+SOLVER_DEFAULTS: dict[str, Any] = {'restarts': 0}
+
+
+def solver_parameters() -> tuple[ParameterSpec, ...]:
+    """Return one row `solver.<field>` for each field of SolverOptions."""
+    rows = []
+    for field in dataclasses.fields(SolverOptions):
+        doc = field.metadata['doc']
+        # A share or a count has the unit one, which is not worth a word.
+        unit = field.metadata['unit']
+        low, high = (None, None) if isinstance(field.default, bool) else field.metadata['range']
+        rows.append(
+            ParameterSpec(
+                f'solver.{field.name}',
+                SOLVER_DEFAULTS.get(field.name, field.default),
+                f'{doc[0].upper()}{doc[1:]}.',
+                unit='' if unit == '1' else unit,
+                low=low,
+                high=high,
+            )
+        )
+    return tuple(rows)
+
+
+def goal_parameters(goal: str) -> tuple[ParameterSpec, ...]:
+    """Return the rows of one goal, with its name in theirs."""
+    return tuple(
+        dataclasses.replace(spec, name=spec.name.replace('<name>', goal))
+        for spec in GOAL_PARAMETERS
+    )
+
+
+def parameter_table() -> tuple[ParameterSpec, ...]:
+    """Return every row, the goals' with `<name>` in place of a goal's name."""
+    return NODE_PARAMETERS + GOAL_PARAMETERS + solver_parameters()

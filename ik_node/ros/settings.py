@@ -1,0 +1,73 @@
+"""One checked, unchangeable snapshot of all parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+from ik_node.ros.goal_settings import GoalSettings
+from ik_node.ros.names import check_goal_name, topic_parts
+from ik_node.ros.parameter_spec import Value
+from ik_node.ros.parameters import NODE_PARAMETERS, solver_parameters
+from ik_node.solver import SolverOptions
+
+
+@dataclass(frozen=True)
+class Settings:
+    """
+    Every parameter, checked by itself and with the others.
+
+    A tick reads one snapshot from its beginning to its end, so parameters set together act
+    together. The fields have the parameters' names; `goals` holds those of `goal_names`.
+    """
+
+    robot_description: str
+    closures: str
+    base_frame: str
+    rate: float
+    state_source: str
+    goal_timeout: float
+    joint_state_timeout: float
+    on_stale: str
+    publish_on: str
+    max_joint_velocity: float
+    goals: tuple[GoalSettings, ...]
+    options: SolverOptions
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, Value]) -> Settings:
+        """
+        Check parameter values; a missing one has its default.
+
+        Raises
+        ------
+        OptionError
+            Names the parameter, its value and what is allowed.
+
+        """
+        fields: dict[str, Any] = {
+            spec.name: spec.check(values.get(spec.name, spec.default)) for spec in NODE_PARAMETERS
+        }
+        names = [check_goal_name(name) for name in fields.pop('goal_names') if name]
+        topic_parts(names, 'goal')
+        options: dict[str, Any] = {
+            spec.name.split('.', 1)[1]: spec.check(values.get(spec.name, spec.default))
+            for spec in solver_parameters()
+        }
+        return cls(
+            **fields,
+            goals=tuple(GoalSettings.from_values(name, values) for name in names),
+            options=dataclasses.replace(SolverOptions(), **options),
+        )
+
+    @property
+    def period(self) -> float:
+        """Time between ticks [s]."""
+        return 1.0 / self.rate
+
+    @property
+    def active_goals(self) -> tuple[GoalSettings, ...]:
+        """Return the goals that have a link."""
+        return tuple(goal for goal in self.goals if goal.link)

@@ -1,0 +1,16 @@
+"""The thin objects over the kernels: options in, statuses with residuals out."""
+
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.result import PoseError, Solution, SolveResult
+from ik_node.solver.solver import Solver
+from ik_node.solver.status import Status, STATUS_NAMES
+
+__all__ = [
+    'STATUS_NAMES',
+    'PoseError',
+    'Solution',
+    'SolveResult',
+    'Solver',
+    'SolverOptions',
+    'Status',
+]

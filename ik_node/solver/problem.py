@@ -1,0 +1,174 @@
+# flake8: noqa: E203
+"""A fixed set of closures and goals on a fixed graph, ready to be solved again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import perf_counter
+
+from ik_node.kernels.counters import INTERRUPTED, PHASE, STARTS, STATUS_RUNNING
+from ik_node.kernels.layout import (
+    begin_of,
+    CON_COLUMNS,
+    CON_DISTANCE,
+    CON_LEVEL,
+    CON_POSE,
+    CON_ROTATION_TOLERANCE,
+    CON_TRANSLATION_TOLERANCE,
+    CON_WEIGHT,
+    make_workspace,
+)
+from ik_node.kernels.solve import advance
+from ik_node.model.chains import find_chains, support_of
+from ik_node.model.constraint import Constraint
+from ik_node.model.flatten import FlatChain, flatten
+from ik_node.model.goal import Goal
+from ik_node.model.request import Request
+from ik_node.model.tree import Tree
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.result import ChainAnswer, ChainNames
+from ik_node.solver.status import Status
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# Steps between two looks at the clock, when there is a time budget.
+SLICE = 10
+WHOLE = 1 << 60
+
+
+_STATUSES = tuple(Status)
+
+
+@dataclass
+class ChainProblem:
+    """One chain with its names, its constraint table and its workspace."""
+
+    flat: FlatChain
+    names: ChainNames
+    table: Array
+    work_ints: NDArray[np.int64]
+    work_floats: Array
+    errors: Array  # view of the workspace: (2 nc,) residual norms [m], [rad]
+
+    def answer(self, status: int, joints: Array) -> ChainAnswer:
+        """Copy what the kernel left in the workspace."""
+        _, _, iterations, starts = self.work_ints[: STARTS + 1].tolist()
+        return ChainAnswer(
+            _STATUSES[status], iterations, starts, self.errors.copy(), self.names, joints
+        )
+
+
+class Problem:
+    """
+    A set of requests, split into chains and flattened.
+
+    Parameters
+    ----------
+    tree : Tree
+    requests : sequence of Request
+
+    """
+
+    def __init__(self, tree: Tree, requests: Sequence[Request]) -> None:
+        self.tree = tree
+        self.requests = tuple(requests)
+        supports = [support_of(tree, request) for request in requests]
+        self.chains: list[ChainProblem] = []
+        self.seat: dict[str, tuple[ChainProblem, int]] = {}
+        for chain in find_chains(tree, requests, supports):
+            flat = flatten(tree, requests, supports, chain)
+            asked = [requests[at] for at in chain.requests]
+            ints, floats = make_workspace(flat.ints)
+            at_error = begin_of(flat.ints, 'error')
+            problem = ChainProblem(
+                flat=flat,
+                names=ChainNames(
+                    tuple(r.name for r in asked),
+                    frozenset(r.name for r in asked if r.is_goal),
+                    tuple((at, tree.names[at]) for at in flat.var_q.tolist()),
+                ),
+                table=np.zeros((len(asked), CON_COLUMNS)),
+                work_ints=ints,
+                work_floats=floats,
+                errors=floats[at_error : at_error + 2 * len(asked)],
+            )
+            self.chains.append(problem)
+            for at, request in enumerate(asked):
+                self.seat[request.name] = (problem, at)
+        self.moved = np.unique(
+            np.concatenate([np.zeros(0, np.int64), *(c.flat.var_q for c in self.chains)])
+        )
+
+    def refresh(self, options: SolverOptions) -> None:
+        """Read poses, weights, tolerances and priorities from the objects anew."""
+        priorities = sorted(
+            {r.source.priority for r in self.requests if isinstance(r.source, Goal)} | {0}
+        )
+        for request in self.requests:
+            chain, at = self.seat[request.name]
+            row = chain.table[at]
+            position, quaternion = request.pose
+            row[CON_POSE : CON_POSE + 3] = position
+            row[CON_POSE + 3 : CON_POSE + 7] = quaternion
+            row[CON_WEIGHT] = 1.0
+            row[CON_LEVEL] = 1.0 if request.is_goal else 0.0
+            tolerance = None
+            if isinstance(request.source, Constraint):
+                tolerance = request.source.tolerance
+                row[CON_WEIGHT] = request.source.weight
+                row[CON_DISTANCE] = request.source.distance
+            if isinstance(request.source, Goal):
+                row[CON_LEVEL] = 1.0 + priorities.index(request.source.priority)
+            row[CON_TRANSLATION_TOLERANCE] = (
+                options.translation_converge_threshold if tolerance is None else tolerance[0]
+            )
+            row[CON_ROTATION_TOLERANCE] = (
+                options.rotation_converge_threshold if tolerance is None else tolerance[1]
+            )
+
+    def run(
+        self, q: Array, joints: Array, packed: Array, time_budget: float, stop: Sequence[bool] = ()
+    ) -> list[ChainAnswer]:
+        """
+        Solve every chain.
+
+        Parameters
+        ----------
+        q : ndarray, shape (nq,)
+            Start, and on return the answer, in place.
+        joints : ndarray, shape (7, nq)
+            Limits, locks and wishes.
+        packed : ndarray
+            `SolverOptions.packed()`.
+        time_budget : float
+            [s], 0 = none.
+        stop : sequence of bool
+            Looked at between slices when not empty; stop[0] true ends the solve.
+
+        """
+        ends = perf_counter() + time_budget if time_budget > 0.0 else 0.0
+        slice_ = SLICE if ends or stop else WHOLE
+        answers = []
+        for chain in self.chains:
+            chain.work_ints[PHASE] = -1
+            while True:
+                status = advance(
+                    chain.flat.ints,
+                    chain.flat.floats,
+                    chain.work_ints,
+                    chain.work_floats,
+                    q,
+                    joints,
+                    chain.table,
+                    packed,
+                    slice_,
+                )
+                if status != STATUS_RUNNING:
+                    break
+                if (stop and stop[0]) or (ends and perf_counter() >= ends):
+                    chain.work_ints[INTERRUPTED] = 1
+            answers.append(chain.answer(status, joints))
+        return answers

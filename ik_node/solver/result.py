@@ -1,0 +1,194 @@
+"""What a solve found out, in numbers a user can act on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ik_node.kernels.layout import JOINT_LOWER, JOINT_UPPER
+from ik_node.solver.status import Status
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+class PoseError(NamedTuple):
+    """
+    How far a goal or closure is from met, on its own axes.
+
+    Attributes
+    ----------
+    position : float
+        [m]
+    orientation : float
+        [rad]
+
+    """
+
+    position: float
+    orientation: float
+
+
+@dataclass(frozen=True)
+class SolveResult:
+    """
+    The outcome of one independent chain.
+
+    Attributes
+    ----------
+    status : Status
+    iterations : int
+        Steps tried, over all starts.
+    starts : int
+        Starts used, 1 = no restart.
+    solve_time : float
+        [s]
+    goal_errors, closure_errors : mapping of str to PoseError
+        Residuals recomputed from the answer.
+    active_limits : tuple of str
+        Joints that are at a limit.
+
+    """
+
+    status: Status
+    iterations: int
+    starts: int
+    solve_time: float
+    goal_errors: Mapping[str, PoseError]
+    closure_errors: Mapping[str, PoseError]
+    active_limits: tuple[str, ...]
+
+    @property
+    def worst(self) -> str:
+        """Name of the goal or closure with the largest residual ([m] and [rad] alike)."""
+        errors = {**self.closure_errors, **self.goal_errors}
+        return max(errors, key=lambda name: max(errors[name]), default='')
+
+    @property
+    def message(self) -> str:
+        """Return a sentence that names the reason."""
+        if self.status is Status.CONVERGED:
+            starts = f' and {self.starts} starts' if self.starts > 1 else ''
+            return f'CONVERGED after {self.iterations} steps{starts}'
+        errors = {**self.closure_errors, **self.goal_errors}
+        name = self.worst
+        kind = 'goal' if name in self.goal_errors else 'closure'
+        text = f'{self.status.name}: {_WHY[self.status]}'
+        if name:
+            position, orientation = errors[name]
+            text += f'; {kind} {name!r} is {position:.3g} m, {orientation:.3g} rad off'
+        if self.active_limits:
+            text += '; at limits: ' + ', '.join(self.active_limits)
+        return text
+
+
+_WHY = {
+    Status.STALLED: 'no step helps any more',
+    Status.DIVERGED: 'the error grew; raise damping_factor or use adaptive_damping',
+    Status.TIMEOUT: 'the iterations or the time budget are spent',
+}
+
+
+class Solution:
+    """
+    The outcome of `Solver.solve_pose`; nothing of the robot was changed.
+
+    Numbers are copied out at once, names are put to them when they are asked for.
+
+    Attributes
+    ----------
+    q : ndarray, shape (nq,)
+        All joint values [rad or m], in the order of `Solver.joint_names`.
+    status : Status
+        That of the worst chain.
+    iterations, starts : int
+        Of the chain with the most.
+    solve_time : float
+        [s]
+
+    """
+
+    __slots__ = ('_answers', '_chains', 'iterations', 'q', 'solve_time', 'starts', 'status')
+
+    def __init__(self, q: Array, answers: list[ChainAnswer], solve_time: float) -> None:
+        self.q = q
+        self.solve_time = solve_time
+        self._answers = answers
+        self._chains: tuple[SolveResult, ...] | None = None
+        self.status = Status.CONVERGED
+        self.iterations, self.starts = 0, 1
+        for answer in answers:
+            self.status = max(self.status, answer.status)
+            self.iterations = max(self.iterations, answer.iterations)
+            self.starts = max(self.starts, answer.starts)
+
+    @property
+    def chains(self) -> tuple[SolveResult, ...]:
+        """Return the result of every independent chain."""
+        if self._chains is None:
+            self._chains = tuple(a.result(self.q, self.solve_time) for a in self._answers)
+        return self._chains
+
+    @property
+    def goal_errors(self) -> dict[str, PoseError]:
+        """Residual of every goal that took part."""
+        return {k: v for chain in self.chains for k, v in chain.goal_errors.items()}
+
+    @property
+    def closure_errors(self) -> dict[str, PoseError]:
+        """Residual of every closure."""
+        return {k: v for chain in self.chains for k, v in chain.closure_errors.items()}
+
+    @property
+    def active_limits(self) -> tuple[str, ...]:
+        """Joints that are at a limit."""
+        return tuple(name for chain in self.chains for name in chain.active_limits)
+
+    @property
+    def message(self) -> str:
+        """Return a sentence that names the reason, of the worst chain."""
+        worst = max(self.chains, key=lambda chain: chain.status, default=None)
+        return 'CONVERGED: nothing was asked' if worst is None else worst.message
+
+
+class ChainNames(NamedTuple):
+    """What the numbers of a chain are called."""
+
+    constraints: tuple[str, ...]
+    goals: frozenset[str]
+    values: tuple[tuple[int, str], ...]
+
+
+class ChainAnswer(NamedTuple):
+    """What a kernel left behind for one chain, before it is put into words."""
+
+    status: Status
+    iterations: int
+    starts: int
+    errors: Array
+    names: ChainNames
+    joints: Array
+
+    def result(self, q: Array, solve_time: float) -> SolveResult:
+        """Put names to the numbers."""
+        pairs = self.errors.reshape(-1, 2).tolist()
+        errors = {
+            name: PoseError(position, orientation)
+            for name, (position, orientation) in zip(self.names.constraints, pairs, strict=True)
+        }
+        lower, upper = self.joints[JOINT_LOWER], self.joints[JOINT_UPPER]
+        return SolveResult(
+            status=self.status,
+            iterations=self.iterations,
+            starts=self.starts,
+            solve_time=solve_time,
+            goal_errors={n: e for n, e in errors.items() if n in self.names.goals},
+            closure_errors={n: e for n, e in errors.items() if n not in self.names.goals},
+            active_limits=tuple(
+                name
+                for at, name in self.names.values
+                if lower[at] < upper[at] and not lower[at] < q[at] < upper[at]
+            ),
+        )

@@ -1,0 +1,23 @@
+"""How a solve ended."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Status(IntEnum):
+    """
+    How a solve ended; larger is worse.
+
+    CONVERGED: every closure and goal is within its tolerance. STALLED: no step helps any more,
+    the best answer is what is returned. DIVERGED: with adaptive damping off, the error grew beyond
+    the divergence threshold. TIMEOUT: the iterations or the time budget are spent.
+    """
+
+    CONVERGED = 0
+    STALLED = 1
+    DIVERGED = 2
+    TIMEOUT = 3
+
+
+STATUS_NAMES: tuple[str, ...] = tuple(status.name for status in Status)

@@ -1,0 +1,43 @@
+"""Importing the package is cheap, and its public names are all there."""
+
+import subprocess
+import sys
+
+import ik_node
+import pytest
+
+HEAVY = ('numba', 'scipy', 'rclpy', 'yaml', 'lxml', 'urdf_parser_py', 'matplotlib', 'numpy')
+
+
+@pytest.mark.parametrize(
+    'program',
+    [
+        'import ik_node',
+        'import runpy, sys; sys.argv = ["ik", "--help"]; import contextlib\n'
+        'with contextlib.suppress(SystemExit): runpy.run_module("ik_node", run_name="__main__")',
+    ],
+    ids=['import', 'help'],
+)
+def test_nothing_heavy_is_imported(repository, program):
+    """`import ik_node` and `--help` wait for no compiler, no ROS 2 and no parser."""
+    report = f'\nimport sys; print("loaded:", *(m for m in {HEAVY} if m in sys.modules))'
+    run = subprocess.run(
+        [sys.executable, '-c', program + report],
+        cwd=repository,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout.splitlines()[-1].split() == ['loaded:']
+
+
+def test_public_names_resolve():
+    """Every public name is there and listed."""
+    assert {name for name in ik_node.__all__ if getattr(ik_node, name, None) is None} == set()
+    assert set(ik_node.__all__) <= set(dir(ik_node))
+
+
+def test_unknown_name_is_an_attribute_error():
+    """A lazy package still refuses what it does not have."""
+    with pytest.raises(AttributeError, match='no_such_name'):
+        _ = ik_node.no_such_name

@@ -1,0 +1,43 @@
+"""The linters and the type checker have nothing to say."""
+
+import subprocess
+import sys
+
+import pytest
+
+
+def check(repository, *arguments):
+    """Run Python with these arguments on the checkout; fail with all it prints if it fails."""
+    run = subprocess.run(
+        [sys.executable, *arguments], cwd=repository, capture_output=True, text=True, check=False
+    )
+    if run.returncode != 0:
+        lines = (run.stdout + run.stderr).splitlines()
+        said = [line for line in lines if not line.startswith('checking ')]
+        pytest.fail('\n'.join(said), pytrace=False)
+
+
+def test_ruff_finds_nothing(repository):
+    """No rule of pyproject.toml is broken."""
+    pytest.importorskip('ruff')
+    check(repository, '-m', 'ruff', 'check', '--quiet', '.')
+
+
+def test_ruff_would_format_nothing(repository):
+    """Every file is as ruff would write it."""
+    pytest.importorskip('ruff')
+    check(repository, '-m', 'ruff', 'format', '--quiet', '--check', '.')
+
+
+def test_types_are_consistent(repository):
+    """The package passes mypy's strict mode."""
+    pytest.importorskip('mypy')
+    check(repository, '-m', 'mypy')
+
+
+@pytest.mark.parametrize('linter', ['ament_flake8', 'ament_pep257'])
+def test_ament_linter_finds_nothing(repository, linter):
+    """ROS 2's own linters pass with the settings they come with."""
+    pytest.importorskip(linter)
+    program = f'import sys; from {linter}.main import main; sys.exit(main())'
+    check(repository, '-c', program)

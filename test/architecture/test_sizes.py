@@ -1,0 +1,32 @@
+"""Files stay short and say by their name what they hold."""
+
+import statistics
+import sys
+
+import pytest
+
+NAMES_THAT_SAY_NOTHING = {'utils', 'util', 'helpers', 'helper', 'common', 'misc'}
+
+
+@pytest.fixture
+def modules(repository):
+    """Return every Python file of the package."""
+    return sorted((repository / 'ik_node').rglob('*.py'))
+
+
+def test_no_file_is_long(modules):
+    """No file has more than 400 lines; half of them have at most 120."""
+    lengths = {path: len(path.read_text().splitlines()) for path in modules}
+    assert [str(path) for path, length in lengths.items() if length > 400] == []
+    assert statistics.median(lengths.values()) <= 120
+
+
+def test_no_name_is_a_drawer_for_anything(modules):
+    """No module or package is named utils, helpers, common or misc."""
+    assert [path for path in modules if NAMES_THAT_SAY_NOTHING & {path.stem, *path.parts}] == []
+
+
+def test_no_package_is_named_like_one_of_python(modules, repository):
+    """No sub-package carries the name of a standard-library module."""
+    packages = {path.parent.name for path in modules if path.parent != repository / 'ik_node'}
+    assert packages & sys.stdlib_module_names == set()

@@ -1,0 +1,130 @@
+"""`solve` and `check`: words, JSON and exit codes."""
+
+import json
+import math
+
+from ik_node.cli.main import main
+import pytest
+
+ARM = """<robot name="arm">
+  <link name="base"/><link name="upper"/><link name="fore"/><link name="hand"/>
+  <joint name="shoulder" type="revolute"><parent link="base"/><child link="upper"/>
+    <axis xyz="0 0 1"/><limit lower="-3" upper="3" effort="1" velocity="1"/></joint>
+  <joint name="elbow" type="revolute"><parent link="upper"/><child link="fore"/>
+    <origin xyz="1 0 0"/><axis xyz="0 0 1"/><limit lower="-3" upper="3" effort="1" velocity="1"/>
+  </joint>
+  <joint name="wrist" type="fixed"><parent link="fore"/><child link="hand"/>
+    <origin xyz="1 0 0"/></joint>
+</robot>"""
+
+
+@pytest.fixture
+def arm(tmp_path):
+    """Provide a file with a planar arm of two unit links."""
+    path = tmp_path / 'arm.urdf'
+    path.write_text(ARM)
+    return str(path)
+
+
+def test_solve_json(arm, capsys):
+    """The answer puts the hand where it was wanted."""
+    code = main(['solve', arm, '--goal', 'hand:1,1,0', '--start', 'elbow=0.5', '--json'])
+    answer = json.loads(capsys.readouterr().out)
+    assert code == 0
+    assert answer['status'] == 'CONVERGED'
+    q = answer['q']
+    x = math.cos(q['shoulder']) + math.cos(q['shoulder'] + q['elbow'])
+    y = math.sin(q['shoulder']) + math.sin(q['shoulder'] + q['elbow'])
+    assert (x, y) == pytest.approx((1.0, 1.0), abs=2e-6)
+    assert answer['goal_errors']['hand']['position'] < 1e-6
+    assert answer['closure_errors'] == {}
+    assert answer['iterations'] >= 1
+    assert answer['solve_time'] > 0
+
+
+def test_solve_words(arm, capsys):
+    """A reader sees the status and each joint."""
+    assert main(['solve', arm, '--goal', 'hand:2,0,0,0,0,0,1']) == 0
+    text = capsys.readouterr().out
+    assert text.startswith('CONVERGED')
+    assert 'shoulder' in text
+    assert 'goal hand' in text
+
+
+def test_unreachable_goal_ends_with_1(arm, capsys):
+    """It ran, and the answer is no."""
+    assert main(['solve', arm, '--goal', 'hand:3,0,0', '--json']) == 1
+    answer = json.loads(capsys.readouterr().out)
+    assert answer['status'] != 'CONVERGED'
+    assert answer['goal_errors']['hand']['position'] == pytest.approx(1.0, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ('words', 'reason'),
+    [
+        (['--goal', 'hand:1,1'], 'LINK:x,y,z'),
+        (['--goal', '1,1,1'], 'LINK:x,y,z'),
+        (['--goal', 'hand:a,b,c'], 'LINK:x,y,z'),
+        (['--goal', 'hand:nan,0,0'], 'finite'),
+        (['--goal', 'hand:1,1,0,0,0,0,0'], 'zero'),
+        (['--goal', 'foot:1,1,0'], "'foot'"),
+        (['--goal', 'hand:1,1,0', '--goal', 'hand:1,1,0'], 'one goal a link'),
+        (['--start', 'elbow'], 'JOINT=VALUE'),
+        (['--start', 'knee=1'], "'knee'"),
+        (['--closures', 'no_such_file.yaml'], 'no_such_file.yaml'),
+    ],
+)
+def test_unusable_input_ends_with_2(arm, capsys, words, reason):
+    """One line on stderr says what is wrong."""
+    assert main(['solve', arm, *words]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ''
+    assert captured.err.count('\n') == 1
+    assert reason in captured.err
+
+
+@pytest.mark.parametrize('command', ['solve', 'check'])
+def test_unusable_files_end_with_2(command, tmp_path, capsys):
+    """A missing file and one that is not a robot are told by name."""
+    broken = tmp_path / 'broken.urdf'
+    broken.write_text('<robot name="x"><link')
+    for path in (broken, tmp_path / 'missing.urdf'):
+        assert main([command, str(path)]) == 2
+        captured = capsys.readouterr()
+        assert captured.err.count('\n') == 1
+        assert path.name in captured.err
+
+
+def test_check_hexapod(repository, capsys):
+    """Six loops, mobility six, and every loop closed."""
+    assert main(['check', str(repository / 'urdf' / 'hexapod.urdf'), '--json']) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found['name'] == 'hexapod'
+    assert found['mobility'] == 6
+    assert len(found['closures']) == 6
+    assert found['loops_closed']
+    assert all(loop['position'] < 1e-6 for loop in found['closures'])
+    assert found['actuated'] == [f'leg{leg}' for leg in range(6)]
+
+
+def test_check_words(repository, capsys):
+    """The same for a reader."""
+    assert main(['check', str(repository / 'urdf' / 'hexapod.urdf')]) == 0
+    text = capsys.readouterr().out
+    assert 'mobility 6' in text
+    assert 'loop leg0_ball' in text
+    assert 'the loops close' in text
+
+
+def test_check_loops_that_cannot_close(tmp_path, capsys):
+    """It ran, and the answer is no: exit code 1."""
+    closures = tmp_path / 'c.yaml'
+    closures.write_text(
+        'closures:\n'
+        '  - name: far\n    type: point\n'
+        '    frame_a: {link: hand}\n    frame_b: {link: base, xyz: [9, 0, 0]}\n'
+    )
+    arm = tmp_path / 'arm.urdf'
+    arm.write_text(ARM)
+    assert main(['check', str(arm), '--closures', str(closures)]) == 1
+    assert 'do NOT close' in capsys.readouterr().out

@@ -1,0 +1,33 @@
+"""What tests share: a ROS 2 environment of their own and the folder of models and truth data."""
+
+import os
+from pathlib import Path
+import tempfile
+
+import pytest
+
+# Also where pytest is not started by `make test`: no other process on this machine is heard, and
+# a message field of the wrong type is an error.
+os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 101))
+os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+os.environ.setdefault('ROS_PYTHON_CHECK_FIELDS', '1')
+os.environ.setdefault('ROS_LOG_DIR', os.path.join(tempfile.gettempdir(), 'ik_node_test_log'))
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope='session')
+def repository() -> Path:
+    """Return the root of the checkout."""
+    return REPOSITORY
+
+
+@pytest.fixture(scope='session')
+def shared() -> Path:
+    """Return the folder of models, truth data and scenarios beside the checkout."""
+    folder = REPOSITORY.parent / 'shared'
+    if not folder.is_dir():
+        if os.environ.get('IK_NODE_REQUIRE_SHARED') == '1':
+            pytest.fail(f'IK_NODE_REQUIRE_SHARED=1, but there is no folder {folder}')
+        pytest.skip(f'no folder {folder}')
+    return folder

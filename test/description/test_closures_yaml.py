@@ -1,0 +1,281 @@
+"""Closure annotations: what they say to the model, and what each fault is told."""
+
+from ik_node.description.read import read_description
+from ik_node.errors import DescriptionError
+from ik_node.model.dof import DOF
+from ik_node.model.rotation import quat_from_euler
+import numpy as np
+import pytest
+
+
+def joint(name, parent, child, kind='continuous'):
+    """Return a joint about z."""
+    return (
+        f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
+        '<axis xyz="0 0 1"/></joint>'
+    )
+
+
+ROBOT = (
+    '<robot name="r"><link name="base"/><link name="left"/><link name="right"/><link name="rod"/>'
+    + joint('l', 'base', 'left')
+    + joint('r', 'base', 'right')
+    + joint('f', 'right', 'rod', 'floating')
+    + '<loop_joint name="own" type="fixed"><link1 link="left"/><link2 link="rod"/></loop_joint>'
+    '</robot>'
+)
+
+
+def read(closures):
+    """Read the robot with annotations."""
+    return read_description(ROBOT, closures=closures)
+
+
+def entry(**fields):
+    """Read the robot with one closure of the given fields, and return it."""
+    ends = {'frame_a': 'left', 'frame_b': 'right'}
+    (closure,) = read({'closures': [{'name': 'c', **ends, **fields}]}).closures.values()
+    return closure
+
+
+def test_frames():
+    """The closure hangs on frame_b, posed as it, and closes on frame_a with it as offset."""
+    description = read("""
+closures:
+  - name: pin
+    frame_a: {link: left, xyz: [1, 2, 3], rpy: [0.1, 0.2, 0.3]}
+    frame_b: {link: right, xyz: [4, 5, 6], rpy: [0.4, 0.5, 0.6]}
+    dof: X Y Z
+""")
+    assert list(description.closures) == ['pin']  # the loop in the text is replaced
+    pin = description.closures['pin']
+    assert pin.parent is description.links['right']
+    assert pin.child is description.links['left']
+    assert pin.position.tolist() == [4, 5, 6]
+    np.testing.assert_allclose(pin.quaternion, quat_from_euler(0.4, 0.5, 0.6), atol=1e-15)
+    assert pin.offset_position.tolist() == [1, 2, 3]
+    np.testing.assert_allclose(pin.offset_quaternion, quat_from_euler(0.1, 0.2, 0.3), atol=1e-15)
+    assert pin.dof == [DOF.X, DOF.Y, DOF.Z]
+    assert pin.axes == 'goal'
+    assert description.dialect == 'URDF + closures YAML'
+
+
+def test_rows():
+    """Default all six; dof in any spelling; type instead; distance."""
+    assert entry().dof == list(DOF)
+    assert entry(dof='X, EZ').dof == [DOF.X, DOF.EZ]
+    assert entry(dof=['y', 'X']).dof == [DOF.X, DOF.Y]
+    assert entry(type='hinge').dof == [DOF.X, DOF.Y, DOF.Z, DOF.EX, DOF.EY]
+    assert entry(type='universal').kind == 'universal'
+    rod = entry(type='distance', distance=0.25)
+    assert (rod.kind, rod.distance) == ('distance', 0.25)
+
+
+def test_numpy_arrays_are_numbers():
+    """A dict may hold arrays."""
+    frame = {'link': 'left', 'xyz': np.array((1.0, 2.0, 3.0))}
+    assert entry(frame_a=frame).offset_position.tolist() == [1, 2, 3]
+
+
+def test_options():
+    """Tolerance as one or two numbers (1e-6 is text to YAML 1.1); enabled."""
+    assert entry(tolerance=0.5).tolerance == (0.5, 0.5)
+    assert entry(tolerance=[0.5, 0.25]).tolerance == (0.5, 0.25)
+    text = 'closures:\n- {frame_a: left, frame_b: rod, tolerance: 1e-6, enabled: false}'
+    closure = read(text).closures['loop0']
+    assert closure.tolerance == (1e-6, 1e-6)
+    assert not closure.enabled
+    assert entry().enabled
+    assert entry().tolerance is None
+
+
+def test_couplings_and_motors():
+    """A coupling is by names, with the axis where a joint has several DoF."""
+    description = read(
+        {
+            'couplings': [
+                {'joint': 'r', 'of': 'l', 'coefficients': [0.5, -1, 2]},
+                {'joint': 'f.EX', 'of': 'r', 'coefficients': [0, 1]},
+            ],
+            'actuated': ['l', 'f'],
+        }
+    )
+    joints = description.joints
+    assert joints['r'].couplings[DOF.EZ].coefficients == (0.5, -1.0, 2.0)
+    assert joints['f'].couplings[DOF.EX].master is joints['r']
+    assert description.actuated == ['l', 'f']
+    assert description.closures == {}
+
+
+def test_a_coupling_replaces_a_mimic():
+    """Annotations win over the description's mimic; that is noted."""
+    text = ROBOT.replace('</joint>', '<mimic joint="r"/></joint>', 1)
+    rules = {'couplings': [{'joint': 'l', 'of': 'r', 'coefficients': [0, 3]}]}
+    description = read_description(text, closures=rules)
+    assert description.joints['l'].couplings[DOF.EZ].coefficients == (0.0, 3.0)
+    assert description.notes[-1] == "the coupling of 'l' replaces its mimic"
+
+
+def test_nothing_said():
+    """Empty annotations are allowed: they switch every declared loop off."""
+    for empty in ('', '{}', {}, 'closures: []', 'closures:\n', '# none\n'):
+        description = read(empty)
+        assert description.closures == {}
+        assert description.dialect == 'URDF'
+
+
+END_A, END_B = 'frame_a: left', 'frame_b: right'
+FAULTS = {
+    'list': ('- 1\n- 2\n', None, 'the annotations: expected keys closures couplings actuated'),
+    'unknown top key': ('loops: []\n', 1, "the key 'loops' is not known; allowed: closures"),
+    'not a list': ('closures: 3\n', 1, 'closures: expected a list, got 3'),
+    'entry': ('closures:\n- 3\n', 1, 'closures[0]: expected keys name frame_a'),
+    'unknown key': (
+        f'closures:\n- {{{END_A}, {END_B}, kind: weld}}',
+        2,
+        "closures[0]: the key 'kind' is not known; allowed: name frame_a frame_b dof type",
+    ),
+    'name': (f'closures:\n- {{name: 3, {END_A}, {END_B}}}', 2, 'expected a name, got 3 (quote it'),
+    'no frame': (f'closures:\n\n- {{name: c, {END_A}}}', 3, "closure 'c': frame_b is missing"),
+    'frame': (f'closures:\n- {{{END_A}, frame_b: 3}}', 2, 'frame_b: expected keys link xyz rpy'),
+    'frame key': (
+        f'closures:\n- {{{END_A}, frame_b: {{link: rod, pos: [0, 0, 0]}}}}',
+        2,
+        "the key 'pos' is not known; allowed: link xyz rpy",
+    ),
+    'no link': (f'closures:\n- {{{END_A}, frame_b: {{xyz: [0, 0, 0]}}}}', 2, 'link is missing'),
+    'unknown link': (
+        f'closures:\n- {{name: c, {END_A}, frame_b: rigth}}',
+        2,
+        "closure 'c': frame_b: there is no link 'rigth'; did you mean 'right'",
+    ),
+    'same link': (f'closures:\n- {{{END_A}, frame_b: left}}', 2, "are both on the link 'left'"),
+    'xyz': (
+        f'closures:\n- {{{END_A}, frame_b: {{link: rod, xyz: [0, 0]}}}}',
+        2,
+        'xyz [m]: expected 3 finite numbers, got [0, 0]',
+    ),
+    'rpy': (
+        f'closures:\n- {{{END_A}, frame_b: {{link: rod, rpy: [0, .nan, 0]}}}}',
+        2,
+        'rpy [rad]: expected 3 finite numbers',
+    ),
+    'dof and type': (
+        f'closures:\n- {{{END_A}, {END_B}, dof: X, type: hinge}}',
+        2,
+        'has both dof and type; leave one out (a type is a name for a set of axes: hinge = dof X',
+    ),
+    'dof': (f'closures:\n- {{{END_A}, {END_B}, dof: X W}}', 2, 'some of X Y Z EX EY EZ'),
+    'dof twice': (f'closures:\n- {{{END_A}, {END_B}, dof: X X}}', 2, 'at most once'),
+    'dof number': (f'closures:\n- {{{END_A}, {END_B}, dof: 3}}', 2, 'expected axes, as in X Y Z'),
+    'type': (
+        f'closures:\n- {{{END_A}, {END_B}, type: screw}}',
+        2,
+        "type 'screw' is not known; allowed: weld fixed point",
+    ),
+    'no distance': (f'closures:\n- {{{END_A}, {END_B}, type: distance}}', 2, 'go together'),
+    'distance alone': (f'closures:\n- {{{END_A}, {END_B}, distance: 1}}', 2, 'go together'),
+    'distance': (
+        f'closures:\n- {{{END_A}, {END_B}, type: distance, distance: -1}}',
+        2,
+        'distance: -1.0 is below zero',
+    ),
+    'tolerance': (
+        f'closures:\n- {{{END_A}, {END_B}, tolerance: -1}}',
+        2,
+        'tolerance: -1 is below',
+    ),
+    'tolerances': (f'closures:\n- {{{END_A}, {END_B}, tolerance: [1]}}', 2, '2 finite numbers'),
+    'enabled': (f'closures:\n- {{{END_A}, {END_B}, enabled: maybe}}', 2, 'expected true or false'),
+    'same name': (
+        f'closures:\n- {{name: c, {END_A}, {END_B}}}\n- {{name: c, {END_A}, {END_B}}}',
+        3,
+        "closure 'c': that name is taken",
+    ),
+    'coupling key': (
+        'couplings:\n- {joint: l, of: r}',
+        2,
+        'couplings[0]: coefficients is missing',
+    ),
+    'coefficients': (
+        'couplings:\n- {joint: l, of: r, coefficients: []}',
+        2,
+        'coefficients: []; expected 1 to 10',
+    ),
+    'coefficient': (
+        'couplings:\n- {joint: l, of: r, coefficients: [a]}',
+        2,
+        'expected 1 finite number',
+    ),
+    'coupled joint': (
+        'couplings:\n- {joint: x, of: r, coefficients: [1]}',
+        2,
+        "couplings: joint: there is no joint 'x'; known: l, r, f",
+    ),
+    'coupled axis': (
+        'couplings:\n- {joint: f.W, of: r, coefficients: [1]}',
+        2,
+        "couplings: joint: 'f.W': dof: ['W'] is not allowed",
+    ),
+    'several axes': (
+        'couplings:\n- {joint: f, of: r, coefficients: [1]}',
+        2,
+        "couplings: joint: 'f' has several DoF; name one: ('f.X'",
+    ),
+    'circle': (
+        'couplings:\n- {joint: l, of: r, coefficients: [0, 1]}\n'
+        '- {joint: r, of: l, coefficients: [0, 1]}',
+        3,
+        "couplings: joint 'r': coupling in a circle: 'r' follows 'l' follows 'r'",
+    ),
+    'actuated': ('actuated: [m]\n', None, "actuated: there is no joint 'm'; known: l, r, f"),
+    'actuated list': ('actuated: l\n', 1, "actuated: expected a list, got 'l'"),
+    'actuated name': ('actuated: [3]\n', 1, 'actuated[0]: expected a name, got 3'),
+    'syntax': ('closures:\n- {a: [}\n', 2, 'not valid YAML: '),
+    'key twice': ('closures: []\nclosures: []\n', 2, "the key 'closures' comes twice"),
+    'tag': ('closures: !!python/object:os.system x\n', 1, 'not valid YAML: could not determine'),
+    'deep': ('a:\n ' + '[' * 20000, None, 'not valid YAML'),
+    'control': ('closures: "\x00"\n', None, 'not valid YAML'),
+    'large': ('#\n' * 600_000, None, 'the largest YAML read is 1048576 bytes'),
+    'merge': ('<<: {closures: []}\n', 1, 'tag:yaml.org,2002:merge'),
+}
+
+
+@pytest.mark.parametrize('fault', FAULTS)
+def test_message(fault):
+    """The message has the line, the closure and what is allowed."""
+    text, line, message = FAULTS[fault]
+    with pytest.raises(DescriptionError) as caught:
+        read(text)
+    assert message in str(caught.value)
+    assert caught.value.line == line
+
+
+def test_bombs_stay_small():
+    """Nested references neither fill the memory nor the message."""
+    lines = ['a0: &a0 [x, x]'] + [f'a{i}: &a{i} [{f"*a{i - 1}, " * 9}]' for i in range(1, 30)]
+    with pytest.raises(DescriptionError) as caught:
+        read('\n'.join([*lines, 'closures: *a29']))
+    assert len(str(caught.value)) < 500
+
+
+def test_a_fixed_joint_is_no_motor():
+    """A fixed joint can neither be coupled nor actuated."""
+    text = ROBOT.replace('type="continuous"', 'type="fixed"', 1)
+    with pytest.raises(DescriptionError, match="actuated: the joint 'l' is fixed"):
+        read_description(text, closures={'actuated': ['l']})
+
+
+def test_files(tmp_path):
+    """A path is read; one that cannot be is named with the reason."""
+    path = tmp_path / 'loops.yaml'
+    path.write_text('closures:\n- {name: c, frame_a: left, frame_b: rod}\n')
+    assert list(read(path).closures) == ['c']
+    assert list(read(str(path)).closures) == ['c']
+    path.write_text('closures: 3')
+    with pytest.raises(DescriptionError, match=r'loops\.yaml:1: closures: expected a list'):
+        read(path)
+    with pytest.raises(DescriptionError, match=r'missing\.yaml: closures cannot be read: No such'):
+        read('missing.yaml')
+    with pytest.raises(DescriptionError, match='closures cannot be read'):
+        read(3)

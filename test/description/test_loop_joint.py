@@ -1,0 +1,128 @@
+"""Isaac's <loop_joint>: both spellings, all types, our optional attributes, and its faults."""
+
+from ik_node.description.read import read_description
+from ik_node.errors import DescriptionError, UnsupportedElementError
+from ik_node.model.closure import Closure, CLOSURE_TYPES
+from ik_node.model.dof import DOF
+from ik_node.model.rotation import quat_from_euler, quat_to_matrix
+import numpy as np
+import pytest
+
+ENDS = '<link1 link="left"/><link2 link="right"/>'
+
+
+def read(attributes='name="c" type="spherical"', inside=ENDS):
+    """Read a robot of three links with one loop on line 2."""
+    joints = ''.join(
+        f'<joint name="{name[0]}" type="continuous"><parent link="base"/><child link="{name}"/>'
+        '</joint>'
+        for name in ('left', 'right')
+    )
+    links = ''.join(f'<link name="{name}"/>' for name in ('base', 'left', 'right'))
+    loop = f'<loop_joint {attributes}>{inside}</loop_joint>'
+    return read_description(f'<robot name="r">{links}{joints}\n{loop}</robot>')
+
+
+def closure(*args):
+    """Read one loop."""
+    (found,) = read(*args).closures.values()
+    return found
+
+
+def test_frames():
+    """The first link is frame_a, the second frame_b; poses are attributes."""
+    description = read(
+        'name="c" type="fixed"',
+        '<link1 link="left" xyz="1 2 3" rpy="0.1 0.2 0.3"/><link2 link="right" xyz="4 5 6"/>',
+    )
+    found = description.closures['c']
+    assert found.parent is description.links['right']
+    assert found.child is description.links['left']
+    assert found.position.tolist() == [4, 5, 6]
+    assert found.offset_position.tolist() == [1, 2, 3]
+    wanted = quat_from_euler(0.1, 0.2, 0.3)
+    np.testing.assert_allclose(found.offset_quaternion, wanted, atol=1e-15)
+    assert description.dialect == 'URDF + loop_joint'
+
+
+def test_link1_written_twice():
+    """The spelling of Isaac's documentation: the second link1 is link2."""
+    found = closure('name="c" type="fixed"', '<link1 link="left"/><link1 link="right"/>')
+    assert (found.child.name, found.parent.name) == ('left', 'right')
+
+
+@pytest.mark.parametrize('name', CLOSURE_TYPES)
+def test_types(name):
+    """Every type of the annotations is read, Isaac's among them."""
+    found = closure(f'name="c" type="{name}" distance="0.5"')
+    kind, dofs = Closure.rows_of_type(name)
+    assert (found.kind, found.dof) == (kind, list(dofs))
+
+
+def test_our_attributes():
+    """The attribute dof wins over the type; distance, tolerance and enabled are read."""
+    assert closure('name="c" type="spherical" dof="X EZ"').dof == [DOF.X, DOF.EZ]
+    assert closure('name="c" dof="X Y"').dof == [DOF.X, DOF.Y]
+    found = closure('name="c" type="distance" distance="0.5" tolerance="1e-6" enabled="false"')
+    assert (found.distance, found.tolerance, found.enabled) == (0.5, (1e-6, 1e-6), False)
+    assert closure('name="c" type="fixed" tolerance="1e-6 1e-3"').tolerance == (1e-6, 1e-3)
+
+
+def test_an_axis_becomes_z():
+    """A hinge with an <axis> is free about it, not about z; a ball does not care."""
+    found = closure('name="c" type="revolute"', ENDS + '<axis xyz="2 0 0"/>')
+    for quat in (found.quaternion, found.offset_quaternion):
+        np.testing.assert_allclose(quat_to_matrix(quat)[:, 2], (1, 0, 0), atol=1e-15)
+    ball = closure('name="c" type="spherical"', ENDS + '<axis xyz="1 0 0"/>')
+    assert ball.quaternion.tolist() == [0, 0, 0, 1]
+
+
+FAULTS = {
+    'no name': ('type="fixed"', ENDS, '<loop_joint>: the attribute name="..." is missing'),
+    'no type': ('name="c"', ENDS, '<loop_joint name="c">: the attribute type="..." is missing'),
+    'one link': ('name="c" type="fixed"', '<link1 link="left"/>', 'expected <link1 link="..."/>'),
+    'no link': ('name="c" type="fixed"', '<link1/><link2/>', '<link1>: .*link="..." is missing'),
+    'unknown link': (
+        'name="c" type="fixed"',
+        '<link1 link="lift"/><link2 link="right"/>',
+        "closure 'c': frame_a: there is no link 'lift'; did you mean 'left'",
+    ),
+    'same link': (
+        'name="c" type="fixed"',
+        '<link1 link="left"/><link2 link="left"/>',
+        "both on the link 'left'",
+    ),
+    'xyz': (
+        'name="c" type="fixed"',
+        '<link1 link="left" xyz="0 0"/><link2 link="right"/>',
+        'xyz="0 0": expected 3 numbers',
+    ),
+    'dof': ('name="c" type="fixed" dof="W"', ENDS, 'some of X Y Z EX EY EZ'),
+    'dof of a distance': (
+        'name="c" type="distance" dof="X"',
+        ENDS,
+        'dof="X" cannot go with type="distance"',
+    ),
+    'no distance': ('name="c" type="distance"', ENDS, 'needs the attribute distance="..."'),
+    'distance': ('name="c" type="distance" distance="-1"', ENDS, 'must be 0 or more'),
+    'tolerance': ('name="c" type="fixed" tolerance="-1"', ENDS, 'must be 0 or more'),
+    'tolerances': ('name="c" type="fixed" tolerance="1 2 3"', ENDS, 'expected one number, or two'),
+    'no tolerance': ('name="c" type="fixed" tolerance=""', ENDS, 'expected one number, or two'),
+    'enabled': ('name="c" type="fixed" enabled="maybe"', ENDS, 'expected true or false'),
+    'axis': ('name="c" type="hinge"', ENDS + '<axis xyz="0 0 0"/>', 'the axis 0 0 0 has no dir'),
+}
+
+
+@pytest.mark.parametrize('fault', FAULTS)
+def test_message(fault):
+    """Each fault is told with the line of the element."""
+    attributes, inside, message = FAULTS[fault]
+    with pytest.raises(DescriptionError, match=message) as caught:
+        read(attributes, inside)
+    assert caught.value.line == 2
+
+
+def test_unknown_type():
+    """An unknown type is unsupported; the known ones are listed."""
+    with pytest.raises(UnsupportedElementError, match='type="screw" is not known; allowed: weld'):
+        read('name="c" type="screw"')

@@ -1,0 +1,135 @@
+"""Reading: sources, sidecars, roots, trimming."""
+
+from ik_node.description.read import read_description
+from ik_node.errors import DescriptionError, OptionError, TopologyError
+from ik_node.model.dof import DOF
+import pytest
+
+
+def joint(name, parent, child, kind='continuous'):
+    """Return a joint."""
+    return (
+        f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
+        '</joint>'
+    )
+
+
+def robot(links, *joints):
+    """Return a robot of links and joints."""
+    named = ''.join(f'<link name="{name}"/>' for name in links)
+    return f'<robot name="r">{named}{"".join(joints)}</robot>'
+
+
+ARM = robot('abc', joint('j', 'a', 'b'), joint('k', 'b', 'c', 'fixed'))
+LOOP = 'closures:\n- {name: side, frame_a: a, frame_b: c}\n'
+
+
+def test_text_and_path_give_the_same(tmp_path):
+    """Text begins with '<', also after a byte order mark or white space; else it is a path."""
+    path = tmp_path / 'arm.urdf'
+    path.write_text(ARM)
+    for source in (ARM, '\ufeff \n' + ARM, path, str(path)):
+        description = read_description(source)
+        assert list(description.joints) == ['j', 'k']
+    assert description.source == str(path)
+    path.write_text(ARM, encoding='utf-16')
+    assert list(read_description(path).joints) == ['j', 'k']
+
+
+def test_what_cannot_be_read(tmp_path):
+    """A missing file, a folder, nothing, and what is no path."""
+    for source, message in (
+        (
+            'missing.urdf',
+            "missing.urdf: cannot be read: No such file .* text that begins with '<'",
+        ),
+        (tmp_path, 'cannot be read: Is a directory'),
+        ('', 'the description is empty'),
+        ('a\0b', 'cannot be read: '),
+        ('x' * 5000, 'cannot be read: '),
+        (None, 'cannot be read: '),
+    ):
+        with pytest.raises(DescriptionError, match=message):
+            read_description(source)
+
+
+def test_large_files_are_refused(tmp_path):
+    """Text and files above the limit are refused."""
+    path = tmp_path / 'arm.urdf'
+    path.write_text(ARM)
+    for source in (ARM, path):
+        with pytest.raises(DescriptionError, match='the largest description read is 50 bytes'):
+            read_description(source, max_bytes=50)
+
+
+def test_a_sidecar_is_read_beside_a_path(tmp_path):
+    """NAME.closures.yaml adds to NAME.urdf; text has no sidecar; an argument replaces it."""
+    path = tmp_path / 'arm.urdf'
+    path.write_text(ARM)
+    (tmp_path / 'arm.closures.yaml').write_text(LOOP)
+    assert list(read_description(path).closures) == ['side']
+    assert list(read_description(ARM).closures) == []
+    assert list(read_description(path, closures={}).closures) == []
+    own = '<loop_joint name="own" type="point"><link1 link="a"/><link2 link="c"/></loop_joint>'
+    path.write_text(ARM.replace('</robot>', own + '</robot>'))
+    description = read_description(path)
+    assert list(description.closures) == ['own', 'side']
+    assert description.dialect == 'URDF + loop_joint + closures YAML'
+    assert description.text == path.read_bytes()
+
+
+def test_a_floating_root():
+    """A joint with six DoF carries the robot and is the first of its joints."""
+    description = read_description(ARM, root='floating')
+    assert description.root.name == '__world_joint__'
+    assert description.root.dof == list(DOF)
+    assert description.root.child is description.links['a']
+    assert [joint.name for joint in description.joint_order] == ['__world_joint__', 'j']
+    with pytest.raises(OptionError, match="root: 'free' is not allowed; allowed: fixed floating"):
+        read_description(ARM, root='free')
+
+
+def test_several_roots():
+    """Each is fixed in the world, or floats by itself; that is noted."""
+    text = robot('abc', joint('j', 'a', 'b'))
+    description = read_description(text)
+    assert [root.name for root in description.roots] == ['a', 'c']
+    assert description.notes[-1] == "links without a parent: 'a', 'c'; each is fixed in the world"
+    description = read_description(text, root='floating')
+    assert [root.name for root in description.roots] == ['__world_joint__', '__world_joint__:c']
+    assert all(root.parent is None for root in description.roots)
+
+
+def test_a_taken_world_joint_name():
+    """A robot that has a joint of that name cannot float."""
+    text = robot('ab', joint('__world_joint__', 'a', 'b'))
+    with pytest.raises(TopologyError, match="the joint name '__world_joint__' is taken"):
+        read_description(text, root='floating')
+
+
+def test_trim_unused():
+    """Branches that neither move nor close a loop go; the rest stays."""
+    text = robot(
+        'abcdefg',
+        joint('ab', 'a', 'b'),
+        joint('bc', 'b', 'c', 'fixed'),
+        joint('cd', 'c', 'd', 'fixed'),
+        joint('ae', 'a', 'e', 'fixed'),
+        joint('ef', 'e', 'f'),
+        joint('bg', 'b', 'g', 'fixed'),
+    )
+    description = read_description(text, trim_unused=True)
+    assert list(description.links) == ['a', 'b', 'e', 'f']
+    assert list(description.joints) == ['ab', 'ae', 'ef']
+    assert description.links['b'].children == []
+    loop = {'closures': [{'frame_a': 'd', 'frame_b': 'g'}]}
+    description = read_description(text, closures=loop, trim_unused=True)
+    assert list(description.links) == list('abcdefg')
+
+
+def test_long_chains_are_read():
+    """A chain of 2000 joints is read without running out of stack."""
+    count = 2000
+    joints = [joint(f'j{i}', f'l{i}', f'l{i + 1}') for i in range(count)]
+    description = read_description(robot([f'l{i}' for i in range(count + 1)], *joints))
+    assert description.links[f'l{count}'].matrix_world[3, 3] == 1.0

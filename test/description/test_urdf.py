@@ -1,0 +1,243 @@
+"""URDF: every joint type, every default, and that values mean what URDF says."""
+
+from ik_node.description.read import read_description
+from ik_node.model.dof import DOF
+from ik_node.model.rotation import pose_matrix, quat_from_euler
+import numpy as np
+import pytest
+
+
+def robot(joints, links='a b', extra=''):
+    """Return a URDF of some links and joints."""
+    named = ''.join(f'<link name="{name}"/>' for name in links.split())
+    return f'<robot name="r">\n{named}\n{joints}\n{extra}</robot>'
+
+
+def one(type_name, inside='', attributes=''):
+    """Return a URDF of one joint j from a to b."""
+    return robot(
+        f'<joint name="j" type="{type_name}"{attributes}><parent link="a"/><child link="b"/>'
+        f'{inside}</joint>'
+    )
+
+
+def turn(axis, angle):
+    """Return the 3x3 rotation about a unit axis, by Rodrigues' formula."""
+    k = np.cross(np.eye(3), np.asarray(axis, dtype=float))
+    return np.eye(3) + np.sin(angle) * k + (1 - np.cos(angle)) * k @ k
+
+
+AXES = ['1 0 0', '0 1 0', '0 0 1', '-1 0 0', '0 -1 0', '0 0 -1', '1 -2 0.5', '0 1e-9 1', '3 0 0']
+
+
+@pytest.mark.parametrize('axis', AXES)
+@pytest.mark.parametrize('type_name', ['revolute', 'continuous', 'prismatic'])
+def test_one_axis(type_name, axis):
+    """The child link is at origin times motion about or along the axis, for any axis."""
+    inside = f'<origin xyz="1 2 3" rpy="0.1 0.2 0.3"/><axis xyz="{axis}"/><limit/>'
+    description = read_description(one(type_name, inside))
+    joint, link = description.joints['j'], description.links['b']
+    joint.set_dof_values(0.7)
+    direction = np.array([float(part) for part in axis.split()])
+    direction /= np.linalg.norm(direction)
+    motion = np.eye(4)
+    if type_name == 'prismatic':
+        motion[:3, 3] = 0.7 * direction
+    else:
+        motion[:3, :3] = turn(direction, 0.7)
+    wanted = pose_matrix((1, 2, 3), quat_from_euler(0.1, 0.2, 0.3)) @ motion
+    np.testing.assert_allclose(link.matrix_world, wanted, atol=1e-14)
+    assert joint.value_names == ('j',)
+
+
+def test_plain_axes_need_no_turn():
+    """An axis along +X, +Y or +Z is that DoF, with the joint frame as URDF has it."""
+    dofs = []
+    for axis in AXES[:3]:
+        description = read_description(one('revolute', f'<axis xyz="{axis}"/><limit/>'))
+        dofs += description.joints['j'].dof
+        assert description.links['b'].quaternion.tolist() == [0, 0, 0, 1]
+    assert dofs == [DOF.EX, DOF.EY, DOF.EZ]
+
+
+@pytest.mark.parametrize(
+    ('axis', 'dofs'),
+    [
+        ('0 0 1', [DOF.X, DOF.Y, DOF.EZ]),
+        ('1 0 0', [DOF.Y, DOF.Z, DOF.EX]),
+        ('0 1 0', [DOF.X, DOF.Z, DOF.EY]),
+        ('0 1 1', [DOF.X, DOF.Y, DOF.EZ]),
+    ],
+)
+def test_planar(axis, dofs):
+    """Two translations in the plane normal to the axis, and a turn about it."""
+    description = read_description(one('planar', f'<axis xyz="{axis}"/>'))
+    joint, link = description.joints['j'], description.links['b']
+    assert joint.dof == dofs
+    joint.set_dof_values(*(0.3 if dof < DOF.EX else 0.5 for dof in dofs))
+    normal = np.array([float(part) for part in axis.split()])
+    normal /= np.linalg.norm(normal)
+    assert link.get_world_position() @ normal == pytest.approx(0.0, abs=1e-15)
+    np.testing.assert_allclose(link.matrix_world[:3, :3], turn(normal, 0.5), atol=1e-15)
+
+
+def test_fixed_floating_and_ball():
+    """No DoF, six, and three rotational ones; a fixed joint's axis is not looked at."""
+    assert read_description(one('fixed', '<axis xyz="0 0 0"/>')).joints['j'].dof == []
+    assert read_description(one('floating')).joints['j'].dof == list(DOF)
+    for name in ('spherical', 'ball'):
+        assert read_description(one(name)).joints['j'].dof == [DOF.EX, DOF.EY, DOF.EZ]
+
+
+def test_joint_order_is_the_file_order():
+    """Links and joints keep the order of the file, whatever the tree."""
+    text = robot(
+        '<joint name="z" type="continuous"><parent link="b"/><child link="c"/></joint>'
+        '<joint name="m" type="fixed"><parent link="a"/><child link="d"/></joint>'
+        '<joint name="y" type="continuous"><parent link="a"/><child link="b"/></joint>',
+        'd c b a',
+    )
+    description = read_description(text)
+    assert list(description.links) == ['d', 'c', 'b', 'a']
+    assert list(description.joints) == ['z', 'm', 'y']
+    assert [joint.name for joint in description.joint_order] == ['z', 'y']
+    assert description.root is description.links['a']
+    assert (description.name, description.dialect, description.source) == ('r', 'URDF', '<text>')
+
+
+def limits(inside, type_name='revolute'):
+    """Return lower, upper and velocity of the one joint, and the notes."""
+    description = read_description(one(type_name, '<axis xyz="0 0 1"/>' + inside))
+    joint = description.joints['j']
+    dof = joint.dof[0]
+    numbers = joint.min_dof_limit[dof], joint.max_dof_limit[dof], joint.max_velocity[dof]
+    return [float(number) for number in numbers], description.notes
+
+
+def test_limits():
+    """What is not written does not limit."""
+    inf = float('inf')
+    full = '<limit lower="-1" upper="2" effort="9" velocity="3"/>'
+    assert limits(full) == ([-1, 2, 3], [])
+    assert limits('<limit upper="2"/>') == ([-inf, 2, inf], [])
+    assert limits('<limit lower="-1" velocity="3"/>') == ([-1, inf, 3], [])
+    assert limits('<limit effort="1" velocity="3"/>') == ([-inf, inf, 3], [])
+    assert limits('<limit lower="-inf" upper="inf"/>') == ([-inf, inf, inf], [])
+    assert limits(full, 'continuous') == ([-inf, inf, 3], [])
+    assert limits('', 'continuous') == ([-inf, inf, inf], [])
+
+
+def test_odd_limits_are_noted():
+    """No limit element, limits that freeze, and a speed of zero are said."""
+    assert "'j': no <limit>, taken as unlimited" in limits('')[1][0]
+    numbers, notes = limits('<limit lower="0" upper="0" velocity="0"/>')
+    assert numbers == [0, 0, float('inf')]
+    assert 'lower and upper are both 0' in notes[0]
+    assert 'velocity="0", taken as unlimited' in notes[1]
+
+
+def test_a_start_outside_the_limits_is_clamped():
+    """Where zero is not allowed the joint starts at the nearest value that is."""
+    inside = '<axis xyz="0 0 1"/><limit lower="0.5" upper="2"/>'
+    assert read_description(one('revolute', inside)).joints['j'].get_dof_value(DOF.EZ) == 0.5
+
+
+def test_a_missing_axis_is_x():
+    """The URDF's default axis is 1 0 0; it is noted."""
+    description = read_description(one('continuous'))
+    assert description.joints['j'].dof == [DOF.EX]
+    assert description.notes == ["joint 'j': no <axis>, taken as 1 0 0"]
+
+
+def test_quaternion_origins():
+    """An origin given as a quaternion turns the joint."""
+    text = one('fixed', '<origin xyz="1 0 0" quat_xyzw="0 0 2 0"/>')
+    world = read_description(text).links['b'].matrix_world
+    np.testing.assert_allclose(world, pose_matrix((1, 0, 0), (0, 0, 1, 0)), atol=1e-15)
+
+
+def hinge(name, parent, child, inside=''):
+    """Return a continuous joint about z."""
+    return (
+        f'<joint name="{name}" type="continuous"><parent link="{parent}"/><child link="{child}"/>'
+        f'<axis xyz="0 0 1"/>{inside}</joint>\n'
+    )
+
+
+def test_mimic():
+    """Multiplier and offset default to 1 and 0; the mimic of a mimic follows it."""
+    text = robot(
+        hinge('k', 'b', 'c', '<mimic joint="j" multiplier="-2" offset="0.5"/>')
+        + hinge('j', 'a', 'b', '<mimic joint="i"/>')
+        + hinge('i', 'a', 'd'),
+        'a b c d',
+    )
+    joints = read_description(text).joints
+    assert joints['j'].couplings[DOF.EZ].master is joints['i']
+    assert joints['j'].couplings[DOF.EZ].coefficients == (0.0, 1.0)
+    assert joints['k'].couplings[DOF.EZ].master is joints['j']
+    assert joints['k'].couplings[DOF.EZ].coefficients == (0.5, -2.0)
+
+
+def test_names_may_hold_any_character():
+    """Slashes, spaces, quotes, dots, other scripts."""
+    name = 'a/b-c#1 é.X &lt;'
+    joint = f'<joint name="{name}" type="fixed"><parent link="{name}"/><child link="b"/></joint>'
+    text = f'<robot name="r"><link name="{name}"/><link name="b"/>{joint}</robot>'
+    description = read_description(text)
+    assert list(description.links) == ['a/b-c#1 é.X <', 'b']
+    assert list(description.joints) == ['a/b-c#1 é.X <']
+
+
+def test_what_does_not_concern_kinematics_is_passed_over(capfd):
+    """Meshes, dynamics, foreign elements and half-written ones neither fail nor print."""
+    inside = (
+        '<dynamics/><safety_controller soft_lower_limit="1"/><calibration bad="x"/>'
+        '<limit lower="-1" upper="1"/><axis xyz="0 0 1"/><drake:mimic joint="x"/>'
+    )
+    extra = '<frame name="f"/><gazebo reference="a"/><transmission/><material name="m" x="y"/>'
+    text = one('revolute', inside).replace(
+        '<link name="a"/>',
+        '<link name="a"><visual><geometry><mesh filename="package://x/y.stl" scale="bad"/>'
+        '</geometry></visual><inertial><mass value="none"/></inertial></link>' + extra,
+    )
+    description = read_description(text)
+    assert description.joints['j'].get_max_limit(DOF.EZ) == 1.0
+    assert capfd.readouterr() == ('', '')
+
+
+def test_a_robot_without_name():
+    """It is called robot, and that is noted."""
+    description = read_description('<robot><link name="a"/></robot>')
+    assert (description.name, description.notes) == ('robot', ['the robot has no name'])
+
+
+def test_an_undeclared_world():
+    """The link world may be used without being declared."""
+    joint = '<joint name="j" type="fixed"><parent link="world"/><child link="a"/></joint>'
+    description = read_description(robot(joint))
+    assert description.root.name == 'world'
+    assert 'the link "world" is used but not declared' in description.notes[0]
+
+
+def test_motors():
+    """Joints with a command interface are actuated; without any, those of transmissions."""
+    joints = hinge('j', 'a', 'b') + hinge('k', 'a', 'c')
+    control = (
+        '<ros2_control><joint name="j"><command_interface name="position"/></joint>'
+        '<joint name="k"><state_interface name="position"/></joint></ros2_control>'
+    )
+    transmission = '<transmission name="t"><joint name="k"/><joint name="unknown"/></transmission>'
+    assert read_description(robot(joints, 'a b c', control + transmission)).actuated == ['j']
+    assert read_description(robot(joints, 'a b c', transmission)).actuated == ['k']
+    assert read_description(robot(joints, 'a b c')).actuated == []
+
+
+def test_loops_of_other_dialects_are_noted():
+    """What is not read is said, not dropped in silence."""
+    extra = '<loop name="l"/><gazebo><joint name="x"/></gazebo>'
+    notes = read_description(robot('', 'a', extra)).notes
+    assert notes == [
+        '<loop> is not read; it is left out',
+        '<gazebo><joint> is not read; it is left out',
+    ]

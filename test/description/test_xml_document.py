@@ -1,0 +1,115 @@
+"""XML: what is refused, and that messages say where."""
+
+from ik_node.description.xml_document import parse_xml
+from ik_node.errors import DescriptionError
+import pytest
+
+BOMB = """<?xml version="1.0"?>
+<!DOCTYPE robot [
+<!ENTITY a "aaaaaaaaaa">
+<!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">
+]>
+<robot name="&b;"/>"""
+EXTERNAL = '<!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd">]><r>&x;</r>'
+EXTERNAL_DTD = '<!DOCTYPE r SYSTEM "http://127.0.0.1:9/x.dtd"><r>&x;</r>'
+
+
+def test_lines_are_known():
+    """Each element knows the line it began on."""
+    document = parse_xml('<a>\n  <b/>\n\n  <c\n    d="1"/>\n</a>', 'robot.xml')
+    assert [document.line(element) for element in document.root.iter()] == [1, 2, 4]
+    assert str(document.error(document.root[1], 'odd')) == 'robot.xml:4: <c>: odd'
+
+
+def test_prefixes_need_no_declaration():
+    """A prefix that is not declared is read as written."""
+    document = parse_xml('<robot><drake:mimic joint="a"/></robot>', 'x')
+    assert document.root[0].tag == 'drake:mimic'
+
+
+@pytest.mark.parametrize('text', [BOMB, EXTERNAL], ids=['bomb', 'external'])
+def test_entities_are_refused(text):
+    """Bombs and references to files are refused by name, with the line."""
+    with pytest.raises(DescriptionError, match=r'x:\d: declares or uses an XML entity'):
+        parse_xml(text, 'x')
+
+
+def test_external_definitions_are_not_fetched():
+    """An external DTD is not read, and what it would define stays unknown."""
+    with pytest.raises(DescriptionError, match='declares or uses an XML entity'):
+        parse_xml(EXTERNAL_DTD, 'x')
+
+
+@pytest.mark.parametrize(
+    ('data', 'message'),
+    [
+        ('', 'x:1: not well-formed XML: no element found'),
+        ('<a>\n<b></a>', r'x:2: not well-formed XML: mismatched tag \(column'),
+        ('<a b="1" b="2"/>', 'x:1: not well-formed XML: duplicate attribute'),
+        (b'<a>\xff</a>', 'x:1: not well-formed XML'),
+        (b'<?xml version="1.0" encoding="klingon"?><a/>', 'x.*encoding'),
+        ('<a b="\ud800"/>', 'x: cannot be decoded'),
+        ('<a>' * 101 + '</a>' * 101, 'x:1: elements are nested more than 100 deep'),
+        ('<a>' + '<b/>' * 300_001 + '</a>', 'x:1: more than 300000 elements'),
+    ],
+    ids=['empty', 'tags', 'twice', 'bytes', 'encoding', 'surrogate', 'deep', 'many'],
+)
+def test_what_is_refused(data, message):
+    """Each fault has a message with file and, where known, line."""
+    with pytest.raises(DescriptionError, match=message):
+        parse_xml(data, 'x')
+
+
+def test_size_is_limited():
+    """Too large input is refused before it is parsed."""
+    with pytest.raises(DescriptionError, match='11 bytes; the largest description read is 10'):
+        parse_xml('<robot   />', 'x', max_bytes=10)
+
+
+def numbers(text, count=3, **options):
+    """Read the attribute xyz of one element."""
+    document = parse_xml(f'<a>\n<origin xyz="{text}"/></a>', 'x')
+    return document.numbers(document.root[0], 'xyz', (7.0,) * count, **options)
+
+
+def test_numbers():
+    """Numbers are split at any white space; a missing attribute or element gives the default."""
+    assert numbers(' 1\n\t-2.5e-3  3 ') == [1.0, -2.5e-3, 3.0]
+    document = parse_xml('<a/>', 'x')
+    assert document.numbers(document.root, 'xyz', (1.0, 2.0)) == [1.0, 2.0]
+    assert document.numbers(None, 'xyz', (1.0,)) == [1.0]
+    assert numbers('inf', 1, infinite=True) == [float('inf')]
+
+
+@pytest.mark.parametrize(
+    ('text', 'message'),
+    [
+        ('1 2', 'xyz="1 2": expected 3 numbers'),
+        ('1 2 3 4', 'expected 3 numbers'),
+        ('', 'expected 3 numbers'),
+        ('1 b 3', "xyz: 'b' is not a number"),
+        ('1 1_0 3', "xyz: '1_0' is not a number"),
+        ('1 nan 3', "xyz: 'nan' is not a number"),
+        ('1 inf 3', "xyz: 'inf' is out of range"),
+        ('1 1e300 3', "xyz: '1e300' is out of range"),
+    ],
+)
+def test_bad_numbers(text, message):
+    """Wrong count, text, NaN, infinity and absurd sizes are refused with line and element."""
+    with pytest.raises(DescriptionError, match='x:2: <origin>: ') as caught:
+        numbers(text)
+    assert message in str(caught.value)
+    assert caught.value.line == 2
+
+
+def test_required_parts():
+    """A missing or empty attribute and a missing element are named."""
+    document = parse_xml('<joint name=" "/>', 'x')
+    for call, message in (
+        (lambda: document.attribute(document.root, 'type'), 'type="..." is missing'),
+        (lambda: document.attribute(document.root, 'name'), 'name="..." is empty'),
+        (lambda: document.child(document.root, 'parent'), 'element <parent> is missing'),
+    ):
+        with pytest.raises(DescriptionError) as caught:
+            call()
+        assert message in str(caught.value)

@@ -1,0 +1,81 @@
+"""Our own robots: found wherever they are installed, and able to do what they are sent to do."""
+
+from pathlib import Path
+import shutil
+
+from ik_node import load_robot, Solver
+from ik_node.errors import DescriptionError, UnknownFrameError
+from ik_node.gallery import description_path as place
+from ik_node.gallery import gallery_item, NAMES
+from ik_node.gallery.description_path import description_path
+from ik_node.model.rotation import matrix_to_quat, pose_matrix
+import numpy as np
+import pytest
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_motion_begins_where_the_robot_is(name):
+    """The first goals are no jump."""
+    for position, quat_xyzw in gallery_item(name).motion(0.0).values():
+        assert position == (0.0, 0.0, 0.0)
+        assert quat_xyzw == (0.0, 0.0, 0.0, 1.0)
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_motion_can_be_followed(name):
+    """Every goal of two rounds is met with closed loops, tick after tick."""
+    item = gallery_item(name)
+    robot = load_robot(description_path(item.description))
+    homes = {goal: robot.forward(robot.q, link) for goal, link in item.goals.items()}
+    for goal, link in item.goals.items():
+        robot.add_goal(link, name=goal)
+    solver = Solver(robot)
+    q = robot.q
+    for time in np.arange(0.0, 8.0, 0.02):
+        poses = {}
+        for goal, step in item.motion(float(time)).items():
+            matrix = homes[goal] @ pose_matrix((0.0, 0.0, 0.0), step[1])
+            poses[goal] = (homes[goal][:3, 3] + step[0], matrix_to_quat(matrix))
+        solution = solver.solve_pose(poses, q0=q)
+        assert solution.status.name == 'CONVERGED'
+        assert np.abs(solution.q - q).max() < 0.05
+        q = solution.q
+
+
+def test_unknown_item():
+    """The items there are are named."""
+    with pytest.raises(UnknownFrameError, match=r'dragon.*hexapod'):
+        gallery_item('dragon')
+
+
+def test_description_of_the_checkout(repository):
+    """Beside package.xml, in urdf/."""
+    assert description_path('hexapod.urdf') == repository / 'urdf' / 'hexapod.urdf'
+
+
+@pytest.mark.parametrize('library', ['lib/python3.11/site-packages', 'local/lib/dist-packages'])
+def test_description_of_an_installation(tmp_path, monkeypatch, repository, library):
+    """In share/ik_node/urdf of the prefix that the package is in."""
+    share = tmp_path / 'share' / 'ik_node' / 'urdf'
+    share.mkdir(parents=True)
+    shutil.copy(repository / 'urdf' / 'hexapod.urdf', share)
+    monkeypatch.setattr(
+        place, '__file__', str(tmp_path / library / 'ik_node' / 'gallery' / 'description_path.py')
+    )
+    monkeypatch.delenv('AMENT_PREFIX_PATH', raising=False)
+    assert description_path('hexapod.urdf') == share / 'hexapod.urdf'
+
+
+def test_description_of_an_ament_prefix(tmp_path, monkeypatch):
+    """Or of one of the sourced prefixes."""
+    share = tmp_path / 'share' / 'ik_node' / 'urdf'
+    share.mkdir(parents=True)
+    (share / 'other.urdf').touch()
+    monkeypatch.setenv('AMENT_PREFIX_PATH', f'/nowhere:{tmp_path}')
+    assert description_path('other.urdf') == Path(share / 'other.urdf')
+
+
+def test_missing_description():
+    """The file is named."""
+    with pytest.raises(DescriptionError, match=r'no_such\.urdf'):
+        description_path('no_such.urdf')

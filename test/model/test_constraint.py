@@ -1,0 +1,262 @@
+"""Constraints: which rows must vanish, in whose axes, and the settings of goals and closures."""
+
+from ik_node.errors import OptionError, ShapeError, TopologyError
+from ik_node.model.closure import Closure
+from ik_node.model.constraint import Constraint
+from ik_node.model.dof import DOF
+from ik_node.model.goal import Goal
+from ik_node.model.joint import Joint
+from ik_node.model.link import Link
+from ik_node.model.rotation import pose_inverse, quat_from_euler, quat_to_matrix
+import numpy as np
+import pytest
+
+
+def closed(constraint, offset=True):
+    """Close a constraint under a turned parent on a link elsewhere; return the 4x4 poses B, A."""
+    parent, link = Link('parent'), Link('hand')
+    parent.set_position(0.3, 0.1, -0.2)
+    parent.set_euler(0.4, -0.5, 0.6)
+    parent.add_child(constraint)
+    constraint.set_position(1, 2, 3)
+    constraint.set_euler(0.3, 0.2, 0.1)
+    link.set_position(1.5, 1.0, 2.0)
+    link.set_euler(-0.2, 0.5, 0.9)
+    if offset:
+        constraint.set_offset((0.1, 0.2, 0.3), quat_from_euler(0.5, 0, 0.25))
+    constraint.make_closure(link)
+    frame_a = link.matrix_world.copy()
+    if offset:
+        moved = np.eye(4)
+        moved[:3, :3] = quat_to_matrix(quat_from_euler(0.5, 0, 0.25))
+        moved[:3, 3] = (0.1, 0.2, 0.3)
+        frame_a = frame_a @ moved
+    return constraint.matrix_world, frame_a
+
+
+def skew_log(rotation):
+    """Return the rotation vector of a 3x3 matrix by the textbook formula, below half a turn."""
+    angle = np.arccos((np.trace(rotation) - 1) / 2)
+    odd = rotation - rotation.T
+    return angle / (2 * np.sin(angle)) * np.array((odd[2, 1], odd[0, 2], odd[1, 0]))
+
+
+@pytest.mark.parametrize('axes', ['goal', 'link', 'world'])
+def test_full_residual(axes):
+    """Six rows: position and rotation vector of A relative to B in the chosen axes."""
+    constraint = Constraint('pin')
+    constraint.axes = axes
+    b, a = closed(constraint)
+    gap = a[:3, 3] - b[:3, 3]
+    turn = {'goal': b[:3, :3].T, 'link': a[:3, :3].T, 'world': np.eye(3)}[axes]
+    if axes == 'world':
+        rotation = skew_log(a[:3, :3] @ b[:3, :3].T)
+    else:
+        rotation = skew_log(b[:3, :3].T @ a[:3, :3])
+    wanted = np.concatenate((turn @ gap, rotation))
+    np.testing.assert_allclose(constraint.get_residual(), wanted, atol=1e-14)
+
+
+def test_goal_axes_are_the_relative_pose():
+    """In B's axes the rows are the components of the pose of A in B."""
+    closure = Closure('weld')
+    b, a = closed(closure)
+    relative = pose_inverse(b) @ a
+    residual = closure.get_residual()
+    np.testing.assert_allclose(residual[:3], relative[:3, 3], atol=1e-15)
+    np.testing.assert_allclose(residual[3:], skew_log(relative[:3, :3]), atol=1e-14)
+
+
+@pytest.mark.parametrize('dofs', ['X', 'Y EZ', 'X Y Z EX', 'EX EY EZ', ''])
+def test_chosen_rows(dofs):
+    """Any choice with zero, one or three rotational axes gives those rows of the whole."""
+    constraint = Constraint('some')
+    closed(constraint)
+    full = constraint.get_residual()
+    constraint.set_dof(*dofs.split())
+    rows = [DOF[name] for name in dofs.split()]
+    np.testing.assert_array_equal(constraint.get_residual(), full[rows])
+
+
+@pytest.mark.parametrize('axes', ['goal', 'link', 'world'])
+@pytest.mark.parametrize('free', range(3))
+def test_two_rotational_axes_align_the_third(axes, free):
+    """The rows vanish exactly for turns about the free axis, and measure the angle else."""
+    constraint, link = Constraint('hinge'), Link('door')
+    constraint.axes = axes
+    constraint.set_dof(*[dof for dof in list(DOF)[3:] if dof != DOF.EX + free])
+    constraint.make_closure(link)
+    base = quat_from_euler(0.5, -0.4, 0.3) if axes != 'world' else (0, 0, 0, 1)
+    constraint.set_quaternion(*base)
+    angles = np.zeros(3)
+    angles[free] = 2.5
+    spun = quat_to_matrix(base) @ quat_to_matrix(quat_from_euler(*angles))
+    link._set_world_matrix(np.block([[spun, np.zeros((3, 1))], [0, 0, 0, 1]]))
+    np.testing.assert_allclose(constraint.get_residual(), (0, 0), atol=1e-14)
+    tilt = np.zeros(3)
+    tilt[(free + 1) % 3] = 0.2
+    tilted = spun @ quat_to_matrix(quat_from_euler(*tilt))
+    link._set_world_matrix(np.block([[tilted, np.zeros((3, 1))], [0, 0, 0, 1]]))
+    assert np.linalg.norm(constraint.get_residual()) == pytest.approx(0.2, abs=1e-14)
+
+
+def test_an_axis_turned_round_is_half_a_turn_away():
+    """A hinge whose axes point against each other is pi away, not zero."""
+    hinge, link = Closure('hinge', 'hinge'), Link('door')
+    hinge.make_closure(link)
+    link.set_euler(np.pi, 0, 0)
+    assert np.linalg.norm(hinge.get_residual()) == pytest.approx(np.pi, abs=1e-12)
+
+
+def test_universal():
+    """Origins coincide, and A's y axis is at right angles to B's x axis."""
+    joint, link = Closure('cross', 'universal'), Link('shaft')
+    joint.make_closure(link)
+    motion = quat_to_matrix(quat_from_euler(0.7, 0, 0)) @ quat_to_matrix(
+        quat_from_euler(0, -0.4, 0)
+    )
+    link._set_world_matrix(np.block([[motion, np.zeros((3, 1))], [0, 0, 0, 1]]))
+    np.testing.assert_allclose(joint.get_residual(), np.zeros(4), atol=1e-15)
+    link.set_euler(0, 0, 0.3)
+    assert joint.get_residual()[3] == pytest.approx(-np.sin(0.3))
+
+
+def test_distance():
+    """One row: how much the origins are too far apart."""
+    rod, link = Closure('rod', 'distance'), Link('ball')
+    rod.make_closure(link)
+    rod.distance = 0.5
+    rod.set_position(0, 0, 1)
+    link.set_position(0, 3, 1)
+    rod.set_offset((0, 1, 0))
+    assert rod.get_residual().tolist() == [3.5]
+
+
+def test_closure_error_counts_the_offset():
+    """The full error is of the frame with the offset, whatever axes are chosen."""
+    goal = Goal('hand')
+    b, a = closed(goal)
+    goal.set_goal_dof('X')
+    position, rotation = goal.get_closure_error()
+    np.testing.assert_allclose(position, b[:3, 3] - a[:3, 3], atol=1e-15)
+    np.testing.assert_allclose(rotation, skew_log(b[:3, :3] @ a[:3, :3].T), atol=1e-14)
+
+
+def test_a_constraint_has_no_values_and_no_children():
+    """Its axes are constrained: no values, limits or locks; it carries nothing."""
+    goal, link = Goal('hand'), Link('link')
+    for call in (
+        lambda: goal.set_dof_value('X', 1),
+        lambda: goal.set_dof_values(*range(6)),
+        lambda: goal.set_min_limit('X', 1),
+        lambda: goal.lock(),
+    ):
+        with pytest.raises(TopologyError, match="'hand' is a goal: its axes are constrained"):
+            call()
+    for call in (goal.add_child, goal.attach_child):
+        with pytest.raises(TopologyError, match="'hand' is a goal, it takes no child"):
+            call(link)
+    with pytest.raises(TopologyError, match="'pin' is a closure, it takes no child"):
+        Closure('pin').add_child(link)
+    with pytest.raises(TopologyError, match="joint 'hand' is not a closure"):
+        goal.get_residual()
+    np.testing.assert_array_equal(goal.matrix_dof, np.eye(4))
+
+
+def test_settings_are_checked():
+    """Each setting refuses what it cannot mean, by name."""
+    made = Constraint('pin')
+    with pytest.raises(OptionError, match=r"axes of 'pin': 'local' .* world goal link"):
+        made.axes = 'local'
+    with pytest.raises(OptionError, match=r"kind of 'pin'.* frame universal distance"):
+        made.kind = 'ball'
+    for name in ('weight', 'distance', 'tolerance'):
+        for bad in (-1.0, float('nan'), float('inf')):
+            with pytest.raises(OptionError, match=f"{name} of 'pin'.* finite number, 0 or more"):
+                setattr(made, name, bad)
+    with pytest.raises(ShapeError, match="tolerance of 'pin': expected one number, or two"):
+        made.tolerance = (1.0, 2.0, 3.0)
+    with pytest.raises(ShapeError, match=r"offset position of 'pin': expected shape \(3,\)"):
+        made.set_offset((1, 2))
+    with pytest.raises(ShapeError, match='offset quaternion'):
+        made.set_offset((1, 2, 3), (0, 0, 1))
+    with pytest.raises(ShapeError, match='finite numbers'):
+        made.set_offset((1, 2, float('nan')))
+
+
+def test_defaults_and_tolerance():
+    """All six axes, weight one, enabled; a tolerance is two numbers, given as one or two."""
+    made = Constraint('pin')
+    assert made.dof == list(DOF)
+    assert (made.weight, made.enabled, made.tolerance, made.axes) == (1.0, True, None, 'goal')
+    made.tolerance = 1e-6
+    assert made.tolerance == (1e-6, 1e-6)
+    made.tolerance = [1e-6, 1e-3]
+    assert made.tolerance == (1e-6, 1e-3)
+    made.tolerance = None
+    assert made.tolerance is None
+
+
+def test_goal_dof_and_free_dof():
+    """Goal axes and free axes are complements; any subset will do, one rotation as well."""
+    goal = Goal('hand')
+    assert (goal.axes, goal.priority, goal.dof) == ('world', 0, list(DOF))
+    goal.set_free_dof(DOF.EX, DOF.EZ)
+    assert goal.dof == [DOF.X, DOF.Y, DOF.Z, DOF.EY]
+    goal.set_goal_dof('EZ', 'X')
+    assert goal.dof == [DOF.X, DOF.EZ]
+    goal.set_goal_dof()
+    assert goal.dof == []
+    with pytest.raises(OptionError, match='at most once'):
+        goal.set_goal_dof('X', 'X')
+
+
+def test_priority():
+    """A whole number, 0 or more."""
+    goal = Goal('hand')
+    goal.priority = 3
+    assert goal.priority == 3
+    for bad in (-1, 0.5, True):
+        with pytest.raises(OptionError, match="priority of 'hand'"):
+            goal.priority = bad
+
+
+@pytest.mark.parametrize(
+    ('names', 'kind', 'dofs'),
+    [
+        ('weld fixed', 'frame', 'X Y Z EX EY EZ'),
+        ('point spherical ball', 'frame', 'X Y Z'),
+        ('hinge revolute continuous', 'frame', 'X Y Z EX EY'),
+        ('slider prismatic', 'frame', 'X Y EX EY EZ'),
+        ('planar', 'frame', 'Z EX EY'),
+        ('floating', 'frame', ''),
+        ('universal', 'universal', 'X Y Z'),
+        ('distance', 'distance', ''),
+    ],
+)
+def test_closure_types(names, kind, dofs):
+    """Each name stands for its rows."""
+    for name in names.split():
+        assert Closure.rows_of_type(name) == (kind, tuple(DOF[dof] for dof in dofs.split()))
+        closure = Closure('c', name)
+        assert (closure.kind, closure.dof) == (kind, [DOF[dof] for dof in dofs.split()])
+
+
+def test_closures_count_in_their_own_axes():
+    """An unknown type is refused with the known ones, and so are other axes than frame B's."""
+    with pytest.raises(OptionError, match=r"closure type: 'screw' .* weld fixed point"):
+        Closure('c', 'screw')
+    closure = Closure('c')
+    closure.axes = 'goal'
+    with pytest.raises(OptionError, match=r"closure 'c': 'world' .* goal \(frame B\) only"):
+        closure.axes = 'world'
+
+
+def test_a_plain_joint_closes_with_its_freedoms():
+    """A closure made of a Joint moves with its values: a pin that may turn."""
+    pin, link = Joint('pin'), Link('rod')
+    pin.set_dof('EZ')
+    pin.make_closure(link)
+    link.set_euler(0, 0, 0.5)
+    pin.set_dof_value('EZ', 0.5)
+    np.testing.assert_allclose(pin.get_closure_error()[1], np.zeros(3), atol=1e-15)

@@ -1,0 +1,270 @@
+"""Frames: poses, dirty flags, the tree and walks over it."""
+
+from math import pi
+
+from ik_node.errors import ShapeError, TopologyError
+from ik_node.model.frame import Frame
+from ik_node.model.rotation import pose_matrix, quat_from_euler, quat_multiply
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def tree():
+    """Return frames root, a, b (below root) and c (below a)."""
+    frames = {name: Frame(name) for name in ('root', 'a', 'b', 'c')}
+    frames['root'].add_child(frames['a'])
+    frames['root'].add_child(frames['b'])
+    frames['a'].add_child(frames['c'])
+    frames['root'].update_matrix_world(True)
+    return frames
+
+
+@pytest.fixture
+def turned():
+    """Return a parent that is moved and turned, and its child."""
+    parent, child = Frame('parent'), Frame('child')
+    parent.set_position(1, 2, 3)
+    parent.set_euler(0.3, -0.4, 0.5)
+    parent.add_child(child)
+    child.set_position(0.1, -0.2, 0.3)
+    child.set_euler(-0.7, 0.2, 0.9)
+    return parent, child
+
+
+def test_set_position_stores_and_flags():
+    """A position is kept to the last bit and makes both matrices stale."""
+    frame = Frame()
+    frame.set_position(0.1, 0.2, 0.3)
+    assert frame.position.tolist() == [0.1, 0.2, 0.3]
+    assert frame.matrix_needs_update
+    assert frame.matrix_world_needs_update
+    assert frame.matrix[:3, 3].tolist() == [0.1, 0.2, 0.3]
+
+
+def test_repr_names_class_and_frame():
+    """A frame shows itself by class and name."""
+    assert repr(Frame('hand')) == "Frame('hand')"
+
+
+def test_tiny_moves_are_kept():
+    """A move of a micrometre, or of the last bit, is not lost."""
+    frame = Frame()
+    for x in (1e-6, 1e-6 + 1e-16, 1e-300):
+        frame.set_position(x, 0, 0)
+        assert frame.get_world_position()[0] == x
+    frame.set_euler(0, 0, 1e-9)
+    assert frame.matrix[1, 0] == pytest.approx(1e-9, rel=1e-12)
+
+
+def test_set_euler_and_set_quaternion_agree():
+    """Half a turn about z is the quaternion (0, 0, 1, 0)."""
+    frame, other = Frame(), Frame()
+    frame.set_euler(0, 0, pi)
+    other.set_quaternion(0, 0, 1, 0)
+    np.testing.assert_allclose(frame.quaternion, (0, 0, 1, 0), atol=1e-15)
+    np.testing.assert_allclose(frame.matrix, other.matrix, atol=1e-15)
+
+
+def test_quaternions_are_normalised():
+    """A quaternion of another length, however large or small, is the same rotation."""
+    for scale in (1e-140, 0.5, 3.0, 1e200):
+        frame = Frame()
+        frame.set_quaternion(0, 0, 0.6 * scale, 0.8 * scale)
+        np.testing.assert_allclose(frame.quaternion, (0, 0, 0.6, 0.8), atol=1e-15)
+
+
+def test_attributes_can_be_assigned():
+    """Assigning position and quaternion does what the setters do."""
+    frame = Frame()
+    frame.position = (1, 2, 3)
+    frame.quaternion = (0, 0, 1, 0)
+    np.testing.assert_array_equal(frame.matrix, pose_matrix((1, 2, 3), (0, 0, 1, 0)))
+
+
+def test_writing_into_the_arrays_needs_a_word():
+    """After writing into an array set_matrix_needs_update makes it count."""
+    frame = Frame()
+    frame.position[0] = 5.0
+    assert frame.matrix[0, 3] == 0.0
+    frame.set_matrix_needs_update()
+    assert frame.matrix[0, 3] == 5.0
+
+
+def test_matrices_are_snapshots(turned):
+    """A matrix that was read does not change later, and cannot be written into."""
+    _, child = turned
+    before = child.matrix_world
+    copy = before.copy()
+    child.set_position(9, 9, 9)
+    assert child.matrix_world[0, 3] != copy[0, 3]
+    np.testing.assert_array_equal(before, copy)
+    with pytest.raises(ValueError, match='read-only'):
+        before[0, 0] = 2.0
+
+
+@pytest.mark.parametrize('bad', [float('nan'), float('inf')])
+def test_numbers_that_are_not_finite_are_refused(bad):
+    """A NaN and inf are refused by the name of the frame, and nothing is changed."""
+    frame = Frame('hand')
+    calls = [
+        lambda: frame.set_position(0, bad, 0),
+        lambda: frame.set_quaternion(bad, 0, 0, 1),
+        lambda: frame.set_euler(0, 0, bad),
+        lambda: frame.set_world_position(bad, 0, 0),
+        lambda: frame.set_world_quaternion(bad, 0, 0, 1),
+        lambda: frame.set_world_euler(bad, 0, 0),
+    ]
+    for call in calls:
+        with pytest.raises(ShapeError, match="of 'hand': expected finite numbers"):
+            call()
+    np.testing.assert_array_equal(frame.matrix_world, np.eye(4))
+
+
+def test_a_zero_quaternion_is_refused():
+    """The quaternion 0 0 0 0 is no rotation."""
+    with pytest.raises(ShapeError, match="quaternion of 'hand': expected a length above zero"):
+        Frame('hand').set_quaternion(0, 0, 0, 0)
+
+
+def test_world_setters_without_parent():
+    """Without a parent world and local pose are the same."""
+    frame = Frame()
+    frame.set_world_position(1, 2, 3)
+    frame.set_world_euler(0.1, 0.2, 0.3)
+    np.testing.assert_allclose(frame.get_world_position(), (1, 2, 3))
+    np.testing.assert_allclose(frame.quaternion, quat_from_euler(0.1, 0.2, 0.3), atol=1e-15)
+    frame.set_world_quaternion(0, 0, 1, 0)
+    np.testing.assert_allclose(frame.get_world_quaternion(), (0, 0, 1, 0), atol=1e-15)
+
+
+def test_world_setters_under_a_turned_parent(turned):
+    """What is set in the world is what is read there, whatever the frame's own turn was."""
+    _, child = turned
+    child.set_world_position(-1, 0.5, 2)
+    child.set_world_quaternion(*quat_from_euler(0, 0, 0.5))
+    np.testing.assert_allclose(child.get_world_position(), (-1, 0.5, 2), atol=1e-15)
+    wanted = quat_from_euler(0, 0, 0.5)
+    np.testing.assert_allclose(child.get_world_quaternion(), wanted, atol=1e-15)
+    child.set_world_euler(0.2, 0.3, -0.4)
+    wanted = quat_from_euler(0.2, 0.3, -0.4)
+    np.testing.assert_allclose(child.get_world_quaternion(), wanted, atol=1e-15)
+
+
+def test_world_identity_under_a_turned_parent_is_its_inverse(turned):
+    """The identity in the world is the parent's inverse locally."""
+    parent, child = turned
+    child.set_world_quaternion(0, 0, 0, 1)
+    product = quat_multiply(parent.quaternion, child.quaternion)
+    np.testing.assert_allclose(product, (0, 0, 0, 1), atol=1e-15)
+
+
+def test_traverse_parents_goes_upwards(tree):
+    """The parent, its parent and so on, without the frame itself; True ends it."""
+    seen = []
+    tree['c'].traverse_parents(lambda frame: seen.append(frame.name))
+    assert seen == ['a', 'root']
+    seen.clear()
+    tree['c'].traverse_parents(lambda frame: seen.append(frame.name) or True)
+    assert seen == ['a']
+
+
+def test_traverse_is_breadth_first_and_prunes(tree):
+    """The frame itself, then level by level; True skips what is below that frame only."""
+    seen = []
+    tree['root'].traverse(lambda frame: seen.append(frame.name))
+    assert seen == ['root', 'a', 'b', 'c']
+    seen.clear()
+    tree['root'].traverse(lambda frame: seen.append(frame.name) or frame.name == 'a')
+    assert seen == ['root', 'a', 'b']
+
+
+def test_walks_nest(tree):
+    """A walk inside a walk sees everything each time."""
+    seen = []
+    tree['root'].traverse(
+        lambda outer: outer.traverse(lambda inner: seen.append((outer.name, inner.name)))
+    )
+    pairs = [('root', n) for n in ('root', 'a', 'b', 'c')] + [('a', 'a'), ('a', 'c')]
+    assert seen == [*pairs, ('b', 'b'), ('c', 'c')]
+
+
+def test_find(tree):
+    """The first frame that fits, or None."""
+    assert tree['root'].find(lambda frame: frame.name == 'c') is tree['c']
+    assert tree['root'].find(lambda frame: frame.name == 'x') is None
+
+
+def test_what_cannot_be_a_child(tree):
+    """Itself, an ancestor, or what has a parent already: each message names both frames."""
+    with pytest.raises(TopologyError, match="'a' cannot be its own child"):
+        tree['a'].add_child(tree['a'])
+    with pytest.raises(TopologyError, match=r"'root' .* child of 'c': it is an ancestor"):
+        tree['c'].add_child(tree['root'])
+    with pytest.raises(TopologyError, match=r"'c' .* child of 'b': its parent is 'a'"):
+        tree['b'].add_child(tree['c'])
+    with pytest.raises(TopologyError, match="'c' is not a child of 'root'"):
+        tree['root'].remove_child(tree['c'])
+
+
+def test_add_and_remove_flag_the_world_only(tree):
+    """Hanging a frame elsewhere makes its world pose stale, not its local one."""
+    tree['a'].remove_child(tree['c'])
+    assert tree['c'].parent is None
+    assert tree['a'].children == []
+    assert tree['c'].matrix_world_needs_update
+    assert not tree['c'].matrix_needs_update
+    tree['c'].update_matrix_world()
+    tree['b'].add_child(tree['c'])
+    assert tree['b'].children == [tree['c']]
+    assert tree['c'].matrix_world_needs_update
+    assert not tree['c'].matrix_needs_update
+
+
+def test_attach_and_detach_keep_the_world_pose(turned):
+    """A frame stays where it is in the world when it changes hands."""
+    parent, child = turned
+    before = child.matrix_world
+    parent.detach_child(child)
+    assert child.parent is None
+    np.testing.assert_allclose(child.matrix_world, before, atol=1e-15)
+    parent.attach_child(child)
+    assert child.parent is parent
+    np.testing.assert_allclose(child.matrix_world, before, atol=1e-15)
+
+
+def test_update_matrix_leaves_the_world_alone():
+    """The local matrix can be brought up to date by itself."""
+    frame = Frame()
+    frame.set_position(1, 0, 0)
+    frame.update_matrix()
+    assert not frame.matrix_needs_update
+    assert frame.matrix_world_needs_update
+
+
+def test_a_move_marks_all_below(tree):
+    """Moving a frame makes the world poses below it stale, and no others."""
+    tree['a'].set_position(1, 0, 0)
+    stale = {name for name, frame in tree.items() if frame.matrix_world_needs_update}
+    assert stale == {'a', 'c'}
+
+
+def test_update_matrix_world_updates_parents_and_on_request_children(tree):
+    """Ancestors are always brought up to date, what is below only when asked."""
+    tree['root'].set_position(1, 0, 0)
+    tree['a'].update_matrix_world()
+    stale = {name for name, frame in tree.items() if frame.matrix_world_needs_update}
+    assert stale == {'b', 'c'}
+    tree['root'].update_matrix_world(True)
+    assert not any(frame.matrix_world_needs_update for frame in tree.values())
+    assert tree['c'].matrix_world[0, 3] == 1.0
+
+
+def test_long_chains_do_not_recurse():
+    """A chain of 3000 frames is moved and read without running out of stack."""
+    frames = [Frame() for _ in range(3000)]
+    for parent, child in zip(reversed(frames[:-1]), reversed(frames[1:]), strict=True):
+        parent.add_child(child)
+        child.set_position(1, 0, 0)
+    frames[0].set_position(5, 0, 0)
+    assert frames[-1].get_world_position()[0] == 3004.0

@@ -1,0 +1,208 @@
+"""Joints: their one child, closures, locks and couplings."""
+
+from ik_node.errors import OptionError, ShapeError, TopologyError
+from ik_node.model.dof import DOF
+from ik_node.model.frame import Frame
+from ik_node.model.joint import Joint
+from ik_node.model.link import Link
+from ik_node.model.rotation import quat_from_euler, quat_to_rotation_vector
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def joint():
+    """Return a joint 'knee' that is placed, turned and moved in all six DoF."""
+    made = Joint('knee')
+    made.set_position(1, 2, 3)
+    made.set_euler(0.3, 0.4, 0.5)
+    made.set_dof(*DOF)
+    made.set_dof_values(0.1, -0.2, 0.3, 0.4, 0.5, -0.6)
+    return made
+
+
+def test_the_child_is_one_link(joint):
+    """Only a link, and only one; it becomes `child`."""
+    link = Link('shin')
+    joint.add_child(link)
+    assert joint.child is link
+    assert not joint.is_closure
+    with pytest.raises(TopologyError, match="joint 'knee' cannot take 'other': it carries 'shin'"):
+        joint.add_child(Link('other'))
+    with pytest.raises(TopologyError, match="it carries 'shin'"):
+        joint.make_closure(Link('other'))
+    with pytest.raises(TopologyError, match="'ankle' cannot become the child of joint 'knee'"):
+        Joint('knee').add_child(Joint('ankle'))
+
+
+def test_only_joints_hang_under_links(joint):
+    """A link refuses links and plain frames, and takes a joint."""
+    link = Link('thigh')
+    with pytest.raises(TopologyError, match=r"'shin' .* child of link 'thigh': only joints can"):
+        link.add_child(Link('shin'))
+    with pytest.raises(TopologyError, match='only joints can'):
+        link.add_child(Frame('frame'))
+    link.add_child(joint)
+    assert link.children == [joint]
+
+
+def test_a_closure_is_no_branch_of_the_tree(joint):
+    """The link is known to the joint and the joint to the link, but it is nobody's child."""
+    link = Link('foot')
+    joint.make_closure(link)
+    assert joint.child is link
+    assert joint.is_closure
+    assert joint.children == []
+    assert link.parent is None
+    assert link.closure_joints == [joint]
+    with pytest.raises(TopologyError, match="it closes on 'foot'"):
+        joint.add_child(Link('shin'))
+    with pytest.raises(TopologyError, match='only links can'):
+        Joint('free').make_closure(joint)
+
+
+def test_remove_child_undoes_tree_and_closure(joint):
+    """What was removed can be replaced; a stranger is refused."""
+    link, stranger = Link('foot'), Link('stranger')
+    joint.make_closure(link)
+    with pytest.raises(TopologyError, match="'stranger' is not the child of joint 'knee'"):
+        joint.remove_child(stranger)
+    joint.remove_child(link)
+    assert (joint.child, joint.is_closure, link.closure_joints) == (None, False, [])
+    joint.add_child(link)
+    joint.remove_child(link)
+    assert (joint.child, link.parent, joint.children) == (None, None, [])
+    with pytest.raises(TopologyError, match="'foot' is not the child"):
+        joint.remove_child(link)
+
+
+def test_attach_and_detach_count_the_motion(joint):
+    """A link keeps its world pose when it is hung under a moved joint, and when taken off."""
+    link = Link('shin')
+    link.set_position(-1, 0.5, 2)
+    link.set_euler(1, 2, 3)
+    before = link.matrix_world
+    joint.attach_child(link)
+    assert joint.child is link
+    np.testing.assert_allclose(link.matrix_world, before, atol=1e-14)
+    joint.detach_child(link)
+    assert joint.child is None
+    np.testing.assert_allclose(link.matrix_world, before, atol=1e-14)
+
+
+def test_a_moved_joint_keeps_its_world_pose_when_attached(joint):
+    """Hanging a moved joint under a turned link leaves what it carries in place."""
+    link = Link('thigh')
+    link.set_position(0.4, 0.5, 0.6)
+    link.set_euler(-1, 0.3, 2)
+    before = joint.matrix_world
+    link.attach_child(joint)
+    np.testing.assert_allclose(joint.matrix_world, before, atol=1e-14)
+    link.detach_child(joint)
+    np.testing.assert_allclose(joint.matrix_world, before, atol=1e-14)
+
+
+def test_closure_error(joint):
+    """Position and rotation vector of the joint's moved frame relative to the link's, in world."""
+    link = Link('foot')
+    joint.make_closure(link)
+    link.set_position(0.5, 0.25, -1)
+    link.set_euler(0.2, -0.1, 0.7)
+    position, rotation = joint.get_closure_error()
+    wanted = joint.get_world_position() - link.get_world_position()
+    np.testing.assert_allclose(position, wanted, atol=1e-15)
+    angle = np.linalg.norm(rotation)
+    axis = rotation / angle
+    k = np.cross(np.eye(3), axis)
+    turn = np.eye(3) + np.sin(angle) * k + (1 - np.cos(angle)) * k @ k
+    np.testing.assert_allclose(
+        turn @ link.matrix_world[:3, :3], joint.matrix_world[:3, :3], atol=1e-14
+    )
+
+
+def test_closure_error_of_coinciding_frames_is_zero(joint):
+    """A link placed on the joint's frame has no error."""
+    link = Link('foot')
+    joint.make_closure(link)
+    link.set_world_position(*joint.get_world_position())
+    link.set_world_quaternion(*joint.get_world_quaternion())
+    position, rotation = joint.get_closure_error()
+    np.testing.assert_allclose(np.concatenate((position, rotation)), np.zeros(6), atol=1e-15)
+
+
+def test_closure_error_needs_a_closure(joint):
+    """A joint that closes on nothing has no error to give."""
+    with pytest.raises(TopologyError, match="joint 'knee' is not a closure"):
+        joint.get_closure_error()
+
+
+def test_locks():
+    """One axis or all are locked and unlocked; an axis it does not have is refused."""
+    joint = Joint('hip')
+    joint.set_dof('X', 'EZ')
+    joint.lock('EZ')
+    assert joint.locked.tolist() == [False] * 5 + [True]
+    joint.lock()
+    assert joint.locked.tolist() == [True] + [False] * 4 + [True]
+    joint.unlock('X')
+    assert joint.locked.tolist() == [False] * 5 + [True]
+    joint.unlock()
+    assert not joint.locked.any()
+    with pytest.raises(OptionError, match="dof of 'hip'"):
+        joint.lock('Y')
+
+
+@pytest.fixture
+def three():
+    """Return three joints a, b, c with EZ each."""
+    joints = [Joint(name) for name in 'abc']
+    for joint in joints:
+        joint.set_dof(DOF.EZ)
+    return joints
+
+
+def test_a_coupling_is_a_polynomial(three):
+    """The rule q = c0 + c1 x + c2 x^2."""
+    a, b, _ = three
+    b.couple(DOF.EZ, a, DOF.EZ, [1, -2, 3])
+    coupling = b.couplings[DOF.EZ]
+    assert (coupling.master, coupling.master_dof) == (a, DOF.EZ)
+    assert coupling.coefficients == (1.0, -2.0, 3.0)
+    assert coupling.value(0.5) == 1 - 2 * 0.5 + 3 * 0.25
+    b.uncouple('EZ')
+    assert b.couplings == {}
+
+
+def test_couplings_in_a_circle_are_refused(three):
+    """Directly or through others, and the circle is named."""
+    a, b, c = three
+    b.couple(DOF.EZ, a, DOF.EZ, [0, 1])
+    c.couple(DOF.EZ, b, DOF.EZ, [0, 1])
+    with pytest.raises(TopologyError, match="'a' follows 'c' follows 'b' follows 'a'"):
+        a.couple(DOF.EZ, c, DOF.EZ, [0, 1])
+    with pytest.raises(TopologyError, match="'a' follows 'a'"):
+        a.couple(DOF.EZ, a, DOF.EZ, [0, 1])
+    assert a.couplings == {}
+
+
+def test_couplings_refuse_bad_numbers_and_axes(three):
+    """Coefficients are finite and at least one; both axes exist."""
+    a, b, _ = three
+    for bad in ([], [float('nan')], [float('inf'), 1.0]):
+        with pytest.raises(ShapeError, match="coefficients of the coupling of 'b'"):
+            b.couple(DOF.EZ, a, DOF.EZ, bad)
+    with pytest.raises(OptionError, match="dof of 'a'"):
+        b.couple(DOF.EZ, a, DOF.X, [0, 1])
+    with pytest.raises(OptionError, match="dof of 'b'"):
+        b.couple(DOF.X, a, DOF.EZ, [0, 1])
+
+
+def test_rotation_error_is_in_radians():
+    """A turn of half a radian is an error of half a radian, not of half a degree."""
+    joint, link = Joint(), Link()
+    joint.set_dof(DOF.EZ)
+    joint.make_closure(link)
+    joint.set_dof_value(DOF.EZ, 0.5)
+    np.testing.assert_allclose(joint.get_closure_error()[1], (0, 0, 0.5), atol=1e-15)
+    turn = quat_to_rotation_vector(quat_from_euler(0, 0, 0.5))
+    np.testing.assert_allclose(turn, (0, 0, 0.5), atol=1e-15)

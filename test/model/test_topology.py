@@ -1,0 +1,82 @@
+"""Roots of what hangs together through closures, and saving a rest pose."""
+
+from ik_node.errors import TopologyError
+from ik_node.model.goal import Goal
+from ik_node.model.joint import Joint
+from ik_node.model.link import Link
+from ik_node.model.topology import find_roots, save_rest_pose
+import pytest
+
+
+def arm(name):
+    """Return root link, joint and tip link of a one-joint arm."""
+    root, joint, tip = Link(f'{name}_root'), Joint(f'{name}_joint'), Link(f'{name}_tip')
+    joint.set_dof('EZ')
+    root.add_child(joint)
+    joint.add_child(tip)
+    return root, joint, tip
+
+
+@pytest.fixture
+def chained():
+    """Return arms a, b, c with a closing on b's tip and b on c's tip."""
+    arms = {name: arm(name) for name in 'abc'}
+    for first, second in (('a', 'b'), ('b', 'c')):
+        closure = Joint(f'{first}{second}')
+        arms[first][2].add_child(closure)
+        closure.make_closure(arms[second][2])
+    return arms
+
+
+@pytest.mark.parametrize(('start', 'order'), [('a', 'abc'), ('b', 'bac'), ('c', 'cba')])
+def test_one_frame_finds_the_whole_system(chained, start, order):
+    """From any end all roots are found, in order of discovery, whatever frame is given."""
+    wanted = [f'{name}_root' for name in order]
+    for frame in chained[start]:
+        assert [root.name for root in find_roots([frame])] == wanted
+        assert [root.name for root in find_roots(frame)] == wanted
+
+
+def test_given_roots_come_first_and_once(chained):
+    """The order of the given frames is kept; nothing comes twice."""
+    frames = [chained['c'][2], chained['a'][0], chained['c'][0]]
+    assert [root.name for root in find_roots(frames)] == ['c_root', 'a_root', 'b_root']
+
+
+def test_goals_are_roots_and_are_found():
+    """A goal without a parent is a root, found through the link it closes on, and back."""
+    root, _, tip = arm('a')
+    goal = Goal('hand')
+    goal.make_closure(tip)
+    assert find_roots([root]) == [root, goal]
+    assert find_roots([goal]) == [goal, root]
+
+
+def test_separate_systems_stay_separate():
+    """What no closure ties is not found."""
+    root, *_ = arm('a')
+    arm('b')
+    assert find_roots([root]) == [root]
+    assert find_roots([]) == []
+
+
+def test_only_frames_have_roots():
+    """Anything else is refused by name."""
+    with pytest.raises(TopologyError, match=r"roots must be frames .* not 'base'"):
+        find_roots(['base'])
+
+
+def test_save_rest_pose():
+    """Present values become the rest pose of every joint that moves; goals have none."""
+    root, joint, tip = arm('a')
+    weld, goal = Joint('weld'), Goal('hand')
+    tip.add_child(weld)
+    root.add_child(goal)
+    joint.set_dof_value('EZ', 0.75)
+    save_rest_pose(root)
+    assert joint.get_rest_pose_value('EZ') == 0.75
+    assert joint.rest_pose_set
+    assert not weld.rest_pose_set
+    assert not goal.rest_pose_set
+    joint.set_dof_value('EZ', 0.5)
+    assert joint.get_rest_pose_value('EZ') == 0.75

@@ -1,0 +1,172 @@
+"""
+A slow and obviously right oracle: 4x4 products, SciPy's rotations, one frame after the other.
+
+Nothing of `ik_node.kernels` is used here, and of the model only what the objects hold: positions,
+quaternions, DoF, limits, couplings, axes.
+"""
+
+from ik_node.model.constraint import Constraint
+from ik_node.model.dof import DOF_NAMES
+from ik_node.model.joint import Joint
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+
+def pose(position, quat_xyzw):
+    """Return the 4x4 matrix of a position and a quaternion."""
+    matrix = np.eye(4)
+    matrix[:3, :3] = Rotation.from_quat(quat_xyzw).as_matrix()
+    matrix[:3, 3] = position
+    return matrix
+
+
+def motion(values):
+    """Return D = T(x, y, z) Rz(ez) Ry(ey) Rx(ex) of six joint values."""
+    matrix = np.eye(4)
+    matrix[:3, :3] = Rotation.from_euler('xyz', values[3:]).as_matrix()  # extrinsic x, y, z
+    matrix[:3, 3] = values[:3]
+    return matrix
+
+
+def angle_between(rotation_a, rotation_b):
+    """Return the angle between two 3x3 rotations [rad]."""
+    return float(Rotation.from_matrix(rotation_a @ rotation_b.T).magnitude())
+
+
+def frames_of(roots):
+    """Return every frame below some roots."""
+    found = []
+    for root in roots:
+        root.traverse(found.append)
+    return found
+
+
+def value_names(joint):
+    """Return what the values of a joint are called in q."""
+    if len(joint.dof) == 1:
+        return [joint.name]
+    return [f'{joint.name}.{DOF_NAMES[dof]}' for dof in joint.dof]
+
+
+class Naive:
+    """
+    A graph of frames at one configuration.
+
+    `values` maps names to numbers, as zip(solver.joint_names, q) gives; without it the joints' own
+    values count. With `follow` coupled values are worked out from their masters.
+    """
+
+    def __init__(self, roots, values=None, follow=False):
+        self.frames = frames_of(roots)
+        self.joints = [f for f in self.frames if isinstance(f, Joint)]
+        self.movable = [j for j in self.joints if j.dof and not isinstance(j, Constraint)]
+        self.closers = {j.name: j for j in self.joints if j.is_closure}
+        self.values = {}
+        for joint in self.movable:
+            six = joint.dof_values.copy()
+            if values is not None:
+                for dof, name in zip(joint.dof, value_names(joint), strict=True):
+                    six[dof] = values[name]
+            self.values[joint] = six
+        if follow:
+            for joint in self.movable:
+                for dof in joint.couplings:
+                    self.values[joint][dof] = self.followed(joint, dof)
+        self._world = {}
+
+    def followed(self, joint, dof):
+        """Return what a value ought to be by the couplings, back to the master that is free."""
+        coupling = joint.couplings.get(dof)
+        if coupling is None:
+            return self.values[joint][dof]
+        master = self.followed(coupling.master, coupling.master_dof)
+        return sum(c * master**i for i, c in enumerate(coupling.coefficients))
+
+    def world(self, frame):
+        """Return the 4x4 pose of a frame in the root frame."""
+        if frame not in self._world:
+            above = np.eye(4) if frame.parent is None else self.world(frame.parent)
+            here = above @ pose(frame.position, frame.quaternion)
+            if frame in self.values:
+                here = here @ motion(self.values[frame])
+            self._world[frame] = here
+        return self._world[frame]
+
+    def ends(self, closer, wanted=None):
+        """Return the 4x4 poses of frames A and B; `wanted` = another pose of B in its parent."""
+        a = self.world(closer.child)
+        if isinstance(closer, Constraint):
+            a = a @ pose(closer.offset_position, closer.offset_quaternion)
+        if wanted is None:
+            return a, self.world(closer)
+        above = np.eye(4) if closer.parent is None else self.world(closer.parent)
+        return a, above @ pose(*wanted)
+
+    def residual(self, closer, wanted=None):
+        """Return the translation rows [m] and the rotation rows [rad] of a closure or goal."""
+        a, b = self.ends(closer, wanted)
+        gap, turn_a, turn_b = a[:3, 3] - b[:3, 3], a[:3, :3], b[:3, :3]
+        kind, axes, mask = 'frame', 'goal', np.ones(6, dtype=bool)
+        if isinstance(closer, Constraint):
+            kind, axes, mask = closer.kind, closer.axes, closer.dof_flags
+        if kind == 'distance':
+            return np.array([np.linalg.norm(gap) - closer.distance]), np.zeros(0)
+        if kind == 'universal':
+            return turn_b.T @ gap, np.array([turn_a[:, 1] @ turn_b[:, 0]])
+        counting = {'world': np.eye(3), 'goal': turn_b, 'link': turn_a}[axes]
+        if mask[3:].sum() == 2:
+            turn = pointing(turn_a, turn_b, axes, int(np.flatnonzero(~mask[3:])[0]))
+        else:
+            turn = Rotation.from_matrix(turn_a @ turn_b.T).as_rotvec()
+        return (counting.T @ gap)[mask[:3]], (counting.T @ turn)[mask[3:]]
+
+    def error(self, closer, wanted=None):
+        """Return the two residual norms, [m] and [rad]."""
+        moved, turned = self.residual(closer, wanted)
+        return float(np.linalg.norm(moved)), float(np.linalg.norm(turned))
+
+    def limit_excess(self):
+        """Return by how much the worst value is outside its limits."""
+        return max(
+            (
+                max(joint.min_dof_limit[dof] - six[dof], six[dof] - joint.max_dof_limit[dof])
+                for joint, six in self.values.items()
+                for dof in joint.dof
+            ),
+            default=0.0,
+        )
+
+    def coupling_gap(self):
+        """Return by how much the worst coupled value misses what its master asks for."""
+        return max(
+            (
+                abs(self.values[joint][dof] - self.followed(joint, dof))
+                for joint in self.movable
+                for dof in joint.couplings
+            ),
+            default=0.0,
+        )
+
+
+def pointing(turn_a, turn_b, axes, free):
+    """Return the shortest turn, root axes, that takes B's axis `free` onto A's."""
+    if axes == 'world':
+        start, end = np.eye(3)[free], (turn_a @ turn_b.T)[:, free]
+    else:
+        start, end = turn_b[:, free], turn_a[:, free]
+    axis = np.cross(start, end)
+    sine = np.linalg.norm(axis)
+    if sine == 0.0:
+        return np.zeros(3)
+    return axis / sine * np.arctan2(sine, start @ end)
+
+
+def inverse_left_jacobian(phi):
+    """Return Jl(phi)^-1 by inverting Jl, summed term by term (Sola et al. 2018, eq. 142)."""
+    x, y, z = phi
+    skew = np.array(((0, -z, y), (z, 0, -x), (-y, x, 0)))
+    term, total = np.eye(3), np.eye(3)
+    for k in range(1, 40):
+        term = term @ skew / (k + 1)
+        total = total + term
+    return np.linalg.inv(total)

@@ -1,0 +1,326 @@
+# flake8: noqa: E402, I100
+"""Description, node and client in three processes: the hexapod follows goals, whatever comes."""
+
+from itertools import pairwise
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from diagnostic_msgs.msg import DiagnosticStatus
+from geometry_msgs.msg import PoseStamped
+from ik_node.ros.convert import seconds_from_stamp
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import SetBool, Trigger
+
+pytestmark = pytest.mark.ros
+
+PLATFORM = 'platform_link'
+
+
+@pytest.fixture(scope='module')
+def hexapod(lasting_graph, urdf, repository: Path):
+    """Provide the graph with the hexapod's description, the node and a client."""
+    graph = lasting_graph
+    graph.hexapod = graph.knows(urdf('hexapod'))
+    graph.start(
+        'description',
+        'ik_node.ros.description_publisher',
+        str(repository / 'urdf' / 'hexapod.urdf'),
+    )
+    graph.start_node(
+        '--params-file',
+        str(repository / 'config' / 'ik_node.yaml'),
+        '--params-file',
+        str(repository / 'config' / 'hexapod.yaml'),
+        '-p',
+        'rate:=100',
+    )
+    graph.reached = []
+    graph.client.create_subscription(
+        PoseStamped, 'ik_node/reached/platform', graph.reached.append, 10
+    )
+    graph.home = graph.hexapod.robot.forward(graph.hexapod.robot.q, PLATFORM)
+    graph.wait(lambda: graph.joint_states, 'the first joint state')
+    return graph
+
+
+@pytest.fixture(autouse=True)
+def at_home(hexapod):
+    """Begin each test with the platform at its start and no goal."""
+    hexapod.call(Trigger, 'ik_node/reset', Trigger.Request())
+    hexapod.spin(3)
+
+
+def send(graph, offset, quat_xyzw=(0.0, 0.0, 0.0, 1.0), frame=''):
+    """Send a goal so far from where the platform starts; return where that is."""
+    position = graph.home[:3, 3] + np.array(offset)
+    graph.send_goal('platform', position, quat_xyzw, frame)
+    return position
+
+
+def at(graph, position, tolerance=2e-6):
+    """Tell whether the last joint state has the platform there."""
+    q = np.array(graph.joint_states[-1].position)
+    reached = graph.hexapod.robot.forward(q, PLATFORM)[:3, 3]
+    return np.linalg.norm(reached - position) < tolerance
+
+
+def go(graph, offset, **more):
+    """Send a goal and wait until it is reached."""
+    position = send(graph, offset, **more)
+    graph.wait(lambda: at(graph, position), f'the platform at {offset}')
+
+
+def test_joint_states_come_without_a_goal(hexapod):
+    """The loops are closed and published from the first model on, every movable joint named."""
+    hexapod.spin(5)
+    message = hexapod.joint_states[-1]
+    assert list(message.name) == list(hexapod.hexapod.robot.joint_names)
+    assert message.header.stamp.sec > 0
+    hexapod.wait(lambda: hexapod.last_status().startswith('CONVERGED'), 'CONVERGED')
+
+
+def test_goals_while_running(hexapod):
+    """The platform goes where it is sent, again and again, and says CONVERGED."""
+    for offset in ([0.004, 0, 0], [0, 0.005, 0.002], [-0.004, -0.003, -0.002], [0, 0, 0]):
+        go(hexapod, offset)
+    hexapod.statuses.clear()
+    hexapod.wait(lambda: hexapod.statuses, 'a status')
+    status = hexapod.statuses[-1].status[0]
+    assert status.message.startswith('CONVERGED')
+    assert status.level == DiagnosticStatus.OK
+    values = {pair.key: pair.value for pair in status.values}
+    assert float(values['goal.platform.position']) <= 1e-6
+    for leg in range(6):
+        assert float(values[f'closure.leg{leg}_ball.position']) <= 1e-6
+
+
+def test_the_last_of_many_goals_wins(hexapod):
+    """Goals sent in one burst end at the last."""
+    for step in range(20):
+        position = send(hexapod, [0.0002 * step, 0, 0])
+    hexapod.wait(lambda: at(hexapod, position), 'the last goal')
+
+
+def test_goal_with_orientation_and_reached(hexapod):
+    """~/reached tells where the platform is, turned as asked."""
+    quat = (0.0, 0.0, math.sin(0.05), math.cos(0.05))
+    go(hexapod, [0.002, 0, 0], quat_xyzw=quat)
+    hexapod.reached.clear()
+    hexapod.wait(lambda: hexapod.reached, 'reached')
+    message = hexapod.reached[-1]
+    assert message.header.frame_id == 'base_link'
+    assert message.pose.position.x == pytest.approx(hexapod.home[0, 3] + 0.002, abs=2e-6)
+    assert message.pose.orientation.z == pytest.approx(quat[2], abs=2e-6)
+
+
+def test_goal_in_the_frame_of_a_link(hexapod):
+    """A goal in the platform's own frame moves it from where it is, once."""
+    go(hexapod, [0.003, 0, 0])
+    hexapod.send_goal('platform', (0.0, 0.002, 0.0), frame=PLATFORM)
+    position = hexapod.home[:3, 3] + [0.003, 0.002, 0]
+    hexapod.wait(lambda: at(hexapod, position), 'the goal in its own frame')
+    hexapod.spin(20)
+    assert at(hexapod, position)
+
+
+@pytest.mark.parametrize(
+    ('position', 'quat', 'frame', 'words'),
+    [
+        ((math.nan, 0, 0), (0, 0, 0, 1), '', 'goals/platform: pose.position.x = nan'),
+        ((0, math.inf, 0), (0, 0, 0, 1), '', 'goals/platform: pose.position.y = inf'),
+        ((0, 0, 0), (0, 0, 0, 0), '', 'zero quaternion'),
+        ((0, 0, 0), (0, math.nan, 0, 1), '', 'pose.orientation.y = nan'),
+        ((0, 0, 0), (0, 0, 0, 1), 'mars', "header.frame_id = 'mars'"),
+    ],
+)
+def test_bad_goal_is_refused(hexapod, position, quat, frame, words):
+    """It is counted and told with topic, field and value; the platform stays at the good goal."""
+    go(hexapod, [0.003, 0, 0])
+    name = 'ik_node: input'
+
+    def refused():
+        values = {pair.key: pair.value for pair in hexapod.diagnostics[name].values}
+        return int(values.get('goals/platform', 0)), values.get('last', '')
+
+    hexapod.wait(lambda: name in hexapod.diagnostics, 'diagnostics')
+    before = refused()[0]
+    hexapod.send_goal('platform', position, quat, frame)
+    hexapod.wait(lambda: refused()[0] == before + 1, 'the refusal in the diagnostics')
+    assert words in refused()[1]
+    assert at(hexapod, hexapod.home[:3, 3] + [0.003, 0, 0])
+
+
+def test_first_bad_goal_is_logged(hexapod):
+    """The log names topic, field and value."""
+    hexapod.send_goal('platform', (math.nan, 0, 0))
+    hexapod.wait(lambda: 'goals/platform: pose.position.x = nan refused' in hexapod.log(), 'log')
+
+
+def test_unreachable_goal(hexapod):
+    """The status says that it is not met, and the loops stay closed on the way."""
+    send(hexapod, [0.5, 0.5, 0.5])
+    status = hexapod.wait(
+        lambda: not hexapod.last_status().startswith('CONVERGED') and hexapod.last_status(),
+        'another status',
+    )
+    assert 'CONVERGED' not in status
+    hexapod.spin(20)
+    go(hexapod, [0, 0, 0])
+
+
+def test_parameters_change_while_running(hexapod):
+    """Good values act at once, an int for a double too; the motion is not disturbed."""
+    go(hexapod, [0.003, 0, 0])
+    position = hexapod.home[:3, 3] + [0.003, 0, 0]
+    assert hexapod.set_parameters(rate=50, solver__max_iterations=40) == ''
+    assert hexapod.set_parameters(rate=200.0, goals__platform__weight=2) == ''
+    first = len(hexapod.joint_states)
+    hexapod.spin(20)
+    for message in hexapod.joint_states[first:]:
+        reached = hexapod.hexapod.robot.forward(np.array(message.position), PLATFORM)[:3, 3]
+        assert np.linalg.norm(reached - position) < 2e-6
+
+
+@pytest.mark.parametrize(
+    ('name', 'value', 'words'),
+    [
+        ('rate', 0.0, 'rate'),
+        ('rate', 'fast', 'type'),
+        ('rate', math.nan, 'rate'),
+        ('solver__restarts', -1, 'solver.restarts'),
+        ('state_source', 'guess', 'solution or measured'),
+        ('goals__platform__link', 'nose', "'nose'"),
+        ('goals__platform__dof', 'Q', 'X Y Z'),
+        ('goals__platform__offset', [0.0, 1.0], 'goals.platform.offset'),
+        ('goal_names', ['a b'], 'goal_names'),
+        ('solver__damping_factor', -1.0, 'damping_factor'),
+    ],
+)
+def test_bad_parameters_are_refused(hexapod, name, value, words):
+    """The reason is in the answer, and nothing changes."""
+    go(hexapod, [0.002, 0, 0])
+    assert words in hexapod.set_parameters(**{name: value})
+    hexapod.spin(5)
+    go(hexapod, [0.003, 0, 0])
+
+
+def test_parameters_set_together_act_together(hexapod):
+    """One bad value of two: neither is taken."""
+    assert hexapod.set_parameters(on_stale='stop', publish_on='never') != ''
+    assert hexapod.set_parameters(on_stale='hold', publish_on='always') == ''
+
+
+def test_goals_are_made_and_released(hexapod):
+    """A second goal gets its topic and parameters when it is named, and takes the platform."""
+    assert hexapod.set_parameters(goal_names=['platform', 'centre']) == ''
+    assert (
+        hexapod.set_parameters(
+            goals__platform__enabled=False,
+            goals__centre__link=PLATFORM,
+            goals__centre__dof='X Y Z',
+            goals__centre__offset=[0.0, 0.0, 0.01, 0.0, 0.0, 0.0],
+        )
+        == ''
+    )
+    hexapod.wait(lambda: 'goals: platform, centre' in hexapod.log(), 'the new solver')
+    hexapod.send_goal('centre', hexapod.home[:3, 3] + [0.002, 0, 0.012])
+
+    def centre():
+        q = np.array(hexapod.joint_states[-1].position)
+        return hexapod.hexapod.robot.forward(q, PLATFORM) @ np.array([0, 0, 0.01, 1.0])
+
+    wanted = np.append(hexapod.home[:3, 3] + [0.002, 0, 0.012], 1.0)
+    hexapod.wait(lambda: np.linalg.norm(centre() - wanted) < 2e-6, 'the centre at its goal')
+    assert hexapod.set_parameters(goal_names=['platform'], goals__platform__enabled=True) == ''
+    go(hexapod, [0.001, 0, 0])
+
+
+def test_goal_can_be_disabled_by_service(hexapod):
+    """A disabled goal moves nothing; enabled again, its last pose counts."""
+    service = 'ik_node/goals/platform/enable'
+    assert hexapod.call(SetBool, service, SetBool.Request(data=False)).success
+    position = send(hexapod, [0.004, 0, 0])
+    hexapod.spin(20)
+    assert not at(hexapod, position)
+    assert hexapod.call(SetBool, service, SetBool.Request(data=True)).success
+    hexapod.wait(lambda: at(hexapod, position), 'the goal of before')
+
+
+def test_pause(hexapod):
+    """Paused, joint states go on at rest; resumed, the last goal counts."""
+    assert hexapod.call(SetBool, 'ik_node/enable', SetBool.Request(data=False)).success
+    position = send(hexapod, [0.004, 0, 0])
+    hexapod.wait(lambda: 'paused' in hexapod.last_status(), 'the status paused')
+    hexapod.spin(20)
+    assert not at(hexapod, position)
+    assert set(hexapod.joint_states[-1].velocity) == {0.0}
+    assert hexapod.call(SetBool, 'ik_node/enable', SetBool.Request(data=True)).success
+    hexapod.wait(lambda: at(hexapod, position), 'the goal of before')
+
+
+def test_stale_goal_is_held_and_told(hexapod):
+    """With a timeout the platform stays where it is, and the status says why."""
+    assert hexapod.set_parameters(goal_timeout=0.3) == ''
+    position = send(hexapod, [0.003, 0, 0])
+    hexapod.wait(lambda: 'goal platform is stale' in hexapod.last_status(), 'stale')
+    assert at(hexapod, position)
+    assert hexapod.set_parameters(goal_timeout=0.0) == ''
+    hexapod.wait(lambda: 'stale' not in hexapod.last_status(), 'fresh again')
+
+
+def test_stale_goal_can_stop_the_joint_states(hexapod):
+    """on_stale stop: statuses go on, joint states do not."""
+    assert hexapod.set_parameters(goal_timeout=0.2, on_stale='stop') == ''
+    send(hexapod, [0.003, 0, 0])
+    hexapod.wait(lambda: 'stale' in hexapod.last_status(), 'stale')
+    seen, told = len(hexapod.joint_states), len(hexapod.statuses)
+    hexapod.wait(lambda: len(hexapod.statuses) > told + 20, 'more statuses')
+    assert len(hexapod.joint_states) <= seen + 1
+    assert hexapod.set_parameters(goal_timeout=0.0, on_stale='hold') == ''
+    hexapod.spin(5)
+
+
+def test_velocity_limits_are_kept(hexapod):
+    """A goal jump becomes a motion at the share of the limits asked for."""
+    assert hexapod.set_parameters(max_joint_velocity=0.5, rate=100.0) == ''
+    first = len(hexapod.joint_states)
+    go(hexapod, [0.006, 0, 0])
+    window = 0.5 * hexapod.hexapod.robot.max_velocity * 0.01
+    for before, after in pairwise(hexapod.joint_states[first:]):
+        # A message that got lost on the way is no tick that was left out.
+        elapsed = seconds_from_stamp(after.header.stamp) - seconds_from_stamp(before.header.stamp)
+        ticks = max(1, round(elapsed / 0.01))
+        step = np.abs(np.array(after.position) - np.array(before.position))
+        assert (step <= ticks * window + 1e-9).all()
+    assert hexapod.set_parameters(max_joint_velocity=0.0) == ''
+
+
+def test_residuals_are_numbers_with_labels(hexapod):
+    """Two numbers for the goal and for each loop, named in the layout."""
+    received = []
+    subscription = hexapod.client.create_subscription(
+        Float64MultiArray, 'ik_node/residuals', received.append, 10
+    )
+    go(hexapod, [0.002, 0, 0])
+    message = hexapod.wait(
+        lambda: received and len(received[-1].data) == 14 and received[-1], 'residuals'
+    )
+    labels = message.layout.dim[0].label.split(',')
+    assert labels == ['platform', *(f'leg{leg}_ball' for leg in range(6))]
+    assert [dim.size for dim in message.layout.dim] == [7, 2]
+    hexapod.wait(lambda: max(received[-1].data) <= 1e-6, 'small residuals')
+    hexapod.client.destroy_subscription(subscription)
+
+
+def test_model_and_rate_in_the_diagnostics(hexapod):
+    """/diagnostics tells robot, loops, mobility and ticks."""
+    model = hexapod.wait(lambda: hexapod.diagnostics.get('ik_node: model'), 'diagnostics')
+    values = {pair.key: pair.value for pair in model.values}
+    assert (values['robot'], values['loops'], values['mobility']) == ('hexapod', '6', '6')
+    ticks = hexapod.wait(lambda: hexapod.diagnostics.get('ik_node: ticks'), 'the rate')
+    assert int({pair.key: pair.value for pair in ticks.values}['ticks']) > 0

@@ -1,0 +1,182 @@
+"""From tick to tick: what goes out is checked, velocities are differences, jumps are windows."""
+
+from types import SimpleNamespace as Data
+
+from ik_node.errors import ShapeError
+from ik_node.ros.loaded_model import LoadedModel
+from ik_node.ros.model_request import ModelRequest
+from ik_node.ros.settings import Settings
+from ik_node.ros.tracker import Tracker
+from ik_node.solver import Status
+import numpy as np
+import pytest
+
+CLOSED = {'loop': Data(position=1e-9, orientation=1e-9)}
+
+
+class SolverDouble:
+    """Answers what it is told to, remembers what it was asked."""
+
+    def __init__(self):
+        self.answer = np.zeros(2)
+        self.errors = CLOSED
+        self.asked = []
+
+    def solve_pose(self, goals, q0, max_step=None):
+        """Answer."""
+        self.asked.append((dict(goals), q0.copy(), max_step))
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return Data(q=self.answer, status=Status.CONVERGED, closure_errors=self.errors)
+
+
+def model(solver=None, names=('a', 'b'), text='one', start=(0.1, 0.2)):
+    """Return a model of two joints within [-1, 1] and 2 rad/s at most."""
+    request = ModelRequest(text, '', (), Settings.from_values({}).options)
+    return LoadedModel(
+        request=request,
+        robot=None,
+        solver=solver or SolverDouble(),
+        offsets={},
+        q_start=np.array(start),
+        joint_names=tuple(names),
+        lower=np.full(2, -1.0),
+        upper=np.full(2, 1.0),
+        max_velocity=np.array([2.0, np.inf]),
+        mobility=2,
+    )
+
+
+@pytest.fixture
+def solver():
+    """Provide the solver that answers."""
+    return SolverDouble()
+
+
+@pytest.fixture
+def tracker(solver):
+    """Provide a tracker of a model with that solver."""
+    return Tracker(model(solver))
+
+
+def tick(tracker, now, start=None, **values):
+    """Tick once."""
+    return tracker.tick({}, start, Settings.from_values(values), now)
+
+
+def test_each_tick_starts_from_the_last(tracker, solver):
+    """First the description's configuration, then the last answer."""
+    tick(tracker, 1.0)
+    solver.answer = np.array([0.5, 0.5])
+    tick(tracker, 2.0)
+    tick(tracker, 3.0)
+    assert [q0.tolist() for _, q0, _ in solver.asked] == [[0.1, 0.2], [0.0, 0.0], [0.5, 0.5]]
+
+
+def test_velocity_is_the_difference(tracker, solver):
+    """None at the first tick, then the change over the time that passed."""
+    assert tick(tracker, 1.0).velocity.tolist() == [0.0, 0.0]
+    solver.answer = np.array([0.1, -0.2])
+    assert tick(tracker, 1.5).velocity.tolist() == [0.2, -0.4]
+    assert tick(tracker, 1.5).velocity.tolist() == [0.0, 0.0]
+    solver.answer = np.zeros(2)
+    assert tick(tracker, 0.5).velocity.tolist() == [0.0, 0.0]
+
+
+def test_measured_start_is_put_within_limits(tracker, solver):
+    """A sensor may be beyond a limit, a solve may not start there."""
+    tick(tracker, 1.0, start=np.array([3.0, 0.4]))
+    assert solver.asked[-1][1].tolist() == [1.0, 0.4]
+
+
+def test_velocity_limits_become_a_window(tracker, solver):
+    """Share of the limit times the period; none without the parameter."""
+    tick(tracker, 1.0)
+    tick(tracker, 2.0, max_joint_velocity=0.5, rate=100.0)
+    assert solver.asked[0][2] is None
+    assert solver.asked[1][2].tolist() == [pytest.approx(0.01), np.inf]
+
+
+@pytest.mark.parametrize(
+    ('answer', 'errors', 'words'),
+    [
+        (np.array([np.nan, 0.0]), CLOSED, 'joint a = nan is outside'),
+        (np.array([0.0, np.inf]), CLOSED, 'joint b = inf is outside'),
+        (np.array([0.0, 1.1]), CLOSED, r'joint b = 1.1 is outside \[-1, 1\]'),
+        (
+            np.zeros(2),
+            {'pin': Data(position=1e-3, orientation=0.0)},
+            'loop pin is open by 0.001 m',
+        ),
+        (np.zeros(2), {'pin': Data(position=np.nan, orientation=0.0)}, 'loop pin is open'),
+        (ShapeError('q', 'finite', 'nan'), CLOSED, 'q: expected finite'),
+    ],
+)
+def test_a_bad_answer_is_not_passed_on(tracker, solver, answer, errors, words):
+    """The configuration before is held, with the reason; then it goes on."""
+    good = np.array([0.3, 0.3])
+    solver.answer = good
+    tick(tracker, 1.0)
+    solver.answer, solver.errors = answer, errors
+    report = tick(tracker, 2.0)
+    assert report.q.tolist() == [0.3, 0.3]
+    assert report.velocity.tolist() == [0.0, 0.0]
+    assert not report.converged
+    with pytest.raises(AssertionError, match=words):
+        raise AssertionError(report.held)
+    solver.answer, solver.errors = good, CLOSED
+    assert tick(tracker, 3.0).converged
+
+
+def test_loosened_thresholds_loosen_the_check(tracker, solver):
+    """Whoever asks the solver for less gets it."""
+    solver.errors = {'pin': Data(position=1e-4, orientation=0.0)}
+    assert tick(tracker, 1.0).held
+    assert not tick(tracker, 2.0, **{'solver.translation_converge_threshold': 1e-3}).held
+
+
+def test_holding(tracker, solver):
+    """Paused: the last answer again, at rest, without asking."""
+    solver.answer = np.array([0.3, 0.3])
+    tick(tracker, 1.0)
+    report = tracker.hold(2.0, 'paused')
+    assert (report.q.tolist(), report.held, report.solution) == ([0.3, 0.3], 'paused', None)
+    assert len(solver.asked) == 1
+
+
+def test_reset(tracker, solver):
+    """Back to the description's configuration, without a jump in the velocity."""
+    tick(tracker, 1.0)
+    tracker.reset()
+    solver.answer = np.array([0.1, 0.2])
+    report = tick(tracker, 2.0)
+    assert solver.asked[-1][1].tolist() == [0.1, 0.2]
+    assert report.velocity.tolist() == [0.0, 0.0]
+
+
+def test_a_model_of_the_same_joints_goes_on(tracker, solver):
+    """The present configuration is kept, within the new limits."""
+    solver.answer = np.array([0.3, 0.9])
+    tick(tracker, 1.0)
+    other = model(SolverDouble(), text='two')
+    other.upper[1] = 0.5
+    tracker.replace_model(other)
+    tick(tracker, 2.0)
+    assert other.solver.asked[-1][1].tolist() == [0.3, 0.5]
+
+
+def test_another_robot_starts_where_it_is_described(tracker, solver):
+    """Other joints begin at their own configuration, also when that cannot be solved from."""
+    tick(tracker, 1.0)
+    other = model(SolverDouble(), names=('c', 'd'), text='two', start=(0.7, 0.8))
+    other.solver.answer = np.full(2, np.nan)
+    tracker.replace_model(other)
+    assert tick(tracker, 2.0).q.tolist() == [0.7, 0.8]
+
+
+def test_the_same_robot_with_other_goals_holds_where_it_is(tracker, solver):
+    """A pause across the change of goals does not move anything."""
+    solver.answer = np.array([0.3, 0.3])
+    tick(tracker, 1.0)
+    tracker.replace_model(model(SolverDouble()))
+    assert tracker.hold(2.0, 'paused').q.tolist() == [0.3, 0.3]
