@@ -134,25 +134,25 @@ def restart(s: Solve) -> None:
     """
     Draw a new start between the limits.
 
-    Where loops must close, starts near the first one come first: a draw in all joints at once
-    would mostly lie in another assembly or in none.
+    Where loops must close, starts near the first one and near the middle of the limits come first,
+    by turns: a draw in all joints at once would mostly lie in another assembly or in none.
     """
-    share = 1.0
+    share, around_middle = 1.0, False
     if s.k[LOOPS] > 0:
-        turn = s.k[STARTS] % 4
-        share = 0.15 if turn == 2 else (0.35 if turn == 3 else (0.7 if turn == 0 else 1.0))
+        around_middle = s.k[STARTS] % 2 == 1
+        turn = (s.k[STARTS] // 2) % 4
+        share = 0.15 if turn == 1 else (0.35 if turn == 2 else (0.7 if turn == 3 else 1.0))
     for v in range(s.nv):
         least, most = s.w[s.lower + v], s.w[s.upper + v]
-        if not least > -1e300 or not most < 1e300:
-            reach = pi
-            if least > -1e300:
-                most = least + 2.0 * reach
-            elif most < 1e300:
-                least = most - 2.0 * reach
-            else:
-                least, most = s.w[s.x_start + v] - reach, s.w[s.x_start + v] + reach
+        start = s.w[s.x_start + v]
+        middle = 0.5 * (least + most)
+        if not most - least < 1e300:
+            middle = min(max(0.0, least), most)
+            centre = middle if around_middle else start
+            least, most = max(least, centre - pi), min(most, centre + pi)
         drawn = least + (most - least) * random_number(s)
-        s.w[s.x + v] = s.w[s.x_start + v] + share * (drawn - s.w[s.x_start + v])
+        centre = middle if around_middle else start
+        s.w[s.x + v] = centre + share * (drawn - centre)
 
 
 @kernel

@@ -106,10 +106,11 @@ def factorise(s: Solve) -> None:
 @kernel
 def solve_factored(s: Solve) -> None:
     """
-    Solve for the correction of the variables, given the residual rows.
+    Solve for the change of the variables, given the residual rows.
 
-    Takes `s.rhs` (nr,): what the rows are short of zero. Adds to `s.step` (nv,) the
-    correction c that minimises |c|^2_D + |J c + rhs|^2_(1/M) over the free variables.
+    Takes `load` (nr,), what the rows are short of zero. Writes to `full` (nv,) the change c of the
+    free variables that minimises |c|^2_D + |J c + load|^2_(1/M), 0 for held ones, and to `load`
+    the multipliers (J c + load) / M.
     """
     y = s.w[s.y : s.y + s.nk]
     inverse = s.w[s.inverse : s.inverse + s.nk]
@@ -117,7 +118,7 @@ def solve_factored(s: Solve) -> None:
     row = s.i[s.factor_row : s.factor_row + s.nl]
     for k in range(s.nk):
         own = s.i[s.own + k]
-        y[k] = 0.0 if own >= 0 else -s.w[s.rhs - 1 - own]
+        y[k] = 0.0 if own >= 0 else -s.w[s.load - 1 - own]
     for j in range(s.nk):
         yj = y[j]
         if yj != 0.0:
@@ -128,6 +129,9 @@ def solve_factored(s: Solve) -> None:
         for p in range(s.i[s.factor0 + j], s.i[s.factor0 + j + 1]):
             total -= lower[p] * y[row[p]]
         y[j] = total
-    for v in range(s.nv):
-        if s.k[s.fixed + v] == 0:
-            s.w[s.step + v] += y[s.i[s.var_place + v]]
+    for k in range(s.nk):
+        own = s.i[s.own + k]
+        if own < 0:
+            s.w[s.load - 1 - own] = y[k]
+        else:
+            s.w[s.full + own] = y[k] if s.k[s.fixed + own] == 0 else 0.0

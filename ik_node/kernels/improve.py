@@ -30,9 +30,13 @@ from ik_node.kernels.options import (
 )
 from ik_node.kernels.rows import residuals
 from ik_node.kernels.step import (
-    add_jacobian_times_step,
+    add_jacobian_times,
     apply_step,
+    AT_LOWER,
+    AT_UPPER,
     bounded_step,
+    FREE,
+    LOCKED,
     restore,
     transpose_times,
 )
@@ -97,7 +101,7 @@ def set_variables(s: Solve) -> None:
     least = REACH_DAMPING if s.k[PHASE] == PHASE_REACH else LEVEL_DAMPING
     damping = max(damping, least)
     for v in range(s.nv):
-        s.k[s.fixed + v] = 1 if s.w[s.lower + v] == s.w[s.upper + v] else 0
+        s.k[s.fixed + v] = LOCKED if s.w[s.lower + v] == s.w[s.upper + v] else FREE
         s.w[s.step + v] = 0.0
         s.w[s.wish + v] = 0.0
         s.w[s.damping + v] = damping
@@ -119,8 +123,9 @@ def hold_outward(s: Solve) -> None:
         outward = (s.w[s.x + v] <= s.w[s.lower + v] and s.w[s.gradient + v] > 0.0) or (
             s.w[s.x + v] >= s.w[s.upper + v] and s.w[s.gradient + v] < 0.0
         )
-        if outward and s.k[s.free_ball + v] == 0 and s.k[s.fixed + v] == 0:
-            s.k[s.fixed + v] = 2
+        if outward and s.k[s.free_ball + v] == 0 and s.k[s.fixed + v] == FREE:
+            low = s.w[s.x + v] <= s.w[s.lower + v]
+            s.k[s.fixed + v] = AT_LOWER if low else AT_UPPER
 
 
 @kernel
@@ -130,7 +135,7 @@ def predicted_decrease(s: Solve) -> float:
     for r in range(s.nr):
         if s.w[s.softness + r] != IGNORED_SOFTNESS and s.w[s.softness + r] != HELD_SOFTNESS:
             before += s.w[s.rhs + r] * s.w[s.rhs + r] / s.w[s.softness + r]
-    add_jacobian_times_step(s, s.rhs)
+    add_jacobian_times(s, s.step, s.rhs)
     for r in range(s.nr):
         if s.w[s.softness + r] != IGNORED_SOFTNESS and s.w[s.softness + r] != HELD_SOFTNESS:
             after += s.w[s.rhs + r] * s.w[s.rhs + r] / s.w[s.softness + r]
@@ -170,7 +175,7 @@ def improve(s: Solve) -> None:
     set_variables(s)
     if phase == PHASE_REACH:
         hold_outward(s)
-    bounded_step(s)
+    bounded_step(s, phase != PHASE_REACH)
     s.w[STEP_SIZE] = largest(s, s.step)
     if phase == PHASE_SETTLE:
         shorten_step(s, SETTLE_STEP)

@@ -105,7 +105,8 @@ class Solve(NamedTuple):
     weight: Annotated[int, 'w', 'nr', 'squared weight of a row']
     softness: Annotated[int, 'w', 'nr', "1 / weight of a row in the step's system"]
     hold: Annotated[int, 'w', 'nr', 'what a row of a finished level is held at [m or rad]']
-    rhs: Annotated[int, 'w', 'nr', 'what a row is short of zero in the step [m or rad]']
+    rhs: Annotated[int, 'w', 'nr', 'what a row is short of zero without a step [m or rad]']
+    load: Annotated[int, 'w', 'nr', 'what the system is solved for; then its multipliers']
     jac: Annotated[int, 'w', 'nj', 'Jacobian blocks at x']
     x: Annotated[int, 'w', 'nv', 'variables: the accepted iterate [rad or m]']
     x_try: Annotated[int, 'w', 'nv', 'the iterate that is tried']
@@ -117,6 +118,7 @@ class Solve(NamedTuple):
     pull: Annotated[int, 'w', 'nv', 'weight of the wish; 0 = none']
     gain: Annotated[int, 'w', 'nv', 'share of the way to the wish in one step']
     step: Annotated[int, 'w', 'nv', "change of x, in the ball's own axes for a free ball"]
+    full: Annotated[int, 'w', 'nv', 'step that would be taken without further bounds']
     wish: Annotated[int, 'w', 'nv', 'step that would be taken if there were no rows']
     damping: Annotated[int, 'w', 'nv', '']
     gradient: Annotated[int, 'w', 'nv', "of the phase's cost"]
@@ -125,7 +127,7 @@ class Solve(NamedTuple):
     lower_factor: Annotated[int, 'w', 'nl', 'L, column by column']
     scratch: Annotated[int, 'w', '12', '']
     counts: Annotated[int, 'k', 'COUNTS', 'integers, see `counters`; always at 0']
-    fixed: Annotated[int, 'k', 'nv', '0 = free in this step, else held at a bound or for good']
+    fixed: Annotated[int, 'k', 'nv', 'why a variable is held in a step, see `step`']
     free_ball: Annotated[int, 'k', 'nv', '1 = one of three variables of a ball without limits']
 
 
@@ -338,4 +340,6 @@ def open_solve(
         i[80],
         i[81],
         i[82],
+        i[83],
+        i[84],
     )

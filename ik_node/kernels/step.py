@@ -7,19 +7,22 @@ from ik_node.kernels.layout import CON_LEVEL, Solve
 from ik_node.kernels.rotation import principal_euler, turn_euler
 from ik_node.kernels.rows import residuals
 
-BOUND_ROUNDS = 8
+QUICK_ROUNDS, EXACT_ROUNDS = 8, 60
+
+# Why a variable is held in a step.
+FREE, LOCKED, AT_LOWER, AT_UPPER = range(4)
 
 
 @kernel
-def add_jacobian_times_step(s: Solve, out: int) -> None:
-    """Add J step to the rows that begin at s.w[out]."""
+def add_jacobian_times(s: Solve, change: int, out: int) -> None:
+    """Add J times the variables' change at s.w[change] to the rows at s.w[out]."""
     for c in range(s.nc):
         first, slots = s.i[s.slot0 + c], s.i[s.slot0 + c + 1] - s.i[s.slot0 + c]
         for r in range(s.i[s.row0 + c], s.i[s.row0 + c + 1]):
             at = s.i[s.jac0 + c] + (r - s.i[s.row0 + c]) * slots
             total = 0.0
             for k in range(slots):
-                total += s.w[s.jac + at + k] * s.w[s.step + s.i[s.slot_var + first + k]]
+                total += s.w[s.jac + at + k] * s.w[change + s.i[s.slot_var + first + k]]
             s.w[out + r] += total
 
 
@@ -38,39 +41,109 @@ def transpose_times(s: Solve, rows: int, out: int) -> None:
 
 
 @kernel
-def bounded_step(s: Solve) -> None:
+def release(s: Solve) -> bool:
+    """
+    Let go of the held variable whose bound the step wants most to leave; whether there was one.
+
+    Its multiplier is the gradient of what the step minimises. Goes by `load`, the multipliers of
+    the rows, and by `step`.
+    """
+    transpose_times(s, s.load, s.gradient)
+    best, found = 1e-12, -1
+    for v in range(s.nv):
+        side = s.k[s.fixed + v]
+        if side in (AT_LOWER, AT_UPPER):
+            slope = s.w[s.gradient + v] + s.w[s.damping + v] * (s.w[s.step + v] - s.w[s.wish + v])
+            inward = -slope if side == AT_LOWER else slope
+            if inward > best:
+                best, found = inward, v
+    if found >= 0:
+        s.k[s.fixed + found] = FREE
+    return found >= 0
+
+
+@kernel
+def go_to_bound(s: Solve) -> bool:
+    """Go from `step` towards `full` as far as the bounds allow, and hold what is met there."""
+    share, met = 1.0, -1
+    for v in range(s.nv):
+        if s.k[s.fixed + v] != FREE or s.k[s.free_ball + v] != 0:
+            continue
+        least, most = s.w[s.lower + v] - s.w[s.x + v], s.w[s.upper + v] - s.w[s.x + v]
+        full, step = s.w[s.full + v], s.w[s.step + v]
+        if full < least and least - step > share * (full - step):
+            share, met = (least - step) / (full - step), v
+        elif full > most and most - step < share * (full - step):
+            share, met = (most - step) / (full - step), v
+    share = max(share, 0.0)
+    for v in range(s.nv):
+        if s.k[s.fixed + v] == FREE:
+            s.w[s.step + v] += share * (s.w[s.full + v] - s.w[s.step + v])
+    if met < 0:
+        return False
+    lower = s.w[s.full + met] < s.w[s.step + met]
+    s.k[s.fixed + met] = AT_LOWER if lower else AT_UPPER
+    s.w[s.step + met] = s.w[(s.lower if lower else s.upper) + met] - s.w[s.x + met]
+    return True
+
+
+@kernel
+def hold_all_beyond(s: Solve) -> bool:
+    """Put every variable that `full` carries past a bound on it; whether there was one."""
+    met = False
+    for v in range(s.nv):
+        if s.k[s.fixed + v] != FREE:
+            continue
+        s.w[s.step + v] = s.w[s.full + v]
+        if s.k[s.free_ball + v] != 0:
+            continue
+        least, most = s.w[s.lower + v] - s.w[s.x + v], s.w[s.upper + v] - s.w[s.x + v]
+        if s.w[s.step + v] < least:
+            s.w[s.step + v], s.k[s.fixed + v], met = least, AT_LOWER, True
+        elif s.w[s.step + v] > most:
+            s.w[s.step + v], s.k[s.fixed + v], met = most, AT_UPPER, True
+    return met
+
+
+@kernel
+def bounded_step(s: Solve, exact: bool) -> None:
     """
     Find the damped step that keeps every variable within its bounds.
 
-    Starts from `s.fixed` (1 = held), `s.wish` and `s.rhs`. A variable that the step would
-    carry past a bound is put on it, and the rest is solved again for what is then left: the others
-    take over its share. Every call starts anew, so a bound lets go as soon as the step points
-    inward. On return `s.step` is the step and `s.rhs` is used up.
+    Takes `fixed`, `wish`, `rhs` and `step` = 0; leaves the step in `step`. A variable that the
+    step would carry past a bound is put on it, and the rest is solved again for what is then left:
+    the others take over its share.
+
+    Parameters
+    ----------
+    s : Solve
+        The solve.
+    exact : bool
+        True: bounds are met and left one by one, as an active-set method does (Nocedal & Wright
+        2006, ch. 16.5), until the step is the best one there is. False: all bounds that are met
+        are held at once, which costs fewer factorisations; the next step starts anew.
+
     """
-    for _ in range(BOUND_ROUNDS):
+    for _ in range(EXACT_ROUNDS if exact else QUICK_ROUNDS):
         moved = False
         for v in range(s.nv):
-            if s.k[s.fixed + v] == 0:
-                s.w[s.step + v] = s.w[s.wish + v]
-            moved = moved or s.w[s.step + v] != 0.0
+            # Where the linear system starts from: held variables where they are held.
+            s.w[s.full + v] = s.w[s.step + v]
+            if s.k[s.fixed + v] == FREE:
+                s.w[s.full + v] = s.w[s.wish + v]
+            moved = moved or s.w[s.full + v] != 0.0
         for r in range(s.nr):
-            s.w[s.trial + r] = s.w[s.rhs + r]
+            s.w[s.load + r] = s.w[s.rhs + r]
         if moved:
-            add_jacobian_times_step(s, s.rhs)
+            add_jacobian_times(s, s.full, s.load)
         factorise(s)
         solve_factored(s)
-        for r in range(s.nr):
-            s.w[s.rhs + r] = s.w[s.trial + r]
-        hit = False
         for v in range(s.nv):
-            if s.k[s.fixed + v] != 0 or s.k[s.free_ball + v] != 0:
-                continue
-            least, most = s.w[s.lower + v] - s.w[s.x + v], s.w[s.upper + v] - s.w[s.x + v]
-            if s.w[s.step + v] < least:
-                s.w[s.step + v], s.k[s.fixed + v], hit = least, 2, True
-            elif s.w[s.step + v] > most:
-                s.w[s.step + v], s.k[s.fixed + v], hit = most, 2, True
-        if not hit:
+            s.w[s.full + v] += s.w[s.wish + v]
+        if exact:
+            if not go_to_bound(s) and not release(s):
+                return
+        elif not hold_all_beyond(s):
             return
 
 
@@ -118,15 +191,15 @@ def restore(s: Solve, level: int, closed: float) -> bool:
         for c in range(s.nc):
             held = s.constraints[c, CON_LEVEL] < level
             for r in range(s.i[s.row0 + c], s.i[s.row0 + c + 1]):
-                s.w[s.rhs + r] = s.w[s.trial + r] - s.w[s.hold + r] if held else 0.0
-                worst = max(worst, abs(s.w[s.rhs + r]))
+                s.w[s.load + r] = s.w[s.trial + r] - s.w[s.hold + r] if held else 0.0
+                worst = max(worst, abs(s.w[s.load + r]))
         if worst <= closed:
             return True
         if attempt == 7 or not worst < 1e3:
             return False
-        for v in range(s.nv):
-            s.w[s.step + v] = 0.0
         solve_factored(s)
+        for v in range(s.nv):
+            s.w[s.step + v] = s.w[s.full + v]
         apply_step(s, s.x_try, s.x_try)
         forward(s, s.x_try)
         residuals(s)

@@ -132,11 +132,15 @@ def build_tree(roots: Iterable[Frame], joint_order: Sequence[Joint] | None = Non
     _index_values(tree, joints, joint_order)
     place = {(id(joint), dof): at for at, (joint, dof, _, _) in enumerate(motions)}
     value = {(id(joint), dof): at for at, (joint, dof) in enumerate(tree.owner)}
+    # An Euler angle that others follow must be a variable itself.
+    followed = {
+        id(c.master) for j in joints for c in j.couplings.values() if c.master_dof.is_rotation
+    }
     for joint, dof, parent, offset in motions:
         master, coefficients = _resolve(joint, dof, place)
         free = not any(d in joint.couplings for d in (DOF.EX, DOF.EY, DOF.EZ))
         ball = MOTION_ORDER.index(dof) - 2 if dof.is_rotation and free else 0
-        if not joint.dof_flags[3:].all():
+        if not joint.dof_flags[3:].all() or id(joint) in followed:
             ball = 0
         tree.columns.append(Column(joint, dof, parent, offset, master, coefficients, ball))
         tree.q_of_column.append(value[id(joint), dof])
