@@ -5,7 +5,6 @@ from math import pi
 from ik_node.kernels._jit import kernel
 from ik_node.kernels.counters import (
     BEST_COST,
-    CLOSED_AT_START,
     COST,
     COUNTS,
     DAMPING_SCALE,
@@ -107,8 +106,6 @@ def evaluate(s: Solve) -> None:
     for r in range(s.nr):
         s.w[s.residual + r] = s.w[s.trial + r]
     s.w[COST] = cost_of(s, s.x)
-    if s.k[CLOSED_AT_START] < 0:
-        s.k[CLOSED_AT_START] = 1 if all_within_tolerance(s, 0) else 0
     jacobian(s)
 
 
@@ -178,7 +175,7 @@ def set_bounds(s: Solve) -> None:
         g = s.i[s.var_q + v]
         least, most = s.joints[JOINT_LOWER, g], s.joints[JOINT_UPPER, g]
         window = s.joints[JOINT_WINDOW, g]
-        x = min(max(s.q[g], least), most)
+        x = s.q[g]
         s.w[s.x + v] = x
         s.w[s.x_start + v] = x
         s.w[s.lower + v] = max(least, x - window)
@@ -205,6 +202,9 @@ def begin(s: Solve) -> None:
     """Set a workspace up for a new solve from q."""
     for k in range(COUNTS):
         s.k[k] = 0
+    # Values that this chain does not move keep their limits as well.
+    for g in range(s.q.size):
+        s.q[g] = min(max(s.q[g], s.joints[JOINT_LOWER, g]), s.joints[JOINT_UPPER, g])
     set_bounds(s)
     set_wishes(s)
     last = 0
@@ -227,4 +227,3 @@ def begin(s: Solve) -> None:
             s.w[s.weight + r] = max(factor * factor, 1e-12)
             s.w[s.hold + r] = 0.0
     s.k[STALE] = 1
-    s.k[CLOSED_AT_START] = -1

@@ -23,13 +23,13 @@ NUMBERS = 8
     OUT_OF_ITERATIONS,  # 1 = a start ended because its iterations were spent
     KICKED,  # 1 = the push out of a stationary point has been made
     RANDOM,  # state of the generator
-    CLOSED_AT_START,  # 1 = the loops were closed where the solve began
     LAST_LEVEL,  # the largest level of any constraint
     GREW,  # 1 = the cost grew beyond the divergence threshold
     LOOPS,  # number of closures
     INTERRUPTED,  # 1 = set from outside: close the loops and come to an end
     STALE,  # 1 = x has moved: frames, residuals, Jacobian and cost are to be worked out
     LEVEL_DONE,  # 1 = the level has come to its end
+    FALLBACKS,  # how often closing the loops was begun anew; -1 = no more
 ) = range(17)
 COUNTS = 20
 

@@ -49,7 +49,7 @@ LEVEL_DAMPING = 1e-6
 REACH_DAMPING = 1e-12
 IGNORED_SOFTNESS = 1e12
 # How well finished levels are kept while the next is improved, [m or rad].
-HELD_CLOSED = 1e-9
+HELD_CLOSED, HELD_ATTEMPTS = 1e-9, 7
 # A step that reduces the cost by less than this share is a weak one.
 REACH_WEAK, LEVEL_WEAK = 0.03, 1e-10
 # Farther than this [rad or m] the null space is not the one of the start of the step.
@@ -184,8 +184,14 @@ def improve(s: Solve) -> None:
     forward(s, s.x_try)
     residuals(s)
     kept = True
-    if phase != PHASE_REACH and s.k[LEVEL] > 0:
-        kept = restore(s, s.k[LEVEL], HELD_CLOSED)
+    level, attempts = s.k[LEVEL], HELD_ATTEMPTS
+    if phase == PHASE_REACH:
+        # Within tolerance: one chord step more costs little and is worth some digits.
+        level = s.k[LAST_LEVEL] + 1
+        attempts = 1 if all_within_tolerance(s, s.k[LAST_LEVEL]) else 0
+    if attempts > 0 and level > 0:
+        closed = restore(s, level, HELD_CLOSED, attempts)
+        kept = closed or phase == PHASE_REACH
     before = s.w[COST]
     after = cost_of(s, s.x_try)
     if not after < 1e300:

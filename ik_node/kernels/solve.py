@@ -11,9 +11,9 @@ from ik_node.kernels._jit import entry, kernel
 from ik_node.kernels.begin import all_within_tolerance, begin, evaluate, kick, restart
 from ik_node.kernels.counters import (
     BEST_COST,
-    CLOSED_AT_START,
     COST,
     DAMPING_SCALE,
+    FALLBACKS,
     GREW,
     INTERRUPTED,
     ITERATIONS,
@@ -51,16 +51,17 @@ REACH_PATIENCE, LEVEL_PATIENCE = 4, 12
 LEVEL_PROMISE = 1e-10
 SMALLEST_COST = 1e-22  # of rounding
 MOST_DAMPING = 1e10
+# Half the square of a millimetre, or a milliradian.
+ROUNDING_COST = 5e-7
 # Settling ends when only a smaller share of a step than this is an improvement.
 SETTLE_LEAST = 1e-4
 
 
 @kernel
-def move_to(s: Solve, x: int) -> None:
-    """Make the variables at s.w[x] the iterate."""
+def copy_variables(s: Solve, start: int, out: int) -> None:
+    """Copy variables within s.w; to s.x only together with STALE."""
     for v in range(s.nv):
-        s.w[s.x + v] = s.w[x + v]
-    s.k[STALE] = 1
+        s.w[out + v] = s.w[start + v]
 
 
 @kernel
@@ -75,12 +76,38 @@ def enter_phase(s: Solve, phase: int, level: int) -> None:
 
 
 @kernel
+def fall_back(s: Solve) -> bool:
+    """
+    Begin to close the loops anew where they did not close; whether that is worth a try.
+
+    The best compromise with a goal far away may lie where loops do not close, although they close
+    from the start; and if not from there, perhaps from a restart. Among failures the best counts.
+    """
+    if s.k[FALLBACKS] < 0 or all_within_tolerance(s, 0):
+        return False
+    if s.k[FALLBACKS] == 0 or s.w[COST] < s.w[BEST_COST]:
+        s.w[BEST_COST] = s.w[COST]
+        copy_variables(s, s.x, s.x_best)
+    # What is left open by rounding in the description will not close from anywhere else.
+    hopeless = s.w[BEST_COST] < ROUNDING_COST or s.k[INTERRUPTED] == 1
+    if s.k[FALLBACKS] == 0:
+        copy_variables(s, s.x_start, s.x)
+    elif s.k[FALLBACKS] <= s.options[RESTARTS] and not hopeless:
+        s.k[STARTS] += 1
+        restart(s)
+    else:
+        copy_variables(s, s.x_best, s.x)
+        s.k[FALLBACKS] = -2
+    s.k[FALLBACKS] += 1
+    enter_phase(s, PHASE_LEVEL, 0)
+    return True
+
+
+@kernel
 def finish_level(s: Solve) -> None:
-    """Fix what the finished level is held at from now on; fall back where loops did not close."""
+    """Fix what the finished level is held at from now on."""
     level = s.k[LEVEL]
-    if level == 0 and s.k[CLOSED_AT_START] == 1 and not all_within_tolerance(s, 0):
-        s.k[CLOSED_AT_START] = 0
-        move_to(s, s.x_start)
+    if level == 0 and fall_back(s):
         return
     for c in range(s.nc):
         if s.constraints[c, CON_LEVEL] == level:
@@ -96,8 +123,7 @@ def remember_best(s: Solve) -> None:
     margin = 1.0 if s.k[STARTS] == 1 and s.k[KICKED] == 0 else 0.9
     if s.w[COST] < margin * s.w[BEST_COST]:
         s.w[BEST_COST] = s.w[COST]
-        for v in range(s.nv):
-            s.w[s.x_best + v] = s.w[s.x + v]
+        copy_variables(s, s.x, s.x_best)
 
 
 @kernel
@@ -114,7 +140,7 @@ def finish_start(s: Solve) -> None:
         s.k[KICKED] = 1
         restart(s)
     else:
-        move_to(s, s.x_best)
+        copy_variables(s, s.x_best, s.x)
         s.k[STATUS] = STATUS_STALLED
         if s.k[OUT_OF_ITERATIONS] == 1:
             s.k[STATUS] = STATUS_TIMEOUT

@@ -179,14 +179,14 @@ def apply_step(s: Solve, start: int, out: int) -> None:
 
 
 @kernel
-def restore(s: Solve, level: int, closed: float) -> bool:
+def restore(s: Solve, level: int, closed: float, attempts: int) -> bool:
     """
     Bring rows of finished levels back to what they are held at, by chord steps from x_try.
 
     Uses the factor of the step just taken, so a step costs one forward pass and one solve; goal
     rows give way as little as they can. Returns whether all are within `closed` [m or rad].
     """
-    for attempt in range(8):
+    for attempt in range(attempts + 1):
         worst = 0.0
         for c in range(s.nc):
             held = s.constraints[c, CON_LEVEL] < level
@@ -195,7 +195,7 @@ def restore(s: Solve, level: int, closed: float) -> bool:
                 worst = max(worst, abs(s.w[s.load + r]))
         if worst <= closed:
             return True
-        if attempt == 7 or not worst < 1e3:
+        if attempt == attempts or not worst < 1e3:
             return False
         solve_factored(s)
         for v in range(s.nv):

@@ -53,8 +53,8 @@ class Constraint(Joint):
     def __init__(self, name: str = '', kind: str = 'frame') -> None:
         super().__init__(name)
         self.enabled = True
-        self.offset_position = np.zeros(3)
-        self.offset_quaternion = np.array((0.0, 0.0, 0.0, 1.0))
+        self.offset_position: Array = np.zeros(3)
+        self.offset_quaternion: Array = np.array((0.0, 0.0, 0.0, 1.0))
         self._offset_matrix: Array = np.eye(4)
         self._axes = self._default_axes
         self._weight = 1.0
@@ -177,7 +177,9 @@ class Constraint(Joint):
         else:
             gap = (rotation_b if self.axes == 'goal' else rotation_a).T @ gap
             relative = rotation_b.T @ rotation_a
-        return np.concatenate((gap, self._rotation_rows(relative)))[self.dof_flags]
+        rows: Array = np.concatenate((gap, self._rotation_rows(relative)))
+        chosen: Array = rows[self.dof_flags]
+        return chosen
 
     def _rotation_rows(self, relative: Array) -> Array:
         if np.count_nonzero(self.dof_flags[3:]) != 2:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -9,6 +10,14 @@ import sys
 from types import TracebackType
 
 _PATIENCE = 10.0
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None) if sys.platform == 'linux' else None
+
+
+def _end_with_parent() -> None:
+    """Have the kernel end this process with its parent, even with one that is killed."""
+    if _LIBC is not None:
+        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 class ChildProcesses:
@@ -40,7 +49,10 @@ class ChildProcesses:
     def start(self, name: str, module: str, *words: str) -> None:
         """Run `python -m module words...` in a session of its own, out of reach of Ctrl-C."""
         self._processes[name] = subprocess.Popen(
-            [sys.executable, '-m', module, *words], env=self._environment, start_new_session=True
+            [sys.executable, '-m', module, *words],
+            env=self._environment,
+            start_new_session=True,
+            preexec_fn=_end_with_parent,
         )
 
     def ended(self) -> tuple[str, int] | None:

@@ -57,11 +57,11 @@ def run_demo(item: GalleryItem, rate: float, seconds: float | None) -> int:
     signal.signal(signal.SIGHUP, signal.default_int_handler)
     try:
         with ChildProcesses(_own_machine()) as processes:
+            processes.start('description', 'ik_node.ros.description_publisher', str(path))
+            processes.start('node', 'ik_node', 'node', '--ros-args', *' '.join(words).split())
             os.environ.update(_own_machine())
             rclpy.init()
             begun = True
-            processes.start('description', 'ik_node.ros.description_publisher', str(path))
-            processes.start('node', 'ik_node', 'node', '--ros-args', *' '.join(words).split())
             client = _DemoClient(item, robot)
             return client.follow(processes, seconds)
     except (KeyboardInterrupt, ExternalShutdownException):

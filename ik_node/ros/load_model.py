@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from ik_node.errors import DescriptionError, OptionError, TopologyError, UnknownFrameError
+from ik_node.errors import DescriptionError, OptionError, UnknownFrameError
 from ik_node.model.rotation import matrix_to_quat
 from ik_node.robot import load_robot, Robot
 from ik_node.ros.goal_settings import GoalSettings
 from ik_node.ros.loaded_model import LoadedModel, offset_matrices
+from ik_node.ros.loop_limits import loop_limits
 from ik_node.ros.model_request import ModelRequest
 from ik_node.ros.names import topic_parts
 from ik_node.ros.package_url import resolve_package_url
-from ik_node.solver import Solver, Status
-
-# Loops published by the node are closed at least this well [m, rad].
-LOOP_TOLERANCE = 1e-6
+from ik_node.solver import Solver
 
 
 def load_model(request: ModelRequest) -> LoadedModel:
@@ -40,7 +38,7 @@ def load_model(request: ModelRequest) -> LoadedModel:
         )
     topic_parts(robot.closures, 'closure')
     check_goal_links(request.goals, robot)
-    _check_loops(robot)
+    limits = loop_limits(robot)
     offsets = offset_matrices(request)
     for goal in request.goals:
         offset = offsets.get(goal.name)
@@ -65,6 +63,7 @@ def load_model(request: ModelRequest) -> LoadedModel:
         upper=robot.upper,
         max_velocity=robot.max_velocity,
         mobility=robot.mobility,
+        loop_limits=limits,
     )
     _warm(model)
     return model
@@ -86,21 +85,6 @@ def check_goal_links(goals: tuple[GoalSettings, ...], robot: Robot) -> None:
             raise OptionError(
                 f'goals.{goal.name}.link', goal.link, f'a link of {robot.name!r}: {known}'
             )
-
-
-def _check_loops(robot: Robot) -> None:
-    result = robot.assembly
-    if result is None:
-        return
-    worst, size = '', 0.0
-    for name, residual in result.closure_errors.items():
-        if max(residual.position, residual.orientation) > size:
-            worst, size = name, max(residual.position, residual.orientation)
-    if result.status is not Status.CONVERGED and size > LOOP_TOLERANCE:
-        raise TopologyError(
-            f'the loops of robot {robot.name!r} cannot be closed: {worst!r} stays {size:.3g} open '
-            f'[m or rad] ({result.message})'
-        )
 
 
 def _warm(model: LoadedModel) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ik_node.model.rotation import pose_matrix
 from ik_node.robot import Robot
@@ -37,6 +37,8 @@ class LoadedModel:
         Limits; infinite where there is none.
     mobility : int
         Degrees of freedom at `q_start`.
+    loop_limits : mapping of str to float
+        Residual of every loop that counts as closed [m, rad].
 
     """
 
@@ -50,6 +52,7 @@ class LoadedModel:
     upper: NDArray[np.float64]
     max_velocity: NDArray[np.float64]
     mobility: int
+    loop_limits: Mapping[str, float] = field(default_factory=dict)
 
     def reached(self, goal: str, q: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return where the goal's frame is at `q`: 4x4, in the root link's frame."""

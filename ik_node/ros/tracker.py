@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from ik_node.errors import IkError
 from ik_node.ros.convert import Pose
-from ik_node.ros.load_model import LOOP_TOLERANCE
 from ik_node.ros.loaded_model import LoadedModel
+from ik_node.ros.loop_limits import LOOP_TOLERANCE
 from ik_node.ros.settings import Settings
 from ik_node.ros.tick_report import TickReport
 from ik_node.solver import Solution, SolverOptions
@@ -124,9 +124,10 @@ class Tracker:
                 f'joint {model.joint_names[index]} = {q[index]:.6g} is outside '
                 f'[{model.lower[index]:.6g}, {model.upper[index]:.6g}]'
             )
-        position = max(LOOP_TOLERANCE, options.translation_converge_threshold)
-        orientation = max(LOOP_TOLERANCE, options.rotation_converge_threshold)
         for name, error in solution.closure_errors.items():
+            limit = model.loop_limits.get(name, LOOP_TOLERANCE)
+            position = max(limit, options.translation_converge_threshold)
+            orientation = max(limit, options.rotation_converge_threshold)
             if not (error.position <= position and error.orientation <= orientation):
                 return (
                     f'loop {name} is open by {error.position:.3g} m, {error.orientation:.3g} rad'

@@ -30,6 +30,8 @@ class JointTable:
     ----------
     rows : ndarray, shape (7, nq)
         A coupled joint's limits are in its master's column: they bind the master.
+    has_targets : bool
+        Whether any joint has a target.
     followers : list of (int, int, tuple of float)
         Place in q of every coupled value, of its master, and the polynomial between them.
 
@@ -37,6 +39,7 @@ class JointTable:
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
+        self.has_targets = False
         self.rows = np.zeros((JOINT_ROWS, len(tree.names)))
         self.followers = [
             (tree.q_of_column[at], tree.q_of_column[column.master], column.coefficients)
@@ -56,6 +59,7 @@ class JointTable:
             rows[JOINT_TARGET_WEIGHT, at] = float(joint.target_set)
             rows[JOINT_REST, at] = joint.dof_rest_pose[dof]
             rows[JOINT_REST_ON, at] = float(joint.rest_pose_set)
+        self.has_targets = bool(rows[JOINT_TARGET_WEIGHT].any())
         for follower, master, polynomial in self.followers:
             joint, dof = self._tree.owner[follower]
             low, high = _bound_master(
@@ -74,6 +78,28 @@ class JointTable:
             rows[JOINT_WINDOW, master] = min(
                 rows[JOINT_WINDOW, master], rows[JOINT_WINDOW, follower]
             )
+
+    def narrowed(self, window: Array | float, q: Array) -> Array:
+        """
+        Return the rows with a window of movement around q; followers' windows bind masters.
+
+        Parameters
+        ----------
+        window : ndarray, shape (nq,), or float
+            Largest change of every value [rad or m].
+        q : ndarray, shape (nq,)
+            Where the movement starts.
+
+        """
+        rows = self.rows.copy()
+        rows[JOINT_WINDOW] = np.minimum(rows[JOINT_WINDOW], window)
+        for follower, master, polynomial in self.followers:
+            width = rows[JOINT_WINDOW, follower]
+            if np.isfinite(width):
+                nearest = _nearest_crossings(polynomial, float(q[master]), float(width))
+                rows[JOINT_LOWER, master] = max(rows[JOINT_LOWER, master], nearest[0])
+                rows[JOINT_UPPER, master] = min(rows[JOINT_UPPER, master], nearest[1])
+        return rows
 
     def follow(self, q: Array) -> None:
         """Set coupled values from their masters, in place."""
@@ -113,3 +139,20 @@ def _bound_master(
         if inside and (best[0] > best[1] or last - first > best[1] - best[0]):
             best = (first, last)
     return best
+
+
+def _nearest_crossings(
+    polynomial: tuple[float, ...], master: float, width: float
+) -> tuple[float, float]:
+    """Return how far the master may go down and up until its follower has moved by `width`."""
+    curve = np.polynomial.Polynomial(polynomial)
+    value = float(curve(master))
+    down, up = -np.inf, np.inf
+    for bound in (value - width, value + width):
+        roots = np.asarray((curve - bound).roots(), dtype=complex)
+        for root in roots.real[np.abs(roots.imag) < 1e-9].tolist():
+            if root < master:
+                down = max(down, root)
+            elif root > master:
+                up = min(up, root)
+    return down, up

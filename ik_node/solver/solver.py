@@ -173,9 +173,11 @@ class Solver:
         array = np.array(values, dtype=np.float64)
         if array.shape != self._q.shape:
             raise ShapeError('q', f'shape {self._q.shape}', f'shape {array.shape}')
-        if not math.isfinite(array.sum()):
-            bad = ', '.join(n for n, v in zip(self.joint_names, array, strict=True) if v != v)
-            raise ShapeError('q', 'finite numbers', f'values that are not (NaN: {bad or "none"})')
+        if not math.isfinite(array.dot(array)):
+            named = zip(self.joint_names, array.tolist(), strict=True)
+            bad = [name for name, value in named if not math.isfinite(value)]
+            if bad:
+                raise ShapeError('q', 'finite numbers', f'NaN or infinity for {", ".join(bad)}')
         return array
 
     # -- solving
@@ -193,8 +195,7 @@ class Solver:
         self._table.refresh()
         problem = self._problem(tuple(self._goals))
         problem.refresh(self.options)
-        q = self._free_targets(problem, self.q)
-        solution = self._run(problem, q, self._table.rows)
+        solution = self._run(problem, self.q)
         self.q = solution.q
         return list(solution.chains)
 
@@ -226,15 +227,18 @@ class Solver:
 
         """
         problem = self._problem(tuple(goals))
+        # First, for it writes the objects' poses, too.
+        self._refresh()
         for name, (position, quat_xyzw) in goals.items():
             chain, at = problem.seat[name]
             chain.table[at, CON_POSE : CON_POSE + 7] = unit_pose(name, position, quat_xyzw)
-        self._refresh()
-        joints = self._table.rows
+        window: Array | None = None
         if max_step is not None:
-            joints = joints.copy()
-            joints[JOINT_WINDOW] = np.minimum(joints[JOINT_WINDOW], np.asarray(max_step))
-        return self._run(problem, self.q if q0 is None else self.checked_q(q0), joints)
+            window = np.asarray(max_step, dtype=np.float64)
+            if window.shape != self._q.shape or not (window >= 0.0).all():
+                got = f'shape {window.shape}, least {window.min(initial=0.0)}'
+                raise ShapeError('max_step', f'shape {self._q.shape}, 0 or more', got)
+        return self._run(problem, self.q if q0 is None else self.checked_q(q0), window)
 
     def prepare(
         self, keys: Iterable[str]
@@ -250,7 +254,8 @@ class Solver:
         Returns
         -------
         callable
-            Takes positions (k, 3) [m], quaternions (k, 4) xyzw in the order of `keys`, and q0.
+            Takes positions (k, 3) [m], quaternions (k, 4) xyzw in the order of `keys`, and q0; for
+            one key (3,) and (4,) will do.
 
         """
         names = tuple(keys)
@@ -259,9 +264,14 @@ class Solver:
         def solve(
             positions: ArrayLike, quats_xyzw: ArrayLike, q0: ArrayLike | None = None
         ) -> Solution:
-            at = np.reshape(np.asarray(positions, dtype=np.float64), (len(names), 3))
-            turned = np.reshape(np.asarray(quats_xyzw, dtype=np.float64), (len(names), 4))
-            return self.solve_pose(dict(zip(names, zip(at, turned, strict=True), strict=True)), q0)
+            at = np.asarray(positions, dtype=np.float64)
+            turned = np.asarray(quats_xyzw, dtype=np.float64)
+            for name, array, width in (('positions', at, 3), ('quats_xyzw', turned, 4)):
+                alone = len(names) == 1 and array.shape == (width,)
+                if array.shape != (len(names), width) and not alone:
+                    raise ShapeError(name, f'shape ({len(names)}, {width})', f'{array.shape}')
+            poses = zip(at.reshape(-1, 3), turned.reshape(-1, 4), strict=True)
+            return self.solve_pose(dict(zip(names, poses, strict=True)), q0)
 
         return solve
 
@@ -289,20 +299,26 @@ class Solver:
         free[[follower for follower, _, _ in self._table.followers]] = False
         return jacobian[:, free], int(np.count_nonzero(free))
 
-    def _free_targets(self, problem: Problem, q: Array) -> Array:
-        """Move joints that are in no chain to their targets."""
-        rows = self._table.rows
-        wanted = (rows[JOINT_TARGET_WEIGHT] > 0.0) & (rows[JOINT_WINDOW] > 0.0)
+    def _move_to_targets(self, problem: Problem, rows: Array, q: Array) -> None:
+        """Move joints that no closure or goal moves to their targets, in place."""
+        wanted = rows[JOINT_TARGET_WEIGHT] > 0.0
         wanted[problem.moved] = False
-        inside = np.clip(rows[JOINT_TARGET], rows[JOINT_LOWER], rows[JOINT_UPPER])
-        return np.where(wanted, inside, q)
+        low = np.maximum(rows[JOINT_LOWER], q - rows[JOINT_WINDOW])
+        high = np.minimum(rows[JOINT_UPPER], q + rows[JOINT_WINDOW])
+        q[wanted] = np.clip(rows[JOINT_TARGET], low, high)[wanted]
 
-    def _run(self, problem: Problem, q: Array, joints: Array) -> Solution:
-        rows = joints
-        if self.options.max_joint_step < np.inf:
-            rows = joints.copy()
-            rows[JOINT_WINDOW] = np.minimum(rows[JOINT_WINDOW], self.options.max_joint_step)
+    def _run(self, problem: Problem, q: Array, window: Array | None = None) -> Solution:
+        """Solve from q, which becomes the answer, within limits and the window around q."""
         started = perf_counter()
+        rows = self._table.rows
+        narrowed = window is not None or self.options.max_joint_step < np.inf
+        if narrowed or not problem.chains:  # else the kernel does it
+            np.clip(q, rows[JOINT_LOWER], rows[JOINT_UPPER], out=q)
+        if narrowed:
+            most = self.options.max_joint_step
+            rows = self._table.narrowed(most if window is None else np.minimum(window, most), q)
+        if self._table.has_targets:
+            self._move_to_targets(problem, rows, q)
         answers = problem.run(q, rows, self._packed[1], self.options.time_budget)
         if self._table.followers:
             self._table.follow(q)

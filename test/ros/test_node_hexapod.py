@@ -50,7 +50,13 @@ def hexapod(lasting_graph, urdf, repository: Path):
 
 @pytest.fixture(autouse=True)
 def at_home(hexapod):
-    """Begin each test with the platform at its start and no goal."""
+    """Begin each test with the platform at its start, no goal, and the usual parameters."""
+    assert (
+        hexapod.set_parameters(
+            rate=100.0, goal_timeout=0.0, on_stale='hold', max_joint_velocity=0.0
+        )
+        == ''
+    )
     hexapod.call(Trigger, 'ik_node/reset', Trigger.Request())
     hexapod.spin(3)
 
@@ -177,9 +183,9 @@ def test_parameters_change_while_running(hexapod):
     """Good values act at once, an int for a double too; the motion is not disturbed."""
     go(hexapod, [0.003, 0, 0])
     position = hexapod.home[:3, 3] + [0.003, 0, 0]
+    first = len(hexapod.joint_states)
     assert hexapod.set_parameters(rate=50, solver__max_iterations=40) == ''
     assert hexapod.set_parameters(rate=200.0, goals__platform__weight=2) == ''
-    first = len(hexapod.joint_states)
     hexapod.spin(20)
     for message in hexapod.joint_states[first:]:
         reached = hexapod.hexapod.robot.forward(np.array(message.position), PLATFORM)[:3, 3]
@@ -278,9 +284,13 @@ def test_stale_goal_can_stop_the_joint_states(hexapod):
     assert hexapod.set_parameters(goal_timeout=0.2, on_stale='stop') == ''
     send(hexapod, [0.003, 0, 0])
     hexapod.wait(lambda: 'stale' in hexapod.last_status(), 'stale')
-    seen, told = len(hexapod.joint_states), len(hexapod.statuses)
-    hexapod.wait(lambda: len(hexapod.statuses) > told + 20, 'more statuses')
-    assert len(hexapod.joint_states) <= seen + 1
+
+    def silent():
+        seen, told = len(hexapod.joint_states), len(hexapod.statuses)
+        hexapod.wait(lambda: len(hexapod.statuses) > told + 20, 'more statuses')
+        return len(hexapod.joint_states) == seen
+
+    hexapod.wait(silent, 'statuses without joint states')
     assert hexapod.set_parameters(goal_timeout=0.0, on_stale='hold') == ''
     hexapod.spin(5)
 
@@ -291,12 +301,14 @@ def test_velocity_limits_are_kept(hexapod):
     first = len(hexapod.joint_states)
     go(hexapod, [0.006, 0, 0])
     window = 0.5 * hexapod.hexapod.robot.max_velocity * 0.01
+    single = []
     for before, after in pairwise(hexapod.joint_states[first:]):
-        # A message that got lost on the way is no tick that was left out.
+        # A message that got lost on the way is no tick that was left out, and a tick may be late.
         elapsed = seconds_from_stamp(after.header.stamp) - seconds_from_stamp(before.header.stamp)
-        ticks = max(1, round(elapsed / 0.01))
         step = np.abs(np.array(after.position) - np.array(before.position))
-        assert (step <= ticks * window + 1e-9).all()
+        assert (step <= (1 + round(elapsed / 0.01)) * window + 1e-9).all()
+        single.append((step <= window + 1e-9).all())
+    assert np.mean(single) > 0.5
     assert hexapod.set_parameters(max_joint_velocity=0.0) == ''
 
 

@@ -1,0 +1,182 @@
+"""How kernels are compiled: one signature, a cache that notices edits, and without Numba."""
+
+import os
+from pathlib import Path
+import shutil
+import subprocess
+import sys
+
+from ik_node.kernels import _jit
+from ik_node.kernels.linearise import linearise
+from ik_node.kernels.solve import advance
+from ik_node.solver.options import SolverOptions
+from mechanisms import MECHANISMS
+import numpy as np
+import pytest
+
+needs_compiler = pytest.mark.skipif(not _jit.compiled, reason='kernels are not compiled')
+
+# Solves a few mechanisms and prints every answer to seventeen digits.
+PROGRAM = """
+import sys, warnings
+{prelude}
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter('always')
+    from ik_node.kernels import _jit
+    from mechanisms import MECHANISMS
+    from ik_node.solver.options import SolverOptions
+print('compiled', _jit.compiled)
+ours = [w for w in caught if 'plain Python' in str(w.message)]
+print('warnings', len(ours), *[w.category.__name__ for w in ours])
+for name in ('arm6', 'fourbar', 'coupled', 'ball', 'universal_and_distance', 'planar'):
+    m = MECHANISMS[name]()
+    solver = m.solver(SolverOptions(restarts=1, max_iterations=30))
+    for shift in (0.02, 2.0):
+        poses = {{n: m.pose_of(g.child.name) for n, g in m.goals.items()}}
+        goals = {{n: (p + (shift, -0.5 * shift, 0.01), r) for n, (p, r) in poses.items()}}
+        solution = solver.solve_pose(goals)
+        print(name, solution.status.name, *[repr(float(v)) for v in solution.q])
+"""
+
+
+def run(repository, prelude='', **environment):
+    """Run the program in a process of its own; return its lines."""
+    result = subprocess.run(
+        [sys.executable, '-c', PROGRAM.format(prelude=prelude)],
+        env={**os.environ, 'PYTHONPATH': f'{repository}:{repository / "test"}', **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout.splitlines()
+
+
+@pytest.fixture(scope='module')
+def compiled_answers(repository):
+    """Return the lines of the compiled kernels."""
+    lines = run(repository, NUMBA_DISABLE_JIT='0')
+    assert lines[:2] == ['compiled True', 'warnings 0']
+    return lines[2:]
+
+
+def same_answers(found, wanted):
+    """Compare two lists of answers: statuses to the letter, values to 1e-9."""
+    assert len(found) == len(wanted) == 12
+    for one, other in zip(found, wanted, strict=True):
+        one, other = one.split(), other.split()
+        assert one[:2] == other[:2]
+        np.testing.assert_allclose(
+            [float(v) for v in one[2:]], [float(v) for v in other[2:]], atol=1e-9, err_msg=one[0]
+        )
+
+
+@needs_compiler
+def test_plain_python_gives_the_same_answers(repository, compiled_answers):
+    """NUMBA_DISABLE_JIT=1 runs the same code in plain Python, without a warning."""
+    lines = run(repository, NUMBA_DISABLE_JIT='1')
+    assert lines[:2] == ['compiled False', 'warnings 0']
+    same_answers(lines[2:], compiled_answers)
+
+
+@needs_compiler
+def test_without_numba(repository, compiled_answers):
+    """Where Numba cannot be imported the answers are the same, after one warning."""
+    lines = run(repository, prelude="sys.modules['numba'] = None")
+    assert lines[:2] == ['compiled False', 'warnings 1 RuntimeWarning']
+    same_answers(lines[2:], compiled_answers)
+
+
+@needs_compiler
+def test_no_index_is_out_of_bounds(repository, compiled_answers):
+    """Compiled with bounds checks the same answers come out, and no IndexError."""
+    lines = run(repository, NUMBA_DISABLE_JIT='0', NUMBA_BOUNDSCHECK='1')
+    assert lines[:2] == ['compiled True', 'warnings 0']
+    same_answers(lines[2:], compiled_answers)
+
+
+@needs_compiler
+def test_one_signature():
+    """Whatever robots are solved, each entry is compiled once."""
+    for name in ('arm6', 'hexapod', 'coupled', 'universal_and_distance', 'snake', 'two_arms'):
+        m = MECHANISMS[name]()
+        solver = m.solver(SolverOptions(restarts=1))
+        solver.warm()
+        solver.solve_pose({n: (np.ones(3), (0, 0, 0, 1)) for n in m.goals})
+        solver.solve_pose(
+            {n: ((1, 1, 1), [0, 0, 0, 1]) for n in m.goals}, max_step=np.ones(99)[: len(solver.q)]
+        )
+        solver.solve()
+        solver.closure_jacobian()
+    assert len(advance.signatures) == 1
+    assert len(linearise.signatures) <= 1
+    (signature,) = advance.signatures
+    arrays = [argument for argument in signature if hasattr(argument, 'layout')]
+    assert len(arrays) == 8
+    assert {array.layout for array in arrays} == {'C'}
+    assert {str(array.dtype) for array in arrays} == {'int64', 'float64'}
+    assert [array.mutable for array in arrays] == [False, False, *[True] * 6]
+
+
+def copy_of_kernels(repository, folder):
+    """Copy the sources that the digest goes by into a package of its own."""
+    package = folder / 'ik_node' / 'kernels'
+    shutil.copytree(
+        repository / 'ik_node' / 'kernels', package, ignore=shutil.ignore_patterns('__pycache__')
+    )
+    (folder / 'ik_node' / '__init__.py').write_text('')
+    return package
+
+
+def cache_folder_of(folder, **environment):
+    """Ask a copy of the kernels, in a process of its own, where it keeps its cache."""
+    result = subprocess.run(
+        [sys.executable, '-c', 'from ik_node.kernels import _jit; print(_jit.cache_folder)'],
+        env={**os.environ, 'PYTHONPATH': str(folder), 'NUMBA_DISABLE_JIT': '0', **environment},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return Path(result.stdout.strip())
+
+
+@needs_compiler
+@pytest.mark.parametrize('source', ['rotation.py', 'solve.py', 'layout.py'])
+def test_an_edit_of_any_kernel_changes_the_cache_folder(repository, tmp_path, source):
+    """Numba would run stale code when a callee's file changes; the folder's name is the cure."""
+    package = copy_of_kernels(repository, tmp_path)
+    before = cache_folder_of(tmp_path)
+    assert before.parent == package / '__pycache__'
+    assert cache_folder_of(tmp_path) == before
+    path = package / source
+    path.write_text(path.read_text() + '\n# another\n')
+    assert cache_folder_of(tmp_path) != before
+
+
+@needs_compiler
+def test_bounds_checks_have_a_cache_of_their_own(repository, tmp_path):
+    """Code compiled with and without bounds checks is not mixed up."""
+    copy_of_kernels(repository, tmp_path)
+    plain = cache_folder_of(tmp_path, NUMBA_BOUNDSCHECK='')
+    assert cache_folder_of(tmp_path, NUMBA_BOUNDSCHECK='1') != plain
+
+
+@needs_compiler
+def test_a_read_only_install_caches_per_user(repository, tmp_path):
+    """Where nothing can be written beside the code, the user's cache folder is used."""
+    package = copy_of_kernels(repository, tmp_path)
+    (package / '__pycache__').write_text('a file where the folder should be')
+    found = cache_folder_of(tmp_path, XDG_CACHE_HOME=str(tmp_path / 'cache'))
+    assert found.parent == tmp_path / 'cache' / 'ik_node'
+    assert found.name.startswith('kernels-')
+
+
+def test_kernels_raise_nothing_and_hold_no_state(repository):
+    """No kernel file has a raise, an assert, a dict or a global array."""
+    for path in (repository / 'ik_node' / 'kernels').glob('*.py'):
+        if path.name in ('_jit.py', 'layout.py'):
+            continue
+        text = path.read_text()
+        for word in ('raise ', 'assert ', 'global ', 'dict(', 'print('):
+            assert word not in text, f'{word} in {path.name}'

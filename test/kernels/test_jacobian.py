@@ -1,0 +1,139 @@
+"""Every Jacobian against central differences of the oracle's residual."""
+
+from building import Mechanism
+from ik_node.model.dof import DOF
+from kernel_calls import Rows
+from mechanisms import AXES, held, MECHANISMS, TURNS
+from naive import inverse_left_jacobian
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+STEP = 1e-5
+BALL = ['EX', 'EY', 'EZ']
+
+
+def turns_freely(mechanism, joint):
+    """Say whether a joint is a ball without limits or couplings, whose columns are turns."""
+    driving = {
+        coupling.master
+        for other in mechanism.joints.values()
+        for coupling in other.couplings.values()
+    }
+    return (
+        joint.dof_flags[3:].all()
+        and np.isinf(joint.min_dof_limit[3:]).all()
+        and np.isinf(joint.max_dof_limit[3:]).all()
+        and not joint.couplings
+        and joint not in driving
+    )
+
+
+def moved(mechanism, names, q, name, step):
+    """Return q with one value changed, a free ball being turned about its own turned axis."""
+    q = q.copy()
+    joint_name, _, dof = name.partition('.')
+    if dof in BALL and turns_freely(mechanism, mechanism.joints[joint_name]):
+        three = [names.index(f'{joint_name}.{d}') for d in BALL]
+        turn = Rotation.from_rotvec(step * np.eye(3)[BALL.index(dof)])
+        turned = Rotation.from_euler('xyz', q[three]) * turn
+        q[three] = turned.as_euler('xyz')
+        return q
+    q[names.index(name)] += step
+    return q
+
+
+def as_log_derivative(turned, jacobian):
+    """Undo the left multiplication of a full orientation's three rows by Jl(phi)."""
+    jacobian = jacobian.copy()
+    if len(turned) == 3:
+        jacobian[-3:] = inverse_left_jacobian(turned) @ jacobian[-3:]
+    return jacobian
+
+
+def check(mechanism, seed, count=1):
+    """Compare at random configurations; return how many blocks were compared."""
+    rows, rng = Rows(mechanism), np.random.default_rng(seed)
+    compared = 0
+    for _ in range(count):
+        q = mechanism.random_q(rows.names, rng)
+        _, jacobian = rows.at(q)
+        there = mechanism.naive(rows.names, q, follow=True)
+        wanted = {name: np.zeros_like(jacobian[name]) for name in jacobian}
+        for name in rows.free:
+            ends = [
+                mechanism.naive(
+                    rows.names, moved(mechanism, rows.names, q, name, step), follow=True
+                )
+                for step in (STEP, -STEP)
+            ]
+            for closer_name, block in wanted.items():
+                plus, minus = (
+                    np.concatenate(end.residual(end.closers[closer_name])) for end in ends
+                )
+                block[:, rows.names.index(name)] = (plus - minus) / (2 * STEP)
+        for name, block in wanted.items():
+            _, turned = there.residual(there.closers[name])
+            if np.linalg.norm(turned) > 3.0:
+                continue  # so near half a turn the logarithm jumps
+            found = as_log_derivative(turned, jacobian[name])
+            np.testing.assert_allclose(found, block, atol=1e-6, err_msg=name)
+            compared += 1
+    return compared
+
+
+@pytest.mark.parametrize('name', MECHANISMS)
+def test_jacobian_of_every_mechanism(name):
+    """All rows by all free values, multi-DoF joints, couplings and closures included."""
+    assert check(MECHANISMS[name](), seed=sum(map(ord, name))) > 0
+
+
+@pytest.mark.parametrize('axes', AXES)
+@pytest.mark.parametrize('parent', ['left', None])
+@pytest.mark.parametrize('turns', TURNS, ids=' '.join)
+def test_jacobian_of_every_choice_of_axes(axes, parent, turns):
+    """All one, two, three rotational axes in all three axes, both ends moving or one."""
+    moves = {1: ('X', 'Z'), 2: ('Y',), 3: ('X', 'Y', 'Z')}[len(turns)]
+    assert check(held(axes, (*moves, *turns), parent=parent), seed=7, count=2) > 0
+
+
+@pytest.mark.parametrize('kind', ['universal', 'distance'])
+def test_jacobian_of_other_kinds(kind):
+    """Universal and distance constraints."""
+    assert check(held('goal', (), kind), seed=8, count=2) == 2
+
+
+def test_joints_above_a_fork_have_no_part_in_a_loop():
+    """What carries both ends of a closure moves neither against the other: exact zeros."""
+    mechanism = MECHANISMS['walker']()
+    rows = Rows(mechanism)
+    q = mechanism.random_q(rows.names, np.random.default_rng(1))
+    _, jacobian = rows.at(q)
+    above = [at for at, name in enumerate(rows.names) if name.startswith(('float', 'waist'))]
+    assert len(above) == 7
+    assert not jacobian['hold'][:, above].any()
+    assert jacobian['body_goal'][:, above[:6]].any(axis=0).all()
+
+
+def test_a_ball_in_gimbal_lock_still_turns_three_ways():
+    """The columns of a free ball are turns: full rank where Euler angles lose one direction."""
+    mechanism = MECHANISMS['ball']()
+    rows = Rows(mechanism)
+    q = np.zeros(len(rows.names))
+    q[rows.names.index('shoulder.EY')] = np.pi / 2
+    _, jacobian = rows.at(q)
+    three = [rows.names.index(f'shoulder.{d}') for d in BALL]
+    assert np.linalg.svd(jacobian['hand_goal'][3:, three])[1].min() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize('dof', ['EX', 'EY', 'EZ'])
+def test_a_ball_that_drives_a_coupled_joint(dof):
+    """A hinge that follows one Euler angle of a ball: its derivative is by that angle."""
+    m = Mechanism('driven')
+    m.root('base')
+    ball = m.joint('ball', 'base', 'EX EY EZ', (0, 0, 0.2))
+    hinge = m.joint('hinge', 'ball_link', 'EY', (0.3, 0, 0))
+    hinge.couple('EY', ball, DOF[dof], (0.1, 0.8))
+    m.tip('tool', 'hinge_link', (0.2, 0.1, 0))
+    m.goal('goal', 'tool', 'X Y Z')
+    assert check(m, seed=3, count=2) > 0

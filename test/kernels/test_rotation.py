@@ -1,0 +1,141 @@
+"""Rotations on bare numbers: round trips everywhere, near no turn, near half a turn, in lock."""
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+import kernel_calls as call
+from naive import inverse_left_jacobian
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+few = settings(max_examples=200, deadline=None)
+number = st.floats(-1.0, 1.0).filter(lambda v: v == 0.0 or abs(v) > 1e-9)
+direction = (st.tuples(number, number, number).filter(lambda v: np.linalg.norm(v) > 1e-3)).map(
+    lambda v: np.array(v) / np.linalg.norm(v)
+)
+# uniform, near no turn, near half a turn
+angle = st.one_of(
+    st.floats(0.0, np.pi),
+    st.floats(-16.0, -1.0).map(lambda e: 10.0**e),
+    st.floats(-16.0, -1.0).map(lambda e: np.pi - 10.0**e),
+    st.just(np.pi),
+)
+euler = st.tuples(*[st.floats(-6.0, 6.0)] * 3).map(np.array)
+# ey within a millionth of a quarter turn, and exactly there
+locked = st.tuples(
+    st.floats(-3.0, 3.0),
+    st.one_of(st.just(0.0), st.floats(-1e-6, 1e-6)).map(lambda d: np.pi / 2 + d),
+    st.floats(-3.0, 3.0),
+).map(np.array)
+
+
+def matrix_of(angles):
+    """Return Rz Ry Rx by SciPy."""
+    return Rotation.from_euler('xyz', angles).as_matrix()
+
+
+def same(found, wanted, atol):
+    """Compare two rotations by their matrices."""
+    np.testing.assert_allclose(found, wanted, atol=atol)
+
+
+@few
+@given(direction, angle)
+def test_log_inverts_exp(axis, turn):
+    """The logarithm gives back axis times angle; at half a turn up to the sign."""
+    vector = axis * turn
+    matrix = Rotation.from_rotvec(vector).as_matrix()
+    found = call.log_rotation(matrix)
+    assert np.linalg.norm(found) <= np.pi + 1e-12
+    same(Rotation.from_rotvec(found).as_matrix(), matrix, 1e-14)
+    if turn < np.pi - 1e-6:
+        np.testing.assert_allclose(found, vector, atol=2e-15, rtol=1e-9)
+
+
+@pytest.mark.parametrize('axis', [(1, 0, 0), (0, 1, 0), (0, 0, 1), (0.6, 0, -0.8)])
+def test_log_of_exactly_half_a_turn(axis):
+    """A matrix with trace -1 has a logarithm of length pi along its axis."""
+    axis = np.array(axis)
+    found = call.log_rotation(2.0 * np.outer(axis, axis) - np.eye(3))
+    assert np.linalg.norm(found) == pytest.approx(np.pi, abs=1e-14)
+    np.testing.assert_allclose(np.abs(found @ axis), np.pi, atol=1e-14)
+
+
+def test_log_of_the_identity_is_zero():
+    """No turn has no rotation vector, and no NaN."""
+    assert call.log_rotation(np.eye(3)).tolist() == [0.0, 0.0, 0.0]
+
+
+@few
+@given(direction, angle)
+def test_matrix_of_a_quaternion(axis, turn):
+    """The matrix is SciPy's."""
+    rotation = Rotation.from_rotvec(axis * turn)
+    same(call.quaternion_to_matrix(rotation.as_quat()), rotation.as_matrix(), 1e-15)
+
+
+@few
+@given(
+    direction, st.one_of(st.floats(0.0, 3.1), st.floats(-12, -1).map(lambda e: 10.0**e)), direction
+)
+def test_inverse_left_jacobian(axis, turn, v):
+    """It is the inverse of the left Jacobian, summed as a series."""
+    wanted = inverse_left_jacobian(axis * turn) @ v
+    np.testing.assert_allclose(call.inverse_left_jacobian(axis * turn, v), wanted, atol=1e-9)
+
+
+@few
+@given(st.one_of(euler, locked), direction, st.floats(0.0, 3.0))
+@example(np.array((0.3, np.pi / 2, -0.7)), np.array((0.0, 0.0, 1.0)), 0.0)
+def test_turned_euler_angles_name_the_turned_rotation(angles, axis, turn):
+    """Euler angles times exp(w) is the rotation times exp(w), in gimbal lock too."""
+    found = call.turn_euler(angles, axis * turn)
+    wanted = matrix_of(angles) @ Rotation.from_rotvec(axis * turn).as_matrix()
+    same(matrix_of(found), wanted, 1e-9)
+
+
+@few
+@given(euler.filter(lambda e: abs(np.cos(e[1])) > 0.1), direction, st.floats(0.0, 1e-3))
+def test_a_small_turn_moves_euler_angles_little(angles, axis, turn):
+    """Of all triples that name the rotation the nearest is taken, whole turns included."""
+    found = call.turn_euler(angles, axis * turn)
+    assert np.abs(found - angles).max() <= 12.0 * turn + 1e-12
+
+
+@few
+@given(locked)
+def test_no_turn_in_gimbal_lock_moves_nothing(angles):
+    """In lock, where many triples name the rotation, the present one is kept."""
+    found = call.turn_euler(angles, np.zeros(3))
+    same(matrix_of(found), matrix_of(angles), 1e-9)
+    assert abs(found[1] - angles[1]) < 1e-7
+    if abs(np.cos(angles[1])) < 1e-10:
+        np.testing.assert_allclose(found, angles, atol=1e-6)
+
+
+@few
+@given(st.one_of(euler, locked))
+def test_principal_euler_angles(angles):
+    """Same rotation, and within half a turn, a quarter for the middle angle."""
+    found = call.principal_euler(angles)
+    same(matrix_of(found), matrix_of(angles), 1e-12)
+    assert abs(found[1]) <= np.pi / 2 + 1e-12
+    assert np.abs(found).max() <= np.pi + 1e-12
+
+
+@few
+@given(euler, euler)
+def test_difference_of_euler_angles_leads_there(start, end):
+    """Turning by the difference ends at the second triple's rotation."""
+    turn = call.euler_difference(start, end)
+    same(matrix_of(start) @ Rotation.from_rotvec(turn).as_matrix(), matrix_of(end), 1e-12)
+
+
+@few
+@given(st.floats(-50, 50), st.floats(-50, 50))
+def test_near_turn(angle, reference):
+    """The angle modulo whole turns, within half a turn of the reference."""
+    found = call.near_turn(angle, reference)
+    assert abs(found - reference) <= np.pi + 1e-9
+    turns = (found - angle) / (2 * np.pi)
+    assert turns == pytest.approx(round(turns), abs=1e-12)

@@ -1,0 +1,83 @@
+"""Forward kinematics and residual rows of the kernels against the oracle and the objects."""
+
+from building import Mechanism
+from ik_node.model.closure import Closure
+from ik_node.model.dof import DOF
+from kernel_calls import Rows
+from mechanisms import AXES, held, MECHANISMS, TURNS
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+
+def check(mechanism, seed, count=3):
+    """Compare rows at random configurations with the oracle and with the objects' own answer."""
+    rows, rng = Rows(mechanism), np.random.default_rng(seed)
+    for _ in range(count):
+        q = mechanism.random_q(rows.names, rng)
+        found, _ = rows.at(q)
+        there = mechanism.naive(rows.names, q, follow=True)
+        for joint, values in there.values.items():
+            joint.dof_values[:] = values
+            joint.set_matrix_dof_needs_update()
+        assert set(found) == set(there.closers)
+        for name, closer in there.closers.items():
+            wanted = np.concatenate(there.residual(closer))
+            np.testing.assert_allclose(found[name], wanted, atol=1e-12, err_msg=name)
+            if hasattr(closer, 'get_residual'):
+                np.testing.assert_allclose(closer.get_residual(), wanted, atol=1e-12)
+
+
+@pytest.mark.parametrize('name', MECHANISMS)
+def test_rows_of_every_mechanism(name):
+    """Residuals at random configurations, far from closed, are the oracle's."""
+    check(MECHANISMS[name](), seed=sum(map(ord, name)))
+
+
+@pytest.mark.parametrize('axes', AXES)
+@pytest.mark.parametrize('parent', ['left', None])
+@pytest.mark.parametrize('turns', TURNS, ids=' '.join)
+def test_rows_of_every_choice_of_axes(axes, parent, turns):
+    """All one, two, three rotational axes, with some translations, absolute and relative."""
+    moves = {1: ('X', 'Z'), 2: ('Y',), 3: ('X', 'Y', 'Z')}[len(turns)]
+    check(held(axes, (*moves, *turns), parent=parent), seed=len(axes))
+
+
+@pytest.mark.parametrize('kind', ['universal', 'distance'])
+def test_rows_of_other_kinds(kind):
+    """Universal and distance constraints."""
+    check(held('goal', (), kind), seed=5)
+
+
+@pytest.mark.parametrize('axes', AXES)
+@pytest.mark.parametrize('turns', [t for t in TURNS if len(t) > 1], ids=' '.join)
+def test_half_a_turn_away(axes, turns):
+    """Exactly half a turn off, the residual has length pi and every number is finite."""
+    m = Mechanism('hinge')
+    m.root('base')
+    m.joint('hinge', 'base', turns[0])
+    goal = m.goal('goal', 'hinge_link', ' '.join(turns), axes)
+    rows = Rows(m)
+    found, jacobian = rows.at([np.pi])
+    assert np.isfinite(jacobian['goal']).all()
+    assert np.linalg.norm(found['goal']) == pytest.approx(np.pi, abs=1e-12)
+    half = np.zeros(3)
+    half[DOF[turns[0]] - 3] = np.pi
+    goal.set_quaternion(*Rotation.from_rotvec(half).as_quat())
+    rows = Rows(m)
+    found, _ = rows.at([np.pi])
+    np.testing.assert_allclose(found['goal'], 0.0, atol=1e-12)
+
+
+def test_distance_of_two_frames_in_one_place():
+    """Where the distance has no direction, its row is finite."""
+    m = Mechanism('one_place')
+    m.root('base')
+    m.joint('slide', 'base', 'X Y')
+    rod = Closure('rod', 'distance')
+    rod.distance = 0.2
+    m.links['base'].add_child(rod)
+    rod.make_closure(m.links['slide_link'])
+    found, jacobian = Rows(m).at([0.0, 0.0])
+    assert found['rod'].tolist() == [-0.2]
+    np.testing.assert_allclose(np.linalg.norm(jacobian['rod']), 1.0)

@@ -1,0 +1,119 @@
+# flake8: noqa: E203
+"""One chain as packed arrays: consistent tables, nothing in them that is not needed."""
+
+from ik_node.kernels.layout import begin_of, FIELDS, SIZES
+from ik_node.model.chains import find_chains, support_of
+from ik_node.model.flatten import flatten, frame12
+from ik_node.model.request import request_of
+from ik_node.model.topology import find_roots
+from ik_node.model.tree import build_tree
+from mechanisms import MECHANISMS
+import numpy as np
+import pytest
+
+
+class Unpacked:
+    """The sizes and integer fields of a packed chain by name."""
+
+    def __init__(self, flat):
+        self.size = dict(zip(SIZES, flat.ints[: len(SIZES)].tolist(), strict=True))
+        names = [name for name, (array, _, _) in FIELDS.items() if array == 'i']
+        begins = [begin_of(flat.ints, name) for name in names] + [flat.ints.size]
+        for at, name in enumerate(names):
+            setattr(self, name, flat.ints[begins[at] : begins[at + 1]])
+        self.offset = flat.floats[begin_of(flat.ints, 'offset') :][: 12 * self.size['n']]
+
+
+def flat_chains(mechanism):
+    """Flatten every chain."""
+    tree = build_tree(find_roots(mechanism.roots))
+    requests = [request_of(joint) for joint in tree.closers]
+    supports = [support_of(tree, request) for request in requests]
+    chains = find_chains(tree, requests, supports)
+    return tree, [flatten(tree, requests, supports, chain) for chain in chains]
+
+
+@pytest.mark.parametrize('name', MECHANISMS)
+def test_tables_are_consistent(name):
+    """Starts add up, indices are in range, the factor's tables describe one pattern twice."""
+    _, flats = flat_chains(MECHANISMS[name]())
+    for flat in flats:
+        u = Unpacked(flat)
+        n, nv, nr, nk = (u.size[k] for k in ('n', 'nv', 'nr', 'nk'))
+        assert nk == nv + nr
+        assert nr == sum(flat.row_counts)
+        assert (u.parent < np.arange(n)).all()
+        assert ((u.var >= -1) & (u.var < nv)).all()
+        assert set(range(nv)) <= set(u.var.tolist())
+        for starts, total in (('row0', nr), ('entry0', u.size['ne']), ('slot0', u.size['ns'])):
+            field = getattr(u, starts)
+            assert field[0] == 0
+            assert field[-1] == total
+            assert (np.diff(field) >= 0).all()
+        assert np.diff(u.jac0).tolist() == (np.diff(u.row0) * np.diff(u.slot0)).tolist()
+        assert u.jac0[-1] == u.size['nj']
+        assert sorted(u.own.tolist()) == sorted([*range(nv), *(-1 - r for r in range(nr))])
+        assert [int(u.own[place]) for place in u.var_place] == list(range(nv))
+        assert sorted(u.matrix_jac.tolist()) == list(range(u.size['nj']))
+        by_row = {
+            (row, int(u.lower_column[t])): int(u.lower_at[t])
+            for row in range(nk)
+            for t in range(u.lower0[row], u.lower0[row + 1])
+        }
+        by_column = {
+            (int(u.factor_row[t]), column): t
+            for column in range(nk)
+            for t in range(u.factor0[column], u.factor0[column + 1])
+        }
+        assert by_row == by_column
+        assert all(row > column for row, column in by_row)
+        used = {
+            (row, int(u.matrix_column[t]))
+            for row in range(nk)
+            for t in range(u.matrix0[row], u.matrix0[row + 1])
+        }
+        assert used <= set(by_row)
+
+
+def test_arrays_are_of_the_one_kind_that_kernels_take():
+    """Contiguous int64 and float64, read-only."""
+    for name in ('planar', 'hexapod', 'coupled'):
+        for flat in flat_chains(MECHANISMS[name]())[1]:
+            assert flat.ints.dtype == np.int64
+            assert flat.floats.dtype == np.float64
+            assert flat.var_q.dtype == np.int64
+            for array in (flat.ints, flat.floats):
+                assert array.flags.c_contiguous
+                assert not array.flags.writeable
+
+
+def test_other_chains_columns_are_left_out():
+    """Each arm's chain has its own seven columns and no others."""
+    tree, flats = flat_chains(MECHANISMS['two_arms']())
+    for flat, side in zip(flats, ('left', 'right'), strict=True):
+        assert Unpacked(flat).size['n'] == 7
+        assert all(tree.names[q].startswith(side) for q in flat.var_q)
+
+
+def test_held_ancestors_are_in_without_being_free():
+    """The loop of the walker has the floating base's columns, held."""
+    tree, flats = flat_chains(MECHANISMS['walker']())
+    loop = Unpacked(flats[0])
+    assert loop.size['n'] == 19
+    assert (loop.var == -1).sum() == 7
+    assert not any(tree.names[q].startswith(('float', 'waist')) for q in flats[0].var_q)
+
+
+def test_coupled_columns_share_a_variable():
+    """Four coupled columns and one free yaw are two variables, each with a slot of its own."""
+    _, (flat,) = flat_chains(MECHANISMS['coupled']())
+    u = Unpacked(flat)
+    assert (u.size['n'], u.size['nv'], u.size['width']) == (5, 2, 3)
+    assert sorted(np.bincount(u.var).tolist()) == [1, 4]
+    assert sorted(u.entry_slot.tolist()) == [0, 1, 1, 1, 1]
+
+
+def test_a_pose_as_twelve_numbers():
+    """Rotation row by row, then the position."""
+    matrix = np.arange(16.0).reshape(4, 4)
+    assert frame12(matrix).tolist() == [0, 1, 2, 4, 5, 6, 8, 9, 10, 3, 7, 11]

@@ -1,0 +1,156 @@
+"""Coupled joints are fewer variables, not penalties; limits of followers bind masters."""
+
+from building import Mechanism
+from ik_node.errors import OptionError
+from ik_node.solver.joint_table import JointTable
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.status import Status
+from mechanisms import MECHANISMS
+import numpy as np
+import pytest
+
+UNIT = (0, 0, 0, 1)
+
+
+def pair(coefficients, master=(-9, 9), follower=(-9, 9)):
+    """Return two sliders at right angles, the second driven by the first."""
+    m = Mechanism('pair')
+    m.root('base')
+    first = m.joint('a', 'base', 'X', limits=master)
+    second = m.joint('b', 'a_link', 'Y', limits=follower)
+    second.couple('Y', first, 'X', coefficients)
+    m.goal('goal', 'b_link', 'X')
+    return m
+
+
+def solve_for(m, x):
+    """Ask for x and return the result with the values of both."""
+    m.goals['goal'].set_position(x, 0, 0)
+    (result,) = m.solver().solve()
+    assert m.naive().coupling_gap() <= 1e-12
+    return result, m.joints['a'].dof_values[0], m.joints['b'].dof_values[1]
+
+
+def test_mimic_of_a_mimic():
+    """k3 follows k2 follows k1; the answer keeps both rules exactly."""
+    m = MECHANISMS['coupled']()
+    q = np.zeros(5)
+    solver = m.solver()
+    q[:2] = 0.3, 0.6
+    pose = m.pose_of('tool', solver.joint_names, q, follow=True)
+    solution = solver.solve_pose({'tool_goal': pose})
+    assert solution.status is Status.CONVERGED
+    there = m.naive(solver.joint_names, solution.q)
+    assert there.coupling_gap() <= 1e-14
+    assert max(there.error(m.goals['tool_goal'], pose)) <= 1e-6
+
+
+def test_a_start_that_breaks_the_coupling_is_mended():
+    """Followers in q0 do not matter: the masters decide."""
+    m = MECHANISMS['coupled']()
+    solver = m.solver()
+    q0, broken = solver.q, solver.q
+    for name in ('k2', 'k3', 'cam'):
+        broken[solver.joint_names.index(name)] += 0.3
+    goals = {'tool_goal': ((0.4, 0.2, 0), UNIT)}
+    first, second = solver.solve_pose(goals, q0), solver.solve_pose(goals, broken)
+    np.testing.assert_array_equal(first.q, second.q)
+
+
+@pytest.mark.parametrize(
+    ('coefficients', 'follower', 'wanted'),
+    [
+        ((0, 2), (-9, 1.0), 0.5),
+        ((0.2, -2), (-1.0, 9), 0.6),
+        ((0, 0, 1), (-9, 0.25), 0.5),
+        ((0, 1, 0, 1), (-9, 0.625), 0.5),
+    ],
+)
+def test_limits_of_a_follower_bind_its_master(coefficients, follower, wanted):
+    """The master stops where the follower meets its limit, linear or polynomial."""
+    m = pair(coefficients, follower=follower)
+    result, a, b = solve_for(m, 2.0)
+    assert result.status is Status.STALLED
+    assert a == pytest.approx(wanted, abs=1e-9)
+    assert follower[0] - 1e-12 <= b <= follower[1] + 1e-12
+    assert result.active_limits == ('a',)
+
+
+def test_limits_that_leave_nothing_are_refused():
+    """A follower whose limits its master cannot serve: the message names both."""
+    m = pair((0, 1), master=(-1, 1), follower=(2, 3))
+    with pytest.raises(OptionError, match=r"limits of 'b': .*that leave 'a', which it follows"):
+        m.solver()
+
+
+def test_a_constant_follower_does_not_bind():
+    """A follower with a constant value leaves its master free."""
+    result, a, b = solve_for(pair((0.25,)), 3.0)
+    assert result.status is Status.CONVERGED
+    assert (a, b) == (pytest.approx(3.0, abs=1e-6), 0.25)
+
+
+def test_a_locked_follower_locks_its_master():
+    """What is locked does not move, so neither does what drives it."""
+    m = pair((0, 1))
+    m.joints['b'].lock()
+    result, a, b = solve_for(m, 1.0)
+    assert result.status is Status.STALLED
+    assert (a, b) == (0.0, 0.0)
+
+
+def test_a_follower_below_a_master_in_another_arm():
+    """Two arms tied by a coupling move as one."""
+    m = MECHANISMS['two_arms']()
+    m.joints['right_j3'].couple('EZ', m.joints['left_j3'], 'EZ', (0, -1))
+    solver = m.solver()
+    q = m.random_q(solver.joint_names, np.random.default_rng(1), 0.4)
+    goals = {
+        f'{side}_goal': m.pose_of(f'{side}_hand', solver.joint_names, q)
+        for side in ('left', 'right')
+    }
+    solution = solver.solve_pose(goals)
+    assert solution.status is Status.CONVERGED
+    values = dict(zip(solver.joint_names, solution.q, strict=True))
+    assert values['right_j3'] == -values['left_j3']
+
+
+def test_couplings_inside_a_loop():
+    """A four-bar whose pin follows its crank has no freedom left but may be closed."""
+    m = MECHANISMS['fivebar']()
+    m.joints['r1'].couple('EZ', m.joints['l1'], 'EZ', (np.pi, -1.0))
+    solver = m.solver()
+    m.goals['tool'].set_goal_dof('Y')
+    solver.update_structure()
+    solution = solver.solve_pose({'tool': ((0, 0.65, 0), UNIT)})
+    assert solution.status is Status.CONVERGED
+    there = m.naive(solver.joint_names, solution.q)
+    assert there.coupling_gap() <= 1e-14
+    assert max(there.error(m.closures['close'])) <= 1e-6
+    assert there.world(m.links['l_end'])[0, 3] == pytest.approx(0.2, abs=1e-6)  # by symmetry
+
+
+def test_a_window_binds_the_followers_too():
+    """With a largest step no coupled joint goes further than it may."""
+    m = pair((0, 3))
+    m.goals['goal'].set_position(2.0, 0, 0)
+    solver = m.solver(SolverOptions(max_joint_step=0.3))
+    q0 = solver.q
+    solution = solver.solve_pose({'goal': ((2.0, 0, 0), UNIT)}, q0)
+    assert np.abs(solution.q - q0).max() <= 0.3 + 1e-12
+
+
+def test_the_table_of_joints():
+    """Followers are listed with place, master and polynomial."""
+    m = MECHANISMS['coupled']()
+    solver = m.solver()
+    table = JointTable(solver.tree)
+    names = solver.joint_names
+    assert {names[f]: names[master] for f, master, _ in table.followers} == {
+        'k2': 'k1',
+        'k3': 'k1',
+        'cam': 'k1',
+    }
+    q = np.array((0.0, 0.5, 9, 9, 9))
+    table.follow(q)
+    assert q == pytest.approx((0.0, 0.5, 0.5, 0.3, 0.145))

@@ -1,0 +1,95 @@
+"""Independent chains, in whatever order; two solvers, two threads."""
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import permutations
+
+from closed_mechanisms import string_of_bodies
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.status import Status
+from mechanisms import MECHANISMS
+import numpy as np
+import pytest
+
+UNIT = (0, 0, 0, 1)
+
+
+@pytest.mark.parametrize('order', list(permutations(range(4))), ids=str)
+def test_a_string_of_bodies_closes_in_every_order_of_roots(order):
+    """A-M, M-B, B-C: one chain, closed, whatever root comes first."""
+    m = string_of_bodies(order)
+    solver = m.solver()
+    (result,) = solver.solve()
+    assert result.status is Status.CONVERGED
+    assert set(result.closure_errors) == {'AM', 'MB', 'BC'}
+    there = m.naive()
+    assert max(max(there.error(c)) for c in m.closures.values()) <= 1e-6
+
+
+@pytest.mark.parametrize('order', list(permutations(range(4)))[::5], ids=str)
+def test_any_one_root_is_enough(order):
+    """From one root the others are found through the closures."""
+    m = string_of_bodies(order)
+    m.roots = m.roots[:1]
+    solver = m.solver()
+    assert len(solver.joint_names) == 8
+    assert len(solver.solve()) == 1
+
+
+def test_each_arm_is_solved_as_if_alone():
+    """The answer of one arm does not depend on what the other is asked."""
+    m = MECHANISMS['two_arms']()
+    solver = m.solver()
+    rng = np.random.default_rng(3)
+    q = m.random_q(solver.joint_names, rng)
+    left = m.pose_of('left_hand', solver.joint_names, q)
+    right = m.pose_of('right_hand', solver.joint_names, q)
+    alone = solver.solve_pose({'left_goal': left}).q
+    both = solver.solve_pose({'left_goal': left, 'right_goal': right}).q
+    other = solver.solve_pose({'right_goal': ((5, 0, 0), UNIT), 'left_goal': left}).q
+    np.testing.assert_array_equal(alone[:7], both[:7])
+    np.testing.assert_array_equal(alone[:7], other[:7])
+
+
+def problems(mechanism, solver, count):
+    """Draw goals, some in reach and some not."""
+    rng = np.random.default_rng(17)
+    return [
+        {
+            n: (rng.uniform((-0.8, -0.8, -0.3), (0.8, 0.8, 1.3)), rng.normal(size=4))
+            for n in mechanism.goals
+        }
+        for _ in range(count)
+    ]
+
+
+def test_two_threads_do_not_disturb_each_other():
+    """Two solvers in two threads give, to the bit, what they give one after the other."""
+    options = SolverOptions(restarts=3)
+    names = ('hexapod', 'arm7', 'two_arm_box', 'arm7')
+    work = []
+    for name in names:
+        m = MECHANISMS[name]()
+        solver = m.solver(options)
+        work.append((solver, solver.q, problems(m, solver, 60)))
+
+    def run(part):
+        solver, q0, goals = part
+        return [solver.solve_pose(goal, q0).q for goal in goals]
+
+    one_by_one = [run(part) for part in work]
+    with ThreadPoolExecutor(len(work)) as pool:
+        together = list(pool.map(run, work))
+    for first, second in zip(one_by_one, together, strict=True):
+        np.testing.assert_array_equal(first, second)
+
+
+def test_two_solvers_of_one_graph():
+    """Solvers on the same objects keep workspaces of their own."""
+    m = MECHANISMS['arm7']()
+    first, second = m.solver(), m.solver()
+    goals = problems(m, first, 20)
+    wanted = [first.solve_pose(goal).q for goal in goals]
+    for goal, q in zip(goals, wanted, strict=True):
+        found = second.solve_pose(goal)
+        first.solve_pose(goals[0])
+        np.testing.assert_array_equal(found.q, q)

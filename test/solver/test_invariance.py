@@ -1,0 +1,162 @@
+"""The same robot told differently has the same answer: names, order, place, size."""
+
+from math import pi
+
+from building import Mechanism, split
+from ik_node.model.joint import Joint
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.solver import Solver
+from ik_node.solver.status import Status
+from mechanisms import MECHANISMS
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+NAMES = ['arm6', 'arm7', 'mixed', 'ball', 'hexapod', 'two_arm_box', 'fivebar', 'walker']
+ONE_START = SolverOptions(restarts=0)
+
+
+def near_goals(mechanism, seed=2, spread=0.2):
+    """Return goal poses of a closed configuration near home."""
+    solver, rng = mechanism.solver(), np.random.default_rng(seed)
+    closed = solver.solve_pose({}, mechanism.random_q(solver.joint_names, rng, spread)).q
+    there = mechanism.naive(solver.joint_names, closed)
+    return {name: split(there.ends(goal)[0]) for name, goal in mechanism.goals.items()}
+
+
+def answer(mechanism, goals, options=ONE_START):
+    """Solve and return the values by name."""
+    solver = mechanism.solver(options)
+    solution = solver.solve_pose(goals)
+    assert solution.status is Status.CONVERGED, solution.message
+    return dict(zip(solver.joint_names, solution.q.tolist(), strict=True))
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_other_names(name):
+    """Names carry no meaning: the bits stay the same."""
+    goals = near_goals(MECHANISMS[name]())
+    first = answer(MECHANISMS[name](), goals)
+    m = MECHANISMS[name]()
+    for at, frame in enumerate(m.naive().frames):
+        if frame.name not in goals:
+            frame.name = f'f{997 * (at + 1) % 1009}'
+    assert list(answer(m, goals).values()) == list(first.values())
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_other_order_of_joints(name):
+    """Q in another order holds the same values by name."""
+    goals = near_goals(MECHANISMS[name]())
+    first = answer(MECHANISMS[name](), goals)
+
+    class Told:
+        """A robot whose description lists its joints backwards."""
+
+        def __init__(self, mechanism):
+            self.roots = mechanism.roots
+            self.joint_order = [
+                f for f in mechanism.naive().frames if isinstance(f, Joint) and f.dof
+            ][::-1]
+
+    m = MECHANISMS[name]()
+    solver = Solver(Told(m), ONE_START)
+    found = solver.solve_pose(goals)
+    assert list(first) != solver.joint_names
+    by_name = dict(zip(solver.joint_names, found.q, strict=True))
+    assert by_name == pytest.approx(first, abs=1e-9)
+
+
+@pytest.mark.parametrize('name', ['hexapod', 'two_arm_box', 'fivebar', 'walker'])
+def test_other_order_of_branches(name):
+    """Children listed the other way round: the same answer up to rounding."""
+    goals = near_goals(MECHANISMS[name]())
+    first = answer(MECHANISMS[name](), goals)
+    m = MECHANISMS[name]()
+    for frame in m.naive().frames:
+        frame.children.reverse()
+    m.roots.reverse()
+    found = answer(m, goals)
+    assert found == pytest.approx(first, abs=2e-6)
+
+
+@pytest.mark.parametrize('name', [n for n in NAMES if n != 'walker'])
+def test_another_place_in_the_world(name):
+    """Robot and goals moved together: the same joint values."""
+    goals = near_goals(MECHANISMS[name]())
+    there = np.eye(4)
+    there[:3, :3] = Rotation.from_euler('xyz', (0.4, -0.7, 1.9)).as_matrix()
+    there[:3, 3] = (1.5, -2.0, 0.7)
+    first_robot, m = MECHANISMS[name](), MECHANISMS[name]()
+    for robot in (first_robot, m):
+        for goal in robot.goals.values():
+            goal.axes = 'goal'
+    first = answer(first_robot, goals)
+    for root in (link for link in m.links.values() if link.parent is None):
+        position, quat = split(there @ root.matrix_world)
+        root.set_position(*position)
+        root.set_quaternion(*quat)
+    moved = {}
+    for goal, (position, quat) in goals.items():
+        pose = np.eye(4)
+        pose[:3, :3], pose[:3, 3] = Rotation.from_quat(quat).as_matrix(), position
+        moved[goal] = split(there @ pose)
+    assert answer(m, moved) == pytest.approx(first, abs=2e-6)
+
+
+def scaled(name, factor):
+    """Return a mechanism with all lengths multiplied."""
+    m = MECHANISMS[name]()
+    for frame in m.naive().frames:
+        frame.set_position(*(factor * frame.position))
+        if isinstance(frame, Joint) and frame.dof and frame not in m.goals.values():
+            for dof in frame.dof if frame.name not in m.closures else ():
+                if dof < 3:
+                    low, high = frame.min_dof_limit[dof], frame.max_dof_limit[dof]
+                    frame.set_limits(dof, factor * low, factor * high)
+                    frame.set_dof_value(dof, factor * frame.dof_values[dof])
+    return m
+
+
+@pytest.mark.parametrize('factor', [0.01, 0.1, 10.0, 100.0])
+@pytest.mark.parametrize('name', ['arm6', 'mixed', 'hexapod', 'fivebar', 'two_arm_box'])
+def test_another_size(name, factor):
+    """A robot a hundred times smaller or larger reaches its goals, scaled, to the same share."""
+    goals = near_goals(MECHANISMS[name]())
+    m = scaled(name, factor)
+    solver = m.solver(SolverOptions(translation_converge_threshold=1e-6 * factor))
+    for goal, (position, quat) in goals.items():
+        solution = solver.solve_pose({goal: (factor * position, quat)})
+        assert solution.status is Status.CONVERGED, solution.message
+        there = m.naive(solver.joint_names, solution.q)
+        moved, turned = there.error(m.goals[goal], (factor * position, quat))
+        assert moved <= 1e-6 * factor + 1e-12
+        assert turned <= 1e-6
+
+
+def test_whole_turns_do_not_matter():
+    """A start one turn further gives the same configuration of the bodies."""
+    m = MECHANISMS['planar']()
+    solver = m.solver(ONE_START)
+    goals = {'end_goal': ((1.2, 1.0, 0), (0, 0, 0, 1))}
+    first = solver.solve_pose(goals).q
+    turns = np.array((2 * pi, 0, -2 * pi))
+    second = solver.solve_pose(goals, solver.q + turns).q
+    np.testing.assert_allclose(second - turns, first, atol=1e-6)
+
+
+def test_a_mirrored_robot_mirrors_its_answer():
+    """Left and right: a planar arm and its mirror image move alike."""
+    m = Mechanism('mirror')
+    m.root('base')
+    parent = 'base'
+    for k in range(3):
+        m.joint(f'h{k}', parent, 'EZ', (1.0 if k else 0.0, 0, 0))
+        m.joints[f'h{k}'].set_dof_values((0.3, 0.5, -0.4)[k])
+        parent = f'h{k}_link'
+    m.tip('end', parent, (1, 0, 0))
+    m.goal('goal', 'end', 'X Y')
+    solver = m.solver(ONE_START)
+    first = solver.solve_pose({'goal': ((1.0, 1.4, 0), (0, 0, 0, 1))}).q
+    second = solver.solve_pose({'goal': ((1.0, -1.4, 0), (0, 0, 0, 1))}, -solver.q).q
+    np.testing.assert_allclose(second, -first, atol=1e-9)

@@ -1,0 +1,111 @@
+"""Limits hold at every return, whatever the status and wherever the start."""
+
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.status import Status
+from mechanisms import MECHANISMS
+import numpy as np
+import pytest
+
+UNIT = (0, 0, 0, 1)
+LIMITED = [n for n in MECHANISMS if n != 'planar']
+
+
+def random_goals(mechanism, rng, size):
+    """Ask anything of every goal, within reach or not."""
+    return {n: (rng.uniform(-size, size, 3), rng.normal(size=4)) for n in mechanism.goals}
+
+
+@pytest.mark.parametrize('name', LIMITED)
+def test_limits_hold_after_every_number_of_steps(name):
+    """An answer that ran out of iterations is within limits, after 1, 2, 3, ... steps."""
+    m = MECHANISMS[name]()
+    rng = np.random.default_rng(7)
+    statuses = set()
+    for steps in (1, 2, 3, 5, 8, 13, 40):
+        solver = m.solver(SolverOptions(max_iterations=steps, restarts=steps % 2))
+        for size in (0.5, 3.0):
+            solution = solver.solve_pose(random_goals(m, rng, size))
+            there = m.naive(solver.joint_names, solution.q)
+            assert there.limit_excess() <= 0.0
+            assert there.coupling_gap() <= 1e-12
+            statuses.add(solution.status)
+    if m.goals:
+        assert statuses & {Status.TIMEOUT, Status.STALLED}
+
+
+@pytest.mark.parametrize('name', LIMITED)
+def test_a_start_outside_the_limits(name):
+    """What is given outside comes back inside, in every joint of the robot."""
+    m = MECHANISMS[name]()
+    solver, rng = m.solver(SolverOptions(restarts=0)), np.random.default_rng(8)
+    q0 = solver.q + rng.choice((-20.0, 20.0), solver.q.size)
+    solution = solver.solve_pose(random_goals(m, rng, 1.0), q0)
+    assert m.naive(solver.joint_names, solution.q).limit_excess() <= 0.0
+
+
+def test_a_start_outside_the_limits_in_another_chain():
+    """Joints that take no part in the solve are brought within their limits as well."""
+    m = MECHANISMS['two_arms']()
+    solver = m.solver()
+    q0 = np.full(14, 5.0)
+    solution = solver.solve_pose({'left_goal': m.pose_of('left_hand')}, q0)
+    assert m.naive(solver.joint_names, solution.q).limit_excess() <= 0.0
+
+
+def test_limits_hold_when_the_time_is_spent():
+    """The same for an interrupted solve."""
+    m = MECHANISMS['hexapod_single']()
+    solver = m.solver(SolverOptions(time_budget=1e-9, restarts=1000))
+    rng = np.random.default_rng(9)
+    for _ in range(5):
+        solution = solver.solve_pose(random_goals(m, rng, 2.0))
+        assert solution.status is Status.TIMEOUT
+        there = m.naive(solver.joint_names, solution.q)
+        assert there.limit_excess() <= 0.0
+        assert max(max(there.error(c)) for c in m.closures.values()) <= 1e-6
+
+
+def test_equal_limits_hold_a_joint():
+    """Lower == upper is a fixed joint."""
+    m = MECHANISMS['planar']()
+    m.joints['p2'].set_limits('EZ', 0.7, 0.7)
+    solver = m.solver()
+    solution = solver.solve_pose({'end_goal': ((0.8, 1.3, 0), UNIT)})
+    assert solution.status is Status.CONVERGED
+    assert solution.q[1] == 0.7
+    assert solution.active_limits == ()
+
+
+def test_a_minimum_on_the_bounds_is_the_constrained_one():
+    """Where a limit stops the arm, the others still do their best (compared with a fine grid)."""
+    m = MECHANISMS['planar']()
+    for name, bound in (('p1', 0.4), ('p2', 0.5), ('p3', 0.6)):
+        m.joints[name].set_limits('EZ', -bound, bound)
+    solver = m.solver()
+    target = np.array((-0.5, 2.0, 0.0))
+    solution = solver.solve_pose({'end_goal': (target, UNIT)})
+    grid = np.stack(np.meshgrid(*[np.linspace(-b, b, 41) for b in (0.4, 0.5, 0.6)]), -1)
+    angles = np.cumsum(grid.reshape(-1, 3), axis=1)
+    ends = np.stack((np.cos(angles).sum(1), np.sin(angles).sum(1)), -1)
+    best = np.linalg.norm(ends - target[:2], axis=1).min()
+    assert solution.goal_errors['end_goal'].position <= best + 1e-9
+    assert solution.active_limits == ('p1', 'p2', 'p3')
+
+
+@pytest.mark.parametrize('name', ['arm6', 'arm7', 'mixed', 'ball', 'universals', 'planar'])
+def test_the_answer_is_never_worse_than_the_start(name):
+    """The best iterate is what comes back, whatever the status and however few the steps."""
+    m = MECHANISMS[name]()
+    (goal,) = m.goals.values()
+    rng = np.random.default_rng(10)
+    for steps in (1, 2, 3, 5, 30):
+        solver = m.solver(SolverOptions(max_iterations=steps, restarts=steps % 3))
+        for _ in range(5):
+            goals = random_goals(m, rng, 1.5)
+            start = m.random_q(solver.joint_names, rng)
+            found = solver.solve_pose(goals, start).q
+            before, after = (
+                np.concatenate(m.naive(solver.joint_names, q).residual(goal, goals[goal.name]))
+                for q in (start, found)
+            )
+            assert np.linalg.norm(after) <= np.linalg.norm(before) + 1e-12

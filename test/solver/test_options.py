@@ -1,0 +1,93 @@
+"""Every option is checked, by type and by range, and the message says what is allowed."""
+
+from dataclasses import fields, FrozenInstanceError, replace
+import math
+
+from ik_node.errors import OptionError
+from ik_node.kernels.options import OPTION_COUNT
+from ik_node.solver.options import SolverOptions
+import numpy as np
+import pytest
+
+FIELDS = {entry.name: entry for entry in fields(SolverOptions)}
+NUMBERS = [n for n, e in FIELDS.items() if not isinstance(e.default, bool)]
+FLOATS = [n for n in NUMBERS if isinstance(FIELDS[n].default, float)]
+COUNTS = [n for n in NUMBERS if n not in FLOATS]
+
+
+def refused(name, value):
+    """Check that a value is refused by name, value and with what is allowed."""
+    with pytest.raises(OptionError) as caught:
+        SolverOptions(**{name: value})
+    assert caught.value.name == name
+    assert str(caught.value).startswith(f'{name}: {value!r} is not allowed; allowed: ')
+    return caught.value.allowed
+
+
+@pytest.mark.parametrize('name', NUMBERS)
+def test_below_the_range(name):
+    """Less than the least is refused, the least itself is not."""
+    low, high = FIELDS[name].metadata['range']
+    below = low - 1 if name in COUNTS else math.nextafter(low, -math.inf)
+    assert f'from {low:g} to {high:g}' in refused(name, below)
+    SolverOptions(**{name: int(low) if name in COUNTS else low})
+
+
+@pytest.mark.parametrize('name', NUMBERS)
+def test_above_the_range(name):
+    """More than the most is refused, the most itself is not."""
+    _, high = FIELDS[name].metadata['range']
+    if math.isfinite(high):
+        refused(name, int(high) + 1 if name in COUNTS else math.nextafter(high, math.inf))
+    SolverOptions(**{name: int(high) if name in COUNTS else high})
+
+
+@pytest.mark.parametrize('name', FIELDS)
+@pytest.mark.parametrize('value', ['3', None, (1, 2), math.nan, 1j])
+def test_of_the_wrong_type(name, value):
+    """Text, nothing, sequences and what is not a number are refused."""
+    refused(name, value)
+
+
+@pytest.mark.parametrize('name', NUMBERS)
+def test_truth_values_are_no_numbers(name):
+    """True is not 1."""
+    refused(name, True)
+
+
+@pytest.mark.parametrize('name', COUNTS)
+def test_counts_are_whole(name):
+    """A fraction is no count."""
+    assert refused(name, 1.5).startswith('a whole number')
+
+
+def test_numbers_are_no_truth_values():
+    """adaptive_damping is true or false."""
+    assert refused('adaptive_damping', 1) == 'true or false'
+
+
+def test_numpy_numbers_are_numbers():
+    """What comes out of an array is taken."""
+    options = SolverOptions(max_iterations=np.int64(7), damping_factor=np.float32(0.5))
+    assert options.max_iterations == 7
+    assert SolverOptions(adaptive_damping=np.bool_(False)).packed().shape == (OPTION_COUNT,)
+
+
+def test_options_are_frozen_and_replaced():
+    """A changed copy is checked as well."""
+    options = SolverOptions()
+    with pytest.raises(FrozenInstanceError):
+        options.seed = 3
+    assert replace(options, seed=3).seed == 3
+    with pytest.raises(OptionError, match='seed'):
+        replace(options, seed=-1)
+
+
+@pytest.mark.parametrize('name', FIELDS)
+def test_every_option_says_what_it_is(name):
+    """Unit, range and meaning are the field's metadata; the default is allowed."""
+    metadata = FIELDS[name].metadata
+    assert set(metadata) == {'unit', 'range', 'doc'}
+    assert len(metadata['doc']) > 10
+    low, high = metadata['range']
+    assert low <= FIELDS[name].default <= high

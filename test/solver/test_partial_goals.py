@@ -1,0 +1,116 @@
+"""Goals on some axes, in the world's, the goal's or the link's axes, with offsets, on links."""
+
+from itertools import combinations
+
+from building import split
+from ik_node.model.rotation import quat_from_euler
+from ik_node.solver.status import Status
+from mechanisms import MECHANISMS
+import numpy as np
+import pytest
+
+ALL = ('X', 'Y', 'Z', 'EX', 'EY', 'EZ')
+MASKS = [mask for count in (1, 2, 3, 4, 5, 6) for mask in combinations(ALL, count)]
+AXES = ('world', 'goal', 'link')
+
+
+@pytest.mark.parametrize('axes', AXES)
+def test_every_mask(axes):
+    """All 63 choices of axes, each from a start of its own, to 1e-6 by the oracle."""
+    m = MECHANISMS['arm7']()
+    goal, rng = m.goals['hand_goal'], np.random.default_rng(13)
+    goal.axes = axes
+    for mask in MASKS:
+        goal.set_goal_dof(*mask)
+        solver = m.solver()
+        wanted = m.pose_of('hand', solver.joint_names, m.random_q(solver.joint_names, rng, 9))
+        solution = solver.solve_pose({'hand_goal': wanted}, m.random_q(solver.joint_names, rng, 9))
+        assert solution.status is Status.CONVERGED, mask
+        there = m.naive(solver.joint_names, solution.q)
+        assert max(there.error(goal, wanted)) <= 1e-6, mask
+        assert there.limit_excess() <= 0.0
+
+
+@pytest.mark.parametrize('axes', AXES)
+def test_axes_make_a_difference(axes):
+    """Free along x of the named frame: that component, and only that, is far from zero."""
+    m = MECHANISMS['arm7']()
+    goal = m.goals['hand_goal']
+    goal.axes = axes
+    goal.set_goal_dof('Y', 'Z', 'EX', 'EY', 'EZ')
+    wanted = (np.array((0.45, 0.2, 0.5)), quat_from_euler(0.3, 1.9, 0.4))
+    solver = m.solver()
+    solution = solver.solve_pose({'hand_goal': wanted})
+    assert solution.status is Status.CONVERGED
+    a, b = m.naive(solver.joint_names, solution.q).ends(goal, wanted)
+    counting = {'world': np.eye(3), 'goal': b[:3, :3], 'link': a[:3, :3]}[axes]
+    gap = counting.T @ (a[:3, 3] - b[:3, 3])
+    assert np.abs(gap[1:]).max() <= 1e-6
+    assert abs(gap[0]) > 1e-3
+
+
+def test_free_axes_are_the_others():
+    """set_free_dof names what is not asked for."""
+    m = MECHANISMS['arm7']()
+    m.goals['hand_goal'].set_free_dof('EZ')
+    solver = m.solver()
+    wanted = m.pose_of('hand', solver.joint_names, np.full(7, 0.3))
+    solution = solver.solve_pose({'hand_goal': wanted})
+    assert solution.status is Status.CONVERGED
+    assert m.goals['hand_goal'].dof == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize('axes', AXES)
+def test_a_goal_with_an_offset(axes):
+    """The offset frame in the link is what meets the goal."""
+    m = MECHANISMS['arm6']()
+    m.goal('tool', 'hand', axes=axes, offset=((0.1, -0.05, 0.2), quat_from_euler(0.4, 0.2, -0.6)))
+    solver, rng = m.solver(), np.random.default_rng(14)
+    for _ in range(5):
+        q = m.random_q(solver.joint_names, rng, 0.8)
+        wanted = split(m.naive(solver.joint_names, q).ends(m.goals['tool'])[0])
+        solution = solver.solve_pose({'tool': wanted})
+        assert solution.status is Status.CONVERGED
+        there = m.naive(solver.joint_names, solution.q)
+        assert max(there.error(m.goals['tool'], wanted)) <= 1e-6
+
+
+@pytest.mark.parametrize('axes', AXES)
+def test_a_goal_that_hangs_in_the_tree(axes):
+    """One hand is to hold a pose in the other hand's frame; a third goal moves that hand."""
+    m = MECHANISMS['relative']()
+    m.goals['hold'].axes = axes
+    m.goal('left', 'l_hand', 'X Y Z')
+    solver = m.solver()
+    hold = (m.goals['hold'].position, m.goals['hold'].quaternion)
+    holding = solver.solve_pose({'hold': hold}, np.linspace(-0.3, 0.3, 11)).q
+    goals = {'left': m.pose_of('l_hand', solver.joint_names, holding), 'hold': hold}
+    solution = solver.solve_pose(goals)
+    assert solution.status is Status.CONVERGED, solution.message
+    there = m.naive(solver.joint_names, solution.q)
+    for name, wanted in goals.items():
+        assert max(there.error(m.goals[name], wanted)) <= 1e-6
+
+
+def test_a_closure_joint_with_a_freedom_is_a_pin():
+    """A weld on a pin link and a pin on the closure joint itself give the same answers."""
+    welded, pinned = MECHANISMS['fourbar'](), MECHANISMS['fourbar_pinned']()
+    for crank in np.linspace(0.4, 2.6, 9):
+        closed = pinned.solver()
+        q0 = closed.q + np.array((crank - 1.5, 0.05, -0.05, 0.1))
+        pen = pinned.pose_of('pen', closed.joint_names, closed.solve_pose({}, q0).q)
+        answers = [m.solver().solve_pose({'pen_goal': pen}) for m in (welded, pinned)]
+        assert all(answer.status is Status.CONVERGED for answer in answers)
+        np.testing.assert_allclose(answers[0].q, answers[1].q, atol=1e-5)
+
+
+def test_a_pin_is_found_where_the_loop_puts_it():
+    """The closure joint's own value is part of the answer."""
+    m = MECHANISMS['fourbar_pinned']()
+    solver = m.solver()
+    q0 = solver.q
+    q0[3] += 0.7
+    solution = solver.solve_pose({}, q0)
+    assert solution.status is Status.CONVERGED
+    there = m.naive(solver.joint_names, solution.q)
+    assert max(there.error(m.closures['pin'])) <= 1e-6

@@ -1,0 +1,139 @@
+"""Goals that can be met are met, on every mechanism, and to the last digits where asked."""
+
+from building import split
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.status import Status
+from mechanisms import MECHANISMS
+import numpy as np
+import pytest
+
+
+def reachable(mechanism, solver, rng, spread=0.4):
+    """Draw values, close the loops from there, and return goal poses of that configuration."""
+    q = mechanism.random_q(solver.joint_names, rng, spread)
+    for _ in range(20):
+        closed = solver.solve_pose({}, q)
+        if closed.status is Status.CONVERGED:
+            break
+        q = mechanism.random_q(solver.joint_names, rng, spread)
+    there = mechanism.naive(solver.joint_names, closed.q, follow=True)
+    assert there.limit_excess() <= 0.0
+    poses = {}
+    for name, goal in mechanism.goals.items():
+        a, _ = there.ends(goal)
+        above = np.eye(4) if goal.parent is None else there.world(goal.parent)
+        poses[name] = split(np.linalg.inv(above) @ a)
+    return poses
+
+
+def judge(mechanism, solver, solution, goals, asked):
+    """Check loops, goals, limits and couplings of an answer by the oracle."""
+    assert solution.status is Status.CONVERGED, solution.message
+    there = mechanism.naive(solver.joint_names, solution.q)
+    for name, closer in there.closers.items():
+        moved, turned = there.error(closer, goals.get(name))
+        assert moved <= asked + 1e-12, name
+        assert turned <= asked + 1e-12, name
+    assert there.limit_excess() <= 0.0
+    assert there.coupling_gap() <= 1e-12
+
+
+@pytest.mark.parametrize('name', MECHANISMS)
+def test_reachable_goals_are_reached(name):
+    """Ten poses that some configuration has, from the home position, to 1e-6."""
+    m = MECHANISMS[name]()
+    solver, rng = m.solver(), np.random.default_rng(21)
+    for _ in range(10):
+        goals = reachable(m, solver, rng)
+        judge(m, solver, solver.solve_pose(goals), goals, 1e-6)
+
+
+@pytest.mark.parametrize('name', MECHANISMS)
+def test_nine_digits_cost_a_step_or_two(name):
+    """Thresholds of 1e-9 are met, with at most three steps more: quadratic at the end."""
+    m = MECHANISMS[name]()
+    fine = SolverOptions(translation_converge_threshold=1e-9, rotation_converge_threshold=1e-9)
+    coarse_solver, fine_solver = m.solver(), m.solver(fine)
+    rng = np.random.default_rng(22)
+    for _ in range(5):
+        goals = reachable(m, fine_solver, rng, 0.2)
+        first = coarse_solver.solve_pose(goals)
+        second = fine_solver.solve_pose(goals)
+        judge(m, fine_solver, second, goals, 1e-9)
+        if first.starts == second.starts == 1:
+            assert second.iterations <= first.iterations + 3
+
+
+def test_twelve_digits():
+    """Even 1e-12 is met on an arm of a metre."""
+    m = MECHANISMS['arm6']()
+    finest = SolverOptions(translation_converge_threshold=1e-12, rotation_converge_threshold=1e-12)
+    solver = m.solver(finest)
+    goals = reachable(m, solver, np.random.default_rng(3))
+    judge(m, solver, solver.solve_pose(goals), goals, 1e-12)
+
+
+def test_a_coarse_stall_threshold_does_not_hide_convergence():
+    """Whatever counts as stalled, an answer within the thresholds is CONVERGED."""
+    m = MECHANISMS['arm6']()
+    solver = m.solver()
+    goals = reachable(m, solver, np.random.default_rng(4), 0.2)
+    solver.options = SolverOptions(stall_threshold=1e-3, restarts=0)
+    solution = solver.solve_pose(goals)
+    met = max(solution.goal_errors['hand_goal']) <= 1e-6
+    assert met == (solution.status is Status.CONVERGED)
+    answer = solver.solve_pose(goals, m.solver().solve_pose(goals).q)
+    assert answer.status is Status.CONVERGED
+    assert answer.iterations == 0
+
+
+@pytest.mark.parametrize('name', ['arm6', 'arm7', 'free_body', 'relative'])
+def test_own_tolerances(name):
+    """A goal's own tolerance replaces the solver's thresholds."""
+    m = MECHANISMS[name]()
+    for goal in m.goals.values():
+        goal.tolerance = (1e-2, 0.1)
+    solver, rng = m.solver(), np.random.default_rng(5)
+    worst = []
+    for _ in range(10):
+        solution = solver.solve_pose(reachable(m, solver, rng))
+        assert solution.status is Status.CONVERGED
+        worst += [error.position for error in solution.goal_errors.values()]
+    assert 1e-6 < max(worst) <= 1e-2
+
+
+def test_solve_writes_back():
+    """solve() leaves the joints at the answer, one result per chain, and keeps the goals."""
+    m = MECHANISMS['two_arms']()
+    solver = m.solver()
+    goals = reachable(m, solver, np.random.default_rng(6))
+    for name, (position, quaternion) in goals.items():
+        m.goals[name].set_position(*position)
+        m.goals[name].set_quaternion(*quaternion)
+    results = solver.solve()
+    assert [result.status for result in results] == [Status.CONVERGED] * 2
+    there = m.naive()
+    assert all(max(there.error(goal)) <= 1e-6 for goal in m.goals.values())
+    np.testing.assert_array_equal(solver.q, [j.dof_values[5] for j in m.joints.values() if j.dof])
+    assert [result.iterations for result in solver.solve()] == [0, 0]
+
+
+def test_solve_reads_limits_and_goals_anew():
+    """Limits, locks and goal poses changed between solves count without update_structure."""
+    m = MECHANISMS['planar']()
+    solver, goal = m.solver(), m.goals['end_goal']
+    goal.set_position(1.0, 1.0, 0)
+    assert solver.solve()[0].status is Status.CONVERGED
+    m.joints['p1'].set_limits('EZ', -0.1, 0.1)
+    goal.set_position(0.5, -1.5, 0)
+    assert solver.solve()[0].status is Status.CONVERGED
+    assert abs(m.joints['p1'].dof_values[5]) <= 0.1
+    m.joints['p1'].lock()
+    held = m.joints['p1'].dof_values[5]
+    goal.set_position(1.5, -1.0, 0)
+    assert solver.solve()[0].status is Status.CONVERGED
+    assert m.joints['p1'].dof_values[5] == held
+    m.joints['p1'].unlock()
+    goal.set_position(1.9, 1.0, 0)
+    solver.solve()
+    assert m.joints['p1'].dof_values[5] != held

@@ -1,0 +1,281 @@
+"""The fast path: nothing is read or written behind one's back, and bad input is named."""
+
+from dataclasses import replace
+
+from ik_node.errors import ShapeError, TopologyError, UnknownFrameError
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.solver import Solver
+from ik_node.solver.status import Status
+from mechanisms import MECHANISMS
+import numpy as np
+import pytest
+
+UNIT = (0, 0, 0, 1)
+NAN, INF = float('nan'), float('inf')
+
+
+@pytest.fixture
+def arm():
+    """Return a 7R arm, its solver and a pose that it reaches."""
+    m = MECHANISMS['arm7']()
+    solver = m.solver()
+    q = m.random_q(solver.joint_names, np.random.default_rng(2))
+    return m, solver, m.pose_of('hand', solver.joint_names, q)
+
+
+def state_of(mechanism):
+    """Return all that a solve could change."""
+    return [
+        (*frame.position, *frame.quaternion, *getattr(frame, 'dof_values', ()))
+        for frame in mechanism.naive().frames
+    ]
+
+
+def test_no_object_is_written(arm):
+    """Values and goal poses stay as they were; q0 too."""
+    m, solver, pose = arm
+    before, q0 = state_of(m), solver.q
+    kept = q0.copy()
+    assert solver.solve_pose({'hand_goal': pose}, q0).status is Status.CONVERGED
+    assert state_of(m) == before
+    np.testing.assert_array_equal(q0, kept)
+    solver.solve_pose({'hand_goal': pose})
+    assert state_of(m) == before
+
+
+def test_no_goal_object_is_read(arm):
+    """The goal's own pose does not matter, only the one given."""
+    m, solver, pose = arm
+    first = solver.solve_pose({'hand_goal': pose}).q
+    m.goals['hand_goal'].set_position(9, 9, 9)
+    np.testing.assert_array_equal(solver.solve_pose({'hand_goal': pose}).q, first)
+
+
+def test_start_is_the_present_by_default(arm):
+    """q0 = None is the joints' present values."""
+    m, solver, pose = arm
+    m.joints['j2'].set_dof_values(0.9)
+    there = solver.solve_pose({'hand_goal': pose}, solver.q)
+    np.testing.assert_array_equal(solver.solve_pose({'hand_goal': pose}).q, there.q)
+
+
+def test_the_answer_is_a_copy(arm):
+    """A later solve does not change an earlier solution, its errors included."""
+    _, solver, pose = arm
+    first = solver.solve_pose({'hand_goal': pose})
+    q = first.q.copy()
+    solver.solve_pose({'hand_goal': ((9, 9, 9), UNIT)})
+    np.testing.assert_array_equal(first.q, q)
+    assert first.goal_errors['hand_goal'].position < 1e-6
+
+
+@pytest.mark.parametrize('name', ['arm7', 'hexapod', 'two_arm_box', 'ball'])
+def test_same_seed_same_bits(name):
+    """Two solvers, and one solver twice, give the same bits; unreachable goals with restarts."""
+    m = MECHANISMS[name]()
+    goal = next(iter(m.goals))
+    goals = {goal: ((0.9, 0.9, 1.9), UNIT)}
+    options = SolverOptions(restarts=5, seed=3)
+    first, second = m.solver(options), MECHANISMS[name]().solver(options)
+    answers = [solver.solve_pose(goals) for solver in (first, second, first)]
+    assert answers[0].starts > 1
+    for answer in answers[1:]:
+        assert answer.q.tobytes() == answers[0].q.tobytes()
+        assert answer.iterations == answers[0].iterations
+
+
+def test_another_seed_another_draw(arm):
+    """The seed reaches the restarts."""
+    _, solver, _ = arm
+    goals, found = {'hand_goal': ((0.9, 0.9, 1.9), UNIT)}, []
+    for seed in range(3):
+        solver.options = SolverOptions(seed=seed, restarts=5)
+        found.append(solver.solve_pose(goals).iterations)
+    assert len(set(found)) > 1
+
+
+def test_options_replaced_between_solves(arm):
+    """New options count from the next solve on, and that solve is for the pose it is given."""
+    m, solver, pose = arm
+    first = solver.solve_pose({'hand_goal': pose})
+    solver.options = SolverOptions(seed=1)
+    second = solver.solve_pose({'hand_goal': pose})
+    there = m.naive(solver.joint_names, second.q)
+    assert max(there.error(m.goals['hand_goal'], pose)) <= 1e-6
+    np.testing.assert_array_equal(second.q, first.q)
+    solver.options = SolverOptions(max_iterations=1, restarts=0)
+    assert solver.solve_pose({'hand_goal': pose}).status is Status.TIMEOUT
+
+
+def test_a_link_is_a_key(arm):
+    """A link's name asks for all six axes of its frame."""
+    m, solver, pose = arm
+    solution = solver.solve_pose({'hand': pose})
+    assert solution.status is Status.CONVERGED
+    there = m.naive(solver.joint_names, solution.q).world(m.links['hand'])
+    np.testing.assert_allclose(there[:3, 3], pose[0], atol=1e-6)
+    assert set(solution.goal_errors) == {'hand'}
+
+
+def test_goals_not_named_take_no_part():
+    """Only the named arm moves."""
+    m = MECHANISMS['two_arms']()
+    solver = m.solver()
+    q0 = solver.q
+    pose = m.pose_of('left_hand', solver.joint_names, q0 + 0.05)
+    solution = solver.solve_pose({'left_goal': pose})
+    moved = {n for n, a, b in zip(solver.joint_names, q0, solution.q, strict=True) if a != b}
+    assert moved
+    assert all(name.startswith('left') for name in moved)
+    assert set(solution.goal_errors) == {'left_goal'}
+
+
+def test_no_goal_at_all_closes_the_loops():
+    """Without goals the loops are what is solved for; without loops nothing is."""
+    m = MECHANISMS['fivebar']()
+    solver = m.solver()
+    solution = solver.solve_pose({}, solver.q + np.array((0.1, 0, 0, -0.05)))
+    assert solution.status is Status.CONVERGED
+    there = m.naive(solver.joint_names, solution.q)
+    assert max(there.error(m.closures['close'])) < 1e-6
+    nothing = MECHANISMS['arm6']().solver().solve_pose({})
+    assert nothing.message == 'CONVERGED: nothing was asked'
+
+
+def test_unknown_key(arm):
+    """The message names what there is."""
+    _, solver, pose = arm
+    with pytest.raises(UnknownFrameError, match=r"no goal or link named 'nose'; known: hand_goal"):
+        solver.solve_pose({'nose': pose})
+    with pytest.raises(UnknownFrameError, match='nose'):
+        solver.prepare(['nose'])
+
+
+BAD_POSES = {
+    'nan': (((NAN, 0, 0), UNIT), "pose of 'hand_goal': expected finite numbers, got .*nan"),
+    'inf': (((0, -INF, 0), UNIT), "pose of 'hand_goal': expected finite numbers, got .*inf"),
+    'inf both': (((INF, -INF, 0), UNIT), 'finite numbers'),
+    'nan turn': (((0, 0, 0), (0, NAN, 0, 1)), 'finite numbers'),
+    'no turn': (((0, 0, 0), (0, 0, 0, 0)), "quaternion of 'hand_goal': .*xyzw, got .*zero"),
+    'short': (((0, 0), UNIT), r'three and four numbers, got shapes \(2,\) and \(4,\)'),
+    'long': (((0, 0, 0), (0, 0, 0, 1, 0)), r'got shapes \(3,\) and \(5,\)'),
+    'matrix': ((np.zeros((3, 1)), UNIT), 'three and four numbers'),
+    'text': (('abc', UNIT), 'three and four numbers'),
+    'none': ((None, UNIT), 'three and four numbers'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize('case', BAD_POSES)
+def test_bad_pose(arm, case):
+    """What is no pose is refused by the goal's name, and the solver goes on working."""
+    _, solver, good = arm
+    pose, message = BAD_POSES[case]
+    with pytest.raises(ShapeError, match=message):
+        solver.solve_pose({'hand_goal': pose})
+    assert solver.solve_pose({'hand_goal': good}).status is Status.CONVERGED
+
+
+def test_bad_start(arm):
+    """NaN, infinity and a wrong shape in q0 are refused; NaN by the joint's name."""
+    _, solver, pose = arm
+    with pytest.raises(ShapeError, match=r'q: expected finite numbers, got .*j3'):
+        solver.solve_pose({'hand_goal': pose}, [0, 0, NAN, 0, 0, 0, 0])
+    with pytest.raises(ShapeError, match=r'q: expected finite numbers, got .*j4'):
+        solver.solve_pose({'hand_goal': pose}, [0, 0, 0, INF, 0, 0, 0])
+    with pytest.raises(ShapeError, match=r'q: expected shape \(7,\), got shape \(6,\)'):
+        solver.solve_pose({'hand_goal': pose}, np.zeros(6))
+
+
+def test_quaternions_are_normalised(arm):
+    """Twice or minus the quaternion asks for the same pose."""
+    _, solver, (position, quat) = arm
+    first = solver.solve_pose({'hand_goal': (position, quat)})
+    for factor in (2.0, -1.0, 1e-6):
+        other = solver.solve_pose({'hand_goal': (position, factor * quat)})
+        np.testing.assert_allclose(other.q, first.q, atol=1e-9)
+
+
+def test_prepare(arm):
+    """The callable takes arrays in the order of its keys and gives the same bits."""
+    m, solver, pose = arm
+    m.goal('elbow', 'j4_link', 'X Y Z')
+    solver.update_structure()
+    elbow = m.pose_of('j4_link')
+    run = solver.prepare(['elbow', 'hand_goal'])
+    q0 = np.full(7, 0.1)
+    found = run([elbow[0], pose[0]], [elbow[1], pose[1]], q0)
+    wanted = solver.solve_pose({'elbow': elbow, 'hand_goal': pose}, q0)
+    assert found.q.tobytes() == wanted.q.tobytes()
+
+
+@pytest.mark.parametrize('positions', [np.zeros((2, 3)), np.zeros(2), [[NAN, 0, 0]]])
+def test_prepared_with_bad_arrays(arm, positions):
+    """A prepared solve refuses wrong shapes and NaN like any other."""
+    _, solver, _ = arm
+    with pytest.raises(ShapeError):
+        solver.prepare(['hand_goal'])(positions, [UNIT], None)
+
+
+@pytest.mark.parametrize('window', [np.full(7, NAN), np.full(7, -0.1), np.zeros(6)])
+def test_bad_window(arm, window):
+    """A window of NaN, of negative numbers or of the wrong shape is refused by name."""
+    _, solver, pose = arm
+    with pytest.raises(ShapeError, match='max_step'):
+        solver.solve_pose({'hand_goal': pose}, max_step=window)
+
+
+def test_window(arm):
+    """No joint goes further from q0 than asked, joint by joint."""
+    _, solver, pose = arm
+    q0, window = solver.q, np.linspace(0.0, 0.3, 7)
+    solution = solver.solve_pose({'hand_goal': pose}, q0, max_step=window)
+    assert (np.abs(solution.q - q0) <= window + 1e-15).all()
+    assert np.abs(solution.q - q0).max() > 0.05
+    solver.options = SolverOptions(max_joint_step=0.1)
+    solution = solver.solve_pose({'hand_goal': pose}, q0)
+    assert np.abs(solution.q - q0).max() == pytest.approx(0.1)
+
+
+def test_names_are_unique():
+    """Two goals of one name are refused by that name."""
+    m = MECHANISMS['two_arms']()
+    m.goals['left_goal'].name = 'right_goal'
+    with pytest.raises(TopologyError, match="named 'right_goal'"):
+        m.solver()
+
+
+def test_structure_is_read_again_when_asked():
+    """A goal added later is known after update_structure."""
+    m = MECHANISMS['arm6']()
+    solver = m.solver()
+    m.goal('elbow', 'j3_link', 'X')
+    with pytest.raises(UnknownFrameError):
+        solver.solve_pose({'elbow': ((0, 0, 0), UNIT)})
+    solver.update_structure()
+    assert 'elbow' in solver.solve_pose({'elbow': ((0, 0, 0), UNIT)}).goal_errors
+
+
+def test_any_frame_is_enough():
+    """The solver finds the whole system from one frame."""
+    m = MECHANISMS['fivebar']()
+    solver = Solver(m.links['r2_link'])
+    assert solver.joint_names == ['l1', 'l2', 'r1', 'r2']
+    assert 'tool' in solver.solve_pose({'tool': ((0.2, 0.7, 0), UNIT)}).goal_errors
+
+
+def test_new_options_leave_the_given_pose(arm):
+    """The first call after a change of options solves for the pose given, not the goal's own."""
+    _, solver, pose = arm
+    first = solver.solve_pose({'hand_goal': pose}).q
+    solver.options = replace(solver.options, max_iterations=90)
+    np.testing.assert_array_equal(solver.solve_pose({'hand_goal': pose}).q, first)
+
+
+def test_joints_in_no_chain_go_to_their_targets(arm):
+    """Within their limits and the window; without a goal all joints are such."""
+    _, solver, _ = arm
+    joint, _ = solver.tree.owner[1]
+    joint.set_target_values(-0.5)
+    assert solver.solve_pose({}).q[1] == -0.5
+    window = np.full(len(solver.joint_names), 0.1)
+    assert solver.solve_pose({}, max_step=window).q[1] == pytest.approx(solver.q[1] - 0.1)

@@ -1,0 +1,160 @@
+"""Every status on purpose, and what the results say."""
+
+from ik_node.model.link import Link
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.solver import Solver
+from ik_node.solver.status import Status, STATUS_NAMES
+from mechanisms import MECHANISMS
+import numpy as np
+import pytest
+
+UNIT = (0, 0, 0, 1)
+
+
+def solve(name, goals, **options):
+    """Solve and return the solution."""
+    m = MECHANISMS[name]()
+    return m.solver(SolverOptions(**options)).solve_pose(goals)
+
+
+def test_converged():
+    """A reachable goal: steps are counted, residuals are below the thresholds."""
+    solution = solve('planar', {'end_goal': ((1.0, 1.5, 0), UNIT)})
+    assert solution.status is Status.CONVERGED
+    assert solution.message == f'CONVERGED after {solution.iterations} steps'
+    assert 1 < solution.iterations < 20
+    assert solution.starts == 1
+    assert solution.goal_errors['end_goal'].position <= 1e-6
+
+
+def test_stalled():
+    """An unreachable goal without restarts: nearest point, and the reason in words."""
+    solution = solve('planar', {'end_goal': ((0, 4.0, 0), UNIT)}, restarts=0)
+    assert solution.status is Status.STALLED
+    assert solution.goal_errors['end_goal'].position == pytest.approx(1.0, abs=1e-6)
+    assert solution.message.startswith('STALLED: no step helps any more; goal ')
+    assert "goal 'end_goal' is 1 m, 0 rad off" in solution.message
+
+
+def test_timeout_by_iterations():
+    """One step is not enough, and only one is taken."""
+    goals = {'end_goal': ((1.0, 1.5, 0), UNIT)}
+    solution = solve('planar', goals, max_iterations=1, restarts=0)
+    assert solution.status is Status.TIMEOUT
+    assert solution.iterations == 1
+    assert 'the iterations or the time budget are spent' in solution.message
+
+
+def test_timeout_by_time():
+    """A budget that is spent at once ends the solve at the next look at the clock."""
+    goals = {'hand_goal': ((9, 9, 9), UNIT)}
+    endless = {'max_iterations': 10**6, 'restarts': 10**6, 'stall_threshold': 0.0}
+    solution = solve('arm7', goals, time_budget=1e-9, **endless)
+    assert solution.status is Status.TIMEOUT
+    assert solution.iterations < 200
+
+
+def test_diverged():
+    """Undamped steps near a singularity overshoot: with adaptive damping off that is told."""
+    m = MECHANISMS['planar']()
+    options = SolverOptions(
+        adaptive_damping=False, damping_factor=0.0, diverge_threshold=0.0, restarts=0
+    )
+    start = np.array((0, 1e-2, 1e-2))
+    solution = m.solver(options).solve_pose({'end_goal': ((2.0, 0.3, 0), UNIT)}, start)
+    assert solution.status is Status.DIVERGED
+    assert 'the error grew; raise damping_factor or use adaptive_damping' in solution.message
+    # the best iterate, not the worst one, is what comes back
+    before = m.naive(['p1', 'p2', 'p3'], start).error(m.goals['end_goal'], ((2, 0.3, 0), UNIT))
+    assert solution.goal_errors['end_goal'].position <= before[0]
+
+
+def test_the_same_with_adaptive_damping_converges():
+    """The start that made undamped steps diverge is no trouble otherwise."""
+    m = MECHANISMS['planar']()
+    solution = m.solver(SolverOptions(restarts=0)).solve_pose(
+        {'end_goal': ((2.0, 0.3, 0), UNIT)}, (0, 1e-2, 1e-2)
+    )
+    assert solution.status is Status.CONVERGED
+
+
+def test_the_worst_chain_counts():
+    """One arm reaches, the other does not: STALLED, and each chain has its own result."""
+    m = MECHANISMS['two_arms']()
+    solver = m.solver(SolverOptions(restarts=2))
+    near = m.pose_of('left_hand')
+    solution = solver.solve_pose({'left_goal': near, 'right_goal': ((5, 0, 0), UNIT)})
+    assert solution.status is Status.STALLED
+    assert [chain.status for chain in solution.chains] == [Status.CONVERGED, Status.STALLED]
+    assert [list(chain.goal_errors) for chain in solution.chains] == [
+        ['left_goal'],
+        ['right_goal'],
+    ]
+    assert solution.chains[1].worst == 'right_goal'
+    assert "goal 'right_goal'" in solution.message
+
+
+@pytest.mark.parametrize('name', MECHANISMS)
+def test_reported_residuals_are_true(name):
+    """Errors in the result are those of an independent recomputation, met or not."""
+    m = MECHANISMS[name]()
+    solver, rng = m.solver(SolverOptions(restarts=1)), np.random.default_rng(9)
+    goals = {n: (rng.uniform(-1, 1, 3), rng.normal(size=4)) for n in m.goals}
+    solution = solver.solve_pose(goals)
+    there = m.naive(solver.joint_names, solution.q)
+    found = {**solution.goal_errors, **solution.closure_errors}
+    assert set(found) == {*m.goals, *m.closures}
+    for error_name, error in found.items():
+        wanted = there.error(there.closers[error_name], goals.get(error_name))
+        np.testing.assert_allclose(error, wanted, atol=1e-10, err_msg=error_name)
+    assert there.limit_excess() <= 0.0
+    met = max((max(e) for e in found.values()), default=0.0) <= 1e-6
+    assert met == (solution.status is Status.CONVERGED)
+
+
+def test_active_limits_are_named():
+    """Joints at a bound are listed, and are in the message."""
+    m = MECHANISMS['coupled']()
+    solution = m.solver(SolverOptions(restarts=0)).solve_pose({'tool_goal': ((-5, 0.5, 0), UNIT)})
+    at_limit = [n for n, j in m.joints.items() if j.dof and n in solution.active_limits]
+    assert at_limit
+    assert 'at limits: ' + ', '.join(solution.active_limits) in solution.message
+
+
+def test_a_closure_that_cannot_close_is_named():
+    """A loop that is too short: STALLED, the closure and its gap in the message."""
+    m = MECHANISMS['fourbar_pinned']()
+    m.links['coupler_end'].parent.set_position(0.1, 0, 0)
+    m.closures['pin'].set_position(0.3, 0, 0)
+    solution = m.solver(SolverOptions(restarts=3)).solve_pose({})
+    assert solution.status is Status.STALLED
+    assert "closure 'pin' is 0." in solution.message
+    assert solution.goal_errors == {}
+
+
+def test_starts_are_counted():
+    """The message says how many starts it took."""
+    m = MECHANISMS['arm6']()
+    solver = m.solver()
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        q = m.random_q(solver.joint_names, rng, spread=9)
+        solution = solver.solve_pose({'hand_goal': m.pose_of('hand', solver.joint_names, q)})
+        if solution.starts > 1:
+            break
+    assert solution.message.endswith(f'steps and {solution.starts} starts')
+
+
+def test_names_of_statuses():
+    """Names in the order of the numbers; larger is worse."""
+    assert STATUS_NAMES == ('CONVERGED', 'STALLED', 'DIVERGED', 'TIMEOUT')
+    assert Status.CONVERGED < Status.STALLED < Status.DIVERGED < Status.TIMEOUT
+
+
+def test_an_empty_graph():
+    """A single link: nothing to solve, nothing breaks."""
+    solver = Solver(Link('alone'))
+    assert solver.solve() == []
+    solution = solver.solve_pose({'alone': ((0, 0, 0), UNIT)})
+    assert solution.status is Status.CONVERGED
+    assert solver.solve_pose({'alone': ((1, 0, 0), UNIT)}).status is Status.STALLED

@@ -1,0 +1,166 @@
+"""Starts and goals where a solver gets stuck: straight arms, half turns, bounds, locks."""
+
+from building import Mechanism
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.status import Status
+from mechanisms import MECHANISMS
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+UNIT = (0, 0, 0, 1)
+ONE_START = SolverOptions(restarts=0)
+
+
+def straight(count, limits=None):
+    """Return a planar arm of unit links, stretched out along x."""
+    m = Mechanism('straight')
+    m.root('base')
+    parent = 'base'
+    for k in range(count):
+        m.joint(f'h{k}', parent, 'EZ', (1.0 if k else 0.0, 0, 0), limits=limits)
+        parent = f'h{k}_link'
+    m.tip('end', parent, (1, 0, 0))
+    m.goal('goal', 'end', 'X Y')
+    return m
+
+
+@pytest.mark.parametrize('count', [2, 3, 6])
+@pytest.mark.parametrize('share', [0.9, 0.5, 0.1])
+@pytest.mark.parametrize('limits', [None, (-3.1, 3.1)])
+def test_straight_arm_goal_straight_inwards(count, share, limits):
+    """No joint moves the end inwards at first order; the arm bends all the same."""
+    m = straight(count, limits)
+    solution = m.solver(ONE_START).solve_pose({'goal': ((share * count, 0, 0), UNIT)})
+    assert solution.status is Status.CONVERGED, solution.message
+
+
+def test_folded_arm_goal_straight_outwards():
+    """The other singularity of two links: folded back onto the base."""
+    m = straight(2)
+    solution = m.solver(ONE_START).solve_pose({'goal': ((1.5, 0, 0), UNIT)}, (0.0, np.pi))
+    assert solution.status is Status.CONVERGED
+
+
+@pytest.mark.parametrize('axis', [(1, 0, 0), (0, 1, 0), (0, 0, 1), (0.6, 0, 0.8)])
+@pytest.mark.parametrize(('name', 'link'), [('ball', 'wrist_link'), ('free_body', 'hand')])
+def test_orientation_half_a_turn_away(name, link, axis):
+    """A goal whose orientation is exactly half a turn off, about any axis."""
+    m = MECHANISMS[name]()
+    position, quat = m.pose_of(link)
+    turned = Rotation.from_rotvec(np.pi * np.array(axis)) * Rotation.from_quat(quat)
+    solver = m.solver(ONE_START)
+    solution = solver.solve_pose({link: (position, turned.as_quat())})
+    assert solution.status is Status.CONVERGED, solution.message
+    there = m.naive(solver.joint_names, solution.q).world(m.links[link])
+    np.testing.assert_allclose(there[:3, :3], turned.as_matrix(), atol=3e-6)
+    np.testing.assert_allclose(there[:3, 3], position, atol=1e-6)
+
+
+@pytest.mark.parametrize('axes', ['world', 'goal', 'link'])
+@pytest.mark.parametrize('free', ['EX', 'EY', 'EZ'])
+@pytest.mark.parametrize('name', ['ball', 'arm7', 'arm6'])
+def test_axis_alignment_half_a_turn_away(name, free, axes):
+    """One axis of the hand is to point the opposite way, free about it."""
+    m = MECHANISMS[name]()
+    goal = m.goals['hand_goal']
+    goal.set_goal_dof(*({'EX', 'EY', 'EZ'} - {free}))
+    goal.axes = axes
+    _, quat = m.pose_of('hand')
+    other = Rotation.from_quat(quat).as_matrix()[:, (['EX', 'EY', 'EZ'].index(free) + 1) % 3]
+    turned = Rotation.from_rotvec(np.pi * other) * Rotation.from_quat(quat)
+    goals = {'hand_goal': ((0, 0, 0), turned.as_quat())}
+    if axes == 'world':  # the turn's own axis `free` is of the root frame
+        start = np.eye(3)[(['EX', 'EY', 'EZ'].index(free) + 1) % 3]
+        turned = Rotation.from_rotvec(-np.pi * start) * Rotation.from_quat(quat)
+        goals = {'hand_goal': ((0, 0, 0), turned.as_quat())}
+    before = m.naive().error(goal, goals['hand_goal'])
+    assert before[1] == pytest.approx(np.pi, abs=1e-3)
+    solver = m.solver()
+    solution = solver.solve_pose(goals)
+    assert solution.status is Status.CONVERGED, solution.message
+    there = m.naive(solver.joint_names, solution.q)
+    assert there.error(goal, goals['hand_goal'])[1] <= 1e-6
+    assert there.limit_excess() <= 0.0
+
+
+@pytest.mark.parametrize('bound', ['lower', 'upper'])
+@pytest.mark.parametrize('name', ['arm6', 'arm7', 'mixed', 'universals'])
+def test_start_with_every_joint_on_a_limit(name, bound):
+    """All joints begin on a bound and have to come off it."""
+    m = MECHANISMS[name]()
+    solver, rng = m.solver(), np.random.default_rng(5)
+    lower = np.array([j.min_dof_limit[d] for j, d in solver.tree.owner])
+    upper = np.array([j.max_dof_limit[d] for j, d in solver.tree.owner])
+    (goal,) = m.goals
+    for _ in range(5):
+        q = 0.5 * m.random_q(solver.joint_names, rng, 9)
+        goals = {goal: m.pose_of(m.goals[goal].child.name, solver.joint_names, q)}
+        solution = solver.solve_pose(goals, lower if bound == 'lower' else upper)
+        assert solution.status is Status.CONVERGED, solution.message
+
+
+def test_a_bound_lets_go_in_one_start():
+    """Hinges that start on their bounds leave them as soon as the goal is inside."""
+    m = straight(3, (-1.0, 1.0))
+    for sign in (1, -1):
+        wanted = m.pose_of('end', ['h0', 'h1', 'h2'], sign * np.array((0.2, 0.4, 0.1)))
+        solution = m.solver(ONE_START).solve_pose({'goal': wanted}, np.full(3, sign * 1.0))
+        assert solution.status is Status.CONVERGED
+        assert (np.abs(solution.q) < 1.0).any()
+
+
+def test_a_bound_that_is_hit_is_left_again():
+    """A goal path that drives a joint into its limit and out again: it follows both ways."""
+    m = straight(2, (-1.2, 1.2))
+    solver, q = m.solver(ONE_START), np.array((0.3, 0.6))
+    seen = []
+    for angle in [*np.linspace(0.3, 2.2, 20), *np.linspace(2.2, 0.3, 20)]:
+        goal = ((1.75 * np.cos(angle), 1.75 * np.sin(angle), 0), UNIT)
+        solution = solver.solve_pose({'goal': goal}, q)
+        q = solution.q
+        seen.append((solution.status, q[0]))
+    assert max(value for _, value in seen) == 1.2
+    assert seen[0][0] is seen[-1][0] is Status.CONVERGED
+    assert seen[-1][1] == pytest.approx(seen[0][1], abs=1e-5)
+
+
+@pytest.mark.parametrize('name', ['arm6', 'hexapod', 'walker', 'coupled'])
+def test_all_joints_locked(name):
+    """Nothing may move: STALLED where something is asked, q as it was, no exception."""
+    m = MECHANISMS[name]()
+    for joint in m.joints.values():
+        joint.lock()
+    solver = m.solver()
+    q0 = solver.q
+    goals = dict.fromkeys(m.goals, ((3, 3, 3), UNIT))
+    solution = solver.solve_pose(goals)
+    assert solution.status is Status.STALLED
+    np.testing.assert_array_equal(solution.q, q0)
+
+
+def test_one_locked_axis_of_a_joint():
+    """A lock holds one axis of a ball, the others still turn."""
+    m = MECHANISMS['ball']()
+    m.joints['wrist'].lock('EY')
+    m.joints['shoulder'].lock('EX')
+    solver = m.solver()
+    q = solver.q
+    for name in ('wrist.EX', 'wrist.EZ', 'shoulder.EY', 'shoulder.EZ', 'elbow'):
+        q[solver.joint_names.index(name)] += 0.3
+    solution = solver.solve_pose({'hand_goal': m.pose_of('hand', solver.joint_names, q)})
+    assert solution.status is Status.CONVERGED
+    for name, value in (('wrist.EY', 0.0), ('shoulder.EX', 0.1)):
+        assert solution.q[solver.joint_names.index(name)] == value
+
+
+def test_start_in_a_wrist_singularity():
+    """Two wrist axes in line, and a goal that needs what they cannot do at first order."""
+    m = MECHANISMS['arm6']()
+    solver = m.solver(ONE_START)
+    q0 = np.array((0.2, 0.4, 0.8, 0.3, 0.0, -0.2))
+    position, quat = m.pose_of('hand', solver.joint_names, q0)
+    for axis in np.eye(3):
+        turned = Rotation.from_rotvec(0.3 * axis) * Rotation.from_quat(quat)
+        solution = solver.solve_pose({'hand_goal': (position, turned.as_quat())}, q0)
+        assert solution.status is Status.CONVERGED, solution.message

@@ -1,0 +1,48 @@
+"""What the README shows works."""
+
+import re
+import subprocess
+import sys
+
+from ik_node.description.closures_yaml import read_closures
+import pytest
+import yaml
+
+
+def blocks(repository, language):
+    """Return the README's code blocks of one language."""
+    text = (repository / 'README.md').read_text()
+    return re.findall(rf'^```{language}\n(.*?)^```', text, flags=re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize('number', [0, 1])
+def test_python_block_runs(repository, number):
+    """Each block runs as it stands, from the checkout."""
+    code = blocks(repository, 'python')[number]
+    run = [sys.executable, '-c', code]
+    done = subprocess.run(run, cwd=repository, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_there_are_no_other_python_blocks(repository):
+    """No block is left out above."""
+    assert len(blocks(repository, 'python')) == 2
+
+
+def test_closures_block_is_read(repository):
+    """The annotations parse, with the keys the reader knows."""
+    (text,) = blocks(repository, 'yaml')
+    loops = read_closures(text)
+    assert [loop.name for loop in loops.loops] == ['leg0_ball']
+    assert len(loops.actuated) == 6
+
+
+def test_parameters_in_the_table_exist(repository):
+    """Every parameter the README names is in config/ik_node.yaml."""
+    text = (repository / 'README.md').read_text()
+    section = text.split('### Parameters')[1].split('\n## ')[0]
+    named = re.findall(r'^\| `([\w.*]+)`', section, flags=re.MULTILINE)
+    declared = yaml.safe_load((repository / 'config' / 'ik_node.yaml').read_text())
+    known = set(declared['/**']['ros__parameters'])
+    assert {name.split('.')[0] for name in named} <= known
+    assert len(named) >= 6

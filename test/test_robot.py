@@ -1,0 +1,237 @@
+"""A robot: description, model and solver behind one face."""
+
+from ik_node.errors import OptionError, ShapeError, UnknownFrameError
+from ik_node.gallery.description_path import description_path
+from ik_node.robot import load_robot, Robot
+from ik_node.solver.solver import Solver
+from ik_node.solver.status import Status
+from naive import Naive
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+# A four-bar with its loop inside the description, a mimic joint on a side branch.
+FOURBAR = """<robot name="bars">
+  <link name="ground"/><link name="crank"/><link name="coupler"/><link name="rocker"/>
+  <link name="lamp"/><link name="shade"/>
+  <joint name="rock" type="continuous"><parent link="ground"/><child link="rocker"/>
+    <origin xyz="1 0 0" rpy="0 0 1.9"/><axis xyz="0 0 1"/></joint>
+  <joint name="drive" type="revolute"><parent link="ground"/><child link="crank"/>
+    <axis xyz="0 0 1"/><limit lower="0.2" upper="2.8" effort="1" velocity="3"/></joint>
+  <joint name="middle" type="continuous"><parent link="crank"/><child link="coupler"/>
+    <origin xyz="0.4 0 0"/><axis xyz="0 0 1"/></joint>
+  <joint name="nod" type="revolute"><parent link="ground"/><child link="lamp"/>
+    <origin xyz="0 1 0"/><axis xyz="0 1 0"/>
+    <limit lower="-1" upper="1" effort="1" velocity="2"/></joint>
+  <joint name="shake" type="prismatic"><parent link="lamp"/><child link="shade"/>
+    <axis xyz="0 0 1"/><limit lower="-0.3" upper="0.3" effort="1" velocity="2"/>
+    <mimic joint="nod" multiplier="0.5" offset="0.1"/></joint>
+  <loop_joint name="tie" type="revolute">
+    <link1 link="coupler" xyz="1.1 0 0" rpy="0 0 0"/>
+    <link2 link="rocker" xyz="0.9 0 0" rpy="0 0 0"/></loop_joint>
+</robot>"""
+
+
+@pytest.fixture
+def bars():
+    """Return the four-bar, its loop closed."""
+    return load_robot(FOURBAR)
+
+
+@pytest.fixture(scope='module')
+def hexapod():
+    """Return our own hexapod."""
+    return load_robot(description_path('hexapod.urdf'))
+
+
+def there(robot, q=None):
+    """Return the oracle at q, by default at the present values."""
+    q = robot.q if q is None else q
+    return Naive(robot.roots, dict(zip(robot.joint_names, q, strict=True)))
+
+
+def test_names_are_in_the_description_s_order(bars):
+    """Every movable joint, the mimic one included."""
+    assert bars.name == 'bars'
+    assert bars.joint_names == ['rock', 'drive', 'middle', 'nod', 'shake']
+    assert set(bars.links) == {'ground', 'crank', 'coupler', 'rocker', 'lamp', 'shade'}
+    assert list(bars.closures) == ['tie']
+    assert dict(bars.goals) == {}
+    assert bars.root.name == 'ground'
+
+
+def test_limits_and_speeds(bars):
+    """Infinite where the description has none."""
+    assert bars.lower.tolist() == [-np.inf, 0.2, -np.inf, -1.0, -0.3]
+    assert bars.upper.tolist() == [np.inf, 2.8, np.inf, 1.0, 0.3]
+    assert bars.max_velocity.tolist() == [np.inf, 3.0, np.inf, 2.0, 2.0]
+
+
+def test_loops_are_closed_on_load(bars):
+    """Zero is not loop-consistent; the loaded values are, and say so."""
+    assert bars.assembly.status is Status.CONVERGED
+    assert max(bars.assembly.closure_errors['tie']) <= 1e-6
+    assert max(there(bars).error(bars.closures['tie'])) <= 1e-6
+    raw = load_robot(FOURBAR, assemble=False)
+    assert raw.assembly is None
+    assert max(there(raw).error(raw.closures['tie'])) > 0.1
+
+
+def test_assemble_again(bars):
+    """After joints were moved by hand, assemble closes the loop near them."""
+    bars.joints['drive'].set_dof_values(1.2)
+    bars.joints['nod'].set_dof_values(0.3)
+    result = bars.assemble()
+    assert result is bars.assembly
+    assert result.status is Status.CONVERGED
+    assert max(there(bars).error(bars.closures['tie'])) <= 1e-6
+    assert there(bars).coupling_gap() <= 1e-12
+
+
+def test_q_is_a_copy_and_clamps(bars):
+    """Writing into q changes nothing; setting it clamps to the limits."""
+    q = bars.q
+    q[:] = 9.0
+    assert bars.q.max() < 9.0
+    bars.q = q
+    assert bars.q.tolist() == [9.0, 2.8, 9.0, 1.0, 0.3]
+    with pytest.raises(ShapeError, match=r'q: expected shape \(5,\), got shape \(4,\)'):
+        bars.q = np.zeros(4)
+
+
+def test_mobility(bars, hexapod):
+    """Freedoms with the loops closed; locks take some away."""
+    assert bars.mobility == 2
+    bars.joints['nod'].lock()
+    assert bars.mobility == 1
+    bars.joints['drive'].lock()
+    assert bars.mobility == 0
+    assert hexapod.mobility == 6
+
+
+def test_forward(bars, hexapod):
+    """Poses of all links at random values, mimic joints as they are given."""
+    rng = np.random.default_rng(1)
+    for robot in (bars, hexapod):
+        q = rng.uniform(-0.2, 0.2, len(robot.joint_names))
+        oracle = there(robot, q)
+        for name, link in robot.links.items():
+            np.testing.assert_allclose(robot.forward(q, name), oracle.world(link), atol=1e-13)
+
+
+def test_jacobian(hexapod):
+    """Six rows by all values: the derivative of forward, in root axes."""
+    q, step = hexapod.q, 1e-6
+    link = list(hexapod.links)[-1]
+    found = hexapod.jacobian(q, link)
+    assert found.shape == (6, len(q))
+    for at in range(len(q)):
+        moved = [hexapod.forward(q + sign * step * np.eye(len(q))[at], link) for sign in (1, -1)]
+        linear = (moved[0] - moved[1])[:3, 3] / (2 * step)
+        turn = Rotation.from_matrix(moved[0][:3, :3] @ moved[1][:3, :3].T).as_rotvec()
+        np.testing.assert_allclose(found[:, at], [*linear, *(turn / (2 * step))], atol=1e-8)
+
+
+@pytest.mark.parametrize('method', ['forward', 'jacobian'])
+def test_questions_that_make_no_sense(bars, method):
+    """Unknown links and bad q are named."""
+    ask = getattr(bars, method)
+    with pytest.raises(UnknownFrameError, match="no link named 'nose'; known: ground"):
+        ask(bars.q, 'nose')
+    with pytest.raises(ShapeError, match=r'q: expected shape \(5,\)'):
+        ask([0, 0], 'crank')
+    with pytest.raises(ShapeError, match='finite'):
+        ask([0, 0, np.nan, 0, 0], 'crank')
+
+
+def test_a_goal_begins_where_its_link_is(bars):
+    """Nothing moves until the goal does; the name is the link's by default."""
+    offset = ((0.5, 0.2, 0), (0, 0, np.sin(0.2), np.cos(0.2)))
+    plain, pen = bars.add_goal('crank'), bars.add_goal('coupler', name='pen', offset=offset)
+    assert list(bars.goals) == ['crank', 'pen']
+    assert plain.name == 'crank'
+    for goal in (plain, pen):
+        assert max(there(bars).error(goal)) <= 1e-12
+    solution = Solver(bars).solve_pose(
+        {name: (goal.position, goal.quaternion) for name, goal in bars.goals.items()}
+    )
+    assert solution.iterations == 0
+
+
+def test_a_goal_on_some_axes(bars):
+    """Axes are written as text; the answer is the oracle's."""
+    goal = bars.add_goal('coupler', name='pen', dof='X', axes='goal')
+    position = goal.position + np.array((0.05, 5.0, 0))
+    solver = Solver(bars)
+    solution = solver.solve_pose({'pen': (position, goal.quaternion)})
+    assert solution.q.shape == (5,)
+    wanted = (position, goal.quaternion)
+    found = there(bars, solution.q).error(goal, wanted)
+    assert found[0] == pytest.approx(solution.goal_errors['pen'].position, abs=1e-12)
+    assert max(there(bars, solution.q).error(bars.closures['tie'])) <= 1e-6
+
+
+def test_goals_that_are_refused(bars):
+    """Unknown links, taken names, unknown axes."""
+    bars.add_goal('crank')
+    with pytest.raises(UnknownFrameError, match="no link named 'nose'"):
+        bars.add_goal('nose')
+    for name in ('crank', 'tie'):
+        with pytest.raises(OptionError, match=f"name: '{name}' is not allowed; allowed: a name"):
+            bars.add_goal('crank', name=name)
+    with pytest.raises(OptionError, match='dof'):
+        bars.add_goal('coupler', dof='X W')
+    with pytest.raises(OptionError, match='axes'):
+        bars.add_goal('coupler', axes='sideways')
+    assert list(bars.goals) == ['crank']
+    assert [j.name for j in bars.links['coupler'].closure_joints] == ['tie']
+
+
+def test_a_goal_is_removed(bars):
+    """It is gone from the robot, from the link and from solvers made later."""
+    bars.add_goal('crank')
+    bars.remove_goal('crank')
+    assert dict(bars.goals) == {}
+    assert bars.links['crank'].closure_joints == []
+    assert Solver(bars).solve_pose({}).goal_errors == {}
+    with pytest.raises(UnknownFrameError, match="no goal named 'crank'; known: none"):
+        bars.remove_goal('crank')
+
+
+def test_solve_pose_of_a_robot(hexapod):
+    """The platform of our hexapod lifts, tilts and comes back; loops closed, limits kept."""
+    solver = Solver(hexapod)
+    q0 = solver.q
+    pose = hexapod.forward(q0, 'platform_link')
+    for tilt, lift in ((0.05, 0.004), (-0.05, -0.004), (0.0, 0.0)):
+        turned = Rotation.from_rotvec((tilt, 0, 0)) * Rotation.from_matrix(pose[:3, :3])
+        wanted = (pose[:3, 3] + (0, 0, lift), turned.as_quat())
+        solution = solver.solve_pose({'platform_link': wanted}, q0)
+        assert solution.status is Status.CONVERGED
+        oracle = there(hexapod, solution.q)
+        assert max(max(oracle.error(c)) for c in hexapod.closures.values()) <= 1e-6
+        assert oracle.limit_excess() <= 0.0
+        np.testing.assert_allclose(
+            oracle.world(hexapod.links['platform_link'])[:3, 3], wanted[0], atol=1e-6
+        )
+        q0 = solution.q
+
+
+def test_a_floating_root():
+    """With root='floating' the base moves with six degrees of freedom more."""
+    fixed, floating = load_robot(FOURBAR), load_robot(FOURBAR, root='floating')
+    assert len(floating.joint_names) == len(fixed.joint_names) + 6
+    assert isinstance(floating, Robot)
+    solution = Solver(floating).solve_pose({'ground': ((0.3, 0.2, 0.1), (0, 0, 0, 1))})
+    assert solution.status is Status.CONVERGED
+    values = dict(zip(floating.joint_names, solution.q, strict=True))
+    ground = Naive(floating.roots, values).world(floating.links['ground'])
+    np.testing.assert_allclose(ground[:3, 3], (0.3, 0.2, 0.1), atol=1e-6)
+
+
+def test_closures_given_replace_those_of_the_file():
+    """An empty annotation opens the loop."""
+    robot = load_robot(FOURBAR, closures={'closures': []})
+    assert dict(robot.closures) == {}
+    assert robot.assembly is None
+    assert robot.mobility == 4

@@ -1,0 +1,120 @@
+"""Real robots solved to configurations that others computed, from home and from bent starts."""
+
+import json
+
+from ik_node.kernels._jit import compiled
+from ik_node.robot import load_robot
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.solver import Solver
+from ik_node.solver.status import Status
+from naive import Naive, pose
+import numpy as np
+import pytest
+
+SETS = (
+    'abb_irb2400',
+    'agibot_g1',
+    'athlete_pinned',
+    'closed_loop_2bt',
+    'delta_clavel',
+    'drake_four_bar',
+    'fivebar_planar',
+    'fourbar_crank_rocker',
+    'gepetto_5bar',
+    'gepetto_5bar_3d',
+    'gepetto_digit_leg',
+    'pi_hexapod',
+    'planar_3rrr',
+    'robotiq_2f85_ros2',
+    'slider_crank_offset',
+    'ur5e',
+    'urdfplus_four_bar',
+)
+ASKED = 1e-6
+# Plain Python is a hundred times slower: some of the poses are for coverage.
+STRIDE = 1 if compiled else 20
+
+
+class Known:
+    """One truth set with its robot, its goals and a solver."""
+
+    def __init__(self, name, shared):
+        self.truth = json.loads((shared / 'truth' / f'{name}.json').read_text())
+        annotations = self.truth.get('closures_yaml')
+        self.robot = load_robot(
+            shared / self.truth['model'],
+            closures=shared / annotations if annotations else None,
+            assemble=False,
+        )
+        for frame in self.truth['goal_frames']:
+            offset = (frame['xyz'], frame['quat_xyzw'])
+            self.robot.add_goal(frame['link'], name=f'goal_{frame["name"]}', offset=offset)
+        self.solver = Solver(self.robot, SolverOptions())
+        self.order = [self.truth['joints'].index(n) for n in self.solver.joint_names]
+
+    def q(self, entry):
+        """Return a pose's values in the order of q."""
+        return np.array(entry['q'])[self.order]
+
+    def goals(self, entry):
+        """Return the goals of a pose for `solve_pose`."""
+        return {
+            f'goal_{name}': (frame['xyz'], frame['quat_xyzw'])
+            for name, frame in entry['frames'].items()
+        }
+
+    def solves(self, entry, start):
+        """Solve for a pose; check the answer by the oracle; return whether it was reached."""
+        goals = self.goals(entry)
+        solution = self.solver.solve_pose(goals, start)
+        values = dict(zip(self.solver.joint_names, solution.q, strict=True))
+        there = Naive(self.robot.roots, values)
+        assert there.limit_excess() <= 1e-12
+        assert there.coupling_gap() <= 1e-12
+        for name in self.robot.closures:
+            assert max(there.error(there.closers[name])) <= ASKED + 1e-12, name
+        met = all(
+            max(there.error(there.closers[name], wanted)) <= ASKED + 1e-12
+            for name, wanted in goals.items()
+        )
+        assert met == (solution.status is Status.CONVERGED)
+        for frame in self.truth['goal_frames'] if met else ():
+            world = there.world(self.robot.links[frame['link']])
+            wanted = entry['frames'][frame['name']]
+            np.testing.assert_allclose(
+                world @ pose(frame['xyz'], frame['quat_xyzw']),
+                pose(wanted['xyz'], wanted['quat_xyzw']),
+                atol=3e-6,
+            )
+        return met
+
+
+@pytest.fixture(scope='module', params=SETS)
+def known(request, shared):
+    """Return one truth set after the other."""
+    return Known(request.param, shared)
+
+
+def test_every_pose_from_home(known):
+    """Loops, limits and goals of every pose, starting from the first."""
+    home = known.q(known.truth['poses'][0])
+    reached = [known.solves(entry, home) for entry in known.truth['poses'][::STRIDE]]
+    assert all(reached)
+
+
+def test_poses_from_bent_open_starts(known):
+    """The same from starts where every joint is off by up to 0.2 and the loops are open."""
+    rng = np.random.default_rng(11)
+    home = known.q(known.truth['poses'][0])
+    low, high = known.robot.lower, known.robot.upper
+    for entry in known.truth['poses'][:: 8 * STRIDE]:
+        start = np.clip(home + rng.uniform(-0.2, 0.2, home.size), low, high)
+        assert known.solves(entry, start)
+
+
+def test_truth_satisfies_itself(known):
+    """A start at the pose itself is CONVERGED without a step."""
+    for entry in known.truth['poses'][::10]:
+        solution = known.solver.solve_pose(known.goals(entry), known.q(entry))
+        assert solution.status is Status.CONVERGED
+        assert solution.iterations == 0
