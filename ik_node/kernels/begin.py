@@ -142,13 +142,12 @@ def restart(s: Solve) -> None:
     for v in range(s.nv):
         least, most = s.w[s.lower + v], s.w[s.upper + v]
         start = s.w[s.x_start + v]
-        middle = 0.5 * (least + most)
-        if not most - least < 1e300:
-            middle = min(max(0.0, least), most)
-            centre = middle if around_middle else start
+        if most - least < 1e300:
+            centre = 0.5 * (least + most) if around_middle else start
+        else:
+            centre = min(max(0.0, least), most) if around_middle else start
             least, most = max(least, centre - pi), min(most, centre + pi)
         drawn = least + (most - least) * random_number(s)
-        centre = middle if around_middle else start
         s.w[s.x + v] = centre + share * (drawn - centre)
 
 

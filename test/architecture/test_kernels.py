@@ -25,6 +25,7 @@ with warnings.catch_warnings(record=True) as caught:
     from ik_node.kernels import _jit
     from mechanisms import MECHANISMS
     from ik_node.solver.options import SolverOptions
+warnings.simplefilter('error')  # plain Python must not warn of what compiled code does in silence
 print('compiled', _jit.compiled)
 ours = [w for w in caught if 'plain Python' in str(w.message)]
 print('warnings', len(ours), *[w.category.__name__ for w in ours])
