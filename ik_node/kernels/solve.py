@@ -159,9 +159,11 @@ def before_reaching(s: Solve) -> bool:
     """Return whether a step towards all rows is due."""
     if all_within_tolerance(s, s.k[LAST_LEVEL]):
         s.k[STATUS] = STATUS_CONVERGED
-        for r in range(s.nr):
-            s.w[s.hold + r] = 0.0
-        enter_phase(s, PHASE_SETTLE, s.k[LAST_LEVEL] + 1)
+        if largest(s, s.pull) > 0.0:
+            enter_phase(s, PHASE_SETTLE, s.k[LAST_LEVEL] + 1)
+        else:
+            # Residuals are those of x already, for the last step was kept.
+            s.k[PHASE] = PHASE_DONE
         return False
     if s.k[START_ITERATIONS] >= s.options[MAX_ITERATIONS] or s.k[INTERRUPTED] == 1:
         s.k[OUT_OF_ITERATIONS] = 1
