@@ -79,7 +79,11 @@ def entry(function: F) -> F:
 
 
 def planner(function: F) -> F:
-    """Compile a function that may allocate: work done once per structure, not once per step."""
+    """
+    Compile a function that may allocate: work done once per structure, not once per step.
+
+    It must not call a kernel that returns a `Solve`: that would count references on one side only.
+    """
     return _compile(function, cache=True)
 
 
