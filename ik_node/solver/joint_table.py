@@ -40,7 +40,7 @@ class JointTable:
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
         self.has_targets = False
-        self.rows = np.zeros((JOINT_ROWS, len(tree.names)))
+        self.rows: Array = np.zeros((JOINT_ROWS, len(tree.names)))
         self.followers = [
             (tree.q_of_column[at], tree.q_of_column[column.master], column.coefficients)
             for at, column in enumerate(tree.columns)
