@@ -28,12 +28,17 @@ def main(args: Sequence[str] | None = None) -> int:
         0 after SIGINT, SIGTERM or a shutdown from outside; 2 when it cannot start as told.
 
     """
-    node = None
-    begun = False
-    code = 1
     try:
         rclpy.init(args=None if args is None else list(args))
-        begun = True
+    except RuntimeError as error:
+        # What rclpy says of --ros-args that it cannot read may quote a whole robot description.
+        print(f'ik_node: cannot start: {" ".join(str(error).split())[:300]}', file=sys.stderr)
+        return 2
+    except (KeyboardInterrupt, ExternalShutdownException):
+        return 0
+    node = None
+    code = 1
+    try:
         from ik_node.ros.node import IkNode
 
         node = IkNode()
@@ -46,7 +51,7 @@ def main(args: Sequence[str] | None = None) -> int:
         code = 2
     except Exception:
         # A shutdown in the middle of a callback: whatever it broke is no news.
-        if not begun or rclpy.ok():
+        if rclpy.ok():
             raise
         code = 0
     finally:

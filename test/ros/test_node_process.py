@@ -37,6 +37,7 @@ def test_ends_cleanly_while_it_waits(graph, number):
         (['-p', 'solver.restarts:=1.5'], 'solver.restarts: 1.5 is not allowed'),
         (['-p', 'goal_names:=[a.b]'], 'without dots'),
         (['-r', 'ik_node/joint_states:=joint_states'], 'hear itself'),
+        (['-p', 'rate:={a: b'], 'cannot start'),
     ],
 )
 def test_bad_start_is_one_fatal_line(graph, words, reason):
