@@ -9,13 +9,19 @@ from ik_node.model.link import Link
 import numpy as np
 
 
-def fourbar():
-    """Build a planar four-bar closed by a weld: crank, coupler, rocker, hinge at its end."""
-    m = Mechanism('fourbar')
+def fourbar_arms(name):
+    """Build a four-bar's crank with its coupler, and its rocker, not yet closed."""
+    m = Mechanism(name)
     m.root('ground')
     m.joint('crank', 'ground', 'EZ', limits=(0.2, 2.8))
     m.joint('coupler', 'crank_link', 'EZ', (0.4, 0, 0))
     m.joint('rocker', 'ground', 'EZ', (1.0, 0, 0))
+    return m
+
+
+def fourbar():
+    """Build a planar four-bar closed by a weld: crank, coupler, rocker, hinge at its end."""
+    m = fourbar_arms('fourbar')
     m.joint('pin', 'rocker_link', 'EZ', (0.9, 0, 0))
     m.tip('coupler_end', 'coupler_link', (1.1, 0, 0))
     m.closure('weld', 'pin_link', 'coupler_end')
@@ -39,11 +45,7 @@ def fourbar_values(crank):
 
 def fourbar_pinned():
     """Build the same four-bar, the pin being a DoF of the closure joint itself."""
-    m = Mechanism('fourbar_pinned')
-    m.root('ground')
-    m.joint('crank', 'ground', 'EZ', limits=(0.2, 2.8))
-    m.joint('coupler', 'crank_link', 'EZ', (0.4, 0, 0))
-    m.joint('rocker', 'ground', 'EZ', (1.0, 0, 0))
+    m = fourbar_arms('fourbar_pinned')
     m.tip('coupler_end', 'coupler_link', (1.1, 0, 0))
     pin = Joint('pin')
     pin.set_dof('EZ')

@@ -127,10 +127,7 @@ def _bound_master(
     ends = [low, high]
     for limit in limits:
         if np.isfinite(limit):
-            shifted = np.polynomial.Polynomial(polynomial) - limit
-            roots = np.asarray(shifted.roots(), dtype=complex)
-            real = roots.real[np.abs(roots.imag) < 1e-9]
-            ends += [float(r) for r in real if low < r < high]
+            ends += [root for root in _crossings(polynomial, limit) if low < root < high]
     ends.sort()
     best = (own[1], own[0])
     for first, last in pairwise(ends):
@@ -141,16 +138,21 @@ def _bound_master(
     return best
 
 
+def _crossings(polynomial: tuple[float, ...], bound: float) -> list[float]:
+    """Return where the master's value takes its follower to a bound."""
+    shifted = np.polynomial.Polynomial(polynomial) - bound
+    roots = np.asarray(shifted.roots(), dtype=complex)
+    return [float(root) for root in roots.real[np.abs(roots.imag) < 1e-9]]
+
+
 def _nearest_crossings(
     polynomial: tuple[float, ...], master: float, width: float
 ) -> tuple[float, float]:
     """Return how far the master may go down and up until its follower has moved by `width`."""
-    curve = np.polynomial.Polynomial(polynomial)
-    value = float(curve(master))
+    value = float(np.polynomial.Polynomial(polynomial)(master))
     down, up = -np.inf, np.inf
     for bound in (value - width, value + width):
-        roots = np.asarray((curve - bound).roots(), dtype=complex)
-        for root in roots.real[np.abs(roots.imag) < 1e-9].tolist():
+        for root in _crossings(polynomial, bound):
             if root < master:
                 down = max(down, root)
             elif root > master:
