@@ -2,10 +2,11 @@
 Measure speed; `python -m ik_node bench [NAME] [options of NAME]`.
 
     solve       time of one solve from Python: arms, four-bar, hexapods
+    structure   time to rearrange a robot while it is in use
     start       time to import, and to the first solve of a process
     node        goal message to joint state message, through real ROS 2 processes
 
-Without a name: all three.
+Without a name: all.
 """
 
 from __future__ import annotations
@@ -14,7 +15,12 @@ from pathlib import Path
 import subprocess
 import sys
 
-SCRIPTS = {'solve': 'solve_pose.py', 'start': 'start_up.py', 'node': 'node_latency.py'}
+SCRIPTS = {
+    'solve': 'solve_pose.py',
+    'structure': 'update_structure.py',
+    'start': 'start_up.py',
+    'node': 'node_latency.py',
+}
 
 
 def main(words: list[str]) -> int:

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import Any, TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ik_node.conversions import robot_to_ik_root, set_ik_from_urdf, set_urdf_from_ik
     from ik_node.errors import (
         DescriptionError,
         IkError,
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
     from ik_node.model.joint import Joint
     from ik_node.model.link import Link
     from ik_node.model.topology import find_roots, save_rest_pose
-    from ik_node.robot import load_robot, Robot
+    from ik_node.robot import from_dh, load_robot, Robot
+    from ik_node.solver.async_solver import AsyncSolver
+    from ik_node.solver.mobility import Mobility
     from ik_node.solver.options import SolverOptions
     from ik_node.solver.result import PoseError, Solution, SolveResult
     from ik_node.solver.solver import Solver
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
 __version__ = '0.1.0'
 
 _WHERE = {
+    'conversions': ('robot_to_ik_root', 'set_ik_from_urdf', 'set_urdf_from_ik'),
     'errors': (
         'DescriptionError',
         'IkError',
@@ -52,7 +56,9 @@ _WHERE = {
     'model.joint': ('Joint',),
     'model.link': ('Link',),
     'model.topology': ('find_roots', 'save_rest_pose'),
-    'robot': ('Robot', 'load_robot'),
+    'robot': ('Robot', 'from_dh', 'load_robot'),
+    'solver.async_solver': ('AsyncSolver',),
+    'solver.mobility': ('Mobility',),
     'solver.options': ('SolverOptions',),
     'solver.result': ('PoseError', 'Solution', 'SolveResult'),
     'solver.solver': ('Solver',),
@@ -64,6 +70,7 @@ __all__ = [
     'DOF',
     'DOF_NAMES',
     'STATUS_NAMES',
+    'AsyncSolver',
     'Closure',
     'DescriptionError',
     'Frame',
@@ -71,6 +78,7 @@ __all__ = [
     'IkError',
     'Joint',
     'Link',
+    'Mobility',
     'OptionError',
     'PoseError',
     'Robot',
@@ -84,8 +92,12 @@ __all__ = [
     'UnknownFrameError',
     'UnsupportedElementError',
     'find_roots',
+    'from_dh',
     'load_robot',
+    'robot_to_ik_root',
     'save_rest_pose',
+    'set_ik_from_urdf',
+    'set_urdf_from_ik',
 ]
 
 

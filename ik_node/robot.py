@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ik_node.description.description import Description
+from ik_node.description.dh import read_dh
 from ik_node.description.read import read_description
-from ik_node.errors import OptionError, UnknownFrameError
+from ik_node.errors import TopologyError
 from ik_node.model.closure import Closure
-from ik_node.model.dof import parse_dofs
 from ik_node.model.frame import Frame
-from ik_node.model.goal import Goal
 from ik_node.model.joint import Joint
 from ik_node.model.kinematics import jacobian_of, pose_of
 from ik_node.model.link import Link
-from ik_node.model.rotation import matrix_to_quat, pose_matrix
+from ik_node.robot_goals import RobotGoals
+from ik_node.solver.mobility import Mobility, mobility_of
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.result import SolveResult
 from ik_node.solver.solver import Solver
@@ -25,11 +25,8 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
-# A singular value of the closures below this share of the largest counts as zero.
-RANK_TOLERANCE = 1e-6
 
-
-class Robot:
+class Robot(RobotGoals):
     """
     A robot with its loops.
 
@@ -48,9 +45,8 @@ class Robot:
     """
 
     def __init__(self, description: Description) -> None:
-        self.description = description
+        super().__init__(description)
         self.assembly: SolveResult | None = None
-        self._goals: dict[str, Goal] = {}
         self._solver = Solver(self, SolverOptions(restarts=20))
 
     # -- what there is
@@ -104,11 +100,6 @@ class Robot:
     def closures(self) -> Mapping[str, Closure]:
         """All closures by name."""
         return self.description.closures
-
-    @property
-    def goals(self) -> Mapping[str, Goal]:
-        """All goals by name."""
-        return self._goals
 
     @property
     def joint_names(self) -> list[str]:
@@ -190,80 +181,48 @@ class Robot:
         """
         return jacobian_of(self._solver.tree, self._solver.checked_q(q), self._link(link))
 
-    def _link(self, name: str) -> Link:
-        link = self.links.get(name)
-        if link is None:
-            raise UnknownFrameError(name, self.links, 'link')
-        return link
+    # -- masses
 
-    # -- goals
+    @property
+    def mass(self) -> float:
+        """Mass of all links [kg]; 0 = the description has none."""
+        return float(sum(link.mass for link in self.links.values()))
 
-    def add_goal(
-        self,
-        link: str,
-        *,
-        name: str | None = None,
-        dof: str = 'X Y Z EX EY EZ',
-        axes: str = 'world',
-        offset: tuple[ArrayLike, ArrayLike] | None = None,
-    ) -> Goal:
+    def centre_of_mass(self, q: ArrayLike, link: str | None = None) -> Array:
         """
-        Ask a pose of a link; the goal begins where the link is.
-
-        A `Solver` made before must be told with `update_structure`.
+        Return the centre of mass in the root frame.
 
         Parameters
         ----------
-        link : str
-            Its name.
-        name : str, optional
-            Of the goal; the link's by default.
-        dof : str
-            Axes that are asked for.
-        axes : {'world', 'goal', 'link'}
-            Whose axes `dof` counts in.
-        offset : (position (3,) [m], quat_xyzw (4,)), optional
-            The goal frame in the link.
+        q : array_like, shape (nq,)
+            [rad or m], taken as they are: mimic joints are not moved along.
+        link : str, optional
+            Of this link and all that it carries; None = of the whole robot.
+
+        Returns
+        -------
+        ndarray, shape (3,)
+            [m]
 
         Raises
         ------
-        UnknownFrameError
-            If there is no such link.
-        OptionError
-            If the name is taken, or `dof` or `axes` are not allowed.
+        UnknownFrameError, ShapeError
+            As in `forward`.
+        TopologyError
+            If none of the links has a mass.
 
         """
-        goal = Goal(name=link if name is None else name)
-        if goal.name in self._goals or goal.name in self.closures:
-            raise OptionError('name', goal.name, 'a name that no goal or closure has')
-        goal.set_goal_dof(*parse_dofs(dof))
-        goal.axes = axes
-        if offset is not None:
-            goal.set_offset(*offset)
-        goal.make_closure(self._link(link))
-        there = self._link(link).matrix_world @ pose_matrix(
-            goal.offset_position, goal.offset_quaternion
-        )
-        goal.set_position(*there[:3, 3])
-        goal.set_quaternion(*matrix_to_quat(there[:3, :3]))
-        self._goals[goal.name] = goal
-        return goal
-
-    def remove_goal(self, name: str) -> None:
-        """
-        Take a goal away; a `Solver` made before must be told with `update_structure`.
-
-        Raises
-        ------
-        UnknownFrameError
-            If there is no such goal.
-
-        """
-        goal = self._goals.pop(name, None)
-        if goal is None:
-            raise UnknownFrameError(name, self._goals, 'goal')
-        if goal.child is not None:
-            goal.remove_child(goal.child)
+        values, tree = self._solver.checked_q(q), self._solver.tree
+        links = self.links.values() if link is None else self._link(link).links_below()
+        bodies = [body for body in links if body.mass > 0.0]
+        if not bodies:
+            raise TopologyError(
+                f'{link or self.name!r} has no mass, so no centre of mass: give the links of the '
+                'description an <inertial>, or set Link.mass'
+            )
+        places = [pose_of(tree, values, body) @ [*body.centre_of_mass, 1.0] for body in bodies]
+        centre: Array = np.average(places, axis=0, weights=[body.mass for body in bodies])
+        return centre[:3]
 
     # -- loops
 
@@ -292,18 +251,14 @@ class Robot:
         return self.assembly
 
     @property
-    def mobility(self) -> int:
+    def mobility(self) -> Mobility:
         """
         Degrees of freedom at the present configuration, loops closed.
 
         The number of free values less the rank of the closures' Jacobian; locked joints and
-        couplings count as not free.
+        couplings count as not free. An int that knows what it is made of.
         """
-        jacobian, free = self._solver.closure_jacobian()
-        if jacobian.size == 0:
-            return free
-        values = np.linalg.svd(jacobian, compute_uv=False)
-        return free - int(np.sum(values > RANK_TOLERANCE * max(values[0], 1e-12)))
+        return mobility_of(self._solver, self.closures)
 
 
 def load_robot(
@@ -326,7 +281,7 @@ def load_robot(
     root : {'fixed', 'floating'}
         Floating: the base moves with six degrees of freedom.
     trim_unused : bool
-        Leave out branches without movable joints.
+        Leave out branches without movable joints; their masses go to the links they hang on.
     assemble : bool
         Close the loops from the description's values: zero is usually not loop-consistent. How
         that went is in `Robot.assembly`.
@@ -343,3 +298,51 @@ def load_robot(
     if assemble and robot.closures:
         robot.assemble()
     return robot
+
+
+def from_dh(
+    rows: ArrayLike,
+    *,
+    convention: str = 'standard',
+    order: str | Sequence[str] = 'd a alpha theta',
+    degrees: bool = False,
+    limits: ArrayLike | None = None,
+    joints: str | None = None,
+) -> Robot:
+    """
+    Make an arm from its Denavit-Hartenberg table.
+
+    Its links are link0 (the root) to linkn, its joints joint1 to jointn; link i is frame i of the
+    table, linkn therefore the tool's.
+
+    Parameters
+    ----------
+    rows : array_like, shape (n, 4)
+        One row a joint, [m] and [rad]. theta is the offset of a turning joint, d that of a
+        sliding one: what they are at q = 0.
+    convention : {'standard', 'modified'}
+        standard: T = Rz(theta) Tz(d) Tx(a) Rx(alpha). modified (Craig's):
+        T = Rx(alpha) Tx(a) Rz(theta) Tz(d), where a row has the alpha and a that Craig numbers
+        one less.
+    order : str or sequence of str
+        Of the columns: d, a, alpha and theta in any order.
+    degrees : bool
+        Whether alpha, theta and the limits of turning joints are in degrees.
+    limits : array_like, shape (n, 2), optional
+        Lower and upper limit of every joint value, [rad] or [m]; infinite = none.
+    joints : str, optional
+        'R' (turns about z) or 'P' (slides along z) for every row, as in 'RRPR'; None = all turn.
+
+    Raises
+    ------
+    ShapeError
+        If rows or limits have the wrong shape or hold NaN.
+    OptionError
+        If convention, order or joints are none of the above, or a lower limit is above its upper.
+
+    """
+    return Robot(
+        read_dh(
+            rows, convention=convention, order=order, degrees=degrees, limits=limits, joints=joints
+        )
+    )

@@ -115,3 +115,15 @@ class Mechanism:
 def split(matrix):
     """Return position and quaternion (xyzw) of a 4x4 pose."""
     return matrix[:3, 3].copy(), Rotation.from_matrix(matrix[:3, :3]).as_quat()
+
+
+def mechanism_of(robot):
+    """Return a loaded robot as a mechanism."""
+    return Mechanism(
+        robot.name,
+        list(robot.roots),
+        dict(robot.links),
+        dict(robot.joints),
+        dict(robot.closures),
+        dict(robot.goals),
+    )

@@ -193,6 +193,36 @@ def universal_and_distance():
     return m
 
 
+def standing():
+    """Return a body on two straight legs, its feet held by the ground."""
+    m = Mechanism('standing')
+    m.root('ground')
+    m.joint('float', 'ground', 'X Y Z EX EY EZ', (0, 0, 0.9), link='body')
+    for side, y in (('l', 0.1), ('r', -0.1)):
+        m.joint(f'{side}_hip', 'body', 'EX EY EZ', (0, y, 0), limits=(-1.5, 1.5))
+        m.joint(f'{side}_knee', f'{side}_hip_link', 'EY', (0, 0, -0.4), limits=(0.0, 2.5))
+        m.joint(f'{side}_ankle', f'{side}_knee_link', 'EX EY', (0, 0, -0.4), limits=(-1.2, 1.2))
+        m.tip(f'{side}_foot', f'{side}_ankle_link', (0, 0, -0.1))
+        m.closure(f'{side}_ground', 'ground', f'{side}_foot', xyz=(0, y, 0))
+    m.goal('body_goal', 'body')
+    return m
+
+
+def parallelogram():
+    """Build four bars of which opposite ones are equal; flat, its two branches meet."""
+    m = Mechanism('parallelogram')
+    m.root('ground')
+    m.joint('a', 'ground', 'EZ')
+    m.joint('b', 'a_link', 'EZ', (0.5, 0, 0))
+    m.joint('c', 'ground', 'EZ', (1, 0, 0))
+    m.tip('b_end', 'b_link', (1, 0, 0))
+    m.tip('c_end', 'c_link', (0.5, 0, 0))
+    m.closure('pin', 'b_end', 'c_end', dof='X Y')
+    m.tip('pen', 'b_link', (0.5, 0.2, 0))
+    m.goal('pen_goal', 'pen', 'X Y')
+    return m
+
+
 def string_of_bodies(order=(0, 1, 2, 3)):
     """Build four bodies A M B C tied by A-M, M-B, B-C; `order` is the order of the roots."""
     m = Mechanism('string_of_bodies')
@@ -222,6 +252,8 @@ CLOSED = {
         walker,
         two_arm_box,
         universal_and_distance,
+        standing,
+        parallelogram,
         string_of_bodies,
     )
 }

@@ -8,6 +8,7 @@ quaternions, DoF, limits, couplings, axes.
 from ik_node.model.constraint import Constraint
 from ik_node.model.dof import DOF_NAMES
 from ik_node.model.joint import Joint
+from ik_node.model.link import Link
 import numpy as np
 from scipy.spatial.transform import Rotation
 
@@ -95,12 +96,22 @@ class Naive:
     def ends(self, closer, wanted=None):
         """Return the 4x4 poses of frames A and B; `wanted` = another pose of B in its parent."""
         a = self.world(closer.child)
-        if isinstance(closer, Constraint):
+        if isinstance(closer, Constraint) and closer.kind == 'centre_of_mass':
+            a = pose(self.centre_of_mass(closer.child), (0, 0, 0, 1))
+        elif isinstance(closer, Constraint):
             a = a @ pose(closer.offset_position, closer.offset_quaternion)
         if wanted is None:
             return a, self.world(closer)
         above = np.eye(4) if closer.parent is None else self.world(closer.parent)
         return a, above @ pose(*wanted)
+
+    def centre_of_mass(self, link):
+        """Return the centre of all mass that hangs at and under a link, root frame."""
+        bodies = [frame for frame in frames_of([link]) if isinstance(frame, Link)]
+        moments = sum(
+            body.mass * (self.world(body) @ [*body.centre_of_mass, 1.0])[:3] for body in bodies
+        )
+        return moments / sum(body.mass for body in bodies)
 
     def residual(self, closer, wanted=None):
         """Return the translation rows [m] and the rotation rows [rad] of a closure or goal."""
@@ -111,6 +122,10 @@ class Naive:
             kind, axes, mask = closer.kind, closer.axes, closer.dof_flags
         if kind == 'distance':
             return np.array([np.linalg.norm(gap) - closer.distance]), np.zeros(0)
+        if kind == 'look_at':
+            return np.zeros(0), sight(turn_a.T @ -gap)
+        if kind == 'centre_of_mass':
+            mask = mask & (np.arange(6) < 3)
         if kind == 'universal':
             return turn_b.T @ gap, np.array([turn_a[:, 1] @ turn_b[:, 0]])
         counting = {'world': np.eye(3), 'goal': turn_b, 'link': turn_a}[axes]
@@ -146,6 +161,12 @@ class Naive:
             ),
             default=0.0,
         )
+
+
+def sight(seen):
+    """Return the angle between +z and where a point is seen, times its direction in xy."""
+    aside = np.linalg.norm(seen[:2])
+    return seen[:2] / aside * np.arctan2(aside, seen[2])
 
 
 def pointing(turn_a, turn_b, axes, free):

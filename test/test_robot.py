@@ -1,6 +1,7 @@
 """A robot: description, model and solver behind one face."""
 
-from ik_node.errors import OptionError, ShapeError, UnknownFrameError
+from fourbar_urdf import FOURBAR
+from ik_node.errors import ShapeError, UnknownFrameError
 from ik_node.gallery.description_path import description_path
 from ik_node.robot import load_robot, Robot
 from ik_node.solver.solver import Solver
@@ -9,27 +10,6 @@ from naive import Naive
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-
-# A four-bar with its loop inside the description, a mimic joint on a side branch.
-FOURBAR = """<robot name="bars">
-  <link name="ground"/><link name="crank"/><link name="coupler"/><link name="rocker"/>
-  <link name="lamp"/><link name="shade"/>
-  <joint name="rock" type="continuous"><parent link="ground"/><child link="rocker"/>
-    <origin xyz="1 0 0" rpy="0 0 1.9"/><axis xyz="0 0 1"/></joint>
-  <joint name="drive" type="revolute"><parent link="ground"/><child link="crank"/>
-    <axis xyz="0 0 1"/><limit lower="0.2" upper="2.8" effort="1" velocity="3"/></joint>
-  <joint name="middle" type="continuous"><parent link="crank"/><child link="coupler"/>
-    <origin xyz="0.4 0 0"/><axis xyz="0 0 1"/></joint>
-  <joint name="nod" type="revolute"><parent link="ground"/><child link="lamp"/>
-    <origin xyz="0 1 0"/><axis xyz="0 1 0"/>
-    <limit lower="-1" upper="1" effort="1" velocity="2"/></joint>
-  <joint name="shake" type="prismatic"><parent link="lamp"/><child link="shade"/>
-    <axis xyz="0 0 1"/><limit lower="-0.3" upper="0.3" effort="1" velocity="2"/>
-    <mimic joint="nod" multiplier="0.5" offset="0.1"/></joint>
-  <loop_joint name="tie" type="revolute">
-    <link1 link="coupler" xyz="1.1 0 0" rpy="0 0 0"/>
-    <link2 link="rocker" xyz="0.9 0 0" rpy="0 0 0"/></loop_joint>
-</robot>"""
 
 
 @pytest.fixture
@@ -142,60 +122,6 @@ def test_questions_that_make_no_sense(bars, method):
         ask([0, 0], 'crank')
     with pytest.raises(ShapeError, match='finite'):
         ask([0, 0, np.nan, 0, 0], 'crank')
-
-
-def test_a_goal_begins_where_its_link_is(bars):
-    """Nothing moves until the goal does; the name is the link's by default."""
-    offset = ((0.5, 0.2, 0), (0, 0, np.sin(0.2), np.cos(0.2)))
-    plain, pen = bars.add_goal('crank'), bars.add_goal('coupler', name='pen', offset=offset)
-    assert list(bars.goals) == ['crank', 'pen']
-    assert plain.name == 'crank'
-    for goal in (plain, pen):
-        assert max(there(bars).error(goal)) <= 1e-12
-    solution = Solver(bars).solve_pose(
-        {name: (goal.position, goal.quaternion) for name, goal in bars.goals.items()}
-    )
-    assert solution.iterations == 0
-
-
-def test_a_goal_on_some_axes(bars):
-    """Axes are written as text; the answer is the oracle's."""
-    goal = bars.add_goal('coupler', name='pen', dof='X', axes='goal')
-    position = goal.position + np.array((0.05, 5.0, 0))
-    solver = Solver(bars)
-    solution = solver.solve_pose({'pen': (position, goal.quaternion)})
-    assert solution.q.shape == (5,)
-    wanted = (position, goal.quaternion)
-    found = there(bars, solution.q).error(goal, wanted)
-    assert found[0] == pytest.approx(solution.goal_errors['pen'].position, abs=1e-12)
-    assert max(there(bars, solution.q).error(bars.closures['tie'])) <= 1e-6
-
-
-def test_goals_that_are_refused(bars):
-    """Unknown links, taken names, unknown axes."""
-    bars.add_goal('crank')
-    with pytest.raises(UnknownFrameError, match="no link named 'nose'"):
-        bars.add_goal('nose')
-    for name in ('crank', 'tie'):
-        with pytest.raises(OptionError, match=f"name: '{name}' is not allowed; allowed: a name"):
-            bars.add_goal('crank', name=name)
-    with pytest.raises(OptionError, match='dof'):
-        bars.add_goal('coupler', dof='X W')
-    with pytest.raises(OptionError, match='axes'):
-        bars.add_goal('coupler', axes='sideways')
-    assert list(bars.goals) == ['crank']
-    assert [j.name for j in bars.links['coupler'].closure_joints] == ['tie']
-
-
-def test_a_goal_is_removed(bars):
-    """It is gone from the robot, from the link and from solvers made later."""
-    bars.add_goal('crank')
-    bars.remove_goal('crank')
-    assert dict(bars.goals) == {}
-    assert bars.links['crank'].closure_joints == []
-    assert Solver(bars).solve_pose({}).goal_errors == {}
-    with pytest.raises(UnknownFrameError, match="no goal named 'crank'; known: none"):
-        bars.remove_goal('crank')
 
 
 def test_solve_pose_of_a_robot(hexapod):

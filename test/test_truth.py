@@ -10,26 +10,8 @@ from ik_node.solver.status import Status
 from naive import Naive, pose
 import numpy as np
 import pytest
+from truth_sets import TRUTH_SETS
 
-SETS = (
-    'abb_irb2400',
-    'agibot_g1',
-    'athlete_pinned',
-    'closed_loop_2bt',
-    'delta_clavel',
-    'drake_four_bar',
-    'fivebar_planar',
-    'fourbar_crank_rocker',
-    'gepetto_5bar',
-    'gepetto_5bar_3d',
-    'gepetto_digit_leg',
-    'pi_hexapod',
-    'planar_3rrr',
-    'robotiq_2f85_ros2',
-    'slider_crank_offset',
-    'ur5e',
-    'urdfplus_four_bar',
-)
 ASKED = 1e-6
 # Plain Python is a hundred times slower: some of the poses are for coverage.
 STRIDE = 1 if compiled else 20
@@ -89,7 +71,7 @@ class Known:
         return met
 
 
-@pytest.fixture(scope='module', params=SETS)
+@pytest.fixture(scope='module', params=TRUTH_SETS)
 def known(request, shared):
     """Return one truth set after the other."""
     return Known(request.param, shared)

@@ -21,13 +21,17 @@ def run(args: argparse.Namespace) -> int:
     """Describe the robot."""
     robot = robot_of(args)
     found = describe(robot)
-    print(json.dumps(found, indent=2) if args.json else in_words(found))
+    if args.json:
+        print(json.dumps(found, indent=2))
+    else:
+        print(in_words(found, robot.mobility.report()))
     return 0 if found['loops_closed'] else 1
 
 
 def describe(robot: Robot) -> dict[str, Any]:
     """Return what there is to know, in plain types."""
     result = robot.assemble()
+    mobility, errors = robot.mobility, result.closure_errors
     return {
         'name': robot.name,
         'dialect': robot.dialect,
@@ -46,20 +50,22 @@ def describe(robot: Robot) -> dict[str, Any]:
                 'link_a': closure.child.name if closure.child else None,
                 'link_b': closure.parent.name if closure.parent else None,
                 'dof': ' '.join(dof.name for dof in closure.dof),
-                'position': result.closure_errors[name].position,
-                'orientation': result.closure_errors[name].orientation,
+                'enabled': name in errors,
+                'position': errors[name].position if name in errors else None,
+                'orientation': errors[name].orientation if name in errors else None,
             }
             for name, closure in robot.closures.items()
         ],
-        'mobility': int(robot.mobility),
+        'mobility': int(mobility),
+        'mobility_details': mobility.facts(),
         'loops_closed': result.status.name == 'CONVERGED',
         'message': result.message,
         'notes': list(robot.notes),
     }
 
 
-def in_words(found: dict[str, Any]) -> str:
-    """Return the description for a reader."""
+def in_words(found: dict[str, Any], mobility: str) -> str:
+    """Return the description for a reader, with the report on the mobility."""
     lines = [
         f'robot {found["name"]} ({found["dialect"]}), root {found["root"]}',
         f'{len(found["links"])} links, {len(found["joints"])} joint values, '
@@ -69,10 +75,13 @@ def in_words(found: dict[str, Any]) -> str:
         motor = '  motor' if joint['name'] in found['actuated'] else ''
         lines.append(f'  joint {joint["name"]}  {_range(joint)}{motor}')
     for loop in found['closures']:
+        gap = 'not in use'
+        if loop['enabled']:
+            gap = f'{loop["position"]:.1e} m, {loop["orientation"]:.1e} rad open'
         lines.append(
-            f'  loop {loop["name"]}  {loop["link_a"]} on {loop["link_b"]}, {loop["dof"]}: '
-            f'{loop["position"]:.1e} m, {loop["orientation"]:.1e} rad open'
+            f'  loop {loop["name"]}  {loop["link_a"]} on {loop["link_b"]}, {loop["dof"]}: {gap}'
         )
+    lines += [f'  {line}' for line in mobility.splitlines()] if found['closures'] else []
     lines += [f'  note: {note}' for note in found['notes']]
     if found['closures']:
         state = 'close' if found['loops_closed'] else 'do NOT close'

@@ -15,6 +15,7 @@ COMMANDS: dict[str, str] = {
     'demo': 'one of our robots with its goals moving, on the real node',
     'check': 'read a robot and describe it: links, joints, loops, mobility',
     'solve': 'solve once for the poses of some links',
+    'compare': 'the same problem with every method, as a table and a picture',
     'warm': 'fill the cache of compiled kernels',
     'bench': 'measure (needs a checkout)',
 }

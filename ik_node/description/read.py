@@ -46,7 +46,8 @@ def read_description(
     root : {'fixed', 'floating'}
         floating: a joint with six DoF, `__world_joint__`, carries the robot.
     trim_unused : bool
-        Whether branches that neither move nor close a loop are left out.
+        Whether branches that neither move nor close a loop are left out; their masses go to the
+        links they hang on.
     max_bytes : int
         Larger input is refused.
 

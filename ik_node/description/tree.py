@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from ik_node.description.description import Description
+from ik_node.description.masses import merge_mass
 from ik_node.errors import TopologyError
 from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint
@@ -77,7 +78,11 @@ def float_roots(description: Description) -> None:
 
 
 def trim_unused(description: Description) -> None:
-    """Take off every branch that neither moves nor closes a loop."""
+    """
+    Take off every branch that neither moves nor closes a loop.
+
+    Its mass goes to the link it hung on, so that the robot's centre of mass stays.
+    """
     used = {id(link) for link in description.links.values() if _is_used(link)}
     order: list[Link] = []
     for root in description.roots:
@@ -89,6 +94,7 @@ def trim_unused(description: Description) -> None:
             continue
         if link.children or id(link) in used:
             continue
+        merge_mass(link, parent)
         joint.remove_child(link)
         parent.remove_child(joint)
         del description.links[link.name], description.joints[joint.name]

@@ -6,6 +6,7 @@ from typing import Any
 
 from ik_node.description.description import Description
 from ik_node.description.loop import unknown
+from ik_node.description.masses import read_masses
 from ik_node.description.tree import hang_tree
 from ik_node.description.urdf_normal import BALL_TYPES, JointFacts, normalise
 from ik_node.description.xml_document import XmlDocument
@@ -58,6 +59,7 @@ def read_urdf(document: XmlDocument) -> Description:
         description.joints[parsed.name] = joint
         description.links[parsed.child].set_quaternion(*child)
     hang_tree(description, ends)
+    read_masses(document, description)
     _couple(robot, facts, description, document)
     description.actuated = _motors(document, description)
     for tag in UNREAD:

@@ -32,9 +32,13 @@ from ik_node.kernels.layout import (
     JOINT_REST_ON,
     JOINT_TARGET,
     JOINT_TARGET_WEIGHT,
+    JOINT_TURNS,
     JOINT_UPPER,
     JOINT_WINDOW,
     Solve,
+    WANTS_NOTHING,
+    WANTS_REST_POSE,
+    WANTS_TARGET,
 )
 from ik_node.kernels.options import (
     DAMPING_FACTOR,
@@ -45,6 +49,9 @@ from ik_node.kernels.options import (
 )
 from ik_node.kernels.rotation import euler_difference
 from ik_node.kernels.rows import residuals
+
+# Squared weights of rows, beside the heaviest of their level, are not taken smaller than this.
+LEAST_REACH_WEIGHT, LEAST_WEIGHT = 1e-6, 1e-12
 
 
 @kernel
@@ -67,18 +74,40 @@ def all_within_tolerance(s: Solve, level: int) -> bool:
 
 
 @kernel
+def wished(s: Solve, v: int) -> bool:
+    """Return whether the present stage of settling, targets or rest pose, is about a variable."""
+    return bool(s.k[s.wants + v] == s.k[LEVEL] - s.k[LAST_LEVEL])
+
+
+@kernel
 def settle_distance(s: Solve, x: int) -> None:
-    """Write the way from x to the targets to `wish`, on SO(3) where a ball is free."""
+    """Write the way from x to the stage's wishes to `wish`, on SO(3) where a ball is free."""
     w = s.w
     for v in range(s.nv):
-        w[s.wish + v] = w[s.target + v] - w[x + v] if w[s.pull + v] > 0.0 else 0.0
+        w[s.wish + v] = w[s.target + v] - w[x + v] if wished(s, v) else 0.0
     for j in range(s.n):
         if s.i[s.ball + j] == 1:
             c, b, a = s.i[s.var + j], s.i[s.var + j + 1], s.i[s.var + j + 2]
-            if s.k[s.free_ball + c] == 1 and w[s.pull + c] > 0.0:
+            if s.k[s.free_ball + c] == 1 and wished(s, c):
                 w[s.wish + a], w[s.wish + b], w[s.wish + c] = euler_difference(
                     w[x + a], w[x + b], w[x + c], w[s.target + a], w[s.target + b], w[s.target + c]
                 )
+
+
+@kernel
+def row_weight(s: Solve, r: int) -> float:
+    """Return the squared weight of a row; where all can be met, none is neglected."""
+    least = LEAST_REACH_WEIGHT if s.k[PHASE] == PHASE_REACH else LEAST_WEIGHT
+    return float(max(s.w[s.weight + r], least))
+
+
+@kernel
+def remember_best(s: Solve, margin: float) -> None:
+    """Keep the iterate if it is the best of all starts by a margin."""
+    if s.w[COST] < margin * s.w[BEST_COST]:
+        s.w[BEST_COST] = s.w[COST]
+        for v in range(s.nv):
+            s.w[s.x_best + v] = s.w[s.x + v]
 
 
 @kernel
@@ -94,7 +123,7 @@ def cost_of(s: Solve, x: int) -> float:
     for c in range(s.nc):
         if phase == PHASE_REACH or s.constraints[c, CON_LEVEL] == level:
             for r in range(s.i[s.row0 + c], s.i[s.row0 + c + 1]):
-                total += s.w[s.weight + r] * s.w[s.trial + r] * s.w[s.trial + r]
+                total += row_weight(s, r) * s.w[s.trial + r] * s.w[s.trial + r]
     return 0.5 * total
 
 
@@ -153,18 +182,31 @@ def restart(s: Solve) -> None:
 
 @kernel
 def set_wishes(s: Solve) -> None:
-    """Gather joint targets and rest pose; a target outweighs a rest pose by far."""
+    """Gather joint targets and rest pose; angles as the equivalent nearest to the start."""
     for v in range(s.nv):
         g = s.i[s.var_q + v]
-        s.w[s.target + v], s.w[s.pull + v], s.w[s.gain + v] = 0.0, 0.0, 0.0
+        s.k[s.wants + v] = WANTS_NOTHING
+        s.w[s.target + v], s.w[s.pull + v], s.w[s.gain + v] = 0.0, 1.0, 1.0
         if s.joints[JOINT_TARGET_WEIGHT, g] > 0.0:
+            s.k[s.wants + v] = WANTS_TARGET
             s.w[s.target + v] = s.joints[JOINT_TARGET, g]
             s.w[s.pull + v] = s.joints[JOINT_TARGET_WEIGHT, g]
-            s.w[s.gain + v] = 1.0
         elif s.joints[JOINT_REST_ON, g] > 0.0 and s.options[REST_POSE_FACTOR] > 0.0:
+            s.k[s.wants + v] = WANTS_REST_POSE
             s.w[s.target + v] = s.joints[JOINT_REST, g]
+            # Small beside the stiffness of held rows: a stretched arm is held to second order.
             s.w[s.pull + v] = 1e-3
             s.w[s.gain + v] = s.options[REST_POSE_FACTOR]
+        if s.joints[JOINT_TURNS, g] > 0.0 and s.k[s.wants + v] != WANTS_NOTHING:
+            turned = s.w[s.target + v] + 2.0 * pi * round(
+                (s.w[s.x + v] - s.w[s.target + v]) / (2.0 * pi)
+            )
+            if turned < s.joints[JOINT_LOWER, g]:
+                turned += 2.0 * pi
+            elif turned > s.joints[JOINT_UPPER, g]:
+                turned -= 2.0 * pi
+            if s.joints[JOINT_LOWER, g] <= turned <= s.joints[JOINT_UPPER, g]:
+                s.w[s.target + v] = turned
 
 
 @kernel
@@ -197,6 +239,16 @@ def set_bounds(s: Solve) -> None:
 
 
 @kernel
+def heaviest_beside(s: Solve, c: int) -> float:
+    """Return the largest weight of any constraint of the same level."""
+    most = 0.0
+    for other in range(s.nc):
+        if s.constraints[other, CON_LEVEL] == s.constraints[c, CON_LEVEL]:
+            most = max(most, s.constraints[other, CON_WEIGHT])
+    return most if most > 0.0 else 1.0
+
+
+@kernel
 def begin(s: Solve) -> None:
     """Set a workspace up for a new solve from q."""
     for k in range(COUNTS):
@@ -220,9 +272,9 @@ def begin(s: Solve) -> None:
     s.w[BEST_COST] = 1e300
     for c in range(s.nc):
         for r in range(s.i[s.row0 + c], s.i[s.row0 + c + 1]):
-            turning = r >= s.i[s.turning + c]
-            factor = s.options[ROTATION_FACTOR if turning else TRANSLATION_FACTOR]
-            factor *= s.constraints[c, CON_WEIGHT]
-            s.w[s.weight + r] = max(factor * factor, 1e-12)
+            angular = r >= s.i[s.angular + c]
+            factor = s.options[ROTATION_FACTOR if angular else TRANSLATION_FACTOR]
+            factor *= s.constraints[c, CON_WEIGHT] / heaviest_beside(s, c)
+            s.w[s.weight + r] = factor * factor
             s.w[s.hold + r] = 0.0
     s.k[STALE] = 1

@@ -8,7 +8,9 @@
     STEP_SIZE,  # largest |change of a variable| in the last step tried [rad or m]
     PREDICTED,  # decrease of the cost the linear model expects of the step
     STEP_BEFORE,  # cost before the last step
-) = range(6)
+    START_COST,  # cost of all rows where the solve began
+    NEAR_COST,  # that of x_near
+) = range(8)
 NUMBERS = 8
 
 # Places of the first integers in k.
@@ -30,8 +32,13 @@ NUMBERS = 8
     STALE,  # 1 = x has moved: frames, residuals, Jacobian and cost are to be worked out
     LEVEL_DONE,  # 1 = the level has come to its end
     FALLBACKS,  # how often closing the loops was begun anew; -1 = no more
-) = range(17)
+    CLOSED_AT_START,  # 1 = all loops were closed where the solve began
+    EFFORT,  # EFFORT_*
+) = range(19)
 COUNTS = 20
 
+# From where the best effort is made: the best of all starts; the start of the solve, for what is
+# near; a push away from there; the best of all starts again, to compare.
+EFFORT_ANY, EFFORT_NEAR, EFFORT_PUSHED, EFFORT_FAR = range(4)
 PHASE_REACH, PHASE_LEVEL, PHASE_SETTLE, PHASE_DONE = range(4)
 STATUS_CONVERGED, STATUS_STALLED, STATUS_DIVERGED, STATUS_TIMEOUT, STATUS_RUNNING = range(5)

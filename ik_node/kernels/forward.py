@@ -3,7 +3,7 @@
 from math import cos, sin
 
 from ik_node.kernels._jit import kernel
-from ik_node.kernels.layout import CON_POSE, Floats, Solve
+from ik_node.kernels.layout import CON_POSE, Floats, KIND_MASS, Solve
 from ik_node.kernels.rotation import quaternion_to_matrix
 
 
@@ -70,6 +70,40 @@ def column_values(s: Solve, x: int) -> None:
 
 
 @kernel
+def place_centre_of_mass(s: Solve, c: int) -> None:
+    """Put frame A at the centre of mass, and find what every column carries up to its tips."""
+    w = s.w
+    first, last = s.i[s.entry0 + c], s.i[s.entry0 + c + 1]
+    for e in range(first, last):
+        own, at = s.entry_moment + 3 * e, s.carried + 4 * e
+        j = s.frame + 12 * s.i[s.entry_column + e]
+        mass = s.f[s.entry_mass + e]
+        w[at] = mass
+        for r in range(3):
+            w[at + 1 + r] = (
+                w[j + 3 * r] * s.f[own]
+                + w[j + 3 * r + 1] * s.f[own + 1]
+                + w[j + 3 * r + 2] * s.f[own + 2]
+                + w[j + 9 + r] * mass
+            )
+    a = s.a_frame + 12 * c
+    for r in range(9):
+        w[a + r] = 1.0 if r % 4 == 0 else 0.0
+    for r in range(3):
+        w[a + 9 + r] = s.f[s.moment + 3 * c + r]
+    for e in range(last - 1, first - 1, -1):
+        if s.i[s.entry_side + e] > 0:
+            up = s.i[s.entry_up + e]
+            for r in range(4):
+                if up >= 0:
+                    w[s.carried + 4 * up + r] += w[s.carried + 4 * e + r]
+                elif r > 0:
+                    w[a + 8 + r] += w[s.carried + 4 * e + r]
+    for r in range(3):
+        w[a + 9 + r] /= s.f[s.mass + c]
+
+
+@kernel
 def forward(s: Solve, x: int) -> None:
     """Place every column's frame (after its motion) and both ends of every constraint."""
     column_values(s, x)
@@ -94,7 +128,9 @@ def forward(s: Solve, x: int) -> None:
     for c in range(s.nc):
         a, b = s.i[s.a_column + c], s.i[s.b_column + c]
         a_frame, b_frame = s.a_frame + 12 * c, s.b_frame + 12 * c
-        if a < 0:
+        if s.i[s.kind + c] == KIND_MASS:
+            place_centre_of_mass(s, c)
+        elif a < 0:
             copy_frame(s.f, s.a_offset + 12 * c, s.w, a_frame)
         else:
             compose(frame, s.frame + 12 * a, s.f, s.a_offset + 12 * c, s.w, a_frame)

@@ -1,7 +1,14 @@
 """One step of whichever phase the solve is in: set up, step, judge, keep or drop."""
 
 from ik_node.kernels._jit import kernel
-from ik_node.kernels.begin import all_within_tolerance, cost_of, settle_distance
+from ik_node.kernels.begin import (
+    all_within_tolerance,
+    cost_of,
+    remember_best,
+    row_weight,
+    settle_distance,
+    wished,
+)
 from ik_node.kernels.counters import (
     COST,
     DAMPING_SCALE,
@@ -20,7 +27,7 @@ from ik_node.kernels.counters import (
 )
 from ik_node.kernels.forward import forward
 from ik_node.kernels.jacobian import jacobian
-from ik_node.kernels.layout import CON_LEVEL, Solve
+from ik_node.kernels.layout import CON_LEVEL, Solve, WANTS_TARGET
 from ik_node.kernels.options import (
     ADAPTIVE_DAMPING,
     DAMPING_FACTOR,
@@ -50,6 +57,9 @@ REACH_DAMPING = 1e-12
 IGNORED_SOFTNESS = 1e12
 # How well finished levels are kept while the next is improved, [m or rad].
 HELD_CLOSED, HELD_ATTEMPTS = 1e-9, 7
+# Closing loops after a step towards a target may move joints by this share of it: more would be
+# another branch. (A rest pose may bend a stretched arm, which the goal then straightens again.)
+RESTORE_SHARE = 0.5
 # A step that reduces the cost by less than this share is a weak one.
 REACH_WEAK, LEVEL_WEAK = 0.03, 1e-10
 # Farther than this [rad or m] the null space is not the one of the start of the step.
@@ -61,8 +71,8 @@ def clamp_rows(s: Solve, c: int) -> None:
     """Shorten a constraint's residual to the error clamps, for the step only."""
     for part in range(2):
         most = s.options[TRANSLATION_ERROR_CLAMP if part == 0 else ROTATION_ERROR_CLAMP]
-        first = s.i[s.row0 + c] if part == 0 else s.i[s.turning + c]
-        last = s.i[s.turning + c] if part == 0 else s.i[s.row0 + c + 1]
+        first = s.i[s.row0 + c] if part == 0 else s.i[s.angular + c]
+        last = s.i[s.angular + c] if part == 0 else s.i[s.row0 + c + 1]
         total = 0.0
         for r in range(first, last):
             total += s.w[s.rhs + r] * s.w[s.rhs + r]
@@ -79,7 +89,7 @@ def set_rows(s: Solve) -> None:
         own = s.constraints[c, CON_LEVEL]
         for r in range(s.i[s.row0 + c], s.i[s.row0 + c + 1]):
             if phase == PHASE_REACH or (phase == PHASE_LEVEL and own == level):
-                s.w[s.softness + r] = 1.0 / s.w[s.weight + r]
+                s.w[s.softness + r] = 1.0 / row_weight(s, r)
                 s.w[s.rhs + r] = s.w[s.residual + r]
             elif phase == PHASE_SETTLE or own < level:
                 s.w[s.softness + r] = HELD_SOFTNESS
@@ -101,7 +111,10 @@ def set_variables(s: Solve) -> None:
     least = REACH_DAMPING if s.k[PHASE] == PHASE_REACH else LEVEL_DAMPING
     damping = max(damping, least)
     for v in range(s.nv):
-        s.k[s.fixed + v] = LOCKED if s.w[s.lower + v] == s.w[s.upper + v] else FREE
+        # What a target has decided, the rest pose does not touch.
+        decided = settling and not wished(s, v) and s.k[s.wants + v] == WANTS_TARGET
+        locked = decided or s.w[s.lower + v] == s.w[s.upper + v]
+        s.k[s.fixed + v] = LOCKED if locked else FREE
         s.w[s.step + v] = 0.0
         s.w[s.wish + v] = 0.0
         s.w[s.damping + v] = damping
@@ -109,7 +122,7 @@ def set_variables(s: Solve) -> None:
         settle_distance(s, s.x)
         for v in range(s.nv):
             # Beside the pull of a wish, a variable without one moves freely.
-            s.w[s.damping + v] = s.w[s.pull + v] if s.w[s.pull + v] > 0.0 else 1e-4
+            s.w[s.damping + v] = s.w[s.pull + v] if wished(s, v) else 1e-4
             s.w[s.wish + v] *= s.w[s.gain + v] * s.w[DAMPING_SCALE]
 
 
@@ -171,6 +184,9 @@ def improve(s: Solve) -> None:
     phase = s.k[PHASE]
     s.k[ITERATIONS] += 1
     s.k[START_ITERATIONS] += 1
+    if phase == PHASE_REACH and s.options[ADAPTIVE_DAMPING] == 0.0:
+        # Its steps may make things worse.
+        remember_best(s, 1.0)
     set_rows(s)
     set_variables(s)
     if phase == PHASE_REACH:
@@ -185,12 +201,14 @@ def improve(s: Solve) -> None:
     residuals(s)
     kept = True
     level, attempts = s.k[LEVEL], HELD_ATTEMPTS
+    to_target = phase == PHASE_SETTLE and s.k[LEVEL] == s.k[LAST_LEVEL] + WANTS_TARGET
+    most = RESTORE_SHARE * s.w[STEP_SIZE] if to_target else 1e300
     if phase == PHASE_REACH:
         # Within tolerance: one chord step more costs little and is worth some digits.
         level = s.k[LAST_LEVEL] + 1
         attempts = 1 if all_within_tolerance(s, s.k[LAST_LEVEL]) else 0
     if attempts > 0 and level > 0:
-        closed = restore(s, level, HELD_CLOSED, attempts)
+        closed = restore(s, level, HELD_CLOSED, attempts, most)
         kept = closed or phase == PHASE_REACH
     before = s.w[COST]
     after = cost_of(s, s.x_try)

@@ -1,7 +1,7 @@
 """The Jacobian of all rows, column by column, from the world vectors that `residuals` found."""
 
 from ik_node.kernels._jit import kernel
-from ik_node.kernels.layout import AXES_WORLD, Solve
+from ik_node.kernels.layout import AXES_WORLD, KIND_MASS, Solve
 from ik_node.kernels.rows import axis, relative_rotation
 
 
@@ -32,7 +32,11 @@ def add_entry(s: Solve, c: int, e: int) -> None:
     slots = s.i[s.slot0 + c + 1] - s.i[s.slot0 + c]
     row, end, turning = s.i[s.row0 + c], s.i[s.row0 + c + 1], s.i[s.turning + c]
     j, side = s.i[s.entry_column + e], s.i[s.entry_side + e]
-    scale = side * w[s.rate + j]
+    scale, mass = side * w[s.rate + j], 0.0
+    if side > 0 and s.i[s.kind + c] == KIND_MASS:
+        # The centre of all mass moves by the share that this column carries, at its own centre.
+        mass = w[s.carried + 4 * e]
+        scale *= mass / s.f[s.mass + c]
     frame, k = s.frame + 12 * j, 2
     ball = s.i[s.ball + j]
     if ball > 0 and s.k[s.free_ball + s.i[s.var + j]] == 1:
@@ -45,9 +49,12 @@ def add_entry(s: Solve, c: int, e: int) -> None:
         add_rows(s, row, turning, at, slots, scale, ax, ay, az)
         return
     point = s.lever + 6 * c + (0 if side > 0 else 3)
-    lx = w[point] - w[frame + 9]
-    ly = w[point + 1] - w[frame + 10]
-    lz = w[point + 2] - w[frame + 11]
+    lx, ly, lz = w[point], w[point + 1], w[point + 2]
+    if mass > 0.0:
+        lx = w[s.carried + 4 * e + 1] / mass
+        ly = w[s.carried + 4 * e + 2] / mass
+        lz = w[s.carried + 4 * e + 3] / mass
+    lx, ly, lz = lx - w[frame + 9], ly - w[frame + 10], lz - w[frame + 11]
     mx, my, mz = ay * lz - az * ly, az * lx - ax * lz, ax * ly - ay * lx
     add_rows(s, row, turning, at, slots, scale, mx, my, mz)
     if side < 0 and s.i[s.axes + c] == AXES_WORLD and turning < end:

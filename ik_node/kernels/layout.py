@@ -37,7 +37,7 @@ class Solve(NamedTuple):
     k: Ints  # workspace
     w: Floats  # workspace
     q: Floats  # (nq,) all joint values [rad or m]; the start, and in the end the answer
-    joints: Floats  # (7, nq) rows JOINT_*
+    joints: Floats  # (8, nq) rows JOINT_*
     constraints: Floats  # (nc, 12) columns CON_*
     options: Floats  # (OPTION_COUNT,)
     n: int  # columns
@@ -62,7 +62,8 @@ class Solve(NamedTuple):
     axes: Annotated[int, 'i', 'nc', 'AXES_*']
     mask: Annotated[int, 'i', 'nc', 'bit k set = component X Y Z EX EY EZ [k] takes part']
     row0: Annotated[int, 'i', 'nc + 1', 'first row of a constraint']
-    turning: Annotated[int, 'i', 'nc', 'first rotation row']
+    turning: Annotated[int, 'i', 'nc', 'first row that goes by angular velocity']
+    angular: Annotated[int, 'i', 'nc', 'first row that counts in [rad]']
     slot0: Annotated[int, 'i', 'nc + 1', 'first slot']
     entry0: Annotated[int, 'i', 'nc + 1', 'first entry']
     jac0: Annotated[
@@ -71,6 +72,7 @@ class Solve(NamedTuple):
     entry_column: Annotated[int, 'i', 'ne', 'column']
     entry_side: Annotated[int, 'i', 'ne', '1 = moves frame A, -1 = moves frame B']
     entry_slot: Annotated[int, 'i', 'ne', 'slot, counted within the constraint']
+    entry_up: Annotated[int, 'i', 'ne', 'centre of mass: entry of the column below, -1 = none']
     slot_var: Annotated[int, 'i', 'ns', 'variable']
     own: Annotated[int, 'i', 'nk', 'what stands at a place of the factor: variable v, or -1 - row']
     var_place: Annotated[int, 'i', 'nv', 'place of a variable in the factor']
@@ -87,6 +89,10 @@ class Solve(NamedTuple):
     coefficients: Annotated[int, 'f', 'width * n', 'value = sum over p of c_p variable^p']
     a_offset: Annotated[int, 'f', '12 * nc', 'frame A in its column']
     b_offset: Annotated[int, 'f', '12 * nc', 'parent of frame B in its column']
+    mass: Annotated[int, 'f', 'nc', 'centre of mass: of all that counts [kg]']
+    moment: Annotated[int, 'f', '3 * nc', 'the same: mass times place of what stands still']
+    entry_mass: Annotated[int, 'f', 'ne', 'the same: what the column itself carries [kg]']
+    entry_moment: Annotated[int, 'f', '3 * ne', 'mass times place in the column [kg m]']
     numbers: Annotated[int, 'w', 'NUMBERS', 'scalars, see `counters`; always at 0']
     held: Annotated[int, 'w', 'n', 'values of columns this chain does not move [rad or m]']
     value: Annotated[int, 'w', 'n', 'value of every column [rad or m]']
@@ -95,6 +101,7 @@ class Solve(NamedTuple):
     b_local: Annotated[int, 'w', '12 * nc', 'frame B in its column']
     a_frame: Annotated[int, 'w', '12 * nc', 'frame A in root']
     b_frame: Annotated[int, 'w', '12 * nc', 'frame B in root']
+    carried: Annotated[int, 'w', '4 * ne', 'mass, and mass times place, of all beyond a column']
     lever: Annotated[
         int, 'w', '6 * nc', "points whose velocity counts, for A's and for B's motion [m]"
     ]
@@ -112,10 +119,11 @@ class Solve(NamedTuple):
     x_try: Annotated[int, 'w', 'nv', 'the iterate that is tried']
     x_start: Annotated[int, 'w', 'nv', 'where the solve began']
     x_best: Annotated[int, 'w', 'nv', 'best iterate over all starts']
+    x_near: Annotated[int, 'w', 'nv', 'best effort from where the solve began']
     lower: Annotated[int, 'w', 'nv', 'bounds, limits and window together']
     upper: Annotated[int, 'w', 'nv', '']
     target: Annotated[int, 'w', 'nv', 'wished value of a variable: joint target or rest pose']
-    pull: Annotated[int, 'w', 'nv', 'weight of the wish; 0 = none']
+    pull: Annotated[int, 'w', 'nv', 'weight of the wish']
     gain: Annotated[int, 'w', 'nv', 'share of the way to the wish in one step']
     step: Annotated[int, 'w', 'nv', "change of x, in the ball's own axes for a free ball"]
     full: Annotated[int, 'w', 'nv', 'step that would be taken without further bounds']
@@ -129,6 +137,7 @@ class Solve(NamedTuple):
     counts: Annotated[int, 'k', 'COUNTS', 'integers, see `counters`; always at 0']
     fixed: Annotated[int, 'k', 'nv', 'why a variable is held in a step, see `step`']
     free_ball: Annotated[int, 'k', 'nv', '1 = one of three variables of a ball without limits']
+    wants: Annotated[int, 'k', 'nv', 'WANTS_*: what a variable is drawn to']
 
 
 SIZES = tuple(name for name in Solve._fields if Solve.__annotations__[name] is int)
@@ -139,8 +148,11 @@ FIELDS: dict[str, tuple[str, str, str]] = {
 }
 
 # Constraint kinds and the axes in which their components are counted.
-KIND_FRAME, KIND_UNIVERSAL, KIND_DISTANCE = 0, 1, 2
+KIND_FRAME, KIND_UNIVERSAL, KIND_DISTANCE, KIND_LOOK_AT, KIND_MASS = 0, 1, 2, 3, 4
 AXES_B, AXES_WORLD, AXES_A = 0, 1, 2
+
+# What a variable is drawn to, in the order in which it is granted.
+WANTS_NOTHING, WANTS_TARGET, WANTS_REST_POSE = 0, 1, 2
 
 # Rows of the joint table.
 (
@@ -151,8 +163,9 @@ AXES_B, AXES_WORLD, AXES_A = 0, 1, 2
     JOINT_TARGET_WEIGHT,  # 0 = no target
     JOINT_REST,  # rest pose [rad or m]
     JOINT_REST_ON,  # 1 = has a rest pose, 0 = none
-) = range(7)
-JOINT_ROWS = 7
+    JOINT_TURNS,  # 1 = target and rest pose are angles modulo a full turn
+) = range(8)
+JOINT_ROWS = 8
 
 # Columns of the constraint table.
 (
@@ -188,11 +201,13 @@ def lay_out(sizes: Mapping[str, int]) -> tuple[dict[str, int], dict[str, int]]:
 
 
 def _length(expression: str, names: Mapping[str, int]) -> int:
-    """Work out a length: a sum or product of names and numbers."""
-    for sign, join in ((' + ', sum), (' * ', np.prod)):
-        if sign in expression:
-            return int(join([_length(part, names) for part in expression.split(sign)]))
-    return int(expression) if expression.isdigit() else names[expression]
+    """Work out a length: a name or a number, or two of them times each other or added."""
+    left, sign, right = expression.partition(' ')
+    length = names[left] if left in names else int(left)
+    if not sign:
+        return length
+    other = names[right[2:]] if right[2:] in names else int(right[2:])
+    return length + other if right[0] == '+' else length * other
 
 
 def pack_model(
@@ -342,4 +357,13 @@ def open_solve(
         i[82],
         i[83],
         i[84],
+        i[85],
+        i[86],
+        i[87],
+        i[88],
+        i[89],
+        i[90],
+        i[91],
+        i[92],
+        i[93],
     )

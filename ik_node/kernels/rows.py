@@ -10,7 +10,7 @@ the residual phi: they hold the angular velocity itself (Sola et al. 2018, secti
 rotation rows are exact derivatives of the residual.
 """
 
-from math import atan2, sqrt
+from math import atan2, pi, sqrt
 
 from ik_node.kernels._jit import kernel
 from ik_node.kernels.layout import (
@@ -20,10 +20,14 @@ from ik_node.kernels.layout import (
     CON_DISTANCE,
     Floats,
     KIND_DISTANCE,
+    KIND_LOOK_AT,
     KIND_UNIVERSAL,
     Solve,
 )
 from ik_node.kernels.rotation import inverse_left_jacobian, log_rotation, Vector
+
+# Near half a turn some derivatives grow without bound; they are cut here [rad per rad].
+STEEPEST = 25.0
 
 
 @kernel
@@ -115,8 +119,8 @@ def pointing_rows(s: Solve, axes: int, mask: int, row: int, a: int, b: int) -> N
     nx, ny, nz = nx / length, ny / length, nz / length
     # Across n the residual turns with angle / tan(angle), without bound at half a turn: cut there,
     # which leaves the gradient as it is (the residual lies along n).
-    across = angle * cosine / sine if sine > 1e-6 else (1.0 if cosine > 0.0 else -10.0)
-    across = max(across, -10.0)
+    across = angle * cosine / sine if sine > 1e-6 else (1.0 if cosine > 0.0 else -STEEPEST)
+    across = max(across, -STEEPEST)
     # Which of the two axes stays put decides the coupling with a turn about it.
     px, py, pz = vx, vy, vz
     about = -angle
@@ -132,6 +136,52 @@ def pointing_rows(s: Solve, axes: int, mask: int, row: int, a: int, b: int) -> N
             et = ex * tx + ey * ty + ez * tz
             set_row(s, row, angle * en, en * nx + et * gx, en * ny + et * gy, en * nz + et * gz)
             row += 1
+
+
+@kernel
+def looking_rows(s: Solve, row: int, a: int, dx: float, dy: float, dz: float) -> None:
+    """
+    Write the two rows that turn A's z axis towards the origin of B.
+
+    The residual is angle * n [rad]: the angle between axis and line of sight, and the direction n
+    in A's xy plane in which the origin of B is seen. (dx, dy, dz) is A's origin less B's. All goes
+    by where B is seen from A, so the rows are velocities of that point.
+    """
+    w = s.w
+    x = -(w[a] * dx + w[a + 3] * dy + w[a + 6] * dz)
+    y = -(w[a + 1] * dx + w[a + 4] * dy + w[a + 7] * dz)
+    z = -(w[a + 2] * dx + w[a + 5] * dy + w[a + 8] * dz)
+    aside = sqrt(x * x + y * y)
+    square = x * x + y * y + z * z
+    if square < 1e-12:
+        # What is nearer than a micrometre is not seen: rounding would say where.
+        set_row(s, row, pi, 0.0, 0.0, 0.0)
+        set_row(s, row + 1, 0.0, 0.0, 0.0, 0.0)
+        return
+    distance = sqrt(square)
+    angle = atan2(aside, z)
+    cx, cy = 1.0, 0.0
+    # Around the line of sight the residual turns with angle / aside, without bound right behind:
+    # cut there, as for the third axes above.
+    around = 1.0 / distance
+    if aside > 1e-12 * distance:
+        cx, cy = x / aside, y / aside
+        around = min(angle / aside, STEEPEST / distance)
+    along = z / square
+    for k in range(2):
+        c0, c1 = (cx, cy) if k == 0 else (cy, -cx)
+        # Gradient in A's axes, of angle * cx and of angle * cy.
+        first = along * c0 * cx + around * c1 * cy
+        second = along * c0 * cy - around * c1 * cx
+        third = -aside / square * c0
+        set_row(
+            s,
+            row + k,
+            angle * c0,
+            -(w[a] * first + w[a + 1] * second + w[a + 2] * third),
+            -(w[a + 3] * first + w[a + 4] * second + w[a + 5] * third),
+            -(w[a + 6] * first + w[a + 7] * second + w[a + 8] * third),
+        )
 
 
 @kernel
@@ -176,6 +226,8 @@ def residuals(s: Solve) -> None:
         second = a if axes == AXES_B else b
         if kind == KIND_DISTANCE:
             first, second = a, b
+        elif kind == KIND_LOOK_AT:
+            first, second = b, b
         for k in range(3):
             w[lever + k] = w[first + 9 + k]
             w[lever + 3 + k] = w[second + 9 + k]
@@ -188,6 +240,8 @@ def residuals(s: Solve) -> None:
                 dx, dy, dz = 1.0, 0.0, 0.0
             set_row(s, row, length - s.constraints[c, CON_DISTANCE], dx, dy, dz)
             translation += 1
+        elif kind == KIND_LOOK_AT:
+            looking_rows(s, row, a, dx, dy, dz)
         else:
             for k in range(3):
                 if mask & (1 << k):
@@ -208,5 +262,6 @@ def residuals(s: Solve) -> None:
                 )
             elif translation < end:
                 rotation_rows(s, axes, mask, translation, a, b)
-        w[s.error + 2 * c] = norm(w, s.trial + row, s.trial + translation)
-        w[s.error + 2 * c + 1] = norm(w, s.trial + translation, s.trial + end)
+        angular = s.i[s.angular + c]
+        w[s.error + 2 * c] = norm(w, s.trial + row, s.trial + angular)
+        w[s.error + 2 * c + 1] = norm(w, s.trial + angular, s.trial + end)

@@ -8,11 +8,25 @@ it are held. SETTLE moves to joint targets and the rest pose in what freedom is 
 """
 
 from ik_node.kernels._jit import entry, kernel
-from ik_node.kernels.begin import all_within_tolerance, begin, evaluate, kick, restart
+from ik_node.kernels.begin import (
+    all_within_tolerance,
+    begin,
+    cost_of,
+    evaluate,
+    kick,
+    remember_best,
+    restart,
+)
 from ik_node.kernels.counters import (
     BEST_COST,
+    CLOSED_AT_START,
     COST,
     DAMPING_SCALE,
+    EFFORT,
+    EFFORT_ANY,
+    EFFORT_FAR,
+    EFFORT_NEAR,
+    EFFORT_PUSHED,
     FALLBACKS,
     GREW,
     INTERRUPTED,
@@ -21,6 +35,8 @@ from ik_node.kernels.counters import (
     LAST_LEVEL,
     LEVEL,
     LEVEL_DONE,
+    LOOPS,
+    NEAR_COST,
     OUT_OF_ITERATIONS,
     PHASE,
     PHASE_DONE,
@@ -29,6 +45,7 @@ from ik_node.kernels.counters import (
     PHASE_SETTLE,
     PREDICTED,
     STALE,
+    START_COST,
     START_ITERATIONS,
     STARTS,
     STATUS,
@@ -41,8 +58,16 @@ from ik_node.kernels.counters import (
     STEP_SIZE,
     WEAK,
 )
-from ik_node.kernels.improve import improve, largest
-from ik_node.kernels.layout import CON_LEVEL, Floats, Ints, open_solve, Solve
+from ik_node.kernels.improve import improve
+from ik_node.kernels.layout import (
+    CON_LEVEL,
+    Floats,
+    Ints,
+    open_solve,
+    Solve,
+    WANTS_NOTHING,
+    WANTS_REST_POSE,
+)
 from ik_node.kernels.options import DAMPING_FACTOR, MAX_ITERATIONS, RESTARTS, STALL_THRESHOLD
 
 # Weak steps in a row that end a start, a level.
@@ -53,6 +78,10 @@ SMALLEST_COST = 1e-22  # of rounding
 MOST_DAMPING = 1e10
 # Half the square of a millimetre, or a milliradian.
 ROUNDING_COST = 5e-7
+# The best effort takes more steps than reaching: it ends in a curved valley.
+LEVEL_SHARE = 3.0
+# Shares of the cost below which another start, a push, another branch are taken.
+WORTH_A_START, WORTH_A_PUSH, JUMP = 0.9, 1.0 - 1e-6, 0.25
 # Settling ends when only a smaller share of a step than this is an improvement.
 SETTLE_LEAST = 1e-4
 
@@ -73,6 +102,19 @@ def enter_phase(s: Solve, phase: int, level: int) -> None:
     s.k[LEVEL_DONE] = 0
     s.k[STALE] = 1
     s.w[DAMPING_SCALE] = 1.0 if phase == PHASE_SETTLE else 1e-2
+
+
+@kernel
+def enter_settling(s: Solve, granted: int) -> None:
+    """Begin with the next wishes after those that are granted; come to the end without any."""
+    following = WANTS_REST_POSE + 1
+    for v in range(s.nv):
+        if s.k[s.wants + v] > granted:
+            following = min(following, s.k[s.wants + v])
+    if following <= WANTS_REST_POSE:
+        enter_phase(s, PHASE_SETTLE, s.k[LAST_LEVEL] + following)
+    else:
+        s.k[PHASE] = PHASE_DONE
 
 
 @kernel
@@ -104,6 +146,46 @@ def fall_back(s: Solve) -> bool:
 
 
 @kernel
+def another_effort(s: Solve) -> bool:
+    """
+    Compare the best effort just made with the one near the start; whether there is more to do.
+
+    Without a good reason a goal out of reach does not make the answer jump to another branch: not
+    of a mirror image, and of another start's only where that halves the error.
+    """
+    level = s.k[LEVEL]
+    s.k[PHASE] = PHASE_REACH  # the cost of all rows
+    for r in range(s.nr):
+        s.w[s.trial + r] = s.w[s.residual + r]
+    cost = cost_of(s, s.x)
+    s.k[PHASE], s.k[LEVEL] = PHASE_LEVEL, level
+    effort = s.k[EFFORT]
+    gain = 1.0 if effort == EFFORT_NEAR else (WORTH_A_PUSH if effort == EFFORT_PUSHED else JUMP)
+    if effort == EFFORT_NEAR or (all_within_tolerance(s, 0) and cost < gain * s.w[NEAR_COST]):
+        s.w[NEAR_COST] = cost
+        copy_variables(s, s.x, s.x_near)
+        s.k[STALE] = 0
+        kept = True
+    else:
+        kept = False
+    if effort == EFFORT_NEAR and cost > (1.0 - 1e-6) * s.w[START_COST]:
+        # It stood still: in a minimum, or where only a push shows that there is a way down.
+        s.k[EFFORT] = EFFORT_PUSHED
+        kick(s)
+    elif effort < EFFORT_FAR and s.k[STARTS] > 1 and s.w[BEST_COST] < JUMP * s.w[NEAR_COST]:
+        s.k[EFFORT] = EFFORT_FAR
+        copy_variables(s, s.x_best, s.x)
+    elif kept:
+        return False
+    else:
+        s.k[EFFORT] = EFFORT_ANY
+        copy_variables(s, s.x_near, s.x)
+    s.k[FALLBACKS] = -1
+    enter_phase(s, PHASE_LEVEL, 0)
+    return True
+
+
+@kernel
 def finish_level(s: Solve) -> None:
     """Fix what the finished level is held at from now on."""
     level = s.k[LEVEL]
@@ -114,22 +196,23 @@ def finish_level(s: Solve) -> None:
             met = all_within_tolerance(s, -1 - c)
             for r in range(s.i[s.row0 + c], s.i[s.row0 + c + 1]):
                 s.w[s.hold + r] = 0.0 if met else s.w[s.residual + r]
-    enter_phase(s, PHASE_LEVEL if level < s.k[LAST_LEVEL] else PHASE_SETTLE, level + 1)
-
-
-@kernel
-def remember_best(s: Solve) -> None:
-    """Keep the iterate if it is the best of all starts; the first start has a head start."""
-    margin = 1.0 if s.k[STARTS] == 1 and s.k[KICKED] == 0 else 0.9
-    if s.w[COST] < margin * s.w[BEST_COST]:
-        s.w[BEST_COST] = s.w[COST]
-        copy_variables(s, s.x, s.x_best)
+    if level < s.k[LAST_LEVEL]:
+        enter_phase(s, PHASE_LEVEL, level + 1)
+    elif s.k[EFFORT] == EFFORT_ANY or not another_effort(s):
+        enter_settling(s, WANTS_NOTHING)
 
 
 @kernel
 def finish_start(s: Solve) -> None:
     """Leave a start that did not get there: kick it, restart, or make the best of it."""
-    remember_best(s)
+    # The first start has a head start: a jump to another must be worth it. With loops that is
+    # judged when they are closed.
+    margin = 1.0
+    if s.k[STARTS] > 1:
+        margin = WORTH_A_START if s.k[LOOPS] > 0 else JUMP
+    elif s.k[KICKED] == 1:
+        margin = WORTH_A_START
+    remember_best(s, margin)
     going_on = s.k[INTERRUPTED] == 0
     stationary = s.k[OUT_OF_ITERATIONS] == 0 and s.k[GREW] == 0
     if going_on and s.k[KICKED] == 0 and stationary:
@@ -140,12 +223,17 @@ def finish_start(s: Solve) -> None:
         s.k[KICKED] = 1
         restart(s)
     else:
-        copy_variables(s, s.x_best, s.x)
         s.k[STATUS] = STATUS_STALLED
         if s.k[OUT_OF_ITERATIONS] == 1:
             s.k[STATUS] = STATUS_TIMEOUT
         if s.k[GREW] == 1:
             s.k[STATUS] = STATUS_DIVERGED
+        near = s.k[CLOSED_AT_START] == 1 and s.k[LOOPS] > 0 and s.k[STATUS] == STATUS_STALLED
+        s.k[EFFORT] = EFFORT_NEAR if near else EFFORT_ANY
+        if near:
+            copy_variables(s, s.x_start, s.x)
+        else:
+            copy_variables(s, s.x_best, s.x)
         enter_phase(s, PHASE_LEVEL, 0)
         return
     s.k[START_ITERATIONS] = 0
@@ -157,13 +245,13 @@ def finish_start(s: Solve) -> None:
 @kernel
 def before_reaching(s: Solve) -> bool:
     """Return whether a step towards all rows is due."""
+    if s.k[ITERATIONS] == 0:
+        s.k[CLOSED_AT_START] = 1 if all_within_tolerance(s, 0) else 0
+        s.w[START_COST] = s.w[COST]
     if all_within_tolerance(s, s.k[LAST_LEVEL]):
         s.k[STATUS] = STATUS_CONVERGED
-        if largest(s, s.pull) > 0.0:
-            enter_phase(s, PHASE_SETTLE, s.k[LAST_LEVEL] + 1)
-        else:
-            # Residuals are those of x already, for the last step was kept.
-            s.k[PHASE] = PHASE_DONE
+        # Without wishes all is done: residuals are those of x, for the last step was kept.
+        enter_settling(s, WANTS_NOTHING)
         return False
     if s.k[START_ITERATIONS] >= s.options[MAX_ITERATIONS] or s.k[INTERRUPTED] == 1:
         s.k[OUT_OF_ITERATIONS] = 1
@@ -190,7 +278,7 @@ def before_level(s: Solve) -> bool:
     # Closing loops is owed whatever the budget; the best effort on goals is part of it.
     most = max(s.options[MAX_ITERATIONS], 50.0)
     if level > 0:
-        most = s.options[MAX_ITERATIONS]
+        most = LEVEL_SHARE * s.options[MAX_ITERATIONS]
         if s.k[STATUS] != STATUS_STALLED or s.k[INTERRUPTED] == 1:
             most = 0.0
     done = s.w[COST] <= SMALLEST_COST
@@ -213,9 +301,8 @@ def before_level(s: Solve) -> bool:
 @kernel
 def before_settling(s: Solve) -> bool:
     """Return whether a step towards targets and rest pose is due."""
-    due = (
-        largest(s, s.pull) > 0.0
-        and s.k[INTERRUPTED] == 0
+    due = bool(
+        s.k[INTERRUPTED] == 0
         and s.k[START_ITERATIONS] < s.options[MAX_ITERATIONS]
         and s.w[COST] > SMALLEST_COST
         and s.w[DAMPING_SCALE] > SETTLE_LEAST
@@ -224,8 +311,9 @@ def before_settling(s: Solve) -> bool:
         due = s.w[COST] < s.w[STEP_BEFORE] * (1.0 - 1e-6)
     s.w[STEP_BEFORE] = s.w[COST]
     if not due:
-        s.k[PHASE] = PHASE_DONE
+        # Steps that were tried and dropped have left their frames behind.
         s.k[STALE] = 1 if s.k[START_ITERATIONS] > 0 else 0
+        enter_settling(s, s.k[LEVEL] - s.k[LAST_LEVEL])
     return due
 
 

@@ -179,13 +179,15 @@ def apply_step(s: Solve, start: int, out: int) -> None:
 
 
 @kernel
-def restore(s: Solve, level: int, closed: float, attempts: int) -> bool:
+def restore(s: Solve, level: int, closed: float, attempts: int, most: float) -> bool:
     """
     Bring rows of finished levels back to what they are held at, by chord steps from x_try.
 
     Uses the factor of the step just taken, so a step costs one forward pass and one solve; goal
-    rows give way as little as they can. Returns whether all are within `closed` [m or rad].
+    rows give way as little as they can. Returns whether all are within `closed` [m or rad] before
+    any variable had to move by more than `most` [rad or m].
     """
+    moved = 0.0
     for attempt in range(attempts + 1):
         worst = 0.0
         for c in range(s.nc):
@@ -198,8 +200,13 @@ def restore(s: Solve, level: int, closed: float, attempts: int) -> bool:
         if attempt == attempts or not worst < 1e3:
             return False
         solve_factored(s)
+        farthest = 0.0
         for v in range(s.nv):
             s.w[s.step + v] = s.w[s.full + v]
+            farthest = max(farthest, abs(s.w[s.full + v]))
+        moved += farthest
+        if moved > most:
+            return False
         apply_step(s, s.x_try, s.x_try)
         forward(s, s.x_try)
         residuals(s)

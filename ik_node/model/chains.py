@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from ik_node.model.carried_mass import carried_mass, CarriedMass
 from ik_node.model.request import Request
 from ik_node.model.tree import Tree
 
@@ -19,11 +20,14 @@ class Support:
     a_columns, b_columns : tuple of int
         Columns that move frame A, frame B. An ancestor of both is in neither where the rows are
         counted in A's or B's axes: it moves both alike.
+    mass : CarriedMass or None
+        What a centre of mass is made of.
 
     """
 
     a_columns: tuple[int, ...]
     b_columns: tuple[int, ...]
+    mass: CarriedMass | None = None
 
 
 @dataclass(frozen=True)
@@ -53,10 +57,24 @@ def ancestors(tree: Tree, column: int) -> list[int]:
     return path[::-1]
 
 
+def with_ancestors(tree: Tree, columns: Iterable[int]) -> set[int]:
+    """Return columns and all that carry them."""
+    found: set[int] = set()
+    for column in columns:
+        while column >= 0 and column not in found:
+            found.add(column)
+            column = tree.columns[column].parent
+    return found
+
+
 def support_of(tree: Tree, request: Request) -> Support:
     """Find the columns that move frame A and frame B of a request."""
-    a = ancestors(tree, tree.seat[request.link][0])
     b = [] if request.base is None else ancestors(tree, tree.seat[request.base][0])
+    if request.kind == 'centre_of_mass':
+        mass = carried_mass(tree, request.link)
+        moved = with_ancestors(tree, mass.by_column)
+        return Support(tuple(sorted(moved)), tuple(b), mass)
+    a = ancestors(tree, tree.seat[request.link][0])
     if request.axes != 'world' or request.kind != 'frame':
         shared = 0
         while shared < min(len(a), len(b)) and a[shared] == b[shared]:

@@ -8,6 +8,7 @@ from ik_node.errors import OptionError, ShapeError, TopologyError
 from ik_node.model.dof import DOF, parse_dofs
 from ik_node.model.frame import Frame
 from ik_node.model.joint import Joint
+from ik_node.model.revision import Revision
 from ik_node.model.rotation import (
     matrix_to_quat,
     pose_matrix,
@@ -20,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
-KINDS = ('frame', 'universal', 'distance')
+KINDS = ('frame', 'universal', 'distance', 'look_at', 'centre_of_mass')
 AXES = ('world', 'goal', 'link')
 
 
@@ -35,14 +36,14 @@ class Constraint(Joint):
     Parameters
     ----------
     name : str
-    kind : {'frame', 'universal', 'distance'}
+    kind : {'frame', 'universal', 'distance', 'look_at', 'centre_of_mass'}
         frame: the axes of `dof`. universal: origins coincide and A's y axis is at right angles to
-        B's x axis. distance: the origins are `distance` apart.
+        B's x axis. distance: the origins are `distance` apart. look_at: A's z axis points at B's
+        origin. centre_of_mass: A's origin is the centre of mass of the link and of all links that
+        hang under it in the tree, and A's axes are the root frame's.
 
     Attributes
     ----------
-    enabled : bool
-        Whether it takes part in a solve.
     offset_position, offset_quaternion : ndarray
         Frame A in the link, [m] and xyzw; change with `set_offset`.
 
@@ -52,7 +53,7 @@ class Constraint(Joint):
 
     def __init__(self, name: str = '', kind: str = 'frame') -> None:
         super().__init__(name)
-        self.enabled = True
+        self._enabled = True
         self.offset_position: Array = np.zeros(3)
         self.offset_quaternion: Array = np.array((0.0, 0.0, 0.0, 1.0))
         self._offset_matrix: Array = np.eye(4)
@@ -69,7 +70,7 @@ class Constraint(Joint):
 
     @property
     def kind(self) -> str:
-        """Say what the rows are: 'frame', 'universal' or 'distance'."""
+        """Say what the rows are: one of `KINDS`."""
         return self._kind
 
     @kind.setter
@@ -86,13 +87,24 @@ class Constraint(Joint):
         self._axes = _one_of(f'axes of {self.name!r}', value, AXES)
 
     @property
+    def enabled(self) -> bool:
+        """Whether it takes part in a solve; counts from the next one on."""
+        return self._enabled
+
+    @enabled.setter
+    def enabled(self, value: bool) -> None:
+        self._enabled = bool(value)
+        Revision.asks += 1
+
+    @property
     def weight(self) -> float:
-        """Factor of the rows where not all can be met; 0 or more."""
+        """Factor of the rows beside others of its priority; 0 = takes no part."""
         return self._weight
 
     @weight.setter
     def weight(self, value: float) -> None:
         self._weight = _at_least_zero(f'weight of {self.name!r}', value)
+        Revision.asks += 1
 
     @property
     def tolerance(self) -> tuple[float, float] | None:
@@ -102,6 +114,7 @@ class Constraint(Joint):
     @tolerance.setter
     def tolerance(self, value: float | Sequence[float] | None) -> None:
         name = f'tolerance of {self.name!r}'
+        Revision.asks += 1
         if value is None:
             self._tolerance = None
             return
@@ -118,6 +131,7 @@ class Constraint(Joint):
     @distance.setter
     def distance(self, value: float) -> None:
         self._distance = _at_least_zero(f'distance of {self.name!r}', value)
+        Revision.asks += 1
 
     def set_offset(
         self, position: ArrayLike = (0, 0, 0), quat_xyzw: ArrayLike = (0, 0, 0, 1)
@@ -157,7 +171,9 @@ class Constraint(Joint):
             vector log(R) [rad], both in the chosen axes. With exactly two rotational axes the
             third axes of A and B are to be parallel, and the rows are the components of the
             smallest rotation that takes B's onto A's. Kind universal: three components [m] in B,
-            then A's y axis times B's x axis. Kind distance: |p_AB| - distance [m].
+            then A's y axis times B's x axis. Kind distance: |p_AB| - distance [m]. Kind look_at:
+            angle between A's z axis and the sight of B's origin [rad], times the direction in A's
+            xy plane in which it is seen. Kind centre_of_mass: as kind frame, X Y Z only.
 
         Raises
         ------
@@ -172,13 +188,19 @@ class Constraint(Joint):
             return np.array([np.sqrt(gap @ gap) - self.distance])
         if self.kind == 'universal':
             return np.append(rotation_b.T @ gap, rotation_a[:, 1] @ rotation_b[:, 0])
+        if self.kind == 'look_at':
+            x, y, z = rotation_a.T @ -gap
+            aside = np.hypot(x, y)
+            turn: Array = np.array((x, y) if aside > 0.0 else (1.0, 0.0)) / (aside or 1.0)
+            looking: Array = turn * np.arctan2(aside, z)
+            return looking
         if self.axes == 'world':
             relative = rotation_a @ rotation_b.T
         else:
             gap = (rotation_b if self.axes == 'goal' else rotation_a).T @ gap
             relative = rotation_b.T @ rotation_a
         rows: Array = np.concatenate((gap, self._rotation_rows(relative)))
-        chosen: Array = rows[self.dof_flags]
+        chosen: Array = rows[self.dof_flags if self.kind == 'frame' else self._point_flags]
         return chosen
 
     def _rotation_rows(self, relative: Array) -> Array:
@@ -192,7 +214,15 @@ class Constraint(Joint):
 
     def _closing_frames(self) -> tuple[Array, Array]:
         here, there = super()._closing_frames()
+        if self.kind == 'centre_of_mass' and self.child is not None:
+            centre = np.eye(4)
+            centre[:3, 3] = self.child.get_centre_of_mass_below()
+            return here, centre
         return here, there @ self._offset_matrix
+
+    @property
+    def _point_flags(self) -> NDArray[np.bool_]:
+        return self.dof_flags & (np.arange(6) < 3)
 
     def _own(self, dof: int | str) -> DOF:
         raise TopologyError(

@@ -13,10 +13,12 @@ from ik_node.kernels.layout import (
     AXES_WORLD,
     KIND_DISTANCE,
     KIND_FRAME,
+    KIND_LOOK_AT,
+    KIND_MASS,
     KIND_UNIVERSAL,
     pack_model,
 )
-from ik_node.model.chains import ancestors, Chain, Support
+from ik_node.model.chains import Chain, Support, with_ancestors
 from ik_node.model.request import Request
 from ik_node.model.tree import Tree
 import numpy as np
@@ -25,7 +27,13 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-KINDS = {'frame': KIND_FRAME, 'universal': KIND_UNIVERSAL, 'distance': KIND_DISTANCE}
+KINDS = {
+    'frame': KIND_FRAME,
+    'universal': KIND_UNIVERSAL,
+    'distance': KIND_DISTANCE,
+    'look_at': KIND_LOOK_AT,
+    'centre_of_mass': KIND_MASS,
+}
 AXES = {'goal': AXES_B, 'world': AXES_WORLD, 'link': AXES_A}
 
 
@@ -69,7 +77,8 @@ def flatten(
     ends = [tree.seat[r.link][0] for r in asked]
     ends += [tree.seat[r.base][0] if r.base is not None else -1 for r in asked]
     followers = [at for at, c in enumerate(tree.columns) if c.master in variable]
-    needed = sorted({a for end in (*ends, *followers) for a in ancestors(tree, end)})
+    carriers = [column for s in moved for column in s.a_columns]
+    needed = sorted(with_ancestors(tree, (*ends, *followers, *carriers)))
     local = {column: at for at, column in enumerate(needed)} | {-1: -1}
     columns = [tree.columns[at] for at in needed]
     width = max([2, *(len(c.coefficients) for c in columns if c.master in variable)])
@@ -95,8 +104,10 @@ def flatten(
     row_counts = tuple(r.row_count for r in asked)
     blocks = _blocks(tree, moved, variable, local)
     fields |= blocks.fields(row_counts)
-    moving = _ints(r.translation_row_count for r in asked)
-    fields['turning'] = _starts(row_counts)[:-1] + moving
+    fields |= _masses(tree, moved, [needed[at] for at in fields['entry_column'].tolist()])
+    first_rows = _starts(row_counts)[:-1]
+    fields['turning'] = first_rows + _ints(r.translation_row_count for r in asked)
+    fields['angular'] = first_rows + _ints(r.metre_row_count for r in asked)
     sizes = {'n': len(columns), 'nv': len(variable), 'nc': len(asked), 'nr': sum(row_counts)}
     sizes |= {'ne': fields['entry_column'].size, 'ns': fields['slot_var'].size, 'width': width}
     fields |= _elimination(fields, sizes, row_counts)
@@ -160,6 +171,35 @@ def _blocks(
         all_entries.append(entries)
         all_slots.append(list(slots))
     return _Blocks(all_entries, all_slots)
+
+
+def _masses(
+    tree: Tree, moved: Sequence[Support], columns: Sequence[int]
+) -> dict[str, NDArray[np.generic]]:
+    """Return what every entry of a centre of mass carries, and which entry it hangs on."""
+    up: list[int] = []
+    masses: list[float] = []
+    moments: list[Floats] = []
+    still, totals = [], []
+    for support in moved:
+        first = len(up)
+        count = len(support.a_columns) + len(support.b_columns)
+        own = {} if support.mass is None else support.mass.by_column
+        place = {column: first + at for at, column in enumerate(support.a_columns)}
+        for column in columns[first : first + count]:
+            up.append(place.get(tree.columns[column].parent, -1))
+            mass, moment = own.get(column, (0.0, np.zeros(3)))
+            masses.append(mass)
+            moments.append(moment)
+        still.append(own.get(-1, (0.0, np.zeros(3)))[1])
+        totals.append(1.0 if support.mass is None else support.mass.total)
+    return {
+        'entry_up': _ints(up),
+        'entry_mass': np.array(masses),
+        'entry_moment': np.concatenate([np.zeros(0), *moments]),
+        'moment': np.concatenate([np.zeros(0), *still]),
+        'mass': np.array(totals),
+    }
 
 
 def _starts(counts: Sequence[int] | Ints) -> Ints:

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
 from ik_node.errors import ShapeError, TopologyError
+from ik_node.model.revision import Revision
 from ik_node.model.rotation import (
     matrix_to_quat,
     pose_inverse,
@@ -37,8 +38,21 @@ class Frame:
         Change them with `add_child` and `remove_child` only.
     matrix_needs_update, matrix_world_needs_update : bool
         Whether `matrix`, `matrix_world` are computed anew when next read.
+    is_link, is_joint, is_goal : bool
+        What it is; a goal is a joint, too.
 
     """
+
+    is_link = False
+    is_joint = False
+    is_goal = False
+    _pose_is_structure = True
+
+    def __init_subclass__(cls) -> None:
+        # By what they can do: these classes import this one, and the pose is set very often.
+        cls.is_goal = hasattr(cls, 'set_goal_dof')
+        # Where something is asked for may change with every solve; where a body sits may not.
+        cls._pose_is_structure = not hasattr(cls, 'get_residual')
 
     def __init__(self, name: str = '') -> None:
         self.name = name
@@ -89,15 +103,7 @@ class Frame:
             If a component is not finite or all are zero.
 
         """
-        quat = self._finite('quaternion', (x, y, z, w))
-        largest = float(np.max(np.abs(quat)))
-        if largest < 1e-150:
-            raise ShapeError(f'quaternion of {self.name!r}', 'a length above zero', str(quat))
-        norm = float(np.sqrt(quat @ quat)) if largest < 1e150 else np.inf
-        if abs(norm - 1.0) > 1e-15:  # a unit quaternion is kept to the last bit
-            quat = quat / largest
-            quat = quat / np.sqrt(quat @ quat)
-        self._quaternion[:] = quat
+        self._quaternion[:] = self._unit('quaternion', (x, y, z, w))
         self.set_matrix_needs_update()
 
     def set_euler(self, x: float, y: float, z: float) -> None:
@@ -151,6 +157,7 @@ class Frame:
     def set_matrix_needs_update(self) -> None:
         """Say that `position` or `quaternion` was written into."""
         self.matrix_needs_update = True
+        Revision.graph += self._pose_is_structure
         self.set_matrix_world_needs_update()
 
     def set_matrix_world_needs_update(self) -> None:
@@ -184,17 +191,18 @@ class Frame:
             stale.append(frame)
             frame = frame.parent
         for frame in reversed(stale):
-            frame._update_own_matrix_world()
+            frame.compute_matrix_world()
         if update_children:
             for frame in list(self._walk()):
                 if frame.matrix_world_needs_update:
-                    frame._update_own_matrix_world()
+                    frame.compute_matrix_world()
 
-    def _update_own_matrix_world(self) -> None:
+    def compute_matrix_world(self) -> None:
+        """Compute `matrix_world` from the parent's, whether it needs an update or not."""
         self.update_matrix()
         moved = self._moved_matrix()
         self._matrix_world = (
-            moved if self.parent is None else _frozen(self.parent._matrix_world @ moved)
+            moved if self.parent is None else _frozen(self.parent.matrix_world @ moved)
         )
         self.matrix_world_needs_update = False
 
@@ -233,6 +241,7 @@ class Frame:
             )
         child.parent = self
         self.children.append(child)
+        Revision.graph += 1
         child.set_matrix_world_needs_update()
 
     def remove_child(self, child: Frame) -> None:
@@ -249,6 +258,7 @@ class Frame:
             raise TopologyError(f'{child.name!r} is not a child of {self.name!r}')
         self.children[:] = [frame for frame in self.children if frame is not child]
         child.parent = None
+        Revision.graph += 1
         child.set_matrix_world_needs_update()
 
     def attach_child(self, child: Frame) -> None:
@@ -299,6 +309,17 @@ class Frame:
         if not np.isfinite(array).all():
             raise ShapeError(f'{what} of {self.name!r}', 'finite numbers', str(array.tolist()))
         return array
+
+    def _unit(self, what: str, quat_xyzw: Iterable[float]) -> Array:
+        quat = self._finite(what, quat_xyzw)
+        largest = float(np.max(np.abs(quat)))
+        if largest < 1e-150:
+            raise ShapeError(f'{what} of {self.name!r}', 'a length above zero', str(quat))
+        norm = float(np.sqrt(quat @ quat)) if largest < 1e150 else np.inf
+        if abs(norm - 1.0) > 1e-15:  # a unit quaternion is kept to the last bit
+            quat = quat / largest
+            quat = quat / np.sqrt(quat @ quat)
+        return quat
 
 
 def _frozen(array: Array) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ik_node.errors import OptionError
 from ik_node.model.constraint import Constraint
 from ik_node.model.dof import DOF, parse_dofs
+from ik_node.model.revision import Revision
 
 
 class Goal(Constraint):
@@ -36,6 +37,7 @@ class Goal(Constraint):
         if isinstance(value, bool) or int(value) != value or value < 0:
             raise OptionError(f'priority of {self.name!r}', value, 'a whole number, 0 or more')
         self._priority = int(value)
+        Revision.asks += 1
 
     def set_goal_dof(self, *dofs: int | str) -> None:
         """Choose the axes that are asked for; any subset of X Y Z EX EY EZ."""

@@ -9,7 +9,7 @@ from ik_node.model.coupling import Coupling
 from ik_node.model.dof import DOF, parse_dofs
 from ik_node.model.frame import Frame
 from ik_node.model.link import Link
-from ik_node.model.moving_frame import MovingFrame
+from ik_node.model.motion_values import MotionValues
 from ik_node.model.revision import Revision
 from ik_node.model.rotation import matrix_to_quat, quat_to_rotation_vector
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 
-class Joint(MovingFrame):
+class Joint(MotionValues):
     """
     A frame that moves its child link along and about its axes.
 
@@ -37,19 +37,18 @@ class Joint(MovingFrame):
     is_closure : bool
     locked : ndarray, shape (6,), bool
         Which axes the solver leaves alone.
-    track_joint_wrap : bool
-        True: a target or rest pose is meant as written, turns counted. False: modulo a full turn.
     couplings : dict of DOF to Coupling
         Axes that follow another joint; change with `couple`, `uncouple`.
 
     """
+
+    is_joint = True
 
     def __init__(self, name: str = '') -> None:
         super().__init__(name)
         self.child: Link | None = None
         self.is_closure = False
         self.locked = np.zeros(6, dtype=bool)
-        self.track_joint_wrap = False
         self.couplings: dict[DOF, Coupling] = {}
 
     # -- degrees of freedom
@@ -115,10 +114,13 @@ class Joint(MovingFrame):
             joint, at = following.master, following.master_dof
         self.couplings[axis] = Coupling(master, master_axis, numbers)
         Revision.settings += 1
+        Revision.graph += 1
 
     def uncouple(self, dof: int | str) -> None:
         """Undo `couple`."""
         self.couplings.pop(parse_dofs([dof])[0], None)
+        Revision.settings += 1
+        Revision.graph += 1
 
     # -- children and closures
 
@@ -149,6 +151,7 @@ class Joint(MovingFrame):
         self.child = self._possible_child(link)
         self.is_closure = True
         link.closure_joints.append(self)
+        Revision.graph += 1
 
     def remove_child(self, child: Frame) -> None:
         """
@@ -165,6 +168,7 @@ class Joint(MovingFrame):
         if self.is_closure:
             closing = self.child.closure_joints
             closing[:] = [joint for joint in closing if joint is not self]
+            Revision.graph += 1
         else:
             super().remove_child(child)
         self.child, self.is_closure = None, False

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from ik_node.errors import TopologyError
 from ik_node.model.frame import Frame
 from ik_node.model.moving_frame import MovingFrame
+import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from ik_node.model.joint import Joint
@@ -20,12 +22,58 @@ class Link(Frame):
     ----------
     closure_joints : list of Joint
         The joints, goals and closures that close onto this link.
+    mass : float
+        [kg]; 0 = none.
+    centre_of_mass : ndarray, shape (3,)
+        [m], in the link's frame.
 
     """
+
+    is_link = True
 
     def __init__(self, name: str = '') -> None:
         super().__init__(name)
         self.closure_joints: list[Joint] = []
+        self.mass = 0.0
+        self.centre_of_mass: NDArray[np.float64] = np.zeros(3)
+
+    def links_below(self) -> list[Link]:
+        """Return this link and all links that hang under it in the tree."""
+        found: list[Link] = []
+
+        def collect(frame: Frame) -> None:
+            if isinstance(frame, Link):
+                found.append(frame)
+
+        self.traverse(collect)
+        return found
+
+    def get_centre_of_mass_below(self) -> NDArray[np.float64]:
+        """
+        Return the centre of mass of this link and of all links that hang under it in the tree.
+
+        Returns
+        -------
+        ndarray, shape (3,)
+            [m], root frame.
+
+        Raises
+        ------
+        TopologyError
+            If none of them has a mass.
+
+        """
+        bodies = [body for body in self.links_below() if body.mass > 0.0]
+        if not bodies:
+            raise TopologyError(
+                f'{self.name!r} and the links below it have no mass, so no centre of mass: set '
+                f'Link.mass, or give the links of the description an <inertial>'
+            )
+        places = [
+            body.matrix_world[:3, :3] @ body.centre_of_mass + body.matrix_world[:3, 3]
+            for body in bodies
+        ]
+        return np.average(places, axis=0, weights=[body.mass for body in bodies])
 
     def add_child(self, child: Frame) -> None:
         """

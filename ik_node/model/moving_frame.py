@@ -88,11 +88,22 @@ class MovingFrame(Frame):
         self.max_velocity.fill(np.inf)
         self.target_set = self.rest_pose_set = False
         Revision.settings += 1
+        Revision.graph += 1
         self.set_matrix_dof_needs_update()
 
     def clear_dof(self) -> None:
         """Make it a rigid one."""
         self.set_dof()
+
+    @property
+    def translation_dof_count(self) -> int:
+        """How many of its axes are moved along."""
+        return int(np.count_nonzero(self.dof_flags[:3]))
+
+    @property
+    def rotation_dof_count(self) -> int:
+        """How many of its axes are turned about."""
+        return int(np.count_nonzero(self.dof_flags[3:]))
 
     @property
     def value_names(self) -> tuple[str, ...]:
@@ -222,7 +233,7 @@ class MovingFrame(Frame):
     @property
     def matrix_dof(self) -> Array:
         """Return the motion D, 4x4, read-only."""
-        self.update_matrix_dof()
+        self.update_dof_matrix()
         return self._matrix_dof
 
     def set_matrix_dof_needs_update(self) -> None:
@@ -231,7 +242,7 @@ class MovingFrame(Frame):
         Revision.values += 1
         self.set_matrix_world_needs_update()
 
-    def update_matrix_dof(self) -> None:
+    def update_dof_matrix(self) -> None:
         """Bring `matrix_dof` up to date."""
         if self.matrix_dof_needs_update:
             x, y, z, ex, ey, ez = self.dof_values.tolist()

@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+# Rows of the kinds whose number does not depend on the axes asked for; all go by points.
+FIXED_ROWS = {'distance': 1, 'look_at': 2}
+
 
 @dataclass(frozen=True)
 class Request:
@@ -31,7 +34,7 @@ class Request:
         Frame A in the link.
     base : Frame or None
         Carries frame B; None = the root frame. Frame B is then given by a pose in it.
-    kind : {'frame', 'universal', 'distance'}
+    kind : {'frame', 'universal', 'distance', 'look_at', 'centre_of_mass'}
     axes : {'world', 'goal', 'link'}
     mask : int
         Bit i set = component X Y Z EX EY EZ [i] takes part.
@@ -52,17 +55,36 @@ class Request:
     is_goal: bool
     source: Joint | None
 
+    def same_as(self, other: Request) -> bool:
+        """Return whether it asks the same; what may change from solve to solve does not count."""
+        mine, theirs = (
+            (r.name, r.link, r.base, r.kind, r.axes, r.mask, r.is_goal, r.source)
+            for r in (self, other)
+        )
+        return mine == theirs and np.array_equal(self.offset, other.offset)
+
+    @property
+    def takes_part(self) -> bool:
+        """Whether it is enabled and has a weight, as of now."""
+        source = self.source
+        return not isinstance(source, Constraint) or (source.enabled and source.weight > 0.0)
+
     @property
     def row_count(self) -> int:
         """Return the number of scalar rows."""
-        if self.kind == 'distance':
-            return 1
+        if self.kind in FIXED_ROWS:
+            return FIXED_ROWS[self.kind]
         return self.mask.bit_count() + (1 if self.kind == 'universal' else 0)
 
     @property
     def translation_row_count(self) -> int:
-        """How many of them count in [m]; these come first."""
-        return 1 if self.kind == 'distance' else (self.mask & 7).bit_count()
+        """How many of them go by the velocity of a point; these come first."""
+        return FIXED_ROWS.get(self.kind, (self.mask & 7).bit_count())
+
+    @property
+    def metre_row_count(self) -> int:
+        """How many of them count in [m], not [rad]; these come first."""
+        return 0 if self.kind == 'look_at' else self.translation_row_count
 
     @property
     def pose(self) -> tuple[Array, Array]:
@@ -88,7 +110,7 @@ def request_of(joint: Joint) -> Request:
         base=joint.parent,
         kind=joint.kind,
         axes=joint.axes,
-        mask=mask & 7 if joint.kind == 'universal' else mask,
+        mask=mask & 7 if joint.kind in ('universal', 'centre_of_mass') else mask,
         is_goal=isinstance(joint, Goal),
         source=joint,
     )

@@ -16,7 +16,6 @@ from ik_node.model.constraint import Constraint
 from ik_node.model.dof import DOF
 from ik_node.model.frame import Frame
 from ik_node.model.joint import Joint
-from ik_node.model.rotation import pose_matrix
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,6 +28,8 @@ MOTION_ORDER = (DOF.X, DOF.Y, DOF.Z, DOF.EZ, DOF.EY, DOF.EX)
 _TO_X = np.array(((0.0, 0.0, 1.0, 0.0), (1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0), (0, 0, 0, 1)))
 _TO_Y = np.array(((0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0), (1.0, 0.0, 0.0, 0.0), (0, 0, 0, 1)))
 _ALIGN = (_TO_X, _TO_Y, np.eye(4))
+_BACK = (_TO_X.T, _TO_Y.T, np.eye(4))
+_HERE = np.eye(4)
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,24 @@ class Tree:
     owner: list[tuple[Joint, DOF]] = field(default_factory=list)
 
 
+def same_motions(one: Tree, other: Tree) -> bool:
+    """Return whether two trees have the same columns, at the same places of q."""
+    if one.names != other.names or len(one.columns) != len(other.columns):
+        return False
+    for a, b in zip(one.columns, other.columns, strict=True):
+        if (a.joint, a.dof, a.parent, a.master, a.coefficients, a.ball) != (
+            b.joint,
+            b.dof,
+            b.parent,
+            b.master,
+            b.coefficients,
+            b.ball,
+        ):
+            return False
+    mine, theirs = ([column.offset for column in tree.columns] for tree in (one, other))
+    return one.q_of_column == other.q_of_column and np.array_equal(mine, theirs)
+
+
 def build_tree(roots: Iterable[Frame], joint_order: Sequence[Joint] | None = None) -> Tree:
     """
     Walk the graph depth first from its roots.
@@ -112,10 +131,10 @@ def build_tree(roots: Iterable[Frame], joint_order: Sequence[Joint] | None = Non
     tree = Tree()
     motions: list[tuple[Joint, DOF, int, Array]] = []
     joints: list[Joint] = []
-    stack: list[tuple[Frame, int, Array]] = [(root, -1, np.eye(4)) for root in reversed([*roots])]
+    stack: list[tuple[Frame, int, Array]] = [(root, -1, _HERE) for root in reversed([*roots])]
     while stack:
         frame, column, pose = stack.pop()
-        pose = pose @ pose_matrix(frame.position, frame.quaternion)
+        pose = frame.matrix if pose is _HERE else pose @ frame.matrix
         if isinstance(frame, Joint):
             if frame.is_closure:
                 tree.closers.append(frame)
@@ -124,7 +143,7 @@ def build_tree(roots: Iterable[Frame], joint_order: Sequence[Joint] | None = Non
             for dof in MOTION_ORDER:
                 if dof in movable:
                     motions.append((frame, dof, column, pose @ _ALIGN[dof % 3]))
-                    column, pose = len(motions) - 1, _ALIGN[dof % 3].T
+                    column, pose = len(motions) - 1, _BACK[dof % 3]
             if movable:
                 joints.append(frame)
         tree.seat[frame] = (column, pose)
@@ -161,6 +180,8 @@ def _resolve(
     joint: Joint, dof: DOF, place: dict[tuple[int, DOF], int]
 ) -> tuple[int, tuple[float, ...]]:
     """Follow couplings to the free master, composing their polynomials."""
+    if dof not in joint.couplings:
+        return place[id(joint), dof], (0.0, 1.0)
     total = np.polynomial.Polynomial((0.0, 1.0))
     seen: set[tuple[int, DOF]] = set()
     while dof in joint.couplings:

@@ -103,13 +103,16 @@ SOLVER_DEFAULTS: dict[str, Any] = {'restarts': 0}
 
 
 def solver_parameters() -> tuple[ParameterSpec, ...]:
-    """Return one row `solver.<field>` for each field of SolverOptions."""
+    """Return one row `solver.<field>` for each field of SolverOptions that is no function."""
     rows = []
     for field in dataclasses.fields(SolverOptions):
+        if not field.metadata['parameter']:
+            continue
         doc = field.metadata['doc']
         # A share or a count has the unit one, which is not worth a word.
         unit = field.metadata['unit']
-        low, high = (None, None) if isinstance(field.default, bool) else field.metadata['range']
+        counted = not isinstance(field.default, (bool, str))
+        low, high = field.metadata['range'] if counted else (None, None)
         rows.append(
             ParameterSpec(
                 f'solver.{field.name}',
@@ -118,6 +121,7 @@ def solver_parameters() -> tuple[ParameterSpec, ...]:
                 unit='' if unit == '1' else unit,
                 low=low,
                 high=high,
+                choices=field.metadata['allowed'],
             )
         )
     return tuple(rows)

@@ -1,5 +1,6 @@
 """The thin objects over the kernels: options in, statuses with residuals out."""
 
+from ik_node.solver.async_solver import AsyncSolver
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.result import PoseError, Solution, SolveResult
 from ik_node.solver.solver import Solver
@@ -7,6 +8,7 @@ from ik_node.solver.status import Status, STATUS_NAMES
 
 __all__ = [
     'STATUS_NAMES',
+    'AsyncSolver',
     'PoseError',
     'Solution',
     'SolveResult',

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
-from ik_node.errors import OptionError
+from ik_node.errors import OptionError, ShapeError, UnknownFrameError
 from ik_node.kernels.layout import (
     JOINT_LOWER,
     JOINT_REST,
@@ -12,9 +13,12 @@ from ik_node.kernels.layout import (
     JOINT_ROWS,
     JOINT_TARGET,
     JOINT_TARGET_WEIGHT,
+    JOINT_TURNS,
     JOINT_UPPER,
     JOINT_WINDOW,
 )
+from ik_node.model.dof import DOF
+from ik_node.model.joint import Joint
 from ik_node.model.tree import Tree
 import numpy as np
 from numpy.typing import NDArray
@@ -24,28 +28,44 @@ Array = NDArray[np.float64]
 
 class JointTable:
     """
-    The (7, nq) table of `kernels.layout.JOINT_*`, read from the joints of a tree.
+    The (8, nq) table of `kernels.layout.JOINT_*`, read from the joints of a tree.
 
     Attributes
     ----------
-    rows : ndarray, shape (7, nq)
+    rows : ndarray, shape (8, nq)
         A coupled joint's limits are in its master's column: they bind the master.
     has_targets : bool
         Whether any joint has a target.
+    wishful_balls : list of (Joint, list of int)
+        Joints with all three Euler angles and a target or rest pose, and where these stand in q.
     followers : list of (int, int, tuple of float)
         Place in q of every coupled value, of its master, and the polynomial between them.
+    masters : dict of int to int
+        Place in q of every coupled value, and of its master.
 
     """
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
         self.has_targets = False
+        self.wishful_balls: list[tuple[Joint, list[int]]] = []
         self.rows: Array = np.zeros((JOINT_ROWS, len(tree.names)))
         self.followers = [
             (tree.q_of_column[at], tree.q_of_column[column.master], column.coefficients)
             for at, column in enumerate(tree.columns)
             if column.master != at
         ]
+        # Euler angles have several triples for one orientation, not just turns of each angle.
+        self._triples = [
+            [at, at + 1, at + 2]
+            for at, (joint, dof) in enumerate(tree.owner)
+            if dof == DOF.EX and joint.dof_flags[3:].all()
+        ]
+        self._places: dict[str, list[int]] = {}
+        for at, (joint, _) in enumerate(tree.owner):
+            self._places.setdefault(joint.name, []).append(at)
+            self._places.setdefault(tree.names[at], [at])
+        self.masters = {follower: master for follower, master, _ in self.followers}
         self.refresh()
 
     def refresh(self) -> None:
@@ -59,6 +79,14 @@ class JointTable:
             rows[JOINT_TARGET_WEIGHT, at] = float(joint.target_set)
             rows[JOINT_REST, at] = joint.dof_rest_pose[dof]
             rows[JOINT_REST_ON, at] = float(joint.rest_pose_set)
+            rows[JOINT_TURNS, at] = float(dof.is_rotation and not joint.track_joint_wrap)
+        owner = self._tree.owner
+        self.wishful_balls = [
+            (owner[three[0]][0], three)
+            for three in self._triples
+            if not owner[three[0]][0].track_joint_wrap
+            and (owner[three[0]][0].target_set or owner[three[0]][0].rest_pose_set)
+        ]
         self.has_targets = bool(rows[JOINT_TARGET_WEIGHT].any())
         for follower, master, polynomial in self.followers:
             joint, dof = self._tree.owner[follower]
@@ -78,6 +106,21 @@ class JointTable:
             rows[JOINT_WINDOW, master] = min(
                 rows[JOINT_WINDOW, master], rows[JOINT_WINDOW, follower]
             )
+
+    def nearest(self, rows: Array, q: Array) -> Array:
+        """
+        Return the rows with the wishes of balls as those equal Euler angles that are nearest to q.
+
+        Single angles need nothing here: the kernel adds full turns. Balls without limits neither:
+        it turns them on SO(3).
+        """
+        rows = rows.copy()
+        for joint, three in self.wishful_balls:
+            present = joint.dof_values.copy()
+            present[3:] = q[three]
+            for row, wish in ((JOINT_TARGET, joint.dof_target), (JOINT_REST, joint.dof_rest_pose)):
+                rows[row, three] = joint.nearest_values(wish, present)[3:]
+        return rows
 
     def narrowed(self, window: Array | float, q: Array) -> Array:
         """
@@ -101,13 +144,89 @@ class JointTable:
                 rows[JOINT_UPPER, master] = min(rows[JOINT_UPPER, master], nearest[1])
         return rows
 
+    def places(self, names: Iterable[str]) -> list[int]:
+        """
+        Return where joints, or single values of them, stand in q.
+
+        Raises
+        ------
+        UnknownFrameError
+            If there is no such joint or value.
+
+        """
+        found: list[int] = []
+        for name in names:
+            own = self._places.get(name)
+            if own is None:
+                raise UnknownFrameError(name, self._places, 'joint')
+            found += own
+        return found
+
+    def only(self, names: Iterable[str]) -> Array:
+        """
+        Return the window (nq,) in which only some joints move, and what follows them.
+
+        Raises
+        ------
+        UnknownFrameError
+            If there is no such joint or value.
+
+        """
+        chosen = {self.masters.get(at, at) for at in self.places(names)}
+        window: Array = np.zeros(self.rows.shape[1])
+        window[list(chosen)] = np.inf
+        window[[at for at, master in self.masters.items() if master in chosen]] = np.inf
+        return window
+
+    def driven(self, values: Mapping[str, float]) -> dict[int, float]:
+        """
+        Return the place in q and the value [rad or m] of joints to be driven, within limits.
+
+        Raises
+        ------
+        UnknownFrameError
+            If there is no such joint.
+        OptionError
+            If it has several values, or follows another joint.
+        ShapeError
+            If a value is not finite.
+
+        """
+        wanted = {}
+        for name, value in values.items():
+            places = self.places([name])
+            if len(places) != 1:
+                names = ' '.join(self._tree.names[at] for at in places)
+                raise OptionError('driven joint', name, f'one value of it: {names}')
+            (at,) = places
+            if at in self.masters:
+                raise OptionError(
+                    'driven joint',
+                    name,
+                    f'the joint it follows: {self._tree.names[self.masters[at]]}',
+                )
+            if not np.isfinite(value):
+                raise ShapeError(f'value of driven joint {name!r}', 'a finite number', str(value))
+            wanted[at] = float(value)
+        return wanted
+
+    def move_to_targets(self, moved: NDArray[np.int64], rows: Array, q: Array) -> None:
+        """Move joints that no closure or goal moves to their targets, in place."""
+        wanted = rows[JOINT_TARGET_WEIGHT] > 0.0
+        wanted[moved] = False
+        low = np.maximum(rows[JOINT_LOWER], q - rows[JOINT_WINDOW])
+        high = np.minimum(rows[JOINT_UPPER], q + rows[JOINT_WINDOW])
+        q[wanted] = np.clip(rows[JOINT_TARGET], low, high)[wanted]
+
     def follow(self, q: Array) -> None:
         """Set coupled values from their masters, in place."""
         for follower, master, polynomial in self.followers:
             total = 0.0
             for coefficient in reversed(polynomial):
                 total = total * q[master] + coefficient
-            q[follower] = total
+            # A limit taken through the polynomial and back may be off in the last digit.
+            low, high = self.rows[JOINT_LOWER, follower], self.rows[JOINT_UPPER, follower]
+            q[follower] = min(max(total, low), high)
 
 
 def _bound_master(
@@ -118,7 +237,7 @@ def _bound_master(
     if len(polynomial) == 2 or not any(polynomial[2:]):
         c0, c1 = polynomial[:2]
         if c1 == 0.0:
-            return own
+            return own if limits[0] <= c0 <= limits[1] else (np.inf, -np.inf)
         ends = sorted(((limits[0] - c0) / c1, (limits[1] - c0) / c1))
         return max(low, ends[0]), min(high, ends[1])
     # The longest stretch around the master's present middle that keeps the limits, found by the

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable
+from dataclasses import dataclass, Field, field, fields
 import math
 from typing import Any
 
@@ -11,12 +12,47 @@ from ik_node.kernels import options as place
 import numpy as np
 from numpy.typing import NDArray
 
+Array = NDArray[np.float64]
 
-def _option(default: Any, unit: str, low: float, high: float, doc: str) -> Any:
-    return field(default=default, metadata={'unit': unit, 'range': (low, high), 'doc': doc})
-
+METHODS = (
+    'dls',
+    'sdls',
+    'pseudo_inverse',
+    'jacobian_transpose',
+    'ccd',
+    'gradient_descent',
+    'slsqp',
+)
+# Those that minimise a cost, to which a user's own can be added.
+COST_METHODS = ('gradient_descent', 'slsqp')
 
 _INF = math.inf
+
+
+def _option(default: Any, unit: str, low: float, high: float, doc: str) -> Any:
+    return field(default=default, metadata=_metadata(unit, (low, high), doc))
+
+
+def _choice(allowed: tuple[str, ...], doc: str) -> Any:
+    return field(default=allowed[0], metadata=_metadata('', (0.0, 0.0), doc, allowed))
+
+
+def _metadata(
+    unit: str,
+    interval: tuple[float, float],
+    doc: str,
+    allowed: tuple[str, ...] = (),
+    *,
+    parameter: bool = True,
+) -> dict[str, Any]:
+    """Describe a field; `parameter` says whether a ROS parameter can hold it."""
+    return {
+        'unit': unit,
+        'range': interval,
+        'doc': doc,
+        'allowed': allowed,
+        'parameter': parameter,
+    }
 
 
 @dataclass(frozen=True)
@@ -24,7 +60,8 @@ class SolverOptions:
     """
     Options of `Solver`; every field is checked, `dataclasses.replace` makes a changed copy.
 
-    The unit, the allowed range and the meaning of each field are its metadata.
+    The unit, the allowed range or words and the meaning of each field are its metadata. What a
+    method makes of its options is in docs/methods.md.
     """
 
     max_iterations: int = _option(100, '1', 1, 1e6, 'steps per start')
@@ -79,24 +116,71 @@ class SolverOptions:
     max_joint_step: float = _option(
         _INF, 'rad or m', 1e-12, _INF, 'largest change of a joint in one call'
     )
+    method: str = _choice(METHODS, 'how steps are chosen; restarts belong to dls alone')
+    jacobian: str = _choice(
+        ('analytic', 'numeric'), 'the Jacobian: in closed form, or by finite differences'
+    )
+    use_svd: bool = _option(
+        False, '', 0, 1, 'damped least squares by singular values in place of an inverse'
+    )
+    translation_step: float = _option(
+        1e-7, 'm', 1e-9, 1.0, 'change of a sliding joint for finite differences and sampling'
+    )
+    rotation_step: float = _option(
+        1e-7, 'rad', 1e-9, 1.0, 'change of a turning joint for finite differences and sampling'
+    )
+    alpha: float = _option(
+        0.0,
+        'rad^2/m^2',
+        0.0,
+        _INF,
+        "share of J^T e that jacobian_transpose steps, at most Buss's optimal one; 0 = that one",
+    )
+    ccd_step_limit: float = _option(
+        _INF, 'rad or m', 1e-9, _INF, 'largest change of a joint in one sweep of ccd'
+    )
+    learning_rate: float = _option(
+        0.0,
+        'rad^2 or m^2',
+        0.0,
+        _INF,
+        'step of gradient_descent per unit of gradient; 0 = in proportion to the distance',
+    )
+    distance_threshold: float = _option(
+        0.0,
+        '1',
+        0.0,
+        _INF,
+        'distance below which gradient_descent stops; 0 = within every tolerance',
+    )
+    early_stop: bool = _option(
+        True, '', 0, 1, 'look at distance_threshold after every joint, not after every sweep only'
+    )
+    comfort: Callable[[Array], float] | None = field(
+        default=None,
+        metadata=_metadata(
+            '',
+            (0.0, 0.0),
+            'cost of q [rad or m] that gradient_descent and slsqp add to the goals',
+            parameter=False,
+        ),
+    )
 
     def __post_init__(self) -> None:
         for entry in fields(self):
             value = getattr(self, entry.name)
-            low, high = entry.metadata['range']
-            if isinstance(entry.default, bool):
-                allowed = isinstance(value, (bool, np.bool_))
-                text = 'true or false'
-            elif isinstance(entry.default, int):
-                allowed = isinstance(value, (int, np.integer)) and low <= value <= high
-                allowed = allowed and not isinstance(value, bool)
-                text = f'a whole number from {low:g} to {high:g}'
-            else:
-                number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-                allowed = number and low <= float(value) <= high
-                text = f'a number from {low:g} to {high:g} [{entry.metadata["unit"]}]'
-            if not allowed:
+            text = _objection(entry, value)
+            if text:
                 raise OptionError(entry.name, value, text)
+        if self.comfort is not None and self.method not in COST_METHODS:
+            raise OptionError(
+                'comfort', self.comfort, f'with method {" or ".join(COST_METHODS)} only'
+            )
+
+    @property
+    def in_kernel(self) -> bool:
+        """Whether the compiled solver does it all; the other methods are for comparison."""
+        return self.method == 'dls' and self.jacobian == 'analytic' and not self.use_svd
 
     def packed(self) -> NDArray[np.float64]:
         """Return the options as the float array that kernels take."""
@@ -114,3 +198,26 @@ class SolverOptions:
         packed[place.RESTARTS] = self.restarts
         packed[place.SEED] = self.seed
         return packed
+
+
+def _objection(entry: Field[Any], value: Any) -> str:
+    """Return what is allowed if the value is not, else an empty text."""
+    low, high = entry.metadata['range']
+    number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    if entry.default is None:
+        allowed = value is None or callable(value)
+        text = 'None or a function of q'
+    elif isinstance(entry.default, str):
+        allowed = isinstance(value, str) and value in entry.metadata['allowed']
+        text = ' or '.join(entry.metadata['allowed'])
+    elif isinstance(entry.default, bool):
+        allowed = isinstance(value, (bool, np.bool_))
+        text = 'true or false'
+    elif isinstance(entry.default, int):
+        whole = isinstance(value, (int, np.integer)) and number
+        allowed = whole and low <= value <= high
+        text = f'a whole number from {low:g} to {high:g}'
+    else:
+        allowed = number and low <= float(value) <= high
+        text = f'a number from {low:g} to {high:g} [{entry.metadata["unit"]}]'
+    return '' if allowed else text

@@ -4,31 +4,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from time import perf_counter
 
-from ik_node.kernels.counters import INTERRUPTED, PHASE, STARTS, STATUS_RUNNING
+from ik_node.kernels.counters import INTERRUPTED, PHASE, STATUS_RUNNING
 from ik_node.kernels.layout import (
-    begin_of,
-    CON_COLUMNS,
     CON_DISTANCE,
     CON_LEVEL,
     CON_POSE,
     CON_ROTATION_TOLERANCE,
     CON_TRANSLATION_TOLERANCE,
     CON_WEIGHT,
-    make_workspace,
 )
 from ik_node.kernels.solve import advance
 from ik_node.model.chains import find_chains, support_of
 from ik_node.model.constraint import Constraint
-from ik_node.model.flatten import FlatChain, flatten
 from ik_node.model.goal import Goal
 from ik_node.model.request import Request
 from ik_node.model.tree import Tree
+from ik_node.solver.chain_problem import ChainProblem, make_chain_problem
 from ik_node.solver.options import SolverOptions
-from ik_node.solver.result import ChainAnswer, ChainNames
-from ik_node.solver.status import Status
+from ik_node.solver.result import ChainAnswer
 import numpy as np
 from numpy.typing import NDArray
 
@@ -39,28 +34,6 @@ SLICE = 10
 WHOLE = 1 << 60
 
 
-_STATUSES = tuple(Status)
-
-
-@dataclass
-class ChainProblem:
-    """One chain with its names, its constraint table and its workspace."""
-
-    flat: FlatChain
-    names: ChainNames
-    table: Array
-    work_ints: NDArray[np.int64]
-    work_floats: Array
-    errors: Array  # view of the workspace: (2 nc,) residual norms [m], [rad]
-
-    def answer(self, status: int, joints: Array) -> ChainAnswer:
-        """Copy what the kernel left in the workspace."""
-        _, _, iterations, starts = self.work_ints[: STARTS + 1].tolist()
-        return ChainAnswer(
-            _STATUSES[status], iterations, starts, self.errors.copy(), self.names, joints
-        )
-
-
 class Problem:
     """
     A set of requests, split into chains and flattened.
@@ -69,35 +42,31 @@ class Problem:
     ----------
     tree : Tree
     requests : sequence of Request
+    known : dict of tuple of str to ChainProblem, optional
+        Chains made before, by the names of what they were asked: those that come out the same are
+        used again, and new ones added.
 
     """
 
-    def __init__(self, tree: Tree, requests: Sequence[Request]) -> None:
+    def __init__(
+        self,
+        tree: Tree,
+        requests: Sequence[Request],
+        known: dict[tuple[str, ...], ChainProblem] | None = None,
+    ) -> None:
+        known = {} if known is None else known
         self.tree = tree
         self.requests = tuple(requests)
         supports = [support_of(tree, request) for request in requests]
         self.chains: list[ChainProblem] = []
         self.seat: dict[str, tuple[ChainProblem, int]] = {}
         for chain in find_chains(tree, requests, supports):
-            flat = flatten(tree, requests, supports, chain)
-            asked = [requests[at] for at in chain.requests]
-            ints, floats = make_workspace(flat.ints)
-            at_error = begin_of(flat.ints, 'error')
-            problem = ChainProblem(
-                flat=flat,
-                names=ChainNames(
-                    tuple(r.name for r in asked),
-                    frozenset(r.name for r in asked if r.is_goal),
-                    tuple((at, tree.names[at]) for at in flat.var_q.tolist()),
-                ),
-                table=np.zeros((len(asked), CON_COLUMNS)),
-                work_ints=ints,
-                work_floats=floats,
-                errors=floats[at_error : at_error + 2 * len(asked)],
-            )
-            self.chains.append(problem)
-            for at, request in enumerate(asked):
-                self.seat[request.name] = (problem, at)
+            names = tuple(requests[at].name for at in chain.requests)
+            made = make_chain_problem(tree, requests, supports, chain, known.get(names))
+            known[names] = made
+            self.chains.append(made)
+            for at, name in enumerate(names):
+                self.seat[name] = (made, at)
         self.moved = np.unique(
             np.concatenate([np.zeros(0, np.int64), *(c.flat.var_q for c in self.chains)])
         )
@@ -139,7 +108,7 @@ class Problem:
         ----------
         q : ndarray, shape (nq,)
             Start, and on return the answer, in place.
-        joints : ndarray, shape (7, nq)
+        joints : ndarray, shape (8, nq)
             Limits, locks and wishes.
         packed : ndarray
             `SolverOptions.packed()`.
@@ -170,5 +139,5 @@ class Problem:
                     break
                 if (stop and stop[0]) or (ends and perf_counter() >= ends):
                     chain.work_ints[INTERRUPTED] = 1
-            answers.append(chain.answer(status, joints))
+            answers.append(chain.answer(status, joints, packed))
         return answers

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
 
 from ik_node.kernels.layout import JOINT_LOWER, JOINT_UPPER
 from ik_node.solver.status import Status
@@ -49,6 +49,8 @@ class SolveResult:
         Residuals recomputed from the answer.
     active_limits : tuple of str
         Joints that are at a limit.
+    tolerances : mapping of str to PoseError
+        Residuals that count as met.
 
     """
 
@@ -59,12 +61,28 @@ class SolveResult:
     goal_errors: Mapping[str, PoseError]
     closure_errors: Mapping[str, PoseError]
     active_limits: tuple[str, ...]
+    tolerances: Mapping[str, PoseError] = field(default_factory=dict, repr=False)
+    _look: Callable[[], float] | None = field(default=None, repr=False, compare=False)
 
     @property
     def worst(self) -> str:
-        """Name of the goal or closure with the largest residual ([m] and [rad] alike)."""
+        """Name of the goal or closure that is farthest from met, measured by its tolerance."""
         errors = {**self.closure_errors, **self.goal_errors}
-        return max(errors, key=lambda name: max(errors[name]), default='')
+        return max(errors, key=lambda name: self._times_tolerance(name, errors[name]), default='')
+
+    def _times_tolerance(self, name: str, error: PoseError) -> float:
+        allowed = self.tolerances.get(name, PoseError(1e-6, 1e-6))
+        return max(e / max(a, 1e-300) for e, a in zip(error, allowed, strict=True))
+
+    @property
+    def condition_number(self) -> float:
+        """
+        Largest by smallest singular value of the Jacobian of all rows, [m] and [rad] alike.
+
+        Infinite in a singular configuration. Rows that are redundant everywhere do not count.
+        Worked out when it is asked for; 1 where nothing is asked or nothing moves.
+        """
+        return 1.0 if self._look is None else self._look()
 
     @property
     def message(self) -> str:
@@ -110,10 +128,22 @@ class Solution:
 
     """
 
-    __slots__ = ('_answers', '_chains', 'iterations', 'q', 'solve_time', 'starts', 'status')
+    __slots__ = (
+        '_answers',
+        '_chains',
+        '_objection',
+        'iterations',
+        'q',
+        'solve_time',
+        'starts',
+        'status',
+    )
 
-    def __init__(self, q: Array, answers: list[ChainAnswer], solve_time: float) -> None:
+    def __init__(
+        self, q: Array, answers: list[ChainAnswer], solve_time: float, objection: str = ''
+    ) -> None:
         self.q = q
+        self._objection = objection
         self.solve_time = solve_time
         self._answers = answers
         self._chains: tuple[SolveResult, ...] | None = None
@@ -123,6 +153,9 @@ class Solution:
             self.status = max(self.status, answer.status)
             self.iterations = max(self.iterations, answer.iterations)
             self.starts = max(self.starts, answer.starts)
+        if objection:
+            # Goals and closures are met as may be, but something else that was asked is not.
+            self.status = max(self.status, Status.STALLED)
 
     @property
     def chains(self) -> tuple[SolveResult, ...]:
@@ -147,8 +180,20 @@ class Solution:
         return tuple(name for chain in self.chains for name in chain.active_limits)
 
     @property
+    def condition_number(self) -> float:
+        """Return the condition number of the worst conditioned chain, see `SolveResult`."""
+        return max((chain.condition_number for chain in self.chains), default=1.0)
+
+    @property
+    def worst(self) -> str:
+        """Name of the goal or closure that is farthest from met, of the worst chain."""
+        return max(self.chains, key=lambda chain: chain.status).worst if self.chains else ''
+
+    @property
     def message(self) -> str:
         """Return a sentence that names the reason, of the worst chain."""
+        if self._objection:
+            return f'{self.status.name}: {self._objection}'
         worst = max(self.chains, key=lambda chain: chain.status, default=None)
         return 'CONVERGED: nothing was asked' if worst is None else worst.message
 
@@ -161,6 +206,17 @@ class ChainNames(NamedTuple):
     values: tuple[tuple[int, str], ...]
 
 
+class Recall(Protocol):
+    """What a chain was asked, to look at its answer more closely later."""
+
+    @property
+    def tolerances(self) -> Array:
+        """Return the tolerances of every constraint, (nc, 2), [m] and [rad]."""
+
+    def condition_number(self, q: Array) -> float:
+        """Return the condition number of all rows by all free values at q."""
+
+
 class ChainAnswer(NamedTuple):
     """What a kernel left behind for one chain, before it is put into words."""
 
@@ -170,6 +226,7 @@ class ChainAnswer(NamedTuple):
     errors: Array
     names: ChainNames
     joints: Array
+    recall: Recall | None = None
 
     def result(self, q: Array, solve_time: float) -> SolveResult:
         """Put names to the numbers."""
@@ -179,6 +236,8 @@ class ChainAnswer(NamedTuple):
             for name, (position, orientation) in zip(self.names.constraints, pairs, strict=True)
         }
         lower, upper = self.joints[JOINT_LOWER], self.joints[JOINT_UPPER]
+        recall = self.recall
+        allowed = [] if recall is None else recall.tolerances.tolist()
         return SolveResult(
             status=self.status,
             iterations=self.iterations,
@@ -191,4 +250,6 @@ class ChainAnswer(NamedTuple):
                 for at, name in self.names.values
                 if lower[at] < upper[at] and not lower[at] < q[at] < upper[at]
             ),
+            tolerances={n: PoseError(*a) for n, a in zip(errors, allowed, strict=False)},
+            _look=None if recall is None else lambda: recall.condition_number(q),
         )

@@ -3,35 +3,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import perf_counter
-from typing import Protocol
 
-from ik_node.errors import ShapeError, TopologyError, UnknownFrameError
-from ik_node.kernels.layout import (
-    CON_POSE,
-    JOINT_LOWER,
-    JOINT_TARGET,
-    JOINT_TARGET_WEIGHT,
-    JOINT_UPPER,
-    JOINT_WINDOW,
-)
-from ik_node.model.constraint import Constraint
+from ik_node.errors import ShapeError
+from ik_node.kernels.layout import CON_POSE, JOINT_LOWER, JOINT_UPPER, JOINT_WINDOW
 from ik_node.model.frame import Frame
-from ik_node.model.goal import Goal
-from ik_node.model.joint import Joint
-from ik_node.model.link import Link
-from ik_node.model.request import pose_request, Request, request_of
-from ik_node.model.revision import Revision
-from ik_node.model.topology import find_roots
-from ik_node.model.tree import build_tree
-from ik_node.solver.constraint_jacobian import rows_and_jacobian
-from ik_node.solver.joint_table import JointTable
+from ik_node.solver.drive import drive
+from ik_node.solver.graph_reader import GraphReader, RobotLike
 from ik_node.solver.options import SolverOptions
+from ik_node.solver.other_methods import run_other
 from ik_node.solver.pose import unit_pose
 from ik_node.solver.problem import Problem
 from ik_node.solver.result import Solution, SolveResult
+from ik_node.solver.status import Status
+from ik_node.solver.stepping import Stepping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -39,19 +25,7 @@ Array = NDArray[np.float64]
 Pose = tuple[ArrayLike, ArrayLike]
 
 
-class RobotLike(Protocol):
-    """What a solver needs of a robot."""
-
-    @property
-    def roots(self) -> list[Frame]:
-        """Return the roots of its graph."""
-
-    @property
-    def joint_order(self) -> list[Joint]:
-        """Its joints in the description's order."""
-
-
-class Solver:
+class Solver(GraphReader):
     """
     Solves closures and goals of a graph of frames.
 
@@ -77,126 +51,132 @@ class Solver:
     def __init__(
         self, source: RobotLike | Frame | Iterable[Frame], options: SolverOptions | None = None
     ) -> None:
-        self._source = source
-        self.options = SolverOptions() if options is None else options
-        self.update_structure()
-
-    # -- structure
+        self._stepping: Stepping | None = None
+        self._last_q: Array = np.zeros(0)
+        super().__init__(source, options)
 
     def update_structure(self) -> None:
-        """Read the graph anew."""
-        order: list[Joint] = []
-        source = self._source
-        if isinstance(source, Frame):
-            frames = [source]
-        elif isinstance(source, Iterable):
-            frames = list(source)
-        else:
-            frames, order = source.roots, source.joint_order
-        self.roots = find_roots(frames)
-        self.tree = build_tree(self.roots, order)
-        self.joint_names: list[str] = list(self.tree.names)
-        self._links = {f.name: f for f in self.tree.seat if isinstance(f, Link)}
-        self._requests: dict[str, Request] = {}
-        for joint in self.tree.closers:
-            if isinstance(joint, Constraint) and (not joint.enabled or joint.weight == 0.0):
-                continue
-            request = request_of(joint)
-            if request.name in self._requests:
-                raise TopologyError(
-                    f'two closures or goals are named {request.name!r}: give each its own name'
-                )
-            self._requests[request.name] = request
-        self._goals = {n: r for n, r in self._requests.items() if isinstance(r.source, Goal)}
-        self._problems: dict[tuple[str, ...], Problem] = {}
-        self._table = JointTable(self.tree)
-        self._settings_seen = Revision.settings
-        self._values_seen = -1
-        self._q = np.zeros(len(self.joint_names))
-        self._packed: tuple[SolverOptions, Array] = (self.options, self.options.packed())
-
-    def _problem(self, keys: tuple[str, ...]) -> Problem:
-        """Return the problem of all closures and the named goals, made once per set of names."""
-        problem = self._problems.get(keys)
-        if problem is None:
-            asked = [r for r in self._requests.values() if not isinstance(r.source, Goal)]
-            for key in keys:
-                if key in self._goals:
-                    asked.append(self._goals[key])
-                elif key in self._links:
-                    asked.append(pose_request(key, self._links[key]))
-                else:
-                    raise UnknownFrameError(key, [*self._goals, *self._links], 'goal or link')
-            problem = Problem(self.tree, asked)
-            problem.refresh(self.options)
-            self._problems[keys] = problem
-        return problem
-
-    def _refresh(self) -> None:
-        """Bring tables up to date with joints and options, if anything changed."""
-        if Revision.settings != self._settings_seen:
-            self._table.refresh()
-            self._settings_seen = Revision.settings
-        if self._packed[0] is not self.options:
-            self._packed = (self.options, self.options.packed())
-            for problem in self._problems.values():
-                problem.refresh(self.options)
-
-    # -- values
-
-    @property
-    def q(self) -> Array:
-        """All joint values [rad or m], read from the joints; a copy."""
-        if Revision.values != self._values_seen:
-            for at, (joint, dof) in enumerate(self.tree.owner):
-                self._q[at] = joint.dof_values[dof]
-            self._values_seen = Revision.values
-        return self._q.copy()
-
-    @q.setter
-    def q(self, values: ArrayLike) -> None:
-        array = self.checked_q(values)
-        for value, (joint, dof) in zip(array.tolist(), self.tree.owner, strict=True):
-            if joint.dof_values[dof] != value:
-                joint.set_dof_value(dof, value)
-
-    def checked_q(self, values: ArrayLike) -> Array:
         """
-        Return q as a float array of its own.
+        Read the graph anew; arrays of chains that have not changed are kept.
+
+        The answer of the last solve is forgotten: the next one starts from the joints alone.
 
         Raises
         ------
-        ShapeError
-            If it has the wrong shape or is not finite.
+        TopologyError
+            If the graph cannot be solved; the structure read before stays.
 
         """
-        array = np.array(values, dtype=np.float64)
-        if array.shape != self._q.shape:
-            raise ShapeError('q', f'shape {self._q.shape}', f'shape {array.shape}')
-        if not math.isfinite(array.dot(array)):
-            named = zip(self.joint_names, array.tolist(), strict=True)
-            bad = [name for name, value in named if not math.isfinite(value)]
-            if bad:
-                raise ShapeError('q', 'finite numbers', f'NaN or infinity for {", ".join(bad)}')
-        return array
+        super().update_structure()
+        self._stepping, self._last_q = None, self.q
 
     # -- solving
 
-    def solve(self) -> list[SolveResult]:
+    def solve(self, joints: Iterable[str] | None = None) -> list[SolveResult]:
         """
         Solve all closures and enabled goals and write the values back to the joints.
+
+        Parameters
+        ----------
+        joints : iterable of str, optional
+            Joints that may move; None = all that are not locked. Joints that follow one of them
+            move along.
 
         Returns
         -------
         list of SolveResult
             One per independent chain; without goals the loops are closed.
 
+        Raises
+        ------
+        UnknownFrameError
+            If there is no such joint.
+
+        Notes
+        -----
+        Where locked joints, and they alone, have been set to other values since the last solve,
+        the way there is gone in small steps with the loops closed, so that these stay in their
+        branch.
+
         """
-        self._table.refresh()
-        problem = self._problem(tuple(self._goals))
-        problem.refresh(self.options)
-        solution = self._run(problem, self.q)
+        solution = self.task(joints)()
+        self.accept(solution)
+        return list(solution.chains)
+
+    def accept(self, solution: Solution) -> None:
+        """Write an answer to the joints, and go on from there."""
         self.q = solution.q
+        self._last_q = solution.q
+
+    def task(self, joints: Iterable[str] | None = None) -> Callable[..., Solution]:
+        """
+        Read everything a solve needs from the objects, and return the solve to be done.
+
+        Parameters
+        ----------
+        joints : iterable of str, optional
+            As in `solve`.
+
+        Returns
+        -------
+        callable
+            Takes `stop`, a sequence of bool, looked at now and then when not empty: once stop[0]
+            is true the loops are closed and the solve comes to its end; and `start`, the q to
+            begin at instead of the one that was read. It touches no object, so that it may run
+            in another thread, one at a time for a solver. `accept` writes its answer to the
+            joints.
+
+        """
+        read = self._structure
+        # Arrays of joints may have been written into, which counts nowhere.
+        read.table.refresh()
+        self._refresh()
+        problem = self._problem(read.wanted)
+        problem.refresh(self.options)
+        rows = read.table.rows.copy()
+        window = None if joints is None else read.table.only(joints)
+        read_q, before = self.q, self._last_q.copy()
+        moves = {} if joints is not None else self._moves_of_locked(before, read_q, rows)
+        loops = problem
+        if moves or not self.options.in_kernel:
+            loops = self._problem(())
+            loops.refresh(self.options)
+
+        def solve(stop: Sequence[bool] = (), start: Array | None = None) -> Solution:
+            q = read_q.copy() if start is None else start.copy()
+            if moves and start is None:
+                driven = drive(loops, read.table, before.copy(), moves, self._packed[1])
+                q = driven.q if driven.status is Status.CONVERGED else q
+            return self._run(problem, q, rows, window, stop, loops)
+
+        return solve
+
+    def step(self) -> list[SolveResult]:
+        """
+        Do one iteration from where the joints are, without restarts, and write the values back.
+
+        Called again and again it is a solve that can be watched. It begins anew when goals,
+        joints or options have changed since the last step.
+
+        Returns
+        -------
+        list of SolveResult
+            One per independent chain; TIMEOUT where there is more to do.
+
+        """
+        read = self._structure
+        # Arrays of joints may have been written into, which counts nowhere.
+        read.table.refresh()
+        self._refresh()
+        problem = self._problem(read.wanted)
+        problem.refresh(self.options)
+        if self._stepping is None or self._stepping.problem is not problem:
+            self._stepping = Stepping(problem)
+        started = perf_counter()
+        q = self.q
+        answers = self._stepping.step(q, read.table, *self._packed)
+        solution = Solution(q, answers, perf_counter() - started)
+        self.accept(solution)
         return list(solution.chains)
 
     def solve_pose(
@@ -204,6 +184,7 @@ class Solver:
         goals: Mapping[str, Pose],
         q0: ArrayLike | None = None,
         max_step: ArrayLike | None = None,
+        joints: Iterable[str] | None = None,
     ) -> Solution:
         """
         Solve for poses given here; no object is read for them or written to.
@@ -217,18 +198,20 @@ class Solver:
             Start; None = the joints' present values.
         max_step : array_like, shape (nq,), optional
             Largest change of every joint [rad or m].
+        joints : iterable of str, optional
+            Joints that may move; None = all that are not locked.
 
         Raises
         ------
         UnknownFrameError
-            If a key is neither a goal nor a link.
+            If a key is neither a goal nor a link, or there is no such joint.
         ShapeError
             If a pose or q0 has the wrong shape, is not finite, or a quaternion is zero.
 
         """
-        problem = self._problem(tuple(goals))
         # First, for it writes the objects' poses, too.
         self._refresh()
+        problem = self._problem(tuple(goals))
         for name, (position, quat_xyzw) in goals.items():
             chain, at = problem.seat[name]
             chain.table[at, CON_POSE : CON_POSE + 7] = unit_pose(name, position, quat_xyzw)
@@ -238,7 +221,49 @@ class Solver:
             if window.shape != self._q.shape or not (window >= 0.0).all():
                 got = f'shape {window.shape}, least {window.min(initial=0.0)}'
                 raise ShapeError('max_step', f'shape {self._q.shape}, 0 or more', got)
-        return self._run(problem, self.q if q0 is None else self.checked_q(q0), window)
+        table = self._structure.table
+        if joints is not None:
+            only = table.only(joints)
+            window = only if window is None else np.minimum(window, only)
+        start = self.q if q0 is None else self.checked_q(q0)
+        return self._run(problem, start, table.rows, window)
+
+    def drive(self, values: Mapping[str, float], q0: ArrayLike | None = None) -> Solution:
+        """
+        Move joints to given values with the loops closed all along the way.
+
+        The loops stay in the branch they are in at the start, where a solve for far-off values
+        might land in another: cranks, motors of parallel robots, forward kinematics of closed
+        chains. Only where the way leads through a singular pose, in which branches meet, they
+        may come out in another one. No object is written to.
+
+        Parameters
+        ----------
+        values : mapping of str to float
+            Value of every driven joint [rad or m]; beyond a limit they stop there.
+        q0 : array_like, shape (nq,), optional
+            Start; None = the joints' present values. Loops that are open there are closed first.
+
+        Returns
+        -------
+        Solution
+            CONVERGED when the loops are closed and the driven joints are where they shall be.
+
+        Raises
+        ------
+        UnknownFrameError
+            If there is no such joint.
+        OptionError
+            If a joint follows another one: drive that one.
+        ShapeError
+            If a value is not finite.
+
+        """
+        self._refresh()
+        start = self.q if q0 is None else self.checked_q(q0)
+        table = self._structure.table
+        wanted = table.driven(values)
+        return drive(self._problem(()), table, start, wanted, self._packed[1])
 
     def prepare(
         self, keys: Iterable[str]
@@ -277,49 +302,47 @@ class Solver:
 
     def warm(self) -> None:
         """Compile the kernels, or load them from the cache, before the first solve."""
-        self.solve_pose(dict.fromkeys(list(self._links)[-1:], ((0, 0, 0), (0, 0, 0, 1))))
-        self.closure_jacobian()
+        last = list(self._structure.links)[-1:]
+        self.solve_pose(dict.fromkeys(last, ((0, 0, 0), (0, 0, 0, 1))))
+        for chain in self._problem(tuple(last)).chains:
+            chain.linearise(self.q, self._structure.table.rows, self._packed[1])
 
-    def closure_jacobian(self) -> tuple[Array, int]:
-        """
-        Return the closures' Jacobian at the present values by all free values, and their number.
+    def _moves_of_locked(self, before: Array, q: Array, rows: Array) -> dict[int, float]:
+        """Return the places and values of locked joints, if they alone have been moved."""
+        moved = before != q
+        if not moved.any() or (moved & (rows[JOINT_WINDOW] > 0.0)).any():
+            return {}
+        masters = self._structure.table.masters
+        return {int(at): float(q[at]) for at in np.flatnonzero(moved) if int(at) not in masters}
 
-        Returns
-        -------
-        jacobian : ndarray, shape (rows, free)
-        free : int
-            Values that are neither locked nor coupled.
-
-        """
-        self._refresh()
-        problem = self._problem(())
-        rows = self._table.rows
-        _, jacobian, _ = rows_and_jacobian(problem, self.q, rows, self._packed[1])
-        free = rows[JOINT_WINDOW] > 0.0
-        free[[follower for follower, _, _ in self._table.followers]] = False
-        return jacobian[:, free], int(np.count_nonzero(free))
-
-    def _move_to_targets(self, problem: Problem, rows: Array, q: Array) -> None:
-        """Move joints that no closure or goal moves to their targets, in place."""
-        wanted = rows[JOINT_TARGET_WEIGHT] > 0.0
-        wanted[problem.moved] = False
-        low = np.maximum(rows[JOINT_LOWER], q - rows[JOINT_WINDOW])
-        high = np.minimum(rows[JOINT_UPPER], q + rows[JOINT_WINDOW])
-        q[wanted] = np.clip(rows[JOINT_TARGET], low, high)[wanted]
-
-    def _run(self, problem: Problem, q: Array, window: Array | None = None) -> Solution:
+    def _run(
+        self,
+        problem: Problem,
+        q: Array,
+        rows: Array,
+        window: Array | None = None,
+        stop: Sequence[bool] = (),
+        loops: Problem | None = None,
+    ) -> Solution:
         """Solve from q, which becomes the answer, within limits and the window around q."""
         started = perf_counter()
-        rows = self._table.rows
+        table = self._structure.table
         narrowed = window is not None or self.options.max_joint_step < np.inf
         if narrowed or not problem.chains:  # else the kernel does it
             np.clip(q, rows[JOINT_LOWER], rows[JOINT_UPPER], out=q)
         if narrowed:
             most = self.options.max_joint_step
-            rows = self._table.narrowed(most if window is None else np.minimum(window, most), q)
-        if self._table.has_targets:
-            self._move_to_targets(problem, rows, q)
-        answers = problem.run(q, rows, self._packed[1], self.options.time_budget)
-        if self._table.followers:
-            self._table.follow(q)
+            rows = table.narrowed(most if window is None else np.minimum(window, most), q)
+        if table.wishful_balls:
+            rows = table.nearest(rows, q)
+        if table.has_targets:
+            table.move_to_targets(problem.moved, rows, q)
+        options, packed = self._packed
+        if options.in_kernel:
+            answers = problem.run(q, rows, packed, options.time_budget, stop)
+        else:
+            loops = self._problem(()) if loops is None else loops
+            answers = run_other(problem, loops, q, rows, options, packed, stop)
+        if table.followers:
+            table.follow(q)
         return Solution(q, answers, perf_counter() - started)

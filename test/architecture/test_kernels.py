@@ -108,7 +108,7 @@ def test_one_signature():
             {n: ((1, 1, 1), [0, 0, 0, 1]) for n in m.goals}, max_step=np.ones(99)[: len(solver.q)]
         )
         solver.solve()
-        solver.closure_jacobian()
+        solver.step()
     assert len(advance.signatures) == 1
     assert len(linearise.signatures) <= 1
     (signature,) = advance.signatures

@@ -6,26 +6,7 @@ from ik_node.description.read import read_description
 from ik_node.model.rotation import pose_matrix
 import numpy as np
 import pytest
-
-SETS = {
-    'abb_irb2400': 0,
-    'agibot_g1': 4,
-    'athlete_pinned': 6,
-    'closed_loop_2bt': 1,
-    'delta_clavel': 5,
-    'drake_four_bar': 1,
-    'fivebar_planar': 1,
-    'fourbar_crank_rocker': 1,
-    'gepetto_5bar': 1,
-    'gepetto_5bar_3d': 1,
-    'gepetto_digit_leg': 3,
-    'pi_hexapod': 6,
-    'planar_3rrr': 2,
-    'robotiq_2f85_ros2': 0,
-    'slider_crank_offset': 1,
-    'ur5e': 0,
-    'urdfplus_four_bar': 1,
-}
+from truth_sets import TRUTH_SETS
 
 
 def pose(entry):
@@ -33,7 +14,7 @@ def pose(entry):
     return pose_matrix(entry['xyz'], entry['quat_xyzw'])
 
 
-@pytest.fixture(params=SETS)
+@pytest.fixture(params=TRUTH_SETS)
 def known(request, shared):
     """Return a truth set and its model, read with its closure annotations."""
     truth = json.loads((shared / 'truth' / f'{request.param}.json').read_text())
@@ -41,7 +22,7 @@ def known(request, shared):
     description = read_description(
         shared / truth['model'], closures=shared / annotations if annotations else None
     )
-    assert len(description.closures) == SETS[request.param]
+    assert len(description.closures) == TRUTH_SETS[request.param]
     return truth, description
 
 

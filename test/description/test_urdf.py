@@ -199,7 +199,7 @@ def test_what_does_not_concern_kinematics_is_passed_over(capfd):
     text = one('revolute', inside).replace(
         '<link name="a"/>',
         '<link name="a"><visual><geometry><mesh filename="package://x/y.stl" scale="bad"/>'
-        '</geometry></visual><inertial><mass value="none"/></inertial></link>' + extra,
+        '</geometry></visual><inertial><inertia ixx="none"/></inertial></link>' + extra,
     )
     description = read_description(text)
     assert description.joints['j'].get_max_limit(DOF.EZ) == 1.0

@@ -103,6 +103,38 @@ def test_jacobian_of_other_kinds(kind):
     assert check(held('goal', (), kind), seed=8, count=2) == 2
 
 
+def give_masses(mechanism, rng):
+    """Give every link of a mechanism a mass at a random place."""
+    for link in mechanism.links.values():
+        link.mass = rng.uniform(0.5, 3.0)
+        link.centre_of_mass = rng.normal(size=3) * 0.1
+
+
+@pytest.mark.parametrize('name', MECHANISMS)
+def test_jacobian_of_every_kind_of_goal(name):
+    """Every kind of goal on every mechanism, posed in the root frame and on another link."""
+    mechanism, rng = MECHANISMS[name](), np.random.default_rng(9)
+    give_masses(mechanism, rng)
+    first, last = (list(mechanism.links)[at] for at in (0, -1))
+    middle = list(mechanism.links)[len(mechanism.links) // 2]
+    for kind, link, dof in (
+        ('look_at', last, 'X Y Z'),
+        ('centre_of_mass', first, 'X Y Z'),
+        ('centre_of_mass', middle, 'X Z'),
+        ('distance', last, 'X'),
+        ('frame', last, 'X Y EX'),
+    ):
+        for parent in (None, middle):
+            for axes in ('world', 'goal'):
+                goal = mechanism.goal(f'{kind} {link} {parent} {axes}', link, dof, axes, parent)
+                goal.kind = kind
+                goal.set_position(*rng.normal(size=3))
+                goal.set_quaternion(*rng.normal(size=4))
+                if kind != 'centre_of_mass':
+                    goal.set_offset(rng.normal(size=3), rng.normal(size=4))
+    assert check(mechanism, seed=10) >= 18
+
+
 def test_joints_above_a_fork_have_no_part_in_a_loop():
     """What carries both ends of a closure moves neither against the other: exact zeros."""
     mechanism = MECHANISMS['walker']()

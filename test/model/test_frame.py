@@ -189,6 +189,22 @@ def test_walks_nest(tree):
     assert seen == [*pairs, ('b', 'b'), ('c', 'c')]
 
 
+def test_walks_upwards_nest(tree):
+    """A walk to the root inside a walk to the root, the inner one ended early, sees everything."""
+    seen = []
+    tree['c'].traverse_parents(
+        lambda outer: outer.traverse_parents(lambda inner: seen.append((outer.name, inner.name)))
+    )
+    assert seen == [('a', 'root')]
+    seen.clear()
+    tree['c'].traverse_parents(
+        lambda outer: tree['c'].traverse_parents(
+            lambda inner: seen.append((outer.name, inner.name)) or True
+        )
+    )
+    assert seen == [('a', 'a'), ('root', 'a')]
+
+
 def test_find(tree):
     """The first frame that fits, or None."""
     assert tree['root'].find(lambda frame: frame.name == 'c') is tree['c']
@@ -258,6 +274,19 @@ def test_update_matrix_world_updates_parents_and_on_request_children(tree):
     tree['root'].update_matrix_world(True)
     assert not any(frame.matrix_world_needs_update for frame in tree.values())
     assert tree['c'].matrix_world[0, 3] == 1.0
+
+
+def test_compute_matrix_world_asks_no_flag(tree):
+    """It is computed from the parent's world pose as it is now, and is up to date after."""
+    tree['root'].set_position(1, 0, 0)
+    tree['c'].set_position(0, 2, 0)
+    tree['c'].compute_matrix_world()
+    assert tree['c'].matrix_world[:3, 3].tolist() == [1, 2, 0]
+    assert not any(tree[name].matrix_world_needs_update for name in ('root', 'a', 'c'))
+    tree['c'].matrix_world_needs_update = False
+    before = tree['c'].matrix_world
+    tree['c'].compute_matrix_world()
+    assert tree['c'].matrix_world is not before
 
 
 def test_long_chains_do_not_recurse():

@@ -5,12 +5,14 @@ import math
 
 from ik_node.errors import OptionError
 from ik_node.kernels.options import OPTION_COUNT
-from ik_node.solver.options import SolverOptions
+from ik_node.solver.options import COST_METHODS, METHODS, SolverOptions
 import numpy as np
 import pytest
 
 FIELDS = {entry.name: entry for entry in fields(SolverOptions)}
-NUMBERS = [n for n, e in FIELDS.items() if not isinstance(e.default, bool)]
+WORDS = [n for n, e in FIELDS.items() if isinstance(e.default, str)]
+TRUTHS = [n for n, e in FIELDS.items() if isinstance(e.default, bool)]
+NUMBERS = [n for n in FIELDS if n not in (*WORDS, *TRUTHS, 'comfort')]
 FLOATS = [n for n in NUMBERS if isinstance(FIELDS[n].default, float)]
 COUNTS = [n for n in NUMBERS if n not in FLOATS]
 
@@ -45,8 +47,40 @@ def test_above_the_range(name):
 @pytest.mark.parametrize('name', FIELDS)
 @pytest.mark.parametrize('value', ['3', None, (1, 2), math.nan, 1j])
 def test_of_the_wrong_type(name, value):
-    """Text, nothing, sequences and what is not a number are refused."""
-    refused(name, value)
+    """Text, nothing, sequences and what is not a number are refused; no comfort is allowed."""
+    if name == 'comfort' and value is None:
+        assert SolverOptions(comfort=None).comfort is None
+    else:
+        refused(name, value)
+
+
+@pytest.mark.parametrize('name', WORDS)
+def test_words_are_listed(name):
+    """A word that is not allowed is answered with those that are."""
+    words = FIELDS[name].metadata['allowed']
+    assert refused(name, 'guess') == ' or '.join(words)
+    assert refused(name, words[0].upper()) == ' or '.join(words)
+    for word in words:
+        assert getattr(SolverOptions(**{name: word}), name) == word
+
+
+def test_comfort_is_a_function():
+    """What cannot be called is refused; what can goes with methods that have a cost."""
+    assert refused('comfort', 3.0) == 'None or a function of q'
+    for method in METHODS:
+        if method in COST_METHODS:
+            assert SolverOptions(method=method, comfort=sum).comfort is sum
+        else:
+            with pytest.raises(OptionError, match=r'comfort.*gradient_descent or slsqp only'):
+                SolverOptions(method=method, comfort=sum)
+
+
+def test_who_does_the_work():
+    """The compiled solver is dls with nothing else asked."""
+    assert SolverOptions().in_kernel
+    assert not SolverOptions(use_svd=True).in_kernel
+    assert not SolverOptions(jacobian='numeric').in_kernel
+    assert [name for name in METHODS if SolverOptions(method=name).in_kernel] == ['dls']
 
 
 @pytest.mark.parametrize('name', NUMBERS)
@@ -61,9 +95,10 @@ def test_counts_are_whole(name):
     assert refused(name, 1.5).startswith('a whole number')
 
 
-def test_numbers_are_no_truth_values():
-    """adaptive_damping is true or false."""
-    assert refused('adaptive_damping', 1) == 'true or false'
+@pytest.mark.parametrize('name', TRUTHS)
+def test_numbers_are_no_truth_values(name):
+    """A switch is true or false, not 1 or 0."""
+    assert refused(name, 1) == 'true or false'
 
 
 def test_numpy_numbers_are_numbers():
@@ -79,15 +114,19 @@ def test_options_are_frozen_and_replaced():
     with pytest.raises(FrozenInstanceError):
         options.seed = 3
     assert replace(options, seed=3).seed == 3
+    assert replace(options, method='ccd').method == 'ccd'
+    assert hash(replace(options, seed=3)) == hash(SolverOptions(seed=3))
+    assert replace(options, seed=3) != options
     with pytest.raises(OptionError, match='seed'):
         replace(options, seed=-1)
 
 
 @pytest.mark.parametrize('name', FIELDS)
 def test_every_option_says_what_it_is(name):
-    """Unit, range and meaning are the field's metadata; the default is allowed."""
-    metadata = FIELDS[name].metadata
-    assert set(metadata) == {'unit', 'range', 'doc'}
+    """Unit, range or words, and meaning are the field's metadata; the default is allowed."""
+    metadata, default = FIELDS[name].metadata, FIELDS[name].default
+    assert set(metadata) == {'unit', 'range', 'doc', 'allowed', 'parameter'}
     assert len(metadata['doc']) > 10
+    assert metadata['parameter'] == (default is not None)
     low, high = metadata['range']
-    assert low <= FIELDS[name].default <= high
+    assert default in metadata['allowed'] or default is None or low <= default <= high

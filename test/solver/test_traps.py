@@ -1,6 +1,7 @@
 """Starts and goals where a solver gets stuck: straight arms, half turns, bounds, locks."""
 
-from building import Mechanism
+from building import Mechanism, split
+from gallery_mechanisms import GALLERY
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
 from mechanisms import MECHANISMS
@@ -35,6 +36,45 @@ def test_straight_arm_goal_straight_inwards(count, share, limits):
     assert solution.status is Status.CONVERGED, solution.message
 
 
+@pytest.mark.parametrize('share', [0.99, 0.9, 0.6])
+@pytest.mark.parametrize(('name', 'towards'), [('arm7', (0, 0, 0.36)), ('snake', (0, 0, 0))])
+def test_stretched_arm_in_space_pulled_straight_inwards(name, towards, share):
+    """The hand is to come straight back towards the shoulder and keep its orientation."""
+    m = MECHANISMS[name]()
+    solver = m.solver(ONE_START)
+    q0 = np.zeros(len(solver.joint_names))
+    ((goal, frame),) = m.goals.items()
+    position, quat = m.pose_of(frame.child.name, solver.joint_names, q0)
+    wanted = towards + share * (position - towards)
+    solution = solver.solve_pose({goal: (wanted, quat)}, q0)
+    assert solution.status is Status.CONVERGED, solution.message
+
+
+@pytest.mark.parametrize('down', [1e-3, 0.02, 0.1, 0.3])
+def test_straight_legs_squat(down):
+    """Knees straight and on their limits, feet on the ground, the body pulled straight down."""
+    m = MECHANISMS['standing']()
+    solver = m.solver(ONE_START)
+    solution = solver.solve_pose({'body_goal': ((0, 0, 0.9 - down), UNIT)})
+    assert solution.status is Status.CONVERGED, solution.message
+    there = m.naive(solver.joint_names, solution.q)
+    assert max(max(there.error(c)) for c in m.closures.values()) <= 1e-6
+    assert there.limit_excess() <= 0.0
+
+
+@pytest.mark.parametrize(('down', 'restarts'), [(1e-3, 0), (0.05, 0), (0.3, 0), (0.6, 50)])
+def test_stretched_fivebar_pulled_straight_inwards(down, restarts):
+    """Both arms straight, the tool pulled along the mirror line."""
+    m = MECHANISMS['fivebar']()
+    height = np.sqrt(0.9**2 - 0.2**2)
+    lean = np.arctan2(height, 0.2)
+    solver = m.solver(SolverOptions(restarts=restarts))
+    start = dict(zip(solver.joint_names, np.zeros(4), strict=True))
+    start |= {'l1': lean, 'r1': np.pi - lean}
+    solution = solver.solve_pose({'tool': ((0.2, height - down, 0), UNIT)}, list(start.values()))
+    assert solution.status is Status.CONVERGED, solution.message
+
+
 def test_folded_arm_goal_straight_outwards():
     """The other singularity of two links: folded back onto the base."""
     m = straight(2)
@@ -43,7 +83,9 @@ def test_folded_arm_goal_straight_outwards():
 
 
 @pytest.mark.parametrize('axis', [(1, 0, 0), (0, 1, 0), (0, 0, 1), (0.6, 0, 0.8)])
-@pytest.mark.parametrize(('name', 'link'), [('ball', 'wrist_link'), ('free_body', 'hand')])
+@pytest.mark.parametrize(
+    ('name', 'link'), [('ball', 'wrist_link'), ('free_body', 'hand'), ('walker', 'body')]
+)
 def test_orientation_half_a_turn_away(name, link, axis):
     """A goal whose orientation is exactly half a turn off, about any axis."""
     m = MECHANISMS[name]()
@@ -100,6 +142,25 @@ def test_start_with_every_joint_on_a_limit(name, bound):
         assert solution.status is Status.CONVERGED, solution.message
 
 
+@pytest.mark.parametrize('bound', ['lower', 'upper'])
+@pytest.mark.parametrize('name', ['fivebar', 'hexapod', 'two_arm_box', 'gallery_hexapod'])
+def test_loops_whose_every_joint_starts_on_a_limit(name, bound):
+    """Loops torn open by a start on bounds close again, and the goal is met."""
+    m = {**MECHANISMS, **GALLERY}[name]()
+    solver, rng = m.solver(), np.random.default_rng(6)
+    owner, home = solver.tree.owner, solver.solve_pose({}).q
+    limit = [j.min_dof_limit[d] if bound == 'lower' else j.max_dof_limit[d] for j, d in owner]
+    start = np.where(np.isfinite(limit), limit, home)
+    ((goal, frame),) = m.goals.items()
+    size = 0.01 if name == 'gallery_hexapod' else 0.2
+    for _ in range(5):
+        closed = solver.solve_pose({}, home + rng.uniform(-size, size, home.size))
+        assert closed.status is Status.CONVERGED
+        goals = {goal: split(m.naive(solver.joint_names, closed.q).ends(frame)[0])}
+        solution = solver.solve_pose(goals, start)
+        assert solution.status is Status.CONVERGED, solution.message
+
+
 def test_a_bound_lets_go_in_one_start():
     """Hinges that start on their bounds leave them as soon as the goal is inside."""
     m = straight(3, (-1.0, 1.0))
@@ -125,17 +186,59 @@ def test_a_bound_that_is_hit_is_left_again():
     assert seen[-1][1] == pytest.approx(seen[0][1], abs=1e-5)
 
 
-@pytest.mark.parametrize('name', ['arm6', 'hexapod', 'walker', 'coupled'])
-def test_all_joints_locked(name):
-    """Nothing may move: STALLED where something is asked, q as it was, no exception."""
+LOCKED = ['arm6', 'arm7', 'ball', 'coupled', 'fivebar', 'hexapod', 'walker', 'two_arm_box']
+
+
+def all_locked(name):
+    """Return a mechanism that is closed and cannot move."""
     m = MECHANISMS[name]()
+    solver = m.solver()
+    solver.q = solver.solve_pose({}).q
     for joint in m.joints.values():
         joint.lock()
+    return m
+
+
+@pytest.mark.parametrize('name', LOCKED)
+def test_all_joints_locked(name):
+    """Nothing may move: STALLED where something is asked, q as it was, no exception."""
+    m = all_locked(name)
     solver = m.solver()
     q0 = solver.q
-    goals = dict.fromkeys(m.goals, ((3, 3, 3), UNIT))
-    solution = solver.solve_pose(goals)
+    for goal in m.goals.values():
+        goal.set_position(3, 3, 3)
+    solution = solver.solve_pose(dict.fromkeys(m.goals, ((3, 3, 3), UNIT)))
     assert solution.status is Status.STALLED
+    np.testing.assert_array_equal(solution.q, q0)
+    assert max(result.status for result in solver.solve()) is Status.STALLED
+    np.testing.assert_array_equal(solver.q, q0)
+
+
+@pytest.mark.parametrize('name', LOCKED)
+def test_all_joints_locked_where_the_goal_is(name):
+    """What is met without moving is CONVERGED."""
+    m = all_locked(name)
+    solver, there = m.solver(), m.naive()
+    q0 = solver.q
+    goals = {key: split(there.ends(goal)[0]) for key, goal in m.goals.items()}
+    if name == 'coupled':  # its goal asks for x and y only, in the root frame
+        goals = {'tool_goal': m.pose_of('tool')}
+    solution = solver.solve_pose(goals)
+    assert solution.status is Status.CONVERGED, solution.message
+    np.testing.assert_array_equal(solution.q, q0)
+
+
+@pytest.mark.parametrize('name', ['fivebar', 'hexapod', 'two_arm_box'])
+def test_all_joints_locked_with_loops_open(name):
+    """A loop that nothing may close is told by name, and nothing moves."""
+    m = all_locked(name)
+    joint = next(j for j in m.joints.values() if len(j.dof) == 1)
+    joint.set_dof_values(joint.dof_values[joint.dof[0]] + 0.1)
+    solver = m.solver()
+    q0 = solver.q
+    solution = solver.solve_pose({})
+    assert solution.status is Status.STALLED
+    assert f'closure {solution.chains[0].worst!r} is 0.' in solution.message
     np.testing.assert_array_equal(solution.q, q0)
 
 
@@ -152,15 +255,3 @@ def test_one_locked_axis_of_a_joint():
     assert solution.status is Status.CONVERGED
     for name, value in (('wrist.EY', 0.0), ('shoulder.EX', 0.1)):
         assert solution.q[solver.joint_names.index(name)] == value
-
-
-def test_start_in_a_wrist_singularity():
-    """Two wrist axes in line, and a goal that needs what they cannot do at first order."""
-    m = MECHANISMS['arm6']()
-    solver = m.solver(ONE_START)
-    q0 = np.array((0.2, 0.4, 0.8, 0.3, 0.0, -0.2))
-    position, quat = m.pose_of('hand', solver.joint_names, q0)
-    for axis in np.eye(3):
-        turned = Rotation.from_rotvec(0.3 * axis) * Rotation.from_quat(quat)
-        solution = solver.solve_pose({'hand_goal': (position, turned.as_quat())}, q0)
-        assert solution.status is Status.CONVERGED, solution.message

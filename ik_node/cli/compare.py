@@ -1,0 +1,165 @@
+"""
+The same problem with every method, each from the same start; restarts do not apply.
+
+The table says what each method came to by itself: a `Solver` would still close the loops that one
+left open. The time is the best of three runs; dls is compiled, the others are written in Python.
+Exit code 1 if none of them converges.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import dataclass
+import json
+from typing import Any
+
+from ik_node.cli.goal_arguments import add_goal_arguments, asked_of
+from ik_node.cli.robot_arguments import add_robot_arguments, robot_of
+from ik_node.errors import OptionError
+from ik_node.model.tree import Tree
+from ik_node.solver import PoseError, Solver, SolverOptions
+from ik_node.solver.methods import Trace, trace
+from ik_node.solver.options import METHODS
+import numpy as np
+from numpy.typing import NDArray
+
+_RUNS = 3
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a method came to, or why it did not begin."""
+
+    method: str
+    found: Trace | None
+    seconds: float
+    reason: str
+
+    def in_json(self, names: list[str]) -> dict[str, Any]:
+        """Return it in plain types."""
+        if self.found is None:
+            return {'method': self.method, 'status': None, 'reason': self.reason}
+        solution = self.found.solution
+        return {
+            'method': self.method,
+            'status': solution.status.name,
+            'iterations': int(solution.iterations),
+            'solve_time': self.seconds,
+            'goal_errors': _plain(solution.goal_errors),
+            'closure_errors': _plain(solution.closure_errors),
+            'q': dict(zip(names, solution.q.tolist(), strict=True)),
+            'message': solution.message,
+        }
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the robot, goals, start, and what to do with them."""
+    add_robot_arguments(parser)
+    add_goal_arguments(parser)
+    parser.add_argument(
+        '--method',
+        action='append',
+        default=[],
+        metavar='M',
+        help=f'only this one; may be repeated; {" or ".join(METHODS)}',
+    )
+    parser.add_argument(
+        '--max-iterations',
+        type=int,
+        default=300,
+        metavar='N',
+        help='most iterations of a method; default 300',
+    )
+    parser.add_argument('--json', action='store_true', help='print JSON')
+    parser.add_argument(
+        '--plot', metavar='F.png', help='draw residuals against iterations and time'
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Solve by every method and print."""
+    asked = asked_of(args)
+    chosen = [
+        SolverOptions(method=method, max_iterations=args.max_iterations, restarts=0)
+        for method in args.method or METHODS
+    ]
+    save = None
+    if args.plot is not None:
+        from ik_node.cli.plot_residuals import residual_plot
+
+        save = residual_plot(args.plot)
+    robot = robot_of(args)
+    poses, q = asked.of(robot)
+    tree = Solver(robot).tree
+    outcomes = [compare(tree, q, options, poses) for options in chosen]
+    print(
+        json.dumps([outcome.in_json(tree.names) for outcome in outcomes], indent=2)
+        if args.json
+        else in_words(outcomes)
+    )
+    if save is not None:
+        save([(outcome.method, outcome.found) for outcome in outcomes if outcome.found])
+    converged = [o for o in outcomes if o.found and o.found.solution.status.name == 'CONVERGED']
+    return 0 if converged else 1
+
+
+def compare(
+    tree: Tree, q: NDArray[np.float64], options: SolverOptions, poses: Mapping[str, Any]
+) -> Outcome:
+    """Solve by one method, unwatched for the time, and watched for what happens on the way."""
+    try:
+        runs = [trace(tree, q, options, poses, watched=False) for _ in range(_RUNS)]
+    except OptionError as error:
+        return Outcome(options.method, None, 0.0, str(error))
+    watched = [trace(tree, q, options, poses) for _ in range(_RUNS)]
+    return Outcome(options.method, _fastest(watched), _fastest(runs).solution.solve_time, '')
+
+
+def _fastest(runs: list[Trace]) -> Trace:
+    return min(runs, key=lambda run: run.solution.solve_time)
+
+
+def in_words(outcomes: list[Outcome]) -> str:
+    """Return the table for a reader."""
+    looped = any(o.found and o.found.solution.closure_errors for o in outcomes)
+    head = ['method', 'status', 'iterations', 'time', 'position error', 'orientation error']
+    rows = [head + (['loops open'] if looped else [])]
+    for outcome in outcomes:
+        if outcome.found is None:
+            rows.append([outcome.method, 'cannot serve'])
+            continue
+        solution = outcome.found.solution
+        position, orientation = _worst(solution.goal_errors)
+        row = [outcome.method, solution.status.name, str(solution.iterations)]
+        row += [f'{1e3 * outcome.seconds:.2f} ms', f'{position:.1e} m', f'{orientation:.1e} rad']
+        rows.append(row + ([_open(solution.closure_errors)] if looped else []))
+    widths = [max(len(row[k]) for row in rows if k < len(row)) for k in range(len(rows[0]))]
+    lines = [
+        '  '.join(
+            cell.ljust(width) if k < 2 else cell.rjust(width)
+            for k, (cell, width) in enumerate(zip(row, widths, strict=False))
+        ).rstrip()
+        for row in rows
+    ]
+    lines += [f'{o.method}: {o.reason}' for o in outcomes if o.reason]
+    return '\n'.join(lines)
+
+
+def _plain(errors: Mapping[str, PoseError]) -> dict[str, dict[str, float]]:
+    return {
+        name: {'position': float(error.position), 'orientation': float(error.orientation)}
+        for name, error in errors.items()
+    }
+
+
+def _worst(errors: Mapping[str, PoseError]) -> tuple[float, float]:
+    """Return the largest position [m] and orientation error [rad]."""
+    pairs = np.array([tuple(error) for error in errors.values()]).reshape(-1, 2)
+    position, orientation = pairs.max(axis=0, initial=0.0).tolist()
+    return position, orientation
+
+
+def _open(errors: Mapping[str, PoseError]) -> str:
+    position, orientation = _worst(errors)
+    return f'{position:.1e} m, {orientation:.1e} rad'

@@ -1,0 +1,115 @@
+"""Arguments that say what is asked of a robot, and from where."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any, NamedTuple
+
+from ik_node.errors import OptionError, UnknownFrameError
+from ik_node.robot import Robot
+import numpy as np
+from numpy.typing import NDArray
+
+_NO_TURN = (0.0, 0.0, 0.0, 1.0)
+
+
+class Asked(NamedTuple):
+    """
+    Goals and start of the command line, not yet looked up in a robot.
+
+    Attributes
+    ----------
+    goals : list of (str, tuple of float)
+        Link, and its position [m] with or without its quaternion xyzw.
+    starts : list of (str, float)
+        Joint, and its value [rad or m].
+
+    """
+
+    goals: list[tuple[str, tuple[float, ...]]]
+    starts: list[tuple[str, float]]
+
+    def of(self, robot: Robot) -> tuple[dict[str, Any], NDArray[np.float64]]:
+        """
+        Add the goals to a robot.
+
+        Returns
+        -------
+        poses : dict of str to (position, quat_xyzw)
+            By goal, which is named as its link.
+        q : ndarray, shape (nq,)
+            The start [rad or m].
+
+        Raises
+        ------
+        UnknownFrameError
+            If it has no such link or joint.
+        OptionError
+            If a link has two goals.
+
+        """
+        q, names = robot.q, list(robot.joint_names)
+        for name, value in self.starts:
+            if name not in names:
+                raise UnknownFrameError(name, names, kind='joint')
+            q[names.index(name)] = value
+        poses: dict[str, Any] = {}
+        for link, numbers in self.goals:
+            if link in poses:
+                raise OptionError('--goal', link, 'one goal a link')
+            turned = len(numbers) == 7
+            robot.add_goal(link, name=link, dof='X Y Z EX EY EZ' if turned else 'X Y Z')
+            poses[link] = (numbers[:3], numbers[3:] if turned else _NO_TURN)
+        return poses, q
+
+
+def add_goal_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add --goal and --start."""
+    parser.add_argument(
+        '--goal',
+        action='append',
+        default=[],
+        metavar='LINK:x,y,z[,qx,qy,qz,qw]',
+        help='pose of a link in the root frame [m]; without a quaternion any orientation will do; '
+        'may be repeated; without any the loops are closed',
+    )
+    parser.add_argument(
+        '--start', nargs='+', default=[], metavar='JOINT=VALUE', help='where to start [rad or m]'
+    )
+
+
+def asked_of(args: argparse.Namespace) -> Asked:
+    """
+    Read goals and start.
+
+    Raises
+    ------
+    OptionError
+        If one is written in a way that cannot be read.
+
+    """
+    return Asked([_goal(text) for text in args.goal], [_start(text) for text in args.start])
+
+
+def _goal(text: str) -> tuple[str, tuple[float, ...]]:
+    """Read LINK:x,y,z or LINK:x,y,z,qx,qy,qz,qw."""
+    link, colon, numbers = text.rpartition(':')
+    try:
+        values = tuple(float(number) for number in numbers.split(','))
+    except ValueError:
+        values = ()
+    if not (link and colon) or len(values) not in (3, 7):
+        raise OptionError('--goal', text, 'LINK:x,y,z or LINK:x,y,z,qx,qy,qz,qw')
+    return link, values
+
+
+def _start(text: str) -> tuple[str, float]:
+    """Read JOINT=VALUE."""
+    name, _, value = text.rpartition('=')
+    try:
+        number = float(value)
+    except ValueError:
+        number = float('nan')
+    if not name or number != number:
+        raise OptionError('--start', text, 'JOINT=VALUE')
+    return name, number

@@ -1,0 +1,246 @@
+"""A robot as a free graph of its own, and joint values by name to and from such a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, MutableMapping, Sequence
+from copy import deepcopy
+from typing import Any
+
+from ik_node.description.description import Description
+from ik_node.description.tree import trim_unused as trim_branches
+from ik_node.description.tree import WORLD_JOINT
+from ik_node.errors import OptionError, ShapeError, TopologyError, UnknownFrameError
+from ik_node.kernels.layout import JOINT_LOWER, JOINT_UPPER
+from ik_node.model.dof import DOF
+from ik_node.model.frame import Frame
+from ik_node.model.joint import Joint
+from ik_node.model.link import Link
+from ik_node.model.rotation import matrix_to_euler, matrix_to_quat, pose_inverse, pose_matrix
+from ik_node.model.topology import find_roots
+from ik_node.model.tree import build_tree, Tree
+from ik_node.robot import Robot
+from ik_node.solver.joint_table import JointTable
+from ik_node.solver.pose import unit_pose
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+ROOT = 'root'  # the key of the root's pose
+WORLD_LINK = '__world_link__'
+
+
+def robot_to_ik_root(robot: Robot, trim_unused: bool = False) -> Joint:
+    """
+    Return a free joint over a copy of a robot, to be solved, bent or cut without touching it.
+
+    Everything that hangs together with the robot is copied as it is: links, joints with their
+    values, limits, locks, targets, rest poses and couplings, closures and goals.
+
+    Parameters
+    ----------
+    robot : Robot
+        It stays as it is, whatever becomes of the copy.
+    trim_unused : bool
+        Leave out branches that neither move nor have a closure or goal; their masses go to the
+        links they hang on.
+
+    Returns
+    -------
+    Joint
+        Named `__world_joint__`, with all six axes, at zero. A robot loaded with root='floating'
+        has that joint already. Trees of a robot with several roots hang on it side by side.
+
+    Raises
+    ------
+    TopologyError
+        If the robot has several roots and one of them is `__world_joint__`.
+
+    """
+    copies = _copy_graph(find_roots(robot.roots))
+    roots = [copies[root] for root in robot.description.roots]
+    if trim_unused:
+        trim_branches(
+            Description(
+                robot.name,
+                roots=[root for root in roots if isinstance(root, (Link, Joint))],
+                links={n: copies[link] for n, link in robot.links.items() if link in copies},
+                joints={n: copies[joint] for n, joint in robot.joints.items() if joint in copies},
+            )
+        )
+    if any(root.name == WORLD_JOINT for root in roots):
+        if len(roots) > 1 or not isinstance(roots[0], Joint):
+            names = ', '.join(repr(root.name) for root in roots)
+            raise TopologyError(
+                f'a robot with the roots {names} cannot be put under one {WORLD_JOINT!r}: load it '
+                "with root='fixed'"
+            )
+        return roots[0]
+    world = Joint(WORLD_JOINT)
+    world.set_dof(*DOF)
+    if len(roots) == 1 and isinstance(roots[0], Link):
+        world.add_child(roots[0])
+        return world
+    carrier = Link(WORLD_LINK)
+    world.add_child(carrier)
+    for root in roots:
+        if isinstance(root, Link):  # only joints hang on links
+            seat = Joint(f'{WORLD_JOINT}:{root.name}')
+            seat.add_child(root)
+            root = seat
+        carrier.add_child(root)
+    return world
+
+
+def set_ik_from_urdf(ik_root: Frame, values: Mapping[str, Any]) -> None:
+    """
+    Set joint values of a graph by the names of a robot description.
+
+    Parameters
+    ----------
+    ik_root : Frame
+        What `robot_to_ik_root` returned, or any frame of a graph.
+    values : mapping
+        A joint's name to its value [rad or m]; for a joint of several axes to one value an axis,
+        or 'NAME.X', 'NAME.EZ' to one each, as in `Robot.joint_names`. 'root' to the pose of
+        the root joint in the root frame: (position (3,) [m], quat_xyzw (4,)), or a (4, 4) matrix.
+        Joints that are not named stay; a coupled one follows its master, whatever is said of it.
+        Values outside the limits, their own or their followers', are clamped. A joint of the name
+        'root' goes before the pose.
+
+    Raises
+    ------
+    UnknownFrameError
+        If a name is none of a movable joint; nothing is changed then, nor by the following.
+    ShapeError
+        If a value has the wrong shape or is not finite.
+    TopologyError
+        If 'root' is given, and `ik_root` is no joint with all six axes.
+
+    """
+    tree = _tree(ik_root, 'set_ik_from_urdf(ik_root, values)')
+    places = _places(tree)
+    q = np.array([joint.dof_values[dof] for joint, dof in tree.owner])
+    for name, value in values.items():
+        if name in places:
+            q[places[name]] = _numbers(name, value, len(places[name]))
+        elif name == ROOT:
+            q[places[_free(ik_root).name]] = _motion_to(_free(ik_root), value)
+        else:
+            raise UnknownFrameError(name, [*places, ROOT], 'movable joint')
+    table = JointTable(tree)
+    q = np.clip(q, table.rows[JOINT_LOWER], table.rows[JOINT_UPPER])
+    table.follow(q)
+    for number, (joint, dof) in zip(q.tolist(), tree.owner, strict=True):
+        joint.set_dof_value(dof, number)
+
+
+def set_urdf_from_ik(values: MutableMapping[str, Any], ik_root: Frame) -> None:
+    """
+    Fill in the joint values of a graph by the names of a robot description.
+
+    Parameters
+    ----------
+    values : mutable mapping
+        Every movable joint's value is written to it as `set_ik_from_urdf` takes it: one number,
+        or one for each of 'NAME.X', 'NAME.EZ' and so on; a joint of several axes that has a key
+        of its own name gets an array there. 'root' gets (position, quat_xyzw) of a free root
+        joint. Other keys stay.
+    ik_root : Frame
+        What `robot_to_ik_root` returned, or any frame of a graph.
+
+    """
+    tree = _tree(ik_root, 'set_urdf_from_ik(values, ik_root)')
+    if _is_free(ik_root):
+        pose = ik_root.matrix_world
+        values[ROOT] = (pose[:3, 3].copy(), matrix_to_quat(pose))
+    for name, (joint, dof) in zip(tree.names, tree.owner, strict=True):
+        if len(joint.dof) > 1 and joint.name in values:
+            values[joint.name] = joint.dof_values[joint.dof]
+        elif joint is not ik_root or not _is_free(ik_root) or name in values:
+            values[name] = float(joint.dof_values[dof])
+
+
+def _copy_graph(roots: Sequence[Frame]) -> dict[Any, Any]:
+    """Return a copy of every frame below some roots, tied to one another as these are."""
+    frames: list[Frame] = []
+    for root in roots:
+        root.traverse(frames.append)
+    # Known to deepcopy beforehand, no frame is reached through another: no depth of recursion.
+    memo: dict[int, Any] = {id(frame): type(frame).__new__(type(frame)) for frame in frames}
+    copies = {frame: memo[id(frame)] for frame in frames}
+    for frame, copied in copies.items():
+        copied.__dict__.update(deepcopy(frame.__dict__, memo))
+    for copied in copies.values():  # the copies of matrices that are read-only are not
+        copied.matrix_needs_update = copied.matrix_world_needs_update = True
+        if isinstance(copied, Joint):
+            copied.matrix_dof_needs_update = True
+    return copies
+
+
+def _tree(ik_root: Frame, call: str) -> Tree:
+    """Return the tree of all that hangs together with a frame."""
+    if not isinstance(ik_root, Frame):
+        raise OptionError('ik_root', type(ik_root).__name__, f'a frame; the order is {call}')
+    return build_tree(find_roots(ik_root))
+
+
+def _places(tree: Tree) -> dict[str, list[int]]:
+    """Return where in q the values of a joint are, by its name and by theirs."""
+    places: dict[str, list[int]] = {}
+    for at, (joint, _) in enumerate(tree.owner):
+        places.setdefault(joint.name, []).append(at)
+    for at, name in enumerate(tree.names):
+        places.setdefault(name, [at])
+    return places
+
+
+def _is_free(frame: Frame) -> bool:
+    return isinstance(frame, Joint) and len(frame.dof) == len(DOF) and not frame.is_closure
+
+
+def _free(ik_root: Frame) -> Joint:
+    if isinstance(ik_root, Joint) and _is_free(ik_root):
+        return ik_root
+    raise TopologyError(
+        f'{ik_root.name!r} is no joint with all six axes, its pose cannot be set; '
+        'robot_to_ik_root makes one'
+    )
+
+
+def _motion_to(joint: Joint, pose: Any) -> Array:
+    """Return the six values that take a free joint to a pose in the root frame."""
+    above = np.eye(4) if joint.parent is None else joint.parent.matrix_world
+    moved = pose_inverse(above @ joint.matrix) @ _pose(pose)
+    return np.concatenate((moved[:3, 3], matrix_to_euler(moved)))
+
+
+def _pose(pose: Any) -> Array:
+    """Return a pose, in either form, as a matrix."""
+    fault = ShapeError(ROOT, '(position (3,), quat_xyzw (4,)) or a (4, 4) pose', repr(pose))
+    try:
+        matrix = np.array(pose, dtype=np.float64)
+    except (TypeError, ValueError):
+        matrix = np.zeros(0)
+    if matrix.shape == (4, 4):
+        turn = matrix[:3, :3]
+        upright = np.allclose(turn @ turn.T, np.eye(3), atol=1e-6) and np.linalg.det(turn) > 0.0
+        if not upright or not np.isfinite(matrix).all():
+            raise fault
+        return matrix
+    try:
+        position, quat_xyzw = pose
+    except (TypeError, ValueError):
+        raise fault from None
+    numbers = unit_pose(ROOT, position, quat_xyzw)
+    return pose_matrix(numbers[:3], numbers[3:])
+
+
+def _numbers(name: str, value: Any, count: int) -> Array:
+    try:
+        numbers = np.atleast_1d(np.array(value, dtype=np.float64))
+    except (TypeError, ValueError):
+        numbers = np.zeros(0)
+    if numbers.shape != (count,) or not np.isfinite(numbers).all():
+        raise ShapeError(name, f'{count} finite number' + 's' * (count > 1), repr(value))
+    return numbers

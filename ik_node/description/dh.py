@@ -1,0 +1,123 @@
+"""Denavit-Hartenberg tables to a model graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ik_node.description.description import Description
+from ik_node.description.tree import hang_tree
+from ik_node.errors import OptionError, ShapeError
+from ik_node.model.dof import DOF
+from ik_node.model.joint import Joint
+from ik_node.model.link import Link
+from ik_node.model.rotation import quat_from_euler, quat_multiply
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+PARAMETERS = ('d', 'a', 'alpha', 'theta')
+CONVENTIONS = ('standard', 'modified')
+MOTIONS = {'R': DOF.EZ, 'P': DOF.Z}
+
+
+def read_dh(
+    rows: ArrayLike,
+    *,
+    convention: str = 'standard',
+    order: str | Sequence[str] = 'd a alpha theta',
+    degrees: bool = False,
+    limits: ArrayLike | None = None,
+    joints: str | None = None,
+) -> Description:
+    """
+    Build the open chain of a Denavit-Hartenberg table; `robot.from_dh` says how to write one.
+
+    Notes
+    -----
+    standard: T = Rz(theta) Tz(d) Tx(a) Rx(alpha) (Denavit & Hartenberg 1955).
+    modified: T = Rx(alpha) Tx(a) Rz(theta) Tz(d) (Craig 1986).
+
+    Raises
+    ------
+    ShapeError, OptionError
+        As in `robot.from_dh`.
+
+    """
+    if convention not in CONVENTIONS:
+        raise OptionError('convention', convention, ' '.join(CONVENTIONS))
+    table = _numbers('rows', rows, 4, f'(n, 4), n >= 1, a row a joint: {_columns(order)}')
+    if not len(table) or not np.isfinite(table).all():
+        raise ShapeError('rows', 'one row a joint or more, of finite numbers', str(table.tolist()))
+    count = len(table)
+    kinds = _kinds(joints, count)
+    bounds = np.tile((-np.inf, np.inf), (count, 1))
+    if limits is not None:
+        bounds = _numbers('limits', limits, 2, f'({count}, 2), a row a joint: lower, upper')
+        if len(bounds) != count or np.isnan(bounds).any():
+            expected = f'shape ({count}, 2) without NaN, a row a joint: lower, upper'
+            raise ShapeError('limits', expected, str(bounds.tolist()))
+    table = table[:, [_columns(order).split().index(name) for name in PARAMETERS]]
+    if degrees:
+        table[:, 2:] = np.radians(table[:, 2:])
+        turns = [kind == 'R' for kind in kinds]
+        bounds[turns] = np.radians(bounds[turns])
+    description = Description('dh', 'DH table', dialect=f'DH table, {convention}')
+    description.links['link0'] = Link('link0')
+    ends = {}
+    for i, (row, kind, bound) in enumerate(zip(table, kinds, bounds, strict=True), 1):
+        joint, link = Joint(f'joint{i}'), Link(f'link{i}')
+        joint.set_dof(MOTIONS[kind])
+        joint.set_limits(MOTIONS[kind], *bound)
+        _place(joint, link, row, convention == 'standard')
+        description.joints[joint.name], description.links[link.name] = joint, link
+        ends[joint.name] = (f'link{i - 1}', link.name)
+    hang_tree(description, ends)
+    return description
+
+
+def _place(joint: Joint, link: Link, row: Array, standard: bool) -> None:
+    """
+    Put what stands before the motion into the joint's pose, what follows into the link's.
+
+    Turn and slide act along one axis and may change places, so that both offsets go into the
+    joint, whichever of them moves.
+    """
+    d, a, alpha, theta = row.tolist()
+    turn, twist = quat_from_euler(0.0, 0.0, theta), quat_from_euler(alpha, 0.0, 0.0)
+    if standard:
+        joint.set_position(0.0, 0.0, d)
+        joint.set_quaternion(*turn)
+        link.set_position(a, 0.0, 0.0)
+        link.set_quaternion(*twist)
+    else:
+        joint.set_position(a, -np.sin(alpha) * d, np.cos(alpha) * d)
+        joint.set_quaternion(*quat_multiply(twist, turn))
+
+
+def _columns(order: str | Sequence[str]) -> str:
+    """Return the order of the columns as text."""
+    words = order.replace(',', ' ').split() if isinstance(order, str) else [*map(str, order)]
+    if sorted(words) != sorted(PARAMETERS):
+        raise OptionError('order', order, 'd a alpha theta, each once, in any order')
+    return ' '.join(words)
+
+
+def _kinds(joints: str | None, count: int) -> str:
+    """Return R or P for every row."""
+    kinds = 'R' * count if joints is None else joints
+    if len(kinds) != count or set(kinds) - set(MOTIONS):
+        allowed = f'R (turns) or P (slides) for each of the {count} rows'
+        raise OptionError('joints', joints, allowed)
+    return kinds
+
+
+def _numbers(name: str, values: ArrayLike, width: int, expected: str) -> Array:
+    """Return a table of numbers as an array of its own."""
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ShapeError(name, f'numbers of shape {expected}', repr(values)[:80]) from None
+    if array.ndim != 2 or array.shape[1] != width:
+        raise ShapeError(name, f'shape {expected}', f'shape {array.shape}')
+    return array

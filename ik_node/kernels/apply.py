@@ -1,0 +1,35 @@
+"""A step that somebody else has chosen: taken here, by the rules that all steps go by."""
+
+from ik_node.kernels._jit import entry
+from ik_node.kernels.begin import evaluate, settle_distance
+from ik_node.kernels.layout import Floats, Ints, open_solve
+from ik_node.kernels.step import apply_step
+
+
+@entry
+def apply(
+    i: Ints,
+    f: Floats,
+    k: Ints,
+    w: Floats,
+    q: Floats,
+    joints: Floats,
+    constraints: Floats,
+    options: Floats,
+) -> int:
+    """
+    Move x by `step` and leave frames, residuals, errors, cost and Jacobian there.
+
+    Takes what `solve.advance` takes, in a workspace that `linearise` has begun; x and `step` may
+    be written in between. Bounds are kept, free balls turn on SO(3). `wish` then holds the way to
+    joint targets or rest pose, whichever LEVEL is about as in settling, and q the values of all
+    columns this chain moves.
+    """
+    s = open_solve(i, f, k, w, q, joints, constraints, options)
+    apply_step(s, s.x, s.x)
+    settle_distance(s, s.x)
+    evaluate(s)
+    for j in range(s.n):
+        if s.i[s.var + j] >= 0:
+            s.q[s.i[s.column_q + j]] = s.w[s.value + j]
+    return 0

@@ -1,0 +1,138 @@
+"""Which of the many Euler angles of one rotation are nearest to some others, in [rad]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import ceil, cos, floor, hypot, inf, pi, remainder, sin
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+Three = tuple[float, float, float]
+
+TURN = 2.0 * pi
+
+# Nearer to gimbal lock than this, as the cosine of the middle angle, only a sum of the other two
+# is told apart; exchanging one for the other turns by no more than this [rad].
+LOCK = 1e-9
+
+# A bound that is missed by less than this [rad] is missed by rounding.
+SLACK = 1e-9
+
+
+def wrap(angle: float) -> float:
+    """Return the angle modulo a full turn, in (-pi, pi]."""
+    wrapped = remainder(angle, TURN)
+    return pi if wrapped == -pi else wrapped
+
+
+def nearest_turn(angle: float, present: float, lower: float = -inf, upper: float = inf) -> float:
+    """
+    Return the angle, whole turns added, that is nearest to the present one within limits.
+
+    Where no such angle is within the limits, it is the one that misses them by the least.
+    """
+    first = -inf if lower == -inf else ceil((lower - angle - SLACK) / TURN)
+    last = inf if upper == inf else floor((upper - angle + SLACK) / TURN)
+    if first <= last:
+        turns = min(max(round((present - angle) / TURN), first), last)
+    else:
+        below, above = angle + last * TURN, angle + first * TURN
+        turns = last if lower - below <= above - upper else first
+    return float(angle + turns * TURN)
+
+
+def distance(euler_a: ArrayLike, euler_b: ArrayLike) -> float:
+    """Return how far two triples of angles are apart, as points, not as rotations."""
+    return _distance(_three(euler_a), _three(euler_b))
+
+
+def other_angles(euler: ArrayLike) -> Array:
+    """Return the other angles (x, y, z) with the same Rz(z) Ry(y) Rx(x)."""
+    return np.array(_other(_three(euler)))
+
+
+def is_gimbal_locked(euler: ArrayLike) -> bool:
+    """Say whether the middle angle lays the outer two axes onto one line."""
+    return abs(cos(_three(euler)[1])) < LOCK
+
+
+def nearest_euler(
+    euler: ArrayLike, present: ArrayLike, lower: ArrayLike = -inf, upper: ArrayLike = inf
+) -> Array:
+    """
+    Return those angles of the same rotation that are nearest to the present ones.
+
+    Parameters
+    ----------
+    euler : array_like, shape (3,)
+        Angles (x, y, z) of Rz(z) Ry(y) Rx(x) [rad].
+    present : array_like, shape (3,)
+        What to be near to [rad].
+    lower, upper : array_like, shape (3,) or ()
+        Limits [rad]; kept where any of the angles looked at keeps them.
+
+    Returns
+    -------
+    ndarray, shape (3,)
+        The given angles themselves where no others are nearer.
+
+    """
+    wanted, now, low, high = _three(euler), _three(present), _three(lower), _three(upper)
+    nearest, least = wanted, (inf, inf)
+    for angles in _equal_angles(wanted, now, low, high):
+        rows = zip(angles, low, high, strict=True)
+        missed = sum(max(bottom - angle, angle - top, 0.0) for angle, bottom, top in rows)
+        score = (missed if missed > SLACK else 0.0, _distance(angles, now))
+        if score < least:
+            nearest, least = angles, score
+    return np.array(nearest)
+
+
+def _equal_angles(wanted: Three, now: Three, low: Three, high: Three) -> Iterator[Three]:
+    """Yield the angles worth looking at."""
+    for x, y, z in (wanted, _other(wanted)):
+        yield (
+            nearest_turn(x, now[0], low[0], high[0]),
+            nearest_turn(y, now[1], low[1], high[1]),
+            nearest_turn(z, now[2], low[2], high[2]),
+        )
+    if abs(cos(wanted[1])) < LOCK:
+        yield from _locked_angles(wanted, now, low, high)
+
+
+def _locked_angles(wanted: Three, now: Three, low: Three, high: Three) -> Iterator[Three]:
+    """
+    Yield the nearest angles within limits of a rotation in gimbal lock.
+
+    Notes
+    -----
+    With y at +-pi/2 the rotation depends on x - s z alone, s = sin y. With x = now + a and
+    z = now + b that is a - s b = d + 2 pi k; of all its points a = (d + 2 pi k) / 2 is nearest.
+
+    """
+    sign = 1.0 if sin(wanted[1]) > 0.0 else -1.0
+    y = nearest_turn(wanted[1], now[1], low[1], high[1])
+    apart = wrap(wanted[0] - sign * wanted[2] - (now[0] - sign * now[2]))
+    for turns in (0, -1, 1):
+        whole = apart + turns * TURN
+        of_z = sorted((whole + sign * (low[2] - now[2]), whole + sign * (high[2] - now[2])))
+        first, last = max(low[0] - now[0], of_z[0]), min(high[0] - now[0], of_z[1])
+        if first <= last:
+            a = min(max(0.5 * whole, first), last)
+            yield now[0] + a, y, now[2] + sign * (a - whole)
+
+
+def _other(euler: Three) -> Three:
+    return euler[0] + pi, pi - euler[1], euler[2] + pi
+
+
+def _distance(a: Three, b: Three) -> float:
+    return hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2])
+
+
+def _three(angles: ArrayLike) -> Three:
+    # Plain numbers: for three of them arrays cost more than the arithmetic.
+    x, y, z = np.broadcast_to(np.asarray(angles, dtype=float), 3).tolist()
+    return x, y, z

@@ -1,0 +1,34 @@
+"""What to draw of a graph, free of ROS and HTTP: shapes for markers, the page and pictures."""
+
+from ik_node.scene.ik_roots_helper import IKRootsHelper
+from ik_node.scene.look import AXIS_COLOURS, LAYERS
+from ik_node.scene.mesh import mesh_of
+from ik_node.scene.plot import plot_shapes
+from ik_node.scene.shapes import (
+    Arrow,
+    Capsule,
+    Cylinder,
+    Sector,
+    Segment,
+    Shape,
+    Sphere,
+    Text,
+    Triad,
+)
+
+__all__ = [
+    'AXIS_COLOURS',
+    'LAYERS',
+    'Arrow',
+    'Capsule',
+    'Cylinder',
+    'IKRootsHelper',
+    'Sector',
+    'Segment',
+    'Shape',
+    'Sphere',
+    'Text',
+    'Triad',
+    'mesh_of',
+    'plot_shapes',
+]

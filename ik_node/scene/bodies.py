@@ -1,0 +1,124 @@
+"""Links and frames: what is rigid between the joints."""
+
+from __future__ import annotations
+
+from ik_node.model.constraint import Constraint
+from ik_node.model.frame import Frame
+from ik_node.model.goal import Goal
+from ik_node.model.link import Link
+from ik_node.scene.look import Look
+from ik_node.scene.name_book import NameBook
+from ik_node.scene.plain_pose import z_along
+from ik_node.scene.shapes import Capsule, Segment, Shape, Triad
+from ik_node.scene.skeleton import Moment, Skeleton
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# Shares of the scale.
+RADIUS = 0.09
+WIDTH = 0.03
+TRIAD = (0.5, 0.05)
+
+# Two places nearer than this [m] are one.
+SAME = 1e-9
+_DIGITS = 9
+
+
+class Bodies:
+    """
+    Rods from every link's frame to what hangs on it, and the frames themselves.
+
+    Parameters
+    ----------
+    skeleton : Skeleton
+
+    Attributes
+    ----------
+    rod_lengths : ndarray, shape (rods,)
+        [m]
+    reach : float
+        Longest way along rods from a root to a tip [m], at no configuration in particular.
+
+    """
+
+    def __init__(self, skeleton: Skeleton) -> None:
+        self.reach = _reach(skeleton)
+        self._rods: list[tuple[str, str, int, float]] = []  # name, link, place, length
+        names = NameBook()
+        seen = set()
+        for owner, frame, end in skeleton.spans():
+            column, pose = skeleton.seat(owner)
+            ends = sorted([_rounded(pose[:3, 3]), _rounded(pose[:3, :3] @ end + pose[:3, 3])])
+            key = (column, *ends)
+            length = _length(end)
+            if length < SAME or key in seen:
+                continue
+            seen.add(key)
+            link = owner if isinstance(owner, Link) else frame
+            at = skeleton.place(column, pose @ z_along(0.5 * end, end))
+            self._rods.append((names.new(f'{link.name}/{frame.name}'), link.name, at, length))
+        self.rod_lengths: Array = np.array([length for _, _, _, length in self._rods])
+        self._frames: list[tuple[str, str, int]] = []  # name, frame, place
+        for frame in _frames_apart(skeleton):
+            at = skeleton.place(*skeleton.seat(frame))
+            self._frames.append((names.new(frame.name), frame.name, at))
+
+    def links(self, moment: Moment, look: Look) -> list[Shape]:
+        """Return a capsule for every rod."""
+        rgba, through, sides = look.rgba['links'], look.draw_through, look.segments
+        radius = RADIUS * look.scale
+        return [
+            Capsule(
+                f'links/{n}', 'links', of, *moment.poses[at], rgba, through, radius, length, sides
+            )
+            for n, of, at, length in self._rods
+        ]
+
+    def frames(self, moment: Moment, look: Look) -> list[Shape]:
+        """Return a triad for every frame; where links are not drawn, lines between them."""
+        rgba, through = look.rgba['frames'], look.draw_through
+        white = (1.0, 1.0, 1.0, rgba[3])
+        long, wide = (share * look.scale for share in TRIAD)
+        shapes: list[Shape] = [
+            Triad(f'frames/{n}', 'frames', of, *moment.poses[at], white, through, long, wide)
+            for n, of, at in self._frames
+        ]
+        if 'links' not in look.layers:
+            width = WIDTH * look.scale
+            shapes += [
+                Segment(
+                    f'frames/{n}', 'frames', of, *moment.poses[at], rgba, through, length, width
+                )
+                for n, of, at, length in self._rods
+            ]
+        return shapes
+
+
+def _frames_apart(skeleton: Skeleton) -> list[Frame]:
+    """Return links, then other frames, that are not for ever where another one is."""
+    kept: dict[tuple[int, tuple[float, ...]], Frame] = {}
+    frames = [frame for frame in skeleton.tree.seat if not isinstance(frame, Constraint)]
+    for frame in sorted(frames, key=lambda each: not isinstance(each, Link)):
+        column, pose = skeleton.seat(frame)
+        kept.setdefault((column, _rounded(pose[:3].ravel())), frame)
+    return list(kept.values())
+
+
+def _reach(skeleton: Skeleton) -> float:
+    """Return the longest way from a root to a frame, all joint values being zero [m]."""
+    ways: dict[Frame, float] = {}
+    for frame in skeleton.tree.seat:  # parents come first
+        if frame.parent is not None and not isinstance(frame, Goal):
+            ways[frame] = ways.get(frame.parent, 0.0) + _length(frame.matrix[:3, 3])
+    return max(ways.values(), default=0.0)
+
+
+def _length(way: Array) -> float:
+    return float(np.sqrt(way @ way))
+
+
+def _rounded(values: Array) -> tuple[float, ...]:
+    # Adding zero makes -0.0 the same as 0.0.
+    return tuple((np.round(values, _DIGITS) + 0.0).tolist())

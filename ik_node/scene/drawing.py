@@ -1,0 +1,113 @@
+"""A graph as it was read for drawing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ik_node.errors import ShapeError
+from ik_node.model.frame import Frame
+from ik_node.model.joint import Joint
+from ik_node.model.topology import find_roots
+from ik_node.model.tree import build_tree
+from ik_node.scene.bodies import Bodies
+from ik_node.scene.goal_marks import GoalMarks, Poses
+from ik_node.scene.joint_axes import JointAxes
+from ik_node.scene.joint_limits import JointLimits
+from ik_node.scene.look import Look
+from ik_node.scene.loop_closures import LoopClosures
+from ik_node.scene.name_tags import NameTags
+from ik_node.scene.shapes import Shape
+from ik_node.scene.skeleton import Skeleton
+from ik_node.solver.graph_reader import RobotLike
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.solver import Solver
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+# A joint's axis is at most this share of the robot's reach, and of its median link.
+_OF_REACH, _OF_LINK = 0.1, 0.6
+# Its length where the robot has no size [m].
+_ALONE = 0.1
+# They say what counts as closed, where there is no solver to ask.
+_OPTIONS = SolverOptions()
+
+
+class Drawing:
+    """
+    All that can be drawn of a graph.
+
+    Parameters
+    ----------
+    source : Robot, Solver, Frame or iterable of Frame
+
+    Attributes
+    ----------
+    roots : list of Frame
+    joint_names : list of str
+        Order of q.
+    scale : float
+        Length of a joint's axis that suits the size of the robot [m].
+
+    Raises
+    ------
+    TopologyError
+        If it is not a graph that can be placed.
+
+    """
+
+    def __init__(self, source: RobotLike | Solver | Frame | Iterable[Frame]) -> None:
+        self._solver = source if isinstance(source, Solver) else None
+        order: list[Joint] = []
+        if isinstance(source, Frame):
+            frames = [source]
+        elif isinstance(source, Solver):
+            frames = source.roots
+            order = list(dict.fromkeys(joint for joint, _ in source.tree.owner))
+        elif isinstance(source, Iterable):
+            frames = list(source)
+        else:
+            frames, order = source.roots, source.joint_order
+        self.roots = find_roots(frames)
+        skeleton = Skeleton(build_tree(self.roots, order))
+        self.joint_names: list[str] = list(skeleton.tree.names)
+        self._skeleton = skeleton
+        self._bodies = Bodies(skeleton)
+        self._axes = JointAxes(skeleton)
+        self._limits = JointLimits(skeleton)
+        self._closures = LoopClosures(skeleton)
+        self._goals = GoalMarks(skeleton)
+        self._labels = NameTags(skeleton)
+        self.scale = _ALONE
+        if self._bodies.reach > 0.0:
+            link = float(np.median(self._bodies.rod_lengths))
+            self.scale = min(_OF_REACH * self._bodies.reach, _OF_LINK * link)
+
+    def shapes(self, look: Look, q: ArrayLike | None, goals: Poses | None) -> tuple[Shape, ...]:
+        """Return the shapes of the layers asked for, see `IKRootsHelper.shapes`."""
+        moment = self._skeleton.at(None if q is None else self._checked(q))
+        options = _OPTIONS if self._solver is None else self._solver.options
+        shapes: list[Shape] = []
+        for layer, draw in (
+            ('frames', self._bodies.frames),
+            ('links', self._bodies.links),
+            ('axes', self._axes.axes),
+            ('limits', self._limits.limits),
+            ('labels', self._labels.labels),
+        ):
+            if layer in look.layers:
+                shapes += draw(moment, look)
+        if 'closures' in look.layers:
+            shapes += self._closures.closures(moment, look, options)
+        if 'goals' in look.layers:
+            shapes += self._goals.goals(moment, look, options, goals)
+        return tuple(shapes)
+
+    def _checked(self, q: ArrayLike) -> NDArray[np.float64]:
+        values = np.asarray(q, dtype=np.float64)
+        if values.shape != (len(self.joint_names),):
+            raise ShapeError('q', f'shape ({len(self.joint_names)},)', f'shape {values.shape}')
+        if not np.isfinite(values).all():
+            pairs = zip(self.joint_names, values.tolist(), strict=True)
+            bad = ', '.join(name for name, value in pairs if not np.isfinite(value))
+            raise ShapeError('q', 'finite numbers', f'NaN or infinity for {bad}')
+        return values

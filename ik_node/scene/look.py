@@ -1,0 +1,139 @@
+"""How a scene looks: what is drawn, how large and in which colours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+import re
+from types import MappingProxyType
+
+from ik_node.errors import OptionError
+from ik_node.scene.shapes import Rgba
+import numpy as np
+
+LAYERS = ('frames', 'links', 'axes', 'limits', 'closures', 'goals', 'labels')
+DEFAULT_LAYERS = frozenset(LAYERS) - {'labels'}
+# Those that take the one colour of `set_color`; colours of the others say how things are.
+PLAIN_LAYERS = ('frames', 'links', 'axes', 'limits', 'labels')
+
+COLOURS: Mapping[str, Rgba] = MappingProxyType(
+    {
+        'frames': (0.45, 0.47, 0.50, 1.0),
+        'links': (0.60, 0.64, 0.70, 1.0),
+        'axes': (0.93, 0.49, 0.13, 1.0),
+        'limits': (0.98, 0.76, 0.15, 0.45),
+        'closures': (0.13, 0.65, 0.32, 1.0),
+        'goals': (0.16, 0.42, 0.90, 1.0),
+        'labels': (0.10, 0.12, 0.15, 1.0),
+    }
+)
+OPEN: Rgba = (0.90, 0.10, 0.12, 1.0)  # a loop that is not closed
+UNMET: Rgba = (0.75, 0.15, 0.65, 1.0)  # the way from a goal to its link
+AT_LIMIT: Rgba = (0.92, 0.25, 0.10, 0.6)
+LOCKED: Rgba = (0.45, 0.47, 0.50, 1.0)
+UNUSED: Rgba = (0.60, 0.62, 0.65, 0.5)  # a closure or goal that takes no part
+FREE: Rgba = (0.60, 0.62, 0.65, 0.4)  # an axis that a goal leaves free
+AXIS_COLOURS: tuple[Rgba, Rgba, Rgba] = (
+    (0.85, 0.15, 0.15, 1.0),
+    (0.15, 0.65, 0.20, 1.0),
+    (0.15, 0.35, 0.90, 1.0),
+)
+
+
+@dataclass(frozen=True)
+class Look:
+    """
+    Everything that can be chosen about a scene.
+
+    Attributes
+    ----------
+    scale : float
+        Length of a joint's axis [m]; all that has no length of its own goes by it.
+    layers : frozenset of str
+        What is drawn, of `LAYERS`.
+    rgba : mapping of str to tuple of float
+        Colour of every layer.
+    draw_through : float
+        Opacity of what is hidden.
+    segments : int
+        Sides of round shapes.
+
+    """
+
+    scale: float = 0.1
+    layers: frozenset[str] = DEFAULT_LAYERS
+    rgba: Mapping[str, Rgba] = field(default_factory=lambda: COLOURS)
+    draw_through: float = 0.0
+    segments: int = 24
+
+
+def is_number(value: object) -> bool:
+    """Return whether it is a real number; true and false are none."""
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+
+
+def checked_layers(layers: str | Iterable[str]) -> frozenset[str]:
+    """
+    Return layers written 'axes limits', or one by one.
+
+    Raises
+    ------
+    OptionError
+        If there is no such layer.
+
+    """
+    named = layers.replace(',', ' ').split() if isinstance(layers, str) else list(layers)
+    if not set(named) <= set(LAYERS):
+        raise OptionError('layers', layers, 'some of ' + ' '.join(LAYERS))
+    return frozenset(named)
+
+
+def coloured(
+    rgba: Mapping[str, Rgba], color: str | int | Sequence[float], layers: Iterable[str]
+) -> dict[str, Rgba]:
+    """
+    Return the colours with some layers in another one.
+
+    Parameters
+    ----------
+    rgba : mapping of str to tuple of float
+        Colours before.
+    color : str, int or sequence of float
+        '#rrggbb' or '#rrggbbaa', 0xrrggbb, or three or four numbers from 0 to 1. Without opacity
+        each layer keeps its own.
+    layers : iterable of str
+        Which ones.
+
+    Raises
+    ------
+    OptionError
+        If it is no colour.
+
+    """
+    parts = _parts(color)
+    made = dict(rgba)
+    for layer in layers:
+        opacity = parts[3] if len(parts) == 4 else made[layer][3]
+        made[layer] = (parts[0], parts[1], parts[2], opacity)
+    return made
+
+
+def _parts(color: str | int | Sequence[float]) -> tuple[float, ...]:
+    """Return three or four numbers from 0 to 1."""
+    parts: tuple[float, ...] = ()
+    if isinstance(color, str):
+        if re.fullmatch('#[0-9a-fA-F]{6}([0-9a-fA-F]{2})?', color):
+            parts = tuple(byte / 255.0 for byte in bytes.fromhex(color[1:]))
+    elif isinstance(color, int):
+        if 0 <= color <= 0xFFFFFF and not isinstance(color, bool):
+            parts = tuple(byte / 255.0 for byte in color.to_bytes(3, 'big'))
+    else:
+        try:
+            parts = tuple(float(part) for part in color)
+        except (TypeError, ValueError):
+            parts = ()
+    if len(parts) not in (3, 4) or not all(0.0 <= part <= 1.0 for part in parts):
+        raise OptionError(
+            'color', color, "'#rrggbb', '#rrggbbaa', 0xrrggbb, or 3 or 4 numbers from 0 to 1"
+        )
+    return parts

@@ -1,0 +1,148 @@
+"""Shapes as triangles, for whoever has no better way to draw them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import ceil, pi
+
+from ik_node.model.rotation import quat_to_matrix
+from ik_node.scene.look import AXIS_COLOURS
+from ik_node.scene.plain_pose import z_onto
+from ik_node.scene.shapes import (
+    Arrow,
+    Capsule,
+    Cylinder,
+    Rgba,
+    Sector,
+    Segment,
+    Shape,
+    Sphere,
+    Triad,
+)
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# Sides of what is as thin as a line.
+_THIN = 6
+# Width of a sector's hand, as a share of its radius.
+HAND = 0.07
+# It is darker than the face.
+HAND_SHADE = 0.6
+
+
+def mesh_of(shape: Shape) -> tuple[Array, Array]:
+    """
+    Return the triangles of a shape; a text has none.
+
+    Parameters
+    ----------
+    shape : Shape
+        With as many sides as it says.
+
+    Returns
+    -------
+    triangles : ndarray, shape (n, 3, 3)
+        Triangle, corner, coordinate in the root frame [m].
+    rgba : ndarray, shape (n, 4)
+        Colour of each.
+
+    """
+    parts = _parts(shape)
+    turn = quat_to_matrix(shape.quat_xyzw)
+    triangles = [part @ turn.T + np.array(shape.position) for part, _ in parts]
+    colours = [np.tile(np.array(rgba), (len(part), 1)) for part, rgba in parts]
+    return np.concatenate([np.zeros((0, 3, 3)), *triangles]), np.concatenate(
+        [np.zeros((0, 4)), *colours]
+    )
+
+
+def _parts(shape: Shape) -> list[tuple[Array, Rgba]]:
+    """Return triangles in the shape's own frame, and their colour."""
+    rgba = shape.rgba
+    if isinstance(shape, Segment):
+        return [(_tube(0.5 * shape.width, -0.5 * shape.length, 0.5 * shape.length, _THIN), rgba)]
+    if isinstance(shape, Cylinder):
+        half = 0.5 * shape.length
+        return [(_tube(shape.radius, -half, half, shape.segments), rgba)]
+    if isinstance(shape, (Capsule, Sphere)):
+        half = 0.5 * shape.length if isinstance(shape, Capsule) else 0.0
+        turns = np.linspace(-0.5 * pi, 0.5 * pi, 2 * max(2, shape.segments // 4) + 1)
+        ball = shape.radius * np.column_stack((np.cos(turns), np.sin(turns)))
+        middle = len(turns) // 2
+        shift = np.array((0.0, half))
+        outline = np.concatenate((ball[: middle + 1] - shift, ball[middle:] + shift))
+        return [(_revolved(_divided(outline, shape.radius), shape.segments), rgba)]
+    if isinstance(shape, Arrow):
+        neck, radius = shape.length - shape.head_length, shape.radius
+        outline = np.array(
+            ((0, 0), (radius, 0), (radius, neck), (shape.head_radius, neck), (0, shape.length))
+        )
+        return [(_revolved(_divided(outline, 2.0 * radius), shape.segments), rgba)]
+    if isinstance(shape, Sector):
+        return _sector(shape)
+    if isinstance(shape, Triad):
+        tube = _tube(0.5 * shape.width, 0.0, shape.length, _THIN)
+        turns_of = [z_onto(np.eye(4), axis)[:3, :3] for axis in range(3)]
+        return [
+            (tube @ turn.T, (*colour[:3], rgba[3]))
+            for turn, colour in zip(turns_of, AXIS_COLOURS, strict=True)
+        ]
+    return []
+
+
+def _tube(radius: float, low: float, high: float, segments: int) -> Array:
+    """Return a closed cylinder along z."""
+    outline = np.array(((0.0, low), (radius, low), (radius, high), (0.0, high)))
+    return _revolved(_divided(outline, 4.0 * radius), segments)
+
+
+def _divided(outline: Array, longest: float) -> Array:
+    """Put points into the long stretches of an outline: thin slivers are hard to sort by depth."""
+    points = [outline[:1]]
+    for start, end in pairwise(outline):
+        length = float(np.hypot(*(end - start)))
+        pieces = min(16, max(1, ceil(length / longest))) if longest > 0.0 else 1
+        shares = np.arange(1, pieces + 1)[:, None] / pieces
+        points.append(start + shares * (end - start))
+    return np.concatenate(points)
+
+
+def _revolved(outline: Array, segments: int) -> Array:
+    """Return the surface that an outline (n, 2), of radius and z, makes around z."""
+    angles = 2.0 * pi * np.arange(segments + 1) / segments
+    radius, height = outline[:, 0], outline[:, 1]
+    points = np.empty((len(outline), segments + 1, 3))
+    points[:, :, 0] = radius[:, None] * np.cos(angles)
+    points[:, :, 1] = radius[:, None] * np.sin(angles)
+    points[:, :, 2] = height[:, None]
+    return _woven(points)
+
+
+def _woven(points: Array) -> Array:
+    """Return the triangles of a net of points (rows, columns, 3), without those of no area."""
+    a, b, c, d = points[:-1, :-1], points[:-1, 1:], points[1:, 1:], points[1:, :-1]
+    triangles = np.stack((np.stack((a, b, c), axis=2), np.stack((a, c, d), axis=2)), axis=2)
+    flat = triangles.reshape(-1, 3, 3)
+    normal = np.cross(flat[:, 1] - flat[:, 0], flat[:, 2] - flat[:, 0])
+    size = np.sqrt(np.einsum('ni,ni->n', normal, normal))
+    # Where rounding has left a sliver that should be none, it has no direction either.
+    kept: Array = flat[size > 1e-9 * size.max(initial=0.0)]
+    return kept
+
+
+def _sector(shape: Sector) -> list[tuple[Array, Rgba]]:
+    """Return the face, and the hand, which is flat and as opaque as can be."""
+    count = max(1, ceil((shape.upper - shape.lower) / (2.0 * pi) * shape.segments))
+    angles = np.linspace(shape.lower, shape.upper, count + 1)
+    rim = np.column_stack((np.cos(angles), np.sin(angles), np.zeros(count + 1)))
+    parts = [(_woven(np.stack((shape.inner_radius * rim, shape.radius * rim))), shape.rgba)]
+    if shape.value is not None:
+        c, s = np.cos(shape.value), np.sin(shape.value)
+        along, aside = np.array((c, s, 0.0)), 0.5 * HAND * np.array((-s, c, 0.0))
+        ends = shape.radius * np.array((-aside, aside, along + aside, along - aside))
+        hand = np.array((ends[[0, 1, 2]], ends[[0, 2, 3]]))
+        r, g, b = (HAND_SHADE * part for part in shape.rgba[:3])
+        parts.append((hand, (r, g, b, 1.0)))
+    return parts

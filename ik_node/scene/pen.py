@@ -1,0 +1,100 @@
+"""Puts shapes down one by one, all of one layer and look."""
+
+from __future__ import annotations
+
+from ik_node.scene.look import Look
+from ik_node.scene.plain_pose import plain_pose, PlainPose, z_along
+from ik_node.scene.shapes import (
+    Arrow,
+    Cylinder,
+    Point,
+    Quat,
+    Rgba,
+    Sector,
+    Segment,
+    Sphere,
+    Text,
+    Triad,
+)
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Size = tuple[float, float]
+
+_NO_TURN: Quat = (0.0, 0.0, 0.0, 1.0)
+
+
+class Pen:
+    """
+    Makes the shapes of one thing.
+
+    Parameters
+    ----------
+    layer : str
+    name : str
+        Shapes are named like this, with a part of their own behind it.
+    of : str
+        What they show.
+    look : Look
+        All sizes given to it are shares of the scale.
+
+    Attributes
+    ----------
+    scale : float
+        [m]
+
+    """
+
+    def __init__(self, layer: str, name: str, of: str, look: Look) -> None:
+        self._layer, self._name, self._of, self._look = layer, name, of, look
+        self.scale = look.scale
+
+    def ball(self, part: str, place: Point, radius: float, rgba: Rgba) -> Sphere:
+        """Put a ball at a place [m]."""
+        return Sphere(
+            *self._same(part, (place, _NO_TURN), rgba), radius * self.scale, self._look.segments
+        )
+
+    def line(self, part: str, start: Array, end: Array, width: float, rgba: Rgba) -> Segment:
+        """Draw a line from one place (3,) to another [m]."""
+        way = end - start
+        pose = plain_pose(z_along(0.5 * (start + end), way))
+        length = float(np.sqrt(way @ way))
+        return Segment(*self._same(part, pose, rgba), length, width * self.scale)
+
+    def arrow(self, part: str, pose: PlainPose, size: Size, rgba: Rgba) -> Arrow:
+        """Draw an arrow along a pose's z; size = its length and radius."""
+        length, radius = size
+        same = self._same(part, pose, rgba)
+        return Arrow(*same, length * self.scale, radius * self.scale, self._look.segments)
+
+    def rod(self, part: str, pose: PlainPose, size: Size, rgba: Rgba) -> Cylinder:
+        """Lay a cylinder along a pose's z, around its origin; size = its length and radius."""
+        length, radius = size
+        same = self._same(part, pose, rgba)
+        return Cylinder(*same, radius * self.scale, length * self.scale, self._look.segments)
+
+    def ring(self, part: str, pose: PlainPose, size: Size, rgba: Rgba) -> Sector:
+        """Lay a ring about a pose's z; size = its outer and inner radius."""
+        outer, inner = (share * self.scale for share in size)
+        same = self._same(part, pose, rgba)
+        return Sector(*same, outer, inner, -np.pi, np.pi, None, self._look.segments)
+
+    def triad(self, part: str, pose: PlainPose, size: Size) -> Triad:
+        """Show a frame; size = length and width of its lines."""
+        length, width = size
+        white = (1.0, 1.0, 1.0, 1.0)
+        return Triad(*self._same(part, pose, white), length * self.scale, width * self.scale)
+
+    def text(self, part: str, place: Point, text: str, height: float, rgba: Rgba) -> Text:
+        """Write at a place [m]."""
+        same = self._same(part, (place, _NO_TURN), rgba)
+        return Text(*same, text, height * self.scale)
+
+    def _same(
+        self, part: str, pose: PlainPose, rgba: Rgba
+    ) -> tuple[str, str, str, Point, Quat, Rgba, float]:
+        """Return what every shape begins with."""
+        name = f'{self._layer}/{self._name}/{part}'
+        return name, self._layer, self._of, *pose, rgba, self._look.draw_through

@@ -1,0 +1,133 @@
+"""A picture of a scene."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from ik_node.errors import OptionError
+from ik_node.scene.mesh import mesh_of
+from ik_node.scene.shapes import Shape, Text
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# Where the light comes from, root frame, and how dark its absence is.
+_LIGHT = np.array((0.35, -0.5, 0.8)) / np.linalg.norm((0.35, -0.5, 0.8))
+_SHADE = 0.65
+# Room around the scene, and how flat it is drawn at most, as shares of its size.
+_MARGIN, _FLAT = 0.04, 0.3
+# Share of the picture that the scene takes up, and the sizes of letters that can be read [pt].
+_FILLED, _LETTERS = 0.6, (6.0, 14.0)
+_DPI = 100
+
+
+def plot_shapes(
+    shapes: Iterable[Shape],
+    path: str | Path,
+    *,
+    elevation: float = 25.0,
+    azimuth: float = -55.0,
+    size: tuple[float, float] = (9.0, 9.0),
+    title: str = '',
+) -> None:
+    """
+    Draw shapes to a file, all three axes to the same scale.
+
+    Parameters
+    ----------
+    shapes : iterable of Shape
+        As `IKRootsHelper.shapes` gives them. Few sides (`set_resolution`) are drawn faster.
+    path : str or Path
+        Its ending says what kind of picture: .png, .svg, .pdf and so on.
+    elevation, azimuth : float
+        From where it is looked at [deg]: above the xy plane, and about z from x.
+    size : (float, float)
+        Of the picture, in hundreds of pixels.
+    title : str
+        Written above.
+
+    Raises
+    ------
+    OptionError
+        If matplotlib is missing, does not know that kind of picture, or cannot write there.
+
+    """
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise OptionError(
+            'plot', str(path), 'only with matplotlib: `pip install matplotlib`, python3-matplotlib'
+        ) from None
+    kinds = FigureCanvasAgg.get_supported_filetypes()
+    if Path(path).suffix[1:].lower() not in kinds:
+        raise OptionError('plot', str(path), 'a file that ends in .' + ', .'.join(sorted(kinds)))
+    figure = Figure(figsize=size, layout='constrained')
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot(projection='3d', proj_type='ortho')
+    axes.view_init(elev=elevation, azim=azimuth)
+    axes.set(title=title, xlabel='x [m]', ylabel='y [m]', zlabel='z [m]')
+    _draw(axes, list(shapes))
+    try:
+        figure.savefig(path, dpi=_DPI)
+    except OSError as error:
+        raise OptionError('plot', str(path), f'a file that can be written ({error})') from None
+
+
+def _draw(axes: Any, shapes: list[Shape]) -> None:
+    # All triangles are one collection: only within one are they sorted by depth.
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+    axes.computed_zorder = False
+    solid = [mesh_of(shape) for shape in shapes]
+    triangles = np.concatenate([np.zeros((0, 3, 3)), *(found for found, _ in solid)])
+    colours = np.concatenate([np.zeros((0, 4)), *(found for _, found in solid)])
+    if len(triangles):
+        axes.add_collection3d(Poly3DCollection(triangles, facecolors=_lit(triangles, colours)))
+    hidden = [(mesh_of(shape), shape.draw_through) for shape in shapes if shape.draw_through > 0.0]
+    if hidden:
+        over = np.concatenate([found for (found, _), _ in hidden])
+        faint = np.concatenate([found * (1, 1, 1, part) for (_, found), part in hidden])
+        axes.add_collection3d(Poly3DCollection(over, facecolors=_lit(over, faint), zorder=5))
+    texts = [shape for shape in shapes if isinstance(shape, Text)]
+    places = np.array([text.position for text in texts]).reshape(-1, 3)
+    shown = _equal(axes, np.concatenate([triangles.reshape(-1, 3), places]))
+    points_per_metre = _FILLED * 72.0 * min(axes.figure.get_size_inches()) / shown
+    for text in texts:
+        axes.text(
+            *text.position,
+            text.text,
+            color=text.rgba,
+            fontsize=float(np.clip(text.height * points_per_metre, *_LETTERS)),
+            ha='center',
+            va='bottom',
+            zorder=10,
+            bbox={'facecolor': 'white', 'alpha': 0.7, 'edgecolor': 'none', 'pad': 0.8},
+        )
+
+
+def _equal(axes: Any, points: Array) -> float:
+    """Show all points, a metre being as long along every axis; return the longest side [m]."""
+    if not len(points):
+        points = np.zeros((1, 3))
+    low, high = points.min(axis=0), points.max(axis=0)
+    longest = float((high - low).max()) or 1.0
+    middle, half = 0.5 * (low + high), 0.5 * np.maximum(high - low, _FLAT * longest)
+    low, high = middle - half - _MARGIN * longest, middle + half + _MARGIN * longest
+    axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), zlim=(low[2], high[2]))
+    axes.set_box_aspect(high - low, zoom=0.9)
+    axes.locator_params(nbins=6)
+    return float((high - low).max())
+
+
+def _lit(triangles: Array, colours: Array) -> Array:
+    """Return colours (n, 4) darkened where a triangle is turned away from the light."""
+    normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
+    normals /= np.linalg.norm(normals, axis=1)[:, None]
+    lit = _SHADE + (1.0 - _SHADE) * np.abs(normals @ _LIGHT)
+    shaded = colours.copy()
+    shaded[:, :3] *= lit[:, None]
+    return shaded

@@ -1,0 +1,171 @@
+"""A graph of frames as a solver has read it, and the values of its joints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+import math
+from typing import Protocol
+
+from ik_node.errors import ShapeError, TopologyError
+from ik_node.model.frame import Frame
+from ik_node.model.joint import Joint
+from ik_node.model.revision import Revision
+from ik_node.model.tree import Tree
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.problem import Problem
+from ik_node.solver.structure import Structure
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+
+class RobotLike(Protocol):
+    """What a solver needs of a robot."""
+
+    @property
+    def roots(self) -> list[Frame]:
+        """Return the roots of its graph."""
+
+    @property
+    def joint_order(self) -> list[Joint]:
+        """Its joints in the description's order."""
+
+
+class GraphReader:
+    """
+    What a `Solver` keeps of its graph, brought up to date when objects or options have changed.
+
+    Parameters
+    ----------
+    source : Robot, Frame or iterable of Frame
+        Any frame of a system is enough to find the whole of it.
+    options : SolverOptions, optional
+
+    Attributes
+    ----------
+    options : SolverOptions
+        May be replaced at any time.
+    joint_names : list of str
+        Name of every value of q.
+
+    """
+
+    def __init__(
+        self, source: RobotLike | Frame | Iterable[Frame], options: SolverOptions | None = None
+    ) -> None:
+        # An iterator would be empty when the graph is read a second time.
+        self._source = list(source) if isinstance(source, Iterator) else source
+        self.options = SolverOptions() if options is None else options
+        self._structure = Structure((), ())
+        self.update_structure()
+
+    # -- structure
+
+    def update_structure(self) -> None:
+        """
+        Read the graph anew; arrays of chains that have not changed are kept.
+
+        Raises
+        ------
+        TopologyError
+            If the graph cannot be solved; the structure read before stays.
+
+        """
+        order: list[Joint] = []
+        source = self._source
+        if isinstance(source, Frame):
+            frames = [source]
+        elif isinstance(source, Iterable):
+            frames = list(source)
+        else:
+            frames, order = source.roots, source.joint_order
+        self._structure = Structure(frames, order, self._structure)
+        self.joint_names: list[str] = list(self.tree.names)
+        self._settings_seen, self._asks_seen = Revision.settings, Revision.asks
+        self._values_seen = -1
+        self._q = np.zeros(len(self.joint_names))
+        self._packed: tuple[SolverOptions, Array] = (self.options, self.options.packed())
+
+    @property
+    def tree(self) -> Tree:
+        """Return the graph as elementary motions, as it was read."""
+        return self._structure.tree
+
+    @property
+    def roots(self) -> list[Frame]:
+        """Return the roots of all trees of the graph."""
+        return self._structure.roots
+
+    @property
+    def chains(self) -> list[tuple[str, ...]]:
+        """Names of the values that every independent chain of `solve` moves."""
+        problem = self._problem(self._structure.wanted)
+        return [tuple(name for _, name in chain.names.values) for chain in problem.chains]
+
+    @property
+    def non_chain_joints(self) -> list[str]:
+        """Names of the values that no closure or goal moves."""
+        moved = {name for chain in self.chains for name in chain}
+        return [name for name in self.joint_names if name not in moved]
+
+    def _problem(self, keys: tuple[str, ...]) -> Problem:
+        return self._structure.problem(keys, self.options)
+
+    def _refresh(self) -> None:
+        """Bring tables up to date with joints and options, if anything changed."""
+        read = self._structure
+        if Revision.settings != self._settings_seen:
+            read.table.refresh()
+            self._settings_seen = Revision.settings
+        asks_changed = Revision.asks != self._asks_seen
+        if asks_changed:
+            read.refresh_asked()
+            self._asks_seen = Revision.asks
+        if asks_changed or self._packed[0] is not self.options:
+            self._packed = (self.options, self.options.packed())
+            for problem in read.problems.values():
+                problem.refresh(self.options)
+
+    # -- values
+
+    @property
+    def q(self) -> Array:
+        """All joint values [rad or m], read from the joints; a copy."""
+        if Revision.values != self._values_seen:
+            for at, (joint, dof) in enumerate(self.tree.owner):
+                self._q[at] = joint.dof_values[dof]
+            self._values_seen = Revision.values
+        return self._q.copy()
+
+    @q.setter
+    def q(self, values: ArrayLike) -> None:
+        array = self.checked_q(values)
+        if not all(joint.dof_flags[dof] for joint, dof in self.tree.owner):
+            changed = {j.name for j, dof in self.tree.owner if not j.dof_flags[dof]}
+            raise TopologyError(
+                f'the axes of {", ".join(sorted(changed))} have changed: call update_structure()'
+            )
+        for value, (joint, dof) in zip(array.tolist(), self.tree.owner, strict=True):
+            if joint.dof_values[dof] != value:
+                joint.set_dof_value(dof, value)
+
+    def checked_q(self, values: ArrayLike) -> Array:
+        """
+        Return q as a float array of its own.
+
+        Raises
+        ------
+        ShapeError
+            If it has the wrong shape or is not finite.
+
+        """
+        array = np.array(values, dtype=np.float64)
+        if array.shape != self._q.shape:
+            raise ShapeError('q', f'shape {self._q.shape}', f'shape {array.shape}')
+        if not math.isfinite(array.dot(array)):
+            named = zip(self.joint_names, array.tolist(), strict=True)
+            bad = [name for name, value in named if not math.isfinite(value)]
+            if bad:
+                raise ShapeError('q', 'finite numbers', f'NaN or infinity for {", ".join(bad)}')
+        return array

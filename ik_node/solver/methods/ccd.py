@@ -1,0 +1,149 @@
+"""Cyclic coordinate descent: one joint after the other, each to where it alone does best."""
+
+from __future__ import annotations
+
+from math import cos, sin
+from typing import NamedTuple
+
+from ik_node.errors import OptionError
+from ik_node.solver.chain_problem import ChainProblem
+from ik_node.solver.methods.best_turn import ANGLES, best_turn
+from ik_node.solver.methods.goal_view import GoalView
+from ik_node.solver.methods.iterate import Iterate
+from ik_node.solver.methods.progress import Progress
+from ik_node.solver.options import METHODS
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# A joint that changes a row by less than the root of this per [rad or m] does not move it.
+_NO_SLOPE = 1e-18
+_HALVINGS = 12
+
+
+class _Hinge(NamedTuple):
+    """A variable that turns one joint: its column, and per goal whether ends A and B turn."""
+
+    variable: int
+    column: int
+    ends: tuple[tuple[GoalView, bool, bool], ...]
+
+
+class CyclicCoordinateDescent:
+    """
+    Sweeps from the outermost joint to the base.
+
+    A hinge takes the turn that minimises the weighted sum of position and orientation errors of
+    all goals it moves (Wang & Chen 1991); a slider, a joint that others follow, and one that moves
+    goals other than poses, the step that is best for the linear model: for a slider that is exact,
+    else it is halved until it helps.
+
+    Parameters
+    ----------
+    here : Iterate
+        With `euler`.
+
+    References
+    ----------
+    Wang & Chen (1991), A combined optimization method for solving the inverse kinematics problems
+    of mechanical manipulators.
+
+    """
+
+    def __init__(self, here: Iterate) -> None:
+        self._here = here
+        self.pending, self.extra, self.near = False, 0.0, False
+        goals = [GoalView(here, c) for c in range(here.errors.shape[0])]
+        self._motions = [_hinge_of(here, v, goals) for v in reversed(range(here.variable_count))]
+
+    def step(self, progress: Progress) -> None:
+        """Sweep once over all joints."""
+        here = self._here
+        most = 0.0
+        for variable, hinge in self._motions:
+            limit = here.options.ccd_step_limit
+            low = max(float(here.lower[variable] - here.x[variable]), -limit)
+            high = min(float(here.upper[variable] - here.x[variable]), limit)
+            if hinge is None:
+                most = max(most, self._move_linearly(variable, low, high))
+            else:
+                step = np.zeros(here.variable_count)
+                step[variable] = best_turn(self._costs(hinge), low, high)
+                most = max(most, here.move(step))
+        progress.look(most)
+
+    def _move_linearly(self, variable: int, low: float, high: float) -> float:
+        """Take the step that the linear model likes best, halved until it helps; return it."""
+        here = self._here
+        column = here.analytic_jacobian()[:, variable]
+        square = float(column @ (here.weight * column))
+        if square < _NO_SLOPE:
+            return 0.0
+        x, before = here.x.copy(), here.cost
+        size = -float(column @ (here.weight * here.residual)) / square
+        step = np.zeros(here.variable_count)
+        step[variable] = min(max(size, low), high)
+        for _ in range(_HALVINGS):
+            moved = here.move(step)
+            if here.cost <= before:
+                return moved
+            here.place(x)
+            step *= 0.5
+        return 0.0
+
+    def _costs(self, hinge: _Hinge) -> Array:
+        """Return the cost of the goals a hinge moves, at each of `ANGLES`."""
+        frame = self._here.column_frame(hinge.column)
+        turns = _turns_about(frame[:9].reshape(3, 3)[:, 2])
+        slopes = self._here.analytic_jacobian()[:, hinge.variable]
+        total = np.zeros(ANGLES.size)
+        for goal, a_turns, b_turns in hinge.ends:
+            total += goal.costs(turns, frame[9:], a_turns, b_turns, slopes)
+        return total
+
+
+def refuse_closures(chain: ChainProblem) -> None:
+    """
+    Say which closures a joint-by-joint method would have to tear open.
+
+    Raises
+    ------
+    OptionError
+        If the chain has any.
+
+    """
+    loops = [name for name in chain.names.constraints if name not in chain.names.goals]
+    if loops:
+        others = ' or '.join(name for name in METHODS if name != 'ccd')
+        listed = ', '.join(map(repr, loops[:3])) + (', ...' if len(loops) > 3 else '')
+        raise OptionError(
+            'method',
+            'ccd',
+            f'{others}: ccd moves joints one by one, and {listed} would not stay closed',
+        )
+
+
+def _hinge_of(here: Iterate, variable: int, goals: list[GoalView]) -> tuple[int, _Hinge | None]:
+    """Return a variable with its hinge, or with None where the linear model is to do."""
+    moves = {column for goal in goals for column, _ in goal.entries_of(variable)}
+    if here.prismatic[variable] or len(moves) != 1 or not here.drives_itself(min(moves)):
+        return variable, None
+    ends = []
+    for goal in goals:
+        sides = {side for _, side in goal.entries_of(variable)}
+        if sides and not goal.is_pose:
+            return variable, None
+        if sides:
+            ends.append((goal, 1 in sides, -1 in sides))
+    return variable, _Hinge(variable, min(moves), tuple(ends))
+
+
+def _turns_about(axis: Array) -> Array:
+    """Return the rotations about a unit vector by each of `ANGLES`, shape (5, 3, 3)."""
+    x, y, z = axis.tolist()
+    across = np.array(((0.0, -z, y), (z, 0.0, -x), (-y, x, 0.0)))
+    along = np.outer(axis, axis)
+    return np.array(
+        [cos(a) * (np.eye(3) - along) + along + sin(a) * across for a in ANGLES.tolist()]
+    )

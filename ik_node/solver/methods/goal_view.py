@@ -1,0 +1,127 @@
+# flake8: noqa: E203
+"""A goal's two frames, and what a goal costs when a joint turns them."""
+
+from __future__ import annotations
+
+from ik_node.kernels.layout import AXES_A, AXES_B, AXES_WORLD, begin_of, KIND_FRAME
+from ik_node.solver.methods.best_turn import ANGLES
+from ik_node.solver.methods.iterate import Iterate
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# Changes below this share of a metre, or of a unit vector, are none.
+_ROUNDING = 1e-13
+
+
+class GoalView:
+    """
+    One goal of a chain.
+
+    Parameters
+    ----------
+    here : Iterate
+    constraint : int
+        Its number in the chain.
+
+    Attributes
+    ----------
+    is_pose : bool
+        Whether it asks for axes of a pose; only then there are `costs`.
+
+    """
+
+    def __init__(self, here: Iterate, constraint: int) -> None:
+        self._here = here
+        ints, c = here.chain.flat.ints, constraint
+
+        def number(name: str, at: int) -> int:
+            return int(ints[begin_of(ints, name) + at])
+
+        self.is_pose = number('kind', c) == KIND_FRAME
+        self._axes = number('axes', c)
+        mask = number('mask', c)
+        self._moved = [k for k in range(3) if mask & (1 << k)]
+        self._turned = [k for k in range(3) if mask & (8 << k)]
+        self._row, self._turning = number('row0', c), number('turning', c)
+        w = here.chain.work_floats
+        a, b = begin_of(ints, 'a_frame') + 12 * c, begin_of(ints, 'b_frame') + 12 * c
+        self._a, self._b = w[a : a + 12], w[b : b + 12]
+        first, last = number('entry0', c), number('entry0', c + 1)
+        self._entries: dict[int, list[tuple[int, int]]] = {}
+        for e in range(first, last):
+            variable = number('slot_var', number('slot0', c) + number('entry_slot', e))
+            of_variable = self._entries.setdefault(variable, [])
+            of_variable.append((number('entry_column', e), number('entry_side', e)))
+
+    def entries_of(self, variable: int) -> list[tuple[int, int]]:
+        """Return the columns by which a variable moves an end, and which: 1 = A, -1 = B."""
+        return self._entries.get(variable, [])
+
+    def costs(
+        self, turns: Array, centre: Array, a_turns: bool, b_turns: bool, slopes: Array
+    ) -> Array:
+        """
+        Return the goal's cost when a joint turns its ends.
+
+        Parameters
+        ----------
+        turns : ndarray, shape (5, 3, 3)
+            Rotations about the joint's axis, root axes, by each of `ANGLES`.
+        centre : ndarray, shape (3,)
+            A point of the axis [m].
+        a_turns, b_turns : bool
+            Whether frame A, frame B turn along.
+        slopes : ndarray, shape (nr,)
+            The joint's column of the Jacobian.
+
+        Returns
+        -------
+        ndarray, shape (5,)
+            Half the weighted squares of the residual; of an angle a, 1 - cos a for half its
+            square. It is a trigonometric polynomial of degree two.
+
+        """
+        total = np.zeros(ANGLES.size)
+        r_a, p_a = _turned(self._a, turns, centre, a_turns)
+        r_b, p_b = _turned(self._b, turns, centre, b_turns)
+        weight = self._here.weight
+        if self._moved:
+            apart = p_a - p_b
+            axes = {AXES_B: r_b, AXES_A: r_a}.get(self._axes)
+            counted = apart if axes is None else np.einsum('kij,ki->kj', axes, apart)
+            total += 0.5 * weight[self._row] * (counted[:, self._moved] ** 2).sum(axis=1)
+        if len(self._turned) == 3:
+            trace = np.einsum('kij,kij->k', r_a, r_b)
+            total += 0.5 * weight[self._turning] * (3.0 - trace)
+        elif len(self._turned) == 2:
+            free = 3 - sum(self._turned)
+            if self._axes == AXES_WORLD:
+                cosine = np.einsum('kj,kj->k', r_a[:, free], r_b[:, free])
+            else:
+                cosine = np.einsum('kj,kj->k', r_a[:, :, free], r_b[:, :, free])
+            if np.ptp(cosine) < _ROUNDING:
+                cosine = cosine[:1]
+            total += weight[self._turning] * (1.0 - cosine)
+        elif len(self._turned) == 1:
+            slope = float(slopes[self._turning])
+            angle = float(self._here.residual[self._turning])
+            if abs(slope) > 1e-9:
+                # Least where the linear model puts it, and as steep.
+                wanted = -angle / slope
+                total += weight[self._turning] * slope**2 * (1.0 - np.cos(ANGLES - wanted))
+        return total
+
+
+def _turned(frame: Array, turns: Array, centre: Array, moves: bool) -> tuple[Array, Array]:
+    """Return rotation (5, 3, 3) and position (5, 3) of a frame, turned or not."""
+    rotation, position = frame[:9].reshape(3, 3), frame[9:]
+    if not moves:
+        return np.broadcast_to(rotation, turns.shape), np.broadcast_to(position, (5, 3))
+    arm = position - centre
+    moved = turns @ arm
+    # On the axis, to rounding: a joint must not turn for that.
+    if np.ptp(moved, axis=0).max() < _ROUNDING * (1.0 + np.abs(position).max()):
+        moved = np.broadcast_to(arm, (5, 3))
+    return turns @ rotation, centre + moved

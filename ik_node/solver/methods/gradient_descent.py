@@ -1,0 +1,119 @@
+"""Gradient descent on the distance, sampled joint by joint from the end of the arm."""
+
+from __future__ import annotations
+
+from math import inf, sqrt
+
+from ik_node.solver.methods.comfort_cost import ComfortCost
+from ik_node.solver.methods.iterate import Iterate
+from ik_node.solver.methods.numeric_jacobian import away_from_bounds
+from ik_node.solver.methods.progress import Progress
+from ik_node.solver.status import Status
+import numpy as np
+
+# Sweeps in a row without this share of gain after which comfort has done what it can.
+_PATIENCE, _GAIN = 30, 1e-3
+
+
+class GradientDescent:
+    """
+    Steps - rate dF / dq, F the distance, that is the weighted norm of all rows.
+
+    The slope is sampled on one side, `rotation_step` or `translation_step` away, one joint after
+    the other, the last of the arm first. With `learning_rate` the rate is fixed; it overshoots
+    where the distance is small. Without, it is in proportion to the distance, which is a step
+    down the slope of F^2 / 2, with the largest squared column of the Jacobian for its unit, and
+    is halved after a sweep that makes things worse.
+
+    With `comfort` that cost is added until it no longer gains, and then left out, so that what
+    it took of the distance is given back.
+
+    Parameters
+    ----------
+    here : Iterate
+        With `euler`.
+
+    """
+
+    def __init__(self, here: Iterate) -> None:
+        self._here = here
+        self._comfort = ComfortCost(here)
+        self._scale = 1.0
+        self._best, self._weak = inf, 0
+        self.pending = self._comfort.asked
+
+    @property
+    def extra(self) -> float:
+        """Return the comfort's cost."""
+        return self._comfort.value
+
+    def step(self, progress: Progress) -> None:
+        """Sweep once over all joints, or until the distance is small enough."""
+        here = self._here
+        x, before = here.x.copy(), self._cost()
+        reached = not self.pending and self.near
+        moved = 0.0 if reached else self._sweep()
+        fixed = here.options.learning_rate > 0.0
+        if not fixed:
+            better = self._cost() <= before
+            self._scale = min(1.2 * self._scale, 1.0) if better else 0.5 * self._scale
+            if not better:
+                here.place(x)
+        if self.pending:
+            self._judge_comfort(progress)
+        progress.look(moved, pending=self.pending, extra=self.extra, near=self.near)
+        if reached or (not self.pending and here.options.early_stop and self.near):
+            # Near enough for the one who asked, even if a tolerance is not met.
+            progress.end(Status.STALLED)
+
+    @property
+    def _distance(self) -> float:
+        return sqrt(2.0 * self._here.cost)
+
+    @property
+    def near(self) -> bool:
+        """Say whether the distance is below its threshold."""
+        least = self._here.options.distance_threshold
+        return self._distance < least if least > 0.0 else self._here.within_tolerance
+
+    def _cost(self) -> float:
+        """Return what is descended on: the distance or half its square, and comfort."""
+        fixed = self._here.options.learning_rate > 0.0
+        cost = self._distance if fixed else self._here.cost
+        return cost + (self._comfort.value if self.pending else 0.0)
+
+    def _sweep(self) -> float:
+        here, options = self._here, self._here.options
+        rate, moved = options.learning_rate, 0.0
+        if rate == 0.0:
+            # Squared lengths of the weighted Jacobian's columns.
+            squares = here.weight @ here.analytic_jacobian() ** 2
+            rate = self._scale / max(float(squares.max(initial=0.0)), 1e-12)
+        for v in reversed(range(here.variable_count)):
+            step = np.zeros(here.variable_count)
+            step[v] = -rate * self._slope(v)
+            moved = max(moved, here.move(step))
+            if options.early_stop and not self.pending and self.near:
+                break
+        return moved
+
+    def _slope(self, variable: int) -> float:
+        here = self._here
+        size = float(away_from_bounds(here)[variable])
+        if size == 0.0:
+            return 0.0
+        x, before = here.x.copy(), self._cost()
+        step = np.zeros(x.size)
+        step[variable] = size
+        here.move(step)
+        after = self._cost()
+        here.place(x)
+        return (after - before) / size
+
+    def _judge_comfort(self, progress: Progress) -> None:
+        cost = self._cost()
+        self._weak = 0 if cost < (1.0 - _GAIN) * self._best else self._weak + 1
+        self._best = min(self._best, cost)
+        if self._weak >= _PATIENCE or 2 * progress.iterations > progress.limit:
+            self.pending, self._scale = False, 1.0
+            progress.forget()

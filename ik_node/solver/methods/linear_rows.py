@@ -1,0 +1,93 @@
+# flake8: noqa: E203
+"""Rows and Jacobian as the step of a linear method takes them, and the step within bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ik_node.solver.methods.blocks import Block
+from ik_node.solver.methods.iterate import Iterate
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Held = NDArray[np.bool_]
+
+
+class LinearRows(NamedTuple):
+    """
+    What is short of zero, and how the variables change it.
+
+    Attributes
+    ----------
+    shortfall : ndarray, shape (nr,)
+        Minus the residual, shortened to the error clamps, times the rows' weights.
+    jacobian : ndarray, shape (nr, nv)
+        Times the rows' weights.
+    blocks : tuple of Block
+
+    """
+
+    shortfall: Array
+    jacobian: Array
+    blocks: tuple[Block, ...]
+
+
+def linear_rows(here: Iterate) -> LinearRows:
+    """Return weighted rows and Jacobian at an iterate."""
+    shortfall = -here.residual
+    options = here.options
+    for block in here.blocks:
+        most = (
+            options.rotation_error_clamp if block.is_rotation else options.translation_error_clamp
+        )
+        length = float(np.linalg.norm(shortfall[block.first : block.last]))
+        if length > most:
+            shortfall[block.first : block.last] *= most / length
+    share = np.sqrt(here.weight)
+    return LinearRows(share * shortfall, share[:, None] * here.jacobian(), here.blocks)
+
+
+def step_within_bounds(
+    here: Iterate,
+    jacobian: Array,
+    choose: Callable[[Array, Held], Array],
+    held: Held | None = None,
+) -> Array:
+    """
+    Choose a step with the variables that can follow it.
+
+    A variable on a bound that the step pushes outwards is left out, and the step is chosen again
+    for the others, who take over its share. Every step begins with all of them, so that a
+    variable is released as soon as the step points inwards.
+
+    Parameters
+    ----------
+    here : Iterate
+        Where the step begins.
+    jacobian : ndarray, shape (nr, nv)
+        Of the rows that the step is to bring nearer zero.
+    choose : callable
+        The Jacobian's columns that take part, and which they are -> step of those variables.
+    held : ndarray of bool, shape (nv,), optional
+        Variables that are to stay.
+
+    Returns
+    -------
+    ndarray, shape (nv,)
+        What leads past a bound from within is clamped where the step is taken.
+
+    """
+    free: Held = ~here.locked if held is None else ~(here.locked | held)
+    at_lower = (here.x <= here.lower) & (here.free_ball == 0)
+    at_upper = (here.x >= here.upper) & (here.free_ball == 0)
+    step = np.zeros(here.variable_count)
+    while free.any():
+        step[:] = 0.0
+        step[free] = choose(jacobian[:, free], free)
+        outward = free & ((at_lower & (step < 0.0)) | (at_upper & (step > 0.0)))
+        if not outward.any():
+            return step
+        free = free & ~outward
+    return np.zeros(here.variable_count)

@@ -1,0 +1,162 @@
+# flake8: noqa: E203
+"""A solve that is watched: where it was after every iteration, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from time import perf_counter
+from typing import NamedTuple
+
+from ik_node.errors import UnknownFrameError
+from ik_node.kernels.counters import ITERATIONS, PHASE, STATUS_RUNNING
+from ik_node.kernels.layout import begin_of, CON_POSE
+from ik_node.kernels.solve import advance
+from ik_node.model.request import request_of
+from ik_node.model.tree import Tree
+from ik_node.solver.joint_table import JointTable
+from ik_node.solver.methods.blocks import blocks_of
+from ik_node.solver.methods.progress import Observe
+from ik_node.solver.methods.run import run_method
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.pose import unit_pose
+from ik_node.solver.problem import Problem
+from ik_node.solver.result import ChainAnswer, Solution
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+
+class TracePoint(NamedTuple):
+    """
+    Where a chain is after an iteration.
+
+    Attributes
+    ----------
+    chain, iteration : int
+        Iteration 0 is the start.
+    seconds : float
+        Since the solve began [s].
+    q : ndarray, shape (nq,)
+        [rad or m]
+    position, orientation : float
+        Largest residual of any closure or goal of the chain [m], [rad].
+
+    """
+
+    chain: int
+    iteration: int
+    seconds: float
+    q: Array
+    position: float
+    orientation: float
+
+
+@dataclass(frozen=True)
+class Trace:
+    """
+    A solution and how it came about.
+
+    Attributes
+    ----------
+    solution : Solution
+    points : tuple of TracePoint
+        Chain by chain, in order.
+
+    """
+
+    solution: Solution
+    points: tuple[TracePoint, ...]
+
+
+def trace(
+    tree: Tree,
+    q0: ArrayLike,
+    options: SolverOptions,
+    goals: Mapping[str, tuple[ArrayLike, ArrayLike]] | None = None,
+    *,
+    watched: bool = True,
+) -> Trace:
+    """
+    Solve all enabled closures and goals of a tree by the options' method, and watch.
+
+    Parameters
+    ----------
+    tree : Tree
+        `Solver.tree`.
+    q0 : array_like, shape (nq,)
+        Start [rad or m].
+    options : SolverOptions
+        With method `dls` the compiled solver is watched, unless an option asks for the other.
+    goals : mapping of str to (position, quat_xyzw), optional
+        Goal's name to a pose in place of its own.
+    watched : bool
+        Whether points are wanted; watching takes time.
+
+    Raises
+    ------
+    UnknownFrameError
+        If there is no goal of a name.
+    ShapeError
+        If a pose cannot be used.
+    OptionError
+        If the method cannot serve.
+
+    """
+    requests = [request_of(closer) for closer in tree.closers]
+    problem = Problem(tree, [request for request in requests if request.takes_part])
+    problem.refresh(options)
+    for name, (position, quat_xyzw) in (goals or {}).items():
+        known = [request.name for request in problem.requests if request.is_goal]
+        if name not in known:
+            raise UnknownFrameError(name, known, 'goal')
+        chain, at = problem.seat[name]
+        chain.table[at, CON_POSE : CON_POSE + 7] = unit_pose(name, position, quat_xyzw)
+    table = JointTable(tree)
+    q, points = np.array(q0, dtype=np.float64), list[TracePoint]()
+
+    def observe(
+        chain: int, iteration: int, seconds: float, q: Array, position: float, orientation: float
+    ) -> None:
+        points.append(TracePoint(chain, iteration, seconds, q, position, orientation))
+
+    started = perf_counter()
+    if options.in_kernel:
+        answers = _run_compiled(problem, q, table.rows, options, observe if watched else None)
+    else:
+        answers = run_method(problem, q, table.rows, options, (), observe if watched else None)
+    table.follow(q)
+    return Trace(Solution(q, answers, perf_counter() - started), tuple(points))
+
+
+def _run_compiled(
+    problem: Problem, q: Array, rows: Array, options: SolverOptions, observe: Observe | None
+) -> list[ChainAnswer]:
+    """Do what `Problem.run` does, one step at a time."""
+    packed = options.packed()
+    if observe is None:
+        return problem.run(q, rows, packed, options.time_budget)
+    started, answers = perf_counter(), []
+    for number, chain in enumerate(problem.chains):
+        ints, w = chain.flat.ints, chain.work_floats
+        blocks = blocks_of(ints)
+        residual = w[begin_of(ints, 'residual') :]
+        x = w[begin_of(ints, 'x') : begin_of(ints, 'x') + chain.flat.var_q.size]
+        chain.work_ints[PHASE] = -1
+        status, slice_ = STATUS_RUNNING, 0
+        while status == STATUS_RUNNING:
+            status = advance(
+                ints, chain.flat.floats, chain.work_ints, w, q, rows, chain.table, packed, slice_
+            )
+            slice_ = 1
+            there = q.copy()
+            there[chain.flat.var_q] = x
+            worst = [0.0, 0.0]
+            for block in blocks:
+                size = float(np.linalg.norm(residual[block.first : block.last]))
+                worst[block.is_rotation] = max(worst[block.is_rotation], size)
+            iteration = int(chain.work_ints[ITERATIONS])
+            observe(number, iteration, perf_counter() - started, there, worst[0], worst[1])
+        answers.append(chain.answer(status, rows, packed))
+    return answers

@@ -1,0 +1,222 @@
+# flake8: noqa: E203
+"""`compare`: the table, JSON, the picture, exit codes, and what docs/methods.md says it prints."""
+
+from importlib.util import find_spec
+import json
+import re
+import struct
+import subprocess
+import sys
+
+from ik_node.cli.main import main
+from ik_node.cli.plot_residuals import by_iteration, by_time
+from ik_node.solver.methods import Trace, TracePoint
+from ik_node.solver.options import METHODS
+import numpy as np
+import pytest
+
+ARM_GOAL = ['--goal', 'hand:0.726,0.386,0.631', '--start', 'j2=0.5', 'j3=0.9', 'j5=0.6']
+
+
+@pytest.fixture
+def arm(repository):
+    """Return the words for the six-joint arm and a position it can reach."""
+    return [str(repository / 'docs' / 'robots' / 'arm6.urdf'), *ARM_GOAL]
+
+
+@pytest.fixture
+def fourbar(repository):
+    """Return the words for the four-bar, its pen and a place on the pen's curve."""
+    return [
+        str(repository / 'docs' / 'robots' / 'fourbar.urdf'),
+        *('--goal', 'pen:0.487847661,0.897140404,0', '--start', 'drive=0.8'),
+    ]
+
+
+def table_of(text):
+    """Return the rows of a printed table by their first word, cells by their column."""
+    lines = text.splitlines()
+    columns = re.split(r'\s{2,}', lines[0])
+    rows = [re.split(r'\s{2,}', line) for line in lines[1:] if '  ' in line]
+    return {row[0]: dict(zip(columns, row, strict=False)) for row in rows}
+
+
+def test_every_method_has_a_row(arm, capsys):
+    """Status, iterations, time and errors of all seven, which reach the position."""
+    assert main(['compare', *arm]) == 0
+    rows = table_of(capsys.readouterr().out)
+    assert list(rows) == list(METHODS)
+    for row in rows.values():
+        assert row['status'] == 'CONVERGED'
+        assert int(row['iterations']) > 0
+        assert re.fullmatch(r'[0-9.]+ ms', row['time'])
+        assert float(row['position error'].removesuffix(' m')) <= 1e-6
+        assert row['orientation error'] == '0.0e+00 rad'
+        assert 'loops open' not in row
+    assert int(rows['dls']['iterations']) < int(rows['jacobian_transpose']['iterations'])
+
+
+def test_who_cannot_serve_says_why(fourbar, capsys):
+    """On a closed chain ccd is out, by name; the others say how far loops are open."""
+    assert main(['compare', *fourbar]) == 0
+    text = capsys.readouterr().out
+    rows = table_of(text)
+    assert rows['ccd'] == {'method': 'ccd', 'status': 'cannot serve'}
+    assert re.search(r"^ccd: method: 'ccd' is not allowed.*'tie' would not stay", text, re.M)
+    for method in ('dls', 'sdls', 'pseudo_inverse', 'slsqp'):
+        assert rows[method]['status'] == 'CONVERGED'
+        assert float(rows[method]['loops open'].split(' m')[0]) <= 1e-6
+
+
+def test_json(fourbar, capsys):
+    """The same as data, joint values included."""
+    assert main(['compare', *fourbar, '--json', '--max-iterations', '4']) == 0
+    found = {one['method']: one for one in json.loads(capsys.readouterr().out)}
+    assert list(found) == list(METHODS)
+    assert found['ccd']['status'] is None
+    assert 'would not stay closed' in found['ccd']['reason']
+    assert found['dls']['status'] == 'CONVERGED'
+    assert set(found['dls']['q']) == {'drive', 'middle', 'rock'}
+    assert found['dls']['q']['drive'] == pytest.approx(1.2, abs=1e-6)
+    assert found['dls']['goal_errors']['pen']['position'] < 1e-6
+    assert found['jacobian_transpose']['status'] == 'TIMEOUT'
+    assert found['jacobian_transpose']['iterations'] == 4
+    assert found['jacobian_transpose']['closure_errors']['tie']['position'] > 1e-6
+    assert found['dls']['solve_time'] > 0.0
+
+
+def test_chosen_methods(arm, capsys):
+    """Only those that are named, in that order."""
+    assert main(['compare', *arm, '--method', 'slsqp', '--method', 'dls']) == 0
+    assert list(table_of(capsys.readouterr().out)) == ['slsqp', 'dls']
+
+
+def test_nobody_converges(arm, capsys):
+    """It ran, and the answer is no: exit code 1."""
+    words = [word.replace('0.726', '7.26') for word in arm]
+    assert main(['compare', *words, '--max-iterations', '20']) == 1
+    rows = table_of(capsys.readouterr().out)
+    assert 'CONVERGED' not in {row['status'] for row in rows.values()}
+    assert main(['compare', *arm[:1], '--goal', 'hand:9,9,9', '--method', 'sdls']) == 1
+
+
+def test_the_loops_alone(fourbar, capsys):
+    """Without a goal the loops are closed."""
+    assert main(['compare', fourbar[0], *fourbar[3:]]) == 0
+    rows = table_of(capsys.readouterr().out)
+    assert rows['sdls']['status'] == 'CONVERGED'
+    assert rows['sdls']['position error'] == '0.0e+00 m'
+
+
+@pytest.mark.parametrize(
+    ('words', 'reason'),
+    [
+        (['--method', 'guess'], 'dls or sdls'),
+        (['--max-iterations', '0'], 'max_iterations'),
+        (['--goal', 'foot:1,1,0'], "'foot'"),
+        (['--goal', 'hand:1,1'], 'LINK:x,y,z'),
+        (['--goal', 'hand:0,0,1'], 'one goal a link'),
+        (['--start', 'knee=1'], "'knee'"),
+        (['--closures', 'no_such_file.yaml'], 'no_such_file.yaml'),
+    ],
+)
+def test_unusable_input_ends_with_2(arm, capsys, words, reason):
+    """One line on stderr says what is wrong."""
+    assert main(['compare', *arm, *words]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ''
+    assert captured.err.count('\n') == 1
+    assert reason in captured.err
+
+
+def test_the_picture(arm, tmp_path, capsys):
+    """A PNG of two panels' width is written; without matplotlib the command says so."""
+    path = tmp_path / 'residuals.png'
+    code = main(['compare', *arm, '--plot', str(path)])
+    if find_spec('matplotlib') is None:
+        assert code == 2
+        return
+    assert code == 0
+    data = path.read_bytes()
+    assert data[:8] == b'\x89PNG\r\n\x1a\n'
+    width, height = struct.unpack('>II', data[16:24])
+    assert width > 1.5 * height > 500
+    assert table_of(capsys.readouterr().out)['dls']['status'] == 'CONVERGED'
+
+
+def test_without_matplotlib(arm, tmp_path, capsys, monkeypatch):
+    """One line says what to install, before anything is solved."""
+    monkeypatch.setitem(sys.modules, 'matplotlib.figure', None)
+    assert main(['compare', *arm, '--plot', str(tmp_path / 'a.png')]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ''
+    assert captured.err.count('\n') == 1
+    assert 'pip install matplotlib' in captured.err
+
+
+def test_pictures_of_no_known_kind(arm, tmp_path, capsys):
+    """The endings that are known are listed."""
+    pytest.importorskip('matplotlib')
+    assert main(['compare', *arm, '--plot', str(tmp_path / 'a.guess')]) == 2
+    error = capsys.readouterr().err
+    assert '.png' in error
+    assert error.count('\n') == 1
+
+
+def test_a_picture_that_cannot_be_written(arm, tmp_path, capsys):
+    """The path is named."""
+    pytest.importorskip('matplotlib')
+    path = tmp_path / 'nowhere' / 'a.png'
+    assert main(['compare', *arm, '--method', 'dls', '--plot', str(path)]) == 2
+    assert 'nowhere' in capsys.readouterr().err
+
+
+def point(chain, iteration, seconds, position, orientation=0.0):
+    """Return a point of a trace."""
+    return TracePoint(chain, iteration, seconds, np.zeros(1), position, orientation)
+
+
+def test_chains_are_drawn_together():
+    """The largest residual of any chain counts, also of one that has not begun, or has ended."""
+    points = (
+        *(point(0, 0, 0.0, 1.0), point(0, 1, 0.1, 0.2)),
+        *(point(1, 0, 0.1, 0.5), point(1, 1, 0.2, 0.1, 0.4), point(1, 2, 0.3, 0.01)),
+    )
+    found = Trace(None, points)
+    iterations, sizes = by_iteration(found)
+    assert iterations.tolist() == [0, 1, 2]
+    assert sizes.tolist() == [1.0, 0.4, 0.2]
+    times, sizes = by_time(found)
+    assert times.tolist() == [1e-7, 0.1, 0.1, 0.2, 0.3]
+    assert sizes.tolist() == [1.0, 0.5, 0.5, 0.4, 0.2]
+
+
+def test_the_page_says_what_is_printed(repository, capsys, monkeypatch):
+    """The tables of docs/methods.md are those that its commands print, but for the times."""
+    monkeypatch.chdir(repository)
+    text = (repository / 'docs' / 'methods.md').read_text()
+    pattern = r'\$ python -m ik_node (compare .*)\n((?:.*\n)*?)```'
+    blocks = re.findall(pattern, text.replace('\\\n', ''))
+    assert len(blocks) == 3
+    for command, printed in blocks:
+        words = [word for word in command.split() if word != '$']
+        if '--plot' in words:  # the picture in docs/pictures stays as it is
+            at = words.index('--plot')
+            del words[at : at + 2]
+        assert main(words) == 0
+        now, then = table_of(capsys.readouterr().out), table_of(printed)
+        assert list(now) == list(then)
+        for method, row in then.items():
+            assert now[method]['status'] == row['status'], (command, method)
+            if 'iterations' in row:
+                counted, said = int(now[method]['iterations']), int(row['iterations'])
+                assert counted == pytest.approx(said, rel=0.1, abs=2), (command, method)
+
+
+def test_the_page_runs(repository):
+    """Its Python runs as it stands, from the checkout."""
+    text = (repository / 'docs' / 'methods.md').read_text()
+    (code,) = re.findall(r'^```python\n(.*?)^```', text, flags=re.DOTALL | re.MULTILINE)
+    run = [sys.executable, '-c', code]
+    done = subprocess.run(run, cwd=repository, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

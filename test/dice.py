@@ -1,0 +1,63 @@
+"""Choices that a test leaves to chance: thrown by a seed, or drawn by hypothesis."""
+
+from hypothesis import strategies as st
+import numpy as np
+
+
+class Dice:
+    """Choices from two sources: whole numbers below n, and numbers between two."""
+
+    def below(self, count):
+        """Return a whole number from 0 to count - 1."""
+        raise NotImplementedError
+
+    def number(self, low, high):
+        """Return a number between two."""
+        raise NotImplementedError
+
+    def one(self, things):
+        """Return one of some things; None of none."""
+        things = list(things)
+        return things[self.below(len(things))] if things else None
+
+    def some(self, things):
+        """Return a part of some things, none or all of them included, in their order."""
+        return [thing for thing in things if self.below(2)]
+
+    def position(self, size=0.4):
+        """Return three numbers [m]."""
+        return np.array([self.number(-size, size) for _ in range(3)])
+
+    def euler(self):
+        """Return three angles [rad]."""
+        return np.array([self.number(-3.0, 3.0) for _ in range(3)])
+
+
+class ThrownDice(Dice):
+    """Choices by a seed."""
+
+    def __init__(self, seed):
+        self._rng = np.random.default_rng(seed)
+
+    def below(self, count):
+        """Return a whole number from 0 to count - 1."""
+        return int(self._rng.integers(count))
+
+    def number(self, low, high):
+        """Return a number between two."""
+        return float(self._rng.uniform(low, high))
+
+
+class DrawnDice(Dice):
+    """Choices by hypothesis, which makes them small again where a test fails."""
+
+    def __init__(self, data):
+        self._draw = data.draw
+
+    def below(self, count):
+        """Return a whole number from 0 to count - 1."""
+        return self._draw(st.integers(0, count - 1))
+
+    def number(self, low, high):
+        """Return a number between two, no finer than a thousandth."""
+        return 1e-3 * self._draw(st.integers(round(1e3 * low), round(1e3 * high)))

@@ -1,0 +1,220 @@
+"""Values, target and rest pose of a joint as a pose, modulo turns, and a small step away."""
+
+from math import pi
+
+from ik_node.errors import OptionError, ShapeError, TopologyError
+from ik_node.model.dof import DOF
+from ik_node.model.goal import Goal
+from ik_node.model.joint import Joint
+from ik_node.model.link import Link
+from ik_node.model.revision import Revision
+from ik_node.model.rotation import pose_matrix, quat_from_euler, quat_to_matrix
+import numpy as np
+import pytest
+
+SIX = (0.1, -0.2, 0.3, 0.4, 0.5, -0.6)
+
+
+def joint_with(*dofs):
+    """Return a joint 'knee' with the axes named."""
+    joint = Joint('knee')
+    joint.set_dof(*dofs)
+    return joint
+
+
+@pytest.mark.parametrize('what', ['dof', 'target', 'rest_pose'])
+def test_values_as_a_pose(what):
+    """Position, Euler angles and quaternion, in metres and radians, and copies."""
+    joint = joint_with(*DOF)
+    getattr(joint, f'set_{what}_values')(*SIX)
+    position, euler, quat = (
+        getattr(joint, f'get_{what}_{part}')() for part in ('position', 'euler', 'quaternion')
+    )
+    np.testing.assert_array_equal(position, SIX[:3])
+    np.testing.assert_array_equal(euler, SIX[3:])
+    np.testing.assert_allclose(quat, quat_from_euler(*SIX[3:]), atol=1e-15)
+    position[0] = euler[0] = 9.0
+    assert getattr(joint, f'get_{what}_value')('X') == 0.1
+    assert getattr(joint, f'get_{what}_value')('EX') == 0.4
+
+
+def test_the_quaternion_is_that_of_the_motion():
+    """What get_dof_quaternion and get_dof_position say is D."""
+    joint = joint_with(*DOF)
+    joint.set_dof_values(*SIX)
+    motion = pose_matrix(joint.get_dof_position(), joint.get_dof_quaternion())
+    np.testing.assert_allclose(joint.matrix_dof, motion, atol=1e-15)
+
+
+def test_an_axis_it_does_not_have_is_zero():
+    """A hinge about z has no x, no position."""
+    joint = joint_with('EZ')
+    joint.set_dof_values(pi / 2)
+    assert joint.get_dof_position().tolist() == [0, 0, 0]
+    assert joint.get_dof_euler().tolist() == [0, 0, pi / 2]
+    half = np.sqrt(0.5)
+    np.testing.assert_allclose(joint.get_dof_quaternion(), (0, 0, half, half), atol=1e-15)
+
+
+def test_set_dof_quaternion():
+    """The angles are those nearest to the present ones, within limits where possible."""
+    joint = joint_with('EX', 'EY', 'EZ')
+    wanted = (0.3, -0.2, 0.4)
+    joint.set_dof_values(2 * pi, 0.0, 0.0)
+    assert joint.set_dof_quaternion(*(2.5 * quat_from_euler(*wanted))) is False
+    np.testing.assert_allclose(joint.get_dof_euler(), (0.3 + 2 * pi, -0.2, 0.4), atol=1e-14)
+    joint.set_limits('EX', -1.0, 1.0)
+    assert joint.set_dof_quaternion(*quat_from_euler(*wanted)) is False
+    np.testing.assert_allclose(joint.get_dof_euler(), wanted, atol=1e-14)
+    joint.set_limits('EZ', -0.1, 0.1)
+    assert joint.set_dof_quaternion(*quat_from_euler(*wanted)) is True
+    np.testing.assert_allclose(joint.get_dof_euler(), (0.3, -0.2, 0.1), atol=1e-14)
+
+
+def test_set_dof_quaternion_is_checked():
+    """All three angles are needed, and a quaternion that is one."""
+    with pytest.raises(OptionError, match="dof of 'knee': 'EY' is not allowed; allowed: EX EZ"):
+        joint_with('EX', 'EZ').set_dof_quaternion(0, 0, 0, 1)
+    joint = joint_with('EX', 'EY', 'EZ')
+    with pytest.raises(ShapeError, match="quaternion of the values of 'knee': expected a length"):
+        joint.set_dof_quaternion(0, 0, 0, 0)
+    with pytest.raises(ShapeError, match='expected finite numbers'):
+        joint.set_dof_quaternion(0, 0, float('nan'), 1)
+    with pytest.raises(TopologyError, match='its axes are constrained'):
+        Goal('hand').set_dof_quaternion(0, 0, 0, 1)
+
+
+def test_counts():
+    """Axes moved along and turned about."""
+    for dofs, counts in (('', (0, 0)), ('X EZ', (1, 1)), ('Y Z EX EY EZ', (2, 3))):
+        joint = joint_with(*dofs.split())
+        assert (joint.translation_dof_count, joint.rotation_dof_count) == counts
+
+
+# -- modulo full turns
+
+
+def test_nearest_values_of_single_angles():
+    """Turns are added where that is nearer and within limits; lengths are left as they are."""
+    joint = joint_with('X', 'EY', 'EZ')
+    joint.set_dof_values(20.0, 6.0, -6.0)
+    joint.set_limits('EZ', -6.5, 1.0)
+    values = (0.5, 0, 0, 0, 0.5, 0.25)
+    wanted = (0.5, 0, 0, 0, 0.5 + 2 * pi, 0.25 - 2 * pi)
+    np.testing.assert_allclose(joint.nearest_values(values), wanted, atol=1e-14)
+    joint.set_limits('EZ', -6.0, 1.0)
+    assert joint.nearest_values(values)[5] == 0.25
+
+
+def test_nearest_values_of_a_ball():
+    """With all three angles any triple of the same orientation will do."""
+    joint = joint_with('EX', 'EY', 'EZ')
+    joint.set_dof_values(pi, pi - 0.1, pi)
+    found = joint.nearest_values((0, 0, 0, 0.1, 0.2, 0.3))
+    np.testing.assert_allclose(found[3:], (pi + 0.1, pi - 0.2, pi + 0.3), atol=1e-14)
+    joint.set_limits('EY', -2, 2)
+    assert joint.nearest_values((0, 0, 0, 0.1, 0.2, 0.3))[4] == 0.2
+    lock = joint.nearest_values((0, 0, 0, 0.6, pi / 2, 0), (0, 0, 0, 0, pi / 2, 0))
+    np.testing.assert_allclose(lock[3:], (0.3, pi / 2, -0.3), atol=1e-14)
+
+
+def test_nearest_values_can_be_near_to_others():
+    """The present values may be given; nothing of the joint is read for them or changed."""
+    joint = joint_with('EZ')
+    given = np.array((0, 0, 0, 0, 0, 0.5))
+    found = joint.nearest_values(given, (0, 0, 0, 0, 0, 7.0))
+    assert found[5] == pytest.approx(0.5 + 2 * pi)
+    assert given[5] == 0.5
+    assert joint.get_dof_value('EZ') == 0.0
+
+
+def test_tracked_joints_mean_what_they_say():
+    """With track_joint_wrap turns count, and nothing is moved."""
+    joint = joint_with('EX', 'EY', 'EZ')
+    joint.track_joint_wrap = True
+    values = (0, 0, 0, 7.0, pi / 2, -7.0)
+    assert joint.nearest_values(values).tolist() == list(values)
+    joint.set_target_values(7.0, 1.0, -7.0)
+    joint.try_minimize_euler_angles()
+    assert joint.get_target_euler().tolist() == [7.0, 1.0, -7.0]
+
+
+def test_nearest_values_are_checked():
+    """Six finite numbers, both times."""
+    joint = joint_with('EZ')
+    with pytest.raises(ShapeError, match=r"values of 'knee': expected shape \(6,\)"):
+        joint.nearest_values((1, 2))
+    with pytest.raises(ShapeError, match=r"present values of 'knee': expected shape \(6,\)"):
+        joint.nearest_values(np.zeros(6), 1.0)
+    with pytest.raises(ShapeError, match="values of 'knee': expected finite numbers"):
+        joint.nearest_values(np.full(6, np.nan))
+
+
+def test_try_minimize_euler_angles():
+    """Target and rest pose are rewritten, and a solver is told."""
+    joint = joint_with('EZ')
+    joint.set_dof_values(6.0)
+    joint.set_target_values(0.25)
+    joint.set_rest_pose_values(-0.25)
+    before = Revision.settings
+    joint.try_minimize_euler_angles()
+    assert joint.get_target_value('EZ') == pytest.approx(0.25 + 2 * pi)
+    assert joint.get_rest_pose_value('EZ') == pytest.approx(2 * pi - 0.25)
+    assert joint.get_dof_value('EZ') == 6.0
+    assert Revision.settings > before
+
+
+# -- finite differences
+
+
+@pytest.mark.parametrize('dof', list(DOF))
+def test_delta_world_matrix(dof):
+    """It is the world pose that the changed value would give, and nothing changes."""
+    base, joint = Link('base'), joint_with(*DOF)
+    base.set_euler(0.3, 0.2, 0.1)
+    base.add_child(joint)
+    joint.set_position(1, 2, 3)
+    joint.set_dof_values(*SIX)
+    before = joint.matrix_world
+    found, inverted = joint.get_delta_world_matrix(dof, 1e-3)
+    assert not inverted
+    np.testing.assert_array_equal(joint.matrix_world, before)
+    joint.set_dof_value(dof, SIX[dof] + 1e-3)
+    np.testing.assert_allclose(found, joint.matrix_world, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ('value', 'delta', 'reached', 'inverted'),
+    [
+        *((1.0, 0.1, 0.9, True), (0.95, 0.1, 0.85, True), (-1.0, -0.1, -0.9, True)),
+        *((0.5, 0.1, 0.6, False), (0.0, 3.0, 3.0, False), (1.0, -0.1, 0.9, False)),
+    ],
+)
+def test_delta_turns_round_at_a_limit(value, delta, reached, inverted):
+    """A step across a limit is taken the other way where there is more room."""
+    joint = joint_with('X')
+    joint.set_limits('X', -1, 1)
+    joint.set_dof_values(value)
+    found = joint.get_delta_world_matrix('X', delta)
+    assert found[0][0, 3] == pytest.approx(reached)
+    assert found[1] is inverted
+
+
+def test_delta_is_checked():
+    """The axis must be one it has, the step a number."""
+    with pytest.raises(OptionError, match="dof of 'knee': 'Y' is not allowed; allowed: X"):
+        joint_with('X').get_delta_world_matrix('Y', 0.1)
+    with pytest.raises(ShapeError, match="delta of 'knee': expected finite numbers"):
+        joint_with('X').get_delta_world_matrix('X', float('inf'))
+
+
+def test_delta_is_the_slope_of_the_motion():
+    """The difference over the step is the derivative: a turn about z moves x to y."""
+    joint = joint_with('EZ')
+    link = Link('tip')
+    joint.add_child(link)
+    link.set_position(2, 0, 0)
+    moved, _ = joint.get_delta_world_matrix('EZ', 1e-6)
+    slope = ((moved - joint.matrix_world) @ link.matrix)[:3, 3] / 1e-6
+    np.testing.assert_allclose(slope, (0, 2, 0), atol=2e-6)
+    np.testing.assert_allclose(moved[:3, :3], quat_to_matrix(quat_from_euler(0, 0, 1e-6)))

@@ -1,0 +1,156 @@
+"""What counts as a change of settings, of values, and of the graph."""
+
+from ik_node.errors import TopologyError
+from ik_node.model.closure import Closure
+from ik_node.model.dof import DOF
+from ik_node.model.goal import Goal
+from ik_node.model.joint import Joint
+from ik_node.model.link import Link
+from ik_node.model.revision import Revision
+from ik_node.model.topology import save_rest_pose
+import pytest
+
+
+class Robot:
+    """A link with two hinges, one of them carrying a tip, a goal, a closure and a loose link."""
+
+    def __init__(self):
+        self.base, self.tip, self.loose = Link('base'), Link('tip'), Link('loose')
+        self.knee, self.hip = Joint('knee'), Joint('hip')
+        for joint in (self.knee, self.hip):
+            joint.set_dof('EZ')
+            self.base.add_child(joint)
+        self.knee.add_child(self.tip)
+        self.goal, self.closure = Goal('goal'), Closure('closure')
+        self.goal.make_closure(self.tip)
+        self.base.add_child(self.closure)
+        self.closure.make_closure(self.tip)
+
+
+@pytest.fixture
+def robot():
+    """Return a fresh one."""
+    return Robot()
+
+
+GRAPH = {
+    'add_child': lambda r: r.hip.add_child(r.loose),
+    'remove_child': lambda r: r.knee.remove_child(r.tip),
+    'attach_child': lambda r: r.hip.attach_child(r.loose),
+    'detach_child': lambda r: r.base.detach_child(r.hip),
+    'make_closure': lambda r: r.hip.make_closure(r.tip),
+    'goal gives up its link': lambda r: r.goal.remove_child(r.tip),
+    'goal under a link': lambda r: r.base.add_child(r.goal),
+    'closure elsewhere': lambda r: r.base.remove_child(r.closure),
+    'set_dof': lambda r: r.hip.set_dof('X'),
+    'clear_dof': lambda r: r.hip.clear_dof(),
+    'set_goal_dof': lambda r: r.goal.set_goal_dof('X'),
+    'set_free_dof': lambda r: r.goal.set_free_dof('X'),
+    'couple': lambda r: r.hip.couple('EZ', r.knee, 'EZ', (0, 1)),
+    'link moved': lambda r: r.tip.set_position(1, 0, 0),
+    'link turned': lambda r: r.tip.set_quaternion(0, 0, 1, 0),
+    'joint turned': lambda r: r.knee.set_euler(0, 0, 1),
+    'joint placed in the world': lambda r: r.knee.set_world_position(1, 2, 3),
+    'position assigned': lambda r: setattr(r.base, 'position', (1, 2, 3)),
+    'written into': lambda r: r.base.set_matrix_needs_update(),
+    'set_offset': lambda r: r.goal.set_offset((1, 0, 0)),
+}
+
+SETTINGS = {
+    'limit': lambda r: r.hip.set_min_limit('EZ', -1),
+    'lock': lambda r: r.hip.lock(),
+    'unlock': lambda r: r.hip.unlock(),
+    'target': lambda r: r.hip.set_target_value('EZ', 1),
+    'rest pose': lambda r: r.hip.set_rest_pose_values(1),
+    'save_rest_pose': lambda r: save_rest_pose(r.base),
+    'minimize': lambda r: r.hip.try_minimize_euler_angles(),
+}
+
+ASKS = {
+    'weight': lambda r: setattr(r.goal, 'weight', 2.0),
+    'tolerance': lambda r: setattr(r.closure, 'tolerance', 1e-3),
+    'priority': lambda r: setattr(r.goal, 'priority', 1),
+    'distance': lambda r: setattr(r.goal, 'distance', 0.1),
+    'enabled': lambda r: setattr(r.closure, 'enabled', False),
+}
+
+NEITHER = {
+    'value': lambda r: r.hip.set_dof_value(DOF.EZ, 1),
+    'values': lambda r: r.hip.set_dof_values(1),
+    'goal placed': lambda r: r.goal.set_position(1, 2, 3),
+    'goal turned': lambda r: r.goal.set_world_quaternion(0, 0, 1, 0),
+    'goal written into': lambda r: r.goal.set_matrix_needs_update(),
+    'closure placed': lambda r: r.closure.set_world_euler(1, 2, 3),
+    'matrices read': lambda r: r.tip.update_matrix_world(True),
+    'a step away': lambda r: r.hip.get_delta_world_matrix('EZ', 0.1),
+    'lookup': lambda r: r.hip.nearest_values(r.hip.dof_target),
+}
+
+
+def counters(robot, change):
+    """Return by how much settings and graph were counted up."""
+    before = Revision.settings, Revision.graph
+    change(robot)
+    return Revision.settings - before[0], Revision.graph - before[1]
+
+
+@pytest.mark.parametrize('name', GRAPH)
+def test_a_change_of_the_graph(robot, name):
+    """Whatever hangs, closes, turns about or follows otherwise than before is counted."""
+    assert counters(robot, GRAPH[name])[1] > 0
+
+
+@pytest.mark.parametrize('name', SETTINGS)
+def test_a_change_of_settings(robot, name):
+    """Limits, locks and wishes are counted, but not as a change of the graph."""
+    settings, graph = counters(robot, SETTINGS[name])
+    assert settings > 0
+    assert graph == 0
+
+
+@pytest.mark.parametrize('name', ASKS)
+def test_a_change_of_what_is_asked(robot, name):
+    """What goals and closures ask beside their pose is counted apart."""
+    before = Revision.asks
+    assert counters(robot, ASKS[name]) == (0, 0)
+    assert Revision.asks > before
+
+
+@pytest.mark.parametrize('name', NEITHER)
+def test_what_every_tick_changes_is_neither(robot, name):
+    """Values, and where goals and closures are posed, come and go."""
+    assert counters(robot, NEITHER[name]) == (0, 0)
+
+
+def test_couplings_are_counted_both_ways(robot):
+    """To couple and to uncouple are changes of settings and of the graph; so is the reset."""
+    assert min(counters(robot, GRAPH['couple'])) > 0
+    assert min(counters(robot, lambda r: r.hip.uncouple('EZ'))) > 0
+    GRAPH['couple'](robot)
+    assert min(counters(robot, lambda r: r.hip.set_dof('EZ'))) > 0
+
+
+def test_values_are_counted(robot):
+    """A new value is counted as such."""
+    before = Revision.values
+    robot.hip.set_dof_value('EZ', 0.5)
+    assert Revision.values == before + 1
+
+
+def test_what_is_refused_is_not_counted(robot):
+    """A child that cannot be taken leaves the graph as it was."""
+    before = Revision.graph
+    for change in (robot.hip.remove_child, robot.base.add_child):
+        with pytest.raises(TopologyError, match='child'):
+            change(robot.loose)
+    assert Revision.graph == before
+
+
+@pytest.mark.parametrize(
+    ('frame', 'link', 'joint', 'goal'),
+    [('base', 1, 0, 0), ('knee', 0, 1, 0), ('goal', 0, 1, 1), ('closure', 0, 1, 0)],
+)
+def test_what_a_frame_is(robot, frame, link, joint, goal):
+    """A goal is a joint, a closure a joint but no goal."""
+    found = getattr(robot, frame)
+    assert [found.is_link, found.is_joint, found.is_goal] == [bool(x) for x in (link, joint, goal)]

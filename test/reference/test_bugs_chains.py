@@ -1,0 +1,168 @@
+"""What the reference library's chains, Jacobian and error do wrong, one test each: ours do not."""
+
+from itertools import permutations
+
+from building import Mechanism
+from closed_mechanisms import string_of_bodies
+from ik_node.model.dof import DOF
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.status import Status
+from kernel_calls import Rows
+from mechanisms import MECHANISMS
+import numpy as np
+import pytest
+
+UNIT = (0, 0, 0, 1)
+ONE_START = SolverOptions(restarts=0)
+
+
+def arm(*dofs, limits=None):
+    """Return a mechanism of joints in a row, each 1 m along x from the one before."""
+    m = Mechanism('arm')
+    m.root('base')
+    parent = 'base'
+    for k, dof in enumerate(dofs):
+        m.joint(f'j{k}', parent, dof, (1.0 if k else 0.0, 0, 0), limits=limits)
+        parent = f'j{k}_link'
+    m.tip('end', parent, (1, 0, 0))
+    return m
+
+
+def test_chains_are_merged_whatever_the_order():
+    """There A-M, M-B, B-C end as two chains that share joints in 2 of 6 orders of the roots."""
+    counts = {len(string_of_bodies(order).solver().solve()) for order in permutations(range(4))}
+    assert counts == {1}
+
+
+def test_a_joint_outside_all_chains_keeps_limits_and_axes():
+    """There all six target values are written, past limits and to axes it does not have."""
+    m = arm('EZ')
+    free = m.joint('free', 'base', 'Z', limits=(-0.5, 0.5))
+    free.dof_target[:] = (1.0, 1.0, 2.0, 1.0, 1.0, 1.0)
+    free.target_set = True
+    m.goal('goal', 'end', 'X Y').set_position(0, 1, 0)
+    m.solver().solve()
+    assert free.dof_values.tolist() == [0, 0, 0.5, 0, 0, 0]
+
+
+@pytest.mark.parametrize('axes', ['world', 'goal', 'link'])
+def test_a_partial_goal_counts_in_the_axes_it_says(axes):
+    """There it counts in the world's axes, whatever way the goal is turned."""
+    m = arm('EZ', 'EZ', 'EZ')
+    m.joints['j1'].set_dof_values(1.0)
+    goal = m.goal('goal', 'end', 'X', axes)
+    goal.set_position(0.5, 0.7, 0)
+    goal.set_euler(0, 0, 0.6)
+    (result,) = m.solver().solve()
+    assert result.status is Status.CONVERGED
+    a, b = (end[:3, :] for end in m.naive().ends(goal))
+    counting = {'world': np.eye(3), 'goal': b[:, :3], 'link': a[:, :3]}
+    gaps = {name: abs((turn.T @ (a[:, 3] - b[:, 3]))[0]) for name, turn in counting.items()}
+    assert gaps[axes] <= 1e-6
+    assert all(gap > 1e-3 for name, gap in gaps.items() if name != axes)
+
+
+@pytest.mark.parametrize('dof', ['EX', 'EY', 'EZ', 'EX EZ'])
+def test_a_goal_may_ask_for_one_or_two_turns(dof):
+    """There a goal takes three rotational axes or none, and throws at one or two."""
+    m = arm('EX EY EZ', 'EX EY EZ')
+    goal = m.goal('goal', 'end', dof)
+    goal.set_euler(0.3, 0.4, 0.5)
+    (result,) = m.solver().solve()
+    assert result.status is Status.CONVERGED
+    assert m.naive().error(goal)[1] <= 1e-6
+
+
+@pytest.mark.parametrize('angle', [1e-9, 0.2, 2.0, np.pi])
+def test_an_angle_is_an_angle(angle):
+    """In version A a half turn counts as 1.41, and small angles as half of what they are."""
+    m = arm('EZ')
+    m.joints['j0'].lock()
+    m.goal('goal', 'end', 'EX EY EZ').set_euler(0, 0, angle)
+    (result,) = m.solver().solve()
+    assert result.goal_errors['goal'].orientation == pytest.approx(angle, rel=1e-12)
+
+
+def test_the_jacobian_of_a_joint_with_six_axes():
+    """There EX, EY with other angles non-zero, and turns after a shift, are wrong by up to 0.5."""
+    m = arm('X Y Z EX EY EZ', limits=(-3, 3))
+    m.goal('goal', 'end')
+    rows = Rows(m)
+    q = np.array((0.5, -0.3, 0.2, 0.4, 0.5, 0.6))
+    _, jacobian = rows.at(q)
+    there = m.naive(rows.names, q).world(m.links['end'])
+    for at in range(6):
+        ends = [q.copy(), q.copy()]
+        ends[0][at] += 1e-6
+        ends[1][at] -= 1e-6
+        plus, minus = (m.naive(rows.names, end).world(m.links['end']) for end in ends)
+        slope = (plus - minus) / 2e-6
+        turning = slope[:3, :3] @ there[:3, :3].T
+        wanted = (*slope[:3, 3], turning[2, 1], turning[0, 2], turning[1, 0])
+        np.testing.assert_allclose(jacobian['goal'][:, at], wanted, atol=1e-8)
+
+
+def test_a_joint_above_the_fork_does_not_move_the_loop():
+    """There it is taken to move one side of the closure alone, wrong by up to 1.0."""
+    m = MECHANISMS['walker']()
+    rows = Rows(m)
+    _, jacobian = rows.at(m.random_q(rows.names, np.random.default_rng(2)))
+    above = [at for at, name in enumerate(rows.names) if name.startswith(('float', 'waist'))]
+    assert not jacobian['hold'][:, above].any()
+
+
+@pytest.mark.parametrize('wanted', [1.2, -1.2])
+def test_a_target_inside_a_chain(wanted):
+    """There the first solve with an unmet joint target in a chain throws a TypeError."""
+    m = arm('EZ', 'EZ', 'EZ')
+    m.joints['j2'].set_target_values(wanted)
+    m.goal('goal', 'end', 'X Y').set_position(1.5, 1.0, 0)
+    solver = m.solver(ONE_START)
+    for _ in range(5):
+        (result,) = solver.solve()
+        assert result.status is Status.CONVERGED
+    assert m.joints['j2'].get_dof_value('EZ') == pytest.approx(wanted, abs=1e-3)
+
+
+@pytest.mark.parametrize('signs', [(1, 1), (1, -1), (-1, -1)])
+def test_errors_of_targets_do_not_cancel(signs):
+    """There the angles a joint is off are summed with their signs: +1 and -1 are no error."""
+    m = Mechanism('one')
+    m.root('base')
+    joint = m.joint('wrist', 'base', 'EX EZ')
+    m.goal('held', 'wrist_link', 'X Y Z')  # which no turn of the wrist moves, but might
+    wanted = [0.8 * sign for sign in signs]
+    joint.set_target_values(*wanted)
+    solver = m.solver()
+    for _ in range(5):
+        assert solver.solve()[0].status is Status.CONVERGED
+    assert [joint.get_dof_value(dof) for dof in joint.dof] == pytest.approx(wanted, abs=1e-3)
+
+
+def test_a_closure_joint_with_an_axis_is_a_pin():
+    """Works there, too, though called rigid: the closure joint's own value is solved for."""
+    m = arm('EZ', 'EZ')
+    pin = m.joint('pin', 'base', 'EZ', (0.8, 0.9, 0))
+    pin.remove_child(pin.child)
+    pin.make_closure(m.links['end'])
+    m.joints['j1'].set_dof_values(0.4)
+    solver = m.solver()
+    assert solver.joint_names == ['j0', 'j1', 'pin']
+    (result,) = solver.solve()
+    assert result.status is Status.CONVERGED
+    assert max(m.naive().error(pin)) <= 1e-6
+    turned = m.joints['j0'].get_dof_value('EZ') + m.joints['j1'].get_dof_value('EZ')
+    assert pin.get_dof_value('EZ') == pytest.approx(turned, abs=1e-6)
+
+
+def test_a_free_closure_joint_asks_for_nothing():
+    """A closure joint that may move in all six axes closes on any pose, limits permitting."""
+    m = arm('EZ')
+    pin = m.joint('pin', 'base', 'X Y Z EX EY EZ', (0.2, 0.1, 0.3), limits=(-2, 2))
+    pin.remove_child(pin.child)
+    pin.make_closure(m.links['end'])
+    m.joints['j0'].lock()
+    (result,) = m.solver().solve()
+    assert result.status is Status.CONVERGED
+    assert pin.dof == list(DOF)
+    np.testing.assert_allclose(pin.get_dof_position(), (0.8, -0.1, -0.3), atol=1e-6)

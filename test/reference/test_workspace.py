@@ -1,0 +1,90 @@
+"""Working memory: as large as needed, each chain's own, and used again (there: a matrix pool)."""
+
+import gc
+from itertools import combinations
+import tracemalloc
+
+from ik_node.kernels.layout import make_workspace
+from ik_node.model.request import request_of
+from ik_node.model.topology import find_roots
+from ik_node.model.tree import build_tree
+from ik_node.solver.joint_table import JointTable
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.problem import Problem
+from mechanisms import MECHANISMS
+import numpy as np
+import pytest
+
+OPTIONS = SolverOptions(restarts=2)
+
+
+class Work:
+    """The problem of a mechanism, to be run with its working memory in sight."""
+
+    def __init__(self, name):
+        self.mechanism = MECHANISMS[name]()
+        tree = build_tree(find_roots(self.mechanism.roots))
+        self.problem = Problem(tree, [request_of(joint) for joint in tree.closers])
+        self.problem.refresh(OPTIONS)
+        self.joints = JointTable(tree).rows
+        self.names = tree.names
+
+    @property
+    def arrays(self):
+        """Return integer and float memory of every chain."""
+        chains = self.problem.chains
+        return [array for c in chains for array in (c.work_ints, c.work_floats)]
+
+    def run(self, q):
+        """Solve from q."""
+        return self.problem.run(q.copy(), self.joints, OPTIONS.packed(), 0.0)
+
+
+@pytest.mark.parametrize('name', MECHANISMS)
+def test_memory_is_as_large_as_the_model_asks(name):
+    """Sizes follow from the packed model alone, for every chain."""
+    for chain in Work(name).problem.chains:
+        ints, floats = make_workspace(chain.flat.ints)
+        assert (ints.shape, ints.dtype) == (chain.work_ints.shape, chain.work_ints.dtype)
+        assert (floats.shape, floats.dtype) == (chain.work_floats.shape, chain.work_floats.dtype)
+
+
+def test_memory_is_nobody_else_s():
+    """No two chains, and no two solvers of one mechanism, share any."""
+    works = [Work('two_arms'), Work('two_arms'), Work('walker')]
+    arrays = [array for work in works for array in work.arrays]
+    assert len(arrays) == 12
+    assert not any(np.shares_memory(*pair) for pair in combinations(arrays, 2))
+
+
+@pytest.mark.parametrize('name', ['arm7', 'hexapod'])
+def test_memory_is_used_again(name):
+    """A hundred solves later it is the same memory, and not a kilobyte more is taken."""
+    work, rng = Work(name), np.random.default_rng(3)
+    starts = [work.mechanism.random_q(work.names, rng, 0.2) for _ in range(100)]
+    before = [array.ctypes.data for array in work.arrays]
+    work.run(starts[0])
+    gc.collect()
+    tracemalloc.start()
+    try:
+        work.run(starts[0])
+        first = tracemalloc.get_traced_memory()[0]
+        for start in starts:
+            work.run(start)
+        gc.collect()
+        grown = tracemalloc.get_traced_memory()[0] - first
+    finally:
+        tracemalloc.stop()
+    assert grown < 1024
+    assert [array.ctypes.data for array in work.arrays] == before
+
+
+def test_what_an_earlier_solve_left_does_not_matter():
+    """Memory full of NaN gives the answer that fresh memory gives, to the bit."""
+    fresh, used = Work('hexapod'), Work('hexapod')
+    q = fresh.mechanism.random_q(fresh.names, np.random.default_rng(4), 0.05)
+    for array in used.arrays:
+        array[...] = -7 if array.dtype == np.int64 else np.nan
+    first, second = fresh.run(q), used.run(q)
+    assert [a.status for a in first] == [a.status for a in second]
+    np.testing.assert_array_equal(first[0].errors, second[0].errors)

@@ -1,0 +1,149 @@
+"""Links and frames of a scene: where they are, and that each is there once."""
+
+from ik_node.model.closure import Closure
+from ik_node.model.goal import Goal
+from ik_node.model.joint import Joint
+from ik_node.model.link import Link
+from ik_node.scene import Capsule, IKRootsHelper, Segment, Triad
+from ik_node.scene.bodies import RADIUS, TRIAD
+from mechanisms import MECHANISMS
+from naive import frames_of, Naive, pose
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+
+def moved(name, seed):
+    """Return a mechanism, what to draw of it, a random q, and the oracle at that q."""
+    m = MECHANISMS[name]()
+    helper = IKRootsHelper(m.roots, layers='frames links')
+    q = m.random_q(helper.joint_names, np.random.default_rng(seed))
+    return m, helper, q, m.naive(helper.joint_names, q)
+
+
+def ends(shape):
+    """Return both ends of what lies along z around its origin."""
+    half = 0.5 * shape.length * Rotation.from_quat(shape.quat_xyzw).as_matrix()[:, 2]
+    return np.array(shape.position) - half, np.array(shape.position) + half
+
+
+def spans(m, naive):
+    """Return, by the oracle, the ends of everything that is rigid and has a length."""
+    found = []
+    for frame in naive.frames:
+        if frame.parent is not None and not isinstance(frame, Goal):
+            above = naive.world(frame.parent)
+            found.append((above, above @ pose(frame.position, frame.quaternion)))
+        if isinstance(frame, Closure):
+            on = naive.world(frame.child)
+            found.append((on, on @ pose(frame.offset_position, frame.offset_quaternion)))
+    pairs = [(a[:3, 3], b[:3, 3]) for a, b in found]
+    return [pair for pair in pairs if np.linalg.norm(pair[1] - pair[0]) > 1e-9]
+
+
+def same_pair(one, other):
+    """Return whether two pairs of points are the same, whichever way round."""
+    flat = np.concatenate(one)
+    return np.allclose(flat, np.concatenate(other), atol=1e-9) or np.allclose(
+        flat, np.concatenate(other[::-1]), atol=1e-9
+    )
+
+
+@pytest.mark.parametrize('name', MECHANISMS)
+def test_every_link_is_drawn_once(name):
+    """Capsules lie where the oracle says that something is rigid, one for each."""
+    m, helper, q, naive = moved(name, seed=1)
+    wanted = []
+    for pair in spans(m, naive):
+        if not any(same_pair(pair, kept) for kept in wanted):
+            wanted.append(pair)
+    drawn = [shape for shape in helper.shapes(q) if isinstance(shape, Capsule)]
+    assert len(drawn) == len(wanted)
+    for pair in wanted:
+        assert sum(same_pair(pair, ends(shape)) for shape in drawn) == 1
+    assert {shape.radius for shape in drawn} <= {RADIUS * helper.joint_scale}
+    assert {shape.of for shape in drawn} <= {f.name for f in naive.frames if isinstance(f, Link)}
+
+
+@pytest.mark.parametrize('name', MECHANISMS)
+def test_every_link_has_its_frame(name):
+    """The oracle's pose of every link is that of one triad, and there are no other places."""
+    _, helper, q, naive = moved(name, seed=2)
+    drawn = [shape for shape in helper.shapes(q) if isinstance(shape, Triad)]
+    poses = [pose(shape.position, shape.quat_xyzw) for shape in drawn]
+    links = [naive.world(frame) for frame in naive.frames if isinstance(frame, Link)]
+    for world in links:
+        assert sum(np.allclose(world, found, atol=1e-9) for found in poses) == 1
+    places = [*links, *(naive.world(f) for f in naive.frames if isinstance(f, Joint))]
+    for found in poses:
+        assert any(np.allclose(world, found, atol=1e-9) for world in places)
+    assert {shape.length for shape in drawn} == {TRIAD[0] * helper.joint_scale}
+
+
+@pytest.mark.parametrize('name', ['arm6', 'hexapod', 'fourbar_pinned'])
+def test_lines_stand_in_for_links(name):
+    """Without the layer of links the same spans are lines; with it there is no line."""
+    _, helper, q, _ = moved(name, seed=3)
+    both = helper.shapes(q)
+    assert not any(isinstance(shape, Segment) for shape in both)
+    helper.set_layers('frames')
+    alone = helper.shapes(q)
+    lines = [ends(shape) for shape in alone if isinstance(shape, Segment)]
+    np.testing.assert_allclose(
+        lines, [ends(shape) for shape in both if isinstance(shape, Capsule)], atol=1e-12
+    )
+    assert [s for s in alone if isinstance(s, Triad)] == [s for s in both if isinstance(s, Triad)]
+
+
+def test_a_link_apart_from_its_joint():
+    """A link that sits off its joint is reached from there, and the joint has its own frame."""
+    base, arm, tip = Link('base'), Joint('arm'), Link('tip')
+    arm.set_dof('EZ')
+    tip.set_position(1, 0, 0)
+    base.add_child(arm)
+    arm.add_child(tip)
+    arm.set_dof_values(np.pi / 2)
+    shapes = {shape.name: shape for shape in IKRootsHelper(base, layers='frames links').shapes()}
+    rod = shapes['links/tip/tip']
+    np.testing.assert_allclose(ends(rod), [(0, 0, 0), (0, 1, 0)], atol=1e-12)
+    np.testing.assert_allclose(shapes['frames/tip'].position, (0, 1, 0), atol=1e-12)
+    assert shapes['frames/arm'].position == (0, 0, 0)
+
+
+def test_what_stays_together_is_drawn_once():
+    """Two joints in one place share a rod, two links in one place a triad."""
+    base = Link('base')
+    for name in ('left', 'right'):
+        joint, link = Joint(name), Link(f'{name}_link')
+        joint.set_position(0, 0, 0.5)
+        base.add_child(joint)
+        joint.add_child(link)
+    helper = IKRootsHelper(base, layers='frames links')
+    assert [s.name for s in helper.shapes()] == [
+        'frames/base',
+        'frames/left_link',
+        'links/base/left',
+    ]
+    base.children[1].set_dof('EZ')
+    helper.update_structure()
+    assert 'frames/right_link' in {s.name for s in helper.shapes()}
+
+
+def test_a_tool_offset_of_a_closure_belongs_to_its_link():
+    """A closure's frame A, off its link, is reached by a rod; a goal's is not."""
+    base, link = Link('base'), Link('link')
+    joint = Joint('joint')
+    joint.set_dof('EZ')
+    base.add_child(joint)
+    joint.add_child(link)
+    closure, goal = Closure('tie', 'point'), Goal('goal')
+    for tie in (closure, goal):
+        base.add_child(tie)
+        tie.make_closure(link)
+        tie.set_position(0, 0, 1)
+        tie.set_offset((0.2, 0, 0))
+    joint.set_dof_values(np.pi / 2)
+    rods = {s.name: ends(s) for s in IKRootsHelper(base, layers='links').shapes()}
+    assert set(rods) == {'links/base/tie', 'links/link/tie'}
+    np.testing.assert_allclose(rods['links/link/tie'], [(0, 0, 0), (0, 0.2, 0)], atol=1e-12)
+    assert len(frames_of([base])) == len(Naive([base]).frames) == 5

@@ -1,0 +1,193 @@
+"""Limits of a scene: a joint brought to its limit points to, or stands at, what is drawn."""
+
+from math import pi
+
+from building import Mechanism
+from ik_node.scene import Cylinder, IKRootsHelper, Sector, Sphere
+from ik_node.scene.joint_limits import SECTOR
+from ik_node.scene.look import AT_LIMIT, COLOURS
+from mechanisms import MECHANISMS
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+
+def rim(sector, angle):
+    """Return the point on a sector's rim at an angle, root frame."""
+    turn = Rotation.from_quat(sector.quat_xyzw).as_matrix()
+    at = sector.radius * np.array((np.cos(angle), np.sin(angle), 0.0))
+    return turn @ at + sector.position
+
+
+def hinge(lower, upper, value=0.0, offset=(0.0, 0.3, 0.2)):
+    """Return a hinge whose link goes off sidewards, and the sector that is drawn of it."""
+    m = Mechanism('hinge')
+    m.root('base')
+    m.joint('joint', 'base', 'EZ', (0.1, 0, 0.2), (0.3, 0.5, 0.7), (lower, upper))
+    m.tip('tip', 'joint_link', offset)
+    m.joints['joint'].set_dof_values(value)
+    sectors = [s for s in IKRootsHelper(m.roots).shapes() if isinstance(s, Sector)]
+    return m, sectors[0] if sectors else None
+
+
+@pytest.mark.parametrize('name', MECHANISMS)
+def test_a_joint_brought_to_its_limit_ends_at_the_edge(name):
+    """What is at the hand now is at the sector's edge when the joint is at its limit."""
+    m = MECHANISMS[name]()
+    helper = IKRootsHelper(m.roots, layers='limits')
+    names = helper.joint_names
+    q = m.random_q(names, np.random.default_rng(5))
+    sectors = [shape for shape in helper.shapes(q) if isinstance(shape, Sector)]
+    for sector in sectors:
+        at = names.index(sector.of)
+        joint = m.joints[sector.of.partition('.')[0]]
+        assert sector.value == q[at]
+        np.testing.assert_allclose(sector.hand, rim(sector, q[at]), atol=1e-12)
+        for limit in (sector.lower, sector.upper):
+            there = q.copy()
+            there[at] = limit
+            moved = m.naive(names, there).world(joint)
+            moved = moved @ np.linalg.inv(m.naive(names, q).world(joint))
+            np.testing.assert_allclose(
+                (moved @ [*sector.hand, 1])[:3], rim(sector, limit), atol=1e-12
+            )
+    limited = {name for name, low in zip(names, bounds(m, names), strict=True) if low > -np.inf}
+    assert {shape.of for shape in helper.shapes(q)} == limited
+
+
+def bounds(m, names):
+    """Return the lower limit of every value."""
+    found = m.naive().movable
+    lower = {}
+    for joint in found:
+        for name, dof in zip(joint.value_names, joint.dof, strict=True):
+            lower[name] = joint.min_dof_limit[dof]
+    return [lower[name] for name in names]
+
+
+def test_edges_are_the_limits():
+    """Within a turn the sector is the allowed range, whatever the value."""
+    for value in (-0.4, 0.0, 1.1):
+        _, sector = hinge(-0.4, 1.1, value)
+        assert (sector.lower, sector.value, sector.upper) == (-0.4, value, 1.1)
+        assert sector.inner_radius == 0.0
+
+
+@pytest.mark.parametrize('value', [-0.9, 0.0, 0.4])
+def test_the_hand_lies_along_the_link(value):
+    """It points where the carried link is, seen along the axis."""
+    m, sector = hinge(-1.0, 1.0, value)
+    axis = Rotation.from_quat(sector.quat_xyzw).as_matrix()[:, 2]
+    to_tip = m.naive().world(m.links['tip'])[:3, 3] - sector.position
+    seen = to_tip - (to_tip @ axis) * axis
+    hand = np.array(sector.hand) - sector.position
+    np.testing.assert_allclose(
+        hand, seen / np.linalg.norm(seen) * np.linalg.norm(hand), atol=1e-12
+    )
+
+
+def test_the_hand_of_a_link_on_the_axis():
+    """Where the link says nothing, zero is the x axis before the turn."""
+    m, sector = hinge(-1.0, 1.0, offset=(0.0, 0.0, 0.2))
+    x = m.naive().world(m.joints['joint'])[:3, 0]
+    np.testing.assert_allclose(
+        np.array(sector.hand) - sector.position, sector.radius * x, atol=1e-12
+    )
+
+
+def test_the_first_turn_of_several_carries_what_the_last_does():
+    """At zero both hands of a universal joint lie along its link, as seen along their axes."""
+    m = Mechanism('universal')
+    m.root('base')
+    m.joint('u', 'base', 'EX EY', (0, 0, 0.1), (0.2, 0.3, 0.4), (-1, 1))
+    m.tip('tip', 'u_link', (0.3, 0.2, 0.4))
+    way = m.naive().world(m.links['tip'])[:3, 3] - m.naive().world(m.joints['u'])[:3, 3]
+    sectors = [s for s in IKRootsHelper(m.roots).shapes() if isinstance(s, Sector)]
+    assert [sector.of for sector in sectors] == ['u.EY', 'u.EX']
+    for sector in sectors:
+        axis = Rotation.from_quat(sector.quat_xyzw).as_matrix()[:, 2]
+        seen = way - (way @ axis) * axis
+        hand = (np.array(sector.hand) - sector.position) / sector.radius
+        np.testing.assert_allclose(hand, seen / np.linalg.norm(seen), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ('lower', 'upper', 'value', 'drawn'),
+    [
+        (-6.2, 6.2, 0.0, (-pi, pi)),
+        (-6.2, 6.2, 5.0, (5.0 - pi, 6.2)),
+        (-6.2, 6.2, -6.2, (-6.2, pi - 6.2)),
+        (-pi, pi, 3.0, (-pi, pi)),
+        (-0.5, np.inf, 0.2, (-0.5, 0.2 + pi)),
+        (-np.inf, 0.5, -9.0, (-9.0 - pi, -9.0 + pi)),
+    ],
+)
+def test_more_than_a_turn(lower, upper, value, drawn):
+    """Of a range beyond a turn, half a turn either way of the hand is drawn, within the limits."""
+    _, sector = hinge(lower, upper, value)
+    np.testing.assert_allclose((sector.lower, sector.upper), drawn, atol=1e-12)
+    assert sector.upper - sector.lower <= 2 * pi + 1e-12
+
+
+def test_nothing_is_drawn_of_what_is_free():
+    """An axis without limits has none to show."""
+    assert hinge(-np.inf, np.inf)[1] is None
+
+
+@pytest.mark.parametrize(('value', 'touching'), [(-1.0, True), (0.0, False), (0.5, True)])
+def test_colour_at_a_limit(value, touching):
+    """A value at its limit is told by the colour."""
+    _, sector = hinge(-1.0, 0.5, value)
+    assert sector.rgba == (AT_LIMIT if touching else COLOURS['limits'])
+    assert hinge(0.2, 0.2, 0.2)[1].rgba == COLOURS['limits']  # held, not stopped
+
+
+def test_stops_of_a_slider():
+    """Stops stand where the moved frame is at its limits, the mark where it is now."""
+    m = MECHANISMS['mixed']()
+    helper = IKRootsHelper(m.roots, layers='limits')
+    slide = m.joints['slide']
+    slide.set_dof_values(0.3)
+    shapes = {shape.name: shape for shape in helper.shapes() if shape.of == 'slide'}
+    assert set(shapes) == {f'limits/slide/{part}' for part in ('lower', 'value', 'upper')}
+    for part, value, kind in (
+        ('lower', -0.5, Cylinder),
+        ('value', 0.3, Sphere),
+        ('upper', 0.5, Cylinder),
+    ):
+        shape = shapes[f'limits/slide/{part}']
+        slide.set_dof_values(value)
+        np.testing.assert_allclose(
+            shape.position, m.naive().world(slide)[:3, 3], atol=1e-12, err_msg=part
+        )
+        assert isinstance(shape, kind)
+    axis = m.naive().world(slide)[:3, 0]
+    turn = Rotation.from_quat(shapes['limits/slide/upper'].quat_xyzw).as_matrix()
+    np.testing.assert_allclose(turn[:, 2], axis, atol=1e-12)
+
+
+def test_a_slider_at_its_stop():
+    """The stop that is touched changes colour, and the mark; the other stop does not."""
+    m = MECHANISMS['mixed']()
+    helper = IKRootsHelper(m.roots, layers='limits')
+
+    def red():
+        shapes = [shape for shape in helper.shapes() if shape.of == 'slide']
+        return [shape.name for shape in shapes if shape.rgba[:3] == AT_LIMIT[:3]]
+
+    assert red() == []
+    m.joints['slide'].set_dof_values(0.5)
+    assert red() == ['limits/slide/value', 'limits/slide/upper']
+    m.joints['slide'].set_limits('X', -np.inf, 0.5)
+    names = [shape.name for shape in helper.shapes() if shape.of == 'slide']
+    assert names == ['limits/slide/value', 'limits/slide/upper']
+
+
+def test_limits_changed_later_count_at_once():
+    """New limits need no new structure; the radius goes by the scale."""
+    m, before = hinge(-1.0, 1.0)
+    helper = IKRootsHelper(m.roots, layers='limits', joint_scale=0.4)
+    m.joints['joint'].set_limits('EZ', -0.3, 0.6)
+    (after,) = helper.shapes()
+    assert (before.lower, before.upper) == (-1.0, 1.0)
+    assert (after.lower, after.upper, after.radius) == (-0.3, 0.6, 0.4 * SECTOR)

@@ -1,0 +1,128 @@
+# flake8: noqa: E402, I100
+"""Pictures of scenes: they are drawn, to scale, and show what they are to show."""
+
+import sys
+
+from ik_node import load_robot
+from ik_node.errors import OptionError
+from ik_node.gallery.description_path import description_path
+from ik_node.scene import IKRootsHelper, plot_shapes
+from ik_node.scene.look import AT_LIMIT, COLOURS, OPEN
+from mechanisms import MECHANISMS
+import numpy as np
+import pytest
+
+pytest.importorskip('matplotlib')
+from ik_node.scene.plot import _equal
+from matplotlib.figure import Figure
+from matplotlib.image import imread
+
+
+@pytest.fixture
+def picture(tmp_path):
+    """Return a function that draws shapes and returns the picture, (height, width, 3)."""
+
+    def draw(shapes, **options):
+        path = tmp_path / 'picture.png'
+        plot_shapes(shapes, path, **options)
+        return imread(path)[..., :3]
+
+    return draw
+
+
+def share_of(image, rgba):
+    """Return the share of a picture whose hue is that of a colour, bright or in the shade."""
+    wanted = np.array(rgba[:3]) / np.linalg.norm(rgba[:3])
+    length = np.linalg.norm(image, axis=2)
+    along = image @ wanted
+    return float(((along > 0.998 * length) & (length > 0.3)).mean())
+
+
+def test_an_open_loop_is_seen(picture):
+    """A closed hexapod has green and no red; with one leg pulled in there is red."""
+    robot = load_robot(description_path('hexapod.urdf'))
+    helper = IKRootsHelper(robot, resolution=10, layers='links closures')
+    closed = picture(helper.shapes())
+    assert share_of(closed, COLOURS['closures']) > 1e-4
+    assert share_of(closed, OPEN) == 0.0
+    robot.joints['leg0'].set_dof_values(-0.015)
+    opened = picture(helper.shapes())
+    assert share_of(opened, OPEN) > 2e-4
+    assert share_of(opened, COLOURS['closures']) > 1e-4
+
+
+def test_a_limit_is_seen(picture):
+    """A slider that touches its stop has a red one."""
+    m = MECHANISMS['mixed']()
+    helper = IKRootsHelper(m.roots, layers='limits', joint_scale=0.4)
+    assert share_of(picture(helper.shapes()), COLOURS['limits']) > 1e-4
+    assert share_of(picture(helper.shapes()), AT_LIMIT) == 0.0
+    m.joints['slide'].set_dof_values(0.5)
+    assert share_of(picture(helper.shapes()), AT_LIMIT) > 1e-4
+
+
+def test_what_is_hidden_is_seen_through(picture):
+    """A ball inside a capsule shows with draw_through, and not without."""
+    m = MECHANISMS['ball']()
+    helper = IKRootsHelper(m.roots, layers='links limits', color='#808080', resolution=10)
+    helper.set_color('#00ffff', 'limits')
+    m.joints['elbow'].set_limits('EY', 0.0, 2.5)
+    helper.set_color('#808080', 'links')
+    plain = picture(helper.shapes(), size=(4, 4))
+    helper.set_draw_through(0.9)
+    through = picture(helper.shapes(), size=(4, 4))
+    assert np.abs(plain - through).max() > 0.1
+
+
+def test_the_size_and_the_words(picture):
+    """The picture has the size asked for, and a title, which is drawn."""
+    shapes = IKRootsHelper(MECHANISMS['arm6']().roots, layers='axes labels').shapes()
+    plain = picture(shapes, size=(5, 4))
+    assert plain.shape == (400, 500, 3)
+    assert np.abs(picture(shapes, size=(5, 4), title='an arm') - plain).max() > 0.5
+    assert np.abs(picture(shapes, size=(5, 4), azimuth=30.0) - plain).max() > 0.5
+    assert np.abs(picture(shapes, size=(5, 4), elevation=80.0) - plain).max() > 0.5
+
+
+def test_nothing_can_be_drawn(picture):
+    """An empty scene is an empty picture."""
+    assert picture([], size=(3, 3)).shape == (300, 300, 3)
+
+
+@pytest.mark.parametrize(
+    'points', [[(0, 0, 0)], [(1, 2, 3), (4, 2, 3)], [(0, 0, 0), (0.1, 2, -1), (-7, 1, 1)]]
+)
+def test_axes_are_equal(points):
+    """A metre is as long along every axis, and all points are inside."""
+    axes = Figure().add_subplot(projection='3d')
+    shown = _equal(axes, np.array(points, dtype=float))
+    limits = np.array([axes.get_xlim(), axes.get_ylim(), axes.get_zlim()])
+    extents = limits[:, 1] - limits[:, 0]
+    np.testing.assert_allclose(axes._box_aspect / extents, (axes._box_aspect / extents)[0])
+    assert shown == pytest.approx(extents.max())
+    assert (limits[:, 0] < np.min(points, axis=0)).all()
+    assert (limits[:, 1] > np.max(points, axis=0)).all()
+
+
+def test_without_matplotlib(monkeypatch, tmp_path):
+    """The message says what is missing and where to get it."""
+    monkeypatch.setitem(sys.modules, 'matplotlib.figure', None)
+    with pytest.raises(OptionError, match=r'plot: .*only with matplotlib: `pip install'):
+        plot_shapes([], tmp_path / 'picture.png')
+
+
+def test_where_it_cannot_be_drawn(tmp_path):
+    """An ending that says nothing, and a folder that is not there."""
+    with pytest.raises(OptionError, match=r"plot: '.*scene\.xyz'.*\.png"):
+        plot_shapes([], tmp_path / 'scene.xyz')
+    with pytest.raises(OptionError, match='a file that ends in'):
+        plot_shapes([], tmp_path / 'scene')
+    with pytest.raises(OptionError, match='a file that can be written'):
+        plot_shapes([], tmp_path / 'no_such_folder' / 'scene.png')
+
+
+def test_other_kinds_of_pictures(tmp_path):
+    """The ending says which."""
+    shapes = IKRootsHelper(MECHANISMS['arm6']().roots, layers='axes labels', resolution=5).shapes()
+    plot_shapes(shapes, str(tmp_path / 'scene.svg'), size=(3, 3))
+    assert '<svg' in (tmp_path / 'scene.svg').read_text()

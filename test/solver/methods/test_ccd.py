@@ -1,0 +1,185 @@
+"""Cyclic coordinate descent: each joint does what is best for it alone, in two and three D."""
+
+from math import cos, sin
+
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.status import Status
+from mechanisms import AXES, held, MECHANISMS
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+from source_arms import path_of_a_pointer, pygame_arm, traced, UNIT
+
+
+def solve(mechanism, goals, q0=None, **options):
+    """Trace a solve by ccd."""
+    return traced(mechanism, goals, q0, method='ccd', **options)
+
+
+def test_the_planar_arm_follows_a_pointer():
+    """Picture by picture, within limits, no section turning by more than the step limit."""
+    m = pygame_arm()
+    q, limit = m.solver().q, 0.15
+    for pointer in path_of_a_pointer(40):
+        options = {'ccd_step_limit': limit, 'translation_converge_threshold': 0.01}
+        found = solve(m, {'pointer': (pointer, UNIT)}, q, max_iterations=200, **options)
+        assert found.solution.status is Status.CONVERGED
+        sweeps = np.diff([point.q for point in found.points], axis=0)
+        assert np.abs(sweeps).max(initial=0.0) <= limit + 1e-12
+        q = found.solution.q
+        assert np.abs(q).max() <= 2.2
+        ahead = np.cumsum(q)
+        lengths = np.array([1.0, 0.8, 0.6, 0.4])
+        hand = (lengths @ np.cos(ahead), lengths @ np.sin(ahead))
+        assert np.hypot(*np.subtract(hand, pointer[:2])) <= 0.01
+
+
+def test_the_last_section_turns_first():
+    """A goal that the last section reaches alone moves no other, whatever the others could do."""
+    m = pygame_arm()
+    start = m.solver().q
+    there = start + np.array([0, 0, 0, 0.7])
+    goals = {'pointer': m.pose_of('hand', m.solver().joint_names, there)}
+    found = solve(m, goals, max_iterations=1)
+    np.testing.assert_allclose(found.solution.q, there, atol=1e-9)
+    assert found.solution.iterations == 1
+
+
+def test_a_section_turns_by_the_angle_between_hand_and_pointer():
+    """The source's rule: the angle from the hand to the pointer, seen from the joint."""
+    m = pygame_arm()
+    for name in ('section1', 'section2', 'section3'):
+        m.joints[name].lock()
+    hand, pointer = m.pose_of('hand')[0], np.array([-0.4, 1.7, 0])
+    found = solve(m, {'pointer': (pointer, UNIT)}, max_iterations=1)
+    turn = np.arctan2(pointer[1], pointer[0]) - np.arctan2(hand[1], hand[0])
+    assert found.points[1].q[0] - found.points[0].q[0] == pytest.approx(turn, abs=1e-9)
+
+
+def test_limits_cut_a_turn():
+    """A joint goes to its limit, and not past it."""
+    m = pygame_arm(limit=0.5)
+    found = solve(m, {'pointer': ((-1.0, 0.5, 0), UNIT)}, max_iterations=20)
+    assert np.abs(found.solution.q).max() == 0.5
+    assert found.solution.status is not Status.CONVERGED
+    assert 'section0' in found.solution.active_limits
+
+
+def brute_force(mechanism, names, q, at, cost, low, high):
+    """Return the least cost over a fine grid of one value, by the oracle."""
+    best = np.inf
+    for value in np.linspace(low, high, 1441):
+        trial = q.copy()
+        trial[at] = value
+        best = min(best, cost(mechanism.naive(names, trial)))
+    return best
+
+
+@pytest.mark.parametrize('axes', AXES)
+@pytest.mark.parametrize(
+    'dof', ['X Y Z', 'X Z', 'Y', 'EX EY EZ', 'X Y Z EX EY EZ', 'EX EY', 'Z EY EZ', 'EX EZ']
+)
+def test_a_turn_is_the_best_of_all(dof, axes):
+    """No turn of the joint makes the weighted sum of its goal's errors smaller."""
+    m = held(axes, dof.split())
+    m.goals['goal'].weight = 1.0
+    solver = m.solver(SolverOptions(translation_factor=1.5, rotation_factor=0.7))
+    names = solver.joint_names
+    goal = m.goals['goal']
+    for joint, at in (('l', 'l.EZ'), ('r', 'r.EY'), ('trunk', 'trunk.EX')):
+        for name in ('trunk', 'l', 'r'):
+            m.joints[name].lock()
+        m.joints[joint].unlock()
+        for other in names:
+            owner, _, axis = other.partition('.')
+            if owner == joint and other != at:
+                m.joints[owner].lock(axis)
+
+        def cost(there):
+            moved, turned = there.residual(goal)
+            angle = np.linalg.norm(turned)
+            part = 0.5 * 1.5**2 * moved @ moved
+            return part + 0.7**2 * (1.0 - cos(angle)) * (len(turned) > 1)
+
+        q = m.random_q(names, np.random.default_rng(4))
+        options = {'translation_factor': 1.5, 'rotation_factor': 0.7}
+        found = solve(m, {}, q, max_iterations=1, **options)
+        place = names.index(at)
+        least = brute_force(m, names, q, place, cost, -1.0, 1.0)
+        after = cost(m.naive(names, found.points[1].q))
+        assert after <= least + 1e-9, at
+        others = np.delete(found.points[1].q - q, place)
+        assert np.abs(others).max() == 0.0
+
+
+@pytest.mark.parametrize('name', ['mixed', 'ball', 'arm7', 'free_body', 'coupled', 'relative'])
+def test_arms_in_space_get_there(name):
+    """Sliders, balls, couplings, two goals, a goal on the other hand: near, then nearer."""
+    m = MECHANISMS[name]()
+    solver = m.solver()
+    names, start = solver.joint_names, solver.q
+    q = start + 0.2 * (m.random_q(names, np.random.default_rng(2)) - start)
+    goals = {n: m.pose_of(g.child.name, names, q) for n, g in m.goals.items() if g.parent is None}
+    found = solve(m, goals, max_iterations=600)
+    first, last = found.points[0], found.points[-1]
+    assert first.position + first.orientation > 0.01
+    assert last.position + last.orientation < 0.01 * (first.position + first.orientation)
+
+
+@pytest.mark.parametrize('kind', ['look_at', 'centre_of_mass'])
+def test_goals_that_are_no_pose(kind):
+    """Their turns are not best in closed form, but every joint's move helps."""
+    m = MECHANISMS['arm7']()
+    for link in m.links.values():
+        link.mass, link.centre_of_mass[:] = 1.0, (0.02, 0.0, 0.05)
+    m.goals['hand_goal'].kind = kind
+    place = (0.8, 0.5, 0.4) if kind == 'look_at' else (0.1, 0.1, 0.5)
+    found = solve(m, {'hand_goal': (place, UNIT)}, max_iterations=300)
+    errors = np.array([point.position + point.orientation for point in found.points])
+    assert (np.diff(errors) <= 1e-12).all()
+    assert errors[-1] < 0.05 * errors[0]
+
+
+def test_a_slider_is_moved_by_at_most_the_step_limit():
+    """The limit counts in metres there."""
+    m = MECHANISMS['mixed']()
+    q = m.solver().q
+    goals = {'tool_goal': (m.pose_of('tool')[0] + (0.3, 0.1, 0.2), UNIT)}
+    found = solve(m, goals, q, ccd_step_limit=0.02, max_iterations=5)
+    assert np.abs(np.diff([point.q for point in found.points], axis=0)).max() <= 0.02 + 1e-12
+
+
+def test_a_wrist_that_moves_nothing_stays():
+    """A joint on whose axis the hand lies has nothing to gain from a turn."""
+    m = MECHANISMS['arm6']()
+    m.goals['hand_goal'].set_goal_dof('X', 'Y', 'Z')
+    found = solve(m, {'hand_goal': ((0.4, 0.3, 0.6), UNIT)})
+    assert found.solution.status is Status.CONVERGED
+    assert found.solution.q[5] == 0.0
+
+
+def test_a_straight_arm_with_the_goal_straight_inwards():
+    """The angle from the hand to the goal is half a turn, and half a turn is taken."""
+    m = pygame_arm(limit=3.2)
+    found = solve(m, {'pointer': ((1.5, 0, 0), UNIT)}, np.zeros(4))
+    assert abs(found.points[1].q[3]) > 3.1
+    assert found.points[1].position < found.points[0].position
+
+
+def test_folding_onto_the_goals_line_is_a_dead_end():
+    """All sections on one line with the goal, and it between two folds: told as it is."""
+    m = pygame_arm(limit=3.2)
+    found = solve(m, {'pointer': ((-2.8, 0, 0), UNIT)}, np.zeros(4))
+    assert found.solution.status is Status.STALLED
+    assert found.solution.goal_errors['pointer'].position > 0.1
+
+
+def test_heading_and_place_in_the_plane():
+    """A planar pose, X Y EZ: one rotation axis alone, and the joint parallel to it."""
+    m = pygame_arm()
+    m.goals['pointer'].set_goal_dof('X', 'Y', 'EZ')
+    pose = ((1.2, 1.1, 0), Rotation.from_euler('z', 1.9).as_quat())
+    found = solve(m, {'pointer': pose}, max_iterations=2000)
+    assert found.solution.status is Status.CONVERGED
+    assert cos(found.solution.q.sum()) == pytest.approx(cos(1.9), abs=1e-5)
+    assert sin(found.solution.q.sum()) == pytest.approx(sin(1.9), abs=1e-5)

@@ -1,0 +1,138 @@
+"""dls in plain sight: the formula, its two ways, its wishes; and the same as the compiled one."""
+
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.status import Status
+from mechanisms import MECHANISMS
+import numpy as np
+import pytest
+from source_arms import planar_rows, traced, UNIT
+
+
+@pytest.mark.parametrize('use_svd', [True, False])
+def test_one_step_is_the_formula(use_svd):
+    """With fixed damping a step is J^T (J J^T + lambda^2 I)^-1 e, by whichever way."""
+    m = MECHANISMS['planar']()
+    goal = (1.3, 1.6, 0)
+    options = {'adaptive_damping': False, 'damping_factor': 0.3, 'max_iterations': 1}
+    options |= {'use_svd': use_svd, 'jacobian': 'numeric', 'rotation_step': 1e-8}
+    found = traced(m, {'end_goal': (goal, UNIT)}, **options)
+    e, jacobian = planar_rows(m.solver().q, goal)
+    wanted = jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + 0.09 * np.eye(2), e)
+    np.testing.assert_allclose(found.solution.q - m.solver().q, wanted, atol=1e-7)
+
+
+def test_factors_and_weights_shape_a_step():
+    """Rows are weighted in shortfall and Jacobian alike."""
+    m = MECHANISMS['planar']()
+    goal = (1.3, 1.6, 0)
+    options = {'adaptive_damping': False, 'damping_factor': 0.3, 'max_iterations': 1}
+    found = traced(m, {'end_goal': (goal, UNIT)}, use_svd=True, translation_factor=2.0, **options)
+    e, jacobian = planar_rows(m.solver().q, goal)
+    e, jacobian = 2.0 * e, 2.0 * jacobian
+    wanted = jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + 0.09 * np.eye(2), e)
+    np.testing.assert_allclose(found.solution.q - m.solver().q, wanted, atol=1e-9)
+
+
+def test_error_clamps_shorten_a_step():
+    """What a step goes after is no longer than the clamp."""
+    m = MECHANISMS['planar']()
+    goal = (1.3, 1.6, 0)
+    options = {'adaptive_damping': False, 'damping_factor': 0.3, 'max_iterations': 1}
+    found = traced(
+        m, {'end_goal': (goal, UNIT)}, use_svd=True, translation_error_clamp=0.1, **options
+    )
+    e, jacobian = planar_rows(m.solver().q, goal)
+    e *= 0.1 / np.linalg.norm(e)
+    wanted = jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + 0.09 * np.eye(2), e)
+    np.testing.assert_allclose(found.solution.q - m.solver().q, wanted, atol=1e-9)
+
+
+@pytest.mark.parametrize('name', ['arm6', 'planar', 'fourbar', 'hexapod', 'coupled'])
+def test_the_compiled_solver_ends_at_the_same_place(name):
+    """From near by, all ways of dls come to the same residuals; unique answers are the same."""
+    m = MECHANISMS[name]()
+    names, q = m.solver().joint_names, m.solver().q
+    q = q + 0.05 * (m.random_q(names, np.random.default_rng(0)) - q)
+    q = m.solver().solve_pose({}, q).q if m.closures else q
+    goals = {g: m.pose_of(goal.child.name, names, q) for g, goal in m.goals.items()}
+    answers = [
+        traced(m, goals, restarts=0, **more).solution
+        for more in ({}, {'use_svd': True}, {'jacobian': 'numeric'})
+    ]
+    assert {answer.status for answer in answers} == {Status.CONVERGED}
+    if name != 'planar':
+        for answer in answers[1:]:
+            np.testing.assert_allclose(answer.q, answers[0].q, atol=1e-4)
+
+
+def test_growth_is_told_where_the_damping_is_fixed():
+    """The arm swings past a goal far away: the error grows, and the step is taken back."""
+    m = MECHANISMS['planar']()
+    goals = {'end_goal': ((-2.0, 1.0, 0), UNIT)}
+    fixed = {'adaptive_damping': False, 'damping_factor': 0.1}
+    found = traced(m, goals, use_svd=True, **fixed)
+    assert found.solution.status is Status.DIVERGED
+    np.testing.assert_allclose(found.points[-1].q, found.points[-2].q, atol=1e-12)
+    allowed = traced(m, goals, use_svd=True, diverge_threshold=9.0, **fixed)
+    assert allowed.solution.status is Status.CONVERGED
+    assert traced(m, goals, use_svd=True).solution.status is Status.CONVERGED
+
+
+def test_no_damping_is_the_least_there_can_be():
+    """Redundant rows without damping do not end in an error."""
+    m = MECHANISMS['fourbar']()
+    names = m.solver().joint_names
+    q = m.solver().solve_pose({}, m.solver().q + 0.03).q
+    goals = {'pen_goal': m.pose_of('pen', names, q)}
+    for use_svd in (True, False):
+        options = {'adaptive_damping': False, 'damping_factor': 0.0, 'use_svd': use_svd}
+        found = traced(m, goals, jacobian='numeric', **options)
+        assert found.solution.status is Status.CONVERGED
+
+
+WAYS = ({'use_svd': True}, {'jacobian': 'numeric'}, {'method': 'pseudo_inverse'})
+
+
+@pytest.mark.parametrize('way', WAYS)
+def test_the_rest_pose_is_sought_where_the_goal_leaves_freedom(way):
+    """As near to the rest pose as the compiled solver comes, the goal being met."""
+    m = MECHANISMS['planar']()
+    goals = {'end_goal': ((1.3, 1.6, 0), UNIT)}
+    rest = {'p1': 0.1, 'p2': 0.9, 'p3': 0.2}
+    for name, value in rest.items():
+        m.joints[name].set_rest_pose_values(value)
+        m.joints[name].rest_pose_set = True
+    q0 = np.array([0.0, 0.9, 0.9])
+    found = traced(m, goals, q0, **way).solution
+    best = m.solver(SolverOptions(restarts=0)).solve_pose(goals, q0)
+    assert found.status is Status.CONVERGED
+    np.testing.assert_allclose(found.q, best.q, atol=2e-3)
+    without = traced(m, goals, q0, rest_pose_factor=0.0, **way).solution
+    assert np.abs(without.q - best.q).max() > 0.1
+
+
+@pytest.mark.parametrize('way', WAYS)
+def test_a_joint_target_comes_before_the_rest_pose(way):
+    """A target is met to the digit where it can be, whatever the rest pose says."""
+    m = MECHANISMS['planar']()
+    goals = {'end_goal': ((1.3, 1.6, 0), UNIT)}
+    for name in ('p1', 'p2', 'p3'):
+        m.joints[name].set_rest_pose_values(0.0)
+        m.joints[name].rest_pose_set = True
+    m.joints['p2'].set_target_values(0.8)
+    m.joints['p2'].target_set = True
+    found = traced(m, goals, np.array([0.0, 0.9, 0.9]), **way)
+    assert found.solution.status is Status.CONVERGED
+    assert found.solution.q[1] == pytest.approx(0.8, abs=1e-3)
+
+
+def test_wishes_of_a_free_ball_are_turns():
+    """The rest pose of a ball without limits is approached on SO(3)."""
+    m = MECHANISMS['ball']()
+    m.joints['shoulder'].set_rest_pose_values(0.3, 0.1, 0.2)
+    m.joints['shoulder'].rest_pose_set = True
+    goals = {'hand_goal': m.pose_of('hand')}
+    found = traced(m, goals, use_svd=True).solution
+    best = m.solver(SolverOptions(restarts=0)).solve_pose(goals)
+    assert found.status is Status.CONVERGED
+    np.testing.assert_allclose(found.q, best.q, atol=5e-3)

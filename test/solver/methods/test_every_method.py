@@ -1,0 +1,288 @@
+"""What holds for every method alike: limits, honesty, the best iterate, budgets."""
+
+from dataclasses import replace
+
+from ik_node.errors import OptionError
+from ik_node.model.request import request_of
+from ik_node.solver.joint_table import JointTable
+from ik_node.solver.methods import run_method, trace
+from ik_node.solver.options import METHODS, SolverOptions
+from ik_node.solver.problem import Problem
+from ik_node.solver.status import Status
+from mechanisms import MECHANISMS
+import numpy as np
+import pytest
+
+UNIT = (0, 0, 0, 1)
+VARIANTS = {
+    **{name: SolverOptions(method=name) for name in METHODS},
+    'dls_svd': SolverOptions(use_svd=True),
+    'dls_numeric': SolverOptions(jacobian='numeric'),
+    'dls_fixed': SolverOptions(use_svd=True, adaptive_damping=False),
+    'slsqp_numeric': SolverOptions(method='slsqp', jacobian='numeric'),
+    'fixed_rates': SolverOptions(method='gradient_descent', learning_rate=0.01),
+    'fixed_alpha': SolverOptions(method='jacobian_transpose', alpha=0.05),
+    'ccd_limited': SolverOptions(method='ccd', ccd_step_limit=0.1),
+}
+# Those that get there on closed chains within a few dozen steps.
+NEWTON_LIKE = ('dls_svd', 'dls_numeric', 'sdls', 'pseudo_inverse', 'slsqp', 'slsqp_numeric')
+
+
+def solve(mechanism, options, goals, q0=None):
+    """Solve once; the compiled dls is not what is tested here."""
+    if options == SolverOptions():
+        options = replace(options, use_svd=True)
+    solver = mechanism.solver()
+    return trace(solver.tree, solver.q if q0 is None else q0, options, goals)
+
+
+def refuses(name, mechanism):
+    """Say whether a variant has to refuse a mechanism."""
+    return name.startswith('ccd') and bool(mechanism.closures)
+
+
+def goals_at(mechanism, q):
+    """Return the poses that the links of all goals have at q, for goals that hang nowhere."""
+    names = mechanism.solver().joint_names
+    return {
+        name: mechanism.pose_of(goal.child.name, names, q)
+        for name, goal in mechanism.goals.items()
+        if goal.parent is None
+    }
+
+
+def within_tolerances(mechanism, solution, goals):
+    """Recompute every residual by the oracle, goals where they were asked."""
+    for name, (position, quat) in goals.items():
+        mechanism.goals[name].set_position(*position)
+        mechanism.goals[name].set_quaternion(*quat)
+    there = mechanism.naive(mechanism.solver().joint_names, solution.q)
+    sizes = [
+        np.linalg.norm(part)
+        for closer in there.closers.values()
+        for part in there.residual(closer)
+    ]
+    return max(sizes) <= 1.0000001e-6
+
+
+@pytest.mark.parametrize('variant', VARIANTS)
+@pytest.mark.parametrize('name', [n for n in MECHANISMS if n != 'string_of_bodies'])
+def test_limits_hold_and_the_status_is_honest(name, variant):
+    """Whatever is asked: limits and couplings hold, and CONVERGED is what the oracle says."""
+    rng = np.random.default_rng(3)
+    for reach in (0.1, 3.0):
+        m = MECHANISMS[name]()
+        if refuses(variant, m):
+            continue
+        solver = m.solver()
+        goals = {
+            goal: (position + rng.uniform(-reach, reach, 3), quat)
+            for goal, (position, quat) in goals_at(m, solver.q).items()
+        }
+        found = solve(m, replace(VARIANTS[variant], max_iterations=15), goals)
+        there = m.naive(solver.joint_names, found.solution.q, follow=False)
+        assert there.limit_excess() <= 0.0
+        assert there.coupling_gap() <= 1e-12
+        converged = found.solution.status is Status.CONVERGED
+        assert converged == within_tolerances(m, found.solution, goals)
+
+
+@pytest.mark.parametrize('variant', NEWTON_LIKE)
+@pytest.mark.parametrize('name', [n for n in MECHANISMS if MECHANISMS[n]().goals])
+def test_goals_within_reach_are_met(name, variant):
+    """Open and closed: a pose near the start is reached, the loops being closed."""
+    m = MECHANISMS[name]()
+    solver = m.solver()
+    q = solver.q + 0.1 * (m.random_q(solver.joint_names, np.random.default_rng(4)) - solver.q)
+    goals = goals_at(m, solver.solve_pose({}, q).q if m.closures else q)
+    found = solve(m, VARIANTS[variant], goals)
+    assert found.solution.status is Status.CONVERGED
+    assert within_tolerances(m, found.solution, goals)
+
+
+@pytest.mark.parametrize('variant', VARIANTS)
+def test_the_best_iterate_is_returned(variant):
+    """The answer is as good as the best that was seen on the way, out of reach or not."""
+    for target in ((0.4, 0.3, 0.6), (2.0, 0.0, 1.0)):
+        m = MECHANISMS['arm6']()
+        goals = {'hand_goal': (target, m.pose_of('hand')[1])}
+        found = solve(m, replace(VARIANTS[variant], max_iterations=25), goals)
+        seen = [np.hypot(point.position, point.orientation) for point in found.points]
+        error = found.solution.goal_errors['hand_goal']
+        assert np.hypot(*error) <= min(seen) + 1e-9
+
+
+@pytest.mark.parametrize('variant', VARIANTS)
+def test_a_start_that_meets_everything_is_the_answer(variant):
+    """No iteration is made, and nothing moves."""
+    m = MECHANISMS['arm7']()
+    q = m.solver().q
+    found = solve(m, VARIANTS[variant], goals_at(m, q))
+    assert found.solution.status is Status.CONVERGED
+    assert found.solution.iterations == 0
+    np.testing.assert_allclose(found.solution.q, q, atol=1e-12)
+
+
+@pytest.mark.parametrize('variant', VARIANTS)
+def test_a_joint_leaves_its_limit(variant):
+    """A joint that starts on a limit moves off it when the goal lies inwards."""
+    m = MECHANISMS['planar']()
+    for joint in ('p1', 'p2', 'p3'):
+        m.joints[joint].set_limits('EZ', -2.0, 2.0)
+    solver = m.solver()
+    goals = goals_at(m, np.array([1.2, 1.0, 0.8]))
+    options = replace(VARIANTS[variant], max_iterations=600)
+    found = solve(m, options, goals, np.array([2.0, 0.3, 0.8]))
+    assert found.solution.goal_errors['end_goal'].position < 0.05
+    assert found.solution.q[0] < 1.9
+    assert m.naive(solver.joint_names, found.solution.q).limit_excess() <= 0.0
+
+
+@pytest.mark.parametrize('variant', VARIANTS)
+def test_locked_joints_stay(variant):
+    """What is locked keeps its value, and the others do what they can."""
+    m = MECHANISMS['arm7']()
+    m.joints['j2'].lock()
+    m.joints['j5'].lock()
+    q = m.solver().q
+    goals = goals_at(m, q + np.array([0.2, 0, -0.2, 0.2, 0, 0.1, 0.3]))
+    found = solve(m, replace(VARIANTS[variant], max_iterations=20), goals)
+    assert found.solution.q[[1, 4]].tolist() == q[[1, 4]].tolist()
+    start = found.points[0]
+    assert found.solution.goal_errors['hand_goal'].position < start.position
+
+
+@pytest.mark.parametrize('variant', VARIANTS)
+def test_where_all_is_locked_nothing_moves(variant):
+    """No variable is left: the solve has stalled."""
+    m = MECHANISMS['planar']()
+    for joint in ('p1', 'p2', 'p3'):
+        m.joints[joint].lock()
+    found = solve(m, VARIANTS[variant], {'end_goal': ((1, 1, 0), UNIT)})
+    assert found.solution.status is Status.STALLED
+    assert found.solution.q.tolist() == m.solver().q.tolist()
+
+
+def parts(mechanism, options):
+    """Return what `run_method` takes: problem, start and joint table."""
+    solver = mechanism.solver()
+    problem = Problem(solver.tree, [request_of(closer) for closer in solver.tree.closers])
+    problem.refresh(options)
+    return problem, solver.q, JointTable(solver.tree).rows
+
+
+@pytest.mark.parametrize('variant', VARIANTS)
+def test_one_step(variant):
+    """With max_iterations = 1 one is made, and what it did is in q."""
+    m = MECHANISMS['arm6']()
+    m.goals['hand_goal'].set_position(0.5, 0.2, 0.5)
+    options = VARIANTS[variant]
+    problem, q, rows = parts(m, options)
+    before = q.copy()
+    (answer,) = run_method(problem, q, rows, options, max_iterations=1)
+    assert (answer.iterations, answer.starts) == (1, 1)
+    assert answer.status is Status.TIMEOUT
+    assert np.abs(q - before).max() > 1e-3
+
+
+@pytest.mark.parametrize('variant', VARIANTS)
+def test_the_stop_flag_and_the_time(variant):
+    """Either ends the solve after the iteration that is under way."""
+    m = MECHANISMS['arm6']()
+    m.goals['hand_goal'].set_position(0.5, 0.2, 0.5)
+    for options, stop in (
+        (VARIANTS[variant], [True]),
+        (replace(VARIANTS[variant], time_budget=1e-9), []),
+    ):
+        problem, q, rows = parts(m, options)
+        (answer,) = run_method(problem, q, rows, options, stop)
+        assert answer.status is Status.TIMEOUT
+        assert answer.iterations == 1
+
+
+def test_a_running_solve_is_stopped():
+    """The flag is looked at after each iteration."""
+    m = MECHANISMS['arm6']()
+    m.goals['hand_goal'].set_position(0.5, 0.2, 0.5)
+    options, stop = SolverOptions(method='jacobian_transpose'), [False]
+    problem, q, rows = parts(m, options)
+
+    def observe(chain, iteration, *_):
+        stop[0] = iteration == 7
+
+    (answer,) = run_method(problem, q, rows, options, stop, observe)
+    assert answer.iterations == 7
+
+
+@pytest.mark.parametrize('method', METHODS)
+def test_independent_chains_are_solved_by_themselves(method):
+    """Two arms: two answers, and each goal is the one asked."""
+    m = MECHANISMS['two_arms']()
+    q = m.solver().q
+    goals = goals_at(m, q + 0.1)
+    found = solve(m, SolverOptions(method=method, max_iterations=400), goals)
+    assert len(found.solution.chains) == 2
+    assert {point.chain for point in found.points} == {0, 1}
+    assert max(e.position for e in found.solution.goal_errors.values()) < 1e-3
+
+
+def test_weights_count():
+    """Of two goals out of reach together, the heavier one is missed by less."""
+    for method in METHODS:
+        missed = []
+        for weight in (0.3, 3.0):
+            m = MECHANISMS['free_body']()
+            m.joints['float'].lock()
+            m.goal('second', 'hand', 'Z')
+            m.goals['hand_goal'].set_goal_dof('X', 'Y', 'Z')
+            m.goals['second'].weight = weight
+            goals = {'hand_goal': ((0.3, 0.4, 0.5), UNIT), 'second': ((0, 0, 0.8), UNIT)}
+            found = solve(m, SolverOptions(method=method, max_iterations=300), goals)
+            missed.append(found.solution.goal_errors['second'].position)
+        assert missed[1] < 0.9 * missed[0], method
+
+
+def test_closures_without_goals_are_closed():
+    """With no goal at all the loops are closed from where they are open."""
+    for variant in NEWTON_LIKE:
+        m = MECHANISMS['fourbar']()
+        del m.goals['pen_goal']
+        m.roots = [root for root in m.roots if root.name != 'pen_goal']
+        m.links['pen'].closure_joints.clear()
+        q0 = m.solver().q + np.array([0.0, 0.2, -0.1, 0.1])
+        found = solve(m, VARIANTS[variant], {}, q0)
+        assert found.solution.status is Status.CONVERGED
+        assert found.points[0].position > 0.1
+        assert within_tolerances(m, found.solution, {})
+
+
+def test_a_method_on_an_unreachable_goal_of_a_closed_chain_is_no_success():
+    """Closed or open, it is not CONVERGED; and the residuals say how it is."""
+    for name in ('sdls', 'pseudo_inverse', 'slsqp', 'gradient_descent', 'jacobian_transpose'):
+        m = MECHANISMS['fivebar']()
+        found = solve(m, SolverOptions(method=name), {'tool': ((0.2, 3.0, 0), UNIT)})
+        assert found.solution.status is not Status.CONVERGED
+        assert found.solution.goal_errors['tool'].position > 1.0
+        assert found.points[-1].position > 1.0
+
+
+def test_slsqp_keeps_loops_closed_while_a_goal_is_out_of_reach():
+    """Closures are its constraints: they hold at the end, as with dls."""
+    m = MECHANISMS['fivebar']()
+    options = SolverOptions(method='slsqp', max_iterations=200)
+    solution = solve(m, options, {'tool': ((0.2, 3.0, 0), UNIT)}).solution
+    best = m.solver().solve_pose({'tool': ((0.2, 3.0, 0), UNIT)})
+    assert solution.status is Status.STALLED
+    assert solution.closure_errors['close'].position < 1e-4
+    assert solution.goal_errors['tool'].position == pytest.approx(
+        best.goal_errors['tool'].position, abs=1e-3
+    )
+
+
+def test_ccd_names_the_methods_that_serve_closed_chains():
+    """The refusal says which closure is in the way and what to use instead."""
+    m = MECHANISMS['fourbar']()
+    with pytest.raises(OptionError, match='method') as caught:
+        solve(m, SolverOptions(method='ccd'), {})
+    for word in ("'ccd'", "'weld'", 'dls', 'sdls', 'pseudo_inverse', 'slsqp'):
+        assert word in str(caught.value)

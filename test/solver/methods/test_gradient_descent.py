@@ -1,0 +1,182 @@
+"""Gradient descent: sampled, joint by joint from the end, stopped early, made comfortable."""
+
+from math import nan
+
+from ik_node.errors import IkError, OptionError
+from ik_node.solver.options import COST_METHODS, SolverOptions
+from ik_node.solver.status import Status
+from mechanisms import MECHANISMS
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from source_arms import desk_arm, traced, UNIT
+
+TARGET = (0.6, 0.5, 0.7)
+
+
+def solve(mechanism, goals, q0=None, **options):
+    """Trace a solve by gradient descent, or by what the options say."""
+    return traced(mechanism, goals, q0, **{'method': 'gradient_descent', **options})
+
+
+def test_the_desk_arm_stops_early():
+    """With a fixed rate it comes below the threshold, and is honest about the tolerance."""
+    options = {'learning_rate': 0.02, 'distance_threshold': 0.02, 'max_iterations': 500}
+    found = solve(desk_arm(), {'target': (TARGET, UNIT)}, **options)
+    assert found.solution.goal_errors['target'].position < 0.02
+    assert found.solution.status is Status.STALLED
+    assert 5 < found.solution.iterations < 500
+    assert all(point.position >= 0.02 for point in found.points[:-1])
+
+
+def test_within_tolerance_a_stop_is_convergence():
+    """Whoever finds the threshold enough says so in the tolerance."""
+    options = {'learning_rate': 0.02, 'translation_converge_threshold': 0.02}
+    found = solve(desk_arm(), {'target': (TARGET, UNIT)}, max_iterations=500, **options)
+    assert found.solution.status is Status.CONVERGED
+
+
+def test_without_a_threshold_a_fixed_rate_wiggles():
+    """As its source says: it overshoots the target, and goes on doing so."""
+    options = {'learning_rate': 0.02, 'max_iterations': 500}
+    found = solve(desk_arm(), {'target': (TARGET, UNIT)}, **options)
+    assert found.solution.status is Status.TIMEOUT
+    late = np.array([point.position for point in found.points[-100:]])
+    assert 1e-3 < late.max() < 0.1
+
+
+def test_a_rate_in_proportion_to_the_distance_does_not():
+    """Which is what its source names as the proper solution, and what 0 stands for."""
+    found = solve(desk_arm(), {'target': (TARGET, UNIT)}, max_iterations=2000)
+    assert found.solution.status is Status.CONVERGED
+
+
+def test_one_sweep_is_the_sources():
+    """The rate times the sampled slope, joint after joint from the last, each on what is there."""
+    m = desk_arm()
+    names, q = m.solver().joint_names, m.solver().q
+    rate, sample = 0.05, 1e-6
+
+    def distance(values):
+        return np.linalg.norm(m.pose_of('hand', names, values)[0] - TARGET)
+
+    wanted = q.copy()
+    for joint in (3, 2, 1, 0):
+        moved = wanted.copy()
+        moved[joint] += sample
+        wanted[joint] -= rate * (distance(moved) - distance(wanted)) / sample
+    options = {'learning_rate': rate, 'rotation_step': sample, 'max_iterations': 1}
+    found = solve(m, {'target': (TARGET, UNIT)}, **options)
+    np.testing.assert_allclose(found.points[1].q, wanted, atol=1e-7)
+
+
+def test_an_early_stop_leaves_the_base_alone():
+    """Looked at after every joint, the threshold spares the joints before the one that met it."""
+    m = desk_arm()
+    names, start = m.solver().joint_names, m.solver().q
+    goals = {'target': m.pose_of('hand', names, start + np.array([0, 0, 0, 0.05]))}
+    options = {'learning_rate': 0.05, 'distance_threshold': 0.015, 'max_iterations': 3}
+    early = solve(m, goals, **options).solution
+    assert early.q[:3].tolist() == start[:3].tolist()
+    assert early.q[3] != start[3]
+    late = solve(m, goals, early_stop=False, **options).points[1].q
+    assert late[2] != start[2]
+
+
+def test_limits_hold_joint_by_joint():
+    """A slope is sampled away from a limit, and a step is cut at it."""
+    m = desk_arm()
+    q0 = np.array([0.0, 2.0, 2.0, 2.0])
+    found = solve(m, {'target': ((0.2, 0, 1.9), UNIT)}, q0, learning_rate=0.05)
+    assert max(np.abs(point.q[1:]).max() for point in found.points) <= 2.0
+    assert found.solution.q[1] < 1.9
+
+
+def comfort(q):
+    """Prefer a certain posture of the planar arm."""
+    return 0.05 * float(np.sum((q - (0.2, 0.9, 0.3)) ** 2))
+
+
+GOAL = {'end_goal': ((1.2, 1.4, 0), UNIT)}
+
+
+def most_comfortable():
+    """Return the least comfort of all configurations of the planar arm that meet the goal."""
+
+    def off(q):
+        ahead = np.cumsum(q)
+        return np.array([np.cos(ahead).sum() - 1.2, np.sin(ahead).sum() - 1.4])
+
+    found = [
+        minimize(comfort, start, method='SLSQP', constraints=[{'type': 'eq', 'fun': off}])
+        for start in ([0, 1, 0.3], [0.3, 0.5, 0.4], [0.5, -0.5, 1.0])
+    ]
+    return min(one.fun for one in found if one.success)
+
+
+@pytest.mark.parametrize(('method', 'share'), [('gradient_descent', 0.03), ('slsqp', 1e-4)])
+def test_comfort_moves_an_arm_that_has_reached(method, share):
+    """A redundant arm on its goal goes to the most comfortable way to be there."""
+    m = MECHANISMS['planar']()
+    reached = solve(m, GOAL, method=method, max_iterations=3000).solution
+    assert reached.status is Status.CONVERGED
+    eased = solve(m, GOAL, reached.q, method=method, comfort=comfort, max_iterations=3000).solution
+    assert eased.status is Status.CONVERGED
+    assert comfort(reached.q) > 1.5 * comfort(eased.q)
+    assert comfort(eased.q) == pytest.approx(most_comfortable(), rel=share)
+
+
+def test_comfort_with_a_fixed_rate():
+    """The source's way: the answer is as near as the threshold says, and more comfortable."""
+    m = MECHANISMS['planar']()
+    options = {'learning_rate': 0.01, 'distance_threshold': 0.02, 'max_iterations': 2000}
+    plain = solve(m, GOAL, **options).solution
+    eased = solve(m, GOAL, comfort=comfort, **options).solution
+    assert eased.goal_errors['end_goal'].position < 0.02
+    assert comfort(eased.q) < 0.8 * comfort(plain.q)
+
+
+@pytest.mark.parametrize('method', COST_METHODS)
+def test_comfort_on_a_closed_chain_keeps_the_loop(method):
+    """Where there is nothing to choose, comfort changes nothing."""
+    m = MECHANISMS['fourbar']()
+    m.joints['crank'].set_dof_values(1.5)
+    q = m.solver().q
+    goals = {'pen_goal': m.pose_of('pen', m.solver().joint_names, q)}
+    found = solve(
+        m, goals, method=method, comfort=lambda q: 0.01 * float(q @ q), max_iterations=3000
+    )
+    assert found.solution.closure_errors['weld'].position < 1e-3
+    np.testing.assert_allclose(found.solution.q, q, atol=1e-3)
+
+
+@pytest.mark.parametrize('method', COST_METHODS)
+@pytest.mark.parametrize('bad', [nan, float('inf'), None, 'low', (1.0, 2.0)])
+def test_comfort_must_be_a_number(method, bad):
+    """What cannot be compared is refused by name, at the first look."""
+    m = MECHANISMS['planar']()
+    with pytest.raises(IkError, match=r'comfort.*a function that returns a finite number'):
+        solve(m, GOAL, method=method, comfort=lambda _: bad)
+
+
+def test_comfort_is_for_methods_that_have_a_cost():
+    """The others refuse it by name, and name those that take it."""
+    for method in ('dls', 'sdls', 'ccd', 'pseudo_inverse', 'jacobian_transpose'):
+        with pytest.raises(OptionError, match='with method gradient_descent or slsqp only'):
+            SolverOptions(method=method, comfort=comfort)
+
+
+def test_comfort_cannot_change_q():
+    """It is given a copy."""
+    m = MECHANISMS['planar']()
+
+    def meddle(q):
+        value = comfort(q)
+        q[:] = 9.0
+        return value
+
+    same = [
+        solve(m, GOAL, comfort=function, max_iterations=50).solution.q
+        for function in (comfort, meddle)
+    ]
+    assert same[0].tolist() == same[1].tolist()

@@ -1,0 +1,155 @@
+"""pseudo_inverse, sdls and jacobian_transpose: what their sources say of them."""
+
+from math import pi, radians
+
+from ik_node.solver.status import Status
+from mechanisms import MECHANISMS
+import numpy as np
+import pytest
+from source_arms import dh_arm, planar_rows, traced, UNIT
+
+GOALS_OF_THE_DH_ARM = [(15, 10, 0), (5, 20, 5), (-10, 5, 20), (10, 10, 10)]
+
+
+def test_a_pseudo_inverse_step_is_the_shortest_that_meets_the_model():
+    """Of all steps that the linear model takes to the goal, the least-squares one."""
+    m = MECHANISMS['planar']()
+    goal = (1.3, 1.6, 0)
+    found = traced(m, {'end_goal': (goal, UNIT)}, method='pseudo_inverse', max_iterations=1)
+    e, jacobian = planar_rows(m.solver().q, goal)
+    np.testing.assert_allclose(
+        found.points[1].q - found.points[0].q, np.linalg.lstsq(jacobian, e)[0], atol=1e-9
+    )
+
+
+def test_a_pseudo_inverse_jumps_near_a_singularity_and_sdls_does_not():
+    """Nearly straight, with the goal inwards: one wants a turn and more, the other pi/4."""
+    m = MECHANISMS['planar']()
+    m.joints['p1'].set_dof_values(0.0)
+    m.joints['p2'].set_dof_values(0.01)
+    m.joints['p3'].set_dof_values(0.0)
+    goals = {'end_goal': ((2.5, 0.0, 0), UNIT)}
+    largest = {}
+    for method in ('pseudo_inverse', 'sdls'):
+        first, second = traced(m, goals, method=method, max_iterations=1).points
+        largest[method] = np.abs(second.q - first.q).max()
+    assert largest['pseudo_inverse'] > 2 * pi
+    assert largest['sdls'] <= pi / 4 + 1e-12
+
+
+def sdls_step(jacobian, e, most=pi / 4):
+    """Return the step of Buss & Kim for one end effector, written loop by loop."""
+    u, sigma, vt = np.linalg.svd(jacobian)
+    total = np.zeros(jacobian.shape[1])
+    for i, value in enumerate(sigma):
+        lengths = [np.linalg.norm(jacobian[:, k]) for k in range(jacobian.shape[1])]
+        possible = sum(abs(vt[i, k]) * lengths[k] for k in range(len(lengths))) / value
+        bound = min(1.0, np.linalg.norm(u[:, i]) / possible) * most
+        part = (u[:, i] @ e) / value * vt[i]
+        if np.abs(part).max() > bound:
+            part *= bound / np.abs(part).max()
+        total += part
+    return total * min(1.0, most / np.abs(total).max())
+
+
+@pytest.mark.parametrize('goal', [(1.3, 1.6, 0), (-2.0, 0.5, 0), (2.9, 0.9, 0)])
+def test_an_sdls_step_is_the_papers(goal):
+    """The step of one iteration is that of the paper's formulas."""
+    m = MECHANISMS['planar']()
+    found = traced(m, {'end_goal': (goal, UNIT)}, method='sdls', max_iterations=1)
+    e, jacobian = planar_rows(m.solver().q, goal)
+    np.testing.assert_allclose(
+        found.points[1].q - found.points[0].q, sdls_step(jacobian, e), atol=1e-9
+    )
+
+
+def test_sdls_trembles_less_than_the_pseudo_inverse_out_of_reach():
+    """With the goal out of reach the arm comes to rest, stretched towards it."""
+    m = MECHANISMS['planar']()
+    goals = {'end_goal': ((0, 4.0, 0), UNIT)}
+    found = traced(m, goals, method='sdls', max_iterations=300)
+    assert found.solution.goal_errors['end_goal'].position == pytest.approx(1.0, abs=1e-3)
+    ends = np.array([point.position for point in found.points[-50:]])
+    restless = np.array(
+        [point.position for point in traced(m, goals, method='pseudo_inverse').points[-50:]]
+    )
+    assert np.ptp(ends) < 0.1 * np.ptp(restless)
+
+
+def test_a_transpose_step_is_as_long_as_the_model_likes_best():
+    """With alpha = 0 it is Buss's: no other multiple of J^T e does better in the model."""
+    m = MECHANISMS['planar']()
+    goal = (1.3, 1.6, 0)
+    found = traced(m, {'end_goal': (goal, UNIT)}, method='jacobian_transpose', max_iterations=1)
+    e, jacobian = planar_rows(m.solver().q, goal)
+    pulled = jacobian.T @ e
+    step = found.points[1].q - found.points[0].q
+    best = min(np.linspace(0, 1, 10001), key=lambda a: np.linalg.norm(e - a * jacobian @ pulled))
+    np.testing.assert_allclose(step, best * pulled, atol=2e-4)
+
+
+def test_a_fixed_alpha_is_the_step():
+    """Below the best length a step is alpha J^T e, to rounding."""
+    m = MECHANISMS['planar']()
+    goal = (1.3, 1.6, 0)
+    found = traced(
+        m, {'end_goal': (goal, UNIT)}, method='jacobian_transpose', alpha=0.05, max_iterations=1
+    )
+    e, jacobian = planar_rows(m.solver().q, goal)
+    np.testing.assert_allclose(
+        found.points[1].q - found.points[0].q, 0.05 * jacobian.T @ e, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize('goal', GOALS_OF_THE_DH_ARM)
+@pytest.mark.parametrize('alpha', [0.05, radians(0.05), 0.0])
+def test_the_dh_arm_reaches_its_goal_with_the_sources_alpha(goal, alpha):
+    """
+    The position is met on an arm of thirty units, in [rad], in the source's degrees, by itself.
+
+    The source adds 0.05 J^T e to angles in degrees, which is radians(0.05) here.
+    """
+    options = {'method': 'jacobian_transpose', 'alpha': alpha, 'max_iterations': 600}
+    found = traced(dh_arm(), {'hand_goal': (goal, UNIT)}, **options)
+    assert found.solution.status is Status.CONVERGED
+    errors = np.array([point.position for point in found.points])
+    assert errors[0] > 5.0
+    assert errors[min(60, len(errors) - 1)] < 1.0
+
+
+@pytest.mark.parametrize('goal', GOALS_OF_THE_DH_ARM)
+def test_the_dh_arm_moves_smoothly(goal):
+    """In the source's degrees the distance falls at every step, and no joint jumps."""
+    options = {'method': 'jacobian_transpose', 'alpha': radians(0.05), 'max_iterations': 600}
+    found = traced(dh_arm(), {'hand_goal': (goal, UNIT)}, **options)
+    errors = np.array([point.position for point in found.points])
+    assert (np.diff(errors) < 0.0).all()
+    steps = np.diff([point.q for point in found.points], axis=0)
+    assert np.abs(steps).max() < 0.6
+
+
+def test_orientation_takes_the_transpose_longer_than_position():
+    """As its source notes: with the whole pose asked, position is soon there, the rest is not."""
+    m = dh_arm()
+    m.goals['hand_goal'].set_goal_dof('X', 'Y', 'Z', 'EX', 'EY', 'EZ')
+    q = m.solver().q + 0.1
+    goals = {'hand_goal': m.pose_of('j5_link', m.solver().joint_names, q)}
+    options = {'method': 'jacobian_transpose', 'alpha': 0.05, 'max_iterations': 200}
+    end = traced(m, goals, **options).points[-1]
+    start = traced(m, goals, **options).points[0]
+    assert end.position < 0.1 * start.position
+    assert end.orientation / start.orientation > 2 * end.position / start.position
+
+
+@pytest.mark.parametrize('method', ['jacobian_transpose', 'pseudo_inverse', 'dls', 'slsqp'])
+def test_the_position_example_of_the_overview(method):
+    """A seven-joint arm is asked for a position only, and every method of the overview goes."""
+    m = MECHANISMS['arm7']()
+    m.goals['hand_goal'].set_goal_dof('X', 'Y', 'Z')
+    solver = m.solver()
+    goals = {'hand_goal': ((0.3, 0.4, 0.6), UNIT)}
+    options = {'method': method, 'use_svd': method == 'dls', 'max_iterations': 400}
+    found = traced(m, goals, **options).solution
+    assert found.status is Status.CONVERGED
+    reached, _ = m.pose_of('hand', solver.joint_names, found.q)
+    np.testing.assert_allclose(reached, (0.3, 0.4, 0.6), atol=1e-6)

@@ -1,0 +1,81 @@
+"""SLSQP: goals as a cost, closures and limits as constraints."""
+
+from pathlib import Path
+
+from ik_node.robot import load_robot
+from ik_node.solver.methods import slsqp, trace
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.solver import Solver
+from ik_node.solver.status import Status
+from mechanisms import MECHANISMS
+import numpy as np
+import pytest
+from source_arms import traced
+
+UNIT = (0, 0, 0, 1)
+
+
+def solve(mechanism, goals, q0=None, **options):
+    """Trace a solve by slsqp."""
+    return traced(mechanism, goals, q0, method='slsqp', **options)
+
+
+@pytest.mark.parametrize('name', ['fourbar', 'fourbar_pinned', 'fivebar', 'hexapod_single'])
+def test_redundant_closure_rows_do_no_harm(name):
+    """A planar loop welded in space has six rows, of which three say the same thing twice."""
+    m = MECHANISMS[name]()
+    names, q = m.solver().joint_names, m.solver().q
+    q = m.solver().solve_pose({}, q + 0.1 * (m.random_q(names, np.random.default_rng(1)) - q)).q
+    goals = {n: m.pose_of(g.child.name, names, q) for n, g in m.goals.items()}
+    found = solve(m, goals)
+    assert found.solution.status is Status.CONVERGED
+    assert found.solution.iterations < 60
+
+
+def test_a_goal_out_of_reach_is_approached_as_far_as_limits_allow():
+    """The end is where the compiled solver's is: a least cost with joints on their bounds."""
+    m = MECHANISMS['planar']()
+    for joint in ('p1', 'p2', 'p3'):
+        m.joints[joint].set_limits('EZ', -0.5, 0.5)
+    goals = {'end_goal': ((0.0, 3.0, 0), UNIT)}
+    found = solve(m, goals, max_iterations=300).solution
+    best = m.solver().solve_pose(goals)
+    assert found.status is Status.STALLED
+    assert found.goal_errors['end_goal'].position == pytest.approx(
+        best.goal_errors['end_goal'].position, abs=1e-6
+    )
+    assert found.q.max() <= 0.5
+
+
+def test_iterations_are_bounded():
+    """Not more of them than asked, over all runs."""
+    m = MECHANISMS['arm6']()
+    goals = {'hand_goal': ((2.0, 0.0, 1.0), UNIT)}
+    found = solve(m, goals, max_iterations=7)
+    assert found.solution.status is Status.TIMEOUT
+    assert found.solution.iterations == 7
+    assert [point.iteration for point in found.points] == list(range(8))
+
+
+def test_scipy_is_not_needed_before():
+    """It is imported where it is used: other methods do without."""
+    text = Path(slsqp.__file__).read_text()
+    assert '\n        from scipy.optimize import minimize' in text
+    assert '\nfrom scipy' not in text
+    assert '\nimport scipy' not in text
+
+
+@pytest.mark.parametrize('method', ['slsqp', 'sdls', 'pseudo_inverse', 'dls'])
+@pytest.mark.parametrize('robot_name', ['hexapod', 'fivebar'])
+def test_our_robots(repository, robot_name, method):
+    """The hexapod's platform and the five-bar's tool are put where they are asked."""
+    robot = load_robot(repository / 'urdf' / f'{robot_name}.urdf')
+    link = {'hexapod': 'platform_link'}.get(robot_name, list(robot.links)[-1])
+    dof = 'X Y Z EX EY EZ' if robot_name == 'hexapod' else 'X Y'
+    goal = robot.add_goal(link, name='goal', dof=dof)
+    goal.set_position(*(goal.position + np.array([0.004, 0.003, 0.0])))
+    tree = Solver(robot).tree
+    options = SolverOptions(method=method, use_svd=method == 'dls')
+    found = trace(tree, robot.q, options).solution
+    assert found.status is Status.CONVERGED
+    assert max(e.position for e in found.closure_errors.values()) < 1e-6

@@ -1,0 +1,90 @@
+"""The methods by way of `Solver`: values written back, loops closed at the end, step by step."""
+
+from ik_node.errors import OptionError
+from ik_node.solver.options import METHODS, SolverOptions
+from ik_node.solver.status import Status
+from mechanisms import MECHANISMS
+import numpy as np
+import pytest
+
+CLOSED_METHODS = [name for name in METHODS if name != 'ccd']
+
+
+@pytest.mark.parametrize('method', CLOSED_METHODS)
+@pytest.mark.parametrize('name', ['fourbar', 'fivebar', 'hexapod', 'two_arm_box'])
+def test_loops_are_closed_whatever_became_of_the_goal(name, method):
+    """Out of reach, out of iterations: the oracle finds every loop closed, and limits kept."""
+    m = MECHANISMS[name]()
+    solver = m.solver(SolverOptions(method=method, max_iterations=40))
+    goals = {
+        goal: (position + np.array([0.9, -0.4, 0.7]), quat)
+        for goal, (position, quat) in ((n, m.pose_of(g.child.name)) for n, g in m.goals.items())
+    }
+    solution = solver.solve_pose(goals)
+    assert solution.status is not Status.CONVERGED
+    there = m.naive(solver.joint_names, solution.q)
+    assert there.limit_excess() <= 0.0
+    for closure in m.closures.values():
+        assert max(np.linalg.norm(part) for part in there.residual(closure)) <= 1e-6
+    for errors in solution.closure_errors.values():
+        assert max(errors) <= 1e-6
+
+
+@pytest.mark.parametrize('method', METHODS)
+def test_values_are_written_back(method):
+    """`solve` leaves the arm where the result says."""
+    m = MECHANISMS['arm7']()
+    m.goals['hand_goal'].set_goal_dof('X', 'Y', 'Z')
+    m.goals['hand_goal'].set_position(0.3, 0.4, 0.6)
+    (result,) = m.solver(SolverOptions(method=method, max_iterations=400)).solve()
+    assert result.status is Status.CONVERGED
+    assert result.starts == 1
+    np.testing.assert_allclose(m.pose_of('hand')[0], (0.3, 0.4, 0.6), atol=1.1e-6)
+
+
+@pytest.mark.parametrize('method', METHODS)
+def test_step_by_step(method):
+    """Iterations one at a time come near the goal, be there one that goes up on the way."""
+    m = MECHANISMS['arm7']()
+    m.goals['hand_goal'].set_goal_dof('X', 'Y', 'Z')
+    m.goals['hand_goal'].set_position(0.3, 0.4, 0.6)
+    solver = m.solver(SolverOptions(method=method))
+    before = np.linalg.norm(m.pose_of('hand')[0] - (0.3, 0.4, 0.6))
+    for _ in range(40):
+        (result,) = solver.step()
+    after = np.linalg.norm(m.pose_of('hand')[0] - (0.3, 0.4, 0.6))
+    assert after < 0.05 * before
+    assert result.goal_errors['hand_goal'].position == pytest.approx(after, abs=1e-9)
+
+
+def test_a_refusal_changes_nothing():
+    """On a closed chain ccd raises before anything has moved."""
+    m = MECHANISMS['fourbar']()
+    q = m.solver().q
+    with pytest.raises(OptionError, match='would not stay closed'):
+        m.solver(SolverOptions(method='ccd')).solve()
+    assert m.solver().q.tolist() == q.tolist()
+
+
+def test_the_method_may_change_between_solves():
+    """Options are looked at anew by every solve."""
+    m = MECHANISMS['arm7']()
+    solver = m.solver()
+    goals = {'hand_goal': m.pose_of('hand', solver.joint_names, solver.q + 0.1)}
+    counted = []
+    for method in ('dls', 'jacobian_transpose', 'dls'):
+        solver.options = SolverOptions(method=method)
+        counted.append(solver.solve_pose(goals).iterations)
+    assert counted[0] == counted[2] < counted[1]
+
+
+def test_a_coupled_joint_follows_every_method():
+    """Whatever moves the master, its followers are where their polynomials say."""
+    for method in METHODS:
+        m = MECHANISMS['coupled']()
+        solver = m.solver(SolverOptions(method=method))
+        target = m.random_q(solver.joint_names, np.random.default_rng(5), 0.5)
+        pose = m.pose_of('tool', solver.joint_names, target)
+        solution = solver.solve_pose({'tool_goal': pose})
+        there = m.naive(solver.joint_names, solution.q, follow=False)
+        assert there.coupling_gap() <= 1e-12

@@ -1,0 +1,82 @@
+"""A watched solve: every iteration, in order, and the same answer as unwatched."""
+
+from ik_node.errors import ShapeError, UnknownFrameError
+from ik_node.solver.methods import trace
+from ik_node.solver.options import METHODS, SolverOptions
+from mechanisms import MECHANISMS
+import numpy as np
+import pytest
+
+UNIT = (0, 0, 0, 1)
+
+
+def parts(name='arm6'):
+    """Return a mechanism's tree and start, and a goal it can reach."""
+    m = MECHANISMS[name]()
+    solver = m.solver()
+    goals = {'hand_goal': m.pose_of('hand', solver.joint_names, solver.q + 0.1)}
+    return m, solver.tree, solver.q, goals
+
+
+@pytest.mark.parametrize('method', METHODS)
+def test_points_are_in_order(method):
+    """They begin at the start, count on, and their residuals are those of their q."""
+    m, tree, q, goals = parts()
+    found = trace(tree, q, SolverOptions(method=method, max_iterations=12), goals)
+    assert [point.iteration for point in found.points] == list(range(len(found.points)))
+    assert found.points[0].q.tolist() == q.tolist()
+    seconds = [point.seconds for point in found.points]
+    assert seconds == sorted(seconds)
+    position, quat = goals['hand_goal']
+    m.goals['hand_goal'].set_position(*position)
+    m.goals['hand_goal'].set_quaternion(*quat)
+    for point in found.points:
+        there = m.naive(tree.names, point.q)
+        moved, turned = there.residual(m.goals['hand_goal'])
+        assert point.position == pytest.approx(np.linalg.norm(moved), abs=1e-9)
+        assert point.orientation == pytest.approx(np.linalg.norm(turned), abs=1e-9)
+
+
+def test_watching_changes_nothing():
+    """The answer is the same unwatched, and that of `Solver.solve_pose`."""
+    m, tree, q, goals = parts()
+    for method in METHODS:
+        options = SolverOptions(method=method, restarts=0)
+        watched = trace(tree, q, options, goals)
+        unwatched = trace(tree, q, options, goals, watched=False)
+        assert unwatched.points == ()
+        assert watched.solution.q.tolist() == unwatched.solution.q.tolist()
+        assert watched.solution.status is unwatched.solution.status
+        solution = m.solver(options).solve_pose(goals, q)
+        assert solution.q.tolist() == watched.solution.q.tolist()
+        assert solution.iterations == watched.solution.iterations
+
+
+def test_every_chain_is_watched():
+    """Two arms: two runs of points, one after the other."""
+    m = MECHANISMS['two_arms']()
+    solver = m.solver()
+    goals = {n: m.pose_of(g.child.name) for n, g in m.goals.items()}
+    found = trace(solver.tree, solver.q + 0.1, SolverOptions(restarts=0), goals)
+    chains = [point.chain for point in found.points]
+    assert chains == sorted(chains)
+    assert set(chains) == {0, 1}
+
+
+def test_goals_are_named():
+    """A pose for no goal, and one that is none, are refused."""
+    _, tree, q, _ = parts()
+    with pytest.raises(UnknownFrameError, match=r"'foot'.*hand_goal"):
+        trace(tree, q, SolverOptions(), {'foot': ((0, 0, 0), UNIT)})
+    with pytest.raises(ShapeError, match='hand_goal'):
+        trace(tree, q, SolverOptions(), {'hand_goal': ((0, 0), UNIT)})
+
+
+def test_disabled_goals_take_no_part():
+    """As in a solve."""
+    m, _, q, _ = parts()
+    m.goals['hand_goal'].set_position(9, 9, 9)
+    m.goals['hand_goal'].enabled = False
+    found = trace(m.solver().tree, q, SolverOptions(method='sdls'))
+    assert found.solution.chains == ()
+    assert found.solution.q.tolist() == q.tolist()

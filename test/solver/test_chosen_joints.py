@@ -1,0 +1,184 @@
+"""Solving with chosen joints only: all others are held to the bit, whatever is asked."""
+
+from ik_node.errors import UnknownFrameError
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.status import Status
+from mechanisms import MECHANISMS
+import numpy as np
+import pytest
+
+FAR = ((3.0, 3.0, 3.0), (0, 0, 0, 1))
+CASES = {
+    'arm6': ('j1', 'j3', 'j5'),
+    'arm7': ('j2', 'j4', 'j6', 'j7'),
+    'planar': ('p2',),
+    'mixed': ('screw.EZ', 'lift', 'turn'),
+    'ball': ('shoulder', 'wrist.EX'),
+    'ball_limited': ('wrist', 'shoulder.EY'),
+    'universals': ('u1.EY', 'u2'),
+    'free_body': ('float.X', 'float.EZ', 'a2'),
+    'coupled': ('k1',),
+    'snake': ('s3', 's8', 's9', 's20', 's21'),
+}
+
+
+def moving(solver, chosen):
+    """Return which values of q are chosen."""
+    picked = [name in chosen or name.partition('.')[0] in chosen for name in solver.joint_names]
+    return np.array(picked)
+
+
+def following(m, solver):
+    """Return which values of q follow others."""
+    return np.array([bool(m.joints[n.partition('.')[0]].couplings) for n in solver.joint_names])
+
+
+@pytest.mark.parametrize('name', CASES)
+def test_chosen_joints_reach_what_they_can(name):
+    """A pose that the chosen joints alone can reach is reached by them alone."""
+    m = MECHANISMS[name]()
+    solver, rng = m.solver(), np.random.default_rng(1)
+    chosen = CASES[name]
+    free, q0 = moving(solver, chosen), solver.q
+    held = ~(free | following(m, solver))
+    for _ in range(10):
+        q = np.where(free, m.random_q(solver.joint_names, rng, 0.5), q0)
+        goals = {
+            key: m.pose_of(goal.child.name, solver.joint_names, q) for key, goal in m.goals.items()
+        }
+        solution = solver.solve_pose(goals, q0, joints=chosen)
+        assert solution.status is Status.CONVERGED, solution.message
+        np.testing.assert_array_equal(solution.q[held], q0[held])
+        there = m.naive(solver.joint_names, solution.q)
+        for key, goal in m.goals.items():
+            assert max(there.error(goal, goals[key])) <= 1e-6
+        assert there.limit_excess() <= 0.0
+        assert there.coupling_gap() <= 1e-12
+
+
+@pytest.mark.parametrize('name', CASES)
+def test_chosen_joints_do_what_they_can(name):
+    """A goal out of reach: the chosen ones stretch, no other moves, also when objects are set."""
+    m = MECHANISMS[name]()
+    solver = m.solver(SolverOptions(restarts=3))
+    chosen = CASES[name]
+    for joint in m.joints.values():
+        for dof in joint.dof:
+            joint.set_rest_pose_value(dof, 0.3)
+    free, q0 = moving(solver, chosen), solver.q
+    held = ~(free | following(m, solver))
+    solution = solver.solve_pose(dict.fromkeys(m.goals, FAR), q0, joints=iter(chosen))
+    assert solution.status is not Status.CONVERGED
+    np.testing.assert_array_equal(solution.q[held], q0[held])
+    assert (solution.q != q0).any()
+    for goal in m.goals.values():
+        goal.set_position(*FAR[0])
+    results = solver.solve(joints=chosen)
+    assert max(result.status for result in results) is not Status.CONVERGED
+    np.testing.assert_array_equal(solver.q[held], q0[held])
+
+
+def test_all_joints_move_again_afterwards():
+    """What was held in one solve is not held in the next."""
+    m = MECHANISMS['arm7']()
+    solver = m.solver()
+    wanted = {'hand_goal': m.pose_of('hand', solver.joint_names, solver.q + 0.1)}
+    before = solver.solve_pose(wanted).q
+    solver.solve_pose(wanted, joints=['j1'])
+    np.testing.assert_array_equal(solver.solve_pose(wanted).q, before)
+
+
+def test_one_arm_of_two():
+    """The left arm alone is solved; the right one's goal is told as missed."""
+    m = MECHANISMS['two_arms']()
+    solver = m.solver()
+    q0 = solver.q
+    left = [name for name in solver.joint_names if name.startswith('left')]
+    goals = {
+        f'{side}_goal': m.pose_of(f'{side}_hand', solver.joint_names, q0 + 0.1)
+        for side in ('left', 'right')
+    }
+    solution = solver.solve_pose(goals, q0, joints=left)
+    statuses = {tuple(chain.goal_errors): chain.status for chain in solution.chains}
+    assert statuses == {('left_goal',): Status.CONVERGED, ('right_goal',): Status.STALLED}
+    np.testing.assert_array_equal(solution.q[7:], q0[7:])
+
+
+@pytest.mark.parametrize(
+    ('name', 'held'), [('hexapod', ['p0']), ('fivebar', ['r1', 'r2']), ('two_arm_box', ['l2'])]
+)
+def test_loops_stay_closed_with_some_joints_held(name, held):
+    """A goal far away pulls; held joints do not move, loops do not open."""
+    m = MECHANISMS[name]()
+    solver = m.solver(SolverOptions(restarts=3))
+    q0 = solver.solve_pose({}).q
+    chosen = [joint for joint in m.joints if joint not in held and m.joints[joint].dof]
+    solution = solver.solve_pose(dict.fromkeys(m.goals, FAR), q0, joints=chosen)
+    assert solution.status is Status.STALLED
+    there = m.naive(solver.joint_names, solution.q)
+    assert max(max(there.error(closure)) for closure in m.closures.values()) <= 1e-6
+    stands = ~moving(solver, chosen)
+    np.testing.assert_array_equal(solution.q[stands], q0[stands])
+
+
+def test_an_open_loop_is_closed_by_chosen_joints():
+    """The crank stands, the others close the loop."""
+    m = MECHANISMS['fourbar']()
+    solver = m.solver()
+    q0 = solver.q
+    crank = solver.joint_names.index('crank')
+    q0[crank] = 1.0
+    solution = solver.solve_pose({}, q0, joints=['coupler', 'rocker', 'pin'])
+    assert solution.status is Status.CONVERGED
+    assert solution.q[crank] == 1.0
+    there = m.naive(solver.joint_names, solution.q)
+    assert max(there.error(m.closures['weld'])) <= 1e-6
+
+
+def test_no_joint_at_all():
+    """An empty choice: nothing moves, and what is not met is told."""
+    m = MECHANISMS['arm6']()
+    solver = m.solver()
+    q0 = solver.q
+    solution = solver.solve_pose({'hand_goal': FAR}, joints=[])
+    assert solution.status is Status.STALLED
+    np.testing.assert_array_equal(solution.q, q0)
+    there = {'hand_goal': m.pose_of('hand')}
+    assert solver.solve_pose(there, joints=[]).status is Status.CONVERGED
+
+
+def test_a_locked_joint_stays_locked_when_chosen():
+    """To choose a joint does not unlock it."""
+    m = MECHANISMS['arm7']()
+    m.joints['j2'].lock()
+    solver = m.solver()
+    q0 = solver.q
+    solution = solver.solve_pose({'hand_goal': FAR}, joints=['j2', 'j4'])
+    assert solution.q[1] == q0[1]
+    assert solution.q[3] != q0[3]
+
+
+def test_targets_of_other_joints_wait():
+    """A joint outside all chains with a target does not move unless it is chosen."""
+    m = MECHANISMS['planar']()
+    m.joint('lamp', 'base', 'EX')
+    m.joints['lamp'].set_target_values(0.7)
+    solver = m.solver()
+    m.goals['end_goal'].set_position(1.5, 1.0, 0)
+    solver.solve(joints=['p1', 'p2', 'p3'])
+    assert m.joints['lamp'].get_dof_value('EX') == 0.0
+    solver.solve(joints=['p1', 'p2', 'p3', 'lamp'])
+    assert m.joints['lamp'].get_dof_value('EX') == 0.7
+
+
+@pytest.mark.parametrize('names', [['nobody'], ['j1', 'nobody'], ['hand']])
+def test_an_unknown_joint(names):
+    """The name that is not known is told, and nothing is moved."""
+    m = MECHANISMS['arm6']()
+    solver = m.solver()
+    q0 = solver.q
+    with pytest.raises(UnknownFrameError, match=rf"no joint named '{names[-1]}'; known: .*j1"):
+        solver.solve(joints=names)
+    with pytest.raises(UnknownFrameError, match=names[-1]):
+        solver.solve_pose({'hand_goal': FAR}, joints=names)
+    np.testing.assert_array_equal(solver.q, q0)

@@ -1,0 +1,192 @@
+"""Driven joints: loops stay closed and in the branch they are in; truth from plain geometry."""
+
+import json
+from math import acos, atan2, cos, hypot, pi, remainder, sin, sqrt
+
+from closed_mechanisms import fourbar_arms
+from ik_node.kernels._jit import compiled
+from ik_node.robot import load_robot
+from ik_node.solver.solver import Solver
+from ik_node.solver.status import Status
+from mechanisms import MECHANISMS
+import numpy as np
+import pytest
+
+COUNT = 200 if compiled else 5
+UPPER, LOWER = 1, -1
+
+
+def meet(a, radius_a, b, radius_b, side):
+    """Return where two circles meet: left (1) or right (-1) of the way from a to b."""
+    dx, dy = b[0] - a[0], b[1] - a[1]
+    far = hypot(dx, dy)
+    along = (radius_a**2 - radius_b**2 + far**2) / (2 * far)
+    aside = side * sqrt(radius_a**2 - along**2)
+    return (a[0] + (along * dx - aside * dy) / far, a[1] + (along * dy + aside * dx) / far)
+
+
+def direction(a, b):
+    """Return the angle of the way from a to b."""
+    return atan2(b[1] - a[1], b[0] - a[0])
+
+
+def fourbar_truth(crank, side):
+    """Return the values of the four-bar (1.0, 0.4, 1.1, 0.9) for a crank angle and a branch."""
+    elbow = (0.4 * cos(crank), 0.4 * sin(crank))
+    pin = meet(elbow, 1.1, (1.0, 0.0), 0.9, side)
+    coupler, rocker = direction(elbow, pin), direction((1.0, 0.0), pin)
+    return {'crank': crank, 'coupler': coupler - crank, 'rocker': rocker, 'pin': coupler - rocker}
+
+
+def freudenstein(crank, side):
+    """Return the rocker's angle by Freudenstein's equation, another way to the same truth."""
+    k1, k2 = 1.0 / 0.4, 1.0 / 0.9
+    k3 = (0.4**2 - 1.1**2 + 0.9**2 + 1.0**2) / (2 * 0.4 * 0.9)
+    a = cos(crank) - k1 - k2 * cos(crank) + k3
+    b, c = -2 * sin(crank), k1 - (k2 + 1) * cos(crank) + k3
+    return 2 * atan2(-b - side * sqrt(b * b - 4 * a * c), 2 * a)
+
+
+def fourbar_hinged():
+    """Return the same four-bar closed by a hinge, which leaves a redundant row out."""
+    m = fourbar_arms('fourbar_hinged')
+    m.tip('coupler_end', 'coupler_link', (1.1, 0, 0))
+    m.closure('pin', 'rocker_link', 'coupler_end', 'hinge', xyz=(0.9, 0, 0))
+    return m
+
+
+FOURBARS = {
+    'fourbar': MECHANISMS['fourbar'],
+    'fourbar_pinned': MECHANISMS['fourbar_pinned'],
+    'fourbar_hinged': fourbar_hinged,
+}
+
+
+def values_of(solver, values):
+    """Return the values of some joints by name as q."""
+    return np.array([values[name] for name in solver.joint_names])
+
+
+def same_angle(found, wanted):
+    """Return whether two angles are the same to 1e-6, whole turns aside."""
+    return abs(remainder(found - wanted, 2 * pi)) <= 1e-6
+
+
+def assert_driven(m, solver, solution, driven):
+    """Ask that all is closed by the oracle, limits kept, and driven joints where they shall be."""
+    assert solution.status is Status.CONVERGED, solution.message
+    there = m.naive(solver.joint_names, solution.q)
+    assert all(max(there.error(closure)) <= 1e-6 for closure in m.closures.values())
+    assert there.limit_excess() <= 0.0
+    for name, value in driven.items():
+        assert solution.q[solver.joint_names.index(name)] == pytest.approx(value, abs=1e-9)
+
+
+@pytest.mark.parametrize('angle', np.linspace(0.2, 2.8, 14))
+@pytest.mark.parametrize('side', [UPPER, LOWER])
+def test_the_truth_is_true(angle, side):
+    """Freudenstein's equation and the circles agree, and the oracle finds the loop closed."""
+    values = fourbar_truth(angle, side)
+    assert same_angle(values['rocker'], freudenstein(angle, side))
+    m = FOURBARS['fourbar']()
+    names = m.solver().joint_names
+    there = m.naive(names, [values[name] for name in names])
+    assert max(there.error(m.closures['weld'])) <= 1e-12
+
+
+@pytest.mark.parametrize('side', [UPPER, LOWER])
+@pytest.mark.parametrize('name', FOURBARS)
+def test_a_fourbar_driven_from_anywhere_to_anywhere(name, side):
+    """The rocker is that of the start's branch, every time."""
+    m = FOURBARS[name]()
+    solver, rng = m.solver(), np.random.default_rng(7)
+    ends = [(0.2, 2.8), (2.8, 0.2), *rng.uniform(0.2, 2.8, (COUNT, 2)).tolist()]
+    for start, end in ends:
+        solution = solver.drive({'crank': end}, values_of(solver, fourbar_truth(start, side)))
+        assert_driven(m, solver, solution, {'crank': end})
+        rocker = solution.q[solver.joint_names.index('rocker')]
+        assert same_angle(rocker, fourbar_truth(end, side)['rocker']), (start, end)
+
+
+@pytest.mark.parametrize('side', [UPPER, LOWER])
+@pytest.mark.parametrize('name', FOURBARS)
+def test_a_fourbar_driven_by_a_joint_target(name, side):
+    """The crank's target value and `solve`, from object values to object values."""
+    m = FOURBARS[name]()
+    for goal in m.goals.values():
+        goal.enabled = False
+    solver, rng = m.solver(), np.random.default_rng(8)
+    crank, rocker = m.joints['crank'], m.joints['rocker']
+    for start, end in rng.uniform(0.2, 2.8, (COUNT, 2)).tolist():
+        solver.q = values_of(solver, fourbar_truth(start, side))
+        crank.set_target_values(end)
+        (result,) = solver.solve()
+        assert result.status is Status.CONVERGED, result.message
+        there = m.naive()
+        assert all(max(there.error(closure)) <= 1e-6 for closure in m.closures.values())
+        assert crank.get_dof_value('EZ') == pytest.approx(end, abs=1e-6)
+        assert same_angle(rocker.get_dof_value('EZ'), fourbar_truth(end, side)['rocker'])
+
+
+@pytest.mark.parametrize('side', [UPPER, LOWER])
+def test_a_fourbar_driven_through_full_turns(side):
+    """The crank goes round and round, forth and back; the branch stays."""
+    m = fourbar_hinged()
+    m.joints['crank'].set_limits('EZ', -np.inf, np.inf)
+    solver = m.solver()
+    q = values_of(solver, fourbar_truth(0.5, side))
+    for end in (0.5 + 4 * pi, 3.0, -9.0, 0.1):
+        solution = solver.drive({'crank': end}, q)
+        assert_driven(m, solver, solution, {'crank': end})
+        q = solution.q
+        assert same_angle(q[solver.joint_names.index('rocker')], freudenstein(end, side))
+
+
+def test_the_rocker_drives_up_to_where_the_bars_are_in_line():
+    """Beyond its reach the rocker stops there: loops closed, and not CONVERGED."""
+    m = fourbar_hinged()
+    m.joints['crank'].set_limits('EZ', -np.inf, np.inf)
+    solver = m.solver()
+    q = values_of(solver, fourbar_truth(1.5, UPPER))
+    # Crank and coupler in line: 1.5 from the crank's hinge to the pin.
+    least = pi - acos((1.0**2 + 0.9**2 - 0.7**2) / (2 * 0.9))
+    most = pi - acos((1.0**2 + 0.9**2 - 1.5**2) / (2 * 0.9))
+    low, high = sorted((least, most))
+    for wanted, reached in ((low - 0.3, low), (high + 0.3, high)):
+        solution = solver.drive({'rocker': wanted}, q)
+        assert solution.status is not Status.CONVERGED
+        there = m.naive(solver.joint_names, solution.q)
+        assert max(there.error(m.closures['pin'])) <= 1e-6
+        rocker = solution.q[solver.joint_names.index('rocker')]
+        assert rocker == pytest.approx(reached, abs=1e-3)
+
+
+def test_a_limit_ends_the_drive():
+    """A value beyond a limit: the joint stops at the limit, loops closed, not CONVERGED."""
+    m = FOURBARS['fourbar']()
+    solver = m.solver()
+    solution = solver.drive({'crank': 3.4})
+    assert solution.status is Status.STALLED
+    assert solution.q[solver.joint_names.index('crank')] == pytest.approx(2.8, abs=1e-6)
+    there = m.naive(solver.joint_names, solution.q)
+    assert max(there.error(m.closures['weld'])) <= 1e-6
+    assert there.limit_excess() <= 0.0
+
+
+def test_truth_data(shared):
+    """A four-bar in a tilted plane, driven from each pose to the seventh next of its branch."""
+    data = json.loads((shared / 'truth/fourbar_crank_rocker.json').read_text())
+    folder = (shared / data['model']).parent
+    robot = load_robot(folder / 'model.urdf', closures=folder / 'closures.yaml', assemble=False)
+    solver = Solver(robot)
+    for branch in {pose['branch'] for pose in data['poses']}:
+        poses = [pose for pose in data['poses'] if pose['branch'] == branch]
+        for start, end in zip(poses, poses[7:] + poses[:7], strict=True):
+            q0, q = (
+                [dict(zip(data['joints'], pose['q'], strict=True))[n] for n in solver.joint_names]
+                for pose in (start, end)
+            )
+            crank = solver.joint_names.index('crank_joint')
+            solution = solver.drive({'crank_joint': q[crank]}, q0)
+            assert solution.status is Status.CONVERGED
+            assert all(same_angle(a, b) for a, b in zip(solution.q, q, strict=True))

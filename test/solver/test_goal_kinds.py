@@ -1,0 +1,174 @@
+"""Goals beyond a pose: look-at, point on a plane or line, distance, relative, centre of mass."""
+
+from ik_node.errors import TopologyError
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.status import Status
+from mechanisms import MECHANISMS
+import numpy as np
+import pytest
+
+STARTS = 20
+
+
+def random_starts(mechanism, solver, seed=0):
+    """Return random joint values between the limits."""
+    rng = np.random.default_rng(seed)
+    return [mechanism.random_q(solver.joint_names, rng, 3.0) for _ in range(STARTS)]
+
+
+def solved(mechanism, solver, goal, q0):
+    """Solve for a goal where it stands and return the oracle at the answer."""
+    (result,) = [r for r in start_at(solver, q0).solve() if goal.name in r.goal_errors]
+    assert result.status is Status.CONVERGED, result.message
+    there = mechanism.naive()
+    assert max(there.error(goal)) <= 1e-6
+    assert there.limit_excess() <= 0.0
+    for closure in mechanism.closures.values():
+        assert max(there.error(closure)) <= 1e-6
+    return there
+
+
+def start_at(solver, q0):
+    """Put the joints somewhere, and return their solver."""
+    solver.q = q0
+    return solver
+
+
+@pytest.mark.parametrize('name', ['arm6', 'arm7', 'two_arm_box', 'hexapod'])
+def test_a_link_looks_at_a_point(name):
+    """From any start, half a turn away included, the axis comes to point at the target."""
+    m = MECHANISMS[name]().go_home()
+    (old,) = m.goals.values()
+    old.enabled = False
+    goal = m.goal('look', old.child.name)
+    goal.kind = 'look_at'
+    point, _ = m.pose_of(old.child.name)
+    sight = m.naive().world(old.child)[:3, 2]
+    aside = 0.3 if m.closures else 2.0
+    goal.set_position(*(point + 3.0 * sight + aside * np.array((0.3, 0.5, 0.1))))
+    solver = m.solver()
+    starts = [solver.q] if m.closures else random_starts(m, solver)
+    for q0 in starts:
+        there = solved(m, solver, goal, q0)
+        link = there.world(goal.child)
+        towards = goal.position - link[:3, 3]
+        assert link[:3, 2] @ towards == pytest.approx(np.linalg.norm(towards))
+
+
+def test_a_target_right_behind():
+    """A sight that has to turn by half a turn is no trap."""
+    m = MECHANISMS['arm7']()
+    (goal,) = m.goals.values()
+    goal.kind = 'look_at'
+    link = m.naive().world(goal.child)
+    goal.set_position(*(link[:3, 3] - 2.0 * link[:3, 2]))
+    solver = m.solver(SolverOptions(restarts=0))
+    solved(m, solver, goal, solver.q)
+
+
+def test_two_arms_look_at_each_other():
+    """A look-at goal on a moving link: the target moves as well."""
+    m = MECHANISMS['two_arms']()
+    left, right = (g.child.name for g in m.goals.values())
+    for goal in m.goals.values():
+        goal.enabled = False
+    goal = m.goal('look', left, parent=right)
+    goal.kind = 'look_at'
+    solver = m.solver()
+    for q0 in random_starts(m, solver):
+        solved(m, solver, goal, q0)
+
+
+@pytest.mark.parametrize(('dof', 'free'), [('Z', [0, 1]), ('X Y', [2])])
+def test_a_point_on_a_plane_or_a_line(dof, free):
+    """Counted in the goal's axes, Z is its xy plane and X Y its z axis; the rest is free."""
+    m = MECHANISMS['arm6']()
+    (goal,) = m.goals.values()
+    goal.set_goal_dof(*dof.split())
+    goal.axes = 'goal'
+    goal.set_position(0.3, 0.1, 0.5)
+    goal.set_euler(0.4, 0.3, 0.2)
+    solver = m.solver()
+    slid = []
+    for q0 in random_starts(m, solver):
+        there = solved(m, solver, goal, q0)
+        local = np.linalg.inv(there.world(goal)) @ there.world(goal.child)[:, 3]
+        slid.append(local[free])
+    assert np.ptp(slid, axis=0).min() > 0.05
+
+
+def test_a_distance():
+    """A point of a link keeps a distance from another link, whichever way."""
+    m = MECHANISMS['two_arms']()
+    left, right = (g.child.name for g in m.goals.values())
+    for goal in m.goals.values():
+        goal.enabled = False
+    goal = m.goal('apart', left, parent=right)
+    goal.kind, goal.distance = 'distance', 0.35
+    solver = m.solver()
+    for q0 in random_starts(m, solver):
+        there = solved(m, solver, goal, q0)
+        gap = there.world(m.links[left])[:3, 3] - there.world(m.links[right])[:3, 3]
+        assert np.linalg.norm(gap) == pytest.approx(0.35, abs=1e-6)
+
+
+def test_a_relative_pose():
+    """A goal that hangs under a link asks for a pose in that link's frame."""
+    m = MECHANISMS['two_arms']()
+    left, right = (g.child.name for g in m.goals.values())
+    for goal in m.goals.values():
+        goal.enabled = False
+    goal = m.goal('mate', left, parent=right, axes='goal')
+    goal.set_position(0.05, 0.0, 0.2)
+    goal.set_euler(np.pi, 0.0, 0.3)
+    solver = m.solver()
+    for q0 in random_starts(m, solver)[:8]:
+        there = solved(m, solver, goal, q0)
+        relative = np.linalg.inv(there.world(m.links[right])) @ there.world(m.links[left])
+        np.testing.assert_allclose(relative[:3, 3], (0.05, 0.0, 0.2), atol=1e-6)
+
+
+@pytest.mark.parametrize('name', ['arm7', 'walker', 'hexapod'])
+def test_the_centre_of_mass(name):
+    """It comes over a point, loops closed; masses anywhere in the tree count."""
+    m, rng = MECHANISMS[name]().go_home(), np.random.default_rng(3)
+    for link in m.links.values():
+        link.mass = rng.uniform(0.5, 2.0)
+        link.centre_of_mass = rng.normal(size=3) * 0.02
+    for old in m.goals.values():
+        old.enabled = False
+    root = next(iter(m.links))
+    goal = m.goal('balance', root, 'X Y')
+    goal.kind = 'centre_of_mass'
+    now = m.naive().centre_of_mass(m.links[root])
+    goal.set_position(*np.add(now, (0.01, -0.015, 5.0)))
+    solver = m.solver()
+    there = solved(m, solver, goal, solver.q)
+    centre = there.centre_of_mass(m.links[root])
+    np.testing.assert_allclose(centre[:2], goal.position[:2], atol=1e-6)
+    np.testing.assert_allclose(goal.get_residual(), 0.0, atol=1e-6)
+
+
+def test_a_centre_of_mass_without_masses():
+    """Where nothing has a mass there is no centre: an error that says what to give."""
+    m = MECHANISMS['arm6']()
+    (goal,) = m.goals.values()
+    goal.kind = 'centre_of_mass'
+    with pytest.raises(TopologyError, match=r'no centre of mass: set Link\.mass'):
+        m.solver().solve()
+    with pytest.raises(TopologyError, match='no mass'):
+        goal.get_residual()
+
+
+def test_nothing_is_seen_from_where_it_stands():
+    """A target in the link's own origin has no direction: not met, and no NaN."""
+    m = MECHANISMS['arm6']()
+    (goal,) = m.goals.values()
+    goal.kind = 'look_at'
+    goal.set_position(*m.pose_of(goal.child.name)[0])
+    for joint in m.joints.values():
+        if joint.dof:
+            joint.lock()
+    (result,) = m.solver().solve()
+    assert result.status is Status.STALLED
+    assert result.goal_errors[goal.name].orientation == pytest.approx(np.pi)

@@ -1,0 +1,72 @@
+"""Angles of targets and rest poses are meant modulo a turn, unless turns are tracked."""
+
+from building import Mechanism
+import numpy as np
+import pytest
+
+
+def hinge(dofs='EZ', limits=None):
+    """Return a mechanism with one joint, pulled by a distant and harmless goal."""
+    m = Mechanism('hinge')
+    m.root('base')
+    joint = m.joint('joint', 'base', dofs, limits=limits)
+    m.goal('free', 'joint_link', 'Z')
+    return m, joint
+
+
+@pytest.mark.parametrize('wish', ['target', 'rest_pose'])
+@pytest.mark.parametrize(
+    ('start', 'wanted', 'limits', 'expected'),
+    [
+        (0.0, 2 * np.pi + 0.1, None, 0.1),
+        (6.0, 0.2, None, 2 * np.pi + 0.2),
+        (6.0, 0.2, (-6.1, 6.1), 0.2),
+        (-20.0, 0.0, None, -6 * np.pi),
+        (3.0, -3.0, None, 2 * np.pi - 3.0),
+        (3.0, -3.0, (-3.1, 3.1), -3.0),
+    ],
+)
+def test_the_nearest_turn_within_limits(wish, start, wanted, limits, expected):
+    """A turn more or less is the same place; the nearest is meant."""
+    m, joint = hinge(limits=limits)
+    joint.set_dof_values(start)
+    getattr(joint, f'set_{wish}_values')(wanted)
+    solver = m.solver()
+    for _ in range(60):
+        solver.solve()
+    assert joint.get_dof_value('EZ') == pytest.approx(expected, abs=1e-3)
+
+
+def test_tracked_turns():
+    """With track_joint_wrap the turns count: it goes all the way."""
+    m, joint = hinge()
+    joint.track_joint_wrap = True
+    joint.set_target_values(2 * np.pi + 0.1)
+    m.solver().solve()
+    assert joint.get_dof_value('EZ') == pytest.approx(2 * np.pi + 0.1, abs=1e-6)
+
+
+def test_a_limited_ball_takes_the_nearest_triple():
+    """Euler angles (pi, pi - y, pi) are those of (0, y, 0): the ball stays where it may be."""
+    m, joint = hinge('EX EY EZ', (-1.0, 1.0))
+    joint.set_max_limit('EX', 4.0)
+    joint.set_max_limit('EY', 4.0)
+    joint.set_max_limit('EZ', 4.0)
+    joint.set_target_values(np.pi, np.pi - 0.4, np.pi)
+    m.solver().solve()
+    np.testing.assert_allclose(joint.dof_values[3:], (0.0, 0.4, 0.0), atol=1e-6)
+
+
+def test_the_start_that_is_given_counts():
+    """`solve_pose` goes by its q0, not by where the joints are."""
+    m, joint = hinge()
+    joint.set_target_values(0.1)
+    solution = m.solver().solve_pose({}, (4 * np.pi,))
+    # nothing is asked of it: it just goes to its target as written
+    assert solution.q[0] == pytest.approx(0.1)
+    pose = {'free': ((0, 0, 0), (0, 0, 0, 1))}
+    m2, other = hinge()
+    other.set_target_values(0.1)
+    m2.goals['free'].set_goal_dof('EX')
+    solution = m2.solver().solve_pose(pose, (4 * np.pi,))
+    assert solution.q[0] == pytest.approx(4 * np.pi + 0.1, abs=1e-6)

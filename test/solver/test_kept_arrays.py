@@ -1,0 +1,94 @@
+"""What `update_structure` keeps: the arrays of every chain that has not changed."""
+
+from ik_node.model.closure import Closure
+from ik_node.model.link import Link
+from mechanisms import MECHANISMS
+import numpy as np
+
+
+def arrays(solver):
+    """Return the arrays of every chain by what it is asked."""
+    solver.solve()
+    return {
+        chain.names.constraints: chain.flat.ints
+        for problem in solver._structure.problems.values()
+        for chain in problem.chains
+    }
+
+
+def test_nothing_has_changed():
+    """All arrays stay, and so does the workspace."""
+    m = MECHANISMS['hexapod']().go_home()
+    solver = m.solver()
+    before = arrays(solver)
+    solver.update_structure()
+    after = arrays(solver)
+    assert after.keys() == before.keys()
+    assert all(after[key] is before[key] for key in before)
+
+
+def test_one_arm_has_changed():
+    """A closure on one of two arms leaves the other arm's arrays as they are."""
+    m = MECHANISMS['two_arms']()
+    left, right = m.goals.values()
+    solver = m.solver()
+    before = arrays(solver)
+    pin = Closure('pin', 'point')
+    pin.set_position(*m.pose_of(left.child.name)[0])
+    next(iter(m.links.values())).add_child(pin)
+    pin.make_closure(left.child)
+    solver.update_structure()
+    after = arrays(solver)
+    assert ('pin', left.name) in after
+    assert after[right.name,] is before[right.name,]
+    pin.enabled = False
+    assert arrays(solver)[left.name,] is before[left.name,]
+
+
+def test_a_link_elsewhere_has_changed():
+    """A new joint renumbers everything; what comes out the same stays the same object."""
+    m = MECHANISMS['two_arms']()
+    solver = m.solver()
+    before = arrays(solver)
+    last = list(m.links)[-1]
+    m.joint('finger', last, 'EZ')
+    solver.update_structure()
+    after = arrays(solver)
+    kept = [key for key in before if after[key] is before[key]]
+    assert kept, 'the arm that comes first is laid out as before'
+
+
+def test_a_link_of_the_chain_has_moved():
+    """A changed length is a changed chain: solved for as it is now."""
+    m = MECHANISMS['arm6']()
+    solver = m.solver()
+    (goal,) = m.goals.values()
+    goal.set_goal_dof('X', 'Y', 'Z')
+    goal.set_position(0.3, 0.1, 0.5)
+    solver.update_structure()
+    before = arrays(solver)
+    goal.child.set_position(*np.add(goal.child.position, (0.0, 0.0, 0.1)))
+    solver.update_structure()
+    after = arrays(solver)
+    assert after[goal.name,] is not before[goal.name,]
+    assert max(m.naive().error(goal)) < 1e-6
+
+
+def test_masses_are_read_anew():
+    """A link that has become heavier moves the centre of mass."""
+    m = MECHANISMS['arm6']()
+    (goal,) = m.goals.values()
+    goal.set_goal_dof('X')
+    goal.kind = 'centre_of_mass'
+    body = goal.child
+    root = next(link for link in m.links.values() if isinstance(link, Link))
+    goal.remove_child(body)
+    goal.make_closure(root)
+    body.mass = root.mass = 1.0
+    solver = m.solver()
+    goal.set_position(0.05, 0.0, 0.0)
+    solver.solve()
+    body.mass = 3.0
+    solver.update_structure()
+    solver.solve()
+    np.testing.assert_allclose(m.naive().centre_of_mass(root)[0], 0.05, atol=1e-6)

@@ -1,0 +1,240 @@
+"""A robot that grasps, lets go, plants a foot and lifts it, while one solver lives on."""
+
+from building import Mechanism, split
+from ik_node.model.closure import Closure
+from ik_node.solver.status import Status
+from mechanisms import MECHANISMS
+import numpy as np
+import pytest
+
+UNIT = (0, 0, 0, 1)
+
+
+def weld(name, parent, link):
+    """Hold a link where it is now in another link; return the closure."""
+    closure = Closure(name)
+    here = np.linalg.inv(parent.matrix_world) @ link.matrix_world
+    position, quat = split(here)
+    closure.set_position(*position)
+    closure.set_quaternion(*quat)
+    parent.add_child(closure)
+    closure.make_closure(link)
+    return closure
+
+
+def undo(closure):
+    """Release what a closure holds."""
+    closure.remove_child(closure.child)
+    closure.parent.remove_child(closure)
+
+
+def ask(goal, position, quat_xyzw=UNIT):
+    """Write a pose into a goal and switch it on."""
+    goal.set_position(*position)
+    goal.set_quaternion(*quat_xyzw)
+    goal.enabled = True
+
+
+def solved(m, solver, *closures):
+    """Solve; all is met by the oracle, within limits. Return the oracle."""
+    results = solver.solve()
+    assert results
+    assert all(result.status is Status.CONVERGED for result in results), results
+    there = m.naive()
+    asked = [goal for goal in m.goals.values() if goal.enabled]
+    for closer in (*closures, *asked):
+        assert max(there.error(closer)) <= 1e-6
+    found = {name for r in results for name in (*r.goal_errors, *r.closure_errors)}
+    assert found == {closer.name for closer in (*closures, *asked)}
+    assert there.limit_excess() <= 0.0
+    return there
+
+
+def place(there, link):
+    """Return the pose of a link that the oracle finds."""
+    return there.world(link)
+
+
+def walking():
+    """Return a floating body with two legs of six values, and a goal for body and feet."""
+    m = Mechanism('walking')
+    m.root('ground')
+    m.joint('float', 'ground', 'X Y Z EX EY EZ', (0, 0, 0.85), link='body')
+    for side, y in (('l', 0.1), ('r', -0.1)):
+        m.joint(f'{side}_hip', 'body', 'EX EY EZ', (0, y, 0), limits=(-1.5, 1.5))
+        m.joint(f'{side}_knee', f'{side}_hip_link', 'EY', (0, 0, -0.4), limits=(0.0, 2.5))
+        m.joint(f'{side}_ankle', f'{side}_knee_link', 'EX EY', (0, 0, -0.4), limits=(-1.2, 1.2))
+        m.tip(f'{side}_foot', f'{side}_ankle_link', (0, 0, -0.1))
+        m.goal(f'{side}_goal', f'{side}_foot')
+    m.goal('body_goal', 'body')
+    return m
+
+
+def test_feet_planted_and_lifted():
+    """Steps forward: the foot that stands stays where it was put, the other goes ahead."""
+    m = walking()
+    solver = m.solver()
+    for side, y in (('l', 0.1), ('r', -0.1)):
+        ask(m.goals[f'{side}_goal'], (0, y, 0))
+    ask(m.goals['body_goal'], (0, 0, 0.8))
+    solved(m, solver)
+    for goal in m.goals.values():
+        goal.enabled = False
+    feet = {side: weld(side, m.links['ground'], m.links[f'{side}_foot']) for side in 'lr'}
+    solver.update_structure()
+    for step in range(6):
+        # both feet stand, the body moves over one
+        side, y = (('l', 0.1), ('r', -0.1))[step % 2]
+        stands = {s: place(m.naive(), m.links[f'{s}_foot']) for s in 'lr'}
+        x = 0.05 * step
+        ask(m.goals['body_goal'], (x, -0.5 * y, 0.78))
+        there = solved(m, solver, *feet.values())
+        for s in 'lr':
+            np.testing.assert_allclose(place(there, m.links[f'{s}_foot']), stands[s], atol=1e-6)
+        # one is lifted and put down ahead, the other stays
+        undo(feet.pop(side))
+        solver.update_structure()
+        ask(m.goals[f'{side}_goal'], (x + 0.05, y, 0.06))
+        solved(m, solver, *feet.values())
+        ask(m.goals[f'{side}_goal'], (x + 0.1, y, 0.0))
+        there = solved(m, solver, *feet.values())
+        other = 'lr'[1 - step % 2]
+        np.testing.assert_allclose(
+            place(there, m.links[f'{other}_foot']), stands[other], atol=2e-6
+        )
+        m.goals[f'{side}_goal'].enabled = False
+        feet[side] = weld(side, m.links['ground'], m.links[f'{side}_foot'])
+        solver.update_structure()
+    assert m.links['body'].matrix_world[0, 3] == pytest.approx(0.25, abs=1e-6)
+
+
+def bench():
+    """Return two arms in front of a box that lies loose, with a handle on either side."""
+    m = MECHANISMS['two_arms']()
+    m.root('room')
+    m.joint('loose', 'room', 'X Y Z EX EY EZ', (0.5, 0.0, 0.4), link='box')
+    for side, y in (('left', 0.2), ('right', -0.2)):
+        m.tip(f'{side}_handle', 'box', (0, y, 0), (np.pi, 0, 0))
+    return m
+
+
+def test_a_box_grasped_carried_and_released_by_two_arms():
+    """Hands go to the handles, hold, carry, let go and leave; what is loose stays where it is."""
+    m = bench()
+    solver = m.solver()
+    box = m.links['box']
+    lies = place(m.naive(), box)
+    for side in ('left', 'right'):
+        ask(m.goals[f'{side}_goal'], *split(place(m.naive(), m.links[f'{side}_handle'])))
+    there = solved(m, solver)
+    np.testing.assert_array_equal(place(there, box), lies)
+
+    grips = [
+        weld(f'{s}_grip', m.links[f'{s}_hand'], m.links[f'{s}_handle']) for s in ('left', 'right')
+    ]
+    for side in ('left', 'right'):
+        m.goals[f'{side}_goal'].enabled = False
+    carry = m.goal('carry', 'box')
+    solver.update_structure()
+    assert len(solver.chains) == 1
+    for position, turn in (
+        ((0.5, 0.05, 0.5), 0.0),
+        ((0.45, 0.0, 0.45), 0.15),
+        ((0.5, 0.1, 0.4), 0),
+    ):
+        ask(carry, position, (0, 0, np.sin(turn / 2), np.cos(turn / 2)))
+        solved(m, solver, *grips)
+
+    for grip in grips:
+        undo(grip)
+    carry.enabled = False
+    solver.update_structure()
+    lies = place(m.naive(), box)
+    for side, y in (('left', 0.5), ('right', -0.5)):
+        ask(
+            m.goals[f'{side}_goal'],
+            (0.35, y, 0.6),
+            split(place(m.naive(), m.links[f'{side}_hand']))[1],
+        )
+    assert len(solver.solve()) == 2
+    there = solved(m, solver)
+    np.testing.assert_array_equal(place(there, box), lies)
+    np.testing.assert_allclose(split(lies)[0], (0.5, 0.1, 0.4), atol=1e-6)
+
+
+def test_a_box_moved_from_the_table_to_the_hand_and_back():
+    """The box hangs below the table, then below the hand, then below the table again."""
+    m = MECHANISMS['arm7']()
+    m.tip('table', 'base', (0.5, 0.1, 0.2))
+    m.tip('box', 'table', (0.0, 0.0, 0.1), (np.pi, 0, 0))
+    solver = m.solver()
+    goal, box, holder = m.goals['hand_goal'], m.links['box'], m.joints['box_fixed']
+    lies = place(m.naive(), box)
+    ask(goal, *split(lies))
+    there = solved(m, solver)
+    np.testing.assert_allclose(place(there, m.links['hand']), lies, atol=1e-6)
+
+    m.links['table'].detach_child(holder)
+    m.links['hand'].attach_child(holder)
+    goal.enabled = False
+    carry = m.goal('carry', 'box')
+    solver.update_structure()
+    np.testing.assert_allclose(place(m.naive(), box), lies, atol=1e-9)
+    put = ((0.45, -0.2, 0.35), split(lies)[1])
+    ask(carry, *put)
+    there = solved(m, solver)
+    np.testing.assert_allclose(place(there, box)[:3, 3], put[0], atol=1e-6)
+
+    m.links['hand'].detach_child(holder)
+    m.links['table'].attach_child(holder)
+    carry.enabled = False
+    solver.update_structure()
+    lies = place(m.naive(), box)
+    ask(goal, (0.3, 0.2, 0.6), put[1])
+    there = solved(m, solver)
+    np.testing.assert_allclose(place(there, box), lies, atol=1e-12)
+    np.testing.assert_allclose(place(there, m.links['hand'])[:3, 3], (0.3, 0.2, 0.6), atol=1e-6)
+
+
+def test_a_plain_move_keeps_the_local_pose():
+    """remove_child and add_child take the box along to another parent, pose in the parent kept."""
+    m = MECHANISMS['arm7']()
+    m.tip('table', 'base', (0.5, 0.1, 0.2))
+    m.tip('box', 'table', (0.0, 0.0, 0.1))
+    solver = m.solver()
+    m.links['table'].remove_child(m.joints['box_fixed'])
+    m.links['hand'].add_child(m.joints['box_fixed'])
+    m.goals['hand_goal'].enabled = False
+    carry = m.goal('carry', 'box')
+    solver.update_structure()
+    ask(carry, (0.4, 0.1, 0.5), (1, 0, 0, 0))
+    there = solved(m, solver)
+    np.testing.assert_allclose(place(there, m.links['hand'])[:3, 3], (0.4, 0.1, 0.6), atol=1e-6)
+
+
+@pytest.mark.parametrize('name', ['arm7', 'ball', 'hexapod', 'two_arm_box', 'snake'])
+def test_locks_between_solves(name):
+    """Each joint in turn is locked, holds to the bit, and is free again; no update is needed."""
+    m = MECHANISMS[name]()
+    solver, rng = m.solver(), np.random.default_rng(2)
+    (goal,) = m.goals.values()
+    home = solver.solve_pose({}).q
+    for joint in [*m.joints.values()][:8]:
+        if not joint.dof:
+            continue
+        dof = joint.dof[int(rng.integers(len(joint.dof)))]
+        q = solver.solve_pose({}, home + rng.uniform(-0.1, 0.1, home.size)).q
+        pose = split(m.naive(solver.joint_names, q).ends(goal)[0])
+        solver.q = home
+        ask(goal, *pose)
+        joint.lock(dof)
+        before = joint.dof_values[dof]
+        results = solver.solve()
+        there = m.naive()
+        assert joint.dof_values[dof] == before
+        assert all(max(there.error(closure)) <= 1e-6 for closure in m.closures.values())
+        assert there.limit_excess() <= 0.0
+        met = max(there.error(goal)) <= 1e-6
+        assert met == all(result.status is Status.CONVERGED for result in results)
+        joint.unlock(dof)
+        solved(m, solver, *m.closures.values())

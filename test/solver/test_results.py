@@ -1,0 +1,111 @@
+"""What a result says: condition number, the worst, active limits, the reason."""
+
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.result import PoseError, SolveResult
+from ik_node.solver.status import Status
+from kernel_calls import Rows
+from mechanisms import MECHANISMS
+import numpy as np
+import pytest
+
+
+def at_home(name):
+    """Return a mechanism with its goals where its links are, and the result of a solve."""
+    m = MECHANISMS[name]().go_home()
+    for goal in m.goals.values():
+        position, quat = m.pose_of(goal.child.name)
+        goal.set_position(*position)
+        goal.set_quaternion(*quat)
+    solver = m.solver()
+    return m, solver, solver.solve()
+
+
+def test_the_condition_number_of_an_arm():
+    """Largest by smallest singular value of the Jacobian, as NumPy finds it."""
+    m, solver, (result,) = at_home('arm6')
+    jacobian = np.vstack([*Rows(m).at(solver.q)[1].values()])
+    assert result.condition_number == pytest.approx(np.linalg.cond(jacobian), rel=1e-6)
+
+
+def test_a_singular_configuration_is_infinite():
+    """A wrist with two axes in line: there is a direction in which nothing moves."""
+    m = MECHANISMS['arm6']()
+    solver = m.solver()
+    solver.q = np.zeros(6)
+    (goal,) = m.goals.values()
+    position, quat = m.pose_of(goal.child.name)
+    goal.set_position(*position)
+    goal.set_quaternion(*quat)
+    (result,) = solver.solve()
+    assert result.status is Status.CONVERGED
+    assert result.condition_number > 1e7
+
+
+@pytest.mark.parametrize('name', ['fourbar', 'hexapod', 'two_arm_box'])
+def test_rows_that_are_always_redundant_do_not_count(name):
+    """A planar loop in space has three rows too many and is well conditioned all the same."""
+    _, solver, results = at_home(name)
+    assert all(1.0 <= result.condition_number < 1e4 for result in results)
+    solution = solver.solve_pose({})
+    assert solution.condition_number >= 1.0
+
+
+def test_the_condition_number_is_that_of_its_answer():
+    """Asked for later, after other solves, it is still that of the result's own q."""
+    m, solver, (result,) = at_home('arm6')
+    now = at_home('arm6')[2][0].condition_number
+    (goal,) = m.goals.values()
+    goal.set_position(*(goal.position * 0.7))
+    solver.solve()
+    assert result.condition_number == now
+
+
+def test_nothing_asked_is_well_conditioned():
+    """Without goals and closures there is nothing that could be badly conditioned."""
+    m = MECHANISMS['arm6']()
+    assert m.solver().solve_pose({}).condition_number == 1.0
+
+
+def result_of(**errors):
+    """Return a result that is off."""
+    return SolveResult(
+        status=Status.STALLED,
+        iterations=3,
+        starts=1,
+        solve_time=1e-3,
+        goal_errors={name: PoseError(*error) for name, error in errors.items()},
+        closure_errors={},
+        active_limits=('elbow',),
+        tolerances={name: PoseError(1e-6, 1e-1) for name in errors},
+    )
+
+
+def test_the_worst_is_measured_by_tolerances():
+    """A tenth of a radian may be nothing beside a tenth of a millimetre."""
+    result = result_of(left=(1e-4, 0.0), right=(0.0, 0.09))
+    assert result.worst == 'left'
+    assert "goal 'left' is 0.0001 m, 0 rad off" in result.message
+    assert 'at limits: elbow' in result.message
+
+
+def test_tolerances_are_those_of_the_objects():
+    """Each goal's own tolerance, else the thresholds of the options."""
+    m = MECHANISMS['two_arms']()
+    one, other = m.goals.values()
+    one.tolerance = (1e-3, 1e-2)
+    options = SolverOptions(translation_converge_threshold=1e-5)
+    results = m.solver(options).solve()
+    allowed = {name: t for result in results for name, t in result.tolerances.items()}
+    assert allowed[one.name] == (1e-3, 1e-2)
+    assert allowed[other.name] == (1e-5, 1e-6)
+
+
+def test_the_worst_chain_of_a_solution():
+    """The solution's worst is that of the chain with the worst status."""
+    m = MECHANISMS['two_arms']()
+    one, other = m.goals.values()
+    far = {one.name: m.pose_of(one.child.name), other.name: ((9.0, 9.0, 9.0), (0, 0, 0, 1))}
+    solution = m.solver(SolverOptions(restarts=0)).solve_pose(far)
+    assert solution.status is not Status.CONVERGED
+    assert solution.worst == other.name
+    assert other.name in solution.message

@@ -1,0 +1,125 @@
+"""One iteration at a time: a solve that can be watched."""
+
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.status import Status
+from mechanisms import MECHANISMS
+import numpy as np
+import pytest
+
+MANY = 200
+
+
+def steps(solver):
+    """Step until it is done; return what every step found, and q after it."""
+    found = []
+    for _ in range(MANY):
+        results = solver.step()
+        found.append((results, solver.q))
+        if all(result.status is not Status.TIMEOUT for result in results):
+            return found
+    raise AssertionError('no end')
+
+
+@pytest.mark.parametrize('name', ['arm6', 'fourbar', 'hexapod', 'two_arms', 'coupled'])
+def test_steps_come_to_the_answer_of_a_solve(name):
+    """The same machine, looked at in between: same answer, same number of iterations."""
+    m = MECHANISMS[name]().go_home()
+    solver, rng = m.solver(SolverOptions(restarts=0)), np.random.default_rng(2)
+    home = solver.q
+    near = np.clip(home + rng.uniform(-0.1, 0.1, home.size), *limits(m, solver))
+    solver.q = near
+    solver.solve_pose({})
+    place(m)
+    solver.q = home
+    wanted = solver.solve()
+    answer = solver.q
+    solver.q = home
+    found = steps(solver)
+    last, q = found[-1]
+    assert [r.status for r in last] == [r.status for r in wanted]
+    assert [r.iterations for r in last] == [r.iterations for r in wanted]
+    np.testing.assert_array_equal(q, answer)
+    assert max(r.iterations for r in wanted) >= len(found) - 1 > 0
+
+
+def place(mechanism):
+    """Put every goal where its link is."""
+    for goal in mechanism.goals.values():
+        position, quat = mechanism.pose_of(goal.child.name)
+        goal.set_position(*position)
+        goal.set_quaternion(*quat)
+
+
+def limits(mechanism, solver):
+    """Return the limits of all values."""
+    owner = solver.tree.owner
+    return (
+        np.array([j.min_dof_limit[d] for j, d in owner]),
+        np.array([j.max_dof_limit[d] for j, d in owner]),
+    )
+
+
+def test_what_a_step_reports_is_where_the_joints_are():
+    """The residuals of every step are those of its q, by the oracle, rejected steps included."""
+    m = MECHANISMS['arm6']()
+    (goal,) = m.goals.values()
+    goal.set_position(3.0, 0.0, 0.0)  # out of reach: steps are rejected
+    solver = m.solver()
+    for _ in range(40):
+        (result,) = solver.step()
+        position, orientation = m.naive().error(goal)
+        assert result.goal_errors[goal.name].position == pytest.approx(position, abs=1e-12)
+        assert result.goal_errors[goal.name].orientation == pytest.approx(orientation, abs=1e-9)
+
+
+def test_a_moved_goal_is_followed():
+    """A step begins anew when its goal has moved, also after it was done."""
+    m = MECHANISMS['arm6']()
+    (goal,) = m.goals.values()
+    place(m)
+    solver = m.solver()
+    steps(solver)
+    goal.set_position(*np.add(goal.position, (0.0, 0.05, 0.02)))
+    found = steps(solver)
+    assert found[-1][0][0].status is Status.CONVERGED
+    assert m.naive().error(goal)[0] < 1e-6
+
+
+def test_moved_joints_begin_anew():
+    """Joints that somebody else has moved are where the next step starts from."""
+    m = MECHANISMS['arm6']()
+    (goal,) = m.goals.values()
+    place(m)
+    goal.set_position(*np.add(goal.position, (0.0, 0.1, 0.0)))
+    solver = m.solver()
+    solver.step()
+    solver.step()
+    solver.q = np.zeros(6)
+    (result,) = solver.step()
+    assert result.iterations == 1
+    assert np.abs(solver.q).max() < 1.5
+
+
+def test_steps_do_not_restart():
+    """There is no jump to another start, whatever the options."""
+    m = MECHANISMS['arm7']()
+    (goal,) = m.goals.values()
+    goal.set_position(5.0, 0.0, 0.0)
+    solver = m.solver(SolverOptions(restarts=100))
+    for results, _ in steps(solver):
+        assert [result.starts for result in results] == [1]
+
+
+@pytest.mark.parametrize('method', ['jacobian_transpose', 'pseudo_inverse', 'sdls', 'slsqp'])
+def test_steps_of_other_methods(method):
+    """Every method can be watched, one iteration a call."""
+    m = MECHANISMS['planar']()
+    (goal,) = m.goals.values()
+    place(m)
+    goal.set_position(*np.add(goal.position, (-0.2, 0.3, 0.0)))
+    solver = m.solver(SolverOptions(method=method))
+    (first,) = solver.step()
+    assert first.iterations == 1
+    found = steps(solver)
+    assert found[-1][0][0].status is Status.CONVERGED
+    assert m.naive().error(goal)[0] < 1e-6

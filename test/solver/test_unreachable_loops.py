@@ -1,0 +1,115 @@
+"""Goals out of the reach of mechanisms with loops, at random: another optimiser does no better."""
+
+from gallery_mechanisms import gallery_fivebar, gallery_hexapod
+from ik_node.kernels._jit import compiled
+from ik_node.model.dof import DOF
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.status import Status
+from mechanisms import MECHANISMS
+import numpy as np
+from other_optimiser import OtherOptimiser
+import pytest
+from scipy.spatial.transform import Rotation
+
+COUNT = 8 if compiled else 2
+
+
+def fivebar_by_weights():
+    """Return a five-bar with two goals of different weights, on both sides of the loop."""
+    m = MECHANISMS['fivebar']()
+    m.goal('elbow', 'r2_link', 'X Y').weight = 0.4
+    m.goals['tool'].weight = 3.0
+    return m
+
+
+def box_by_weights():
+    """Return two arms on a box, with goals for the box, a hand and an elbow."""
+    m = MECHANISMS['two_arm_box']()
+    m.goal('hand', 'r_hand', 'X Y Z', axes='link').weight = 0.5
+    m.goal('elbow', 'l3_link', 'Y Z').weight = 2.0
+    return m
+
+
+# How far away goals are, and how the start is spread, in [m or rad].
+CASES = {
+    'gallery_hexapod': (gallery_hexapod, 0.1, 0.005),
+    'gallery_fivebar': (gallery_fivebar, 0.5, 0.2),
+    'fivebar': (MECHANISMS['fivebar'], 1.5, 0.3),
+    'fivebar_by_weights': (fivebar_by_weights, 1.5, 0.3),
+    'hexapod': (MECHANISMS['hexapod'], 1.5, 0.1),
+    'two_arm_box': (MECHANISMS['two_arm_box'], 2.0, 0.3),
+    'box_by_weights': (box_by_weights, 2.0, 0.3),
+}
+
+KINDS = {
+    'near the start': ('all', SolverOptions(restarts=0)),
+    'anywhere': ('all', SolverOptions()),
+    'some axes': ('some', SolverOptions(restarts=0, max_iterations=1000)),
+}
+
+
+def ask_far_away(mechanism, rng, size):
+    """Place every goal somewhere around where it is met, mostly out of reach; return poses."""
+    asked, there = {}, mechanism.naive()
+    for name, goal in mechanism.goals.items():
+        here = there.ends(goal)[0]
+        way = rng.normal(size=3)
+        position = here[:3, 3] + size * rng.uniform(0.5, 1.5) * way / np.linalg.norm(way)
+        turn = Rotation.from_rotvec(rng.uniform(-0.8, 0.8, 3))
+        asked[name] = (position, (turn * Rotation.from_matrix(here[:3, :3])).as_quat())
+        goal.set_position(*position)
+        goal.set_quaternion(*asked[name][1])
+    return asked
+
+
+def ask_for_some_axes(mechanism, rng):
+    """Have every goal ask for some axes only, counted in the root's, its own or the link's."""
+    for goal in mechanism.goals.values():
+        some = [dof for dof in DOF if rng.random() < 0.6]
+        goal.set_goal_dof(*(some or ['X']))
+        goal.axes = rng.choice(['world', 'goal', 'link'])
+
+
+def starts_and_goals(name, axes, count, options):
+    """Yield a mechanism, its solver, a start with closed loops and goals far away."""
+    make, size, spread = CASES[name]
+    m, rng = make(), np.random.default_rng(4)
+    solver = m.solver(options)
+    home = solver.solve_pose({}).q
+    for _ in range(count):
+        if axes == 'some':
+            ask_for_some_axes(m, rng)
+            solver.update_structure()
+        asked = ask_far_away(m, rng, size)
+        start = home + rng.uniform(-spread, spread, home.size)
+        yield m, solver, solver.solve_pose({}, start).q, asked
+
+
+@pytest.mark.parametrize(('axes', 'options'), [*KINDS.values()], ids=KINDS)
+@pytest.mark.parametrize('name', CASES)
+def test_another_optimiser_does_no_better(name, axes, options):
+    """Loops closed, limits kept, and SLSQP from the answer gains at most one per cent."""
+    missed, count = 0, COUNT if axes == 'all' else COUNT // 2
+    for m, solver, start, asked in starts_and_goals(name, axes, count, options):
+        solution = solver.solve_pose(asked, start)
+        there = m.naive(solver.joint_names, solution.q)
+        assert max(max(there.error(c)) for c in m.closures.values()) <= 1e-6
+        assert there.limit_excess() <= 0.0
+        if solution.status is Status.CONVERGED:
+            continue
+        other = OtherOptimiser(m)
+        before = other.cost(solution.q)
+        q, gap = other.improved(solution.q)
+        assert gap > 1e-6 or other.cost(q) >= 0.99 * before, solution.message
+        missed += gap <= 1e-6
+    assert missed >= count // 2
+
+
+@pytest.mark.parametrize('name', CASES)
+def test_the_other_optimiser_does_better_than_a_poor_answer(name):
+    """From the start it gets nearer to the goals with loops closed: it is able to judge."""
+    for m, _, start, _ in starts_and_goals(name, 'all', 2, None):
+        other = OtherOptimiser(m)
+        q, gap = other.improved(start)
+        assert gap <= 1e-6
+        assert other.cost(q) < 0.97 * other.cost(start)

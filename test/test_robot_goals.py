@@ -1,0 +1,283 @@
+"""Goals of a robot by the names of its links: of every kind, relative ones, refused ones."""
+
+from fourbar_urdf import FOURBAR
+from ik_node.errors import OptionError, ShapeError, TopologyError, UnknownFrameError
+from ik_node.gallery.description_path import description_path
+from ik_node.model.goal import Goal
+from ik_node.robot import from_dh, load_robot
+from ik_node.solver.solver import Solver
+from ik_node.solver.status import Status
+from naive import Naive, pose
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def bars():
+    """Return the four-bar, its loop closed."""
+    return load_robot(FOURBAR)
+
+
+@pytest.fixture
+def arm():
+    """Return an arm of six hinges, bent, without masses."""
+    rows = ((0.4, 0.05, -90), (0, 0.5, 0), (0, 0, 90), (0.5, 0, -90), (0, 0, 90), (0.1, 0, 0))
+    robot = from_dh([(*row, 0) for row in rows], degrees=True)
+    robot.q = [0.2, -0.6, 0.9, 0.3, -0.5, 0.4]
+    return robot
+
+
+@pytest.fixture(scope='module')
+def hexapod():
+    """Return our own hexapod."""
+    return load_robot(description_path('hexapod.urdf'))
+
+
+def there(robot, q=None):
+    """Return the oracle at q, by default at the present values."""
+    q = robot.q if q is None else q
+    return Naive(robot.roots, dict(zip(robot.joint_names, q, strict=True)))
+
+
+def test_a_goal_begins_where_its_link_is(bars):
+    """Nothing moves until the goal does; the name is the link's by default."""
+    offset = ((0.5, 0.2, 0), (0, 0, np.sin(0.2), np.cos(0.2)))
+    plain, pen = bars.add_goal('crank'), bars.add_goal('coupler', name='pen', offset=offset)
+    assert list(bars.goals) == ['crank', 'pen']
+    assert plain.name == 'crank'
+    for goal in (plain, pen):
+        assert max(there(bars).error(goal)) <= 1e-12
+    solution = Solver(bars).solve_pose(
+        {name: (goal.position, goal.quaternion) for name, goal in bars.goals.items()}
+    )
+    assert solution.iterations == 0
+
+
+def test_a_goal_on_some_axes(bars):
+    """Axes are written as text; the answer is the oracle's."""
+    goal = bars.add_goal('coupler', name='pen', dof='X', axes='goal')
+    position = goal.position + np.array((0.05, 5.0, 0))
+    solver = Solver(bars)
+    solution = solver.solve_pose({'pen': (position, goal.quaternion)})
+    assert solution.q.shape == (5,)
+    wanted = (position, goal.quaternion)
+    found = there(bars, solution.q).error(goal, wanted)
+    assert found[0] == pytest.approx(solution.goal_errors['pen'].position, abs=1e-12)
+    assert max(there(bars, solution.q).error(bars.closures['tie'])) <= 1e-6
+
+
+def test_goals_that_are_refused(bars):
+    """Unknown links, taken names, unknown axes."""
+    bars.add_goal('crank')
+    with pytest.raises(UnknownFrameError, match="no link named 'nose'"):
+        bars.add_goal('nose')
+    for name in ('crank', 'tie'):
+        with pytest.raises(OptionError, match=f"name: '{name}' is not allowed; allowed: a name"):
+            bars.add_goal('crank', name=name)
+    with pytest.raises(OptionError, match='dof'):
+        bars.add_goal('coupler', dof='X W')
+    with pytest.raises(OptionError, match='axes'):
+        bars.add_goal('coupler', axes='sideways')
+    assert list(bars.goals) == ['crank']
+    assert [j.name for j in bars.links['coupler'].closure_joints] == ['tie']
+
+
+def test_what_goals_carry(bars):
+    """Weight, priority and tolerance as they are given; one number is for [m] and [rad]."""
+    plain = bars.add_goal('crank')
+    assert (plain.kind, plain.weight, plain.priority, plain.tolerance) == ('frame', 1.0, 0, None)
+    assert plain.parent is None
+    goal = bars.add_goal('lamp', weight=2.5, priority=3, tolerance=1e-3)
+    assert (goal.weight, goal.priority, goal.tolerance) == (2.5, 3, (1e-3, 1e-3))
+    assert bars.add_goal('shade', tolerance=(1e-4, 1e-2)).tolerance == (1e-4, 1e-2)
+
+
+def test_a_goal_relative_to_another_link(hexapod):
+    """Its pose counts in the base link, wherever that goes; both ends move."""
+    hexapod.add_goal('platform_link', name='lift', dof='Z')
+    names = [name for name in hexapod.links if name.startswith('leg0')]
+    low, offset = names[0], ((0.01, 0.02, 0.0), (0.0, 0.0, 0.0, 1.0))
+    goal = hexapod.add_goal(
+        'platform_link', name='seen', dof='X Y', axes='goal', base=low, offset=offset
+    )
+    try:
+        assert goal.parent is hexapod.links[low]
+        assert max(there(hexapod).error(goal)) <= 1e-12
+        solver = Solver(hexapod)
+        lifted = (np.add(hexapod.goals['lift'].position, (0, 0, 0.004)), (0, 0, 0, 1))
+        moved = np.add(goal.position, (0.002, -0.001, 0))
+        solution = solver.solve_pose({'lift': lifted, 'seen': (moved, goal.quaternion)})
+        assert solution.status is Status.CONVERGED
+        oracle = there(hexapod, solution.q)
+        wanted = oracle.world(hexapod.links[low]) @ pose(moved, goal.quaternion)
+        platform = oracle.world(hexapod.links['platform_link']) @ pose(*offset)
+        np.testing.assert_allclose((np.linalg.inv(wanted) @ platform)[:2, 3], 0.0, atol=1e-6)
+        assert np.abs(platform[:3, 3] - wanted[:3, 3]).max() > 1e-4  # the third axis was free
+        assert max(max(oracle.error(c)) for c in hexapod.closures.values()) <= 1e-6
+    finally:
+        hexapod.remove_goal('seen')
+        hexapod.remove_goal('lift')
+    assert goal.parent is None
+    assert all(child is not goal for child in hexapod.links[low].children)
+
+
+def test_a_goal_of_a_distance(bars):
+    """Between two links, or from a place; it begins at the present one."""
+    goal = bars.add_goal('shade', kind='distance', base='coupler')
+    apart = np.linalg.norm(
+        bars.links['shade'].matrix_world[:3, 3] - bars.links['coupler'].matrix_world[:3, 3]
+    )
+    assert goal.distance == pytest.approx(apart, abs=1e-12)
+    assert there(bars).error(goal)[0] <= 1e-12
+    goal.distance = apart + 0.05
+    (result,) = [r for r in Solver(bars).solve() if 'shade' in r.goal_errors]
+    assert result.status is Status.CONVERGED
+    ends = [there(bars).world(bars.links[name])[:3, 3] for name in ('shade', 'coupler')]
+    assert np.linalg.norm(np.subtract(*ends)) == pytest.approx(apart + 0.05, abs=1e-6)
+    fixed = bars.add_goal('rocker', kind='distance', distance=1.5, name='from the root')
+    assert fixed.distance == 1.5
+    assert fixed.position.tolist() == [0, 0, 0]
+
+
+AXES = {
+    'X': (1, 0, 0),
+    '-X': (-1, 0, 0),
+    'y': (0, 1, 0),
+    '-Y': (0, -1, 0),
+    'Z': (0, 0, 1),
+    '-Z': (0, 0, -1),
+}
+
+
+def missed_by(world, direction, point):
+    """Return the angle between a direction of a frame and the sight of a point."""
+    seen = point - world[:3, 3]
+    turned = world[:3, :3] @ direction / np.linalg.norm(direction)
+    return np.arctan2(np.linalg.norm(np.cross(turned, seen)), turned @ seen)
+
+
+@pytest.mark.parametrize('offset', [None, ((0.1, -0.2, 0.05), (0.5, 0.5, -0.5, 0.5))])
+@pytest.mark.parametrize('axis', [*AXES, (1, 2, -2), (0, 0, -0.5)])
+def test_an_axis_that_looks_at_a_place(arm, axis, offset):
+    """The axis named, counted in the offset frame, points at the goal's origin."""
+    direction = np.array(AXES.get(axis, axis), dtype=float)
+    goal = arm.add_goal('link6', name='eye', kind='look_at', axis=axis, offset=offset)
+    mount = pose(*(offset or ((0, 0, 0), (0, 0, 0, 1))))
+    ahead = there(arm).world(arm.links['link6']) @ mount
+    begun = ahead @ [*(direction / np.linalg.norm(direction)), 1]
+    np.testing.assert_allclose(goal.position, begun[:3], atol=1e-12)
+    assert np.linalg.norm(goal.get_residual()) <= 1e-12
+    assert Solver(arm).solve_pose({'eye': (goal.position, goal.quaternion)}).iterations == 0
+    place = np.array((0.5, -2.0, 0.7))
+    solution = Solver(arm).solve_pose({'eye': (place, (0, 0, 0, 1))})
+    assert solution.status is Status.CONVERGED
+    world = there(arm, solution.q).world(arm.links['link6']) @ mount
+    assert missed_by(world, direction, place) <= 1e-6
+    assert solution.goal_errors['eye'].position == 0.0
+
+
+def test_a_link_that_looks_at_another(bars):
+    """With a base the place moves with that link; the loop stays closed."""
+    goal = bars.add_goal('lamp', name='shine', kind='look_at', axis='-X', base='coupler')
+    assert np.linalg.norm(goal.get_residual()) <= 1e-12
+    goal.set_position(0.55, 0.3, 0.4)
+    bars.joints['drive'].set_dof_values(1.2)
+    results = Solver(bars).solve()
+    there_ = there(bars)
+    place = there_.world(bars.links['coupler']) @ [0.55, 0.3, 0.4, 1]
+    missed = missed_by(there_.world(bars.links['lamp']), np.array((-1.0, 0, 0)), place[:3])
+    (result,) = [r for r in results if 'shine' in r.goal_errors]
+    assert result.goal_errors['shine'].orientation == pytest.approx(missed, abs=1e-9)
+    assert max(there_.error(bars.closures['tie'])) <= 1e-6
+
+
+def test_a_centre_of_mass(arm):
+    """It begins where it is, that of what a link carries, and comes to where it is asked."""
+    for at, link in enumerate(arm.links.values()):
+        link.mass, link.centre_of_mass = 1.0 + at, np.array((0.05, 0.02 * at, -0.03))
+    whole = arm.add_goal('link0', name='balance', kind='centre_of_mass')
+    part = arm.add_goal('link3', name='upper', kind='centre_of_mass', dof='X Z')
+    assert [dof.name for dof in whole.dof] == ['X', 'Y', 'Z']
+    assert [dof.name for dof in part.dof] == ['X', 'Z']
+    np.testing.assert_allclose(whole.position, arm.centre_of_mass(arm.q), atol=1e-12)
+    np.testing.assert_allclose(part.position, arm.centre_of_mass(arm.q, 'link3'), atol=1e-12)
+    solver = Solver(arm)
+    for q in np.random.default_rng(3).uniform(-1, 1, (5, 6)):
+        place = arm.centre_of_mass(q)
+        solution = solver.solve_pose({'balance': (place, (0, 0, 0, 1))})
+        assert solution.status is Status.CONVERGED
+        np.testing.assert_allclose(arm.centre_of_mass(solution.q), place, atol=1e-6)
+        place = arm.centre_of_mass(q, 'link3')
+        solution = solver.solve_pose({'upper': (np.add(place, (0, 7, 0)), (0, 0, 0, 1))})
+        assert solution.status is Status.CONVERGED
+        found = arm.centre_of_mass(solution.q, 'link3')
+        np.testing.assert_allclose(found[[0, 2]], place[[0, 2]], atol=1e-6)
+
+
+def test_a_centre_of_mass_over_a_foot(arm):
+    """Relative to a link, along that goal's axes."""
+    for link in arm.links.values():
+        link.mass, link.centre_of_mass = 2.0, np.array((0.02, 0.0, 0.0))
+    goal = arm.add_goal(
+        'link0', name='balance', kind='centre_of_mass', dof='X Y', axes='goal', base='link2'
+    )
+    begun = there(arm).world(arm.links['link2']) @ [*goal.position, 1]
+    np.testing.assert_allclose(begun[:3], arm.centre_of_mass(arm.q), atol=1e-12)
+    wanted = (np.add(goal.position, (0.03, -0.02, 0)), goal.quaternion)
+    solution = Solver(arm).solve_pose({'balance': wanted})
+    assert solution.status is Status.CONVERGED
+    frame = there(arm, solution.q).world(arm.links['link2']) @ pose(*wanted)
+    centre = np.linalg.inv(frame) @ [*arm.centre_of_mass(solution.q), 1]
+    np.testing.assert_allclose(centre[:2], 0.0, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'error', 'reason'),
+    [
+        ({'kind': 'wish'}, OptionError, "kind: 'wish' is not allowed; allowed: frame look_at"),
+        ({'base': 'nose'}, UnknownFrameError, "no link named 'nose'"),
+        ({'base': 'coupler'}, OptionError, "base: 'coupler' .* another link than 'coupler'"),
+        ({'weight': -1}, OptionError, 'weight'),
+        ({'priority': 0.5}, OptionError, 'priority'),
+        ({'tolerance': (1, 2, 3)}, ShapeError, 'tolerance'),
+        ({'offset': ((0, 0), (0, 0, 0, 1))}, ShapeError, 'offset position'),
+        ({'distance': 0.3}, OptionError, 'distance: 0.3 .* none for kind frame'),
+        ({'kind': 'distance', 'distance': -0.3}, OptionError, 'distance'),
+        ({'kind': 'distance', 'dof': 'X'}, OptionError, 'dof: .* for kind distance: none'),
+        ({'kind': 'look_at', 'dof': 'X'}, OptionError, 'dof: .* for kind look_at: none'),
+        ({'kind': 'centre_of_mass', 'dof': 'X EZ'}, OptionError, 'centre_of_mass: some of X Y Z'),
+        ({'kind': 'centre_of_mass', 'axes': 'link'}, OptionError, "axes: 'link' .* world goal"),
+        ({'kind': 'centre_of_mass'}, TopologyError, "'coupler' and the links below it have no"),
+        (
+            {'kind': 'centre_of_mass', 'offset': ((0, 0, 0), (0, 0, 0, 1))},
+            OptionError,
+            'offset: .* none for kind centre_of_mass',
+        ),
+        ({'kind': 'look_at', 'axis': 'W'}, OptionError, "axis: 'W' .* X Y Z -X -Y -Z, or a dir"),
+        ({'kind': 'look_at', 'axis': '+X'}, OptionError, 'axis'),
+        ({'kind': 'look_at', 'axis': (0, 0, 0)}, ShapeError, r'axis: expected shape \(3,\)'),
+        ({'kind': 'look_at', 'axis': (0, 1)}, ShapeError, 'axis: expected .* not zero'),
+        ({'kind': 'look_at', 'axis': (0, np.nan, 1)}, ShapeError, 'axis: expected .*nan'),
+        ({'kind': 'look_at', 'axis': ('a', 'b', 'c')}, ShapeError, 'axis: expected three numbers'),
+        ({'axis': 'X'}, OptionError, "axis: 'X' .* none for kind frame, which points nowhere"),
+        ({'axis': (0, 0, 1)}, OptionError, 'axis: .* none for kind frame'),
+    ],
+)
+def test_goals_whose_arguments_are_refused(bars, arguments, error, reason):
+    """It is said what is allowed, and nothing is left behind."""
+    with pytest.raises(error, match=reason):
+        bars.add_goal('coupler', **arguments)
+    assert dict(bars.goals) == {}
+    assert [joint.name for joint in bars.links['coupler'].closure_joints] == ['tie']
+    assert not any(isinstance(c, Goal) for link in bars.links.values() for c in link.children)
+
+
+def test_a_goal_is_removed(bars):
+    """It is gone from the robot, from the link and from solvers made later."""
+    bars.add_goal('crank')
+    bars.remove_goal('crank')
+    assert dict(bars.goals) == {}
+    assert bars.links['crank'].closure_joints == []
+    assert Solver(bars).solve_pose({}).goal_errors == {}
+    with pytest.raises(UnknownFrameError, match="no goal named 'crank'; known: none"):
+        bars.remove_goal('crank')
