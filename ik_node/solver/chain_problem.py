@@ -171,7 +171,7 @@ def make_chain_problem(
     flat = flatten(tree, requests, supports, chain)
     names = ChainNames(
         tuple(r.name for r in asked),
-        frozenset(r.name for r in asked if r.is_goal),
+        tuple(r.is_goal for r in asked),
         tuple((at, tree.names[at]) for at in flat.var_q.tolist()),
     )
     if before is not None and before.names == names and _same(before.flat, flat):

@@ -78,5 +78,4 @@ def closed(answer: ChainAnswer) -> bool:
     if answer.recall is None:
         return True
     within = answer.errors.reshape(-1, 2) <= answer.recall.tolerances
-    closures = [name not in answer.names.goals for name in answer.names.constraints]
-    return bool(within[closures].all())
+    return bool(within[~np.array(answer.names.are_goals, dtype=bool)].all())

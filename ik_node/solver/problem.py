@@ -59,14 +59,18 @@ class Problem:
         self.requests = tuple(requests)
         supports = [support_of(tree, request) for request in requests]
         self.chains: list[ChainProblem] = []
+        # By name where a pose comes from the call; a closure may be called like a link.
         self.seat: dict[str, tuple[ChainProblem, int]] = {}
+        self._rows: list[tuple[Request, ChainProblem, int]] = []
         for chain in find_chains(tree, requests, supports):
             names = tuple(requests[at].name for at in chain.requests)
             made = make_chain_problem(tree, requests, supports, chain, known.get(names))
             known[names] = made
             self.chains.append(made)
-            for at, name in enumerate(names):
-                self.seat[name] = (made, at)
+            for at, request in enumerate(requests[place] for place in chain.requests):
+                self._rows.append((request, made, at))
+                if request.is_goal:
+                    self.seat[request.name] = (made, at)
         self.moved = np.unique(
             np.concatenate([np.zeros(0, np.int64), *(c.flat.var_q for c in self.chains)])
         )
@@ -76,8 +80,7 @@ class Problem:
         priorities = sorted(
             {r.source.priority for r in self.requests if isinstance(r.source, Goal)} | {0}
         )
-        for request in self.requests:
-            chain, at = self.seat[request.name]
+        for request, chain, at in self._rows:
             row = chain.table[at]
             position, quaternion = request.pose
             row[CON_POSE : CON_POSE + 3] = position

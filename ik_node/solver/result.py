@@ -194,7 +194,7 @@ class Solution:
         """Return a sentence that names the reason, of the worst chain."""
         if self._objection:
             return f'{self.status.name}: {self._objection}'
-        worst = max(self.chains, key=lambda chain: chain.status, default=None)
+        worst = max(self.chains, key=lambda chain: (chain.status, chain.iterations), default=None)
         return 'CONVERGED: nothing was asked' if worst is None else worst.message
 
 
@@ -202,7 +202,7 @@ class ChainNames(NamedTuple):
     """What the numbers of a chain are called."""
 
     constraints: tuple[str, ...]
-    goals: frozenset[str]
+    are_goals: tuple[bool, ...]
     values: tuple[tuple[int, str], ...]
 
 
@@ -230,11 +230,19 @@ class ChainAnswer(NamedTuple):
 
     def result(self, q: Array, solve_time: float) -> SolveResult:
         """Put names to the numbers."""
-        pairs = self.errors.reshape(-1, 2).tolist()
-        errors = {
-            name: PoseError(position, orientation)
-            for name, (position, orientation) in zip(self.names.constraints, pairs, strict=True)
-        }
+        names = self.names
+        errors = [PoseError(*pair) for pair in self.errors.reshape(-1, 2).tolist()]
+        # A closure may be called like the link that a goal is for.
+        goals, closures = (
+            {
+                name: error
+                for name, is_goal, error in zip(
+                    names.constraints, names.are_goals, errors, strict=True
+                )
+                if is_goal is wanted
+            }
+            for wanted in (True, False)
+        )
         lower, upper = self.joints[JOINT_LOWER], self.joints[JOINT_UPPER]
         recall = self.recall
         allowed = [] if recall is None else recall.tolerances.tolist()
@@ -243,13 +251,15 @@ class ChainAnswer(NamedTuple):
             iterations=self.iterations,
             starts=self.starts,
             solve_time=solve_time,
-            goal_errors={n: e for n, e in errors.items() if n in self.names.goals},
-            closure_errors={n: e for n, e in errors.items() if n not in self.names.goals},
+            goal_errors=goals,
+            closure_errors=closures,
             active_limits=tuple(
                 name
-                for at, name in self.names.values
+                for at, name in names.values
                 if lower[at] < upper[at] and not lower[at] < q[at] < upper[at]
             ),
-            tolerances={n: PoseError(*a) for n, a in zip(errors, allowed, strict=False)},
+            tolerances={
+                n: PoseError(*a) for n, a in zip(names.constraints, allowed, strict=False)
+            },
             _look=None if recall is None else lambda: recall.condition_number(q),
         )

@@ -1,7 +1,8 @@
 """
 A robot that is edited while a solver lives on: it never breaks, and equals one built afresh.
 
-With IK_NODE_FUZZ=1 in the environment the machine draws anew, and many more examples.
+With IK_NODE_FUZZ=1 in the environment the machine draws anew, and many more examples; that takes
+hours, so add --timeout=0.
 """
 
 import os

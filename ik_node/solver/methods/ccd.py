@@ -113,7 +113,8 @@ def refuse_closures(chain: ChainProblem) -> None:
         If the chain has any.
 
     """
-    loops = [name for name in chain.names.constraints if name not in chain.names.goals]
+    named = zip(chain.names.constraints, chain.names.are_goals, strict=True)
+    loops = [name for name, is_goal in named if not is_goal]
     if loops:
         others = ' or '.join(name for name in METHODS if name != 'ccd')
         listed = ', '.join(map(repr, loops[:3])) + (', ...' if len(loops) > 3 else '')

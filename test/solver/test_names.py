@@ -1,0 +1,38 @@
+"""Closures, goals and links that share a name are kept apart."""
+
+from ik_node.solver.status import Status
+from mechanisms import MECHANISMS
+import numpy as np
+
+
+def test_a_closure_called_like_the_link_that_is_asked_for():
+    """The closure stays closed and is reported, beside the goal of the same name."""
+    m = MECHANISMS['fivebar']()
+    (closure,) = m.closures.values()
+    link = next(iter(m.goals.values())).child.name
+    closure.name = link
+    solver = m.solver()
+    (goal,) = m.goals
+    position, quat = m.pose_of(link)
+    asked = {link: (np.add(position, (0.0, -0.02, 0.0)), quat)}
+    solution = solver.solve_pose(asked)
+    assert set(solution.goal_errors) == set(solution.closure_errors) == {link}
+    there = m.naive(solver.joint_names, solution.q)
+    assert max(there.error(closure)) <= 1e-6
+    assert max(solution.closure_errors[link]) <= 1e-6
+    assert goal not in solution.goal_errors
+
+
+def test_the_message_counts_the_steps_of_the_chain_with_the_most():
+    """Of chains that all converged the one that took the longest is told of."""
+    m = MECHANISMS['two_arms']()
+    one, other = m.goals.values()
+    near = m.pose_of(other.child.name)
+    asked = {
+        one.name: m.pose_of(one.child.name),
+        other.name: (np.add(near[0], (0.0, 0.01, -0.01)), near[1]),
+    }
+    solution = m.solver().solve_pose(asked)
+    assert solution.status is Status.CONVERGED
+    assert solution.iterations > 0
+    assert f'CONVERGED after {solution.iterations} steps' in solution.message
