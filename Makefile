@@ -4,24 +4,27 @@
 DISTRO :=
 ROBOT := hexapod
 SECONDS :=
+COMBINATIONS :=
 ARGS :=
 
+# `make test-all` and .ci/run have environments of their own below .venvs.
+VENV := $(or $(IK_NODE_VENV),.venv)
 RUN := tools/run
 # No other ROS 2 process may be heard in a test, and no message field may hold a wrong type.
 RUN_TEST := ROS_DOMAIN_ID= ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_LOG_DIR= \
             ROS_PYTHON_CHECK_FIELDS=1 $(RUN) python -m pytest
 
-.PHONY: help setup warm demo test coverage lint format types bench colcon lock clean
+.PHONY: help setup warm demo test test-all soak coverage lint format types bench colcon lock clean
 
 help: ## List the targets
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
 
 setup: ## Make .venv with the locked versions [DISTRO=kilted|jazzy] [PYTHON=python3.12]
 	@tools/setup.sh $(DISTRO)
 
-warm: .venv/warm ## Compile the kernels into their cache
+warm: $(VENV)/warm ## Compile the kernels into their cache
 
-.venv/warm: $(wildcard ik_node/kernels/*.py) | setup
+$(VENV)/warm: $(wildcard ik_node/kernels/*.py) | setup
 	@$(RUN) python -m ik_node warm
 	@touch $@
 
@@ -30,6 +33,12 @@ demo: setup warm ## Move a robot on the real node [ROBOT=hexapod] [SECONDS=10] [
 
 test: setup warm ## Run all tests [ARGS='-k hexapod']
 	@$(RUN_TEST) $(ARGS)
+
+test-all: ## Run all tests for every Python and ROS 2 there are wheels for [COMBINATIONS=jazzy-py3.12]
+	@tools/test_all.sh $(COMBINATIONS) -- $(ARGS)
+
+soak: setup warm ## Work the node under faults for long and check all it says [SECONDS=600]
+	@SOAK_SECONDS=$(or $(SECONDS),600) $(RUN_TEST) -s --timeout 0 test/ros/drill_soak.py $(ARGS)
 
 coverage: setup ## Run all tests with the kernels as plain Python and count the lines they reach
 	@NUMBA_DISABLE_JIT=1 $(RUN_TEST) --cov --cov-report=term-missing:skip-covered $(ARGS)
@@ -54,6 +63,6 @@ lock: ## Write requirements/*-py*.txt anew; needs python3.10 to python3.13
 	@python3.11 tools/lock.py
 
 clean: ## Remove .venv and everything else that was made
-	rm -rf .venv build install log *.egg-info .coverage
+	rm -rf .venv .venvs build install log *.egg-info .coverage
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -1,169 +1,144 @@
+# flake8: noqa: E203
 """
-How long from a goal message to the first joint state that solves it, seen by a client process.
+The node under load: from a goal's message to the first joint state that solves it.
 
-    python benchmark/node_latency.py [--rate 250] [--goals 500]
+    make bench ARGS='node [--seconds 60] [--rate 250 --rate 500] [--no-start]'
 
-The hexapod's platform is sent to goals at random times. In the same run, with the same client, a
-bare rclpy node that does nothing but keep the last goal and publish at its next tick shows what
-the middleware and the timer take by themselves.
+A client in another process leads the hexapod's platform on a path, a hundred goals a second, and
+finds by its own forward kinematics the first joint state with the platform at each goal. In the
+same run, with the same client, a bare rclpy node with a timer and an echo shows what rclpy and
+the middleware take by themselves. Then what starting takes, see node_start.py.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from contextlib import suppress
 import os
 from pathlib import Path
-import random
-import signal
-import subprocess
-import sys
-import time
 
-from geometry_msgs.msg import PoseStamped
 from ik_node.gallery.description_path import description_path
-from ik_node.robot import load_robot
-from ik_node.ros.latched import LATCHED
+from ik_node.robot import load_robot, Robot
+from node_client import Client, GOALS_PER_SECOND, Run
+from node_machine import machine
+from node_process import LINK, NodeProcess
+from node_start import print_start
 import numpy as np
+from numpy.typing import NDArray
 import rclpy
-from rclpy.executors import ExternalShutdownException
 from sensor_msgs.msg import JointState
-from std_msgs.msg import String
 
-LINK = 'platform_link'
-JOINTS = [f'joint{index}' for index in range(24)]
+Array = NDArray[np.float64]
+
+# The node's goals are met to 1e-6 m.
+TOLERANCE = 2e-6
+ECHO = str(Path(__file__).with_name('node_echo.py'))
 
 
-def echo(rate: float) -> None:
-    """Be the bare node: the last goal's position goes out with the next tick."""
-    rclpy.init()
-    node = rclpy.create_node('ik_node')
-    publisher = node.create_publisher(JointState, '~/joint_states', 10)
-    message = JointState(name=JOINTS, position=[0.0] * 24, velocity=[0.0] * 24)
-
-    def take(goal: PoseStamped) -> None:
-        point = goal.pose.position
-        message.position[:3] = type(message.position)('d', (point.x, point.y, point.z))
-
-    def tick() -> None:
-        message.header.stamp = node.get_clock().now().to_msg()
-        publisher.publish(message)
-
-    node.create_subscription(PoseStamped, '~/goals/platform', take, 1)
-    node.create_timer(1.0 / rate, tick)
-    with suppress(KeyboardInterrupt, ExternalShutdownException):
-        rclpy.spin(node)
+def latencies(run: Run, place_of: Callable[[JointState], Array]) -> Array:
+    """Return for each goal the time to the first joint state that solves it [s]; nan for none."""
+    seen = np.array([at for at, _ in run.joint_states])
+    places = np.array([place_of(message) for _, message in run.joint_states])
+    times = np.full(len(run.goals), np.nan)
+    ends = np.append(run.sent[1:], np.inf)
+    for k, (goal, sent, end) in enumerate(zip(run.goals, run.sent, ends, strict=True)):
+        # A joint state that answers this goal may come while the next one is on its way.
+        first, last = np.searchsorted(seen, (sent, end + 1.0 / GOALS_PER_SECOND))
+        hits = np.flatnonzero(np.abs(places[first:last] - goal).max(axis=1) < TOLERANCE)
+        if len(hits):
+            times[k] = seen[first + hits[0]] - sent
+    return times
 
 
 def measure(
-    words: list[str],
-    name: str,
+    process: NodeProcess,
     text: str,
-    home: np.ndarray,
-    goals: int,
-    position_of: Callable[[JointState], np.ndarray],
-) -> np.ndarray:
-    """Start a node, send it goals one after another, return the times [s]."""
-    process = subprocess.Popen([sys.executable, *words], start_new_session=True)
-    client = rclpy.create_node('latency_client')
-    seen: list[tuple[float, JointState]] = []
-    client.create_subscription(
-        JointState,
-        'ik_node/joint_states',
-        lambda message: seen.append((time.perf_counter(), message)),
-        10,
+    home: Array,
+    rate: float,
+    seconds: float,
+    place_of: Callable[[JointState], Array],
+) -> tuple[Run, Array]:
+    """Run one node, then end it."""
+    with process:
+        client = Client(text)
+        try:
+            run = client.run(process, home, rate, seconds)
+        finally:
+            client.close()
+    return run, latencies(run, place_of)
+
+
+def row(name: str, rate: float, run: Run, times: Array) -> str:
+    """Return one line of the table."""
+    p50, p99 = 1e3 * np.nanpercentile(times, (50, 99))
+    late = np.count_nonzero(np.isnan(times))
+    shared = len(run.memory) // 4
+    before, after = np.median(run.memory[shared : 2 * shared]), np.median(run.memory[-shared:])
+    achieved = len(run.joint_states) / (run.joint_states[-1][0] - run.joint_states[0][0])
+    missed = f'{100 * run.missed / run.ticks:.3f} %' if run.ticks else '-'
+    return (
+        f'| {name} | {rate:g} Hz | {p50:.2f} ms | {p99:.2f} ms | {1e3 * np.nanmax(times):.1f} ms '
+        f'| {late} of {len(times)} | {achieved:.1f} Hz | {missed} | {100 * run.cpu:.0f} % '
+        f'| {before:.1f}, {after:.1f} MB |'
     )
-    publisher = client.create_publisher(PoseStamped, 'ik_node/goals/platform', 1)
-    description = client.create_publisher(String, 'robot_description', LATCHED)
-    description.publish(String(data=text))
-    executor = rclpy.executors.SingleThreadedExecutor()
-    executor.add_node(client)
-    begin = time.monotonic()
-    while not seen or not publisher.get_subscription_count():
-        executor.spin_once(timeout_sec=0.1)
-        if process.poll() is not None or time.monotonic() - begin > 120.0:
-            raise SystemExit(f'{name} did not start')
-    times = []
-    chance = random.Random(1)
-    for _ in range(goals):
-        rest = time.perf_counter() + chance.uniform(0.01, 0.02)
-        while time.perf_counter() < rest:
-            executor.spin_once(timeout_sec=max(rest - time.perf_counter(), 0.0))
-        seen.clear()
-        goal = PoseStamped()
-        wanted = home + [chance.uniform(-0.004, 0.004) for _ in range(3)]
-        point = goal.pose.position
-        point.x, point.y, point.z = wanted.tolist()
-        sent = time.perf_counter()
-        publisher.publish(goal)
-        while True:
-            executor.spin_once(timeout_sec=1.0)
-            hits = [
-                at for at, message in seen if np.linalg.norm(position_of(message) - wanted) < 2e-6
-            ]
-            if hits:
-                times.append(hits[0] - sent)
-                break
-            seen.clear()
-            if time.perf_counter() - sent > 5.0:
-                raise SystemExit(f'{name}: a goal was not reached within 5 s')
-    os.killpg(process.pid, signal.SIGINT)
-    process.wait(20)
-    executor.shutdown()
-    client.destroy_node()
-    return np.array(times)
 
 
-def main() -> None:
-    """Measure both nodes and print a line each."""
-    parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
-    parser.add_argument('--rate', type=float, default=250.0, help='ticks a second [Hz]')
-    parser.add_argument('--goals', type=int, default=500, help='goals to send')
-    parser.add_argument('--echo', action='store_true', help=argparse.SUPPRESS)
-    args = parser.parse_args()
-    if args.echo:
-        echo(args.rate)
-        return
-    os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+def place_in(robot: Robot) -> Callable[[JointState], Array]:
+    """Return what finds the platform in a joint state; joint states that repeat cost nothing."""
+    known: dict[bytes, Array] = {}
+
+    def place(message: JointState) -> Array:
+        q = np.array(message.position)
+        key = q.tobytes()
+        if key not in known:
+            known[key] = robot.forward(q, LINK)[:3, 3]
+        return known[key]
+
+    return place
+
+
+def print_latency(rates: list[float], seconds: float) -> None:
+    """Print the table of both nodes at every rate, and how they compare."""
     path = description_path('hexapod.urdf')
     text = Path(path).read_text(encoding='utf-8')
     robot = load_robot(path)
     home = robot.forward(robot.q, LINK)[:3, 3]
+    print(f'hexapod, {GOALS_PER_SECOND:g} goals a second for {seconds:g} s\n')
+    print('| node | timer | median | p99 | worst | not met | joint states | overrun | CPU | RSS |')
+    print('|---|---|---|---|---|---|---|---|---|---|', flush=True)
+    ratios = []
+    for rate in rates:
+        cases = (
+            ('bare rclpy', NodeProcess(ECHO, str(rate)), lambda message: message.position[:3]),
+            ('ik_node', None, place_in(robot)),
+        )
+        medians = []
+        for name, process, place_of in cases:
+            process = process or NodeProcess.ik_node(rate)
+            run, times = measure(process, text, home, rate, seconds, place_of)
+            print(row(name, rate, run, times), flush=True)
+            medians.append(np.nanpercentile(times, (50, 99)))
+        ratios.append((rate, *(medians[1] / medians[0])))
+    print()
+    for rate, p50, p99 in ratios:
+        print(f'ik_node over bare rclpy at {rate:g} Hz: median {p50:.2f}, p99 {p99:.2f} times')
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
+    parser.add_argument('--seconds', type=float, default=60.0, help='of goals, each run [s]')
+    parser.add_argument('--rate', type=float, action='append', help='ticks a second [Hz]')
+    parser.add_argument('--no-start', action='store_true', help='leave out what starting takes')
+    args = parser.parse_args()
+    if args.seconds < 4.0:
+        parser.error('--seconds: at least 4')
+    os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    print(machine())
     rclpy.init()
-    print(f'goal message to joint state, {args.rate:g} Hz, {args.goals} goals, one at a time')
-    results = {
-        'ik_node': measure(
-            [
-                '-m',
-                'ik_node',
-                'node',
-                '--ros-args',
-                '-p',
-                f'rate:={args.rate}',
-                '-p',
-                'goal_names:=[platform]',
-                '-p',
-                f'goals.platform.link:={LINK}',
-            ],
-            'ik_node',
-            text,
-            home,
-            args.goals,
-            lambda message: robot.forward(np.array(message.position), LINK)[:3, 3],
-        ),
-        'bare rclpy echo': measure(
-            [__file__, '--echo', '--rate', str(args.rate)],
-            'bare rclpy echo',
-            text,
-            home,
-            args.goals,
-            lambda message: np.array(message.position[:3]),
-        ),
-    }
-    for name, times in results.items():
-        median, late = 1e3 * np.median(times), 1e3 * np.percentile(times, 99)
-        print(f'{name:16} median {median:5.2f} ms   p99 {late:6.2f} ms')
+    print_latency(args.rate or [250.0, 500.0], args.seconds)
+    if not args.no_start:
+        print_start()
     rclpy.try_shutdown()
 
 

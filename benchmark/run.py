@@ -4,7 +4,7 @@ Measure speed; `python -m ik_node bench [NAME] [options of NAME]`.
     solve       time of one solve from Python: arms, four-bar, hexapods
     structure   time to rearrange a robot while it is in use
     start       time to import, and to the first solve of a process
-    node        goal message to joint state message, through real ROS 2 processes
+    node        goal message to joint state, load and starts of the node, real ROS 2 processes
 
 Without a name: all.
 """

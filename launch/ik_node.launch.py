@@ -1,82 +1,162 @@
-"""Start ik_node for any robot, with robot_state_publisher and, if wanted, RViz."""
+"""Start ik_node for any robot, with robot_state_publisher and, if wanted, RViz or the viewer."""
 
+from importlib.util import find_spec
 from pathlib import Path
+import shutil
+from xml.etree import ElementTree
 
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch.actions import (
+    DeclareLaunchArgument,
+    ExecuteProcess,
+    GroupAction,
+    LogInfo,
+    OpaqueFunction,
+)
 from launch.conditions import IfCondition
-from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch.substitutions import Command, LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
-from launch_ros.substitutions import FindPackageShare
+from launch_ros.substitutions import ExecutableInPackage, FindPackageShare
 
+CONFIG = PathJoinSubstitution([FindPackageShare('ik_node'), 'config'])
 ARGUMENTS = (
-    ('description', '', 'File with the robot description; empty = somebody else publishes it.'),
-    ('closures', '', 'Closure annotations: a path or package:// URL; empty = as described.'),
+    (
+        'description',
+        '',
+        'File with the robot description, URDF or xacro; empty = somebody else publishes it.',
+    ),
+    (
+        'closures',
+        '',
+        'Closure annotations: a path or package:// URL; empty = NAME.closures.yaml beside the '
+        'description if there is one, else as described.',
+    ),
     (
         'params_file',
-        PathJoinSubstitution([FindPackageShare('ik_node'), 'config', 'ik_node.yaml']),
+        PathJoinSubstitution([CONFIG, 'ik_node.yaml']),
         'YAML file with parameters of the node.',
     ),
     ('namespace', '', 'Namespace of all nodes.'),
     ('use_sim_time', 'false', 'Whether the time comes from /clock.'),
     ('rviz', 'false', 'Whether to start rviz2.'),
+    ('rviz_config', PathJoinSubstitution([CONFIG, 'ik_node.rviz']), 'What rviz2 shows.'),
+    ('fixed_frame', '', 'Frame that rviz2 keeps still; empty = root link of the description.'),
+    ('goal', '', 'Name of the goal that rviz2 shows.'),
+    ('viewer', 'false', 'Whether to serve the page that shows the robot in a browser.'),
 )
+NAMESPACE = LaunchConfiguration('namespace')
 
 
-def nodes_of_description(context):
-    """
-    Return the nodes, once the arguments have their values.
+def start(context):
+    """Return the nodes, once the arguments have their values."""
+    value = {name: LaunchConfiguration(name).perform(context) for name, _, _ in ARGUMENTS}
+    wants = {name: IfCondition(value[name]).evaluate(context) for name in ('rviz', 'viewer')}
+    needed = ['robot_state_publisher'] if value['description'] else []
+    for package in [*needed, 'rviz2'] if wants['rviz'] else needed:
+        # What is found missing later leaves behind the processes that were started before.
+        FindPackageShare(package).perform(context)
+    sim_time = ParameterValue(LaunchConfiguration('use_sim_time'), value_type=bool)
+    shared = {'use_sim_time': sim_time}
+    path = Path(value['description'])
+    actions = [ik_node(value['closures'] or sidecar(path), shared)]
+    if value['description']:
+        text = read(path, context)
+        actions.append(robot_state_publisher(text, shared))
+        value['fixed_frame'] = value['fixed_frame'] or root_link(text)
+    if wants['rviz']:
+        actions.append(rviz(value, shared))
+    if wants['viewer']:
+        actions.append(viewer())
+    return actions
 
-    The description goes to robot_state_publisher, which publishes it latched on
-    robot_description: from there the node and RViz take it. Its joint states are the node's.
-    """
-    shared = {'use_sim_time': ParameterValue(LaunchConfiguration('use_sim_time'), value_type=bool)}
+
+def ik_node(closures, shared):
+    """Return the node itself."""
     parameters = [LaunchConfiguration('params_file'), shared]
-    closures = LaunchConfiguration('closures').perform(context)
     if closures:
         parameters.append({'closures': ParameterValue(closures, value_type=str)})
-    nodes = [
-        Node(
-            package='ik_node',
-            executable='ik_node',
-            name='ik_node',
-            namespace=LaunchConfiguration('namespace'),
-            output='screen',
-            parameters=parameters,
-        )
-    ]
-    description = LaunchConfiguration('description').perform(context)
-    if description:
-        text = Path(description).read_text(encoding='utf-8')
-        nodes.append(
-            Node(
-                package='robot_state_publisher',
-                executable='robot_state_publisher',
-                namespace=LaunchConfiguration('namespace'),
-                output='screen',
-                parameters=[{'robot_description': ParameterValue(text, value_type=str)}, shared],
-                remappings=[('joint_states', 'ik_node/joint_states')],
-            )
-        )
-    return nodes
+    return Node(
+        package='ik_node',
+        executable='ik_node',
+        name='ik_node',
+        namespace=NAMESPACE,
+        output='screen',
+        parameters=parameters,
+    )
+
+
+def robot_state_publisher(text, shared):
+    """
+    Return what publishes the description and, from the node's joint states, /tf.
+
+    The description is latched on robot_description: from there the node and RViz take it.
+    """
+    own = {'robot_description': ParameterValue(text, value_type=str), 'publish_frequency': 60.0}
+    return Node(
+        package='robot_state_publisher',
+        executable='robot_state_publisher',
+        namespace=NAMESPACE,
+        output='screen',
+        parameters=[own, shared],
+        remappings=[('joint_states', 'ik_node/joint_states')],
+    )
+
+
+def rviz(value, shared):
+    """Return RViz, which shows one goal and where its link is."""
+    still = ['--fixed-frame', value['fixed_frame']] if value['fixed_frame'] else []
+    goal = value['goal'] or 'none'
+    return Node(
+        package='rviz2',
+        executable='rviz2',
+        namespace=NAMESPACE,
+        output='screen',
+        arguments=['--display-config', LaunchConfiguration('rviz_config'), *still],
+        parameters=[shared],
+        remappings=[('goal', f'ik_node/goals/{goal}'), ('reached', f'ik_node/reached/{goal}')],
+    )
+
+
+def viewer():
+    """Return the browser page, or the word that there is none."""
+    if find_spec('ik_node.cli.view') is None:
+        return LogInfo(msg='viewer:=true has no effect: this ik_node comes without its viewer')
+    command = [ExecutableInPackage('ik', 'ik_node'), 'view', '--ros']
+    return ExecuteProcess(cmd=command, output='screen')
+
+
+def sidecar(path):
+    """Return the closure annotations beside a description; '' if there are none."""
+    name = path.name.removesuffix('.xacro')
+    beside = path.with_name(f'{Path(name).stem}.closures.yaml') if name else path
+    return str(beside.resolve()) if beside.is_file() else ''
+
+
+def read(path, context):
+    """Return the text of a description, with its xacro expanded."""
+    if path.suffix != '.xacro':
+        return path.read_text(encoding='utf-8')
+    if shutil.which('xacro') is None:
+        raise RuntimeError(f'{path} needs xacro, which is not installed (ros-$ROS_DISTRO-xacro)')
+    return Command(['xacro ', f'"{path}"']).perform(context)
+
+
+def root_link(text):
+    """Return the first link that is no joint's child; '' if the text is not to be parsed."""
+    try:
+        robot = ElementTree.fromstring(text.encode())
+    except ElementTree.ParseError:
+        return ''  # the node says what is wrong with it
+    children = {child.get('link') for child in robot.iterfind('joint/child')}
+    links = (link.get('name') for link in robot.iterfind('link'))
+    return next((link for link in links if link not in children), '')
 
 
 def generate_launch_description():
-    """Return the arguments and what they start."""
-    return LaunchDescription(
-        [
-            *(
-                DeclareLaunchArgument(name, default_value=default, description=about)
-                for name, default, about in ARGUMENTS
-            ),
-            OpaqueFunction(function=nodes_of_description),
-            Node(
-                package='rviz2',
-                executable='rviz2',
-                namespace=LaunchConfiguration('namespace'),
-                output='screen',
-                condition=IfCondition(LaunchConfiguration('rviz')),
-            ),
-        ]
-    )
+    """Return the arguments and what they start; neither leaks into a file that includes this."""
+    arguments = [
+        DeclareLaunchArgument(name, default_value=default, description=about)
+        for name, default, about in ARGUMENTS
+    ]
+    return LaunchDescription([GroupAction([*arguments, OpaqueFunction(function=start)])])

@@ -3,11 +3,13 @@
 #
 #   tools/setup.sh [kilted|jazzy]     PYTHON=python3.12 tools/setup.sh
 #
+# With IK_NODE_VENV=FOLDER, below the checkout, that is the environment instead of .venv.
+#
 # With a ROS 2 sourced, .venv sees that ROS 2 and only fills its gaps. Otherwise ROS 2 comes as
 # wheels, all of it in the versions that requirements/DISTRO-pyX.Y.txt locks.
 set -eu
 cd "$(dirname "$0")/.."
-venv=.venv
+venv=${IK_NODE_VENV:-.venv}
 
 die() {
     echo "setup: $*" >&2
@@ -70,6 +72,7 @@ if [ "$key" != "$made_with" ] || [ ! -x $venv/bin/python ]; then
     echo "Setting up $venv: Python $minor, $what, from $locks (once, about a minute) ..."
     [ ! -e $venv ] || [ -f $venv/pyvenv.cfg ] || die "$venv is in the way and is no environment"
     rm -rf $venv
+    mkdir -p "$(dirname $venv)"
     log=$(mktemp)
     {
         site=

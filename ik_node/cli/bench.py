@@ -13,7 +13,9 @@ from ik_node.errors import IkError
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what is passed on."""
-    parser.add_argument('words', nargs='*', metavar='WORD', help='passed to benchmark/run.py')
+    parser.add_argument(
+        'words', nargs=argparse.REMAINDER, metavar='WORD', help='passed to benchmark/run.py'
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -7,7 +7,7 @@ import importlib
 from ik_node.errors import UnknownFrameError
 from ik_node.gallery.gallery_item import GalleryItem
 
-NAMES: tuple[str, ...] = ('hexapod',)
+NAMES: tuple[str, ...] = ('hexapod', 'delta', 'fivebar', 'gripper', 'walker')
 
 
 def gallery_item(name: str) -> GalleryItem:

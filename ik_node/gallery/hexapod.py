@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import cos, pi, sin
 
 from ik_node.gallery.gallery_item import GalleryItem, Pose
+from ik_node.gallery.ramp import ramp
 from ik_node.model.rotation import quat_from_euler
 
 PERIOD = 4.0  # of one round [s]
@@ -12,7 +13,6 @@ RADIUS = 0.012  # of the circle [m]
 LIFT = 0.004  # up and down, twice a round [m]
 TILT = 0.06  # largest lean to a side [rad]
 TURN = 0.08  # largest turn about the vertical [rad]
-RAMP = 1.0  # time to reach the full circle [s]
 
 
 def motion(time: float) -> dict[str, Pose]:
@@ -22,8 +22,7 @@ def motion(time: float) -> dict[str, Pose]:
     The circle opens from its centre, so that the first goal is where the platform stands.
     """
     phase = 2.0 * pi * time / PERIOD
-    share = min(max(time / RAMP, 0.0), 1.0)
-    size = share * share * (3.0 - 2.0 * share)
+    size = ramp(time)
     x, y, z, w = quat_from_euler(
         size * TILT * sin(phase), size * TILT * cos(phase), size * TURN * sin(0.5 * phase)
     ).tolist()

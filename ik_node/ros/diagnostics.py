@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
+from ik_node.ros.hardware_output import HardwareOutput
 from ik_node.ros.loaded_model import LoadedModel
 from ik_node.ros.node_counts import NodeCounts
 from ik_node.ros.status_row import ERROR, OK, StatusRow, WARN
@@ -37,6 +38,8 @@ def _chain_row(node: str, chain: SolveResult, report: TickReport) -> StatusRow:
         shown = 'STALLED' if status == 'CONVERGED' else status
         message = f'{shown}: holding the configuration before, {report.held}'
         level = ERROR
+    elif report.under_way:
+        message, level = 'STALLED: under way to the solution at the velocity limits', WARN
     elif status == 'CONVERGED':
         message = status
     else:
@@ -72,8 +75,30 @@ def residual_numbers(solution: Solution) -> list[float]:
     return numbers
 
 
-def model_row(node: str, model: LoadedModel | None, refused: str, building: bool) -> StatusRow:
-    """Return the row on the model; `refused` is why the last description was, or ''."""
+def model_row(
+    node: str,
+    model: LoadedModel | None,
+    refused: str,
+    building: bool,
+    released: Collection[str] = (),
+) -> StatusRow:
+    """
+    Return the row on the model.
+
+    Parameters
+    ----------
+    node : str
+        Its name.
+    model : LoadedModel or None
+        The present one.
+    refused : str
+        Why the last description was; '' if it was not.
+    building : bool
+        Whether another one is on its way.
+    released : collection of str
+        Closures that hold nothing at present.
+
+    """
     name = f'{node}: model'
     values: dict[str, str] = {'building': str(building).lower()}
     if model is None:
@@ -86,6 +111,8 @@ def model_row(node: str, model: LoadedModel | None, refused: str, building: bool
     values['loops'] = str(len(robot.closures))
     values['goals'] = ' '.join(robot.goals)
     values['mobility'] = str(model.mobility)
+    if released:
+        values['released'] = ' '.join(sorted(released))
     if refused:
         message = f'going on with {robot.name}; the last description was refused: {refused}'
         return StatusRow(ERROR, name, message, values)
@@ -104,6 +131,16 @@ def rate_row(node: str, rate: float, wanted: float, counts: NodeCounts) -> Statu
         'joint_states': str(counts.joint_states),
     }
     return StatusRow(level, f'{node}: ticks', f'{rate:.1f} of {wanted:g} Hz', values)
+
+
+def output_row(node: str, hardware: HardwareOutput) -> StatusRow:
+    """Return the row on the hardware outputs: whether they command, and why not."""
+    note = hardware.note
+    if hardware.q is None:
+        return StatusRow(WARN, f'{node}: output', f'silent: {note}')
+    if note:
+        return StatusRow(WARN, f'{node}: output', f'commanding: {note}')
+    return StatusRow(OK, f'{node}: output', 'commanding')
 
 
 def input_row(node: str, counts: Mapping[str, int], last: str, new: int) -> StatusRow:

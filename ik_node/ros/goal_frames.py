@@ -1,10 +1,11 @@
-"""The frame of a goal message, in the root link's frame."""
+"""The frame of a goal message, in the root frame."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from ik_node.robot import Robot
+from ik_node.ros.floating_base import root_frame
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,7 +21,7 @@ def frame_in_root(
     Parameters
     ----------
     frame_id : str
-        Of the message; '' stands for `base_frame`, and that one's '' for the root link.
+        Of the message; '' stands for `base_frame`, and that one's '' for the root frame.
     base_frame : str
         The parameter.
     robot : Robot
@@ -33,7 +34,7 @@ def frame_in_root(
     Returns
     -------
     ndarray or None
-        None when it is the root link's own frame.
+        None when it is the root frame itself.
 
     Raises
     ------
@@ -42,7 +43,7 @@ def frame_in_root(
 
     """
     name = (frame_id or base_frame).lstrip('/')
-    root = robot.root.name
+    root = root_frame(robot)
     if name in ('', root):
         return None
     if name in robot.links:

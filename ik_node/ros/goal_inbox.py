@@ -25,6 +25,10 @@ class GoalInbox:
         self._times[name] = time
         self._held.pop(name, None)
 
+    def rewind(self, now: float) -> None:
+        """Have no pose be younger than `now` [s]: the clock has jumped back."""
+        self._times = {name: min(time, now) for name, time in self._times.items()}
+
     def clear(self) -> None:
         """Forget every pose."""
         self._poses.clear()

@@ -98,7 +98,6 @@ class Inputs:
         """Take up a model; goals that came before the first one are read now."""
         self._tracker = tracker
         self.measured.set_joint_names(tracker.model.joint_names)
-        self.targets.apply(tracker.model.robot)
         early, self._early = self._early, {}
         for name, message in early.items():
             self._take_goal(name, message)
@@ -109,9 +108,19 @@ class Inputs:
         if self._tracker is not None:
             self.targets.clear(self._tracker.model.robot)
 
+    def rewind(self, now: float) -> None:
+        """Count ages from `now` [s]: the clock has jumped back."""
+        self.goals.rewind(now)
+        self.measured.rewind(now)
+
     def now(self) -> float:
         """Return the time of the node's clock [s]."""
         return 1e-9 * float(self._node.get_clock().now().nanoseconds)
+
+    def _time_of(self, message: Any) -> float:
+        """Return when a message was sent [s]; nothing comes from the future."""
+        now = self.now()
+        return min(seconds_from_stamp(message.header.stamp) or now, now)
 
     def refuse(self, topic: str, reason: str) -> None:
         """Count an input that cannot be used; log it unless one of its kind just was."""
@@ -141,7 +150,7 @@ class Inputs:
         if frame is not None:
             pose = pose_in_root(pose, frame)
         self._counts.goals += 1
-        self.goals.put(name, pose, seconds_from_stamp(message.header.stamp) or self.now())
+        self.goals.put(name, pose, self._time_of(message))
 
     def _take_joint_state(self, message: JointState) -> None:
         try:
@@ -150,9 +159,7 @@ class Inputs:
             self.refuse('joint_states', str(error))
             return
         self._counts.joint_states += 1
-        unknown = self.measured.update(
-            names, positions, seconds_from_stamp(message.header.stamp) or self.now()
-        )
+        unknown = self.measured.update(names, positions, self._time_of(message))
         if unknown:
             self._node.get_logger().warning(
                 'joint_states: the robot has no joint ' + ', '.join(unknown) + '; ignored'

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+import dataclasses
+
 from ik_node.errors import DescriptionError, OptionError, UnknownFrameError
 from ik_node.model.rotation import matrix_to_quat
 from ik_node.robot import load_robot, Robot
 from ik_node.ros.goal_settings import GoalSettings
+from ik_node.ros.joint_roles import JointRoles
 from ik_node.ros.loaded_model import LoadedModel, offset_matrices
 from ik_node.ros.loop_limits import loop_limits
 from ik_node.ros.model_request import ModelRequest
 from ik_node.ros.names import topic_parts
 from ik_node.ros.package_url import resolve_package_url
+from ik_node.ros.settings import Settings
 from ik_node.solver import Solver
 
 
@@ -31,13 +36,14 @@ def load_model(request: ModelRequest) -> LoadedModel:
         start = request.text.strip()[:40]
         raise DescriptionError(f'a robot description begins with <, this one with {start!r}')
     closures = resolve_package_url(request.closures) or None
-    robot = load_robot(request.text, closures=closures)
+    robot = load_robot(request.text, closures=closures, root=request.root)
     if not robot.joint_names:
         raise DescriptionError(
             f'robot {robot.name!r} has no movable joint: there is nothing to solve'
         )
     topic_parts(robot.closures, 'closure')
     check_goal_links(request.goals, robot)
+    JointRoles.of(robot, request.joints)
     limits = loop_limits(robot)
     offsets = offset_matrices(request)
     for goal in request.goals:
@@ -69,6 +75,41 @@ def load_model(request: ModelRequest) -> LoadedModel:
     return model
 
 
+def check_settings(model: LoadedModel, settings: Settings) -> None:
+    """
+    Check that parameters that change while a model is there fit its robot.
+
+    Raises
+    ------
+    IkError
+        Names the parameter, its value and what is allowed.
+
+    """
+    check_goal_links(settings.active_goals, model.robot)
+    check_joints(model, settings)
+    solver, options = model.solver, model.solver.options
+    if settings.options.method != options.method:
+        # Not every method can serve every robot: it says so itself.
+        solver.options = dataclasses.replace(settings.options, max_iterations=1)
+        try:
+            solver.solve_pose({}, q0=model.q_start)
+        finally:
+            solver.options = options
+
+
+def check_joints(model: LoadedModel, settings: Settings) -> None:
+    """
+    Check that the robot has every joint that a parameter names.
+
+    Raises
+    ------
+    OptionError
+        Names the parameter and the joint.
+
+    """
+    JointRoles.of(model.robot, settings.joints)
+
+
 def check_goal_links(goals: tuple[GoalSettings, ...], robot: Robot) -> None:
     """
     Check that the robot has every goal's link.
@@ -96,3 +137,7 @@ def _warm(model: LoadedModel) -> None:
         poses[goal.name] = (matrix[:3, 3], matrix_to_quat(matrix))
     for wanted in ({}, poses):
         model.solver.solve_pose(wanted, q0=model.q_start)
+    model.solver.drive({}, model.q_start)
+    # The method slsqp may be chosen at any tick, and this import takes many.
+    with suppress(ImportError):
+        import scipy.optimize  # noqa: F401

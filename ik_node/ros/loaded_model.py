@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from ik_node.model.rotation import pose_matrix
 from ik_node.robot import Robot
 from ik_node.ros.euler import quat_xyzw_from_rpy
+from ik_node.ros.floating_base import root_frame
 from ik_node.ros.model_request import ModelRequest
 from ik_node.solver import Solver
 import numpy as np
@@ -54,8 +55,13 @@ class LoadedModel:
     mobility: int
     loop_limits: Mapping[str, float] = field(default_factory=dict)
 
+    @property
+    def root_frame(self) -> str:
+        """Return the frame that all poses count in."""
+        return root_frame(self.robot)
+
     def reached(self, goal: str, q: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return where the goal's frame is at `q`: 4x4, in the root link's frame."""
+        """Return where the goal's frame is at `q`: 4x4, in the root frame."""
         link = next(each.link for each in self.request.goals if each.name == goal)
         matrix: NDArray[np.float64] = self.robot.forward(q, link)
         offset = self.offsets.get(goal)

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 
 class MeasuredState:
-    """Collect positions from whole and partial joint states; values in [rad] and [m]."""
+    """
+    Collect positions from whole and partial joint states; values in [rad] and [m].
+
+    Attributes
+    ----------
+    time : float or None
+        Of the last joint state [s]; None before the first.
+
+    """
 
     def __init__(self) -> None:
         self.time: float | None = None
         self._joint_names: tuple[str, ...] | None = None
         self._values: dict[str, float] = {}
+        self._times: dict[str, float] = {}
         self._told: set[str] = set()
 
     def set_joint_names(self, names: Sequence[str]) -> None:
@@ -22,6 +31,7 @@ class MeasuredState:
         self._joint_names = tuple(names)
         known = set(self._joint_names)
         self._values = {name: value for name, value in self._values.items() if name in known}
+        self._times = {name: time for name, time in self._times.items() if name in known}
         self._told.clear()
 
     def update(
@@ -37,22 +47,37 @@ class MeasuredState:
 
         """
         self.time = time
-        if self._joint_names is None:
-            self._values.update(zip(names, positions, strict=True))
-            return ()
         known = self._joint_names
         unknown = []
         for name, position in zip(names, positions, strict=True):
-            if name in self._values or name in known:
+            if known is None or name in self._values or name in known:
                 self._values[name] = position
+                self._times[name] = time
             elif name not in self._told:
                 self._told.add(name)
                 unknown.append(name)
         return tuple(unknown)
 
+    def rewind(self, now: float) -> None:
+        """Have nothing be younger than `now` [s]: the clock has jumped back."""
+        if self.time is not None:
+            self.time = min(self.time, now)
+        self._times = {name: min(time, now) for name, time in self._times.items()}
+
+    def values(self, names: Iterable[str]) -> dict[str, float]:
+        """Return the last value of each of these joints that was ever measured."""
+        return {name: self._values[name] for name in names if name in self._values}
+
     def is_stale(self, now: float, timeout: float) -> bool:
         """Tell whether the last state is older than `timeout` [s]; 0 means never."""
         return timeout > 0.0 and self.time is not None and now - self.time > timeout
+
+    def stale(self, names: Iterable[str], now: float, timeout: float) -> tuple[str, ...]:
+        """Return those of these joints whose own last value is older than `timeout` [s]."""
+        if timeout <= 0.0:
+            return ()
+        times = self._times
+        return tuple(name for name in names if name in times and now - times[name] > timeout)
 
     def start(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return a copy of `q` in which every measured joint has its measured value."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import dataclasses
+from dataclasses import dataclass, field
 
 from ik_node.ros.goal_settings import GoalSettings
+from ik_node.ros.joint_settings import JointSettings
+from ik_node.ros.settings import Settings
 from ik_node.solver import SolverOptions
 
 
@@ -23,6 +26,10 @@ class ModelRequest:
         The goals that have a link.
     options : SolverOptions
         Options to warm up with; they may change later without a new model.
+    root : str
+        fixed or floating.
+    joints : JointSettings
+        Names that the robot must have; they may change later without a new model.
 
     """
 
@@ -30,6 +37,24 @@ class ModelRequest:
     closures: str
     goals: tuple[GoalSettings, ...]
     options: SolverOptions
+    root: str = 'fixed'
+    joints: JointSettings = field(default_factory=JointSettings)
+
+    @classmethod
+    def of(cls, text: str, settings: Settings) -> ModelRequest:
+        """Return the request for a description under these settings."""
+        return cls(
+            text,
+            settings.closures,
+            settings.active_goals,
+            settings.options,
+            settings.root,
+            settings.joints,
+        )
+
+    def changed(self, settings: Settings) -> ModelRequest:
+        """Return the request for the same description and closures under other settings."""
+        return dataclasses.replace(ModelRequest.of(self.text, settings), closures=self.closures)
 
     def builds_same(self, other: ModelRequest | None) -> bool:
         """Tell whether both give the same model."""
@@ -41,7 +66,10 @@ class ModelRequest:
 
     def builds_same_robot(self, other: ModelRequest) -> bool:
         """Tell whether both are of one robot with one set of loops, whatever the goals."""
-        return self.text == other.text and self.closures == other.closures
+        mine, others = (
+            (request.text, request.closures, request.root) for request in (self, other)
+        )
+        return mine == others
 
     @property
     def goal_structure(self) -> tuple[object, ...]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-import dataclasses
 
+from ik_node.errors import IkError
 from ik_node.ros.loaded_model import LoadedModel
 from ik_node.ros.model_builder import ModelBuilder
 from ik_node.ros.model_request import ModelRequest
@@ -22,6 +22,8 @@ class ModelSupply:
     ----------
     build : callable
         ModelRequest -> LoadedModel; raises IkError.
+    check : callable
+        (LoadedModel, Settings) -> None; raises IkError where the settings do not fit the robot.
 
     Attributes
     ----------
@@ -30,7 +32,12 @@ class ModelSupply:
 
     """
 
-    def __init__(self, build: Callable[[ModelRequest], LoadedModel]) -> None:
+    def __init__(
+        self,
+        build: Callable[[ModelRequest], LoadedModel],
+        check: Callable[[LoadedModel, Settings], None],
+    ) -> None:
+        self._check = check
         self.refused = ''
         self._builder = ModelBuilder(build)
         self._accepted: ModelRequest | None = None
@@ -43,7 +50,7 @@ class ModelSupply:
 
     def describe(self, text: str, settings: Settings) -> bool:
         """Ask for a model of a description; False if it is the present one again."""
-        request = ModelRequest(text, settings.closures, settings.active_goals, settings.options)
+        request = ModelRequest.of(text, settings)
         if self._wanted is self._accepted and request.builds_same(self._accepted):
             self.refused = ''
             return False
@@ -52,26 +59,32 @@ class ModelSupply:
         self._submit(request)
         return True
 
-    def set_goals(self, settings: Settings) -> None:
-        """Ask for a model with other goals, if these differ in what is solved."""
+    def apply(self, settings: Settings) -> None:
+        """Ask for a model with other goals or another root, if these differ in what is solved."""
         if self._wanted is None:
             return
-        request = dataclasses.replace(
-            self._wanted, goals=settings.active_goals, options=settings.options
-        )
-        if not request.builds_same(self._wanted):
+        request = self._wanted.changed(settings)
+        # What was refused may have been for names of joints or for options.
+        again = self.refused and self._accepted is None and request != self._wanted
+        if again or not request.builds_same(self._wanted):
             self._submit(request)
 
-    def take(self) -> LoadedModel | None:
+    def take(self, settings: Settings) -> LoadedModel | None:
         """Return a model that is ready; after a refusal `refused` says why."""
         outcome = self._builder.take()
         if outcome is None:
             return None
         request, model = outcome
         if isinstance(model, LoadedModel):
-            self._accepted = request
-            self.refused = ''
-            return model
+            try:
+                # Parameters may have changed while it was built.
+                self._check(model, settings)
+            except IkError as error:
+                model = error
+            else:
+                self._accepted = request
+                self.refused = ''
+                return model
         self.refused = ' '.join(str(model).split())
         if request is self._wanted and self._accepted is not None:
             self._wanted = self._accepted

@@ -5,24 +5,24 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from ik_node.errors import OptionError
-from ik_node.ros.convert import pose_from_matrix
-from ik_node.ros.diagnostics import input_row, model_row, rate_row
+from ik_node.errors import IkError, OptionError
+from ik_node.ros.command_publishers import CommandPublishers
+from ik_node.ros.diagnostics import input_row, model_row, output_row, rate_row
+from ik_node.ros.ik_service import add_ik_service
 from ik_node.ros.inputs import Inputs
-from ik_node.ros.load_model import check_goal_links, load_model
+from ik_node.ros.load_model import check_joints, check_settings, load_model
 from ik_node.ros.loaded_model import LoadedModel
 from ik_node.ros.model_supply import ModelSupply
-from ik_node.ros.names import topic_parts
+from ik_node.ros.motion import Motion
+from ik_node.ros.node_access import NodeAccess
 from ik_node.ros.node_counts import NodeCounts
 from ik_node.ros.outputs import Outputs
 from ik_node.ros.parameter_server import ParameterServer
+from ik_node.ros.services import Services
 from ik_node.ros.settings import Settings
-from ik_node.ros.tick_report import TickReport
-from ik_node.ros.tracker import Tracker
+from ik_node.ros.transform_output import TransformOutput
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
-from rclpy.parameter import Parameter
-from std_srvs.srv import SetBool, Trigger
 
 
 class IkNode(Node):
@@ -48,25 +48,29 @@ class IkNode(Node):
         super().__init__(
             'ik_node', automatically_declare_parameters_from_overrides=True, **arguments
         )
-        self._tracker: Tracker | None = None
-        self._paused = False
         self._counts = NodeCounts()
-        self._supply = ModelSupply(load_model)
+        self._supply = ModelSupply(load_model, check_joints)
         self._refused = ''
         self._refusals_told = 0
         self._diagnosed = (time.monotonic(), 0)
+        self._motion: Motion | None = None
         self._settings_server = ParameterServer(self, self._objection)
         self._refuse_own_joint_states()
         self._outputs = Outputs(self)
+        self._commands = CommandPublishers(self)
+        self._transforms = TransformOutput(self)
         self._inputs = Inputs(self, self._counts, self._on_description)
-        self._goal_services: dict[str, Any] = {}
-        self.create_service(SetBool, '~/enable', self._on_enable)
-        self.create_service(Trigger, '~/reset', self._on_reset)
+        self._motion = motion = Motion(self._inputs)
+        self._offered = Services(self, motion, lambda: self._settings_server.settings)
+        add_ik_service(self, NodeAccess(motion, lambda: self._settings_server.settings))
         settings = self._settings_server.settings
         self._applied = settings
-        self._apply_goals(settings)
-        self._ticker = self.create_timer(settings.period, self._tick)
-        self.create_timer(1.0, self._diagnose, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._apply_names(settings)
+        motion.apply(settings)
+        self._ticker = self.create_timer(settings.period, lambda: self._tick(motion))
+        self.create_timer(
+            1.0, lambda: self._diagnose(motion), clock=Clock(clock_type=ClockType.STEADY_TIME)
+        )
         if settings.robot_description:
             self._supply.describe(settings.robot_description, settings)
         else:
@@ -79,49 +83,24 @@ class IkNode(Node):
 
     # -- every tick
 
-    def _tick(self) -> None:
+    def _tick(self, motion: Motion) -> None:
         begin = time.perf_counter()
         settings = self._settings_server.settings
-        self._take_model(settings)
+        self._take_model(motion, settings)
         if settings is not self._applied:
-            self._apply(settings)
-        tracker = self._tracker
+            self._apply(motion, settings)
+        tracker = motion.tracker
         if tracker is None:
             return
         stamp = self.get_clock().now()
-        now = 1e-9 * float(stamp.nanoseconds)
-        report, publish = self._solve(tracker, settings, now)
-        if settings.publish_on == 'converged' and not report.converged:
-            publish = False
+        report, command = motion.tick(tracker, settings, 1e-9 * float(stamp.nanoseconds))
+        publish = not report.silent and (settings.publish_on == 'always' or report.converged)
         self._outputs.publish(report, tracker.model, stamp.to_msg(), publish)
+        if publish:
+            self._transforms.publish(tracker.model, report.q, stamp.to_msg())
+        if command is not None:
+            self._commands.publish(command)
         self._counts.add_tick(time.perf_counter() - begin, settings.period)
-
-    def _solve(self, tracker: Tracker, settings: Settings, now: float) -> tuple[TickReport, bool]:
-        """Return the report, and whether joint states may be published."""
-        if self._paused:
-            return tracker.hold(now, 'paused'), True
-        goals, measured = self._inputs.goals, self._inputs.measured
-        active = {goal.name for goal in settings.active_goals if goal.takes_part}
-        active &= {goal.name for goal in tracker.model.request.goals}
-        stale = [name for name in goals.stale(now, settings.goal_timeout) if name in active]
-        notes = [f'goal {name} is stale' for name in stale]
-        start = None
-        if settings.state_source == 'measured':
-            if measured.time is None:
-                notes.append('no joint_states yet')
-            elif measured.is_stale(now, settings.joint_state_timeout):
-                notes.append('joint_states is stale')
-                start = measured.start(tracker.q) if settings.on_stale == 'ignore' else None
-            else:
-                start = measured.start(tracker.q)
-        if notes and settings.on_stale == 'stop':
-            return tracker.hold(now, '; '.join(notes)), False
-        if settings.on_stale == 'hold':
-            goals.hold(
-                stale, lambda name: pose_from_matrix(tracker.model.reached(name, tracker.q))
-            )
-        poses = {name: pose for name, pose in goals.poses().items() if name in active}
-        return tracker.tick(poses, start, settings, now, tuple(notes)), True
 
     # -- models and parameters, taken over between ticks
 
@@ -134,24 +113,22 @@ class IkNode(Node):
         elif not self._supply.describe(text, settings):
             self.get_logger().info('robot_description came again unchanged')
 
-    def _take_model(self, settings: Settings) -> None:
-        model = self._supply.take()
+    def _take_model(self, motion: Motion, settings: Settings) -> None:
+        model = self._supply.take(settings)
         if self._supply.refused != self._refused:
             self._refused = self._supply.refused
             if self._refused:
-                kept = self._tracker.model.robot.name if self._tracker else 'no robot'
+                kept = motion.model.robot.name if motion.model else 'no robot'
                 self.get_logger().error(
                     f'robot_description refused: {self._refused}; going on with {kept}'
                 )
-        if model is None:
-            return
-        if self._tracker is None:
-            self._tracker = Tracker(model)
-        else:
-            self._tracker.replace_model(model)
-        self._apply_to_model(model, settings)
-        self._outputs.set_model(model)
-        self._inputs.set_tracker(self._tracker)
+        if model is not None:
+            motion.take_model(model, settings)
+            self._outputs.set_model(model)
+            self._offered.set_closures(model.robot.closures)
+            self._tell(model)
+
+    def _tell(self, model: LoadedModel) -> None:
         robot = model.robot
         self.get_logger().info(
             f'ready: robot {robot.name}, {len(model.joint_names)} joints, '
@@ -161,54 +138,41 @@ class IkNode(Node):
         for note in robot.notes:
             self.get_logger().info(f'{robot.name}: {note}')
 
-    def _apply(self, settings: Settings) -> None:
+    def _apply(self, motion: Motion, settings: Settings) -> None:
         """Take over parameters that changed since the last tick."""
         before, self._applied = self._applied, settings
         if settings.rate != before.rate:
             self.destroy_timer(self._ticker)
-            self._ticker = self.create_timer(settings.period, self._tick)
-        if settings.goals != before.goals or settings.base_frame != before.base_frame:
-            self._apply_goals(settings)
-        if self._tracker is not None:
-            self._apply_to_model(self._tracker.model, settings)
+            self._ticker = self.create_timer(settings.period, lambda: self._tick(motion))
+        self._apply_names(settings)
+        motion.apply(settings)
         if settings.robot_description not in ('', before.robot_description):
             self._supply.describe(settings.robot_description, settings)
         else:
-            self._supply.set_goals(settings)
+            self._supply.apply(settings)
 
-    def _apply_to_model(self, model: LoadedModel, settings: Settings) -> None:
-        for goal in settings.active_goals:
-            own = model.robot.goals.get(goal.name)
-            if own is not None:
-                own.weight, own.priority = goal.weight or own.weight, goal.priority
-        # New options, even of equal value, have the solver read weights and priorities anew.
-        model.solver.options = settings.options
-
-    def _apply_goals(self, settings: Settings) -> None:
+    def _apply_names(self, settings: Settings) -> None:
+        """Have the topics and services that parameters name."""
         names = [goal.name for goal in settings.goals]
         self._inputs.set_goals(names, settings.base_frame)
         self._outputs.set_goals(names)
-        parts = topic_parts(names, 'goal')
-        for name in [name for name in self._goal_services if name not in parts]:
-            self.destroy_service(self._goal_services.pop(name))
-        for name, part in parts.items():
-            if name not in self._goal_services:
-                self._goal_services[name] = self.create_service(
-                    SetBool,
-                    f'~/goals/{part}/enable',
-                    lambda request, response, name=name: self._on_goal_enable(
-                        name, request, response
-                    ),
-                )
+        self._offered.set_goals(names)
+        self._commands.set_type(settings.output_type)
+        if settings.output_type != 'none' and settings.joint_state_timeout == 0.0:
+            self.get_logger().warning(
+                'output.type is set and joint_state_timeout is 0: commands begin and go on '
+                'however old the measured joint states are',
+                once=True,
+            )
 
     def _objection(self, settings: Settings) -> str:
         """Say why parameters, good in themselves, do not fit the present robot."""
-        if self._tracker is None:
-            return ''
-        try:
-            check_goal_links(settings.active_goals, self._tracker.model.robot)
-        except OptionError as error:
-            return str(error)
+        model = None if self._motion is None else self._motion.model
+        if model is not None:
+            try:
+                check_settings(model, settings)
+            except IkError as error:
+                return str(error)
         return ''
 
     def _refuse_own_joint_states(self) -> None:
@@ -221,48 +185,25 @@ class IkNode(Node):
                 'remap joint_states as well',
             )
 
-    # -- services and diagnostics
+    # -- once a second
 
-    def _on_enable(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
-        self._paused = not request.data
-        response.success = True
-        response.message = 'paused' if self._paused else 'running'
-        self.get_logger().info(response.message)
-        return response
-
-    def _on_goal_enable(
-        self, name: str, request: SetBool.Request, response: SetBool.Response
-    ) -> SetBool.Response:
-        result = self.set_parameters([Parameter(f'goals.{name}.enabled', value=request.data)])[0]
-        response.success = result.successful
-        response.message = result.reason
-        return response
-
-    def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        """Go back to the description's configuration and wait there for new goals."""
-        if self._tracker is None:
-            response.message = 'no robot yet'
-            return response
-        self._tracker.reset()
-        self._inputs.forget()
-        response.success = True
-        response.message = f'robot {self._tracker.model.robot.name} is at its start'
-        return response
-
-    def _diagnose(self) -> None:
+    def _diagnose(self, motion: Motion) -> None:
         now, counts, refusals = time.monotonic(), self._counts, self._inputs.refusals
         then, ticks = self._diagnosed
         self._diagnosed = (now, counts.ticks)
         rate = (counts.ticks - ticks) / max(now - then, 1e-3)
-        model = None if self._tracker is None else self._tracker.model
+        settings, model = self._settings_server.settings, motion.model
         new, self._refusals_told = refusals.total - self._refusals_told, refusals.total
         name = self.get_name()
+        released = motion.closures.released
         rows = [
-            model_row(name, model, self._refused, self._supply.busy),
+            model_row(name, model, self._refused, self._supply.busy, released),
             input_row(name, refusals.counts, refusals.last, new),
         ]
         if model is not None:
-            rows.append(rate_row(name, rate, self._settings_server.settings.rate, counts))
+            rows.append(rate_row(name, rate, settings.rate, counts))
+        if settings.output_type != 'none':
+            rows.append(output_row(name, motion.hardware))
         self._outputs.publish_diagnostics(
             rows, self.get_clock().now().to_msg(), model.robot.name if model else ''
         )

@@ -89,7 +89,7 @@ class Outputs:
             if publisher is not None and publisher.get_subscription_count():
                 message = PoseStamped()
                 message.header.stamp = stamp
-                message.header.frame_id = model.robot.root.name
+                message.header.frame_id = model.root_frame
                 fill_pose(message.pose, model.reached(goal.name, report.q))
                 publisher.publish(message)
 

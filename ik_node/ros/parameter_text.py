@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 import textwrap
 
 from ik_node.ros.parameter_spec import ParameterSpec, Value
@@ -41,21 +40,19 @@ def yaml_value(value: Value) -> str:
 def yaml_text() -> str:
     """Return the text of config/ik_node.yaml."""
     lines = [_YAML_HEAD.rstrip('\n')]
-    lines += _yaml_rows(NODE_PARAMETERS, '', '    ')
-    lines.append('    solver:')
-    lines += _yaml_rows(solver_parameters(), 'solver.', '      ')
+    group = ''
+    for spec in (*NODE_PARAMETERS, *solver_parameters()):
+        before, group = group, spec.name.rpartition('.')[0]
+        if group not in ('', before):
+            lines.append(f'    {group}:')
+        lines += _yaml_row(spec, f'{group}.' if group else '', '      ' if group else '    ')
     return '\n'.join(lines) + '\n'
 
 
-def _yaml_rows(specs: Sequence[ParameterSpec], prefix: str, indent: str) -> list[str]:
-    lines = []
-    for spec in specs:
-        about = f'{spec.doc} ({spec.allowed})'
-        lines += textwrap.wrap(
-            about, 99, initial_indent=f'{indent}# ', subsequent_indent=f'{indent}# '
-        )
-        lines.append(f'{indent}{spec.name[len(prefix) :]}: {yaml_value(spec.default)}')
-    return lines
+def _yaml_row(spec: ParameterSpec, prefix: str, indent: str) -> list[str]:
+    about = f'{spec.doc} ({spec.allowed})'
+    lines = textwrap.wrap(about, 99, initial_indent=f'{indent}# ', subsequent_indent=f'{indent}# ')
+    return [*lines, f'{indent}{spec.name[len(prefix) :]}: {yaml_value(spec.default)}']
 
 
 def help_text(width: int = 99) -> str:

@@ -25,7 +25,17 @@ NODE_PARAMETERS: tuple[ParameterSpec, ...] = (
         'Closure annotations: a path, a package:// URL or the YAML itself; empty = the '
         'loops declared in the description. Used from the next description on.',
     ),
-    ParameterSpec('base_frame', '', 'Frame of goals with an empty frame_id; empty = root link.'),
+    ParameterSpec(
+        'root',
+        'fixed',
+        'Whether the root link stands still, or moves freely in the frame world.',
+        choices=('fixed', 'floating'),
+    ),
+    ParameterSpec(
+        'base_frame',
+        '',
+        'Frame of goals with an empty frame_id; empty = root link, or world where that floats.',
+    ),
     ParameterSpec(
         'goal_names', ('',), 'Names of the goals; each gets a topic ~/goals/<name> and parameters.'
     ),
@@ -33,8 +43,14 @@ NODE_PARAMETERS: tuple[ParameterSpec, ...] = (
     ParameterSpec(
         'state_source',
         'solution',
-        'Where a tick starts: from the last solution, or from joint_states.',
-        choices=('solution', 'measured'),
+        'Where a tick starts: from the last solution, or from joint_states. With actuated it '
+        'solves for no goals: joint_states holds the actuated joints, and the others follow.',
+        choices=('solution', 'measured', 'actuated'),
+    ),
+    ParameterSpec(
+        'actuated_joints',
+        ('',),
+        'Joints with a motor; empty = as the description says, else all that follow no other.',
     ),
     ParameterSpec(
         'goal_timeout',
@@ -55,22 +71,48 @@ NODE_PARAMETERS: tuple[ParameterSpec, ...] = (
     ParameterSpec(
         'on_stale',
         'hold',
-        'Stale input: hold a goal where its link is (a measured start: the last '
-        'solution), stop publishing ~/joint_states, or ignore the age.',
+        'Stale input: hold a goal where its link is (a measured start: the last solution; '
+        'hardware outputs: the last command), stop publishing ~/joint_states and commands, or '
+        'ignore the age.',
         choices=('hold', 'stop', 'ignore'),
     ),
     ParameterSpec(
         'publish_on',
         'always',
-        'When ~/joint_states is published.',
+        'When ~/joint_states is published; while not converged, hardware outputs repeat the last '
+        'command.',
         choices=('always', 'converged'),
     ),
     ParameterSpec(
         'max_joint_velocity',
         0.0,
-        "Share of the description's velocity limits kept by ~/joint_states; 0 = off.",
+        "Share of the description's velocity limits kept by ~/joint_states; 0 = off. Hardware "
+        'outputs always keep the limits.',
         low=0.0,
         high=1.0,
+    ),
+    ParameterSpec(
+        'output.type',
+        'none',
+        'Commands to hardware: ~/joint_trajectory, ~/commands, or both.',
+        choices=('none', 'joint_trajectory', 'commands', 'both'),
+    ),
+    ParameterSpec(
+        'output.joints',
+        ('',),
+        'Joints that are commanded, in this order; empty = the actuated ones.',
+    ),
+    ParameterSpec('locked_joints', ('',), 'Joints that are held where they are.'),
+    ParameterSpec(
+        'rest_pose',
+        '',
+        "Where redundant joints drift to, a YAML mapping of joints to rad or m: '{elbow: 0.5}'. "
+        'Replaces one that was saved.',
+    ),
+    ParameterSpec(
+        'joint_targets',
+        '',
+        'Wishes for joints, a YAML mapping as for rest_pose; ~/joint_targets may change them.',
     ),
 )
 

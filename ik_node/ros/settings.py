@@ -8,10 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from ik_node.ros.goal_settings import GoalSettings
+from ik_node.ros.joint_settings import JointSettings
 from ik_node.ros.names import check_goal_name, topic_parts
 from ik_node.ros.parameter_spec import Value
 from ik_node.ros.parameters import NODE_PARAMETERS, solver_parameters
 from ik_node.solver import SolverOptions
+
+# Parameters that `JointSettings` reads.
+_BY_JOINT = ('locked_joints', 'actuated_joints', 'output.joints', 'rest_pose', 'joint_targets')
 
 
 @dataclass(frozen=True)
@@ -20,11 +24,13 @@ class Settings:
     Every parameter, checked by itself and with the others.
 
     A tick reads one snapshot from its beginning to its end, so parameters set together act
-    together. The fields have the parameters' names; `goals` holds those of `goal_names`.
+    together. The fields have the parameters' names, _ for a dot; `goals` holds those of
+    `goal_names`, `joints` what is said about joints by name.
     """
 
     robot_description: str
     closures: str
+    root: str
     base_frame: str
     rate: float
     state_source: str
@@ -33,6 +39,8 @@ class Settings:
     on_stale: str
     publish_on: str
     max_joint_velocity: float
+    output_type: str
+    joints: JointSettings
     goals: tuple[GoalSettings, ...]
     options: SolverOptions
 
@@ -50,6 +58,9 @@ class Settings:
         fields: dict[str, Any] = {
             spec.name: spec.check(values.get(spec.name, spec.default)) for spec in NODE_PARAMETERS
         }
+        joints = JointSettings.from_values(fields)
+        for name in _BY_JOINT:
+            del fields[name]
         names = [check_goal_name(name) for name in fields.pop('goal_names') if name]
         topic_parts(names, 'goal')
         options: dict[str, Any] = {
@@ -57,7 +68,8 @@ class Settings:
             for spec in solver_parameters()
         }
         return cls(
-            **fields,
+            **{name.replace('.', '_'): value for name, value in fields.items()},
+            joints=joints,
             goals=tuple(GoalSettings.from_values(name, values) for name in names),
             options=dataclasses.replace(SolverOptions(), **options),
         )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
+from ik_node.ros.convert import Pose
 from ik_node.solver import Solution
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +25,17 @@ class TickReport:
     solution : Solution or None
         What the solver said; None when it was not asked.
     held : str
-        Why `q` is that of the tick before and not the solution's; '' when it is the solution's.
+        Why `q` is that of the tick before, or why there was nothing to solve; '' else.
     notes : tuple of str
         What else a user should know, stale input for instance.
+    under_way : bool
+        Whether `q` is not the solution's but on the way there, at the velocity limits.
+    goals : mapping of str to (position, quat_xyzw)
+        What was solved for, root frame.
+    stale : bool
+        Whether input was stale, and its age not to be ignored.
+    silent : bool
+        Whether joint states are not to be published.
 
     """
 
@@ -34,12 +44,17 @@ class TickReport:
     solution: Solution | None
     held: str = ''
     notes: tuple[str, ...] = ()
+    under_way: bool = False
+    goals: Mapping[str, Pose] = field(default_factory=dict)
+    stale: bool = False
+    silent: bool = False
 
     @property
     def converged(self) -> bool:
         """Whether `q` meets every goal and closes every loop."""
         return (
             not self.held
+            and not self.under_way
             and self.solution is not None
             and (self.solution.status.name == 'CONVERGED')
         )

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+import dataclasses
 
 from ik_node.errors import IkError
+from ik_node.ros.answer_check import objection
+from ik_node.ros.approach import approach
 from ik_node.ros.convert import Pose
 from ik_node.ros.loaded_model import LoadedModel
-from ik_node.ros.loop_limits import LOOP_TOLERANCE
 from ik_node.ros.settings import Settings
 from ik_node.ros.tick_report import TickReport
-from ik_node.solver import Solution, SolverOptions
+from ik_node.solver import Solution
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Beyond a limit by no more than rounding.
-_LIMIT_SLACK = 1e-9
+# A sensor that is beyond a limit by no more than this is at it [rad or m].
+_SENSOR_SLACK = 1e-6
 
 
 class Tracker:
@@ -30,6 +32,12 @@ class Tracker:
     Parameters
     ----------
     model : LoadedModel
+
+    Attributes
+    ----------
+    model : LoadedModel
+    q : ndarray, shape (nq,)
+        The present configuration [rad or m].
 
     """
 
@@ -49,10 +57,9 @@ class Tracker:
         self._time = None
         self._still = np.zeros_like(self.q)
 
-    def reset(self) -> None:
-        """Go back to the description's configuration."""
-        self.q = self.model.q_start.copy()
-        self._fallback = self.q
+    def jump(self, q: Array) -> None:
+        """Go on from another configuration with closed loops; that is no motion."""
+        self.q = self._fallback = q.copy()
         self._time = None
 
     def tick(
@@ -81,25 +88,61 @@ class Tracker:
 
         """
         model = self.model
+        q0 = self.q if start is None else np.clip(start, model.lower, model.upper)
+        max_step = self.window(settings) if settings.max_joint_velocity > 0.0 else None
+        report = self._take(
+            lambda: model.solver.solve_pose(goals, q0=q0, max_step=max_step), settings, now, notes
+        )
+        return dataclasses.replace(report, goals=goals)
+
+    def drive(
+        self, values: Mapping[str, float], settings: Settings, now: float, notes: tuple[str, ...]
+    ) -> TickReport:
+        """
+        Follow measured values of joints, in the branch that the loops are in.
+
+        Parameters
+        ----------
+        values : mapping of str to float
+            Measured [rad or m]; where loops or limits do not allow them, the configuration before
+            is held.
+        settings, now, notes
+            As for `tick`.
+
+        """
+        model = self.model
+        wanted = {}
+        for name, value in values.items():
+            at = model.joint_names.index(name)
+            within = min(max(value, model.lower[at]), model.upper[at])
+            wanted[name] = within if abs(value - within) <= _SENSOR_SLACK else value
+        return self._take(
+            lambda: model.solver.drive(wanted, self.q),
+            settings,
+            now,
+            notes,
+            lambda solution: self._unmet(wanted, solution, settings),
+        )
+
+    def step_to(self, wanted: Array, settings: Settings, now: float, reason: str) -> TickReport:
+        """
+        Go one step towards a configuration, at the velocity limits, without solving for goals.
+
+        Parameters
+        ----------
+        wanted : ndarray, shape (nq,)
+            With closed loops [rad or m].
+        settings, now
+            As for `tick`.
+        reason : str
+            What for; `held` of the report, with what stands in the way after it.
+
+        """
         before = self.q
-        q0 = before if start is None else np.clip(start, model.lower, model.upper)
-        max_step = None
-        if settings.max_joint_velocity > 0.0:
-            max_step = settings.max_joint_velocity * model.max_velocity * settings.period
-        solution: Solution | None = None
-        try:
-            solution = model.solver.solve_pose(goals, q0=q0, max_step=max_step)
-            held = self._objection(solution, settings.options)
-        except IkError as error:
-            held = str(error)
-        if held or solution is None:
-            # Before the first good answer there is only the description's own configuration.
-            self.q = self._fallback
-            self._time = now
-            return TickReport(self.q, self._still, solution, held, notes)
-        velocity = self._velocity(solution.q, before, now)
-        self.q = self._fallback = solution.q
-        return TickReport(self.q, velocity, solution, '', notes)
+        q, barred = approach(self.model, before, wanted, self.window(settings), settings.options)
+        velocity = self._velocity(q, before, now)
+        self.q = self._fallback = q
+        return TickReport(q, velocity, None, f'{reason}: {barred}' if barred else reason)
 
     def hold(self, now: float, reason: str) -> TickReport:
         """Report the last good configuration again, without solving."""
@@ -107,29 +150,59 @@ class Tracker:
         self._time = now
         return TickReport(self.q, self._still, None, reason)
 
+    def window(self, settings: Settings) -> Array:
+        """Return the largest change of every value in a tick [rad or m]."""
+        share = settings.max_joint_velocity or 1.0
+        window: Array = share * settings.period * self.model.max_velocity
+        return window
+
+    def _take(
+        self,
+        solve: Callable[[], Solution],
+        settings: Settings,
+        now: float,
+        notes: tuple[str, ...],
+        unmet: Callable[[Solution], str] = lambda solution: '',
+    ) -> TickReport:
+        """Solve, check the answer, and go there or hold."""
+        before = self.q
+        solution: Solution | None = None
+        try:
+            solution = solve()
+            held = unmet(solution) or objection(self.model, solution, settings.options)
+        except IkError as error:
+            held = str(error)
+        if held or solution is None:
+            # Before the first good answer there is only the description's own configuration.
+            self.q = self._fallback
+            self._time = now
+            return TickReport(self.q, self._still, solution, held, notes)
+        q = solution.q
+        if settings.max_joint_velocity > 0.0 and self._time is not None:
+            # What is measured may jump, what goes out may not.
+            q, held = approach(self.model, before, q, self.window(settings), settings.options)
+        under_way = q is not solution.q and not held
+        velocity = self._velocity(q, before, now)
+        self.q = self._fallback = q
+        return TickReport(q, velocity, solution, held, notes, under_way=under_way)
+
+    def _unmet(self, wanted: Mapping[str, float], solution: Solution, settings: Settings) -> str:
+        """Say which driven joint stopped where; '' when all are where they were measured."""
+        names = self.model.joint_names
+        reached = {name: float(solution.q[names.index(name)]) for name in wanted}
+        worst = max(wanted, key=lambda name: abs(wanted[name] - reached[name]))
+        reason = f'{worst} stopped at {reached[worst]:.6g} on the way to {wanted[worst]:.6g}'
+        if reached == dict(wanted):
+            # All but closed, or closed as far as a rounded description lets it.
+            reason = objection(self.model, solution, settings.options)
+        if not reason:
+            return ''
+        limits = ', '.join(solution.active_limits)
+        limits = f'; at limits: {limits}' if limits else ''
+        return f'no assembly has the measured values: {reason}{limits}'
+
     def _velocity(self, q: Array, before: Array, now: float) -> Array:
         last, self._time = self._time, now
         if last is None or now <= last:
             return self._still
         return (q - before) / (now - last)
-
-    def _objection(self, solution: Solution, options: SolverOptions) -> str:
-        """Say why an answer must not go out; '' when it may."""
-        q, model = solution.q, self.model
-        # Comparisons with a NaN are false, so that this finds them as well.
-        inside = (q >= model.lower - _LIMIT_SLACK) & (q <= model.upper + _LIMIT_SLACK)
-        if not (inside.all() and np.isfinite(q).all()):
-            index = int(np.flatnonzero(~(inside & np.isfinite(q)))[0])
-            return (
-                f'joint {model.joint_names[index]} = {q[index]:.6g} is outside '
-                f'[{model.lower[index]:.6g}, {model.upper[index]:.6g}]'
-            )
-        for name, error in solution.closure_errors.items():
-            limit = model.loop_limits.get(name, LOOP_TOLERANCE)
-            position = max(limit, options.translation_converge_threshold)
-            orientation = max(limit, options.rotation_converge_threshold)
-            if not (error.position <= position and error.orientation <= orientation):
-                return (
-                    f'loop {name} is open by {error.position:.3g} m, {error.orientation:.3g} rad'
-                )
-        return ''

@@ -1,11 +1,13 @@
 """What the statuses say."""
 
+import dataclasses
 import re
 from types import SimpleNamespace as Data
 
 from ik_node.ros.diagnostics import (
     input_row,
     model_row,
+    output_row,
     rate_row,
     residual_labels,
     residual_numbers,
@@ -103,6 +105,13 @@ def test_an_answer_that_does_not_go_out_is_no_convergence():
     assert 'loop a is open' in row.message
 
 
+def test_under_way():
+    """On the way to a solution that converged, at the velocity limits: not yet converged."""
+    (row,) = solve_rows('ik', dataclasses.replace(report(Status.CONVERGED), under_way=True))
+    assert row.level == WARN
+    assert row.message == 'STALLED: under way to the solution at the velocity limits'
+
+
 def test_notes_are_warnings():
     """Stale input is told though the solve is good."""
     (row,) = solve_rows('ik', report(Status.CONVERGED, notes=('goal a is stale',)))
@@ -150,6 +159,26 @@ def test_model_row(model, refused, level, words):
     row = model_row('ik', model, refused, False)
     assert row.level == level
     assert re.search(words, row.message)
+
+
+def test_released_closures_are_told():
+    """By name, and only when there are any."""
+    assert 'released' not in model_row('ik', MODEL, '', False).values
+    assert model_row('ik', MODEL, '', False, {'b', 'a'}).values['released'] == 'a b'
+
+
+@pytest.mark.parametrize(
+    ('q', 'note', 'level', 'message'),
+    [
+        (None, 'no goal yet', WARN, 'silent: no goal yet'),
+        (np.zeros(1), '', OK, 'commanding'),
+        (np.zeros(1), 'goal a is stale', WARN, 'commanding: goal a is stale'),
+    ],
+)
+def test_output_row(q, note, level, message):
+    """Whether hardware is commanded, and what keeps it from following."""
+    row = output_row('ik', Data(q=q, note=note))
+    assert (row.level, row.message) == (level, message)
 
 
 def test_rate_row():

@@ -10,7 +10,9 @@ import pytest
 TIP = pose_matrix((0.0, 0.0, 1.0), (0.0, 0.0, 0.0, 1.0))
 MAP = pose_matrix((5.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0))
 ROBOT = Data(
-    root=Data(name='base'), links={'base': None, 'tip': None}, forward=lambda q, link: TIP
+    description=Data(root=Data(name='base')),
+    links={'base': None, 'tip': None},
+    forward=lambda q, link: TIP,
 )
 
 

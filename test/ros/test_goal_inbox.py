@@ -52,3 +52,12 @@ def test_goals_are_forgotten():
     inbox.clear()
     assert inbox.poses() == {}
     assert inbox.stale(9.0, 1.0) == ()
+
+
+def test_ages_after_a_jump_back():
+    """They are counted from the jump."""
+    inbox = GoalInbox()
+    inbox.put('a', HERE, 100.0)
+    inbox.rewind(1.0)
+    assert inbox.stale(1.4, 0.5) == ()
+    assert inbox.stale(1.6, 0.5) == ('a',)

@@ -1,47 +1,132 @@
-"""The launch files: they compile everywhere, and run where launch is installed."""
+"""The launch files, as far as they can be checked without launch."""
 
-import importlib.util
+import ast
+from pathlib import Path
+import re
+import runpy
 
+from ik_node.gallery import gallery_item, NAMES
 import pytest
+import setuptools
+import yaml
 
-FILES = ('ik_node.launch.py', 'hexapod.launch.py')
+REPOSITORY = Path(__file__).resolve().parents[2]
+FILES = sorted(path.name for path in (REPOSITORY / 'launch').iterdir() if path.is_file())
+ARGUMENTS = {
+    'description',
+    'closures',
+    'params_file',
+    'namespace',
+    'use_sim_time',
+    'rviz',
+    'rviz_config',
+    'fixed_frame',
+    'goal',
+    'viewer',
+}
+
+
+def syntax(name):
+    """Return the syntax tree of a launch file."""
+    return ast.parse((REPOSITORY / 'launch' / name).read_text())
+
+
+def test_which_files_there_are():
+    """One for any robot, and one for each of ours."""
+    assert {*FILES} == {'ik_node.launch.py', *(f'{name}.launch.py' for name in NAMES)}
 
 
 @pytest.mark.parametrize('name', FILES)
 def test_compiles(repository, name):
-    """The file is Python and has the function that launch looks for."""
+    """The file is Python and has the function that launch looks for, with a docstring."""
     path = repository / 'launch' / name
     code = compile(path.read_text(), str(path), 'exec')
     assert 'generate_launch_description' in code.co_names
+    functions = [node for node in syntax(name).body if isinstance(node, ast.FunctionDef)]
+    assert all(ast.get_docstring(function) for function in functions)
 
 
-@pytest.mark.parametrize('name', FILES)
-def test_arguments_are_described(repository, name):
-    """Executed with launch, it declares arguments, each with a description."""
-    launch = pytest.importorskip('launch', reason='launch comes with ROS 2 only')
-    pytest.importorskip('launch_ros')
-    spec = importlib.util.spec_from_file_location('launched', repository / 'launch' / name)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    description = module.generate_launch_description()
-    assert isinstance(description, launch.LaunchDescription)
-    arguments = description.get_launch_arguments()
-    assert {argument.name for argument in arguments} >= {'namespace', 'use_sim_time', 'rviz'}
-    for argument in arguments:
-        assert argument.description.endswith('.')
+@pytest.mark.parametrize('name', NAMES)
+def test_file_of_a_robot_says_its_name(name):
+    """It asks for the item that it is named after, and names the topic of its goal."""
+    tree = syntax(f'{name}.launch.py')
+    (call,) = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    assert (call.func.id, [word.value for word in call.args]) == ('launch_item', [name])
+    for goal in gallery_item(name).goals:
+        assert f'ik_node/goals/{goal}' in ast.get_docstring(tree)
 
 
-def test_hexapod_parameters_are_parameters(repository):
-    """config/hexapod.yaml sets nothing that does not exist, and names a link of the hexapod."""
-    yaml = pytest.importorskip('yaml')
+def test_arguments_of_the_general_file():
+    """Each is a name, a default and a sentence."""
+    (found,) = (
+        node.value.elts
+        for node in syntax('ik_node.launch.py').body
+        if isinstance(node, ast.Assign) and node.targets[0].id == 'ARGUMENTS'
+    )
+    assert {argument.elts[0].value for argument in found} == ARGUMENTS
+    for argument in found:
+        assert len(argument.elts) == 3
+        about = ast.literal_eval(argument.elts[2])
+        assert about[0].isupper()
+        assert about.endswith('.')
+
+
+def test_named_files_are_there(repository):
+    """Every file that a launch file or `launch_item` names is in one of our folders."""
+    texts = [(repository / 'launch' / name).read_text() for name in FILES]
+    texts.append((repository / 'ik_node/gallery/launch_item.py').read_text())
+    ends = r"'(\w+\.(?:yaml|rviz|urdf|launch\.py))'"
+    named = {name for text in texts for name in re.findall(ends, text)}
+    assert named == {'ik_node.yaml', 'ik_node.rviz', 'ik_node.launch.py'}
+    assert not [name for name in named if not list(repository.glob(f'*/{name}'))]
+    for name in NAMES:
+        assert (repository / 'config' / f'{name}.yaml').is_file()
+
+
+def test_all_of_it_is_installed(repository, monkeypatch):
+    """setup.py puts every file of launch, config and urdf into the share folder."""
+    captured = {}
+    monkeypatch.chdir(repository)
+    monkeypatch.setattr(setuptools, 'setup', lambda **arguments: captured.update(arguments))
+    runpy.run_path('setup.py')
+    installed = dict(captured['data_files'])
+    for folder in ('launch', 'config', 'urdf'):
+        files = {str(path) for path in Path(folder).iterdir() if path.is_file()}
+        assert {*installed[f'share/ik_node/{folder}']} == files
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_parameters_are_parameters(repository, name):
+    """config/NAME.yaml sets nothing that does not exist, for links that the robot has."""
     from ik_node.ros.settings import Settings
 
-    values = yaml.safe_load((repository / 'config' / 'hexapod.yaml').read_text())
+    values = yaml.safe_load((repository / 'config' / f'{name}.yaml').read_text())
     values = values['/**']['ros__parameters']
-    goals = values.pop('goals')
-    for goal, fields in goals.items():
+    for goal, fields in values.pop('goals').items():
         values.update({f'goals.{goal}.{key}': value for key, value in fields.items()})
     settings = Settings.from_values(values)
     assert settings.rate == 250.0
-    assert [goal.link for goal in settings.active_goals] == ['platform_link']
-    assert 'name="platform_link"' in (repository / 'urdf' / 'hexapod.urdf').read_text()
+    text = (repository / 'urdf' / f'{name}.urdf').read_text()
+    assert settings.active_goals
+    for goal in settings.active_goals:
+        assert f'<link name="{goal.link}"' in text
+
+
+def test_what_rviz_shows(repository):
+    """The robot, frames, markers, a goal and where it is; topics follow a namespace."""
+    config = yaml.safe_load((repository / 'config' / 'ik_node.rviz').read_text())
+    displays = config['Visualization Manager']['Displays']
+    topics = {}
+    for display in displays:
+        topic = display.get('Topic') or display.get('Description Topic')
+        if topic:
+            topics[display['Name']] = (display['Class'].split('/')[1], topic['Value'])
+            latched = topic['Durability Policy'] == 'Transient Local'
+            assert latched == (topic['Value'] == 'robot_description')
+    assert topics == {
+        'Robot': ('RobotModel', 'robot_description'),
+        'Markers': ('MarkerArray', 'ik_node/markers'),
+        'Goal': ('Pose', 'goal'),
+        'Reached': ('Pose', 'reached'),
+    }
+    assert 'rviz_default_plugins/TF' in [display['Class'] for display in displays]

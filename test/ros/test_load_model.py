@@ -1,7 +1,7 @@
 """From a description to a model that can tick."""
 
 from ik_node.errors import DescriptionError, IkError, OptionError, TopologyError
-from ik_node.ros.load_model import load_model
+from ik_node.ros.load_model import check_settings, load_model
 from ik_node.ros.model_request import ModelRequest
 from ik_node.ros.settings import Settings
 import numpy as np
@@ -86,3 +86,49 @@ def test_closures_that_fall_together_as_topics_are_refused(urdf):
     )
     with pytest.raises(OptionError, match='leg_ball'):
         load_model(request(text))
+
+
+def joint_request(text, **values):
+    """Return a request without goals under these parameters."""
+    return ModelRequest.of(text, Settings.from_values(values))
+
+
+@pytest.mark.parametrize(
+    ('values', 'words'),
+    [
+        ({'locked_joints': ('nose',)}, "locked_joints: 'nose'"),
+        ({'rest_pose': '{nose: 1}'}, "rest_pose: 'nose'"),
+        ({'joint_targets': '{nose: 1}'}, "joint_targets: 'nose'"),
+        ({'actuated_joints': ('nose',)}, "actuated_joints: 'nose'"),
+        ({'output.joints': ('nose',)}, r"output\.joints: 'nose'"),
+    ],
+)
+def test_parameters_that_name_no_joint_of_the_robot(urdf, values, words):
+    """The description is refused, with the parameter and the joints there are."""
+    with pytest.raises(OptionError, match=f'{words}.*left_shoulder'):
+        load_model(joint_request(urdf('fivebar'), **values))
+
+
+def test_floating_root(urdf):
+    """The base has six values before the others, and poses count in the world."""
+    model = load_model(joint_request(urdf('fivebar'), root='floating'))
+    assert model.joint_names[0] == '__world_joint__.X'
+    assert model.root_frame == 'world'
+    assert model.mobility == 8
+    assert load_model(joint_request(urdf('fivebar'))).root_frame == 'base_link'
+
+
+def test_check_settings(urdf):
+    """Goals, joints and method must fit the robot; a trial leaves the options as they were."""
+    model = load_model(joint_request(urdf('fivebar')))
+    options = model.solver.options
+    for values in ({'solver.method': 'sdls'}, {'locked_joints': ('left_shoulder',)}):
+        check_settings(model, Settings.from_values(values))
+    for values, words in (
+        ({'solver.method': 'ccd'}, "method: 'ccd'.*'pin' would not stay closed"),
+        ({'locked_joints': ('nose',)}, 'locked_joints'),
+        ({'goal_names': ('a',), 'goals.a.link': 'nose'}, 'goals.a.link'),
+    ):
+        with pytest.raises(OptionError, match=words):
+            check_settings(model, Settings.from_values(values))
+    assert model.solver.options is options

@@ -41,3 +41,35 @@ def test_age():
     measured.update([], [], 1.0)
     assert measured.is_stale(2.5, 1.0)
     assert not measured.is_stale(2.5, 0.0)
+
+
+def test_age_of_each_joint():
+    """A joint that is left out grows old alone; one never measured is not stale."""
+    measured = MeasuredState()
+    measured.set_joint_names(['a', 'b', 'c'])
+    measured.update(['a', 'b'], [1.0, 2.0], 1.0)
+    measured.update(['a'], [1.5], 5.0)
+    assert measured.stale(['b', 'a', 'c'], 5.5, 1.0) == ('b',)
+    assert measured.stale(['b', 'a', 'c'], 9.0, 1.0) == ('b', 'a')
+    assert measured.stale(['b'], 9.0, 0.0) == ()
+    assert measured.values(['c', 'b', 'a']) == {'b': 2.0, 'a': 1.5}
+
+
+def test_a_clock_that_jumps_back():
+    """Ages are counted from the jump: fresh then, stale after the timeout again."""
+    measured = MeasuredState()
+    measured.update(['a'], [1.0], 100.0)
+    measured.rewind(5.0)
+    assert not measured.is_stale(5.5, 1.0)
+    assert measured.is_stale(6.5, 1.0)
+    assert measured.stale(['a'], 6.5, 1.0) == ('a',)
+    MeasuredState().rewind(5.0)
+
+
+def test_values_of_another_robot_are_dropped():
+    """Their times as well."""
+    measured = MeasuredState()
+    measured.update(['a', 'b'], [1.0, 2.0], 1.0)
+    measured.set_joint_names(['b'])
+    assert measured.values(['a', 'b']) == {'b': 2.0}
+    assert measured.stale(['a', 'b'], 9.0, 1.0) == ('b',)

@@ -40,7 +40,7 @@ def builder():
 @pytest.fixture
 def supply(builder):
     """Provide a supply."""
-    return ModelSupply(builder)
+    return ModelSupply(builder, lambda model, settings: None)
 
 
 def settings(link='tip', **more):
@@ -53,7 +53,7 @@ def outcome(supply):
     pause = threading.Event()
     while supply.busy:
         pause.wait(0.001)
-    return supply.take()
+    return supply.take(settings())
 
 
 def test_a_good_description_becomes_a_model(supply):
@@ -62,7 +62,7 @@ def test_a_good_description_becomes_a_model(supply):
     model = outcome(supply)
     assert model.request.text == 'good'
     assert [goal.link for goal in model.request.goals] == ['tip']
-    assert supply.take() is None
+    assert supply.take(settings()) is None
 
 
 def test_a_bad_description_is_refused_in_one_line(supply):
@@ -108,19 +108,19 @@ def test_only_the_last_of_many_is_built(supply, builder):
         supply.describe(f'good {number}', settings())
     builder.go.set()
     assert outcome(supply).request.text == 'slow'
-    assert supply.take().request.text == 'good 4'
+    assert supply.take(settings()).request.text == 'good 4'
     assert [request.text for request in builder.built] == ['slow', 'good 4']
 
 
 def test_other_goals_are_built_for_the_accepted_robot(supply, builder):
     """After a refusal new goals go to the robot that runs, not to the bad description."""
-    supply.set_goals(settings())
+    supply.apply(settings())
     assert builder.built == []
     supply.describe('good', settings())
     outcome(supply)
     supply.describe('bad', settings())
     outcome(supply)
-    supply.set_goals(settings(link='other'))
+    supply.apply(settings(link='other'))
     assert outcome(supply).request.text == 'good'
 
 
@@ -128,7 +128,7 @@ def test_weights_build_nothing(supply, builder):
     """What does not change the solver does not build one."""
     supply.describe('good', settings())
     outcome(supply)
-    supply.set_goals(settings(**{'goals.a.weight': 3.0}))
+    supply.apply(settings(**{'goals.a.weight': 3.0}))
     assert not supply.busy
     assert len(builder.built) == 1
 
@@ -137,6 +137,51 @@ def test_goals_mend_the_first_description(supply):
     """Without a robot yet, other goals try the refused description once more."""
     supply.describe('bad', settings())
     outcome(supply)
-    supply.set_goals(settings(link='other'))
+    supply.apply(settings(link='other'))
     assert outcome(supply) is None
     assert supply.refused
+
+
+def test_parameters_that_changed_meanwhile_are_checked(builder):
+    """A model that does not fit the parameters of now is refused, and the one before stays."""
+    misfits = []
+
+    def check(model, settings):
+        if model.request.text in misfits:
+            raise DescriptionError('has no nose')
+
+    supply = ModelSupply(builder, check)
+    supply.describe('good', settings())
+    assert outcome(supply) is not None
+    misfits.append('other')
+    supply.describe('other', settings())
+    assert outcome(supply) is None
+    assert 'has no nose' in supply.refused
+    supply.apply(settings(link='elbow'))
+    assert outcome(supply).request.text == 'good'
+
+
+def test_other_names_of_joints_mend_the_first_description(supply, builder):
+    """Without a robot yet, parameters about joints try again; with one they build nothing."""
+    supply.describe('bad', settings())
+    outcome(supply)
+    supply.apply(settings())
+    assert not supply.busy
+    supply.apply(settings(locked_joints=('a',)))
+    assert outcome(supply) is None
+    assert len(builder.built) == 2
+    supply.describe('good', settings())
+    outcome(supply)
+    supply.apply(settings(locked_joints=('b',)))
+    assert not supply.busy
+    assert len(builder.built) == 3
+
+
+def test_another_root_is_another_robot(supply, builder):
+    """It is built at once, from the same text and closures."""
+    supply.describe('good', settings(closures='x'))
+    first = outcome(supply).request
+    supply.apply(settings(root='floating', closures='y'))
+    second = outcome(supply).request
+    assert (second.root, second.text, second.closures) == ('floating', 'good', 'x')
+    assert not second.builds_same_robot(first)

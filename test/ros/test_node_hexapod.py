@@ -58,6 +58,8 @@ def at_home(hexapod):
         == ''
     )
     hexapod.call(Trigger, 'ik_node/reset', Trigger.Request())
+    # A joint state from before the reset must not be taken for one from after it.
+    hexapod.wait(lambda: at(hexapod, hexapod.home[:3, 3]), 'the platform at its start')
     hexapod.spin(3)
 
 
@@ -190,6 +192,42 @@ def test_parameters_change_while_running(hexapod):
     for message in hexapod.joint_states[first:]:
         reached = hexapod.hexapod.robot.forward(np.array(message.position), PLATFORM)[:3, 3]
         assert np.linalg.norm(reached - position) < 2e-6
+
+
+def test_solver_options_change_in_motion(hexapod):
+    """One set of options after the other while the platform moves: each set as a whole."""
+    sets = [
+        {'solver__max_iterations': 50, 'solver__damping_factor': 0.1},
+        {'solver__use_svd': True, 'solver__adaptive_damping': True},
+        {'solver__jacobian': 'numeric'},
+        {'solver__jacobian': 'analytic', 'solver__method': 'sdls'},
+        {'solver__method': 'pseudo_inverse'},
+        {'solver__method': 'dls', 'solver__use_svd': False},
+        {'solver__translation_converge_threshold': 1e-7, 'solver__max_joint_step': 0.5},
+        {'solver__translation_converge_threshold': 1e-6, 'solver__max_joint_step': math.inf},
+    ]
+    for step, values in enumerate(sets):
+        send(hexapod, [0.002 * math.cos(step), 0.002 * math.sin(step), 0])
+        assert hexapod.set_parameters(**values) == ''
+        # Neither of the two is taken when one of them is bad.
+        assert hexapod.set_parameters(solver__max_iterations=7, solver__seed=-1) != ''
+        position = send(hexapod, [0.001 * math.cos(step), 0.001 * math.sin(step), 0])
+        hexapod.wait(lambda: at(hexapod, position), f'the platform with {values}')  # noqa: B023
+
+
+def test_no_tick_is_lost_to_parameters(hexapod):
+    """While options are set again and again, ticks come one after the other."""
+    # A rate at which a busy machine does not hold up a tick for a whole period.
+    assert hexapod.set_parameters(rate=10.0) == ''
+    hexapod.spin(2)
+    first = len(hexapod.joint_states)
+    for step in range(60):
+        assert hexapod.set_parameters(solver__max_iterations=50 + step % 2) == ''
+    hexapod.spin(5)
+    assert hexapod.set_parameters(solver__max_iterations=100) == ''
+    stamps = [seconds_from_stamp(each.header.stamp) for each in hexapod.joint_states[first:]]
+    assert len(stamps) >= 5
+    assert max(np.diff(stamps)) < 0.19
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,100 @@ def test_two_nodes_in_one_process(context, urdf):
         node.destroy_node()
 
 
+def test_two_nodes_with_contexts_of_their_own(urdf):
+    """One in simulated time, remapped, one not: neither hears of the other, clocks jump back."""
+    from ik_node.ros.node import IkNode
+    from rosgraph_msgs.msg import Clock
+    from sensor_msgs.msg import JointState
+
+    nodes, clients, executors, received, contexts = {}, {}, {}, {}, []
+    for space, robot in (('sim', 'hexapod'), ('wall', 'fivebar')):
+        context = rclpy.Context()
+        words = ['--ros-args', '-r', 'joint_states:=measured', '-r', 'ik_node/joint_states:=out']
+        rclpy.init(args=words if space == 'sim' else None, context=context)
+        contexts.append(context)
+        nodes[space] = IkNode(
+            context=context,
+            namespace=space,
+            parameter_overrides=[
+                Parameter('robot_description', value=urdf(robot)),
+                Parameter('rate', value=50),
+                Parameter('use_sim_time', value=space == 'sim'),
+                Parameter('state_source', value='actuated'),
+                Parameter('joint_state_timeout', value=1.0),
+            ],
+        )
+        clients[space] = rclpy.create_node('client', context=context, namespace=space)
+        executors[space] = SingleThreadedExecutor(context=context)
+        for node in (nodes[space], clients[space]):
+            executors[space].add_node(node)
+        received[space] = []
+    topics = {'sim': 'out', 'wall': 'ik_node/joint_states'}
+    for space, topic in topics.items():
+        clients[space].create_subscription(JointState, topic, received[space].append, 100)
+    clock = clients['sim'].create_publisher(Clock, '/clock', 10)
+    measure = {
+        space: clients[space].create_publisher(JointState, topic, 10)
+        for space, topic in (('sim', 'measured'), ('wall', 'joint_states'))
+    }
+    values = {'sim': ('leg0', 0.001), 'wall': ('left_shoulder', 0.1)}
+
+    def run(seconds, condition):
+        message = Clock()
+        for _ in range(3000):
+            seconds += 0.01
+            message.clock.sec = int(seconds)
+            message.clock.nanosec = int(1e9 * (seconds % 1.0))
+            clock.publish(message)
+            for space, (joint, value) in values.items():
+                measure[space].publish(JointState(name=[joint], position=[value]))
+            for executor in executors.values():
+                executor.spin_once(timeout_sec=0.005)
+                executor.spin_once(timeout_sec=0.005)
+            if condition():
+                return
+        pytest.fail('waited in vain')
+
+    def followed(space):
+        messages = received[space]
+        if not messages:
+            return False
+        joint, value = values[space]
+        assert joint in messages[-1].name
+        return messages[-1].position[list(messages[-1].name).index(joint)] == value
+
+    run(1000.0, lambda: followed('sim') and followed('wall'))
+    assert 1000 <= received['sim'][-1].header.stamp.sec < 2000
+    assert received['wall'][-1].header.stamp.sec > 1e9
+    values = {'sim': ('leg0', -0.001), 'wall': ('left_shoulder', -0.1)}
+    run(5.0, lambda: received['sim'][-1].header.stamp.sec < 1000 and followed('sim'))
+    for messages in received.values():
+        for message in messages:
+            assert all(abs(velocity) < 1e3 for velocity in message.velocity)
+    for space, executor in executors.items():
+        executor.shutdown()
+        nodes[space].destroy_node()
+        clients[space].destroy_node()
+    for context in contexts:
+        rclpy.try_shutdown(context=context)
+
+
+def test_no_attribute_hides_one_of_rclpy(context):
+    """A node class shares its attributes' names with rclpy's, private ones too."""
+    from ik_node.ros.node import IkNode
+
+    plain = rclpy.create_node('plain', context=context)
+    node = IkNode(context=context)
+    changed = {
+        name
+        for name, value in vars(plain).items()
+        if type(vars(node)[name]) is not type(value) and value is not None
+    }
+    assert changed == set()
+    for each in (plain, node):
+        each.destroy_node()
+
+
 def test_parameters_are_declared_with_descriptions(context):
     """Every row of the table is a parameter with its description and range."""
     from ik_node.ros.node import IkNode

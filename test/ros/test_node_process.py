@@ -74,6 +74,18 @@ def test_description_as_a_parameter(graph, urdf, tmp_path):
     graph.spin(10)
 
 
+def test_a_description_that_does_not_fit_the_parameters(graph, urdf):
+    """It is refused with the parameter and the joint; set right, it is tried again."""
+    graph.knows(urdf('fivebar'))
+    graph.start_node('-p', 'locked_joints:=[nose]')
+    graph.describe(urdf('fivebar'))
+    graph.wait(lambda: "locked_joints: 'nose' is not allowed" in graph.log(), 'the reason')
+    assert 'left_shoulder' in graph.log()
+    assert graph.joint_states == []
+    assert graph.set_parameters(locked_joints=['left_shoulder']) == ''
+    graph.wait(lambda: graph.joint_states, 'joint states')
+
+
 def test_demo(graph):
     """The demo runs its three processes, prints a line a second and ends with exit code 0."""
     process = graph.start('demo', 'ik_node', 'demo', 'hexapod', '--seconds', '2.5')

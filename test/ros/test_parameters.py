@@ -4,6 +4,7 @@ import dataclasses
 import math
 
 from ik_node.errors import OptionError
+from ik_node.ros.joint_settings import JointSettings
 from ik_node.ros.parameter_spec import ParameterSpec
 from ik_node.ros.parameter_text import help_text, yaml_text, yaml_value
 from ik_node.ros.parameters import parameter_table, solver_parameters
@@ -65,7 +66,7 @@ def test_values_are_taken(name, value, expected):
         ('rate', math.inf, 'from 0.1 to 2000 Hz'),
         ('rate', 'fast', 'double'),
         ('rate', True, 'double'),
-        ('state_source', 'guess', 'solution or measured'),
+        ('state_source', 'guess', 'solution or measured or actuated'),
         ('goal_names', 'platform', r'string\[\]'),
         ('goal_names', [1, 2], r'string\[\]'),
         ('goals.<name>.offset', [0.0] * 5, r'double\[6\]'),
@@ -111,12 +112,31 @@ def test_settings_hold_goals_of_goal_names_only():
         ({'goal_names': ('a.b',)}, 'without dots'),
         ({'goal_names': ('a b',)}, 'spaces'),
         ({'goal_names': ('a',), 'goals.a.dof': 'X Q'}, 'goals.a.dof'),
+        ({'rest_pose': '{a: b}'}, 'rest_pose'),
+        ({'joint_targets': '{'}, 'joint_targets'),
+        ({'root': 'loose'}, 'fixed or floating'),
+        ({'output.type': 'all'}, 'none or joint_trajectory or commands or both'),
     ],
 )
 def test_settings_refuse(values, words):
     """Values that do not go together are refused with the reason."""
     with pytest.raises(OptionError, match=words):
         Settings.from_values(values)
+
+
+def test_settings_about_joints():
+    """Empty strings stand for none; mappings are read."""
+    assert Settings.from_values({}).joints == JointSettings()
+    assert Settings.from_values(
+        {
+            'locked_joints': ('a',),
+            'actuated_joints': ('b', ''),
+            'output.joints': ('c',),
+            'output.type': 'both',
+            'rest_pose': '{d: 1}',
+            'joint_targets': '{e: -2}',
+        }
+    ).joints == JointSettings(('a',), ('b',), ('c',), {'d': 1.0}, {'e': -2.0})
 
 
 def test_goal_structure_changes_only_with_what_is_solved():
@@ -142,7 +162,8 @@ def test_yaml_reads_back(repository):
     """A YAML parser finds every default of the right type."""
     yaml = pytest.importorskip('yaml')
     values = yaml.safe_load(yaml_text())['/**']['ros__parameters']
-    values.update({f'solver.{key}': value for key, value in values.pop('solver').items()})
+    for group in ('solver', 'output'):
+        values.update({f'{group}.{key}': value for key, value in values.pop(group).items()})
     for spec in parameter_table():
         if '<name>' not in spec.name:
             assert spec.check(values.pop(spec.name)) == spec.default

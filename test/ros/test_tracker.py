@@ -22,6 +22,14 @@ class SolverDouble:
         self.errors = CLOSED
         self.asked = []
 
+    def drive(self, values, q0):
+        """Say that it went where it was told to go."""
+        self.wanted = dict(values)
+        closed = {name: Data(position=0.0, orientation=0.0) for name in CLOSED}
+        return Data(
+            q=self.driven, status=Status.CONVERGED, closure_errors=closed, active_limits=()
+        )
+
     def solve_pose(self, goals, q0, max_step=None):
         """Answer."""
         self.asked.append((dict(goals), q0.copy(), max_step))
@@ -135,6 +143,19 @@ def test_loosened_thresholds_loosen_the_check(tracker, solver):
     assert not tick(tracker, 2.0, **{'solver.translation_converge_threshold': 1e-3}).held
 
 
+def test_driven_joints_are_checked(tracker, solver):
+    """Values that are not reached are not passed on; those a hair beyond a limit are at it."""
+    solver.driven = np.array([1.0, 0.5])
+    settings = Settings.from_values({})
+    report = tracker.drive({'a': 1.0 + 1e-7}, settings, 1.0, ())
+    assert solver.wanted == {'a': 1.0}
+    assert report.converged
+    report = tracker.drive({'b': 0.7}, settings, 2.0, ('note',))
+    assert report.held.startswith('no assembly has the measured values: b stopped at 0.5')
+    assert report.notes == ('note',)
+    assert report.q.tolist() == [1.0, 0.5]
+
+
 def test_holding(tracker, solver):
     """Paused: the last answer again, at rest, without asking."""
     solver.answer = np.array([0.3, 0.3])
@@ -147,7 +168,7 @@ def test_holding(tracker, solver):
 def test_reset(tracker, solver):
     """Back to the description's configuration, without a jump in the velocity."""
     tick(tracker, 1.0)
-    tracker.reset()
+    tracker.jump(tracker.model.q_start)
     solver.answer = np.array([0.1, 0.2])
     report = tick(tracker, 2.0)
     assert solver.asked[-1][1].tolist() == [0.1, 0.2]

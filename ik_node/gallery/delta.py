@@ -1,0 +1,36 @@
+"""A delta robot whose platform circles and dips."""
+
+from __future__ import annotations
+
+from math import cos, pi, sin
+
+from ik_node.gallery.gallery_item import GalleryItem, Pose
+from ik_node.gallery.ramp import ramp
+
+PERIOD = 3.0  # of one round [s]
+RADIUS = 0.07  # of the circle [m]
+DIP = 0.025  # up and down, three times a round [m]
+
+
+def motion(time: float) -> dict[str, Pose]:
+    """
+    Return the platform's position relative to its start at a time [s]; it cannot turn.
+
+    The circle opens from its centre, so that the first goal is where the platform stands.
+    """
+    phase, size = 2.0 * pi * time / PERIOD, ramp(time)
+    position = (
+        size * RADIUS * cos(phase),
+        size * RADIUS * sin(phase),
+        size * DIP * sin(3.0 * phase),
+    )
+    return {'platform': (position, (0.0, 0.0, 0.0, 1.0))}
+
+
+ITEM = GalleryItem(
+    name='delta',
+    description='delta.urdf',
+    goals={'platform': 'platform_link'},
+    motion=motion,
+    dof={'platform': 'X Y Z'},
+)

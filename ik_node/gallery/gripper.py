@@ -1,0 +1,34 @@
+"""A gripper of two four-bar fingers that opens and closes; one motor moves both."""
+
+from __future__ import annotations
+
+from math import cos, pi, sin
+
+from ik_node.gallery.gallery_item import GalleryItem, Pose
+from ik_node.gallery.ramp import ramp
+
+PERIOD = 3.0  # of opening and closing once [s]
+SWING = 0.35  # of the crank, to either side of where it starts [rad]
+
+# Of gripper.urdf: length of the bars [m], and their lean at the start [rad].
+BAR, LEAN = 0.06, 0.5
+
+
+def motion(time: float) -> dict[str, Pose]:
+    """
+    Return the left tip's pose relative to its start at a time [s].
+
+    Only x is asked for; the bars carry the tip round an arc, and it never turns.
+    """
+    lean = LEAN + ramp(time) * SWING * sin(2.0 * pi * time / PERIOD)
+    arc = (BAR * (sin(lean) - sin(LEAN)), 0.0, BAR * (cos(lean) - cos(LEAN)))
+    return {'grip': (arc, (0.0, 0.0, 0.0, 1.0))}
+
+
+ITEM = GalleryItem(
+    name='gripper',
+    description='gripper.urdf',
+    goals={'grip': 'left_tip_link'},
+    motion=motion,
+    dof={'grip': 'X'},
+)

@@ -1,0 +1,31 @@
+"""Whether a configuration may leave the node."""
+
+from __future__ import annotations
+
+from ik_node.ros.loaded_model import LoadedModel
+from ik_node.ros.loop_limits import LOOP_TOLERANCE
+from ik_node.solver import Solution, SolverOptions
+import numpy as np
+
+# Beyond a limit by no more than rounding.
+LIMIT_SLACK = 1e-9
+
+
+def objection(model: LoadedModel, solution: Solution, options: SolverOptions) -> str:
+    """Say why an answer must not go out; '' when it may."""
+    q = solution.q
+    # Comparisons with a NaN are false, so that this finds them as well.
+    inside = (q >= model.lower - LIMIT_SLACK) & (q <= model.upper + LIMIT_SLACK)
+    if not (inside.all() and np.isfinite(q).all()):
+        index = int(np.flatnonzero(~(inside & np.isfinite(q)))[0])
+        return (
+            f'joint {model.joint_names[index]} = {q[index]:.6g} is outside '
+            f'[{model.lower[index]:.6g}, {model.upper[index]:.6g}]'
+        )
+    for name, error in solution.closure_errors.items():
+        limit = model.loop_limits.get(name, LOOP_TOLERANCE)
+        position = max(limit, options.translation_converge_threshold)
+        orientation = max(limit, options.rotation_converge_threshold)
+        if not (error.position <= position and error.orientation <= orientation):
+            return f'loop {name} is open by {error.position:.3g} m, {error.orientation:.3g} rad'
+    return ''

@@ -1,0 +1,76 @@
+"""A tick that solves for the goals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+import dataclasses
+
+from ik_node.ros.convert import pose_from_matrix
+from ik_node.ros.goal_inbox import GoalInbox
+from ik_node.ros.measured_state import MeasuredState
+from ik_node.ros.settings import Settings
+from ik_node.ros.tick_report import TickReport
+from ik_node.ros.tracker import Tracker
+import numpy as np
+from numpy.typing import NDArray
+
+
+class GoalFollowing:
+    """
+    `state_source` solution and measured.
+
+    Parameters
+    ----------
+    goals : GoalInbox
+    measured : MeasuredState
+
+    """
+
+    def __init__(self, goals: GoalInbox, measured: MeasuredState) -> None:
+        self._goals = goals
+        self._measured = measured
+
+    def report(self, tracker: Tracker, settings: Settings, now: float) -> TickReport:
+        """Solve once for the goals that there are at `now` [s]."""
+        active = self._active(tracker, settings)
+        stale = [n for n in self._goals.stale(now, settings.goal_timeout) if n in active]
+        notes = [f'goal {name} is stale' for name in stale]
+        start, note = self._start(tracker, settings, now)
+        notes += [note] if note else []
+        if notes and settings.on_stale == 'stop':
+            report = tracker.hold(now, '; '.join(notes))
+            return dataclasses.replace(report, stale=True, silent=True)
+        if settings.on_stale == 'hold':
+            self._goals.hold(
+                stale, lambda name: pose_from_matrix(tracker.model.reached(name, tracker.q))
+            )
+        poses = {name: pose for name, pose in self._goals.poses().items() if name in active}
+        report = tracker.tick(poses, start, settings, now, tuple(notes))
+        return dataclasses.replace(report, stale=bool(stale) and settings.on_stale == 'hold')
+
+    def has_goals(self, tracker: Tracker, settings: Settings) -> bool:
+        """Tell whether there is anything to solve for."""
+        return bool(self._active(tracker, settings) & set(self._goals.poses()))
+
+    @staticmethod
+    def _active(tracker: Tracker, settings: Settings) -> set[str]:
+        wanted = {goal.name for goal in settings.active_goals if goal.takes_part}
+        return wanted & set(_names(tracker))
+
+    def _start(
+        self, tracker: Tracker, settings: Settings, now: float
+    ) -> tuple[NDArray[np.float64] | None, str]:
+        """Return the measured configuration, if one is asked for, and what is wrong with it."""
+        if settings.state_source != 'measured':
+            return None, ''
+        measured = self._measured
+        if measured.time is None:
+            return None, 'no joint_states yet'
+        if not measured.is_stale(now, settings.joint_state_timeout):
+            return measured.start(tracker.q), ''
+        ignored = settings.on_stale == 'ignore'
+        return measured.start(tracker.q) if ignored else None, 'joint_states is stale'
+
+
+def _names(tracker: Tracker) -> Iterable[str]:
+    return (goal.name for goal in tracker.model.request.goals)

@@ -1,0 +1,164 @@
+"""The robot in motion: what a tick does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ik_node.ros.actuated_following import ActuatedFollowing
+from ik_node.ros.closure_switch import ClosureSwitch
+from ik_node.ros.goal_following import GoalFollowing
+from ik_node.ros.hardware_command import HardwareCommand
+from ik_node.ros.hardware_output import HardwareOutput
+from ik_node.ros.joint_roles import JointRoles
+from ik_node.ros.loaded_model import LoadedModel
+from ik_node.ros.rest_pose import RestPose
+from ik_node.ros.settings import Settings
+from ik_node.ros.tick_report import TickReport
+from ik_node.ros.tracker import Tracker
+
+if TYPE_CHECKING:
+    from ik_node.ros.inputs import Inputs
+
+
+class Motion:
+    """
+    One robot, and whoever may move it, in the order of precedence.
+
+    A pause holds it; a closure that is to be made moves it until it is closed; then it follows
+    its goals, or its measured joints. The hardware is led after it.
+
+    Parameters
+    ----------
+    inputs : Inputs
+        Goals, measured values and joint targets.
+
+    Attributes
+    ----------
+    tracker : Tracker or None
+        None before the first model.
+    paused : bool
+    closures : ClosureSwitch
+    hardware : HardwareOutput
+    roles : JointRoles
+
+    """
+
+    def __init__(self, inputs: Inputs) -> None:
+        self._inputs = inputs
+        self._goals = GoalFollowing(inputs.goals, inputs.measured)
+        self._actuated = ActuatedFollowing(inputs.measured)
+        self._rest_pose = RestPose()
+        self._time = 0.0
+        self.tracker: Tracker | None = None
+        self.paused = False
+        self.closures = ClosureSwitch()
+        self.hardware = HardwareOutput(inputs.measured)
+        self.roles = JointRoles()
+
+    @property
+    def model(self) -> LoadedModel | None:
+        """Return the present model."""
+        return None if self.tracker is None else self.tracker.model
+
+    def take_model(self, model: LoadedModel, settings: Settings) -> None:
+        """Go on with another model."""
+        before = self.model
+        if self.tracker is None:
+            self.tracker = Tracker(model)
+        else:
+            self.tracker.replace_model(model)
+        same_robot = before is not None and model.request.builds_same_robot(before.request)
+        if before is not None and before.joint_names != model.joint_names:
+            self._rest_pose.forget()
+        if not same_robot:
+            self.hardware.silence('new robot')
+        self.closures.take_model(model, same_robot)
+        self._inputs.set_tracker(self.tracker)
+        self.apply(settings)
+
+    def apply(self, settings: Settings) -> None:
+        """Take over parameters that are not read anew by each tick."""
+        joints = settings.joints
+        self._rest_pose.configure(joints.rest_pose)
+        self._inputs.targets.configure(joints.targets)
+        if self.tracker is None:
+            return
+        model = self.tracker.model
+        for goal in settings.active_goals:
+            own = model.robot.goals.get(goal.name)
+            if own is not None:
+                own.weight, own.priority = goal.weight or own.weight, goal.priority
+        self.roles = JointRoles.of(model.robot, joints)
+        for joint in model.robot.joint_order:
+            for name, dof in zip(joint.value_names, joint.dof, strict=True):
+                if joint.locked[dof] != (name in self.roles.locked):
+                    (joint.unlock if joint.locked[dof] else joint.lock)(dof)
+        self._rest_pose.apply(model.robot)
+        self._inputs.targets.apply(model.robot)
+        # New options, even of equal value, have the solver read weights and priorities anew.
+        model.solver.options = settings.options
+
+    def tick(
+        self, tracker: Tracker, settings: Settings, now: float
+    ) -> tuple[TickReport, HardwareCommand | None]:
+        """
+        Move on by one tick.
+
+        Parameters
+        ----------
+        tracker : Tracker
+            Of the present model.
+        settings : Settings
+            Of this tick.
+        now : float
+            Time of the node's clock [s].
+
+        Returns
+        -------
+        report : TickReport
+            What is published.
+        command : HardwareCommand or None
+            What goes to the hardware; None while it is left alone.
+
+        """
+        if now < self._time:
+            self._inputs.rewind(now)
+        self._time = now
+        if self.paused:
+            self.hardware.silence('paused')
+            return tracker.hold(now, 'paused'), None
+        hardware, outputs = self.hardware, self.roles.outputs
+        has_goals = self._goals.has_goals(tracker, settings)
+        first = hardware.begin(tracker, outputs, has_goals, settings, now)
+        report = self.closures.report(tracker, settings, now, hardware.q)
+        if report is None:
+            report = self._follow(tracker, settings, now)
+        return report, hardware.command(tracker, report, outputs, settings, now, first)
+
+    def _follow(self, tracker: Tracker, settings: Settings, now: float) -> TickReport:
+        if settings.state_source == 'actuated':
+            return self._actuated.report(tracker, self.roles.actuated, settings, now)
+        return self._goals.report(tracker, settings, now)
+
+    # -- on demand
+
+    def reset(self, tracker: Tracker) -> None:
+        """Go back to the description's configuration and wait there for new goals."""
+        tracker.jump(tracker.model.q_start)
+        self.closures.stop()
+        self.hardware.silence('reset')
+        self._inputs.forget()
+
+    def save_rest_pose(self, tracker: Tracker) -> None:
+        """Make the present configuration the rest pose."""
+        names = tracker.model.joint_names
+        self._rest_pose.save(dict(zip(names, tracker.q.tolist(), strict=True)))
+        self._rest_pose.apply(tracker.model.robot)
+
+    def make_closure(self, tracker: Tracker, name: str, settings: Settings) -> str:
+        """Begin to close a closure; return why it cannot be closed, or ''."""
+        held = {}
+        if settings.state_source == 'actuated':
+            present = dict(zip(tracker.model.joint_names, tracker.q.tolist(), strict=True))
+            held = {joint: present[joint] for joint in self.roles.actuated}
+        return self.closures.make(tracker, name, held, settings)

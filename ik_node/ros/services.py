@@ -1,0 +1,118 @@
+"""What can be asked of the node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+from ik_node.ros.motion import Motion
+from ik_node.ros.names import topic_parts
+from ik_node.ros.settings import Settings
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from std_srvs.srv import SetBool, Trigger
+
+
+class Services:
+    """
+    Own the services but ~/solve_ik; answers say why something was not done.
+
+    Parameters
+    ----------
+    node : rclpy.node.Node
+    motion : Motion
+        What they act on.
+    settings : callable
+        Returns the present parameters.
+
+    """
+
+    def __init__(self, node: Node, motion: Motion, settings: Callable[[], Settings]) -> None:
+        self._node = node
+        self._motion = motion
+        self._settings = settings
+        self._named: dict[str, Any] = {}
+        node.create_service(SetBool, '~/enable', self._on_enable)
+        node.create_service(Trigger, '~/reset', self._on_reset)
+        node.create_service(Trigger, '~/save_rest_pose', self._on_save_rest_pose)
+
+    def set_goals(self, names: Iterable[str]) -> None:
+        """Have one `~/goals/<name>/enable` for each of these goals."""
+        self._set('goals', 'goal', names, self._on_goal)
+
+    def set_closures(self, names: Iterable[str]) -> None:
+        """Have one `~/closures/<name>/enable` for each of these closures."""
+        self._set('closures', 'closure', names, self._on_closure)
+
+    def _set(
+        self, group: str, kind: str, names: Iterable[str], answer: Callable[..., Any]
+    ) -> None:
+        parts = topic_parts(names, kind)
+        wanted = {f'~/{group}/{part}/enable': name for name, part in parts.items()}
+        for service in [each for each in self._named if each.startswith(f'~/{group}/')]:
+            if service not in wanted:
+                self._node.destroy_service(self._named.pop(service))
+        for service, name in wanted.items():
+            if service not in self._named:
+                self._named[service] = self._node.create_service(
+                    SetBool, service, partial(answer, name)
+                )
+
+    def _on_enable(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        self._motion.paused = not request.data
+        response.success = True
+        response.message = 'running' if request.data else 'paused'
+        self._node.get_logger().info(response.message)
+        return response
+
+    def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        """Go back to the description's configuration and wait there for new goals."""
+        tracker = self._motion.tracker
+        if tracker is None:
+            response.message = 'no robot yet'
+            return response
+        self._motion.reset(tracker)
+        response.success = True
+        response.message = f'robot {tracker.model.robot.name} is at its start'
+        return response
+
+    def _on_save_rest_pose(
+        self, request: Trigger.Request, response: Trigger.Response
+    ) -> Trigger.Response:
+        tracker = self._motion.tracker
+        if tracker is None:
+            response.message = 'no robot yet'
+            return response
+        self._motion.save_rest_pose(tracker)
+        response.success = True
+        response.message = 'the present configuration is the rest pose'
+        return response
+
+    def _on_goal(
+        self, name: str, request: SetBool.Request, response: SetBool.Response
+    ) -> SetBool.Response:
+        enabled = Parameter(f'goals.{name}.enabled', value=request.data)
+        result = self._node.set_parameters([enabled])[0]
+        response.success = result.successful
+        response.message = result.reason
+        return response
+
+    def _on_closure(
+        self, name: str, request: SetBool.Request, response: SetBool.Response
+    ) -> SetBool.Response:
+        tracker, closures = self._motion.tracker, self._motion.closures
+        if tracker is None or name not in tracker.model.robot.closures:
+            response.message = f'the robot has no closure {name}'
+            return response
+        if request.data:
+            reason = self._motion.make_closure(tracker, name, self._settings())
+            response.message = reason or f'closure {name} is made'
+            if name in closures.closing:
+                response.message = f'closure {name} is being closed'
+        else:
+            closures.release(tracker.model, name)
+            reason, response.message = '', f'closure {name} is released'
+        response.success = not reason
+        self._node.get_logger().info(response.message)
+        return response

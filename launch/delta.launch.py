@@ -1,0 +1,8 @@
+"""Start ik_node for our delta: send positions to ik_node/goals/platform."""
+
+from ik_node.gallery.launch_item import launch_item
+
+
+def generate_launch_description():
+    """Return the general launch description with what the delta needs."""
+    return launch_item('delta')

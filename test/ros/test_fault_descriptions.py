@@ -1,0 +1,153 @@
+"""Fault drill: descriptions that arrive late, twice, broken, huge, or of another robot."""
+
+from functools import partial
+
+import pytest
+from ros.drill import Drill
+
+pytest.importorskip('rclpy')
+
+pytestmark = pytest.mark.ros
+
+# Log lines of which each description gets one.
+ANSWERS = ('ready: robot', 'came again unchanged', 'robot_description refused')
+HUGE = 5_000_000
+LAUGHS = (
+    '<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY a "ha">'
+    + ''.join(
+        f'<!ENTITY {after} "{10 * f"&{before};"}">'
+        for before, after in zip('abcdefgh', 'bcdefghi', strict=True)
+    )
+    + ']><robot name="lol"><link name="&i;"/></robot>'
+)
+
+
+@pytest.fixture(scope='module')
+def drill(lasting_graph, urdf):
+    """Provide the monitor of a node that has no robot yet."""
+    drill = Drill(lasting_graph)
+    drill.hexapod = drill.knows(urdf('hexapod'))
+    drill.other_text = urdf('fivebar').replace('tool_link', 'platform_link')
+    drill.fivebar = drill.knows(drill.other_text)
+    drill.start()
+    return drill
+
+
+def answers(drill):
+    """Return how many log lines of each kind there are."""
+    return [drill.graph.log().count(words) for words in ANSWERS]
+
+
+def describe(drill, text):
+    """Publish a description; return what tells whether the log has an answer to it."""
+    before = answers(drill)
+    drill.graph.describe(text)
+    return lambda: answers(drill) != before
+
+
+def back(drill, urdf):
+    """Have the hexapod again, at rest at its start."""
+    drill.wait(describe(drill, urdf('hexapod')), 'an answer to the description')
+    drill.go()
+
+
+def test_late(drill, urdf):
+    """No joint states before it, and the node says what it waits for; an early goal counts."""
+    drill.wait(lambda: 'waiting for robot_description' in drill.row('model'), 'the diagnostic')
+    assert 'waiting for /robot_description' in drill.graph.log()
+    drill.send((0.002, 0.0, 0.0))
+    assert drill.count == 0
+    drill.graph.describe(urdf('hexapod'))
+    drill.arrives((0.002, 0.0, 0.0))
+    assert 'ready: robot hexapod' in drill.graph.log()
+
+
+def test_twice(drill, urdf):
+    """The same again in full motion changes nothing and is told; of several the last counts."""
+    back(drill, urdf)
+    ready, same, _ = answers(drill)
+    again = partial(drill.graph.describe, urdf('hexapod'))
+    drill.circle(meanwhile={5: again, 15: again})
+    drill.wait(lambda: answers(drill)[1] == same + 2, 'two log lines')
+    assert answers(drill)[0] == ready
+    for text in (drill.other_text, urdf('hexapod'), drill.other_text, urdf('hexapod')):
+        drill.graph.describe(text)
+        drill.flows(2)
+    drill.go()
+    drill.flows(20)
+    assert drill.oracle is drill.hexapod
+
+
+@pytest.mark.parametrize(
+    ('damage', 'words'),
+    [
+        (lambda text: text[: len(text) // 2], 'not well-formed XML'),
+        (lambda text: text.replace('upper="0.02"', 'upper="nan"'), "upper: 'nan' is not a"),
+        (lambda text: text.replace('<child link="platform_link"/>', ''), '<child> is missing'),
+        (lambda text: text.replace('limit lower="-0.02"', 'limit lower="3"'), 'lower'),
+        (lambda text: f'\x01{text}', 'begins with <'),
+        (lambda text: LAUGHS, 'entities are refused'),
+    ],
+)
+def test_broken(drill, urdf, damage, words):
+    """It is refused with the reason in log and diagnostics; the motion goes on."""
+    back(drill, urdf)
+    refused = answers(drill)[2]
+    drill.circle(meanwhile={10: lambda: drill.graph.describe(damage(urdf('hexapod')))})
+    drill.wait(
+        lambda: all(part in drill.row('model') for part in ('going on with hexapod', words)),
+        f'the diagnostic on {words}',
+    )
+    assert answers(drill)[2] == refused + 1
+    assert words in drill.graph.log()
+
+
+def huge_garbage(text):
+    """Return megabytes that are no robot."""
+    return '<robot name="long">' + HUGE * 'x'
+
+
+def huge_comment(text):
+    """Return the robot with megabytes that mean nothing."""
+    return text.replace('</robot>', f'<!--{HUGE * "x"}--></robot>')
+
+
+def huge_tree(text):
+    """Return the robot with megabytes of links that hang fixed at its base."""
+    mesh = f'<visual><geometry><mesh filename="{2500 * "x"}"/></geometry></visual>'
+    links = [
+        f'<link name="fixed{k}">{mesh}</link><joint name="bolt{k}" type="fixed">'
+        f'<parent link="base_link"/><child link="fixed{k}"/></joint>'
+        for k in range(HUGE // 2500)
+    ]
+    return text.replace('</robot>', f'{"".join(links)}</robot>')
+
+
+@pytest.mark.parametrize('make', [huge_garbage, huge_comment, huge_tree])
+def test_huge(drill, urdf, make):
+    """Five megabytes are loaded or refused, and the motion goes on meanwhile."""
+    back(drill, urdf)
+    text = make(urdf('hexapod'))
+    assert len(text) > HUGE
+    answered = []
+    drill.circle(meanwhile={5: lambda: answered.append(describe(drill, text))})
+    drill.wait(answered[0], 'an answer to the description')
+    drill.flows(20)
+
+
+def test_another_robot_in_motion(drill, urdf):
+    """It takes over within its own limits and loops, and says what it is; and back again."""
+    back(drill, urdf)
+    for step in range(200):
+        drill.send((1e-5 * step, 0.0, 0.0))
+        if step == 10:
+            drill.graph.describe(drill.other_text)
+        drill.flows(1)
+        if drill.oracle is drill.fivebar:
+            break
+    # The hexapod's goals are out of the five-bar's plane.
+    drill.wait(lambda: not drill.status.startswith('CONVERGED'), 'another status')
+    drill.wait(lambda: 'fivebar' in drill.row('model'), 'the diagnostic')
+    drill.flows(20)
+    drill.graph.describe(urdf('hexapod'))
+    drill.go()

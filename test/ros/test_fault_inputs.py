@@ -1,0 +1,220 @@
+# flake8: noqa: E402, I100
+"""Fault drill: bad goals, measured joint states and parameters; a flood; a client that dies."""
+
+import math
+import signal
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from ros.drill import Drill
+from sensor_msgs.msg import JointState
+
+pytestmark = pytest.mark.ros
+
+
+@pytest.fixture(scope='module')
+def drill(lasting_graph, urdf):
+    """Provide the monitor of a node that has the hexapod."""
+    drill = Drill(lasting_graph)
+    drill.knows(urdf('hexapod'))
+    drill.start('-r', 'joint_states:=measured')
+    drill.graph.describe(urdf('hexapod'))
+    drill.go()
+    drill.whole = published(drill)
+    drill.wait(lambda: drill.row('input') and drill.row('ticks'), 'diagnostics')
+    return drill
+
+
+@pytest.fixture(autouse=True)
+def at_home(drill):
+    """Begin each test at the start, with goals that last."""
+    assert drill.graph.set_parameters(goal_timeout=0.0) == ''
+    drill.go()
+
+
+def refusals(drill, topic):
+    """Return how many messages of a topic were refused, by /diagnostics."""
+    return int(drill.value('input', topic) or 0)
+
+
+@pytest.mark.parametrize(
+    ('offset', 'frame', 'words'),
+    [
+        ((math.nan, 0.0, 0.0), '', 'pose.position.x = nan'),
+        ((0.0, -math.inf, 0.0), '', 'pose.position.y = -inf'),
+        ((0.0, 0.0, 0.0), 'mars', "header.frame_id = 'mars'"),
+        ((0.0, 0.0, 0.0), 'leg0_rod_link/', "header.frame_id = 'leg0_rod_link/'"),
+    ],
+)
+def test_no_place(drill, offset, frame, words):
+    """Not a number, or in an unknown frame: refused and told, the goals around it count."""
+    before = refusals(drill, 'goals/platform')
+    drill.circle(meanwhile=dict.fromkeys((8, 9, 15), lambda: drill.send(offset, frame)))
+    drill.wait(
+        lambda: before < refusals(drill, 'goals/platform') <= before + 3, 'the refusals told'
+    )
+    assert words in drill.value('input', 'last')
+
+
+@pytest.mark.parametrize('offset', [(1e300, 0.0, 0.0), (1e9, -1e9, 1e9), (0.0, 0.0, -5.0)])
+def test_out_of_reach(drill, offset):
+    """However far: the status never says CONVERGED there, and the way back is found."""
+    drill.send(offset)
+    drill.wait(lambda: not drill.status.startswith('CONVERGED'), 'another status')
+    drill.flows(20)
+    assert 'CONVERGED' not in drill.status
+    drill.go()
+    drill.says('CONVERGED')
+
+
+def test_stale_goal(drill):
+    """A goal of long ago is not followed but told, and a fresh one counts again."""
+    assert drill.graph.set_parameters(goal_timeout=0.5) == ''
+    drill.go()
+    drill.send((0.004, 0.0, 0.0), stamp=time.time() - 60.0)
+    drill.says('goal platform is stale')
+    drill.flows(20)
+    assert drill.at((0.0, 0.0, 0.0))
+    drill.go((0.0, 0.003, 0.0))
+    drill.wait(lambda: drill.status == 'CONVERGED', 'CONVERGED')
+    drill.says('goal platform is stale')
+
+
+def test_flood(drill):
+    """Ten thousand goals in a second: joint states go on, and the last goal is reached."""
+    before, taken = drill.count, int(drill.value('ticks', 'goals'))
+    last = (0.002, 0.001, 0.0)
+    flood = drill.start_client('flood', last, '--rate', '10000', '--count', '10000')
+    drill.wait(lambda: flood.poll() is not None, 'the end of the flood')
+    assert flood.returncode == 0, drill.graph.log('flood')
+    assert drill.count >= before + 20
+    drill.arrives(last)
+    drill.wait(lambda: int(drill.value('ticks', 'goals')) > taken + 100, 'the count of goals')
+    drill.says('CONVERGED')
+
+
+def test_client_is_killed(drill):
+    """In the middle of its motion: the platform stays, is told stale, and obeys the next."""
+    assert drill.graph.set_parameters(goal_timeout=0.5) == ''
+    drill.start_client('client', (0.001, 0.0, 0.0))
+    drill.wait(lambda: np.linalg.norm(drill.offset()) > 1e-3, 'a motion')
+    drill.flows(20)
+    assert drill.graph.end('client', signal.SIGKILL) == -signal.SIGKILL
+    drill.says('goal platform is stale')
+    place = drill.offset()
+    drill.flows(20)
+    assert drill.at(place)
+    drill.go()
+
+
+@pytest.mark.parametrize(
+    ('name', 'value', 'words'),
+    [
+        ('rate', 0.0, 'rate'),
+        ('rate', 1e9, 'rate'),
+        ('solver__max_iterations', -1, 'solver.max_iterations'),
+        ('solver__damping_factor', math.nan, 'solver.damping_factor'),
+        ('goals__platform__weight', -1.0, 'goals.platform.weight'),
+        ('goals__platform__link', 'nose', "'nose'"),
+        ('goal_timeout', math.inf, 'goal_timeout'),
+        ('max_joint_velocity', 2.0, 'max_joint_velocity'),
+    ],
+)
+def test_parameter_out_of_range(drill, name, value, words):
+    """It is refused with its name and what is allowed, in full motion."""
+    reasons = []
+    change = {8: lambda: reasons.append(drill.graph.set_parameters(**{name: value}))}
+    drill.circle(16, change)
+    assert words in reasons[0]
+
+
+def measure(drill, values, names=None, stamp=0.0):
+    """Publish a measured state: a mapping, or numbers with names apart."""
+    names = list(values) if names is None else names
+    numbers = values.values() if isinstance(values, dict) else values
+    message = JointState(name=names, position=[float(number) for number in numbers])
+    message.header.stamp.sec = int(stamp)
+    drill.graph.publish(JointState, 'measured', message)
+
+
+def published(drill):
+    """Return what the node said last, as a robot that follows would measure it."""
+    return dict(zip(drill.last.name, drill.last.position, strict=True))
+
+
+def follow(drill, fault):
+    """Lead the platform, with a faulty measurement at every other tick."""
+    drill.circle(meanwhile=dict.fromkeys(range(0, 24, 2), fault))
+
+
+@pytest.fixture
+def measured(drill):
+    """Have the node start each tick from measured values, as long as the test runs."""
+    measure(drill, drill.whole)
+    assert drill.graph.set_parameters(state_source='measured') == ''
+    drill.says('CONVERGED')
+    yield
+    assert drill.graph.set_parameters(state_source='solution', joint_state_timeout=0.0) == ''
+
+
+@pytest.mark.usefixtures('measured')
+def test_partial_states(drill):
+    """Some of the joints are enough, in any order, and none at all is no fault."""
+    before = refusals(drill, 'joint_states')
+    follow(drill, lambda: measure(drill, dict(list(published(drill).items())[::-2])))
+    follow(drill, lambda: measure(drill, {}))
+    assert refusals(drill, 'joint_states') == before
+
+
+@pytest.mark.usefixtures('measured')
+def test_states_of_wrong_names(drill):
+    """Joints that the robot has not are named once in the log and change nothing."""
+    follow(drill, lambda: measure(drill, {'gripper': 7.0, **published(drill), 'tail': math.pi}))
+    follow(drill, lambda: measure(drill, {'gripper': 1e300}))
+    assert drill.graph.log().count('the robot has no joint gripper, tail; ignored') == 1
+    assert drill.graph.log().count('gripper') == 1
+
+
+@pytest.mark.usefixtures('measured')
+@pytest.mark.parametrize(
+    ('names', 'values', 'words'),
+    [
+        (['leg0', 'leg1'], [0.001], '2 names need as many positions'),
+        (['leg0'], [math.nan], 'position of leg0 = nan'),
+        (['leg0', 'leg1'], [math.inf, -math.inf], 'position of leg0 = inf'),
+    ],
+)
+def test_states_without_numbers(drill, names, values, words):
+    """They are refused as a whole, counted and told; the motion goes on."""
+    before = refusals(drill, 'joint_states')
+    follow(drill, lambda: measure(drill, values, names))
+    drill.wait(lambda: refusals(drill, 'joint_states') > before, 'the count')
+    assert words in drill.value('input', 'last')
+
+
+@pytest.mark.usefixtures('measured')
+@pytest.mark.parametrize('wrong', [{'leg0': 1e300}, {'leg0': -5.0, 'leg3': 5.0}, {'leg0_rx': 0.3}])
+def test_impossible_states(drill, wrong):
+    """Beyond the limits, or with the loops torn open: loops and limits are kept all the same."""
+    measure(drill, {**drill.whole, **wrong})
+    drill.flows(20)
+    measure(drill, drill.whole)
+    drill.go()
+
+
+@pytest.mark.usefixtures('measured')
+def test_stale_states(drill):
+    """Old ones are told and not used; fresh ones count again."""
+    assert drill.graph.set_parameters(joint_state_timeout=0.5) == ''
+    measure(drill, drill.whole)
+    drill.says('joint_states is stale')
+    measure(drill, drill.whole, stamp=time.time() - 60.0)
+    drill.flows(10)
+    assert 'joint_states is stale' in drill.status
+    drill.go((0.0, 0.002, 0.0))
+    measure(drill, published(drill))
+    drill.wait(lambda: 'stale' not in drill.status, 'a fresh state')

@@ -1,0 +1,46 @@
+"""Fault drill: the node is killed and comes back, two nodes share a name."""
+
+import signal
+
+import pytest
+from ros.drill import Drill
+
+pytest.importorskip('rclpy')
+
+pytestmark = pytest.mark.ros
+
+
+@pytest.fixture(scope='module')
+def drill(lasting_graph, urdf):
+    """Provide the monitor of a node that has the hexapod."""
+    drill = Drill(lasting_graph)
+    drill.knows(urdf('hexapod'))
+    drill.start()
+    drill.graph.describe(urdf('hexapod'))
+    drill.go()
+    return drill
+
+
+def test_killed_and_restarted(drill):
+    """It comes back with the same robot by itself, and the client's goals are followed again."""
+    drill.circle(10)
+    assert drill.graph.end('node', signal.SIGKILL) == -signal.SIGKILL
+    drill.last = None
+    drill.start()
+    drill.go((0.002, 0.0, 0.0))
+    assert 'ready: robot hexapod' in drill.graph.log()
+    drill.circle(10)
+    drill.says('CONVERGED')
+
+
+def test_two_nodes_of_one_name(drill):
+    """Both work on the same goals and publish good states; one that dies takes nothing along."""
+    drill.start(name='twin')
+    drill.wait(lambda: 'ready: robot' in drill.graph.log('twin'), 'the other node')
+    drill.circle(50)
+    drill.flows(20)
+    assert drill.graph.end('twin', signal.SIGKILL) == -signal.SIGKILL
+    drill.circle(30)
+    offset = drill.offset()
+    drill.flows(20)
+    assert drill.at(offset)

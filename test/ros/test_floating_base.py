@@ -1,0 +1,41 @@
+"""Where a floating base is, and in which frame."""
+
+from ik_node.model.rotation import quat_from_euler
+from ik_node.robot import load_robot
+from ik_node.ros.floating_base import base_poses, root_frame
+import pytest
+
+ARM = """<robot name="arm"><link name="{root}"/><link name="tip"/>
+  <joint name="turn" type="continuous"><parent link="{root}"/><child link="tip"/></joint>
+</robot>"""
+
+
+def test_a_fixed_robot_has_its_root_link():
+    """And no base that floats."""
+    robot = load_robot(ARM.format(root='base'))
+    assert root_frame(robot) == 'base'
+    assert base_poses(robot, robot.q) == {}
+
+
+@pytest.mark.parametrize(('link', 'frame'), [('base', 'world'), ('world', 'map')])
+def test_a_floating_robot_is_in_the_world(link, frame):
+    """A link of that name is not taken for it."""
+    robot = load_robot(ARM.format(root=link), root='floating')
+    assert root_frame(robot) == frame
+    q = robot.q
+    q[:6] = (1.0, 2.0, 3.0, 0.1, -0.2, 0.3)
+    ((name, (position, quat_xyzw)),) = base_poses(robot, q).items()
+    assert name == link
+    assert position == pytest.approx((1.0, 2.0, 3.0))
+    assert quat_xyzw == pytest.approx(tuple(quat_from_euler(0.1, -0.2, 0.3)), abs=1e-12)
+
+
+def test_every_root_floats():
+    """Two trees have two bases."""
+    text = ARM.format(root='base').replace('</robot>', '<link name="box"/></robot>')
+    robot = load_robot(text, root='floating')
+    q = robot.q
+    q[robot.joint_names.index('__world_joint__:box.Z')] = 0.5
+    poses = base_poses(robot, q)
+    assert poses['box'][0] == pytest.approx((0.0, 0.0, 0.5))
+    assert list(poses) == ['base', 'box']

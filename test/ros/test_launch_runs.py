@@ -1,0 +1,207 @@
+"""The launch files, run by ROS 2's launch with real nodes, where launch is installed."""
+
+import os
+import re
+import runpy
+import signal
+import subprocess
+import sys
+import time
+
+from ik_node.gallery import gallery_item, NAMES
+import pytest
+
+pytestmark = pytest.mark.ros
+
+# What stands in for robot_state_publisher and rviz2: the first publishes what it is told.
+STAND_IN = """#!{python}
+import signal, sys
+import rclpy
+from rclpy.executors import ExternalShutdownException
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+print('arguments:', *sys.argv[1:], flush=True)
+rclpy.init()
+node = rclpy.create_node('{name}')
+text = node.declare_parameter('robot_description', '').value
+node.declare_parameter('publish_frequency', 20.0)
+if text:
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    publisher = node.create_publisher(String, 'robot_description', latched)
+    publisher.publish(String(data=text))
+heard = lambda message: print('heard', len(message.name), 'joints', flush=True)
+node.create_subscription(JointState, 'joint_states', heard, 1)
+try:
+    rclpy.spin(node)
+except (KeyboardInterrupt, ExternalShutdownException):
+    pass
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+node.destroy_node()
+rclpy.try_shutdown()
+"""
+RUN = """
+import sys
+from launch import LaunchDescription, LaunchService
+from launch.actions import IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+
+path, *words = sys.argv[1:]
+included = IncludeLaunchDescription(
+    PythonLaunchDescriptionSource(path), launch_arguments=[word.split(':=') for word in words]
+)
+service = LaunchService()
+service.include_launch_description(LaunchDescription([included]))
+sys.exit(service.run())
+"""
+
+
+@pytest.fixture
+def launched(tmp_path, monkeypatch):
+    """Return a function that runs a launch file until its log says so, or to its end."""
+    pytest.importorskip('launch_ros', reason='launch comes with ROS 2 only')
+    pytest.importorskip('rclpy')
+    index = tmp_path / 'share/ament_index/resource_index/packages'
+    index.mkdir(parents=True)
+    for name in ('robot_state_publisher', 'rviz2'):
+        (index / name).touch()
+        program = tmp_path / 'lib' / name / name
+        program.parent.mkdir(parents=True)
+        program.write_text(STAND_IN.format(python=sys.executable, name=name))
+        program.chmod(0o755)
+    prefixes = f'{tmp_path}:{os.environ.get("AMENT_PREFIX_PATH", "")}'
+    monkeypatch.setenv('AMENT_PREFIX_PATH', prefixes)
+    monkeypatch.setenv('PYTHONUNBUFFERED', '1')
+
+    def run(path, *words, until=None):
+        log = tmp_path / 'log.txt'
+        with log.open('w') as output:
+            process = subprocess.Popen(
+                [sys.executable, '-c', RUN, str(path), *words],
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+        end = time.monotonic() + 90.0
+        try:
+            while process.poll() is None and time.monotonic() < end:
+                if until and all(word in log.read_text() for word in until):
+                    process.send_signal(signal.SIGINT)
+                    break
+                time.sleep(0.2)
+            code = process.wait(30)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+        text = log.read_text()
+        assert not [word for word in until or () if word not in text], text
+        return code, text
+
+    return run
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_a_robot_is_launched(repository, launched, name):
+    """The node gets ready, what stands in for robot_state_publisher hears it, RViz its goal."""
+    item = gallery_item(name)
+    code, log = launched(
+        repository / 'launch' / f'{name}.launch.py',
+        'rviz:=true',
+        'viewer:=true',
+        until=(f'ready: robot {name}', ' joints\n', '-r goal:='),
+    )
+    assert code == 0
+    (goal,) = item.goals
+    assert f'-r goal:=ik_node/goals/{goal} -r reached:=ik_node/reached/{goal}' in log
+    root = 'ground_link' if name == 'walker' else 'base_link'
+    assert f'ik_node.rviz --fixed-frame {root} ' in log
+    assert 'comes without its viewer' in log or ' view --ros' in log
+    assert '[ik_node-1]: process has finished cleanly' in log
+
+
+@pytest.mark.parametrize('name', ['ik_node', *NAMES])
+def test_arguments_are_shown(repository, name):
+    """`--show-args` has all of them, with a sentence each, whichever file is launched."""
+    pytest.importorskip('launch_ros', reason='launch comes with ROS 2 only')
+    from launch.launch_description_sources import PythonLaunchDescriptionSource
+
+    general = runpy.run_path(str(repository / 'launch' / 'ik_node.launch.py'))
+    declared = {argument for argument, _, _ in general['ARGUMENTS']}
+    source = PythonLaunchDescriptionSource(str(repository / 'launch' / f'{name}.launch.py'))
+    description = source.try_get_launch_description_without_context()
+    arguments = description.get_launch_arguments()
+    assert {argument.name for argument in arguments} == declared
+    assert all(argument.description.endswith('.') for argument in arguments)
+
+
+def test_two_robots_in_one_file(repository, launched, tmp_path):
+    """Included twice, each file keeps its own arguments."""
+    both = tmp_path / 'two.launch.py'
+    both.write_text(f"""
+from launch import LaunchDescription
+from launch.actions import IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+
+
+def generate_launch_description():
+    return LaunchDescription([
+        IncludeLaunchDescription(
+            PythonLaunchDescriptionSource('{repository}/launch/' + name + '.launch.py'),
+            launch_arguments=[('namespace', name)],
+        )
+        for name in ('hexapod', 'gripper')
+    ])
+""")
+    code, log = launched(both, until=('ready: robot hexapod', 'ready: robot gripper'))
+    assert code == 0
+    assert re.search(r'\[hexapod\.ik_node\]: ready: robot hexapod', log)
+    assert re.search(r'\[gripper\.ik_node\]: ready: robot gripper', log)
+
+
+def test_a_description_with_closures_beside_it(repository, launched, tmp_path):
+    """Annotations in NAME.closures.yaml are found; nothing else of the robot is needed."""
+    text = (repository / 'urdf' / 'fivebar.urdf').read_text()
+    (tmp_path / 'bars.urdf').write_text(re.sub(r'<loop_joint.*?</loop_joint>', '', text, flags=16))
+    (tmp_path / 'bars.closures.yaml').write_text(
+        'closures:\n  - {name: pin, type: hinge, frame_a: {link: left_fore_link, xyz: [0.24, 0, '
+        '0.012]},\n     frame_b: {link: right_fore_link, xyz: [0.24, 0, 0]}}\n'
+    )
+    general = repository / 'launch' / 'ik_node.launch.py'
+    said = 'ready: robot fivebar, 4 joints, 1 loops, mobility 2'
+    code, _ = launched(general, f'description:={tmp_path}/bars.urdf', until=(said,))
+    assert code == 0
+
+
+def test_xacro_that_is_missing_is_named(repository, launched, tmp_path, monkeypatch):
+    """A description that needs xacro says so where there is none."""
+    monkeypatch.setenv('PATH', '/nowhere')
+    (tmp_path / 'arm.urdf.xacro').write_text('<robot name="arm"/>')
+    general = repository / 'launch' / 'ik_node.launch.py'
+    code, log = launched(general, f'description:={tmp_path}/arm.urdf.xacro')
+    assert code == 1
+    assert 'arm.urdf.xacro needs xacro, which is not installed' in log
+
+
+def test_xacro_is_expanded(repository, launched, tmp_path, monkeypatch):
+    """A description that ends in .xacro is what xacro makes of it."""
+    program = tmp_path / 'bin' / 'xacro'
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec cat "{repository}/urdf/gripper.urdf"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv('PATH', f'{program.parent}:{os.environ["PATH"]}')
+    (tmp_path / 'two fingers.urdf.xacro').write_text('<robot name="two_fingers"/>')
+    general = repository / 'launch' / 'ik_node.launch.py'
+    words = f'description:={tmp_path}/two fingers.urdf.xacro'
+    code, _ = launched(general, words, until=('ready: robot gripper',))
+    assert code == 0
+
+
+def test_without_rviz_nothing_is_left_behind(repository, launched, tmp_path):
+    """A package that is missing is named before any process has begun."""
+    (tmp_path / 'share/ament_index/resource_index/packages/rviz2').unlink()
+    general = repository / 'launch' / 'gripper.launch.py'
+    code, log = launched(general, 'rviz:=true')
+    assert code == 1
+    assert "package 'rviz2' not found" in log
+    assert 'process started' not in log

@@ -1,0 +1,164 @@
+"""Who moves the robot, and what parameters about joints do while it moves."""
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def fivebar(moving):
+    """Provide the five-bar with a goal for its tool."""
+    return moving(
+        'fivebar', goal_names=('tool',), goals__tool__link='tool_link', goals__tool__dof='X Y'
+    )
+
+
+def test_a_pause_comes_before_everything(fivebar):
+    """Nothing moves, nothing is commanded."""
+    fivebar.goal('tool', (0.02, 0.0, 0.0))
+    fivebar.motion.paused = True
+    report, command = fivebar.ticks(3)
+    assert (report.held, report.silent, command) == ('paused', False, None)
+    assert report.q.tolist() == fivebar.model.q_start.tolist()
+    fivebar.motion.paused = False
+    assert fivebar.tick()[0].converged
+
+
+def test_locked_joints_stay_where_they_are(fivebar):
+    """Locked where it was led to; what the other motor cannot do alone is not met."""
+    fivebar.goal('tool', (0.02, 0.01, 0.0))
+    fivebar.tick()
+    locked = fivebar.value('left_shoulder')
+    assert abs(locked) > 0.01
+    fivebar.configure(locked_joints=('left_shoulder',))
+    fivebar.goal('tool', (-0.02, 0.0, 0.0))
+    report, _ = fivebar.ticks(5)
+    assert fivebar.value('left_shoulder') == locked
+    assert not report.converged
+    fivebar.watched.check_q(report.q)
+    fivebar.configure(locked_joints=('',))
+    assert fivebar.tick()[0].converged
+
+
+def test_joint_targets_of_the_parameter(fivebar):
+    """Met where goals leave room; a message may change one, a reset brings it back."""
+    fivebar.configure(joint_targets='{left_shoulder: 0.2}')
+    fivebar.tick()
+    assert fivebar.value('left_shoulder') == pytest.approx(0.2, abs=1e-6)
+    fivebar.targets.update(['left_shoulder'], [0.3])
+    fivebar.targets.apply(fivebar.model.robot)
+    fivebar.tick()
+    assert fivebar.value('left_shoulder') == pytest.approx(0.3, abs=1e-6)
+    fivebar.motion.reset(fivebar.tracker)
+    fivebar.ticks(2)
+    assert fivebar.value('left_shoulder') == pytest.approx(0.2, abs=1e-6)
+    fivebar.configure(joint_targets='')
+    fivebar.goal('tool', (0.0, 0.0, 0.0))
+    assert fivebar.tick()[0].converged
+
+
+def test_rest_pose_of_the_parameter_and_saved(fivebar):
+    """The free robot drifts there; saving makes the place where it is the rest pose."""
+    fivebar.configure(rest_pose='{left_shoulder: 0.2, right_shoulder: 0.1}')
+    fivebar.ticks(200)
+    assert fivebar.value('left_shoulder') == pytest.approx(0.2, abs=1e-3)
+    fivebar.goal('tool', (0.05, -0.02, 0.0))
+    fivebar.tick()
+    saved = fivebar.tracker.q
+    fivebar.motion.save_rest_pose(fivebar.tracker)
+    fivebar.motion.reset(fivebar.tracker)
+    fivebar.ticks(300)
+    assert fivebar.tracker.q == pytest.approx(saved, abs=1e-3)
+    fivebar.configure(rest_pose='')
+    fivebar.motion.reset(fivebar.tracker)
+    fivebar.ticks(50)
+    assert fivebar.tracker.q == pytest.approx(fivebar.model.q_start, abs=1e-9)
+
+
+def test_wishes_and_locks_survive_a_new_model(fivebar, moving):
+    """Other goals build a new robot: what was asked of joints is asked of the new ones."""
+    fivebar.motion.save_rest_pose(fivebar.tracker)
+    fivebar.configure(joint_targets='{left_shoulder: 0.2}', locked_joints=('right_shoulder',))
+    model = moving('fivebar').model
+    fivebar.motion.take_model(model, fivebar.settings)
+    joints = model.robot.joints
+    assert joints['left_shoulder'].target_set
+    assert joints['left_elbow'].rest_pose_set
+    assert [name for name, joint in joints.items() if joint.locked.any()] == ['right_shoulder']
+
+
+def test_another_robot_rests_elsewhere(fivebar, moving):
+    """What was saved was a place of the robot before, whatever its joints were called."""
+    fivebar.motion.save_rest_pose(fivebar.tracker)
+    fivebar.motion.take_model(moving('hexapod').model, fivebar.settings)
+    again = moving('fivebar').model
+    fivebar.motion.take_model(again, fivebar.settings)
+    assert not any(joint.rest_pose_set for joint in again.robot.joint_order)
+
+
+def test_roles_follow_the_parameters(fivebar):
+    """What is actuated, commanded and locked may change at any time."""
+    fivebar.configure(actuated_joints=('right_shoulder',), output__joints=('left_shoulder',))
+    assert fivebar.motion.roles.actuated == ('right_shoulder',)
+    assert fivebar.motion.roles.outputs == ('left_shoulder',)
+    fivebar.configure(actuated_joints=('',), output__joints=('',))
+    assert fivebar.motion.roles.outputs == ('left_shoulder', 'right_shoulder')
+
+
+@pytest.mark.parametrize('source', ['solution', 'measured', 'actuated'])
+def test_a_clock_that_jumps_back(fivebar, source):
+    """Velocities stay finite, nothing is stale at once, and everything is after its timeout."""
+    fivebar.configure(state_source=source, goal_timeout=0.5, joint_state_timeout=0.5)
+    fivebar.goal('tool', (0.01, 0.0, 0.0))
+    fivebar.measure(left_shoulder=0.05, right_shoulder=-0.05)
+    fivebar.ticks(3)
+    fivebar.now = 2.0
+    fivebar.measured.update(['left_shoulder'], [0.1], 101.0)
+    for _ in range(20):
+        report, _ = fivebar.tick()
+        assert np.isfinite(report.velocity).all()
+        assert np.abs(report.velocity).max() < 100.0
+        assert report.notes == ()
+        assert report.held == ''
+    fivebar.ticks(80)
+    report, _ = fivebar.tick()
+    assert 'stale' in ' '.join((*report.notes, report.held))
+
+
+def test_the_first_tick_after_a_jump_back_is_at_rest(fivebar):
+    """A difference over a negative time is no velocity."""
+    fivebar.goal('tool', (0.01, 0.0, 0.0))
+    fivebar.tick()
+    fivebar.goal('tool', (-0.01, 0.0, 0.0))
+    report, _ = fivebar.tick(-50.0)
+    assert report.velocity.tolist() == [0.0] * 4
+    fivebar.goal('tool', (0.01, 0.0, 0.0))
+    assert np.any(fivebar.tick()[0].velocity != 0.0)
+
+
+def test_measured_jumps_become_motions(fivebar):
+    """With max_joint_velocity not even a sensor makes the joint states jump."""
+    fivebar.configure(state_source='measured', max_joint_velocity=1.0)
+    fivebar.measure(left_shoulder=0.0, right_shoulder=0.0)
+    before = fivebar.tick()[0].q
+    q = fivebar.model.solver.drive({'left_shoulder': 0.5}, before).q
+    fivebar.measure(**dict(zip(fivebar.model.joint_names, q.tolist(), strict=True)))
+    window = fivebar.model.max_velocity * 0.01
+    report, _ = fivebar.tick()
+    assert report.under_way
+    while not report.converged:
+        assert (np.abs(report.q - before) <= window * (1 + 1e-6)).all()
+        fivebar.watched.check_q(report.q)
+        before = report.q
+        report, _ = fivebar.tick()
+    assert report.q == pytest.approx(q, abs=1e-6)
+
+
+def test_a_floating_base_takes_part(moving):
+    """Its six values are solved for like any; poses count in the world."""
+    robot = moving('fivebar', root='floating', goal_names=('base',), goals__base__link='base_link')
+    assert robot.model.root_frame == 'world'
+    position = robot.goal('base', (1.0, 2.0, 3.0))
+    report, _ = robot.tick()
+    assert report.converged
+    assert robot.model.robot.forward(report.q, 'base_link')[:3, 3] == pytest.approx(position)
+    assert robot.motion.roles.actuated == ('left_shoulder', 'right_shoulder')

@@ -1,0 +1,139 @@
+# flake8: noqa: E402, I100
+"""Lengths of legs in, the pose of the platform out: forward kinematics over the middleware."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from diagnostic_msgs.msg import DiagnosticStatus
+from geometry_msgs.msg import PoseStamped
+
+pytestmark = pytest.mark.ros
+
+PLATFORM = 'platform_link'
+LEGS = [f'leg{number}' for number in range(6)]
+
+
+@pytest.fixture(scope='module')
+def hexapod(lasting_graph, urdf):
+    """Provide the graph with a hexapod whose legs are measured."""
+    graph = lasting_graph
+    graph.hexapod = graph.knows(urdf('hexapod'))
+    graph.start_node(
+        *('-p', 'state_source:=actuated', '-p', 'rate:=100.0'),
+        *('-p', 'goal_names:=[platform]', '-p', f'goals.platform.link:={PLATFORM}'),
+    )
+    graph.describe(urdf('hexapod'))
+    graph.wait(lambda: graph.joint_states, 'the first joint state')
+    graph.reached = []
+    graph.client.create_subscription(
+        PoseStamped, 'ik_node/reached/platform', graph.reached.append, 10
+    )
+    return graph
+
+
+def lengths(graph, offset):
+    """Return legs for the platform so far from its start, by inverse kinematics, and its place."""
+    from ik_node.solver import Solver, SolverOptions
+
+    robot = graph.hexapod.robot
+    place = robot.forward(robot.q, PLATFORM)[:3, 3] + offset
+    solution = Solver(robot, SolverOptions(restarts=0)).solve_pose(
+        {PLATFORM: (place, (0, 0, 0, 1))}
+    )
+    values = dict(zip(robot.joint_names, solution.q.tolist(), strict=True))
+    return {leg: values[leg] for leg in LEGS}, place
+
+
+def place(graph):
+    """Return where the platform is by the last joint state."""
+    q = np.array(graph.joint_states[-1].position)
+    return graph.hexapod.robot.forward(q, PLATFORM)[:3, 3]
+
+
+def told(graph):
+    """Return where the node says that the platform is."""
+    point = graph.reached[-1].pose.position if graph.reached else None
+    return np.full(3, np.nan) if point is None else np.array([point.x, point.y, point.z])
+
+
+def test_without_measurements_it_is_told(hexapod):
+    """The description's configuration comes, and the status names the legs."""
+    hexapod.wait(lambda: 'not measured yet: leg0, leg1' in hexapod.last_status(), 'the status')
+
+
+def test_the_platform_follows_the_legs(hexapod):
+    """Its pose is that which the lengths belong to; the legs are as measured, to the bit."""
+    for offset in ([0.004, 0, 0], [0, 0.004, 0.003], [-0.003, -0.003, -0.002]):
+        values, wanted = lengths(hexapod, offset)
+        hexapod.measure(**values)
+        hexapod.wait(lambda: np.linalg.norm(place(hexapod) - wanted) < 1e-6, 'the platform')  # noqa: B023
+        assert {leg: hexapod.value(leg) for leg in LEGS} == values
+        hexapod.wait(lambda: told(hexapod) == pytest.approx(wanted, abs=1e-6), 'reached')  # noqa: B023
+    hexapod.wait(lambda: hexapod.last_status().startswith('CONVERGED'), 'CONVERGED')
+
+
+def test_goals_do_not_move_it(hexapod):
+    """A goal is taken and not solved for."""
+    values, wanted = lengths(hexapod, [0.002, 0, 0])
+    hexapod.measure(**values)
+    hexapod.wait(lambda: np.linalg.norm(place(hexapod) - wanted) < 1e-6, 'the platform')
+    hexapod.send_goal('platform', wanted + np.array([0.003, 0, 0]))
+    hexapod.spin(20)
+    assert np.linalg.norm(place(hexapod) - wanted) < 1e-6
+
+
+def test_one_leg_at_a_time(hexapod):
+    """The last known values of the others count."""
+    values, wanted = lengths(hexapod, [0.0, 0.003, 0.0])
+    for leg, length in values.items():
+        hexapod.measure(**{leg: length})
+        hexapod.wait(lambda: hexapod.value(leg) == length, leg)  # noqa: B023
+    hexapod.wait(lambda: np.linalg.norm(place(hexapod) - wanted) < 1e-6, 'the platform')
+
+
+@pytest.mark.parametrize(('leg', 'length'), [('leg2', 0.2), ('leg3', 0.0295)])
+def test_impossible_lengths_are_held_and_told(hexapod, leg, length):
+    """Beyond a limit, or where no assembly is: ERROR with the leg, and nothing moves."""
+    values, wanted = lengths(hexapod, [0.0, 0.0, 0.0])
+    hexapod.measure(**values)
+    hexapod.wait(lambda: np.linalg.norm(place(hexapod) - wanted) < 1e-6, 'the platform')
+    hexapod.measure(**{leg: length})
+    hexapod.wait(lambda: f'{leg} stopped at' in hexapod.last_status(), 'the reason')
+    status = hexapod.statuses[-1].status[0]
+    assert status.level == DiagnosticStatus.ERROR
+    assert 'no assembly has the measured values' in status.message
+    assert 'CONVERGED' not in status.message
+    hexapod.spin(20)
+    assert np.linalg.norm(place(hexapod) - wanted) < 1e-6
+    hexapod.measure(**values)
+    hexapod.wait(lambda: hexapod.last_status().startswith('CONVERGED'), 'CONVERGED')
+
+
+def test_stale_lengths(hexapod):
+    """Told by name, held; with stop there are no joint states."""
+    values, _ = lengths(hexapod, [0.001, 0.0, 0.0])
+    hexapod.measure(**values)
+    assert hexapod.set_parameters(joint_state_timeout=0.2) == ''
+    hexapod.wait(lambda: 'joint_states is stale: leg0' in hexapod.last_status(), 'the note')
+    assert hexapod.set_parameters(on_stale='stop') == ''
+    hexapod.wait(lambda: 'stale' in hexapod.last_status(), 'the note')
+    hexapod.spin_for(0.3)
+    seen = len(hexapod.joint_states)
+    hexapod.spin_for(0.3)
+    assert len(hexapod.joint_states) == seen
+    hexapod.measure(**values)
+    hexapod.wait(lambda: len(hexapod.joint_states) > seen, 'joint states again')
+    assert hexapod.set_parameters(joint_state_timeout=0.0, on_stale='hold') == ''
+
+
+def test_other_actuated_joints(hexapod):
+    """The parameter may name others; what does not exist or follows is refused."""
+    assert "actuated_joints: 'nose'" in hexapod.set_parameters(actuated_joints=['nose'])
+    assert hexapod.set_parameters(actuated_joints=['leg0', 'leg1']) == ''
+    hexapod.measure(leg0=0.001, leg1=0.002, leg2=0.5)
+    hexapod.wait(
+        lambda: (hexapod.value('leg0'), hexapod.value('leg1')) == (0.001, 0.002), 'two legs'
+    )
+    assert hexapod.set_parameters(actuated_joints=['']) == ''

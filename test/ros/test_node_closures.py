@@ -1,0 +1,110 @@
+# flake8: noqa: E402, I100
+"""Loops are released and made over the middleware while the platform moves."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from std_srvs.srv import SetBool
+
+pytestmark = pytest.mark.ros
+
+PLATFORM = 'platform_link'
+# A name that a topic cannot have.
+BALL, SERVICE = 'leg-0 ball', 'ik_node/closures/leg_0_ball/enable'
+
+
+@pytest.fixture(scope='module')
+def hexapod(lasting_graph, urdf):
+    """Provide the graph with a hexapod that has a goal for its platform."""
+    graph = lasting_graph
+    text = urdf('hexapod').replace('name="leg0_ball"', f'name="{BALL}"')
+    graph.hexapod = graph.knows(text)
+    graph.start_node(
+        *('-p', 'rate:=100.0', '-p', 'max_joint_velocity:=1.0'),
+        *('-p', 'goal_names:=[platform]', '-p', f'goals.platform.link:={PLATFORM}'),
+    )
+    graph.describe(text)
+    graph.wait(lambda: graph.joint_states, 'the first joint state')
+    graph.home = graph.hexapod.robot.forward(graph.hexapod.robot.q, PLATFORM)[:3, 3]
+    return graph
+
+
+def enable(graph, value, service=SERVICE):
+    """Make or release the closure."""
+    return graph.call(SetBool, service, SetBool.Request(data=value))
+
+
+def gap(graph):
+    """Return how far the loop is open by the last joint state [m]."""
+    return graph.hexapod.gap(BALL, np.array(graph.joint_states[-1].position))
+
+
+def test_released_and_made_while_it_moves(hexapod):
+    """The leg stays behind, comes back at its velocity limits, and holds again."""
+    hexapod.hexapod.released.add(BALL)
+    response = enable(hexapod, False)
+    assert (response.success, response.message) == (True, f'closure {BALL} is released')
+    hexapod.send_goal('platform', hexapod.home + np.array([0.006, 0.004, 0.0]))
+    hexapod.wait(lambda: gap(hexapod) > 1e-3, 'an open loop')
+    hexapod.wait(lambda: hexapod.last_status().startswith('CONVERGED'), 'CONVERGED')
+    hexapod.wait(
+        lambda: 'released' in {v.key for v in hexapod.diagnostics['ik_node: model'].values},
+        'the diagnostic',
+    )
+    first = len(hexapod.joint_states)
+    response = enable(hexapod, True)
+    assert (response.success, response.message) == (True, f'closure {BALL} is being closed')
+    hexapod.wait(lambda: gap(hexapod) < 1e-6, 'a closed loop')
+    hexapod.hexapod.released.clear()
+    hexapod.wait(lambda: hexapod.last_status().startswith('CONVERGED'), 'CONVERGED')
+    assert any(f'closing {BALL}' in array.status[0].message for array in hexapod.statuses)
+    window = hexapod.hexapod.robot.max_velocity * 0.01
+    for before, after in pairwise(hexapod.joint_states[first:]):
+        step = np.abs(np.array(after.position) - np.array(before.position))
+        # A message may have got lost on the way.
+        assert (step <= 5.0 * window + 1e-9).all()
+    hexapod.spin(20)
+
+
+def test_what_cannot_be_closed_stays_released(hexapod):
+    """The answer says how far it stays open; joint states go on without it."""
+    hexapod.hexapod.released.add(BALL)
+    assert enable(hexapod, False).success
+    hexapod.send_goal('platform', hexapod.home + np.array([-0.006, 0.004, 0.0]))
+    hexapod.wait(lambda: gap(hexapod) > 1e-3, 'an open loop')
+    held = [name for name in hexapod.hexapod.names if name.startswith(('platform', 'leg0'))]
+    assert hexapod.set_parameters(locked_joints=held) == ''
+    response = enable(hexapod, True)
+    assert not response.success
+    assert f'closure {BALL} stays open by 0.0' in response.message
+    hexapod.spin(10)
+    assert gap(hexapod) > 1e-3
+    assert hexapod.set_parameters(locked_joints=['']) == ''
+    assert enable(hexapod, True).success
+    hexapod.wait(lambda: gap(hexapod) < 1e-6, 'a closed loop')
+    hexapod.hexapod.released.clear()
+    hexapod.wait(lambda: hexapod.last_status().startswith('CONVERGED'), 'CONVERGED')
+
+
+def test_services_of_the_present_robot_only(hexapod, urdf):
+    """Another robot has its own; those of the one before are gone."""
+
+    def offered():
+        return {
+            name
+            for name, _ in hexapod.client.get_service_names_and_types()
+            if '/closures/' in name
+        }
+
+    assert f'/{SERVICE}' in offered()
+    assert len(offered()) == 6
+    hexapod.knows(urdf('fivebar'))
+    assert hexapod.set_parameters(goals__platform__link='') == ''
+    hexapod.describe(urdf('fivebar'))
+    hexapod.wait(lambda: offered() == {'/ik_node/closures/pin/enable'}, 'its service')
+    assert enable(hexapod, True, 'ik_node/closures/pin/enable').message == 'closure pin is made'
+    hexapod.spin(5)

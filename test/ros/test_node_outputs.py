@@ -1,0 +1,209 @@
+# flake8: noqa: E402, I100
+"""Commands for controllers, over the middleware, with a robot that does as it is told."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import SetBool, Trigger
+from trajectory_msgs.msg import JointTrajectory
+
+pytestmark = pytest.mark.ros
+
+PLATFORM = 'platform_link'
+LEGS = [f'leg{number}' for number in range(6)]
+PERIOD = 0.02
+
+
+@pytest.fixture(scope='module')
+def hexapod(lasting_graph, urdf):
+    """Provide the graph with a hexapod whose legs are commanded."""
+    graph = lasting_graph
+    graph.hexapod = graph.knows(urdf('hexapod'))
+    graph.trajectories, graph.numbers = [], []
+    graph.client.create_subscription(
+        JointTrajectory, 'ik_node/joint_trajectory', graph.trajectories.append, 100
+    )
+    graph.client.create_subscription(
+        Float64MultiArray, 'ik_node/commands', graph.numbers.append, 100
+    )
+    graph.start_node(
+        *('-p', f'rate:={1 / PERIOD}', '-p', 'output.type:=both'),
+        *('-p', 'goal_names:=[platform]', '-p', f'goals.platform.link:={PLATFORM}'),
+    )
+    graph.describe(urdf('hexapod'))
+    graph.wait(lambda: graph.joint_states, 'the first joint state')
+    graph.home = graph.hexapod.robot.forward(graph.hexapod.robot.q, PLATFORM)[:3, 3]
+    return graph
+
+
+@pytest.fixture(autouse=True)
+def silent(hexapod):
+    """Begin each test without a goal, and with no command on its way."""
+    hexapod.call(Trigger, 'ik_node/reset', Trigger.Request())
+    assert hexapod.set_parameters(output__type='both', output__joints=['']) == ''
+    hexapod.wait(lambda: note(hexapod) == 'silent: no goal yet', 'silence')
+    hexapod.spin_for(0.2)
+    hexapod.trajectories.clear()
+    hexapod.numbers.clear()
+
+
+def note(graph):
+    """Return what the diagnostics say about commands."""
+    row = graph.diagnostics.get('ik_node: output')
+    return row.message if row else ''
+
+
+def legs(graph, offset):
+    """Return the legs for the platform so far from its start."""
+    from ik_node.solver import Solver, SolverOptions
+
+    robot = graph.hexapod.robot
+    solution = Solver(robot, SolverOptions(restarts=0)).solve_pose(
+        {PLATFORM: (graph.home + offset, (0, 0, 0, 1))}
+    )
+    values = dict(zip(robot.joint_names, solution.q.tolist(), strict=True))
+    return {leg: values[leg] for leg in LEGS}
+
+
+def positions(graph):
+    """Return the positions of all trajectories so far, (n, 6)."""
+    return np.array([message.points[0].positions for message in graph.trajectories])
+
+
+def check(graph):
+    """Assert that every command so far is one point, its steps within velocity limits."""
+    limits = dict(zip(graph.hexapod.names, graph.hexapod.robot.max_velocity, strict=True))
+    window = PERIOD * np.array([limits[leg] for leg in LEGS])
+    for message in graph.trajectories:
+        assert message.joint_names == LEGS
+        assert (message.header.stamp.sec, message.header.stamp.nanosec) == (0, 0)
+        (point,) = message.points
+        assert point.time_from_start.nanosec == round(1e9 * PERIOD)
+        assert np.isfinite(point.positions).all()
+        assert (np.abs(point.velocities) <= window / PERIOD * (1 + 1e-6)).all()
+    for before, after in pairwise(positions(graph)):
+        assert (np.abs(after - before) <= 3.0 * window).all()  # one or two may get lost
+
+
+def start(graph, begin, end):
+    """Measure the legs of one place, send the platform to another, wait for its legs there."""
+    measured, wanted = legs(graph, begin), legs(graph, end)
+    graph.measure(**measured)
+    graph.send_goal('platform', graph.home + end)
+    graph.wait(lambda: len(graph.trajectories) and at(graph, wanted), 'the legs')
+    return measured, wanted
+
+
+def at(graph, wanted):
+    """Tell whether the last command is these legs."""
+    return np.allclose(positions(graph)[-1], list(wanted.values()), atol=1e-6)
+
+
+def test_from_where_the_robot_is_to_the_goal(hexapod):
+    """The first point is the measured one; all keep the limits; the last one is the goal's."""
+    measured, wanted = start(
+        hexapod, np.array([-0.004, 0.003, 0.001]), np.array([0.005, 0.002, 0.003])
+    )
+    assert positions(hexapod)[0].tolist() == list(measured.values())
+    assert list(hexapod.trajectories[0].points[0].velocities) == [0.0] * 6
+    assert len(hexapod.trajectories) > 5
+    check(hexapod)
+    hexapod.wait(lambda: note(hexapod) == 'commanding', 'the diagnostic')
+    hexapod.wait(
+        lambda: np.allclose(hexapod.numbers[-1].data, list(wanted.values()), atol=1e-6), 'numbers'
+    )
+    # Every command is within limits and closes the loops: forward kinematics finds the platform.
+    hexapod.spin(3)
+    assert [hexapod.value(leg) for leg in LEGS] == pytest.approx(list(wanted.values()), abs=1e-6)
+
+
+def test_measurements_of_any_age_are_warned_of(hexapod):
+    """Without a timeout nothing is stale: one line says so."""
+    assert hexapod.log().count('however old the measured joint states are') == 1
+
+
+def test_silent_before_a_goal(hexapod):
+    """Measured values alone move nothing."""
+    hexapod.measure(**legs(hexapod, np.zeros(3)))
+    hexapod.spin(20)
+    assert hexapod.trajectories == []
+    assert hexapod.numbers == []
+
+
+def test_stopped_and_resumed(hexapod):
+    """Paused there are no commands; resumed, the first is where the robot has got to."""
+    start(hexapod, np.zeros(3), np.array([0.003, 0.0, 0.0]))
+    assert hexapod.call(SetBool, 'ik_node/enable', SetBool.Request(data=False)).success
+    hexapod.spin_for(0.2)
+    hexapod.trajectories.clear()
+    moved = legs(hexapod, np.array([0.0, -0.003, 0.0]))
+    hexapod.measure(**moved)
+    hexapod.spin(20)
+    assert hexapod.trajectories == []
+    assert hexapod.call(SetBool, 'ik_node/enable', SetBool.Request(data=True)).success
+    wanted = legs(hexapod, np.array([0.003, 0.0, 0.0]))
+    hexapod.wait(lambda: len(hexapod.trajectories) and at(hexapod, wanted), 'the goal of before')
+    assert positions(hexapod)[0].tolist() == list(moved.values())
+    check(hexapod)
+
+
+def test_stale_measurements_hold_the_last_command(hexapod):
+    """The robot falls silent: the last command is repeated at rest, and the status says why."""
+    assert hexapod.set_parameters(joint_state_timeout=0.4) == ''
+    hexapod.measure(**legs(hexapod, np.array([-0.006, -0.004, 0.0])))
+    hexapod.send_goal('platform', hexapod.home + np.array([0.006, 0.004, 0.003]))
+    hexapod.wait(lambda: 'joint_states is stale: leg0' in note(hexapod), 'the note')
+    hexapod.spin_for(0.1)
+    hexapod.trajectories.clear()
+    hexapod.spin(20)
+    assert len(hexapod.trajectories) > 5
+    assert (positions(hexapod) == positions(hexapod)[0]).all()
+    assert set(hexapod.trajectories[-1].points[0].velocities) == {0.0}
+    assert hexapod.set_parameters(on_stale='stop') == ''
+    hexapod.spin_for(0.2)
+    hexapod.trajectories.clear()
+    hexapod.spin(20)
+    assert hexapod.trajectories == []
+    assert hexapod.set_parameters(on_stale='hold', joint_state_timeout=0.0) == ''
+
+
+def test_impossible_measurements_are_told(hexapod):
+    """Legs that no platform fits: nothing is commanded."""
+    hexapod.measure(**{**legs(hexapod, np.zeros(3)), 'leg0': 0.2})
+    hexapod.send_goal('platform', hexapod.home)
+    hexapod.wait(lambda: 'joint leg0 is measured at 0.2' in note(hexapod), 'the note')
+    assert hexapod.trajectories == []
+
+
+def test_types_and_joints(hexapod):
+    """Topics come and go with the type; joints may be chosen, in any order."""
+    assert hexapod.set_parameters(output__type='commands', output__joints=['leg4', 'leg1']) == ''
+    hexapod.wait(
+        lambda: hexapod.client.count_publishers('/ik_node/joint_trajectory') == 0, 'its end'
+    )
+    measured = legs(hexapod, np.array([0.001, 0.0, 0.0]))
+    hexapod.measure(**measured)
+    hexapod.send_goal('platform', hexapod.home)
+    hexapod.wait(lambda: hexapod.numbers, 'numbers')
+    assert list(hexapod.numbers[0].data) == [measured['leg4'], measured['leg1']]
+    assert hexapod.trajectories == []
+
+
+@pytest.mark.parametrize(
+    ('values', 'words'),
+    [
+        ({'output__joints': ['nose']}, "output.joints: 'nose'"),
+        ({'output__joints': ['leg0', 'leg0']}, 'every joint once'),
+        ({'output__type': 'all'}, 'none or joint_trajectory or commands or both'),
+    ],
+)
+def test_bad_parameters_are_refused(hexapod, values, words):
+    """With the reason; nothing changes."""
+    assert words in hexapod.set_parameters(**values)
+    start(hexapod, np.zeros(3), np.array([0.002, 0.0, 0.0]))
+    check(hexapod)

@@ -1,0 +1,319 @@
+# flake8: noqa: E402, I100
+"""Robots of all kinds: what is answered solves the request by the oracle, or is no success."""
+
+import pytest
+
+pytest.importorskip('rclpy')
+
+from builtin_interfaces.msg import Duration
+from ik_asking import arm_text, Asking, moved, parts, settings_of
+from ik_node.solver import Solver
+from moveit_messages import request_for, stamped, state_of
+from naive import pose
+import numpy as np
+
+SUCCESS, NO_SOLUTION = 1, -31
+
+
+def asked(asking, matrix, link, frame_id='', seed=None):
+    """Return a request with the full state as seed, and time on a busy machine."""
+    state = state_of(asking.names, asking.q if seed is None else seed)
+    request = request_for(link, stamped(*parts(matrix), frame_id), state)
+    request.ik_request.timeout = Duration(sec=60)
+    return request
+
+
+def turned(dice, most):
+    """Return random roll, pitch and yaw."""
+    return tuple(dice.uniform(-most, most, 3))
+
+
+@pytest.mark.parametrize('joint_count', [5, 6])
+def test_arms_reach_what_they_can_reach(joint_count):
+    """Poses of random configurations, asked from other random ones."""
+    dice = np.random.default_rng(joint_count)
+    arm, tip = Asking(arm_text(joint_count)), f'link{joint_count}'
+    for _ in range(60):
+        goal, seed = dice.uniform(-2.6, 2.6, (2, joint_count))
+        wanted = arm.place(goal, tip)
+        arm.check(arm.ask(asked(arm, wanted, tip, seed=seed)), {tip: wanted}, seed)
+
+
+@pytest.mark.parametrize('joint_count', [5, 6])
+def test_arms_do_not_pretend(joint_count):
+    """Poses out of reach, from random configurations."""
+    dice = np.random.default_rng(joint_count)
+    arm, tip = Asking(arm_text(joint_count)), f'link{joint_count}'
+    for _ in range(20):
+        seed = dice.uniform(-2.6, 2.6, joint_count)
+        direction = dice.normal(size=3)
+        away = pose(1.5 * direction / np.linalg.norm(direction) + (0, 0, 0.1), (0, 0, 0, 1))
+        assert arm.ask(asked(arm, away, tip, seed=seed)).error_code.val == NO_SOLUTION
+
+
+def test_hexapod(urdf):
+    """Every leg goes along, whatever MoveIt's seed: its default state closes no loop."""
+    dice = np.random.default_rng(0)
+    hexapod = Asking(urdf('hexapod'))
+    home = hexapod.place(hexapod.q, 'platform_link')
+    motors = [hexapod.names.index(f'leg{leg}') for leg in range(6)]
+    lower, upper = hexapod.oracle.lower, hexapod.oracle.upper
+    for _ in range(60):
+        wanted = moved(home, *dice.uniform(-0.005, 0.005, 3), turned(dice, 0.1))
+        seed = np.clip(hexapod.q + dice.uniform(-0.05, 0.05, len(hexapod.q)), lower, upper)
+        response = hexapod.ask(asked(hexapod, wanted, 'platform_link', 'base_link', seed))
+        hexapod.check(response, {'platform_link': wanted}, seed)
+        assert list(response.solution.joint_state.name) == hexapod.names
+        assert np.ptp(np.array(response.solution.joint_state.position)[motors]) > 0.0
+
+
+@pytest.mark.parametrize('x', [0.05, 10.0])
+def test_hexapod_out_of_reach(urdf, x):
+    """Beyond the legs, and far away."""
+    hexapod = Asking(urdf('hexapod'))
+    away = moved(hexapod.place(hexapod.q, 'platform_link'), x)
+    response = hexapod.ask(asked(hexapod, away, 'platform_link', 'base_link'))
+    assert response.error_code.val == NO_SOLUTION
+    assert "'platform_link'" in response.error_code.message
+    assert list(response.solution.joint_state.name) == []
+
+
+def test_hexapod_by_its_motors_alone(urdf):
+    """A client that knows the motors only: what it does not name is passive, and goes along."""
+    hexapod = Asking(urdf('hexapod'))
+    motors = [f'leg{leg}' for leg in range(6)]
+    wanted = moved(hexapod.place(hexapod.q, 'platform_link'), 0.004, 0.002, 0.003)
+    request = asked(hexapod, wanted, 'platform_link')
+    request.ik_request.robot_state = state_of(motors, np.zeros(6))
+    response = hexapod.ask(request)
+    assert response.error_code.val == SUCCESS, response.error_code
+    assert list(response.solution.joint_state.name) == motors
+    legs = dict(zip(motors, response.solution.joint_state.position, strict=True))
+    driven = Solver(hexapod.oracle).drive(legs)
+    reached = hexapod.place(driven.q, 'platform_link')
+    np.testing.assert_allclose(reached, wanted, atol=2e-6)
+
+
+def test_the_parameter_says_which_joints_are_passive(urdf):
+    """A joint with a motor, by the node's parameters, stays when it is not named."""
+    settings = settings_of(actuated_joints=('leg0_rx', 'leg0_ry'))
+    for told, code in ((None, SUCCESS), (settings, NO_SOLUTION)):
+        hexapod = Asking(urdf('hexapod'), told)
+        wanted = moved(hexapod.place(hexapod.q, 'platform_link'), 0.004, 0.002, 0.003)
+        request = asked(hexapod, wanted, 'platform_link')
+        request.ik_request.robot_state = state_of([f'leg{leg}' for leg in range(6)], np.zeros(6))
+        assert hexapod.ask(request).error_code.val == code
+
+
+def test_fivebar(urdf):
+    """The tool where the two motors can take it."""
+    dice = np.random.default_rng(1)
+    fivebar = Asking(urdf('fivebar'))
+    driver = Solver(fivebar.oracle)
+    for _ in range(30):
+        left, right = dice.uniform(-0.3, 0.3, 2)
+        goal = driver.drive({'left_shoulder': left, 'right_shoulder': right}).q
+        wanted = fivebar.place(goal, 'tool_link')
+        response = fivebar.ask(asked(fivebar, wanted, 'tool_link', 'base_link'))
+        fivebar.check(response, {'tool_link': wanted})
+    off_plane = moved(wanted, z=0.01)
+    response = fivebar.ask(asked(fivebar, off_plane, 'tool_link', 'base_link'))
+    assert response.error_code.val == NO_SOLUTION
+
+
+def test_rounding_in_the_description_is_no_open_loop(urdf):
+    """A loop that cannot close by 20 micrometres is held to that, as by the node itself."""
+    text = urdf('fivebar').replace('xyz="0.24 0 0.012"', 'xyz="0.24 0 0.01202"')
+    fivebar = Asking(text)
+    goal = Solver(Asking(urdf('fivebar')).oracle).drive({'left_shoulder': 0.2}).q
+    wanted = fivebar.place(goal, 'tool_link')
+    response = fivebar.ask(asked(fivebar, wanted, 'tool_link'))
+    assert response.error_code.val == SUCCESS
+    naive = fivebar.at(fivebar.values(response))
+    gap, turn = naive.error(fivebar.oracle.closures['pin'])
+    assert 1.9e-5 < gap < 4.1e-5
+    assert turn < 2e-6
+
+
+# -- names
+
+
+def test_a_goal_does_not_hide_a_link():
+    """A goal of the node named like another link, and asking for less."""
+    settings = settings_of(goal_names=('link6',), goals__link6__link='link5')
+    arm = Asking(arm_text(6), settings)
+    arm.robot.add_goal('link5', name='link6', dof='X')
+    arm.twin = type(arm.twin)(arm.model)
+    wanted = arm.place((0.3, 0.5, 0.9, 0.2, 0.6, -0.4), 'link6')
+    arm.check(arm.ask(asked(arm, wanted, 'link6')), {'link6': wanted})
+
+
+def test_a_closure_does_not_hide_a_link(urdf):
+    """A loop named like the link that is asked for."""
+    fivebar = Asking(urdf('fivebar').replace('name="pin"', 'name="tool_link"'))
+    goal = Solver(Asking(urdf('fivebar')).oracle).drive({'left_shoulder': 0.2}).q
+    wanted = fivebar.place(goal, 'tool_link')
+    fivebar.check(fivebar.ask(asked(fivebar, wanted, 'tool_link')), {'tool_link': wanted})
+
+
+# -- what the node was told meanwhile
+
+
+def test_the_robot_that_ticks_is_left_alone(urdf):
+    """Its solver, its goals and its values are what they were."""
+    settings = settings_of(goal_names=('platform',), goals__platform__link='platform_link')
+    hexapod = Asking(urdf('hexapod'), settings)
+    goal = hexapod.robot.add_goal('platform_link', name='platform')
+    hexapod.model.solver.update_structure()
+    options, q = hexapod.model.solver.options, hexapod.robot.q
+    placed = goal.position.copy()
+    home = hexapod.place(q, 'platform_link')
+    wanted = {'platform': parts(moved(home, 0.003))}
+    before = hexapod.model.solver.solve_pose(wanted, q0=q).q
+    for x in (0.004, 9.0):
+        hexapod.ask(asked(hexapod, moved(home, x), 'platform_link'))
+    assert hexapod.model.solver.options is options
+    np.testing.assert_array_equal(hexapod.model.solver.solve_pose(wanted, q0=q).q, before)
+    np.testing.assert_array_equal(hexapod.robot.q, q)
+    np.testing.assert_array_equal(goal.position, placed)
+    assert list(hexapod.robot.goals) == ['platform']
+    assert [joint.name for joint in hexapod.robot.links['platform_link'].closure_joints] == [
+        'platform'
+    ]
+
+
+def test_a_released_loop_is_open_here_as_well(urdf):
+    """Released and made again while the node runs."""
+    fivebar = Asking(urdf('fivebar'))
+    pin = fivebar.robot.closures['pin']
+    # Out of the closed loop's reach: the left arm stretched to the left.
+    wanted = fivebar.place((1.1, 1.1, 0.0, 0.0), 'tool_link')
+    for enabled, code in ((True, NO_SOLUTION), (False, SUCCESS), (True, NO_SOLUTION)):
+        pin.enabled = enabled
+        assert fivebar.ask(asked(fivebar, wanted, 'tool_link')).error_code.val == code
+
+
+def test_a_locked_joint_stays_where_the_seed_has_it():
+    """Locked and released while the node runs."""
+    arm = Asking(arm_text(6))
+    seed = np.array((0.3, 0.5, 0.9, 0.2, 0.6, -0.4))
+    wanted = arm.place(seed + np.array((0, 0.1, -0.1, 0.1, 0.1, 0.1)), 'link6')
+    turned_base = arm.place(seed + np.array((0.2, 0, 0, 0, 0, 0)), 'link6')
+    arm.robot.joints['joint1'].lock()
+    arm.twin = type(arm.twin)(arm.model)
+    response = arm.ask(asked(arm, wanted, 'link6', seed=seed))
+    arm.check(response, {'link6': wanted})
+    assert response.solution.joint_state.position[0] == seed[0]
+    locked = arm.ask(asked(arm, turned_base, 'link6', seed=seed))
+    assert locked.error_code.val == NO_SOLUTION
+    arm.robot.joints['joint1'].unlock()
+    free = arm.ask(asked(arm, turned_base, 'link6', seed=seed))
+    arm.check(free, {'link6': turned_base})
+
+
+def two_arms():
+    """Return the URDF of two arms on one base."""
+    left, right = arm_text(6).replace('</robot>', ''), arm_text(6).split('<link name="base"/>')[1]
+    for name in ('link', 'joint'):
+        right = right.replace(f'"{name}', f'"right_{name}')
+    return left + right
+
+
+def test_joints_that_need_not_move_do_not():
+    """The other arm stays where the seed has it, though the node was told a wish for it."""
+    arms = Asking(two_arms())
+    arms.robot.joints['right_joint2'].set_target_value('EY', 1.0)
+    arms.robot.joints['right_joint3'].rest_pose_set = True
+    arms.twin = type(arms.twin)(arms.model)
+    seed = np.linspace(-0.5, 0.6, 12)
+    wanted = moved(arms.place(seed, 'link6'), 0.02)
+    response = arms.ask(asked(arms, wanted, 'link6', seed=seed))
+    arms.check(response, {'link6': wanted})
+    np.testing.assert_array_equal(response.solution.joint_state.position[6:], seed[6:])
+
+
+def test_two_arms_at_once():
+    """As a group with two tips asks."""
+    arms = Asking(two_arms())
+    seed = np.linspace(-0.5, 0.6, 12)
+    wanted = {
+        link: moved(arms.place(seed, link), 0.02, -0.01) for link in ('link6', 'right_link6')
+    }
+    request = asked(arms, np.eye(4), '', seed=seed)
+    request.ik_request.ik_link_names = list(wanted)
+    request.ik_request.pose_stamped_vector = [
+        stamped(*parts(matrix), 'base') for matrix in wanted.values()
+    ]
+    arms.check(arms.ask(request), wanted)
+
+
+# -- joints that follow others
+
+
+def following():
+    """Return the URDF of an arm whose fifth joint follows the fourth."""
+    mimic = '<mimic joint="joint4" multiplier="0.5" offset="0.1"/>'
+    before, after = arm_text(6).split('<joint name="joint5" type="revolute">')
+    return f'{before}<joint name="joint5" type="revolute">{mimic}{after}'
+
+
+def test_what_follows_another_joint_follows(urdf):
+    """Also where the seed has it elsewhere."""
+    arm = Asking(following())
+    goal = np.array((0.3, 0.5, 0.9, 0.2, 0.2, -0.4))
+    seed = goal + np.array((0.1, 0.1, 0.1, 0.1, 0.7, 0.1))
+    wanted = arm.place(goal, 'link6')
+    arm.check(arm.ask(asked(arm, wanted, 'link6', seed=seed)), {'link6': wanted}, seed)
+
+
+def test_a_frame_is_read_where_what_follows_is():
+    """The seed has the follower elsewhere; the tip's own frame is where it really is."""
+    arm = Asking(following())
+    consistent = np.array((0.3, 0.5, 0.9, 0.2, 0.2, -0.4))
+    seed = consistent + np.array((0, 0, 0, 0, 0.7, 0))
+    response = arm.ask(asked(arm, np.eye(4), 'link6', 'link6', seed))
+    arm.check(response, {'link6': arm.place(consistent, 'link6')})
+
+
+def test_what_follows_need_not_be_named():
+    """It is not held: it goes where its master is."""
+    arm = Asking(following())
+    wanted = arm.place((0.3, 0.5, 0.9, 0.2, 0.2, -0.4), 'link6')
+    request = asked(arm, wanted, 'link6')
+    names = [name for name in arm.names if name != 'joint5']
+    request.ik_request.robot_state = state_of(names, np.zeros(5))
+    response = arm.ask(request)
+    assert (arm.question.movable, arm.question.held) == (None, '')
+    assert response.error_code.val == SUCCESS
+    assert list(response.solution.joint_state.name) == names
+
+
+def test_a_carrier_that_follows_another_arm_holds_it():
+    """The master is on no way from the root to the link, and must not move either."""
+    mimic = '<mimic joint="joint2"/>'
+    before, after = two_arms().split('<joint name="right_joint2" type="revolute">')
+    arms = Asking(f'{before}<joint name="right_joint2" type="revolute">{mimic}{after}')
+    seed = np.concatenate(((0.3, 0.5, 0.9, 0.2, 0.6, -0.4),) * 2)
+    goal = seed + np.concatenate((np.zeros(9), (0.3, -0.2, 0.4)))
+    right = 'right_link6'
+    relative = np.linalg.inv(arms.place(seed, 'right_link3')) @ arms.place(goal, right)
+    response = arms.ask(asked(arms, relative, right, 'right_link3', seed))
+    arms.check(response, {right: arms.place(goal, right)})
+    assert not {'joint2', 'right_joint2'} & set(arms.question.movable)
+    away = moved(relative, 0.02, 0.02, 0.02)
+    response = arms.ask(asked(arms, away, right, 'right_link3', seed))
+    assert response.error_code.val == NO_SOLUTION
+
+
+def test_a_frame_that_follows_holds_its_master():
+    """A pose relative to the link behind a joint that follows another."""
+    arm = Asking(following())
+    seed = np.array((0.3, 0.5, 0.9, 0.2, 0.2, -0.4))
+    goal = seed + np.array((0, 0, 0, 0, 0, 0.5))
+    relative = np.linalg.inv(arm.place(seed, 'link5')) @ arm.place(goal, 'link6')
+    response = arm.ask(asked(arm, relative, 'link6', 'link5', seed))
+    arm.check(response, {'link6': arm.place(goal, 'link6')})
+    np.testing.assert_allclose(response.solution.joint_state.position, goal, atol=1e-5)
+    away = np.linalg.inv(arm.place(seed, 'link5')) @ moved(arm.place(goal, 'link6'), 0.02)
+    response = arm.ask(asked(arm, away, 'link6', 'link5', seed))
+    assert response.error_code.val == NO_SOLUTION

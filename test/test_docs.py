@@ -1,0 +1,192 @@
+# flake8: noqa: E203
+"""What the pages in docs show works."""
+
+import re
+import subprocess
+import sys
+
+from ik_node.description.closures_yaml import read_closures
+import pytest
+import yaml
+
+PAGES = ('bring_your_robot', 'drive_hardware', 'rviz_and_foxglove', 'troubleshooting', 'tuning')
+# What makes each line of the table of errors in "Bring your robot": file, text, its replacement.
+MISTAKES = {
+    "there is no link 'coupl'": ('yaml', 'link: coupler', 'link: coupl'),
+    "type 'hing' is not known": ('yaml', 'hinge', 'hing'),
+    "the key 'typ' is not known": ('yaml', 'type:', 'typ:'),
+    'is the child of two joints': (
+        'xml',
+        '</robot>',
+        '<joint name="pin" type="continuous"><parent link="coupler"/><child link="rocker"/>'
+        '<axis xyz="0 0 1"/></joint></robot>',
+    ),
+    'this is xacro': (
+        'xml',
+        '<robot name="rocker">',
+        '<robot name="rocker" xmlns:xacro="x"><xacro:a/>',
+    ),
+    'not well-formed XML': ('xml', '</robot>', ''),
+    "closure 'pin' is 0.001 m": ('yaml', '[1.1, 0, 0]', '[1.1, 0, 0.001]'),
+    "closure 'pin' is 0.329 m": ('xml', 'lower="0.5"', 'lower="2.5"'),
+    'no <limit>': ('xml', '<limit lower="0.2" upper="2.8" effort="5" velocity="3"/>', ''),
+}
+
+
+def page_of(repository, page):
+    """Return the text of a page."""
+    return (repository / 'docs' / f'{page}.md').read_text()
+
+
+def blocks(repository, page, language):
+    """Return a page's code blocks of one language."""
+    pattern = rf'^```{language}\n(.*?)^```'
+    return re.findall(pattern, page_of(repository, page), flags=re.DOTALL | re.MULTILINE)
+
+
+@pytest.fixture
+def example(repository, tmp_path):
+    """Save the example of "Bring your robot" as the page says, and return its folder."""
+    (urdf,) = blocks(repository, 'bring_your_robot', 'xml')
+    closures, parameters = blocks(repository, 'bring_your_robot', 'yaml')
+    (tmp_path / 'rocker.urdf').write_text(urdf)
+    (tmp_path / 'rocker.closures.yaml').write_text(closures)
+    (tmp_path / 'rocker.yaml').write_text(parameters)
+    return tmp_path
+
+
+def python(repository, folder, *words):
+    """Run Python in a folder, with the package of the checkout."""
+    program = f'import sys; sys.path.insert(0, {str(repository)!r}); '
+    if words[0] == '-m':
+        program += (
+            f'import runpy; sys.argv = {[*words[1:]]!r}; '
+            f'runpy.run_module({words[1]!r}, run_name="__main__")'
+        )
+    else:
+        program += words[1]
+    run = [sys.executable, '-c', program]
+    return subprocess.run(run, cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize('page', PAGES)
+def test_links_lead_somewhere(repository, page):
+    """Pages and files that a page names are there; README.md leads to the page."""
+    text = page_of(repository, page)
+    for target in re.findall(r'\]\(([\w./]+)\)', text):
+        assert (repository / 'docs' / target).is_file()
+    for path in re.findall(r'`((?:config|docs|launch|test|urdf)/[\w./]+)`', text):
+        assert (repository / path).is_file()
+    assert f'docs/{page}.md' in (repository / 'README.md').read_text()
+
+
+@pytest.mark.parametrize('page', PAGES)
+def test_launch_commands_are_launch_files(repository, page):
+    """Each `ros2 launch ik_node` names a file that is there, and its arguments."""
+    commands = re.findall(r'ros2 launch ik_node (\S+)(.*)', page_of(repository, page))
+    general = (repository / 'launch' / 'ik_node.launch.py').read_text()
+    for name, words in commands:
+        assert (repository / 'launch' / name).is_file()
+        for argument in re.findall(r'(\w+):=', words):
+            assert f"'{argument}'," in general
+
+
+@pytest.mark.parametrize('page', PAGES)
+def test_parameters_are_parameters(repository, page):
+    """YAML for this node is taken by this node."""
+    from ik_node.ros.settings import Settings
+
+    for text in blocks(repository, page, 'yaml'):
+        content = yaml.safe_load(text)
+        if '/**' not in content:
+            continue
+        values = flattened(content['/**']['ros__parameters'])
+        settings = Settings.from_values(values)
+        assert settings.active_goals
+        from ik_node.ros.parameters import parameter_table
+
+        known = {spec.name for spec in parameter_table()}
+        for name in values:
+            assert re.sub(r'^goals\.\w+\.', 'goals.<name>.', name) in known
+
+
+def flattened(tree, above=''):
+    """Return nested parameters by their whole names."""
+    found = {}
+    for name, value in tree.items():
+        if isinstance(value, dict):
+            found.update(flattened(value, f'{above}{name}.'))
+        else:
+            found[above + name] = value
+    return found
+
+
+def test_controllers_and_node_have_the_same_joints(repository):
+    """Every configuration in "Drive hardware" lists the delta's motors in one order."""
+    found = []
+    for text in blocks(repository, 'drive_hardware', 'yaml'):
+        (content,) = yaml.safe_load(text).values()
+        parameters = flattened(content['ros__parameters'])
+        found.append(parameters.get('joints') or parameters['output.joints'])
+    assert found == [['arm0', 'arm1', 'arm2']] * 3
+
+
+def test_launch_file_of_drive_hardware(repository):
+    """It compiles, and remaps the two topics that commands go out on."""
+    (text,) = blocks(repository, 'drive_hardware', 'python')
+    compile(text, 'drive_hardware.launch.py', 'exec')
+    source = (repository / 'ik_node' / 'ros' / 'command_publishers.py').read_text()
+    remapped = re.findall(r"SetRemap\('(.*?)'", text)
+    assert remapped == re.findall(r"'(~/\w+)'\)", source)
+
+
+def test_closures_are_read(repository):
+    """The annotations parse, with the keys the reader knows."""
+    text = blocks(repository, 'bring_your_robot', 'yaml')[0]
+    loops = read_closures(text)
+    assert [loop.name for loop in loops.loops] == ['pin']
+    assert loops.actuated == ['drive']
+
+
+def test_types_of_closures_are_types(repository):
+    """The table of cut joints names types that there are."""
+    from ik_node.model.closure import CLOSURE_TYPES
+
+    section = page_of(repository, 'bring_your_robot').split('| the joint that was cut |')[1]
+    found = re.findall(r'^\| .*? \| `(\w+)`', section.split('\n\n')[0], flags=re.MULTILINE)
+    assert len(found) == 6
+    assert {*found} <= {*CLOSURE_TYPES}
+
+
+def test_check_says_what_is_shown(repository, example):
+    """Line by line, with some left out where the page has dots."""
+    shown = blocks(repository, 'bring_your_robot', 'console')[0].splitlines()
+    done = python(repository, example, '-m', *shown[0].split(' -m ')[1].split())
+    assert done.returncode == 0, done.stderr
+    said = done.stdout.splitlines()
+    head, tail = shown[1 : shown.index('...')], shown[shown.index('...') + 1 :]
+    assert said[: len(head)] == head
+    assert said[-len(tail) :] == tail
+
+
+def test_python_block_runs(repository, example):
+    """Beside the files that the page has had the reader save."""
+    (code,) = blocks(repository, 'bring_your_robot', 'python')
+    done = python(repository, example, '-c', f'exec({code!r})')
+    assert done.returncode == 0, done.stderr
+    assert "'drive': 0." in done.stdout
+
+
+@pytest.mark.parametrize('said', MISTAKES)
+def test_a_mistake_is_told_as_shown(repository, example, said):
+    """The line in the table is what the command says of that mistake."""
+    table = page_of(repository, 'bring_your_robot').split('| what it says |')[1]
+    rows = re.findall(r'^\| `(.*?)` \|', table.split('\n\n')[0], flags=re.MULTILINE)
+    (row,) = (row for row in rows if said in row)
+    assert len(rows) == len(MISTAKES)
+    kind, right, wrong = MISTAKES[said]
+    path = example / {'xml': 'rocker.urdf', 'yaml': 'rocker.closures.yaml'}[kind]
+    assert right in path.read_text()
+    path.write_text(path.read_text().replace(right, wrong, 1))
+    done = python(repository, example, '-m', 'ik_node', 'check', 'rocker.urdf')
+    assert row in done.stdout + done.stderr

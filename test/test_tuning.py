@@ -1,0 +1,237 @@
+"""What docs/tuning.md promises of each option comes true."""
+
+import dataclasses
+import re
+
+import ik_node as ik
+from ik_node.model.rotation import matrix_to_quat
+import numpy as np
+import pytest
+
+STRAIGHT = (0.0, 0.0, 0.0, 1.0)
+
+
+@pytest.fixture
+def robot_of(repository):
+    """Return a function that loads one of the robots in the checkout."""
+    return lambda path: ik.load_robot(repository / path)
+
+
+@pytest.fixture
+def arm(robot_of):
+    """Provide a six-joint arm in the middle of its reach."""
+    robot = robot_of('docs/robots/arm6.urdf')
+    robot.q = (0.3, 0.4, 0.6, 0.2, 0.5, 0.1)
+    return robot
+
+
+@pytest.fixture
+def loose_arm(arm):
+    """Provide the arm with a goal that leaves it three freedoms, and the goal's present place."""
+    arm.add_goal('hand', name='hand', dof='X Y Z')
+    return arm, {'hand': (arm.forward(arm.q, 'hand')[:3, 3], STRAIGHT)}
+
+
+@pytest.fixture
+def fivebar(robot_of):
+    """Provide the five-bar and a goal for its tool that is far, and can be reached."""
+    robot = robot_of('urdf/fivebar.urdf')
+    robot.add_goal('tool_link', name='tool', dof='X Y')
+    place = robot.forward(robot.q, 'tool_link')[:3, 3] + (0.08, -0.05, 0.0)
+    return robot, {'tool': (place, STRAIGHT)}
+
+
+def solved(robot, goals, q0=None, **options):
+    """Solve once from the robot's values."""
+    solver = ik.Solver(robot, ik.SolverOptions(**{'restarts': 0, **options}))
+    return solver.solve_pose(goals, q0=q0)
+
+
+def test_every_option_is_a_parameter(repository):
+    """Names in the second column are parameters of the node, or topics and services."""
+    from ik_node.ros.parameters import parameter_table
+
+    text = (repository / 'docs' / 'tuning.md').read_text()
+    rows = [row.split('|')[2] for row in text.splitlines() if row.startswith('|')][2:]
+    assert len(rows) == 15
+    named = {name for row in rows for name in re.findall(r'`([\w.<>]+)(?::[^`]*)?`', row)}
+    closure_keys = {'tolerance', 'dof'}
+    assert named - closure_keys <= {spec.name for spec in parameter_table()}
+
+
+def test_restarts_find_what_one_start_does_not(arm):
+    """Of 40 poses anywhere, the first start finds 28 and restarts all."""
+    arm.q = np.zeros(6)
+    random = np.random.default_rng(0)
+    found = {0: 0, 50: 0}
+    for _ in range(40):
+        pose = arm.forward(random.uniform(arm.lower, arm.upper), 'hand')
+        goal = {'hand': (pose[:3, 3], matrix_to_quat(pose))}
+        for restarts in found:
+            found[restarts] += solved(arm, goal, restarts=restarts).status is ik.Status.CONVERGED
+    assert found[50] == 40
+    assert found[0] == pytest.approx(28, abs=4)
+
+
+def test_velocity_limits_make_a_leap_a_motion(repository, fivebar):
+    """With a share of them no joint state is further on, and the status says why."""
+    from ik_node.ros.goal_settings import GoalSettings
+    from ik_node.ros.load_model import load_model
+    from ik_node.ros.model_request import ModelRequest
+    from ik_node.ros.settings import Settings
+    from ik_node.ros.tracker import Tracker
+
+    given = {'goal_names': ['tool'], 'goals.tool.link': 'tool_link', 'goals.tool.dof': 'X Y'}
+    settings = Settings.from_values({**given, 'max_joint_velocity': 0.5})
+    request = ModelRequest(
+        text=(repository / 'urdf' / 'fivebar.urdf').read_text(),
+        closures='',
+        goals=(GoalSettings.from_values('tool', given),),
+        options=settings.options,
+    )
+    model = load_model(request)
+    tracker = Tracker(model)
+    place, straight = fivebar[1]['tool']
+    goals = {'tool': (tuple(place.tolist()), straight)}
+    steps, reports = [], []
+    before = tracker.tick({}, None, settings, 0.0).q
+    for tick in range(1, 40):
+        reports.append(tracker.tick(goals, None, settings, tick * settings.period))
+        steps.append(np.abs(reports[-1].q - before) / (settings.period * model.max_velocity))
+        before = reports[-1].q
+    assert 0.4 < np.max(steps) <= 0.5 + 1e-6
+    assert not reports[0].converged
+    assert reports[-1].converged
+    free = Tracker(model)
+    leap = free.tick(goals, None, dataclasses.replace(settings, max_joint_velocity=0.0), 1.0).q
+    assert np.abs(leap - model.q_start).max() > 0.5
+
+
+def test_a_largest_step(fivebar):
+    """No joint moves further in one solve."""
+    robot, goal = fivebar
+    far = solved(robot, goal)
+    near = solved(robot, goal, max_joint_step=0.02)
+    assert far.status is ik.Status.CONVERGED
+    assert np.abs(far.q - robot.q).max() > 0.5
+    assert np.abs(near.q - robot.q).max() <= 0.02 + 1e-12
+    assert max(error.position for error in near.closure_errors.values()) < 1e-6
+
+
+def test_factors_share_what_cannot_be_met(arm):
+    """Position is nearer with one of them, orientation with the other."""
+    goal = {'hand': ((0.9, 0.2, 0.9), (0.7, 0.0, 0.0, 0.714))}
+    plain = solved(arm, goal).goal_errors['hand']
+    position = solved(arm, goal, translation_factor=10.0).goal_errors['hand']
+    orientation = solved(arm, goal, rotation_factor=10.0).goal_errors['hand']
+    assert position.position < 0.7 * plain.position
+    assert orientation.orientation < 0.1 * plain.orientation
+
+
+@pytest.mark.parametrize('first', ['body', 'foot'])
+@pytest.mark.parametrize('how', ['priority', 'weight'])
+def test_two_goals(robot_of, first, how):
+    """By priority one is met and the other is not; by weight both are off, one by less."""
+    robot = robot_of('urdf/walker.urdf')
+    robot.closures['front_left_contact'].enabled = False
+    links = {'body': 'body_link', 'foot': 'front_left_foot_link'}
+    goals = {}
+    for name, step in {'body': (-0.12, 0.0, 0.0), 'foot': (0.1, 0.0, 0.02)}.items():
+        goal = robot.add_goal(links[name], name=name, dof='X Y Z')
+        goals[name] = (robot.forward(robot.q, links[name])[:3, 3] + step, STRAIGHT)
+        if how == 'priority':
+            goal.priority = int(name != first)
+        else:
+            goal.weight = 10.0 if name == first else 1.0
+    solution = solved(robot, goals)
+    (second,) = {*goals} - {first}
+    off = {name: error.position for name, error in solution.goal_errors.items()}
+    assert off[second] > 1e-3
+    assert off[first] < 1e-6 if how == 'priority' else 1e-6 < off[first] < 0.1 * off[second]
+    assert max(error.position for error in solution.closure_errors.values()) < 1e-6
+
+
+def test_the_rest_pose_takes_what_is_free(loose_arm):
+    """A joint drifts there while the goal is met; with factor 0 it stays where it is."""
+    arm, goal = loose_arm
+    joint = arm.joints['j4']
+    joint.set_rest_pose_values(1.0)
+    joint.rest_pose_set = True
+    drifted, left = solved(arm, goal), solved(arm, goal, rest_pose_factor=0.0)
+    assert drifted.q[3] == pytest.approx(1.0, abs=1e-3)
+    assert left.q[3] == pytest.approx(0.2, abs=1e-9)
+    assert drifted.status is left.status is ik.Status.CONVERGED
+
+
+def test_a_target_comes_before_the_rest_pose(loose_arm):
+    """A joint that has both goes to its target, as far as the goal lets it."""
+    arm, goal = loose_arm
+    joint = arm.joints['j4']
+    joint.set_rest_pose_values(1.0)
+    joint.set_target_values(-0.5)
+    joint.rest_pose_set = joint.target_set = True
+    solution = solved(arm, goal)
+    assert solution.q[3] == pytest.approx(-0.5, abs=1e-3)
+    assert solution.status is ik.Status.CONVERGED
+
+
+def test_a_locked_joint_stays(loose_arm):
+    """It does not move, and the others meet the goal without it."""
+    arm, goal = loose_arm
+    place, straight = goal['hand']
+    arm.joints['j2'].lock()
+    solution = solved(arm, {'hand': (np.add(place, (0.0, 0.02, 0.0)), straight)})
+    assert solution.q[1] == arm.q[1]
+    assert solution.status is ik.Status.CONVERGED
+
+
+@pytest.mark.parametrize('cure', ['tolerance="1e-4" type="revolute"', 'dof="X Y"'])
+def test_a_loop_that_rounding_has_opened(repository, cure):
+    """A pin that is 20 um out of the plane stays open, until it is allowed to be, or not asked."""
+    text = (repository / 'urdf' / 'fivebar.urdf').read_text()
+    opened = text.replace('xyz="0.24 0 0.012"', 'xyz="0.24 0 0.01202"')
+    robot = ik.load_robot(opened)
+    assert robot.assembly.closure_errors['pin'].position == pytest.approx(2e-5)
+    assert robot.assembly.status is ik.Status.STALLED
+    cured = ik.load_robot(opened.replace('name="pin" type="revolute"', f'name="pin" {cure}'))
+    assert cured.assembly.status is ik.Status.CONVERGED
+
+
+def test_noise_goes_where_there_is_freedom(loose_arm, fivebar):
+    """It shows in a redundant arm, not with a rest pose, and not in a five-bar."""
+    random = np.random.default_rng(1)
+
+    def trembling(robot, goal, still):
+        met = solved(robot, goal).q
+        noise = random.normal(0.0, 1e-3, (20, len(met)))
+        answers = np.array([solved(robot, goal, q0=met + each).q for each in noise])
+        assert np.ptp([solved(robot, goal, q0=met).q for _ in range(3)], axis=0).max() < 1e-9
+        return np.ptp(answers, axis=0).max() < still
+
+    arm, goal = loose_arm
+    assert not trembling(arm, goal, 1e-3)
+    for joint in arm.joints.values():
+        if joint.dof:
+            joint.set_rest_pose_values(float(joint.dof_values[joint.dof[0]]))
+            joint.rest_pose_set = True
+    assert trembling(arm, goal, 1e-4)
+    assert trembling(*fivebar, 1e-5)
+
+
+def test_a_time_budget_ends_a_long_solve(arm):
+    """A goal out of reach with many restarts ends early, as TIMEOUT."""
+    goal = {'hand': ((5.0, 0.0, 0.0), STRAIGHT)}
+    short = solved(arm, goal, restarts=1000, time_budget=0.002)
+    assert short.status is ik.Status.TIMEOUT
+    assert short.starts < 1001
+    assert solved(arm, goal, restarts=1000).starts == 1001
+
+
+def test_a_looser_threshold_saves_little(fivebar):
+    """One step; and the loops are as loose as the goals."""
+    robot, goal = fivebar
+    tight = solved(robot, goal)
+    loose = solved(robot, goal, translation_converge_threshold=1e-3)
+    assert tight.status is loose.status is ik.Status.CONVERGED
+    assert tight.iterations - loose.iterations == 1
+    assert loose.closure_errors['pin'].position > 1e-6 > tight.closure_errors['pin'].position
