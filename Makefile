@@ -40,8 +40,9 @@ test-all: ## Run all tests for every Python and ROS 2 there are wheels for [COMB
 soak: setup warm ## Work the node under faults for long and check all it says [SECONDS=600]
 	@SOAK_SECONDS=$(or $(SECONDS),600) $(RUN_TEST) -s --timeout 0 test/ros/drill_soak.py $(ARGS)
 
-coverage: setup ## Run all tests with the kernels as plain Python and count the lines they reach
-	@NUMBA_DISABLE_JIT=1 $(RUN_TEST) --cov --cov-report=term-missing:skip-covered $(ARGS)
+coverage: setup warm ## Count the lines that tests reach: kernels as plain Python, nodes as they run
+	@NUMBA_DISABLE_JIT=1 $(RUN_TEST) --cov --cov-report= --ignore test/ros $(ARGS)
+	@$(RUN_TEST) --cov --cov-append --cov-report=term-missing:skip-covered test/ros
 
 lint: setup ## Check style and the direction of imports
 	@$(RUN_TEST) -q test/architecture/test_layers.py test/architecture/test_linters.py -k 'not types'

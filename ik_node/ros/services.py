@@ -106,7 +106,10 @@ class Services:
             response.message = f'the robot has no closure {name}'
             return response
         if request.data:
-            reason = self._motion.make_closure(tracker, name, self._settings())
+            # Parameters that came just before, since the last tick, count as well.
+            settings = self._settings()
+            self._motion.apply(settings)
+            reason = self._motion.make_closure(tracker, name, settings)
             response.message = reason or f'closure {name} is made'
             if name in closures.closing:
                 response.message = f'closure {name} is being closed'
