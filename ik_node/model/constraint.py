@@ -9,13 +9,8 @@ from ik_node.model.dof import DOF, parse_dofs
 from ik_node.model.frame import Frame
 from ik_node.model.joint import Joint
 from ik_node.model.revision import Revision
-from ik_node.model.rotation import (
-    matrix_to_quat,
-    pose_matrix,
-    quat_between,
-    quat_to_rotation_vector,
-    unit,
-)
+from ik_node.model.rotation import pose_matrix
+from ik_node.model.rows import residual_rows
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -182,35 +177,7 @@ class Constraint(Joint):
 
         """
         frame_b, frame_a = self._closing_frames()
-        rotation_a, rotation_b = frame_a[:3, :3], frame_b[:3, :3]
-        gap = frame_a[:3, 3] - frame_b[:3, 3]
-        if self.kind == 'distance':
-            return np.array([np.sqrt(gap @ gap) - self.distance])
-        if self.kind == 'universal':
-            return np.append(rotation_b.T @ gap, rotation_a[:, 1] @ rotation_b[:, 0])
-        if self.kind == 'look_at':
-            x, y, z = rotation_a.T @ -gap
-            aside = np.hypot(x, y)
-            turn: Array = np.array((x, y) if aside > 0.0 else (1.0, 0.0)) / (aside or 1.0)
-            looking: Array = turn * np.arctan2(aside, z)
-            return looking
-        if self.axes == 'world':
-            relative = rotation_a @ rotation_b.T
-        else:
-            gap = (rotation_b if self.axes == 'goal' else rotation_a).T @ gap
-            relative = rotation_b.T @ rotation_a
-        rows: Array = np.concatenate((gap, self._rotation_rows(relative)))
-        chosen: Array = rows[self.dof_flags if self.kind == 'frame' else self._point_flags]
-        return chosen
-
-    def _rotation_rows(self, relative: Array) -> Array:
-        if np.count_nonzero(self.dof_flags[3:]) != 2:
-            return quat_to_rotation_vector(matrix_to_quat(relative))
-        free = int(np.flatnonzero(~self.dof_flags[3:])[0])
-        axis = np.eye(3)[free]
-        if self.axes == 'link':
-            return quat_to_rotation_vector(quat_between(unit(relative.T @ axis), axis))
-        return quat_to_rotation_vector(quat_between(axis, unit(relative @ axis)))
+        return residual_rows(self.kind, self.axes, self.dof_flags, self.distance, frame_a, frame_b)
 
     def _closing_frames(self) -> tuple[Array, Array]:
         here, there = super()._closing_frames()
@@ -219,10 +186,6 @@ class Constraint(Joint):
             centre[:3, 3] = self.child.get_centre_of_mass_below()
             return here, centre
         return here, there @ self._offset_matrix
-
-    @property
-    def _point_flags(self) -> NDArray[np.bool_]:
-        return self.dof_flags & (np.arange(6) < 3)
 
     def _own(self, dof: int | str) -> DOF:
         raise TopologyError(

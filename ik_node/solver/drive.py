@@ -72,9 +72,7 @@ def drive(
     packed[MAX_ITERATIONS] = max(packed[MAX_ITERATIONS], 1000.0)
     table.move_to_targets(problem.moved, rows, q)
     answers = problem.run(q, rows, packed, 0.0)
-    near = bool(np.all(np.abs(q[places] - values) <= NEAR))
-    if near:
-        rows = rows.copy()
+    if np.all(np.abs(q[places] - values) <= NEAR):
         q[places] = values
         rows[JOINT_TARGET_WEIGHT] = 0.0
         rows[JOINT_WINDOW, places] = 0.0

@@ -127,12 +127,7 @@ class Solver(GraphReader):
             joints.
 
         """
-        read = self._structure
-        # Arrays of joints may have been written into, which counts nowhere.
-        read.table.refresh()
-        self._refresh()
-        problem = self._problem(read.wanted)
-        problem.refresh(self.options)
+        read, problem = self._structure, self._read_objects()
         rows = read.table.rows.copy()
         window = None if joints is None else read.table.only(joints)
         read_q, before = self.q, self._last_q.copy()
@@ -164,12 +159,7 @@ class Solver(GraphReader):
             One per independent chain; TIMEOUT where there is more to do.
 
         """
-        read = self._structure
-        # Arrays of joints may have been written into, which counts nowhere.
-        read.table.refresh()
-        self._refresh()
-        problem = self._problem(read.wanted)
-        problem.refresh(self.options)
+        read, problem = self._structure, self._read_objects()
         if self._stepping is None or self._stepping.problem is not problem:
             self._stepping = Stepping(problem)
         started = perf_counter()
@@ -306,6 +296,15 @@ class Solver(GraphReader):
         self.solve_pose(dict.fromkeys(last, ((0, 0, 0), (0, 0, 0, 1))))
         for chain in self._problem(tuple(last)).chains:
             chain.linearise(self.q, self._structure.table.rows, self._packed[1])
+
+    def _read_objects(self) -> Problem:
+        """Read joints, closures and goals anew, and return the problem of all that take part."""
+        # Arrays of joints may have been written into, which counts nowhere.
+        self._structure.table.refresh()
+        self._refresh()
+        problem = self._problem(self._structure.wanted)
+        problem.refresh(self.options)
+        return problem
 
     def _moves_of_locked(self, before: Array, q: Array, rows: Array) -> dict[int, float]:
         """Return the places and values of locked joints, if they alone have been moved."""
