@@ -193,16 +193,23 @@ def universal_and_distance():
     return m
 
 
-def standing():
-    """Return a body on two straight legs, its feet held by the ground."""
-    m = Mechanism('standing')
+def two_legs(name, height):
+    """Build a floating body with two legs of six values, feet in the air."""
+    m = Mechanism(name)
     m.root('ground')
-    m.joint('float', 'ground', 'X Y Z EX EY EZ', (0, 0, 0.9), link='body')
+    m.joint('float', 'ground', 'X Y Z EX EY EZ', (0, 0, height), link='body')
     for side, y in (('l', 0.1), ('r', -0.1)):
         m.joint(f'{side}_hip', 'body', 'EX EY EZ', (0, y, 0), limits=(-1.5, 1.5))
         m.joint(f'{side}_knee', f'{side}_hip_link', 'EY', (0, 0, -0.4), limits=(0.0, 2.5))
         m.joint(f'{side}_ankle', f'{side}_knee_link', 'EX EY', (0, 0, -0.4), limits=(-1.2, 1.2))
         m.tip(f'{side}_foot', f'{side}_ankle_link', (0, 0, -0.1))
+    return m
+
+
+def standing():
+    """Return a body on two straight legs, its feet held by the ground."""
+    m = two_legs('standing', 0.9)
+    for side, y in (('l', 0.1), ('r', -0.1)):
         m.closure(f'{side}_ground', 'ground', f'{side}_foot', xyz=(0, y, 0))
     m.goal('body_goal', 'body')
     return m

@@ -33,3 +33,12 @@ def held(axes, dof, kind='frame', parent='left'):
     constraint.set_position(0.2, 0.1, -0.1)
     constraint.set_euler(0.5, -0.4, 0.3)
     return m
+
+
+def heavy_arm(kind):
+    """Return an arm whose links have masses, with a goal of a kind."""
+    m = MECHANISMS['arm7']()
+    for link in m.links.values():
+        link.mass, link.centre_of_mass[:] = 1.0, (0.02, 0.0, 0.05)
+    m.goals['hand_goal'].kind = kind
+    return m

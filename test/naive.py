@@ -42,6 +42,11 @@ def frames_of(roots):
     return found
 
 
+def by_name(root):
+    """Return the frames below a root by name."""
+    return {frame.name: frame for frame in frames_of([root])}
+
+
 def value_names(joint):
     """Return what the values of a joint are called in q."""
     if len(joint.dof) == 1:
@@ -191,3 +196,9 @@ def inverse_left_jacobian(phi):
         term = term @ skew / (k + 1)
         total = total + term
     return np.linalg.inv(total)
+
+
+def naive_of(robot, q=None):
+    """Return the oracle of a robot at q, by default at its present values."""
+    q = robot.q if q is None else q
+    return Naive(robot.roots, dict(zip(robot.joint_names, q, strict=True)))

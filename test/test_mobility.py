@@ -1,9 +1,10 @@
-"""How mechanisms can move: by counting and by rank, and which rows are redundant."""
+"""How mechanisms can move: by counting and by rank, and what is said of it."""
 
 from copy import deepcopy
 import json
 import pickle
 
+from bar_loops import closing_angles, loop, mobility
 from building import Mechanism
 from closed_mechanisms import anchors, CLOSED, fivebar, fourbar, hexapod
 from ik_node.gallery.description_path import description_path
@@ -17,39 +18,10 @@ import pytest
 from truth_sets import TRUTH_SETS
 
 
-def loop(name, dof=None, kind='hinge', lengths=(0.4, 1.1, 0.9), angles=(0.0, 0.0, 0.0)):
-    """Build three bars in the plane on a ground of 1 m, closed from the third back to it."""
-    m = Mechanism(name)
-    m.root('ground')
-    parent, reach = 'ground', 0.0
-    for at, (length, angle) in enumerate(zip(lengths, angles, strict=True)):
-        m.joint(f'j{at}', parent, 'EZ', (reach, 0, 0)).set_dof_values(angle)
-        parent, reach = f'j{at}_link', length
-    m.tip('end', parent, (reach, 0, 0))
-    m.closure('tie', 'ground', 'end', kind, dof, xyz=(1.0, 0, 0))
-    return m
-
-
-def closing_angles(crank, lengths=(0.4, 1.1, 0.9)):
-    """Return the relative angles of three bars that end 1 m along x."""
-    a, b, c = lengths
-    gap = np.array((1.0 - a * np.cos(crank), -a * np.sin(crank)))
-    d = np.hypot(*gap)
-    second = np.arctan2(gap[1], gap[0]) + np.arccos((b * b + d * d - c * c) / (2 * b * d))
-    end = gap - b * np.array((np.cos(second), np.sin(second)))
-    third = np.arctan2(end[1], end[0])
-    return crank, second - crank, third - second
-
-
 def gap_of(m):
     """Return how far the worst closure is from closed."""
     there = m.naive()
     return max(max(there.error(c)) for c in m.closures.values())
-
-
-def mobility(m, order=()):
-    """Return the mobility of a mechanism of the tests at its present values."""
-    return mobility_of(m.solver(), order)
 
 
 @pytest.mark.parametrize('crank', [0.4, 1.5, 2.6, -1.0])
@@ -170,92 +142,6 @@ def test_parallelogram():
     assert (flat, flat.rank, flat.redundant_closures) == (2, 1, {'tie': 4})
 
 
-def three_closures():
-    """Build one bar held twice alike, and again, and a second one held once."""
-    m = Mechanism('held')
-    m.root('ground')
-    m.joint('a', 'ground', 'X Y EZ')
-    m.joint('b', 'ground', 'X')
-    m.closure('twist', 'ground', 'b_link', dof='EX')
-    m.closure('first', 'ground', 'a_link', dof='X Y')
-    m.closure('second', 'ground', 'a_link', dof='X')
-    m.closure('third', 'ground', 'a_link', dof='Y Z EZ')
-    return m
-
-
-def test_earlier_closures_keep_their_rows():
-    """What a closure says that those before it say is redundant; the order can be chosen."""
-    m = three_closures()
-    found = mobility(m)
-    assert (found, found.rank, found.closure_rows, found.gruebler) == (1, 3, 7, -3)
-    assert found.redundant_closures == {'twist': 1, 'second': 1, 'third': 2}
-    turned = mobility(m, ['third', 'second', 'first'])
-    assert turned == 1
-    assert turned.redundant_closures == {'third': 1, 'first': 2, 'twist': 1}
-    assert sum(turned.redundant_closures.values()) == turned.redundant_rows
-
-
-@pytest.mark.parametrize('turn', [1e-9, 1.3e-6, 1.6e-6, 1.9e-6, 2.1e-6, 1e-3])
-def test_redundant_rows_add_up_near_a_singularity(turn):
-    """What single closures lose is what all of them lose, however near the next rank is."""
-    m = Mechanism('nearly')
-    m.root('ground')
-    m.joint('a', 'ground', 'X Y')
-    for at, angle in enumerate((0.0, turn)):
-        m.closure(f'c{at}', 'ground', 'a_link', dof='X', rpy=(0, 0, angle))
-    found = mobility(m)
-    # The rows are (1, 0) and (1, turn): of norm sqrt(2) together, and turn / sqrt(2).
-    assert found.rank == (2 if turn > 2e-6 else 1)
-    assert found.redundant_closures == ({} if turn > 2e-6 else {'c1': 1})
-
-
-def test_a_robot_s_closures_come_in_its_description_s_order():
-    """Not in the order in which the graph is walked."""
-    text = (
-        '<robot name="r"><link name="a"/><link name="b"/><link name="c"/>'
-        '<joint name="jb" type="continuous"><parent link="a"/><child link="b"/></joint>'
-        '<joint name="jc" type="continuous"><parent link="b"/><child link="c"/></joint>{}</robot>'
-    )
-    ties = [
-        '<loop_joint name="low" dof="EX"><link1 link="a"/><link2 link="c"/></loop_joint>',
-        '<loop_joint name="high" dof="EX"><link1 link="c"/><link2 link="a"/></loop_joint>',
-    ]
-    for order in (ties, ties[::-1]):
-        robot = load_robot(text.format(''.join(order)))
-        last = list(robot.closures)[1]
-        assert robot.mobility.redundant_closures == {last: 1}
-
-
-def test_chains():
-    """Values that closures couple stand together, those they leave alone in none."""
-    m = CLOSED['string_of_bodies']()
-    assert mobility(m).chains == [
-        tuple(f'{body}_{way}' for body in 'AMBC' for way in ('slide', 'turn'))
-    ]
-    m.closures['MB'].enabled = False
-    apart = mobility(m)
-    assert apart.chains == [
-        ('A_slide', 'A_turn', 'M_slide', 'M_turn'),
-        ('B_slide', 'B_turn', 'C_slide', 'C_turn'),
-    ]
-    assert (apart, apart.closure_rows) == (6, 2)
-    m.closures['AM'].weight = 0.0
-    assert (mobility(m), mobility(m).closure_rows) == (7, 1)
-
-
-def test_locks_and_couplings_are_not_free():
-    """A lock takes the freedom away, a mimic joint never was one; both stay in their chain."""
-    m = fivebar()
-    m.joints['l1'].lock()
-    assert (mobility(m), mobility(m).free) == (1, 3)
-    assert mobility(m).chains == [('l1', 'l2', 'r1', 'r2')]
-    m.joints['l1'].unlock()
-    m.joints['r1'].couple('EZ', m.joints['l1'], 'EZ', (m.home['r1'] - m.home['l1'], 1.0))
-    coupled = mobility(m)
-    assert (coupled, coupled.free, coupled.gruebler) == (1, 3, 1)
-    assert coupled.chains == [('l1', 'l2', 'r1', 'r2')]
-
-
 @pytest.mark.parametrize('limited', [False, True])
 def test_a_ball_joint_in_gimbal_lock_has_three(limited):
     """The freedom is the joint's, not that of the angles that describe it."""
@@ -320,18 +206,6 @@ def test_without_closures():
     assert np.isnan(found.condition)
     assert found.facts()['condition'] is None
     assert found.report() == 'mobility 1: 1 free values, 0 closure rows of rank 0'
-
-
-def test_a_closure_that_nothing_moves():
-    """Its rows are redundant, or wrong for good; it makes no chain."""
-    m = Mechanism('stiff')
-    m.root('ground')
-    m.tip('post', 'ground', (1, 0, 0))
-    m.joint('a', 'ground', 'EZ')
-    m.closure('weld', 'post', 'ground', xyz=(-1, 0, 0))
-    found = mobility(m)
-    assert (found, found.closure_rows, found.redundant_closures) == (1, 6, {'weld': 6})
-    assert found.chains == []
 
 
 def test_limits_play_no_part():

@@ -6,7 +6,7 @@ from ik_node.gallery.description_path import description_path
 from ik_node.robot import load_robot, Robot
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
-from naive import Naive
+from naive import Naive, naive_of
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -22,12 +22,6 @@ def bars():
 def hexapod():
     """Return our own hexapod."""
     return load_robot(description_path('hexapod.urdf'))
-
-
-def there(robot, q=None):
-    """Return the oracle at q, by default at the present values."""
-    q = robot.q if q is None else q
-    return Naive(robot.roots, dict(zip(robot.joint_names, q, strict=True)))
 
 
 def test_names_are_in_the_description_s_order(bars):
@@ -51,10 +45,10 @@ def test_loops_are_closed_on_load(bars):
     """Zero is not loop-consistent; the loaded values are, and say so."""
     assert bars.assembly.status is Status.CONVERGED
     assert max(bars.assembly.closure_errors['tie']) <= 1e-6
-    assert max(there(bars).error(bars.closures['tie'])) <= 1e-6
+    assert max(naive_of(bars).error(bars.closures['tie'])) <= 1e-6
     raw = load_robot(FOURBAR, assemble=False)
     assert raw.assembly is None
-    assert max(there(raw).error(raw.closures['tie'])) > 0.1
+    assert max(naive_of(raw).error(raw.closures['tie'])) > 0.1
 
 
 def test_assemble_again(bars):
@@ -64,8 +58,8 @@ def test_assemble_again(bars):
     result = bars.assemble()
     assert result is bars.assembly
     assert result.status is Status.CONVERGED
-    assert max(there(bars).error(bars.closures['tie'])) <= 1e-6
-    assert there(bars).coupling_gap() <= 1e-12
+    assert max(naive_of(bars).error(bars.closures['tie'])) <= 1e-6
+    assert naive_of(bars).coupling_gap() <= 1e-12
 
 
 def test_q_is_a_copy_and_clamps(bars):
@@ -94,7 +88,7 @@ def test_forward(bars, hexapod):
     rng = np.random.default_rng(1)
     for robot in (bars, hexapod):
         q = rng.uniform(-0.2, 0.2, len(robot.joint_names))
-        oracle = there(robot, q)
+        oracle = naive_of(robot, q)
         for name, link in robot.links.items():
             np.testing.assert_allclose(robot.forward(q, name), oracle.world(link), atol=1e-13)
 
@@ -134,7 +128,7 @@ def test_solve_pose_of_a_robot(hexapod):
         wanted = (pose[:3, 3] + (0, 0, lift), turned.as_quat())
         solution = solver.solve_pose({'platform_link': wanted}, q0)
         assert solution.status is Status.CONVERGED
-        oracle = there(hexapod, solution.q)
+        oracle = naive_of(hexapod, solution.q)
         assert max(max(oracle.error(c)) for c in hexapod.closures.values()) <= 1e-6
         assert oracle.limit_excess() <= 0.0
         np.testing.assert_allclose(

@@ -7,7 +7,7 @@ from ik_node.model.goal import Goal
 from ik_node.robot import from_dh, load_robot
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
-from naive import Naive, pose
+from naive import naive_of, pose
 import numpy as np
 import pytest
 
@@ -33,12 +33,6 @@ def hexapod():
     return load_robot(description_path('hexapod.urdf'))
 
 
-def there(robot, q=None):
-    """Return the oracle at q, by default at the present values."""
-    q = robot.q if q is None else q
-    return Naive(robot.roots, dict(zip(robot.joint_names, q, strict=True)))
-
-
 def test_a_goal_begins_where_its_link_is(bars):
     """Nothing moves until the goal does; the name is the link's by default."""
     offset = ((0.5, 0.2, 0), (0, 0, np.sin(0.2), np.cos(0.2)))
@@ -46,7 +40,7 @@ def test_a_goal_begins_where_its_link_is(bars):
     assert list(bars.goals) == ['crank', 'pen']
     assert plain.name == 'crank'
     for goal in (plain, pen):
-        assert max(there(bars).error(goal)) <= 1e-12
+        assert max(naive_of(bars).error(goal)) <= 1e-12
     solution = Solver(bars).solve_pose(
         {name: (goal.position, goal.quaternion) for name, goal in bars.goals.items()}
     )
@@ -61,9 +55,9 @@ def test_a_goal_on_some_axes(bars):
     solution = solver.solve_pose({'pen': (position, goal.quaternion)})
     assert solution.q.shape == (5,)
     wanted = (position, goal.quaternion)
-    found = there(bars, solution.q).error(goal, wanted)
+    found = naive_of(bars, solution.q).error(goal, wanted)
     assert found[0] == pytest.approx(solution.goal_errors['pen'].position, abs=1e-12)
-    assert max(there(bars, solution.q).error(bars.closures['tie'])) <= 1e-6
+    assert max(naive_of(bars, solution.q).error(bars.closures['tie'])) <= 1e-6
 
 
 def test_goals_that_are_refused(bars):
@@ -102,13 +96,13 @@ def test_a_goal_relative_to_another_link(hexapod):
     )
     try:
         assert goal.parent is hexapod.links[low]
-        assert max(there(hexapod).error(goal)) <= 1e-12
+        assert max(naive_of(hexapod).error(goal)) <= 1e-12
         solver = Solver(hexapod)
         lifted = (np.add(hexapod.goals['lift'].position, (0, 0, 0.004)), (0, 0, 0, 1))
         moved = np.add(goal.position, (0.002, -0.001, 0))
         solution = solver.solve_pose({'lift': lifted, 'seen': (moved, goal.quaternion)})
         assert solution.status is Status.CONVERGED
-        oracle = there(hexapod, solution.q)
+        oracle = naive_of(hexapod, solution.q)
         wanted = oracle.world(hexapod.links[low]) @ pose(moved, goal.quaternion)
         platform = oracle.world(hexapod.links['platform_link']) @ pose(*offset)
         np.testing.assert_allclose((np.linalg.inv(wanted) @ platform)[:2, 3], 0.0, atol=1e-6)
@@ -128,11 +122,11 @@ def test_a_goal_of_a_distance(bars):
         bars.links['shade'].matrix_world[:3, 3] - bars.links['coupler'].matrix_world[:3, 3]
     )
     assert goal.distance == pytest.approx(apart, abs=1e-12)
-    assert there(bars).error(goal)[0] <= 1e-12
+    assert naive_of(bars).error(goal)[0] <= 1e-12
     goal.distance = apart + 0.05
     (result,) = [r for r in Solver(bars).solve() if 'shade' in r.goal_errors]
     assert result.status is Status.CONVERGED
-    ends = [there(bars).world(bars.links[name])[:3, 3] for name in ('shade', 'coupler')]
+    ends = [naive_of(bars).world(bars.links[name])[:3, 3] for name in ('shade', 'coupler')]
     assert np.linalg.norm(np.subtract(*ends)) == pytest.approx(apart + 0.05, abs=1e-6)
     fixed = bars.add_goal('rocker', kind='distance', distance=1.5, name='from the root')
     assert fixed.distance == 1.5
@@ -163,7 +157,7 @@ def test_an_axis_that_looks_at_a_place(arm, axis, offset):
     direction = np.array(AXES.get(axis, axis), dtype=float)
     goal = arm.add_goal('link6', name='eye', kind='look_at', axis=axis, offset=offset)
     mount = pose(*(offset or ((0, 0, 0), (0, 0, 0, 1))))
-    ahead = there(arm).world(arm.links['link6']) @ mount
+    ahead = naive_of(arm).world(arm.links['link6']) @ mount
     begun = ahead @ [*(direction / np.linalg.norm(direction)), 1]
     np.testing.assert_allclose(goal.position, begun[:3], atol=1e-12)
     assert np.linalg.norm(goal.get_residual()) <= 1e-12
@@ -171,7 +165,7 @@ def test_an_axis_that_looks_at_a_place(arm, axis, offset):
     place = np.array((0.5, -2.0, 0.7))
     solution = Solver(arm).solve_pose({'eye': (place, (0, 0, 0, 1))})
     assert solution.status is Status.CONVERGED
-    world = there(arm, solution.q).world(arm.links['link6']) @ mount
+    world = naive_of(arm, solution.q).world(arm.links['link6']) @ mount
     assert missed_by(world, direction, place) <= 1e-6
     assert solution.goal_errors['eye'].position == 0.0
 
@@ -183,7 +177,7 @@ def test_a_link_that_looks_at_another(bars):
     goal.set_position(0.55, 0.3, 0.4)
     bars.joints['drive'].set_dof_values(1.2)
     results = Solver(bars).solve()
-    there_ = there(bars)
+    there_ = naive_of(bars)
     place = there_.world(bars.links['coupler']) @ [0.55, 0.3, 0.4, 1]
     missed = missed_by(there_.world(bars.links['lamp']), np.array((-1.0, 0, 0)), place[:3])
     (result,) = [r for r in results if 'shine' in r.goal_errors]
@@ -221,12 +215,12 @@ def test_a_centre_of_mass_over_a_foot(arm):
     goal = arm.add_goal(
         'link0', name='balance', kind='centre_of_mass', dof='X Y', axes='goal', base='link2'
     )
-    begun = there(arm).world(arm.links['link2']) @ [*goal.position, 1]
+    begun = naive_of(arm).world(arm.links['link2']) @ [*goal.position, 1]
     np.testing.assert_allclose(begun[:3], arm.centre_of_mass(arm.q), atol=1e-12)
     wanted = (np.add(goal.position, (0.03, -0.02, 0)), goal.quaternion)
     solution = Solver(arm).solve_pose({'balance': wanted})
     assert solution.status is Status.CONVERGED
-    frame = there(arm, solution.q).world(arm.links['link2']) @ pose(*wanted)
+    frame = naive_of(arm, solution.q).world(arm.links['link2']) @ pose(*wanted)
     centre = np.linalg.inv(frame) @ [*arm.centre_of_mass(solution.q), 1]
     np.testing.assert_allclose(centre[:2], 0.0, atol=1e-6)
 

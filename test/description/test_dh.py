@@ -9,16 +9,8 @@ from ik_node.solver.status import Status
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from source_arms import DH_ROWS
 
-# The six rows of a published table, [d, a, alpha, theta] with angles in degrees.
-SIX_ROWS = (
-    (5, 0, -90, 0),
-    (0, 2, 90, 125),
-    (0, 15, 0, -35),
-    (15, 2, 90, 0),
-    (0, 0, -90, 90),
-    (2, 0, -90, 0),
-)
 # Universal Robots' table of the UR5e, the same order, in radians.
 UR5E = (
     (0.1625, 0, np.pi / 2, 0),
@@ -93,7 +85,7 @@ def test_the_two_conventions_differ():
 
 def test_names_and_joints():
     """Links link0 to linkn, joints joint1 to jointn, one value each and no loop."""
-    robot = from_dh(SIX_ROWS, degrees=True)
+    robot = from_dh(DH_ROWS, degrees=True)
     assert list(robot.links) == [f'link{i}' for i in range(7)]
     assert robot.joint_names == [f'joint{i}' for i in range(1, 7)]
     assert robot.root.name == 'link0'
@@ -105,12 +97,12 @@ def test_names_and_joints():
 
 def test_degrees():
     """The published six rows in degrees are those in radians."""
-    rows = [(d, a, np.radians(alpha), np.radians(theta)) for d, a, alpha, theta in SIX_ROWS]
+    rows = [(d, a, np.radians(alpha), np.radians(theta)) for d, a, alpha, theta in DH_ROWS]
     q = [0.3, -0.4, 0.5, 1.2, -0.7, 2.0]
-    check(from_dh(SIX_ROWS, degrees=True), rows, q, 'R' * 6, 'standard')
+    check(from_dh(DH_ROWS, degrees=True), rows, q, 'R' * 6, 'standard')
     # At q = 0 by hand: up 5, and from there by the two links in the plane at 125 and 90 degrees.
     c, s = np.cos(np.radians(125)), np.sin(np.radians(125))
-    tool = from_dh(SIX_ROWS, degrees=True).forward(np.zeros(6), 'link2')
+    tool = from_dh(DH_ROWS, degrees=True).forward(np.zeros(6), 'link2')
     np.testing.assert_allclose(tool[:3, 3], (2 * c, 0, 5 - 2 * s), atol=1e-12)
 
 
@@ -150,7 +142,7 @@ def test_limits():
 
 def test_it_can_be_solved():
     """The six-row arm reaches poses it has been in."""
-    robot = from_dh(SIX_ROWS, degrees=True)
+    robot = from_dh(DH_ROWS, degrees=True)
     solver = Solver(robot)
     for q in np.random.default_rng(5).uniform(-1.5, 1.5, (5, 6)):
         tool = robot.forward(q, 'link6')

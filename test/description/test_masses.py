@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 from ik_node.description.read import read_description
 from ik_node.errors import DescriptionError, ShapeError, TopologyError, UnknownFrameError
 from ik_node.robot import load_robot
-from naive import Naive
+from naive import naive_of
 import numpy as np
 import pytest
 
@@ -148,7 +148,7 @@ def test_models(shared, model, total):
     q = np.clip(
         np.random.default_rng(2).uniform(-1, 1, len(robot.joint_names)), robot.lower, robot.upper
     )
-    there = Naive(robot.roots, dict(zip(robot.joint_names, q, strict=True)))
+    there = naive_of(robot, q)
     sums = np.zeros(4)
     for link in ElementTree.parse(path).getroot().iter('link'):
         for inertial in link.findall('inertial'):

@@ -9,7 +9,7 @@ from ik_node.gallery import description_path as place
 from ik_node.gallery import gallery_item, NAMES
 from ik_node.gallery.description_path import description_path
 from ik_node.model.rotation import matrix_to_quat, pose_matrix
-from naive import Naive
+from naive import naive_of
 import numpy as np
 import pytest
 import yaml
@@ -43,7 +43,7 @@ def test_motion_can_be_followed(name, whole):
         assert solution.status.name == 'CONVERGED'
         assert np.abs(solution.q - q).max() < 0.1
         q = solution.q
-        there = Naive(robot.roots, dict(zip(robot.joint_names, q, strict=True)))
+        there = naive_of(robot, q)
         assert max(max(there.error(loop)) for loop in robot.closures.values()) < 1e-6
         assert there.coupling_gap() < 1e-12
         assert there.limit_excess() <= 0.0

@@ -6,7 +6,7 @@ from ik_node import load_robot, Solver
 from ik_node.description.read import read_description
 from ik_node.gallery import gallery_item, NAMES
 from ik_node.gallery.description_path import description_path
-from naive import Naive
+from naive import Naive, naive_of
 import numpy as np
 import pytest
 
@@ -121,7 +121,7 @@ def test_walker_lifts_a_foot():
     straight = (0.0, 0.0, 0.0, 1.0)
     solution = Solver(robot).solve_pose({'body': (body, straight), 'foot': (foot, straight)})
     assert solution.status.name == 'CONVERGED'
-    there = Naive(robot.roots, dict(zip(robot.joint_names, solution.q, strict=True)))
+    there = naive_of(robot, solution.q)
     errors = {name: max(there.error(loop)) for name, loop in robot.closures.items()}
     assert errors.pop('front_left_contact') > 0.06
     assert max(errors.values()) < 1e-6

@@ -1,6 +1,6 @@
 """What tests of the solver in a worker thread share."""
 
-from async_cases import Gate, workers
+from async_cases import ENDLESS, Gate, workers
 from ik_node.solver.async_solver import AsyncSolver
 import pytest
 
@@ -26,3 +26,16 @@ def gate(monkeypatch):
     gate = Gate(monkeypatch)
     yield gate
     gate.let(1000)
+
+
+@pytest.fixture
+def at_work(make_async, gate):
+    """Return how to begin an endless solve that the gate holds; it returns solver and future."""
+
+    def begin(source):
+        solver = make_async(source, ENDLESS)
+        future = solver.solve()
+        gate.wait()
+        return solver, future
+
+    return begin

@@ -226,12 +226,10 @@ def test_stop_by_every_method(make_async, method):
     assert not solver.running
 
 
-def test_stop_before_it_has_begun(make_async, gate):
+def test_stop_before_it_has_begun(at_work, gate):
     """A solve that still waits for the thread is stopped as well, and has a result."""
     m = out_of_reach('fivebar')
-    solver = make_async(m.roots, ENDLESS)
-    first = solver.solve()
-    gate.wait()
+    solver, first = at_work(m.roots)
     second = solver.solve()
     solver.stop()
     assert first.cancelled()
@@ -252,13 +250,11 @@ def test_stop_when_nothing_runs(make_async):
     assert not solver.running
 
 
-def test_cancel_throws_the_answer_away(make_async, gate):
+def test_cancel_throws_the_answer_away(at_work, gate):
     """A cancelled future ends its solve; waiters are told, results stay."""
     m = out_of_reach('fivebar')
-    solver = make_async(m.roots, ENDLESS)
     before = values(m)
-    future = solver.solve()
-    gate.wait()
+    solver, future = at_work(m.roots)
     assert future.cancel()
     assert future.cancel()  # as often as one likes
     assert wait([future], PATIENCE).done == {future}
@@ -273,12 +269,10 @@ def test_cancel_throws_the_answer_away(make_async, gate):
     np.testing.assert_array_equal(values(m), before)
 
 
-def test_cancel_of_a_solve_that_waits(make_async, gate):
+def test_cancel_of_a_solve_that_waits(at_work, gate):
     """It never runs."""
     m = out_of_reach('fivebar')
-    solver = make_async(m.roots, ENDLESS)
-    solver.solve()
-    gate.wait()
+    solver, _ = at_work(m.roots)
     waiting = solver.solve()
     assert waiting.cancel()
     gate.let(2)
@@ -287,12 +281,10 @@ def test_cancel_of_a_solve_that_waits(make_async, gate):
     assert solver.results == []
 
 
-def test_cancel_while_an_update_reads(make_async, gate, monkeypatch):
+def test_cancel_while_an_update_reads(at_work, gate, monkeypatch):
     """Cancelled by another thread at that moment: what was read is not solved."""
     m = out_of_reach('fivebar')
-    solver = make_async(m.roots, ENDLESS)
-    future = solver.solve()
-    gate.wait()
+    solver, future = at_work(m.roots)
     task = Solver.task
 
     def cancelled_meanwhile(reader):

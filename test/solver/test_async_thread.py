@@ -193,6 +193,13 @@ def test_with_block():
     assert workers() == set()
 
 
+def assert_ends(worker):
+    """Assert that a worker ends of which nobody holds the solver any more."""
+    gc.collect()
+    worker.join(PATIENCE)
+    assert not worker.is_alive()
+
+
 def test_forgotten_while_it_runs():
     """Nobody holds it any more: the thread ends although the solve would not."""
     m = out_of_reach('hexapod')
@@ -200,9 +207,7 @@ def test_forgotten_while_it_runs():
     solver.solve()
     (worker,) = workers()
     del solver
-    gc.collect()
-    worker.join(PATIENCE)
-    assert not worker.is_alive()
+    assert_ends(worker)
 
 
 def test_forgotten_when_idle():
@@ -212,9 +217,7 @@ def test_forgotten_when_idle():
     solver.solve().result(PATIENCE)
     (worker,) = workers()
     del solver
-    gc.collect()
-    worker.join(PATIENCE)
-    assert not worker.is_alive()
+    assert_ends(worker)
 
 
 def test_who_holds_the_future_holds_the_solver():
@@ -227,9 +230,7 @@ def test_who_holds_the_future_holds_the_solver():
     assert max(m.naive().error(m.goals['hand_goal'])) < 1e-5
     (worker,) = workers()
     del future
-    gc.collect()
-    worker.join(PATIENCE)
-    assert not worker.is_alive()
+    assert_ends(worker)
 
 
 def test_a_callback_may_command(make_async):

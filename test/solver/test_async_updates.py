@@ -1,25 +1,14 @@
-"""The solver in a worker thread: changes while it runs, rounds, options, errors."""
+"""The solver in a worker thread: changes while it runs, and rounds."""
 
 from concurrent.futures import wait
 
-from async_cases import (
-    ENDLESS,
-    FAR,
-    FAR_OF,
-    out_of_reach,
-    PATIENCE,
-    reachable,
-    until,
-    values,
-    workers,
-)
-from ik_node.errors import OptionError, TopologyError, UnknownFrameError
+from async_cases import FAR, FAR_OF, out_of_reach, PATIENCE, reachable, values, workers
+from ik_node.errors import TopologyError, UnknownFrameError
 from ik_node.gallery.description_path import description_path
 from ik_node.model.goal import Goal
 from ik_node.model.link import Link
 from ik_node.robot import load_robot
 from ik_node.solver.options import SolverOptions
-from ik_node.solver.solve_job import SolveJob
 from ik_node.solver.status import Status
 from mechanisms import MECHANISMS
 import numpy as np
@@ -28,13 +17,11 @@ import pytest
 # -- changes while it runs
 
 
-def test_update_frame_state_while_it_runs(make_async, gate):
+def test_update_frame_state_while_it_runs(at_work, gate):
     """The new goal is gone for from the values found, and the same future resolves."""
     m = out_of_reach('fivebar')
-    solver = make_async(m.roots, ENDLESS)
     home = values(m)
-    future = solver.solve()
-    gate.wait()
+    solver, future = at_work(m.roots)
     goal = m.goals['tool']
     position, _ = m.pose_of(goal.child.name)
     goal.set_position(*position)
@@ -50,12 +37,10 @@ def test_update_frame_state_while_it_runs(make_async, gate):
     np.testing.assert_array_equal(values(m), second[1].q)
 
 
-def test_many_updates_are_one(make_async, gate):
+def test_many_updates_are_one(at_work, gate):
     """However many updates come while one ends: the newest is solved, from where that one was."""
     m = out_of_reach('arm7')
-    solver = make_async(m.roots, ENDLESS)
-    future = solver.solve()
-    gate.wait()
+    solver, future = at_work(m.roots)
     for seed in range(20):
         reachable(m, seed)
         assert solver.update_frame_state()
@@ -67,12 +52,10 @@ def test_many_updates_are_one(make_async, gate):
     assert max(m.naive().error(m.goals['hand_goal'])) < 1e-5
 
 
-def test_update_of_a_solve_that_waits(make_async, gate):
+def test_update_of_a_solve_that_waits(at_work, gate):
     """What has not begun begins where the joints are at the update."""
     m = out_of_reach('arm7')
-    solver = make_async(m.roots, ENDLESS)
-    solver.solve()
-    gate.wait()
+    solver, _ = at_work(m.roots)
     future = solver.solve()
     m.joints['j1'].set_dof_values(-0.7)
     begin = values(m)
@@ -83,13 +66,11 @@ def test_update_of_a_solve_that_waits(make_async, gate):
     np.testing.assert_array_equal(gate.runs[1][0], begin)
 
 
-def test_a_locked_joint_moved_while_it_runs(make_async, gate):
+def test_a_locked_joint_moved_while_it_runs(at_work, gate):
     """Its value is the caller's, not one that was found: the update takes it."""
     m = out_of_reach('arm7')
     m.joints['j1'].lock()
-    solver = make_async(m.roots, ENDLESS)
-    future = solver.solve()
-    gate.wait()
+    solver, future = at_work(m.roots)
     m.joints['j1'].set_dof_values(-0.7)
     m.joints['j2'].set_dof_values(0.1)
     assert solver.update_frame_state(m.joints['j1'])
@@ -103,17 +84,15 @@ def test_a_locked_joint_moved_while_it_runs(make_async, gate):
     assert values(m)[0] == -0.7
 
 
-def test_what_is_found_on_the_way_is_shown(make_async, gate):
+def test_what_is_found_on_the_way_is_shown(at_work, gate):
     """With updates faster than solves the joints move all the same."""
     m = out_of_reach('fivebar')
-    solver = make_async(m.roots, ENDLESS)
     before = values(m)
-    solver.solve()
+    solver, _ = at_work(m.roots)
     for _ in range(3):
-        gate.wait()
         assert solver.update_frame_state()
         gate.let()
-    gate.wait()
+        gate.wait()
     assert solver.running
     assert solver.results_ready
     assert np.abs(values(m) - before).max() > 0.01
@@ -122,12 +101,10 @@ def test_what_is_found_on_the_way_is_shown(make_async, gate):
     solver.stop()
 
 
-def test_limits_of_an_update_hold(make_async, gate):
+def test_limits_of_an_update_hold(at_work, gate):
     """Limits narrowed while it runs hold in the answer."""
     m = out_of_reach('arm7')
-    solver = make_async(m.roots, ENDLESS)
-    future = solver.solve()
-    gate.wait()
+    solver, future = at_work(m.roots)
     for joint in m.joints.values():
         for dof in joint.dof:
             joint.set_limits(dof, -0.1, 0.2)
@@ -152,12 +129,10 @@ def test_update_when_nothing_runs(make_async):
     assert workers() == set()
 
 
-def test_update_of_what_is_stopped(make_async, gate):
+def test_update_of_what_is_stopped(at_work, gate):
     """Who has said stop means it."""
     m = out_of_reach('arm7')
-    solver = make_async(m.roots, ENDLESS)
-    future = solver.solve()
-    gate.wait()
+    solver, future = at_work(m.roots)
     solver.stop()
     assert not solver.update_frame_state()
     gate.let(2)
@@ -186,13 +161,12 @@ def test_update_structure_after_a_goal_is_gone(make_async):
     assert result.status is Status.CONVERGED
 
 
-def test_update_structure_while_it_runs(make_async, gate):
+def test_update_structure_while_it_runs(at_work, gate):
     """What runs begins anew without the goal, for the same future."""
     robot = load_robot(description_path('hexapod.urdf'))
     robot.add_goal('platform_link').set_position(*FAR)
-    solver, before = make_async(robot, ENDLESS), robot.q
-    future = solver.solve()
-    gate.wait()
+    before = robot.q
+    solver, future = at_work(robot)
     robot.remove_goal('platform_link')
     assert solver.update_structure()
     gate.let()
@@ -312,85 +286,3 @@ def test_rounds_are_shown(make_async, gate):
     assert seen[0] > seen[1] > seen[2]
     gate.let(100)
     assert future.result(PATIENCE)[0].status is Status.CONVERGED
-
-
-# -- options and errors
-
-
-def test_settings_hold_from_the_next_solve(make_async, gate):
-    """What runs keeps its options."""
-    m = out_of_reach('planar')
-    solver = make_async(m.roots, SolverOptions(restarts=3))
-    first = solver.solve()
-    gate.wait()
-    solver.update_solver_settings(restarts=0, seed=7)
-    assert solver.options == SolverOptions(restarts=0, seed=7)
-    gate.let(2)
-    assert first.result(PATIENCE)[0].starts == 4
-    assert solver.solve().result(PATIENCE)[0].starts == 1
-
-
-def test_settings_are_checked_at_once(make_async):
-    """An unknown name, a bad value: an error that says so, and nothing changes."""
-    solver = make_async(MECHANISMS['planar']().roots)
-    with pytest.raises(OptionError, match=r'max_iteration: 3 is not allowed.*max_iterations'):
-        solver.update_solver_settings(seed=3, max_iteration=3)
-    with pytest.raises(OptionError, match=r'restarts: -1 is not allowed; allowed: a whole number'):
-        solver.update_solver_settings(seed=3, restarts=-1)
-    assert solver.options == SolverOptions()
-
-
-def test_an_exception_of_the_worker(make_async, monkeypatch, capfd):
-    """It is the future's, nothing is printed, results stay, and the thread goes on."""
-    m = MECHANISMS['arm6']()
-    reachable(m, 7)
-    solver = make_async(m.roots)
-    good = solver.solve().result(PATIENCE)
-    with monkeypatch.context() as patch:
-
-        def fail(job):
-            raise TopologyError('on purpose')
-
-        patch.setattr(SolveJob, 'run', fail)
-        future = solver.solve()
-        with pytest.raises(TopologyError, match='on purpose'):
-            future.result(PATIENCE)
-        assert isinstance(future.exception(), TopologyError)
-    assert solver.results == good
-    assert not solver.running
-    (worker,) = workers()
-    reachable(m, 8)
-    assert solver.solve().result(PATIENCE)[0].status is Status.CONVERGED
-    assert workers() == {worker}
-    assert capfd.readouterr() == ('', '')
-
-
-def test_a_method_that_cannot_serve(make_async):
-    """What `Solver` would raise in the midst of a solve is the future's."""
-    m = MECHANISMS['fivebar']()
-    solver = make_async(m.roots, SolverOptions(method='ccd'))
-    with pytest.raises(OptionError, match=r"method: 'ccd' is not allowed.*close"):
-        solver.solve().result(PATIENCE)
-    assert solver.results == []
-    solver.update_solver_settings(method='dls')
-    assert len(solver.solve().result(PATIENCE)) == 1
-
-
-def test_objects_that_cannot_be_read(make_async, gate):
-    """The error is raised where they are read, and what ran for the old state is cancelled."""
-    m = MECHANISMS['coupled']()
-    solver = make_async(m.roots, ENDLESS)
-    name = next(name for name, joint in m.joints.items() if any(joint.couplings))
-    joint = m.joints[name]
-    (dof,) = joint.dof
-    keep = joint.min_dof_limit[dof], joint.max_dof_limit[dof]
-    for command in (solver.solve, solver.update_frame_state):
-        future = solver.solve()
-        gate.wait()
-        joint.set_limits(dof, 50.0, 51.0)
-        with pytest.raises(OptionError, match=f"limits of '{name}'"):
-            command()
-        assert future.cancelled()
-        joint.set_limits(dof, *keep)
-        gate.let()
-        until(lambda: not solver.running)

@@ -16,6 +16,15 @@ def random_starts(mechanism, solver, seed=0):
     return [mechanism.random_q(solver.joint_names, rng, 3.0) for _ in range(STARTS)]
 
 
+def two_arms():
+    """Return two arms of which nothing is asked yet, and the names of their hands."""
+    m = MECHANISMS['two_arms']()
+    left, right = (g.child.name for g in m.goals.values())
+    for goal in m.goals.values():
+        goal.enabled = False
+    return m, left, right
+
+
 def solved(mechanism, solver, goal, q0):
     """Solve for a goal where it stands and return the oracle at the answer."""
     (result,) = [r for r in start_at(solver, q0).solve() if goal.name in r.goal_errors]
@@ -68,10 +77,7 @@ def test_a_target_right_behind():
 
 def test_two_arms_look_at_each_other():
     """A look-at goal on a moving link: the target moves as well."""
-    m = MECHANISMS['two_arms']()
-    left, right = (g.child.name for g in m.goals.values())
-    for goal in m.goals.values():
-        goal.enabled = False
+    m, left, right = two_arms()
     goal = m.goal('look', left, parent=right)
     goal.kind = 'look_at'
     solver = m.solver()
@@ -99,10 +105,7 @@ def test_a_point_on_a_plane_or_a_line(dof, free):
 
 def test_a_distance():
     """A point of a link keeps a distance from another link, whichever way."""
-    m = MECHANISMS['two_arms']()
-    left, right = (g.child.name for g in m.goals.values())
-    for goal in m.goals.values():
-        goal.enabled = False
+    m, left, right = two_arms()
     goal = m.goal('apart', left, parent=right)
     goal.kind, goal.distance = 'distance', 0.35
     solver = m.solver()
@@ -114,10 +117,7 @@ def test_a_distance():
 
 def test_a_relative_pose():
     """A goal that hangs under a link asks for a pose in that link's frame."""
-    m = MECHANISMS['two_arms']()
-    left, right = (g.child.name for g in m.goals.values())
-    for goal in m.goals.values():
-        goal.enabled = False
+    m, left, right = two_arms()
     goal = m.goal('mate', left, parent=right, axes='goal')
     goal.set_position(0.05, 0.0, 0.2)
     goal.set_euler(np.pi, 0.0, 0.3)

@@ -1,6 +1,7 @@
 """A robot that grasps, lets go, plants a foot and lifts it, while one solver lives on."""
 
-from building import Mechanism, split
+from building import split
+from closed_mechanisms import two_legs
 from ik_node.model.closure import Closure
 from ik_node.solver.status import Status
 from mechanisms import MECHANISMS
@@ -57,14 +58,8 @@ def place(there, link):
 
 def walking():
     """Return a floating body with two legs of six values, and a goal for body and feet."""
-    m = Mechanism('walking')
-    m.root('ground')
-    m.joint('float', 'ground', 'X Y Z EX EY EZ', (0, 0, 0.85), link='body')
-    for side, y in (('l', 0.1), ('r', -0.1)):
-        m.joint(f'{side}_hip', 'body', 'EX EY EZ', (0, y, 0), limits=(-1.5, 1.5))
-        m.joint(f'{side}_knee', f'{side}_hip_link', 'EY', (0, 0, -0.4), limits=(0.0, 2.5))
-        m.joint(f'{side}_ankle', f'{side}_knee_link', 'EX EY', (0, 0, -0.4), limits=(-1.2, 1.2))
-        m.tip(f'{side}_foot', f'{side}_ankle_link', (0, 0, -0.1))
+    m = two_legs('walking', 0.85)
+    for side in 'lr':
         m.goal(f'{side}_goal', f'{side}_foot')
     m.goal('body_goal', 'body')
     return m

@@ -4,7 +4,7 @@ from math import cos, sin
 
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
-from mechanisms import AXES, held, MECHANISMS
+from mechanisms import AXES, heavy_arm, held, MECHANISMS
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -129,10 +129,7 @@ def test_arms_in_space_get_there(name):
 @pytest.mark.parametrize('kind', ['look_at', 'centre_of_mass'])
 def test_goals_that_are_no_pose(kind):
     """Their turns are not best in closed form, but every joint's move helps."""
-    m = MECHANISMS['arm7']()
-    for link in m.links.values():
-        link.mass, link.centre_of_mass[:] = 1.0, (0.02, 0.0, 0.05)
-    m.goals['hand_goal'].kind = kind
+    m = heavy_arm(kind)
     place = (0.8, 0.5, 0.4) if kind == 'look_at' else (0.1, 0.1, 0.5)
     found = solve(m, {'hand_goal': (place, UNIT)}, max_iterations=300)
     errors = np.array([point.position + point.orientation for point in found.points])

@@ -7,44 +7,41 @@ import numpy as np
 import pytest
 from source_arms import planar_rows, traced, UNIT
 
+GOAL = (1.3, 1.6, 0)
+
+
+def check_step(change, atol, **options):
+    """Check a step with fixed damping by the formula, of rows that `change` has made its own."""
+    m = MECHANISMS['planar']()
+    options |= {'adaptive_damping': False, 'damping_factor': 0.3, 'max_iterations': 1}
+    found = traced(m, {'end_goal': (GOAL, UNIT)}, **options)
+    e, jacobian = change(*planar_rows(m.solver().q, GOAL))
+    wanted = jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + 0.09 * np.eye(2), e)
+    np.testing.assert_allclose(found.solution.q - m.solver().q, wanted, atol=atol)
+
 
 @pytest.mark.parametrize('use_svd', [True, False])
 def test_one_step_is_the_formula(use_svd):
     """With fixed damping a step is J^T (J J^T + lambda^2 I)^-1 e, by whichever way."""
-    m = MECHANISMS['planar']()
-    goal = (1.3, 1.6, 0)
-    options = {'adaptive_damping': False, 'damping_factor': 0.3, 'max_iterations': 1}
-    options |= {'use_svd': use_svd, 'jacobian': 'numeric', 'rotation_step': 1e-8}
-    found = traced(m, {'end_goal': (goal, UNIT)}, **options)
-    e, jacobian = planar_rows(m.solver().q, goal)
-    wanted = jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + 0.09 * np.eye(2), e)
-    np.testing.assert_allclose(found.solution.q - m.solver().q, wanted, atol=1e-7)
+    options = {'use_svd': use_svd, 'jacobian': 'numeric', 'rotation_step': 1e-8}
+    check_step(lambda e, jacobian: (e, jacobian), 1e-7, **options)
 
 
 def test_factors_and_weights_shape_a_step():
     """Rows are weighted in shortfall and Jacobian alike."""
-    m = MECHANISMS['planar']()
-    goal = (1.3, 1.6, 0)
-    options = {'adaptive_damping': False, 'damping_factor': 0.3, 'max_iterations': 1}
-    found = traced(m, {'end_goal': (goal, UNIT)}, use_svd=True, translation_factor=2.0, **options)
-    e, jacobian = planar_rows(m.solver().q, goal)
-    e, jacobian = 2.0 * e, 2.0 * jacobian
-    wanted = jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + 0.09 * np.eye(2), e)
-    np.testing.assert_allclose(found.solution.q - m.solver().q, wanted, atol=1e-9)
+    check_step(
+        lambda e, jacobian: (2.0 * e, 2.0 * jacobian), 1e-9, use_svd=True, translation_factor=2.0
+    )
 
 
 def test_error_clamps_shorten_a_step():
     """What a step goes after is no longer than the clamp."""
-    m = MECHANISMS['planar']()
-    goal = (1.3, 1.6, 0)
-    options = {'adaptive_damping': False, 'damping_factor': 0.3, 'max_iterations': 1}
-    found = traced(
-        m, {'end_goal': (goal, UNIT)}, use_svd=True, translation_error_clamp=0.1, **options
+    check_step(
+        lambda e, jacobian: (e * (0.1 / np.linalg.norm(e)), jacobian),
+        1e-9,
+        use_svd=True,
+        translation_error_clamp=0.1,
     )
-    e, jacobian = planar_rows(m.solver().q, goal)
-    e *= 0.1 / np.linalg.norm(e)
-    wanted = jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + 0.09 * np.eye(2), e)
-    np.testing.assert_allclose(found.solution.q - m.solver().q, wanted, atol=1e-9)
 
 
 @pytest.mark.parametrize('name', ['arm6', 'planar', 'fourbar', 'hexapod', 'coupled'])

@@ -5,7 +5,7 @@ from ik_node.solver.joint_table import JointTable
 from ik_node.solver.methods.iterate import Iterate
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem import Problem
-from mechanisms import AXES, held, MECHANISMS, TURNS
+from mechanisms import AXES, heavy_arm, held, MECHANISMS, TURNS
 import numpy as np
 import pytest
 
@@ -54,10 +54,7 @@ def test_jacobians_of_partial_goals_agree(axes, turns):
 @pytest.mark.parametrize('kind', ['look_at', 'centre_of_mass'])
 def test_jacobians_of_goals_that_are_no_pose_agree(kind):
     """Rows that count in [rad] and go by points, and rows of all masses together."""
-    m = MECHANISMS['arm7']()
-    for link in m.links.values():
-        link.mass, link.centre_of_mass[:] = 1.0, (0.02, 0.0, 0.05)
-    m.goals['hand_goal'].kind = kind
+    m = heavy_arm(kind)
     m.goals['hand_goal'].set_position(0.3, 0.2, 0.1)
     (here,), _ = iterates(m, random_q(m, 12), SolverOptions(jacobian='numeric'))
     assert [block.is_rotation for block in here.blocks] == [kind == 'look_at']

@@ -1,0 +1,242 @@
+"""A robot as a free graph of its own: what is copied, what moves, what is trimmed."""
+
+from fourbar_urdf import MACHINE
+from ik_node.conversions import robot_to_ik_root, set_ik_from_urdf
+from ik_node.errors import TopologyError
+from ik_node.gallery.description_path import description_path
+from ik_node.model.dof import DOF
+from ik_node.model.goal import Goal
+from ik_node.model.joint import Joint
+from ik_node.robot import from_dh, load_robot
+from ik_node.solver.solver import Solver
+from ik_node.solver.status import Status
+from naive import by_name, frames_of, Naive, pose
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+SIX = [f'__world_joint__.{name}' for name in ('X', 'Y', 'Z', 'EX', 'EY', 'EZ')]
+
+
+@pytest.fixture
+def machine():
+    """Return the four-bar, its loop closed."""
+    return load_robot(MACHINE)
+
+
+def facts_of(frame):
+    """Return what a frame is, in comparable types."""
+    facts = {'type': type(frame), 'position': tuple(frame.position)}
+    for name in (
+        'quaternion',
+        'dof_values',
+        'dof_target',
+        'dof_rest_pose',
+        'min_dof_limit',
+        'max_dof_limit',
+        'max_velocity',
+        'locked',
+        'dof',
+        'offset_position',
+        'offset_quaternion',
+        'centre_of_mass',
+    ):
+        facts[name] = tuple(getattr(frame, name, ()))
+    for name in (
+        'target_set',
+        'rest_pose_set',
+        'is_closure',
+        'enabled',
+        'kind',
+        'axes',
+        'weight',
+        'tolerance',
+        'distance',
+        'priority',
+        'track_joint_wrap',
+        'mass',
+    ):
+        facts[name] = getattr(frame, name, None)
+    facts['child'] = frame.child.name if isinstance(frame, Joint) and frame.child else None
+    facts['parent'] = frame.parent.name if frame.parent else None
+    facts['children'] = [child.name for child in frame.children]
+    facts['closures'] = [joint.name for joint in getattr(frame, 'closure_joints', ())]
+    facts['couplings'] = {
+        dof: (coupling.master.name, coupling.master_dof, coupling.coefficients)
+        for dof, coupling in getattr(frame, 'couplings', {}).items()
+    }
+    return facts
+
+
+def test_root_is_free_and_named(machine):
+    """Six axes without limits, at zero, over the first link."""
+    root = robot_to_ik_root(machine)
+    assert isinstance(root, Joint)
+    assert root.name == '__world_joint__'
+    assert root.dof == list(DOF)
+    assert root.dof_values.tolist() == [0] * 6
+    assert np.isinf(root.max_dof_limit).all()
+    assert np.isinf(root.min_dof_limit).all()
+    assert root.child.name == 'ground'
+    assert Solver(root).joint_names[:6] == SIX
+
+
+def test_everything_is_copied(machine):
+    """Every frame with all that is set on it, tied to copies only."""
+    drive, nod = machine.joints['drive'], machine.joints['nod']
+    drive.set_rest_pose_values(1.1)
+    drive.set_target_values(0.9)
+    drive.track_joint_wrap = True
+    nod.lock()
+    machine.joints['wrist'].set_dof_values(0.1, 0.2, 0.3)
+    machine.closures['tie'].tolerance = (1e-4, 1e-3)
+    goal = machine.add_goal('coupler', name='pen', dof='X Y', offset=((0.1, 0, 0), (0, 0, 0, 1)))
+    goal.weight, goal.priority = 3.0, 2
+    machine.add_goal('hand', name='grip', base='rocker', axes='goal')
+    root = robot_to_ik_root(machine)
+    copies = by_name(root)
+    originals = {f.name: f for f in frames_of(machine.description.roots)}
+    for name, original in originals.items():
+        copied = copies[name]
+        wanted = facts_of(original)
+        if name == 'ground':
+            wanted['parent'] = '__world_joint__'
+        assert facts_of(copied) == wanted, name
+        assert copied is not original
+        np.testing.assert_array_equal(copied.matrix_world, original.matrix_world)
+    assert set(copies) == {*originals, '__world_joint__'}
+    assert copies['hand'].closure_joints[0] is copies['grip']
+    assert copies['shake'].couplings[DOF.Z].master is copies['nod']
+    # A goal in the root frame is a root of its own; the link it closes on knows it.
+    pen = copies['coupler'].closure_joints[1]
+    assert facts_of(pen) == facts_of(goal)
+    assert pen is not goal
+    mine, theirs = set(map(id, frames_of([root]))), set(map(id, originals.values()))
+    assert not mine & theirs
+    for frame in copies.values():
+        for tied in (getattr(frame, 'child', None), *getattr(frame, 'closure_joints', ())):
+            assert tied is None or id(tied) in mine | {id(pen)}
+
+
+def test_matrices_of_the_copy_are_read_only(machine):
+    """As everywhere: what is read cannot be written into by mistake."""
+    copied = by_name(robot_to_ik_root(machine))['crank']
+    for array in (copied.matrix, copied.matrix_world, copied.parent.matrix_dof):
+        with pytest.raises(ValueError, match='read-only'):
+            array[0, 0] = 5.0
+
+
+def test_solving_the_copy_moves_only_the_copy(machine):
+    """The robot keeps its values, goals and solver; the copy's loop is closed."""
+    machine.add_goal('crank')
+    before = {f.name: facts_of(f) for f in frames_of(machine.roots)}
+    root = robot_to_ik_root(machine)
+    copies = by_name(root)
+    copies['drive'].set_max_limits(2.0)
+    copies['crank'].closure_joints[0].set_position(0.5, 2, 3)
+    results = Solver(root).solve()
+    assert {result.status for result in results} == {Status.CONVERGED}
+    assert {f.name: facts_of(f) for f in frames_of(machine.roots)} == before
+    assert np.abs(root.dof_values).max() > 0.1
+    there = Naive([root])
+    assert max(there.error(there.closers['tie'])) <= 1e-6
+    # And the other way round: the copy stays when the robot moves.
+    values = {name: f.matrix_world.tolist() for name, f in copies.items()}
+    machine.q = machine.q + 0.2
+    assert {name: f.matrix_world.tolist() for name, f in copies.items()} == values
+
+
+def test_a_free_root_is_free():
+    """What an arm of 0.5 m cannot reach is reached by moving its root, with all axes."""
+    arm = from_dh([(0.2, 0, np.pi / 2, 0), (0, 0.3, 0, 0)], limits=[(-0.5, 0.5)] * 2)
+    position, quat = (4.0, -3.0, 7.0), Rotation.from_euler('xyz', (2.5, 0.6, -2.0)).as_quat()
+    assert Solver(arm).solve_pose({'link2': (position, quat)}).status is not Status.CONVERGED
+    root = robot_to_ik_root(arm)
+    goal = Goal('far')
+    goal.make_closure(by_name(root)['link2'])
+    goal.set_position(*position)
+    goal.set_quaternion(*quat)
+    (result,) = Solver(root).solve()
+    assert result.status is Status.CONVERGED
+    np.testing.assert_allclose(
+        Naive([root]).world(by_name(root)['link2']), pose(position, quat), atol=1e-5
+    )
+    assert np.count_nonzero(np.abs(root.dof_values) > 1e-3) == 6
+
+
+def test_trimming(machine):
+    """Branches that do nothing go, their masses stay; those with a closure or goal stay."""
+    machine.add_goal('gloss')
+    kept = by_name(robot_to_ik_root(machine, trim_unused=True))
+    assert {'paint', 'gloss', 'glossed'} <= set(kept)
+    machine.remove_goal('gloss')
+    machine.add_goal('coupler', base='gloss')
+    assert 'gloss' in by_name(robot_to_ik_root(machine, trim_unused=True))
+    machine.remove_goal('coupler')
+    before = [*machine.links]
+    trimmed = by_name(robot_to_ik_root(machine, trim_unused=True))
+    assert not {'paint', 'painted', 'gloss', 'glossed'} & set(trimmed)
+    assert {'rock', 'drive', 'middle', 'nod', 'shake', 'wrist', 'tie'} <= set(trimmed)
+    assert trimmed['crank'].mass == 3.0
+    assert trimmed['crank'].centre_of_mass.tolist() == [0, 0, 1]
+    assert [*machine.links] == before
+    assert machine.links['paint'].parent is machine.joints['painted']
+    assert machine.links['crank'].mass == 0.0
+
+
+def test_a_floating_robot_has_its_root_already():
+    """It is copied as it is, its values with it."""
+    floating = load_robot(MACHINE, root='floating')
+    floating.joints['__world_joint__'].set_dof_values(1, 2, 3, 0.1, 0.2, 0.3)
+    root = robot_to_ik_root(floating)
+    assert root.name == '__world_joint__'
+    assert root is not floating.root
+    assert root.dof_values.tolist() == [1, 2, 3, 0.1, 0.2, 0.3]
+    assert Solver(root).joint_names[:6] == SIX
+
+
+TWO = """<robot name="two"><link name="a"/><link name="a1"/><link name="b"/><link name="b1"/>
+  <joint name="ja" type="continuous"><parent link="a"/><child link="a1"/></joint>
+  <joint name="jb" type="continuous"><parent link="b"/><child link="b1"/></joint></robot>"""
+
+
+def test_several_roots_move_together():
+    """Both trees hang on the one free joint, where they are."""
+    robot = load_robot(TWO)
+    robot.links['b'].set_position(1, 0, 0)
+    root = robot_to_ik_root(robot)
+    frames = by_name(root)
+    root.set_dof_values(0, 0, 5, 0, 0, 0)
+    assert frames['a1'].matrix_world[:3, 3].tolist() == [0, 0, 5]
+    assert frames['b1'].matrix_world[:3, 3].tolist() == [1, 0, 5]
+    assert sorted(Solver(root).joint_names) == sorted([*SIX, 'ja', 'jb'])
+    with pytest.raises(TopologyError, match="roots '__world_joint__', '__world_joint__:b' cannot"):
+        robot_to_ik_root(load_robot(TWO, root='floating'))
+
+
+def test_a_long_chain_is_copied():
+    """Depth is no matter: a chain of 600 joints."""
+    arm = from_dh(np.tile((0, 0.01, 0.1, 0), (600, 1)))
+    q = np.random.default_rng(0).uniform(-1, 1, 600)
+    root = robot_to_ik_root(arm)
+    set_ik_from_urdf(root, dict(zip(arm.joint_names, q, strict=True)))
+    np.testing.assert_allclose(
+        by_name(root)['link600'].matrix_world, arm.forward(q, 'link600'), atol=1e-9
+    )
+
+
+def test_hexapod():
+    """Our own hexapod is free with its loops: it is carried away and tilted as a whole."""
+    robot = load_robot(description_path('hexapod.urdf'))
+    root = robot_to_ik_root(robot, trim_unused=True)
+    goal = Goal('platform')
+    goal.make_closure(by_name(root)['platform_link'])
+    goal.set_position(0.4, -0.3, 0.8)
+    goal.set_euler(1.0, 0.5, 2.0)
+    results = Solver(root).solve()
+    assert {result.status for result in results} == {Status.CONVERGED}
+    there = Naive([root])
+    for name in robot.closures:
+        assert max(there.error(there.closers[name])) <= 1e-6
+    assert there.limit_excess() <= 0.0
+    assert robot.q.tolist() == load_robot(description_path('hexapod.urdf')).q.tolist()

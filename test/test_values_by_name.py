@@ -1,0 +1,205 @@
+"""Joint values by name into a robot's graph and back, and the pose of its root."""
+
+from fourbar_urdf import MACHINE
+from ik_node.conversions import robot_to_ik_root, set_ik_from_urdf, set_urdf_from_ik
+from ik_node.errors import OptionError, ShapeError, TopologyError, UnknownFrameError
+from ik_node.model.constraint import Constraint
+from ik_node.model.dof import DOF
+from ik_node.model.goal import Goal
+from ik_node.model.joint import Joint
+from ik_node.model.link import Link
+from ik_node.robot import load_robot
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.solver import Solver
+from ik_node.solver.status import Status
+from naive import by_name, Naive, pose
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+
+@pytest.fixture
+def machine():
+    """Return the four-bar, its loop closed."""
+    return load_robot(MACHINE)
+
+
+def rigid(seed=0):
+    """Draw a pose as (position, quat_xyzw)."""
+    rng = np.random.default_rng(seed)
+    return rng.uniform(-1, 1, 3), Rotation.random(random_state=seed).as_quat()
+
+
+def test_values_to_the_graph_and_back(machine):
+    """Joints and the root's pose make the round trip; every link is where the robot has it."""
+    root = robot_to_ik_root(machine)
+    machine.q = [0.3, 1.2, -0.4, 0.3, 0.25, 0.1, -0.2, 0.4]
+    values = dict(zip(machine.joint_names, machine.q, strict=True))
+    position, quat = rigid()
+    set_ik_from_urdf(root, {**values, 'root': (position, quat)})
+    world = Naive([root])
+    for name in machine.links:
+        wanted = pose(position, quat) @ machine.forward(machine.q, name)
+        np.testing.assert_allclose(world.world(by_name(root)[name]), wanted, atol=1e-12)
+    found = {}
+    set_urdf_from_ik(found, root)
+    assert set(found) == {*machine.joint_names, 'root'}
+    assert {name: found[name] for name in values} == values
+    np.testing.assert_allclose(found['root'][0], position, atol=1e-12)
+    np.testing.assert_allclose(pose(*found['root']), pose(position, quat), atol=1e-12)
+    again = robot_to_ik_root(machine)
+    set_ik_from_urdf(again, found)
+    np.testing.assert_allclose(again.dof_values, root.dof_values, atol=1e-12)
+
+
+@pytest.mark.parametrize('seed', range(5))
+@pytest.mark.parametrize('form', ['pair', 'matrix'])
+@pytest.mark.parametrize('placed', [False, True])
+def test_the_root_is_turned_as_well(machine, seed, form, placed):
+    """Position and rotation, in either form, wherever the joint's own frame has been put."""
+    root = robot_to_ik_root(machine)
+    if placed:
+        root.set_position(1, 2, 3)
+        root.set_euler(0.3, -0.4, 0.5)
+    position, quat = rigid(seed)
+    wanted = pose(position, quat)
+    set_ik_from_urdf(root, {'root': wanted if form == 'matrix' else (position, quat)})
+    np.testing.assert_allclose(root.matrix_world, wanted, atol=1e-12)
+    np.testing.assert_allclose(Naive([root]).world(root.child), wanted, atol=1e-12)
+
+
+def test_a_joint_of_several_axes(machine):
+    """A sequence under its name, or each axis by its own; what is asked for comes back."""
+    root = robot_to_ik_root(machine)
+    wrist = by_name(root)['wrist']
+    set_ik_from_urdf(root, {'wrist': (0.1, 0.2, 0.3)})
+    assert wrist.dof_values.tolist() == [0, 0, 0, 0.1, 0.2, 0.3]
+    set_ik_from_urdf(root, {'wrist.EY': -0.5})
+    assert wrist.dof_values.tolist() == [0, 0, 0, 0.1, -0.5, 0.3]
+    values = {'wrist': None, '__world_joint__.Z': None, 'mine': 'kept'}
+    set_urdf_from_ik(values, root)
+    assert values['wrist'].tolist() == [0.1, -0.5, 0.3]
+    assert not {'wrist.EX', '__world_joint__.X'} & set(values)
+    assert values['__world_joint__.Z'] == 0.0
+    assert values['mine'] == 'kept'
+    values['wrist'][0] = 9.0
+    assert wrist.dof_values[DOF.EX] == 0.1
+
+
+def test_values_that_are_not_named_stay(machine):
+    """A part of the values will do; limits clamp."""
+    root = robot_to_ik_root(machine)
+    frames = by_name(root)
+    before = {name: frames[name].dof_values.copy() for name in ('rock', 'middle', 'wrist')}
+    set_ik_from_urdf(root, {'drive': 9.0})
+    assert frames['drive'].dof_values[DOF.EZ] == 2.8
+    for name, values in before.items():
+        np.testing.assert_array_equal(frames[name].dof_values, values)
+    set_ik_from_urdf(root, {})
+    assert frames['drive'].dof_values[DOF.EZ] == 2.8
+
+
+def test_mimic_joints_follow(machine):
+    """The master decides, within what its follower's limits allow it."""
+    root = robot_to_ik_root(machine)
+    frames = by_name(root)
+    set_ik_from_urdf(root, {'nod': 0.2, 'shake': -0.3})
+    assert frames['nod'].dof_values[DOF.EZ] == 0.2
+    assert frames['shake'].dof_values[DOF.Z] == pytest.approx(0.2)
+    set_ik_from_urdf(root, {'nod': 1.0})  # shake ends at 0.3, so nod at 0.4
+    assert frames['nod'].dof_values[DOF.EZ] == pytest.approx(0.4)
+    assert frames['shake'].dof_values[DOF.Z] == pytest.approx(0.3)
+    assert Naive([root]).coupling_gap() <= 1e-12
+    assert Naive([root]).limit_excess() <= 0.0
+
+
+def test_values_reach_what_hangs_on_closures():
+    """Any frame will do: a tree that is tied by a closure only is found."""
+    left, right = Link('left'), Link('right')
+    joints = []
+    for at, base in enumerate((left, right)):
+        joint, end = Joint(f'j{at}'), Link(f'end{at}')
+        joint.set_dof('EZ')
+        base.add_child(joint)
+        joint.add_child(end)
+        joints.append(joint)
+    tie = Constraint('tie')
+    joints[0].child.add_child(tie)
+    tie.make_closure(joints[1].child)
+    set_ik_from_urdf(left, {'j0': 0.1, 'j1': 0.2})
+    values = {}
+    set_urdf_from_ik(values, right)
+    assert values == {'j0': 0.1, 'j1': 0.2}
+
+
+def test_a_solved_copy_tells_the_robot(machine):
+    """Copy, solve there, write the values into the robot: its loop is closed as in the copy."""
+    root = robot_to_ik_root(machine)
+    root.lock()
+    frames = by_name(root)
+    goal = Goal('wish')
+    goal.set_goal_dof('X', 'Y')
+    goal.make_closure(frames['coupler'])
+    goal.set_position(0.4 * np.cos(1.0), 0.4 * np.sin(1.0), 0)
+    results = Solver(root, SolverOptions(seed=3)).solve()
+    assert {result.status for result in results} == {Status.CONVERGED}
+    values = {}
+    set_urdf_from_ik(values, root)
+    machine.q = [values[name] for name in machine.joint_names]
+    there = Naive(machine.roots)
+    assert max(there.error(machine.closures['tie'])) <= 1e-6
+    np.testing.assert_allclose(
+        there.world(machine.links['coupler'])[:2, 3], goal.position[:2], atol=1e-6
+    )
+
+
+# -- refusals
+
+
+@pytest.mark.parametrize(
+    ('values', 'error', 'reason'),
+    [
+        ({'knee': 1.0}, UnknownFrameError, "no movable joint named 'knee'; known: .*drive"),
+        ({'painted': 0.0}, UnknownFrameError, "no movable joint named 'painted'"),
+        ({'tie': 0.0}, UnknownFrameError, "no movable joint named 'tie'"),
+        ({'drive': (1, 2)}, ShapeError, r'drive: expected 1 finite number, got \(1, 2\)'),
+        ({'drive': np.nan}, ShapeError, 'drive: expected 1 finite number'),
+        ({'drive': 'fast'}, ShapeError, "drive: expected 1 finite number, got 'fast'"),
+        ({'wrist': 1.0}, ShapeError, 'wrist: expected 3 finite numbers, got 1.0'),
+        ({'wrist': (0, 0, np.inf)}, ShapeError, 'wrist: expected 3 finite numbers'),
+        ({'wrist': ((0, 0), 0)}, ShapeError, 'wrist: expected 3 finite numbers'),
+        ({'root': 5}, ShapeError, r'root: expected \(position \(3,\), quat_xyzw \(4,\)\) or'),
+        ({'root': np.eye(3)}, ShapeError, 'root: expected'),
+        ({'root': np.zeros((4, 4))}, ShapeError, 'root: expected'),
+        ({'root': np.diag((1, 1, -1, 1))}, ShapeError, 'root: expected'),
+        ({'root': np.full((4, 4), np.nan)}, ShapeError, 'root: expected'),
+        ({'root': ((0, 0, 0), (0, 0, 0, 0))}, ShapeError, 'root'),
+        ({'root': ((0, 0, np.nan), (0, 0, 0, 1))}, ShapeError, 'root'),
+        ({'root': ((0, 0), (0, 0, 0, 1))}, ShapeError, 'root'),
+    ],
+)
+def test_values_that_are_refused(machine, values, error, reason):
+    """It is told by name, and no value has been changed."""
+    root = robot_to_ik_root(machine)
+    before = Solver(root).q
+    with pytest.raises(error, match=reason):
+        set_ik_from_urdf(root, {'drive': 1.0, 'root': rigid(), **values})
+    np.testing.assert_array_equal(Solver(root).q, before)
+
+
+def test_a_root_that_cannot_move(machine):
+    """A pose of the root needs a free joint; without one, values have none."""
+    with pytest.raises(TopologyError, match="'ground' is no joint with all six axes"):
+        set_ik_from_urdf(machine.root, {'root': rigid()})
+    values = {}
+    set_urdf_from_ik(values, machine.root)
+    assert list(values) == Solver(machine.root).joint_names
+
+
+def test_arguments_the_wrong_way_round(machine):
+    """The order is said."""
+    root, values = robot_to_ik_root(machine), {}
+    with pytest.raises(OptionError, match=r'the order is set_ik_from_urdf\(ik_root, values\)'):
+        set_ik_from_urdf(values, root)
+    with pytest.raises(OptionError, match=r'the order is set_urdf_from_ik\(values, ik_root\)'):
+        set_urdf_from_ik(root, values)
