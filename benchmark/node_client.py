@@ -132,7 +132,7 @@ class Client:
         begin, cpu, told = time.perf_counter(), process.cpu(), 0
         for k, (x, y, z) in enumerate(goals.tolist()):
             # Timers of one machine keep step: sent on the dot, all goals would wait equally long.
-            due = begin + k / GOALS_PER_SECOND + chance.uniform(0.0, 2.0 / rate)
+            due = begin + k / GOALS_PER_SECOND + chance.uniform(0.0, 1.0 / rate)
             self._spin(due - time.perf_counter())
             point = message.pose.position
             point.x, point.y, point.z = x, y, z

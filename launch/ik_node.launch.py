@@ -1,6 +1,5 @@
 """Start ik_node for any robot, with robot_state_publisher and, if wanted, RViz or the viewer."""
 
-from importlib.util import find_spec
 from pathlib import Path
 import shutil
 from xml.etree import ElementTree
@@ -8,16 +7,16 @@ from xml.etree import ElementTree
 from launch import LaunchDescription
 from launch.actions import (
     DeclareLaunchArgument,
-    ExecuteProcess,
     GroupAction,
-    LogInfo,
+    IncludeLaunchDescription,
     OpaqueFunction,
 )
 from launch.conditions import IfCondition
+from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import Command, LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
-from launch_ros.substitutions import ExecutableInPackage, FindPackageShare
+from launch_ros.substitutions import FindPackageShare
 
 CONFIG = PathJoinSubstitution([FindPackageShare('ik_node'), 'config'])
 ARGUMENTS = (
@@ -59,21 +58,21 @@ def start(context):
     sim_time = ParameterValue(LaunchConfiguration('use_sim_time'), value_type=bool)
     shared = {'use_sim_time': sim_time}
     path = Path(value['description'])
-    actions = [ik_node(value['closures'] or sidecar(path), shared)]
+    actions = [ik_node(value['closures'] or sidecar(path), shared, wants['rviz'])]
     if value['description']:
         text = read(path, context)
         actions.append(robot_state_publisher(text, shared))
         value['fixed_frame'] = value['fixed_frame'] or root_link(text)
-    if wants['rviz']:
-        actions.append(rviz(value, shared))
-    if wants['viewer']:
-        actions.append(viewer())
+    if wants['rviz'] or wants['viewer']:
+        actions.append(view(value['fixed_frame']))
     return actions
 
 
-def ik_node(closures, shared):
-    """Return the node itself."""
+def ik_node(closures, shared, interactive):
+    """Return the node itself; RViz has a hand for goals that can be dragged."""
     parameters = [LaunchConfiguration('params_file'), shared]
+    if interactive:
+        parameters.append({'markers.interactive': True})
     if closures:
         parameters.append({'closures': ParameterValue(closures, value_type=str)})
     return Node(
@@ -103,27 +102,12 @@ def robot_state_publisher(text, shared):
     )
 
 
-def rviz(value, shared):
-    """Return RViz, which shows one goal and where its link is."""
-    still = ['--fixed-frame', value['fixed_frame']] if value['fixed_frame'] else []
-    goal = value['goal'] or 'none'
-    return Node(
-        package='rviz2',
-        executable='rviz2',
-        namespace=NAMESPACE,
-        output='screen',
-        arguments=['--display-config', LaunchConfiguration('rviz_config'), *still],
-        parameters=[shared],
-        remappings=[('goal', f'ik_node/goals/{goal}'), ('reached', f'ik_node/reached/{goal}')],
+def view(fixed_frame):
+    """Return what looks at the node; the other arguments have their names here and there."""
+    source = PathJoinSubstitution([FindPackageShare('ik_node'), 'launch', 'view.launch.py'])
+    return IncludeLaunchDescription(
+        PythonLaunchDescriptionSource(source), launch_arguments=[('fixed_frame', fixed_frame)]
     )
-
-
-def viewer():
-    """Return the browser page, or the word that there is none."""
-    if find_spec('ik_node.cli.view') is None:
-        return LogInfo(msg='viewer:=true has no effect: this ik_node comes without its viewer')
-    command = [ExecutableInPackage('ik', 'ik_node'), 'view', '--ros']
-    return ExecuteProcess(cmd=command, output='screen')
 
 
 def sidecar(path):

@@ -5,13 +5,23 @@ from pathlib import Path
 import tempfile
 
 import pytest
+from ros_domain import take_domain
 
-# Also where pytest is not started by `make test`: no other process on this machine is heard, and
-# a message field of the wrong type is an error.
-os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 101))
+# Also where pytest is not started by `make test`: no other process on this machine is heard, be it
+# a robot or another run of the tests, and a message field of the wrong type is an error.
+DOMAIN = os.environ.get('IK_NODE_TEST_DOMAIN')
+if DOMAIN is None:
+    DOMAIN, LOCK = take_domain()
+os.environ['ROS_DOMAIN_ID'] = str(DOMAIN)
 os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
 os.environ.setdefault('ROS_PYTHON_CHECK_FIELDS', '1')
 os.environ.setdefault('ROS_LOG_DIR', os.path.join(tempfile.gettempdir(), 'ik_node_test_log'))
+
+
+def pytest_report_header() -> str:
+    """Say where to listen in."""
+    return f'ROS_DOMAIN_ID: {DOMAIN}'
+
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 

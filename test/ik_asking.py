@@ -64,7 +64,6 @@ def model_of(robot, settings=None):
         lower=robot.lower,
         upper=robot.upper,
         max_velocity=robot.max_velocity,
-        mobility=robot.mobility,
         loop_limits=loop_limits(robot),
     )
 

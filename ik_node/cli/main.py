@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from contextlib import nullcontext
 import importlib
 import sys
 
 from ik_node.errors import IkError
+from ik_node.ros.early_signals import quiet_end
 
 # Command -> what it does. The module of a command has its name.
 COMMANDS: dict[str, str] = {
@@ -44,7 +46,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(name: str, words: list[str]) -> int:
-    command = importlib.import_module(f'ik_node.cli.{name}')
+    # Until the node has begun, a signal finds nothing to end; other commands are broken off.
+    with quiet_end() if name == 'node' else nullcontext():
+        command = importlib.import_module(f'ik_node.cli.{name}')
     parser = argparse.ArgumentParser(
         prog=f'ik_node {name}',
         description=command.__doc__,

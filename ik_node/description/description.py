@@ -8,6 +8,9 @@ from ik_node.model.closure import Closure
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 
+# The link that stands still, whatever floats: in a closure it need not be declared.
+WORLD = 'world'
+
 
 @dataclass
 class Description:

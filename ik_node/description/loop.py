@@ -6,11 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
-from ik_node.description.description import Description
+from ik_node.description.description import Description, WORLD
 from ik_node.errors import DescriptionError, IkError
 from ik_node.model.closure import Closure
 from ik_node.model.dof import DOF, parse_dofs
 from ik_node.model.joint import Joint
+from ik_node.model.link import Link
 from ik_node.model.rotation import quat_identity
 import numpy as np
 from numpy.typing import NDArray
@@ -160,6 +161,13 @@ def _add_closure(loop: Loop, description: Description, fail: Fail) -> None:
     what = f'closure {loop.name!r}'
     if loop.name in description.closures:
         raise fail(f'{what}: that name is taken by another closure', loop.line)
+    if WORLD in (loop.frame_a.link, loop.frame_b.link) and WORLD not in description.links:
+        description.links[WORLD] = Link(WORLD)
+        description.roots.append(description.links[WORLD])
+        description.notes.append(
+            f'{what}: the link "{WORLD}" is not declared; it is taken for the world, which '
+            'stands still'
+        )
     for end, frame in (('frame_a', loop.frame_a), ('frame_b', loop.frame_b)):
         if frame.link not in description.links:
             message = unknown('link', frame.link, list(description.links))

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ik_node.description.description import Description
+from ik_node.description.description import Description, WORLD
 from ik_node.description.masses import merge_mass
 from ik_node.errors import TopologyError
 from ik_node.model.dof import DOF
@@ -59,12 +59,14 @@ def hang_tree(description: Description, ends: dict[str, tuple[str, str]]) -> Non
 
 def float_roots(description: Description) -> None:
     """
-    Put a joint with six DoF above every root.
+    Put a joint with six DoF above every root, but not above a link `world` beside others.
 
     The first is named `__world_joint__`, a further one `__world_joint__:LINK`.
     """
     floating: dict[str, Joint] = {}
-    for root in description.roots:
+    moving = [root for root in description.roots if root.name != WORLD]
+    still = [root for root in description.roots if root.name == WORLD] if moving else []
+    for root in moving or description.roots:
         name = f'{WORLD_JOINT}:{root.name}' if floating else WORLD_JOINT
         joint = Joint(name)
         joint.set_dof(*DOF)
@@ -74,7 +76,7 @@ def float_roots(description: Description) -> None:
         if name in description.joints:
             raise TopologyError(f'{description.source}: the joint name {name!r} is taken')
     description.joints = {**floating, **description.joints}
-    description.roots = list(floating.values())
+    description.roots = [*floating.values(), *still]
 
 
 def trim_unused(description: Description) -> None:

@@ -7,6 +7,9 @@ class Revision:
     """
     Counts changes to any frame of the process; a solver compares, it never resets.
 
+    Threads may count at once (a robot is read while another one moves): `+= 1` on these counters
+    is not interrupted, for CPython passes from one thread to another at calls and loops only.
+
     Attributes
     ----------
     settings : int

@@ -6,10 +6,16 @@ from collections.abc import Sequence
 import dataclasses
 
 from ik_node.model.revision import Revision
+from ik_node.ros.drive_steps import MOST_STEPS
 from ik_node.ros.measured_state import MeasuredState
 from ik_node.ros.settings import Settings
 from ik_node.ros.tick_report import TickReport
 from ik_node.ros.tracker import Tracker
+from ik_node.solver import Status
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
 
 
 class ActuatedFollowing:
@@ -28,6 +34,10 @@ class ActuatedFollowing:
         self._measured = measured
         self._asked: tuple[object, ...] = ()
         self._vain: TickReport | None = None
+        # How far a way has come that takes more than a tick, from where, and after how many steps.
+        self._way: Array | None = None
+        self._begun_at: Array | None = None
+        self._spent = 0
 
     def report(
         self, tracker: Tracker, actuated: Sequence[str], settings: Settings, now: float
@@ -69,6 +79,21 @@ class ActuatedFollowing:
         if vain is not None and vain.q is tracker.q and asked == self._asked:
             held = tracker.hold(now, vain.held)
             return dataclasses.replace(held, solution=vain.solution, notes=tuple(notes))
-        report = tracker.drive(values, settings, now, tuple(notes))
-        self._asked, self._vain = asked, report if report.held else None
+        if self._begun_at is not tracker.q or asked != self._asked:
+            self._spent = 0
+        if self._begun_at is not tracker.q:
+            self._way, self._begun_at = None, tracker.q
+        report = tracker.drive(values, settings, now, tuple(notes), self._way)
+        self._asked = asked
+        self._vain = None if self._goes_on(report) else report if report.held else None
         return report
+
+    def _goes_on(self, report: TickReport) -> bool:
+        """Keep how far a way has come that the next tick is to go on; whether there is one."""
+        solution, self._way = report.solution, None
+        if solution is None or solution.status is not Status.TIMEOUT:
+            return False
+        self._spent += solution.iterations
+        if self._spent < MOST_STEPS:
+            self._way = solution.q
+        return self._way is not None

@@ -14,10 +14,9 @@ LIMIT_SLACK = 1e-9
 def objection(model: LoadedModel, solution: Solution, options: SolverOptions) -> str:
     """Say why an answer must not go out; '' when it may."""
     q = solution.q
-    # Comparisons with a NaN are false, so that this finds them as well.
-    inside = (q >= model.lower - LIMIT_SLACK) & (q <= model.upper + LIMIT_SLACK)
-    if not (inside.all() and np.isfinite(q).all()):
-        index = int(np.flatnonzero(~(inside & np.isfinite(q)))[0])
+    within = np.isfinite(q) & (q >= model.lower - LIMIT_SLACK) & (q <= model.upper + LIMIT_SLACK)
+    if not within.all():
+        index = int(within.argmin())
         return (
             f'joint {model.joint_names[index]} = {q[index]:.6g} is outside '
             f'[{model.lower[index]:.6g}, {model.upper[index]:.6g}]'

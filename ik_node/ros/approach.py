@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 _TRIES = 8
+# A guess that does not close in so many is too far off.
+_CLOSING_STEPS = 50
 _ROUNDING = 1e-9
 # A step counts when it comes nearer by this much of what it was allowed.
 _PROGRESS = 0.05
@@ -59,7 +61,7 @@ def approach(
     for _ in range(_TRIES):
         guess = np.clip(q + share * way, model.lower, model.upper)
         try:
-            solution = model.solver.drive({}, guess)
+            solution = model.solver.drive({}, guess, steps=_CLOSING_STEPS)
         except IkError as error:
             return q, str(error)
         reason = objection(model, solution, options)

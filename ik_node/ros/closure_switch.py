@@ -34,12 +34,25 @@ class ClosureSwitch:
         self.released: set[str] = set()
         self.closing: set[str] = set()
         self._target: Array | None = None
+        self._described: set[str] = set()
 
     def take_model(self, model: LoadedModel, same_robot: bool) -> None:
-        """Go on with another model; one of the same robot has the same closures released."""
+        """
+        Go on with another model.
+
+        One of the same robot has the same closures released; another one has those that its
+        description does not enable.
+        """
         self.stop()
+        self._described = {n for n, each in model.robot.closures.items() if not each.enabled}
         if not same_robot:
-            self.released.clear()
+            self.released = set(self._described)
+        self._apply(model)
+
+    def reset(self, model: LoadedModel) -> None:
+        """Go back to the description's configuration: what it does not enable is open there."""
+        self.stop()
+        self.released |= self._described
         self._apply(model)
 
     def stop(self) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ik_node.ros.add_publisher import add_publisher
 from ik_node.ros.hardware_command import HardwareCommand
 from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-_DEPTH = 10
 _TOPICS = {
     'joint_trajectory': (JointTrajectory, '~/joint_trajectory'),
     'commands': (Float64MultiArray, '~/commands'),
@@ -35,7 +35,7 @@ class CommandPublishers:
         for name, (kind, topic) in _TOPICS.items():
             wanted = output_type in (name, 'both')
             if wanted and name not in self._publishers:
-                self._publishers[name] = self._node.create_publisher(kind, topic, _DEPTH)
+                self._publishers[name] = add_publisher(self._node, kind, topic)
             elif not wanted and name in self._publishers:
                 self._node.destroy_publisher(self._publishers.pop(name))
 

@@ -16,6 +16,7 @@ from ik_node.robot import load_robot, Robot
 from ik_node.ros.child_processes import ChildProcesses
 from ik_node.ros.convert import fill_pose
 from ik_node.ros.demo_watch import DemoWatch
+from ik_node.ros.parameter_text import yaml_value
 import rclpy
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
@@ -49,8 +50,6 @@ def run_demo(item: GalleryItem, rate: float, seconds: float | None) -> int:
     print(f'reading {path.name} (a first run compiles the kernels)', flush=True)
     # Before the node starts: two processes that compile at once would both do all of it.
     robot = load_robot(path)
-    words = [f'-p rate:={rate}', f'-p goal_names:=[{",".join(item.goals)}]']
-    words += [f'-p goals.{name}.link:={link}' for name, link in item.goals.items()]
     client = None
     begun = False
     # A terminal that is closed ends the demo as Ctrl-C does, and with it the other processes.
@@ -58,7 +57,8 @@ def run_demo(item: GalleryItem, rate: float, seconds: float | None) -> int:
     try:
         with ChildProcesses(_own_machine()) as processes:
             processes.start('description', 'ik_node.ros.description_publisher', str(path))
-            processes.start('node', 'ik_node', 'node', '--ros-args', *' '.join(words).split())
+            words = node_words(item, rate)
+            processes.start('node', 'ik_node', 'node', '--ros-args', *words)
             os.environ.update(_own_machine())
             rclpy.init()
             begun = True
@@ -77,6 +77,15 @@ def run_demo(item: GalleryItem, rate: float, seconds: float | None) -> int:
         rclpy.try_shutdown()
 
 
+def node_words(item: GalleryItem, rate: float) -> list[str]:
+    """Return what the node is told after --ros-args: its rate [Hz], and what the item asks."""
+    values = {'rate': rate, **item.parameters}
+    told = {n: tuple(v) if isinstance(v, list) else v for n, v in values.items()}
+    return [
+        word for name, value in told.items() for word in ('-p', f'{name}:={yaml_value(value)}')
+    ]
+
+
 def _own_machine() -> dict[str, str]:
     """Return what keeps the demo off the network, unless the user has said how to discover."""
     name = 'ROS_AUTOMATIC_DISCOVERY_RANGE'
@@ -92,7 +101,7 @@ class _DemoClient(Node):
         super().__init__('ik_node_demo')
         self._item = item
         self._homes = {name: robot.forward(robot.q, link) for name, link in item.goals.items()}
-        self.watch = DemoWatch(robot, dict(item.goals))
+        self.watch = DemoWatch(robot, dict(item.goals), item.dof)
         self._start: float | None = None
         self._goal_publishers = {
             name: self.create_publisher(PoseStamped, f'ik_node/goals/{name}', 1)

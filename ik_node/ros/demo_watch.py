@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 import statistics
 
+from ik_node.model.dof import parse_dofs
+from ik_node.model.rotation import matrix_to_quat, quat_to_rotation_vector
 from ik_node.robot import Robot
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +16,8 @@ Array = NDArray[np.float64]
 
 # Goals sent so long ago may still be the one that a joint state solves.
 _GOALS_KEPT = 20
+_ALL = 'X Y Z EX EY EZ'
+_AXES = parse_dofs(_ALL)
 _WORST = ('CONVERGED', 'STALLED', 'DIVERGED', 'TIMEOUT')
 
 
@@ -27,12 +31,18 @@ class DemoWatch:
         The one that the node was given, read a second time.
     goals : mapping of str to str
         Goal's name to its link.
+    dof : mapping of str to str, optional
+        Goal's name to the axes that are asked for; all six of a goal that is not named.
 
     """
 
-    def __init__(self, robot: Robot, goals: dict[str, str]) -> None:
+    def __init__(
+        self, robot: Robot, goals: dict[str, str], dof: Mapping[str, str] | None = None
+    ) -> None:
         self._robot = robot
         self._goals = goals
+        asked = {name: parse_dofs((dof or {}).get(name, _ALL)) for name in goals}
+        self._asked = {name: np.isin(_AXES, axes).reshape(2, 3) for name, axes in asked.items()}
         self._order: dict[tuple[str, ...], NDArray[np.int64]] = {}
         self._sent: dict[str, deque[Array]] = {name: deque(maxlen=_GOALS_KEPT) for name in goals}
         self.converged = 0
@@ -65,7 +75,7 @@ class DemoWatch:
         for name, sent in self._sent.items():
             if sent:
                 here = self._robot.forward(q, self._goals[name])
-                nearest = min(_distance(here, goal) for goal in sent)
+                nearest = min(_distance(here, goal, self._asked[name]) for goal in sent)
                 self._goal = max(self._goal, nearest)
 
     def saw_status(self, status: str, solve_time: float) -> None:
@@ -108,9 +118,15 @@ def _loop_points(robot: Robot) -> list[tuple[str, Array, str, Array]]:
     return points
 
 
-def _distance(pose_a: Array, pose_b: Array) -> tuple[float, float]:
-    """Return the distance [m] and the angle [rad] between two poses."""
-    difference = pose_a[:3, :3] - pose_b[:3, :3]
-    # |A - B| in the Frobenius norm is sqrt(8) sin(angle / 2): exact near zero, unlike arccos.
-    sine = min(float(np.linalg.norm(difference)) / np.sqrt(8.0), 1.0)
-    return float(np.linalg.norm(pose_a[:3, 3] - pose_b[:3, 3])), 2.0 * float(np.arcsin(sine))
+def _distance(pose_a: Array, pose_b: Array, asked: NDArray[np.bool_]) -> tuple[float, float]:
+    """Return the distance [m] and the angle [rad] between two poses, on the axes asked for."""
+    move = (pose_a[:3, 3] - pose_b[:3, 3])[asked[0]]
+    if asked[1].all():
+        difference = pose_a[:3, :3] - pose_b[:3, :3]
+        # |A - B| in the Frobenius norm is sqrt(8) sin(angle / 2): exact near zero, unlike arccos.
+        sine = min(float(np.linalg.norm(difference)) / np.sqrt(8.0), 1.0)
+        return float(np.linalg.norm(move)), 2.0 * float(np.arcsin(sine))
+    if not asked[1].any():
+        return float(np.linalg.norm(move)), 0.0
+    turn = quat_to_rotation_vector(matrix_to_quat(pose_a[:3, :3] @ pose_b[:3, :3].T))
+    return float(np.linalg.norm(move)), float(np.linalg.norm(turn[asked[1]]))

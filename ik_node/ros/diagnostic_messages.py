@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
@@ -12,18 +12,22 @@ from ik_node.ros.status_row import StatusRow
 _LEVELS = (DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR)
 
 
-def diagnostic_array(rows: Iterable[StatusRow], stamp: Any, hardware_id: str) -> DiagnosticArray:
-    """Return the message with one status a row."""
-    message = DiagnosticArray()
+def fill_diagnostics(
+    message: DiagnosticArray, rows: Sequence[StatusRow], stamp: Any, hardware_id: str
+) -> None:
+    """Write one status a row; what is there is written over, for making it takes far longer."""
     message.header.stamp = stamp
-    message.status = [
-        DiagnosticStatus(
-            level=_LEVELS[row.level],
-            name=row.name,
-            message=row.message,
-            hardware_id=hardware_id,
-            values=[KeyValue(key=key, value=value) for key, value in row.values.items()],
-        )
-        for row in rows
-    ]
-    return message
+    _resize(message.status, len(rows), DiagnosticStatus)
+    for status, row in zip(message.status, rows, strict=True):
+        status.level = _LEVELS[row.level]
+        status.name = row.name
+        status.message = row.message
+        status.hardware_id = hardware_id
+        _resize(status.values, len(row.values), KeyValue)
+        for pair, (key, value) in zip(status.values, row.values.items(), strict=True):
+            pair.key, pair.value = key, value
+
+
+def _resize(parts: list[Any], size: int, kind: type) -> None:
+    del parts[size:]
+    parts += [kind() for _ in range(size - len(parts))]

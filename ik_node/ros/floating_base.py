@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ik_node.description.description import WORLD
 from ik_node.model.joint import Joint
 from ik_node.robot import Robot
 from ik_node.ros.convert import Pose, pose_from_matrix
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 # The first that is no link of the robot's.
-_WORLD = ('world', 'map', 'odom', 'ik_node_world')
+_WORLD = (WORLD, 'map', 'odom', 'ik_node_world')
 
 
 def root_frame(robot: Robot) -> str:
@@ -17,6 +18,9 @@ def root_frame(robot: Robot) -> str:
     root = robot.description.root
     if not isinstance(root, Joint):
         return root.name
+    if any(each.name == WORLD for each in robot.description.roots):
+        # That link is the world, and stands still.
+        return WORLD
     return next((name for name in _WORLD if name not in robot.links), root.name)
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-import dataclasses
 
-from ik_node.ros.convert import pose_from_matrix
+from ik_node.ros.convert import Pose, pose_from_matrix
 from ik_node.ros.goal_inbox import GoalInbox
 from ik_node.ros.measured_state import MeasuredState
 from ik_node.ros.settings import Settings
@@ -39,18 +38,25 @@ class GoalFollowing:
         notes += [note] if note else []
         if notes and settings.on_stale == 'stop':
             report = tracker.hold(now, '; '.join(notes))
-            return dataclasses.replace(report, stale=True, silent=True)
+            report.stale = report.silent = True
+            return report
         if settings.on_stale == 'hold':
             self._goals.hold(
                 stale, lambda name: pose_from_matrix(tracker.model.reached(name, tracker.q))
             )
         poses = {name: pose for name, pose in self._goals.poses().items() if name in active}
         report = tracker.tick(poses, start, settings, now, tuple(notes))
-        return dataclasses.replace(report, stale=bool(stale) and settings.on_stale == 'hold')
+        report.stale = bool(stale) and settings.on_stale == 'hold'
+        return report
 
     def has_goals(self, tracker: Tracker, settings: Settings) -> bool:
         """Tell whether there is anything to solve for."""
         return bool(self._active(tracker, settings) & set(self._goals.poses()))
+
+    def asked(self, tracker: Tracker, settings: Settings) -> dict[str, Pose | None]:
+        """Return the goals that take part, and their poses; None for one that has none."""
+        active, poses = self._active(tracker, settings), self._goals.poses()
+        return {goal.name: poses.get(goal.name) for goal in settings.goals if goal.name in active}
 
     @staticmethod
     def _active(tracker: Tracker, settings: Settings) -> set[str]:

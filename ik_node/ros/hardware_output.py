@@ -21,6 +21,8 @@ Array = NDArray[np.float64]
 # and sensors.
 _LEAST_FIRST_STEP = 1e-6
 _MOST_FIRST_STEP = 1e-3
+# The way to a measured configuration, each of up to 0.3 rad or m.
+_MOST_STEPS = 200
 
 
 class HardwareOutput:
@@ -180,10 +182,10 @@ class HardwareOutput:
             # Only a whole measurement says in which branch the loops are.
             start = np.clip(self._measured.start(start), model.lower, model.upper)
         try:
-            solution = model.solver.drive(values, start)
+            solution = model.solver.drive(values, start, steps=_MOST_STEPS)
             if objection(model, solution, settings.options):
                 # Sensors are not exact: the nearest configuration that closes will do.
-                solution = model.solver.drive({}, solution.q)
+                solution = model.solver.drive({}, solution.q, steps=_MOST_STEPS)
         except IkError as error:
             return tracker.q, str(error)
         reason = objection(model, solution, settings.options)

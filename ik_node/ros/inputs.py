@@ -91,7 +91,7 @@ class Inputs:
         for name, part in parts.items():
             if name not in self._subscriptions:
                 self._subscriptions[name] = self._node.create_subscription(
-                    PoseStamped, f'~/goals/{part}', partial(self._take_goal, name), 1
+                    PoseStamped, f'~/goals/{part}', partial(self.take_goal, name), 1
                 )
 
     def set_tracker(self, tracker: Tracker) -> None:
@@ -100,7 +100,7 @@ class Inputs:
         self.measured.set_joint_names(tracker.model.joint_names)
         early, self._early = self._early, {}
         for name, message in early.items():
-            self._take_goal(name, message)
+            self.take_goal(name, message)
 
     def forget(self) -> None:
         """Drop goals and wishes until they are sent again."""
@@ -127,7 +127,8 @@ class Inputs:
         if self.refusals.add(topic, reason, time.monotonic()):
             self._node.get_logger().warning(reason)
 
-    def _take_goal(self, name: str, message: PoseStamped) -> None:
+    def take_goal(self, name: str, message: PoseStamped) -> None:
+        """Take a pose for a goal, or refuse it: what ~/goals/<name> calls."""
         topic = f'goals/{name}'
         try:
             pose = pose_from_message(topic, message.pose)

@@ -16,6 +16,7 @@ from ik_node.ros.model_request import ModelRequest
 from ik_node.ros.names import topic_parts
 from ik_node.ros.package_url import resolve_package_url
 from ik_node.ros.settings import Settings
+from ik_node.ros.size_limits import check_loops, check_text
 from ik_node.solver import Solver
 
 
@@ -35,8 +36,10 @@ def load_model(request: ModelRequest) -> LoadedModel:
         # A path would be read by the library: what comes over a topic names no files.
         start = request.text.strip()[:40]
         raise DescriptionError(f'a robot description begins with <, this one with {start!r}')
+    check_text(request.text)
     closures = resolve_package_url(request.closures) or None
-    robot = load_robot(request.text, closures=closures, root=request.root)
+    robot = load_robot(request.text, closures=closures, root=request.root, assemble=False)
+    check_loops(robot)
     if not robot.joint_names:
         raise DescriptionError(
             f'robot {robot.name!r} has no movable joint: there is nothing to solve'
@@ -44,6 +47,8 @@ def load_model(request: ModelRequest) -> LoadedModel:
     topic_parts(robot.closures, 'closure')
     check_goal_links(request.goals, robot)
     JointRoles.of(robot, request.joints)
+    if robot.closures:
+        robot.assemble()
     limits = loop_limits(robot)
     offsets = offset_matrices(request)
     for goal in request.goals:
@@ -68,9 +73,9 @@ def load_model(request: ModelRequest) -> LoadedModel:
         lower=robot.lower,
         upper=robot.upper,
         max_velocity=robot.max_velocity,
-        mobility=robot.mobility,
         loop_limits=limits,
     )
+    model.mobility_count.at(model.q_start)
     _warm(model)
     return model
 
@@ -138,6 +143,7 @@ def _warm(model: LoadedModel) -> None:
     for wanted in ({}, poses):
         model.solver.solve_pose(wanted, q0=model.q_start)
     model.solver.drive({}, model.q_start)
+    model.helper.shapes(model.q_start)
     # The method slsqp may be chosen at any tick, and this import takes many.
     with suppress(ImportError):
         import scipy.optimize  # noqa: F401

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from ik_node.model.rotation import pose_matrix
 from ik_node.robot import Robot
 from ik_node.ros.euler import quat_xyzw_from_rpy
 from ik_node.ros.floating_base import root_frame
+from ik_node.ros.mobility_count import MobilityCount
 from ik_node.ros.model_request import ModelRequest
+from ik_node.scene import IKRootsHelper
 from ik_node.solver import Solver
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +39,6 @@ class LoadedModel:
         Of the values of q.
     lower, upper, max_velocity : ndarray, shape (nq,)
         Limits; infinite where there is none.
-    mobility : int
-        Degrees of freedom at `q_start`.
     loop_limits : mapping of str to float
         Residual of every loop that counts as closed [m, rad].
 
@@ -52,8 +53,22 @@ class LoadedModel:
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
     max_velocity: NDArray[np.float64]
-    mobility: int
     loop_limits: Mapping[str, float] = field(default_factory=dict)
+
+    @cached_property
+    def mobility_count(self) -> MobilityCount:
+        """Return what counts degrees of freedom."""
+        return MobilityCount(self.robot, self.solver)
+
+    @property
+    def mobility(self) -> int:
+        """Return the degrees of freedom as they were counted last."""
+        return self.mobility_count.last
+
+    @cached_property
+    def helper(self) -> IKRootsHelper:
+        """Return what works out how the robot is drawn; made when it is first asked for."""
+        return IKRootsHelper(self.robot)
 
     @property
     def root_frame(self) -> str:

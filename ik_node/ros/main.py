@@ -8,9 +8,7 @@ import signal
 import sys
 
 from ik_node.errors import IkError
-import rclpy
-from rclpy.executors import ExternalShutdownException
-from rclpy.logging import get_logger
+from ik_node.ros.early_signals import quiet_end
 
 
 def main(args: Sequence[str] | None = None) -> int:
@@ -28,6 +26,11 @@ def main(args: Sequence[str] | None = None) -> int:
         0 after SIGINT, SIGTERM or a shutdown from outside; 2 when it cannot start as told.
 
     """
+    with quiet_end():
+        from ik_node.ros.node import IkNode
+        import rclpy
+        from rclpy.executors import ExternalShutdownException
+        from rclpy.logging import get_logger
     try:
         rclpy.init(args=None if args is None else list(args))
     except RuntimeError as error:
@@ -39,8 +42,6 @@ def main(args: Sequence[str] | None = None) -> int:
     node = None
     code = 1
     try:
-        from ik_node.ros.node import IkNode
-
         node = IkNode()
         rclpy.spin(node)
         code = 0

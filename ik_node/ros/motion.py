@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ik_node.ros.actuated_following import ActuatedFollowing
 from ik_node.ros.closure_switch import ClosureSwitch
+from ik_node.ros.convert import Pose
 from ik_node.ros.goal_following import GoalFollowing
 from ik_node.ros.hardware_command import HardwareCommand
 from ik_node.ros.hardware_output import HardwareOutput
@@ -140,12 +141,18 @@ class Motion:
             return self._actuated.report(tracker, self.roles.actuated, settings, now)
         return self._goals.report(tracker, settings, now)
 
+    def asked(self, tracker: Tracker, settings: Settings) -> dict[str, Pose | None]:
+        """Return the goals that are followed, and their poses; None for one that has none."""
+        if settings.state_source == 'actuated':
+            return {}
+        return self._goals.asked(tracker, settings)
+
     # -- on demand
 
     def reset(self, tracker: Tracker) -> None:
         """Go back to the description's configuration and wait there for new goals."""
         tracker.jump(tracker.model.q_start)
-        self.closures.stop()
+        self.closures.reset(tracker.model)
         self.hardware.silence('reset')
         self._inputs.forget()
 

@@ -14,10 +14,12 @@ from ik_node.ros.load_model import check_joints, check_settings, load_model
 from ik_node.ros.loaded_model import LoadedModel
 from ik_node.ros.model_supply import ModelSupply
 from ik_node.ros.motion import Motion
+from ik_node.ros.namesakes import Namesakes
 from ik_node.ros.node_access import NodeAccess
 from ik_node.ros.node_counts import NodeCounts
 from ik_node.ros.outputs import Outputs
 from ik_node.ros.parameter_server import ParameterServer
+from ik_node.ros.scene_output import SceneOutput
 from ik_node.ros.services import Services
 from ik_node.ros.settings import Settings
 from ik_node.ros.transform_output import TransformOutput
@@ -56,10 +58,12 @@ class IkNode(Node):
         self._motion: Motion | None = None
         self._settings_server = ParameterServer(self, self._objection)
         self._refuse_own_joint_states()
+        self._namesakes = Namesakes(self)
         self._outputs = Outputs(self)
         self._commands = CommandPublishers(self)
         self._transforms = TransformOutput(self)
         self._inputs = Inputs(self, self._counts, self._on_description)
+        self._scene = SceneOutput(self, self._inputs.take_goal)
         self._motion = motion = Motion(self._inputs)
         self._offered = Services(self, motion, lambda: self._settings_server.settings)
         add_ik_service(self, NodeAccess(motion, lambda: self._settings_server.settings))
@@ -75,6 +79,13 @@ class IkNode(Node):
             self._supply.describe(settings.robot_description, settings)
         else:
             self.get_logger().info(f'waiting for {self.resolve_topic_name("robot_description")}')
+
+    def destroy_node(self) -> None:
+        """End the node, and before it what would speak through it."""
+        # rclpy also ends a node whose making has failed.
+        if hasattr(self, '_scene'):
+            self._scene.close()
+        super().destroy_node()
 
     @property
     def is_building(self) -> bool:
@@ -92,14 +103,25 @@ class IkNode(Node):
         tracker = motion.tracker
         if tracker is None:
             return
-        stamp = self.get_clock().now()
-        report, command = motion.tick(tracker, settings, 1e-9 * float(stamp.nanoseconds))
+        now = self.get_clock().now()
+        stamp = now.to_msg()
+        report, command = motion.tick(tracker, settings, 1e-9 * float(now.nanoseconds))
         publish = not report.silent and (settings.publish_on == 'always' or report.converged)
-        self._outputs.publish(report, tracker.model, stamp.to_msg(), publish)
+        self._outputs.publish(report, tracker.model, stamp, publish)
         if publish:
-            self._transforms.publish(tracker.model, report.q, stamp.to_msg())
+            self._transforms.publish(tracker.model, report.q, stamp)
         if command is not None:
             self._commands.publish(command)
+        self._scene.tick(
+            tracker.model,
+            report.q if publish else None,
+            lambda: motion.asked(tracker, settings),
+            settings.markers,
+            stamp,
+            begin + 0.5 * settings.period,
+        )
+        if report.held and report.solution is not None:
+            self._counts.last_error = report.held
         self._counts.add_tick(time.perf_counter() - begin, settings.period)
 
     # -- models and parameters, taken over between ticks
@@ -126,13 +148,14 @@ class IkNode(Node):
             motion.take_model(model, settings)
             self._outputs.set_model(model)
             self._offered.set_closures(model.robot.closures)
-            self._tell(model)
+            q = model.q_start if motion.tracker is None else motion.tracker.q
+            self._tell(model, model.mobility_count.at(q))
 
-    def _tell(self, model: LoadedModel) -> None:
+    def _tell(self, model: LoadedModel, mobility: int) -> None:
         robot = model.robot
         self.get_logger().info(
             f'ready: robot {robot.name}, {len(model.joint_names)} joints, '
-            f'{len(robot.closures)} loops, mobility {model.mobility}, '
+            f'{len(robot.closures)} loops, mobility {mobility}, '
             f'goals: {", ".join(robot.goals) or "none"}'
         )
         for note in robot.notes:
@@ -196,14 +219,21 @@ class IkNode(Node):
         new, self._refusals_told = refusals.total - self._refusals_told, refusals.total
         name = self.get_name()
         released = motion.closures.released
+        if motion.tracker is not None:
+            motion.tracker.model.mobility_count.refresh(motion.tracker.q)
         rows = [
             model_row(name, model, self._refused, self._supply.busy, released),
             input_row(name, refusals.counts, refusals.last, new),
         ]
         if model is not None:
-            rows.append(rate_row(name, rate, settings.rate, counts))
+            row = rate_row(name, rate, settings.rate, counts)
+            row.values['last_error'] = counts.last_error
+            rows.append(row)
         if settings.output_type != 'none':
             rows.append(output_row(name, motion.hardware))
+        namesakes = self._namesakes.look()
+        if namesakes is not None:
+            rows.append(namesakes)
         self._outputs.publish_diagnostics(
             rows, self.get_clock().now().to_msg(), model.robot.name if model else ''
         )

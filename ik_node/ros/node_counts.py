@@ -20,6 +20,8 @@ class NodeCounts:
         Goal messages taken.
     joint_states : int
         Measured joint states taken.
+    last_error : str
+        Why an answer was last not passed on; '' if that never was.
 
     """
 
@@ -27,6 +29,7 @@ class NodeCounts:
     missed_ticks: int = 0
     goals: int = 0
     joint_states: int = 0
+    last_error: str = ''
 
     def add_tick(self, work: float, period: float) -> int:
         """Count one tick whose work took `work` [s]; return how many ticks it overran."""

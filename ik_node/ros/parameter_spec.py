@@ -130,6 +130,16 @@ class ParameterSpec:
 
     def _refusal(self, value: Any) -> OptionError:
         shown = list(value) if _is_list(value) and not isinstance(value, str) else value
+        text = self.default[0] if isinstance(self.default, tuple) else self.default
+        found = shown[0] if isinstance(shown, list) and shown else shown
+        if isinstance(text, str) and isinstance(found, (bool, int, float)):
+            # In the file it looked like a text: what ROS has made of it is all that is left.
+            return OptionError(
+                self.name,
+                shown,
+                f"{self.allowed}, in quotes, as 'Y': without them ROS reads Y, y, yes and on as "
+                'true, N, n, no and off as false, and digits as a number',
+            )
         return OptionError(self.name, shown, self.allowed)
 
 

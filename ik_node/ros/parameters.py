@@ -114,6 +114,46 @@ NODE_PARAMETERS: tuple[ParameterSpec, ...] = (
         '',
         'Wishes for joints, a YAML mapping as for rest_pose; ~/joint_targets may change them.',
     ),
+    ParameterSpec(
+        'markers.rate',
+        20.0,
+        'How often ~/markers is drawn, at most once a tick; each layer is a message.',
+        unit='Hz',
+        low=0.1,
+        high=2000.0,
+    ),
+    ParameterSpec(
+        'markers.layers',
+        'frames axes limits closures goals',
+        'What ~/markers shows: some of frames links axes limits closures goals labels.',
+    ),
+    ParameterSpec(
+        'markers.scale',
+        0.0,
+        "Length of a joint's axis on ~/markers, to which other sizes keep their proportion; 0 = "
+        "by the robot's size.",
+        unit='m',
+        low=0.0,
+        high=1.0e3,
+    ),
+    ParameterSpec(
+        'markers.color',
+        '',
+        "Colour of frames, links, axes, limits and labels, '#rrggbb' or '#rrggbbaa'; empty = each "
+        'its own.',
+    ),
+    ParameterSpec(
+        'markers.draw_through',
+        0.0,
+        'Opacity of what links hide: the links of ~/markers are so much more transparent.',
+        low=0.0,
+        high=1.0,
+    ),
+    ParameterSpec(
+        'markers.interactive',
+        False,
+        'Whether goals can be dragged: ~/goal_markers, where interactive_markers is installed.',
+    ),
 )
 
 GOAL_PARAMETERS: tuple[ParameterSpec, ...] = (

@@ -9,6 +9,7 @@ from typing import Any
 
 from ik_node.ros.goal_settings import GoalSettings
 from ik_node.ros.joint_settings import JointSettings
+from ik_node.ros.marker_settings import MarkerSettings
 from ik_node.ros.names import check_goal_name, topic_parts
 from ik_node.ros.parameter_spec import Value
 from ik_node.ros.parameters import NODE_PARAMETERS, solver_parameters
@@ -16,6 +17,8 @@ from ik_node.solver import SolverOptions
 
 # Parameters that `JointSettings` reads.
 _BY_JOINT = ('locked_joints', 'actuated_joints', 'output.joints', 'rest_pose', 'joint_targets')
+# And those that `MarkerSettings` does.
+_OF_MARKERS = tuple(spec.name for spec in NODE_PARAMETERS if spec.name.startswith('markers.'))
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,7 @@ class Settings:
 
     A tick reads one snapshot from its beginning to its end, so parameters set together act
     together. The fields have the parameters' names, _ for a dot; `goals` holds those of
-    `goal_names`, `joints` what is said about joints by name.
+    `goal_names`, `joints` what is said about joints by name, `markers` those of markers.*.
     """
 
     robot_description: str
@@ -41,6 +44,7 @@ class Settings:
     max_joint_velocity: float
     output_type: str
     joints: JointSettings
+    markers: MarkerSettings
     goals: tuple[GoalSettings, ...]
     options: SolverOptions
 
@@ -59,7 +63,8 @@ class Settings:
             spec.name: spec.check(values.get(spec.name, spec.default)) for spec in NODE_PARAMETERS
         }
         joints = JointSettings.from_values(fields)
-        for name in _BY_JOINT:
+        markers = MarkerSettings.from_values(fields)
+        for name in (*_BY_JOINT, *_OF_MARKERS):
             del fields[name]
         names = [check_goal_name(name) for name in fields.pop('goal_names') if name]
         topic_parts(names, 'goal')
@@ -70,6 +75,7 @@ class Settings:
         return cls(
             **{name.replace('.', '_'): value for name, value in fields.items()},
             joints=joints,
+            markers=markers,
             goals=tuple(GoalSettings.from_values(name, values) for name in names),
             options=dataclasses.replace(SolverOptions(), **options),
         )

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class TickReport:
     """
     The outcome of one tick.
@@ -23,7 +23,7 @@ class TickReport:
     velocity : ndarray, shape (nq,)
         Difference to the tick before over the time between them [rad/s, m/s].
     solution : Solution or None
-        What the solver said; None when it was not asked.
+        What the solver said, now or when it was asked the same before; None without a question.
     held : str
         Why `q` is that of the tick before, or why there was nothing to solve; '' else.
     notes : tuple of str

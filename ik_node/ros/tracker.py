@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-import dataclasses
 
 from ik_node.errors import IkError
+from ik_node.model.revision import Revision
 from ik_node.ros.answer_check import objection
 from ik_node.ros.approach import approach
 from ik_node.ros.convert import Pose
 from ik_node.ros.loaded_model import LoadedModel
+from ik_node.ros.measured_drive import MeasuredDrive
 from ik_node.ros.settings import Settings
 from ik_node.ros.tick_report import TickReport
 from ik_node.solver import Solution
@@ -17,9 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-
-# A sensor that is beyond a limit by no more than this is at it [rad or m].
-_SENSOR_SLACK = 1e-6
 
 
 class Tracker:
@@ -47,6 +45,8 @@ class Tracker:
         self._fallback = self.q
         self._time: float | None = None
         self._still = np.zeros_like(self.q)
+        self._asked: tuple[object, ...] = ()
+        self._settled: Solution | None = None
 
     def replace_model(self, model: LoadedModel) -> None:
         """Go on with another model."""
@@ -71,7 +71,7 @@ class Tracker:
         notes: tuple[str, ...] = (),
     ) -> TickReport:
         """
-        Solve once.
+        Solve once; not again while the same is asked at its own answer.
 
         Parameters
         ----------
@@ -87,16 +87,29 @@ class Tracker:
             Passed on in the report.
 
         """
+        asked = (goals, settings, Revision.settings, Revision.asks)
+        settled = self._settled
+        if start is None and settled and self.q is settled.q and asked == self._asked:
+            self._time = now
+            return TickReport(self.q, self._still, settled, notes=notes, goals=goals)
         model = self.model
         q0 = self.q if start is None else np.clip(start, model.lower, model.upper)
         max_step = self.window(settings) if settings.max_joint_velocity > 0.0 else None
         report = self._take(
             lambda: model.solver.solve_pose(goals, q0=q0, max_step=max_step), settings, now, notes
         )
-        return dataclasses.replace(report, goals=goals)
+        report.goals = goals
+        stays = report.converged and np.array_equal(report.q, q0)
+        self._asked, self._settled = asked, report.solution if stays else None
+        return report
 
     def drive(
-        self, values: Mapping[str, float], settings: Settings, now: float, notes: tuple[str, ...]
+        self,
+        values: Mapping[str, float],
+        settings: Settings,
+        now: float,
+        notes: tuple[str, ...],
+        start: Array | None = None,
     ) -> TickReport:
         """
         Follow measured values of joints, in the branch that the loops are in.
@@ -108,21 +121,16 @@ class Tracker:
             is held.
         settings, now, notes
             As for `tick`.
+        start : ndarray, shape (nq,), optional
+            How far a tick before has come on this way; None = where the robot is.
 
         """
-        model = self.model
-        wanted = {}
-        for name, value in values.items():
-            at = model.joint_names.index(name)
-            within = min(max(value, model.lower[at]), model.upper[at])
-            wanted[name] = within if abs(value - within) <= _SENSOR_SLACK else value
-        return self._take(
-            lambda: model.solver.drive(wanted, self.q),
-            settings,
-            now,
-            notes,
-            lambda solution: self._unmet(wanted, solution, settings),
-        )
+        drive = MeasuredDrive(self.model, values, settings)
+        q0 = self.q if start is None else start
+        report = self._take(lambda: drive.solve(q0), settings, now, notes, drive.unmet)
+        if drive.note:
+            report.notes = (*notes, drive.note)
+        return report
 
     def step_to(self, wanted: Array, settings: Settings, now: float, reason: str) -> TickReport:
         """
@@ -185,21 +193,6 @@ class Tracker:
         velocity = self._velocity(q, before, now)
         self.q = self._fallback = q
         return TickReport(q, velocity, solution, held, notes, under_way=under_way)
-
-    def _unmet(self, wanted: Mapping[str, float], solution: Solution, settings: Settings) -> str:
-        """Say which driven joint stopped where; '' when all are where they were measured."""
-        names = self.model.joint_names
-        reached = {name: float(solution.q[names.index(name)]) for name in wanted}
-        worst = max(wanted, key=lambda name: abs(wanted[name] - reached[name]))
-        reason = f'{worst} stopped at {reached[worst]:.6g} on the way to {wanted[worst]:.6g}'
-        if reached == dict(wanted):
-            # All but closed, or closed as far as a rounded description lets it.
-            reason = objection(self.model, solution, settings.options)
-        if not reason:
-            return ''
-        limits = ', '.join(solution.active_limits)
-        limits = f'; at limits: {limits}' if limits else ''
-        return f'no assembly has the measured values: {reason}{limits}'
 
     def _velocity(self, q: Array, before: Array, now: float) -> Array:
         last, self._time = self._time, now

@@ -1,4 +1,4 @@
-"""/tf of a base that floats, through tf2 where it is installed."""
+"""/tf of what joint states cannot show, through tf2 where it is installed."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any
 
 from geometry_msgs.msg import TransformStamped
 from ik_node.ros.convert import Pose
-from ik_node.ros.floating_base import base_poses
 from ik_node.ros.loaded_model import LoadedModel
+from ik_node.ros.wide_joints import wide_joint_ends, wide_joint_poses
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.node import Node
@@ -15,7 +15,7 @@ from rclpy.node import Node
 
 class TransformOutput:
     """
-    Broadcast where the floating base is; for a robot that is fixed nothing is made or sent.
+    Broadcast a floating base, and joints with several DoF; for other robots nothing is sent.
 
     Parameters
     ----------
@@ -26,6 +26,8 @@ class TransformOutput:
     def __init__(self, node: Node) -> None:
         self._node = node
         self._broadcaster: Any = None
+        self._model: LoadedModel | None = None
+        self._wanted = False
 
     def publish(self, model: LoadedModel, q: NDArray[np.float64], stamp: Any) -> None:
         """
@@ -41,13 +43,15 @@ class TransformOutput:
             Of the tick.
 
         """
-        if model.request.root == 'fixed' or not self._has_broadcaster():
+        if model is not self._model:
+            self._model = model
+            self._wanted = model.request.root != 'fixed' or bool(wide_joint_ends(model.robot))
+        if not self._wanted or not self._has_broadcaster():
             return
-        poses = base_poses(model.robot, q)
-        transforms = [
-            transform_message(model.root_frame, link, pose, stamp) for link, pose in poses.items()
-        ]
-        self._broadcaster.sendTransform(transforms)
+        poses = wide_joint_poses(model.robot, q)
+        self._broadcaster.sendTransform(
+            [transform_message(*frames, pose, stamp) for frames, pose in poses.items()]
+        )
 
     def _has_broadcaster(self) -> bool:
         if self._broadcaster is None:
@@ -55,7 +59,9 @@ class TransformOutput:
                 from tf2_ros import TransformBroadcaster
             except ImportError:
                 self._node.get_logger().warning(
-                    'no /tf of the floating base: the package tf2_ros is not installed', once=True
+                    'no /tf of the floating base and of joints with several degrees of freedom: '
+                    'the package tf2_ros is not installed',
+                    once=True,
                 )
                 return False
             self._broadcaster = TransformBroadcaster(self._node)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from ik_node.errors import ShapeError
 from ik_node.model.frame import Frame
@@ -82,11 +82,12 @@ class Drawing:
             link = float(np.median(self._bodies.rod_lengths))
             self.scale = min(_OF_REACH * self._bodies.reach, _OF_LINK * link)
 
-    def shapes(self, look: Look, q: ArrayLike | None, goals: Poses | None) -> tuple[Shape, ...]:
-        """Return the shapes of the layers asked for, see `IKRootsHelper.shapes`."""
+    def layers(
+        self, look: Look, q: ArrayLike | None, goals: Poses | None
+    ) -> Iterator[tuple[str, list[Shape]]]:
+        """Yield the layers asked for, see `IKRootsHelper.layer_shapes`."""
         moment = self._skeleton.at(None if q is None else self._checked(q))
         options = _OPTIONS if self._solver is None else self._solver.options
-        shapes: list[Shape] = []
         for layer, draw in (
             ('frames', self._bodies.frames),
             ('links', self._bodies.links),
@@ -95,12 +96,11 @@ class Drawing:
             ('labels', self._labels.labels),
         ):
             if layer in look.layers:
-                shapes += draw(moment, look)
+                yield layer, draw(moment, look)
         if 'closures' in look.layers:
-            shapes += self._closures.closures(moment, look, options)
+            yield 'closures', self._closures.closures(moment, look, options)
         if 'goals' in look.layers:
-            shapes += self._goals.goals(moment, look, options, goals)
-        return tuple(shapes)
+            yield 'goals', self._goals.goals(moment, look, options, goals)
 
     def _checked(self, q: ArrayLike) -> NDArray[np.float64]:
         values = np.asarray(q, dtype=np.float64)

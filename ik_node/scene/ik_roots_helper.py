@@ -244,5 +244,31 @@ class IKRootsHelper:
             If a key of `goals` is neither a goal nor a link.
 
         """
-        drawing = self._drawing
-        return () if drawing is None else drawing.shapes(self._look, q, goals)
+        return tuple(shape for _, shapes in self.layer_shapes(q, goals) for shape in shapes)
+
+    def layer_shapes(
+        self, q: ArrayLike | None = None, goals: Poses | None = None
+    ) -> Iterator[tuple[str, list[Shape]]]:
+        """
+        Yield what `shapes` returns, a layer at a time, for who has no time for all at once.
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,), optional
+            As in `shapes`; for all layers, whenever they are drawn.
+        goals : mapping of str to (position, quat_xyzw), optional
+            As in `shapes`.
+
+        Yields
+        ------
+        layer : str
+        shapes : list of Shape
+
+        Raises
+        ------
+        ShapeError, UnknownFrameError
+            As in `shapes`.
+
+        """
+        if self._drawing is not None:
+            yield from self._drawing.layers(self._look, q, goals)

@@ -17,6 +17,7 @@ from ik_node.kernels.options import MAX_ITERATIONS, RESTARTS
 from ik_node.solver.joint_table import JointTable
 from ik_node.solver.problem import Problem
 from ik_node.solver.result import Solution
+from ik_node.solver.status import Status
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,10 +25,17 @@ Array = NDArray[np.float64]
 
 # As near as settling comes; from there the values are set and the loops closed once more.
 NEAR = 1e-3
+# From there a few steps close the loops, if anything does.
+CLOSING_STEPS = 20
 
 
 def drive(
-    problem: Problem, table: JointTable, q: Array, wanted: dict[int, float], packed: Array
+    problem: Problem,
+    table: JointTable,
+    q: Array,
+    wanted: dict[int, float],
+    packed: Array,
+    steps: int | None = None,
 ) -> Solution:
     """
     Move values of q to where they are wanted.
@@ -44,11 +52,14 @@ def drive(
         Place in q, and value [rad or m]; cut at limits.
     packed : ndarray
         Options of the solver; a time budget does not apply.
+    steps : int, optional
+        Most steps on the way; then there are no restarts. None = 1000, or more by the options.
 
     Returns
     -------
     Solution
-        CONVERGED when the loops are closed and all values are reached.
+        CONVERGED when the loops are closed and all values are reached; TIMEOUT when the steps were
+        spent on the way, and q is as far as they have led.
 
     Notes
     -----
@@ -69,15 +80,24 @@ def drive(
     rows[JOINT_TARGET_WEIGHT, places] = 1.0
     # Every step covers up to 0.3 rad or m; the way may be long.
     packed = packed.copy()
-    packed[MAX_ITERATIONS] = max(packed[MAX_ITERATIONS], 1000.0)
+    packed[MAX_ITERATIONS] = max(packed[MAX_ITERATIONS], 1000.0) if steps is None else steps
+    if steps is not None:
+        packed[RESTARTS] = 0.0
     table.move_to_targets(problem.moved, rows, q)
     answers = problem.run(q, rows, packed, 0.0)
-    if np.all(np.abs(q[places] - values) <= NEAR):
+    spent = [answer.iterations for answer in answers]
+    near = bool(np.all(np.abs(q[places] - values) <= NEAR))
+    if near:
+        if steps is not None:
+            packed[MAX_ITERATIONS] = min(steps, CLOSING_STEPS)
         q[places] = values
         rows[JOINT_TARGET_WEIGHT] = 0.0
         rows[JOINT_WINDOW, places] = 0.0
         packed[RESTARTS] = 0.0
-        answers = problem.run(q, rows, packed, 0.0)
+        answers = [
+            answer._replace(iterations=answer.iterations + before)
+            for answer, before in zip(problem.run(q, rows, packed, 0.0), spent, strict=True)
+        ]
     table.follow(q)
     rows[JOINT_WINDOW, places] = locked
     short = ', '.join(
@@ -86,4 +106,7 @@ def drive(
         if q[at] != value
     )
     objection = f'driven joint {short}' if short else ''
-    return Solution(q, answers, perf_counter() - started, objection)
+    solution = Solution(q, answers, perf_counter() - started, objection)
+    if not near and max(spent, default=0) >= packed[MAX_ITERATIONS]:
+        solution.status = Status.TIMEOUT
+    return solution

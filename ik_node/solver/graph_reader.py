@@ -115,13 +115,15 @@ class GraphReader:
     def _refresh(self) -> None:
         """Bring tables up to date with joints and options, if anything changed."""
         read = self._structure
-        if Revision.settings != self._settings_seen:
+        # Counted first: what another thread changes while it is read is read the next time.
+        settings, asks = Revision.settings, Revision.asks
+        if settings != self._settings_seen:
             read.table.refresh()
-            self._settings_seen = Revision.settings
-        asks_changed = Revision.asks != self._asks_seen
+            self._settings_seen = settings
+        asks_changed = asks != self._asks_seen
         if asks_changed:
             read.refresh_asked()
-            self._asks_seen = Revision.asks
+            self._asks_seen = asks
         if asks_changed or self._packed[0] is not self.options:
             self._packed = (self.options, self.options.packed())
             for problem in read.problems.values():
@@ -132,10 +134,11 @@ class GraphReader:
     @property
     def q(self) -> Array:
         """All joint values [rad or m], read from the joints; a copy."""
-        if Revision.values != self._values_seen:
+        values = Revision.values
+        if values != self._values_seen:
             for at, (joint, dof) in enumerate(self.tree.owner):
                 self._q[at] = joint.dof_values[dof]
-            self._values_seen = Revision.values
+            self._values_seen = values
         return self._q.copy()
 
     @q.setter

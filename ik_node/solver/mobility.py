@@ -147,9 +147,11 @@ class Mobility(int):
         return '\n'.join(lines)
 
 
-def mobility_of(solver: Solver, closure_order: Iterable[str] = ()) -> Mobility:
+def mobility_of(
+    solver: Solver, closure_order: Iterable[str] = (), q: Array | None = None
+) -> Mobility:
     """
-    Return the mobility of a graph at its joints' present values.
+    Return the mobility of a graph.
 
     Parameters
     ----------
@@ -158,6 +160,8 @@ def mobility_of(solver: Solver, closure_order: Iterable[str] = ()) -> Mobility:
     closure_order : iterable of str
         Names of closures: which keep their rows where some are redundant. Those not named follow
         in order of discovery.
+    q : ndarray, shape (nq,), optional
+        Configuration [rad or m]; None = the joints' present values.
 
     Notes
     -----
@@ -178,7 +182,8 @@ def mobility_of(solver: Solver, closure_order: Iterable[str] = ()) -> Mobility:
     rows[JOINT_LOWER], rows[JOINT_UPPER] = -np.inf, np.inf
     free = rows[JOINT_WINDOW] > 0.0
     free[[follower for follower, _, _ in table.followers]] = False
-    q = np.array([joint.dof_values[dof] for joint, dof in tree.owner])
+    if q is None:
+        q = np.array([joint.dof_values[dof] for joint, dof in tree.owner])
     loops = []
     for chain in problem.chains:
         _, jacobian, _ = chain.linearise(q, rows, options.packed())

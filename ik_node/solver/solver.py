@@ -218,7 +218,9 @@ class Solver(GraphReader):
         start = self.q if q0 is None else self.checked_q(q0)
         return self._run(problem, start, table.rows, window)
 
-    def drive(self, values: Mapping[str, float], q0: ArrayLike | None = None) -> Solution:
+    def drive(
+        self, values: Mapping[str, float], q0: ArrayLike | None = None, *, steps: int | None = None
+    ) -> Solution:
         """
         Move joints to given values with the loops closed all along the way.
 
@@ -233,11 +235,15 @@ class Solver(GraphReader):
             Value of every driven joint [rad or m]; beyond a limit they stop there.
         q0 : array_like, shape (nq,), optional
             Start; None = the joints' present values. Loops that are open there are closed first.
+        steps : int, optional
+            Most steps on the way, each of up to 0.3 rad or m, without restarts; None = 1000, or
+            `max_iterations` if that is more.
 
         Returns
         -------
         Solution
-            CONVERGED when the loops are closed and the driven joints are where they shall be.
+            CONVERGED when the loops are closed and the driven joints are where they shall be;
+            TIMEOUT when the steps are spent: `q` is on the way, and the next call may go on there.
 
         Raises
         ------
@@ -253,7 +259,7 @@ class Solver(GraphReader):
         start = self.q if q0 is None else self.checked_q(q0)
         table = self._structure.table
         wanted = table.driven(values)
-        return drive(self._problem(()), table, start, wanted, self._packed[1])
+        return drive(self._problem(()), table, start, wanted, self._packed[1], steps)
 
     def prepare(
         self, keys: Iterable[str]

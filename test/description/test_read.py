@@ -100,6 +100,34 @@ def test_several_roots():
     assert all(root.parent is None for root in description.roots)
 
 
+PIN = '<loop_joint name="pin" type="point"><link1 link="b"/><link2 link="world"/></loop_joint>'
+
+
+@pytest.mark.parametrize('root', ['fixed', 'floating'])
+@pytest.mark.parametrize('declared', [True, False])
+def test_closures_on_the_world(root, declared):
+    """The link `world` stands still, declared or not; the robot floats beside it."""
+    text = ARM.replace('</robot>', '<link name="world"/></robot>' if declared else '</robot>')
+    description = read_description(text.replace('</robot>', f'{PIN}</robot>'), root=root)
+    closure = description.closures['pin']
+    assert closure.parent is description.links['world']
+    assert closure.parent.parent is None
+    assert closure.parent in description.roots
+    assert description.root is not closure.parent
+    assert description.links['a'].parent is description.joints.get('__world_joint__')
+    assert len(description.joint_order) == (1 if root == 'fixed' else 2)
+    noted = 'closure \'pin\': the link "world" is not declared; it is taken for the world'
+    assert any(note.startswith(noted) for note in description.notes) == (not declared)
+
+
+def test_a_robot_whose_only_root_is_called_world_floats():
+    """There is nothing else that could."""
+    text = ARM.replace('"a"', '"world"').replace('</robot>', f'{PIN}</robot>')
+    description = read_description(text, root='floating')
+    assert [root.name for root in description.roots] == ['__world_joint__']
+    assert description.root.child is description.links['world']
+
+
 def test_a_taken_world_joint_name():
     """A robot that has a joint of that name cannot float."""
     text = robot('ab', joint('__world_joint__', 'a', 'b'))

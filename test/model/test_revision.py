@@ -1,6 +1,10 @@
 """What counts as a change of settings, of values, and of the graph."""
 
+import sys
+import threading
+
 from ik_node.errors import TopologyError
+from ik_node.kernels.layout import JOINT_UPPER
 from ik_node.model.closure import Closure
 from ik_node.model.dof import DOF
 from ik_node.model.goal import Goal
@@ -8,6 +12,7 @@ from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 from ik_node.model.revision import Revision
 from ik_node.model.topology import save_rest_pose
+from ik_node.solver import Solver
 import pytest
 
 
@@ -154,3 +159,46 @@ def test_what_a_frame_is(robot, frame, link, joint, goal):
     """A goal is a joint, a closure a joint but no goal."""
     found = getattr(robot, frame)
     assert [found.is_link, found.is_joint, found.is_goal] == [bool(x) for x in (link, joint, goal)]
+
+
+def test_threads_count_at_once(robot):
+    """No change is lost: a solver would miss one."""
+    before, interval = Revision.settings, sys.getswitchinterval()
+
+    def change(joint):
+        for _ in range(2000):
+            joint.target_set = True
+            joint.set_target_value('EZ', 0.0)
+
+    change(robot.hip)
+    each = Revision.settings - before
+    threads = [threading.Thread(target=change, args=[j]) for j in (robot.hip, robot.knee) * 2]
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert each >= 2000
+    assert Revision.settings - before == 5 * each
+
+
+def test_a_change_while_it_is_read_is_read_the_next_time(robot, monkeypatch):
+    """As by another thread, after the joint's table was read and before that was noted."""
+    solver = Solver(robot.base)
+    table = solver._structure.table
+    read = table.refresh
+
+    def changed_meanwhile():
+        read()
+        monkeypatch.undo()
+        robot.hip.set_max_limit('EZ', 0.25)
+
+    monkeypatch.setattr(table, 'refresh', changed_meanwhile)
+    robot.hip.set_max_limit('EZ', 0.5)
+    for _ in range(2):
+        solver.solve_pose({})
+    hip = solver.joint_names.index('hip')
+    assert table.rows[JOINT_UPPER, hip] == 0.25

@@ -143,6 +143,10 @@ class Moving:
             outcome = self.tick()
         return outcome
 
+    def mobility(self) -> int:
+        """Return the degrees of freedom where the robot is."""
+        return self.model.mobility_count.at(self.tracker.q)
+
     def value(self, joint: str, q: Any = None) -> float:
         """Return a joint's value, the present one unless told."""
         q = self.tracker.q if q is None else q

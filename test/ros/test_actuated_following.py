@@ -1,9 +1,13 @@
 """Measured motors, solved passive joints: the forward kinematics of parallel robots."""
 
+from fourbar_urdf import FOURBAR
+from ik_node.ros.drive_steps import drive_steps, MOST_STEPS, STEP_TIME
 import numpy as np
 import pytest
 
 LEGS = [f'leg{number}' for number in range(6)]
+# Steps that close the loops at the end of a drive, in a tick.
+CLOSING = 40
 
 
 @pytest.fixture
@@ -85,7 +89,9 @@ def test_vain_attempts_are_not_repeated(fivebar, monkeypatch):
     """The same impossible values again cost no solve, until something changes."""
     solver, calls = fivebar.model.solver, []
     drive = solver.drive
-    monkeypatch.setattr(solver, 'drive', lambda *words: calls.append(words) or drive(*words))
+    monkeypatch.setattr(
+        solver, 'drive', lambda *words, **more: calls.append(words) or drive(*words, **more)
+    )
     fivebar.measure(left_shoulder=1.3, right_shoulder=0.0)
     first, _ = fivebar.tick()
     report, _ = fivebar.ticks(5)
@@ -184,3 +190,101 @@ def test_velocity_limits_may_be_kept(fivebar):
             break
         assert report.under_way
     assert (fivebar.value('left_shoulder'), fivebar.value('right_shoulder')) == (0.4, -0.2)
+
+
+# A crank that turns for ever, and moves a rocker.
+CRANK = FOURBAR.replace('name="drive" type="revolute"', 'name="drive" type="continuous"')
+
+
+def test_a_long_way_takes_several_ticks(moving):
+    """Turns of the crank since the motor was zero: it is held, told, and gone on with."""
+    crank = moving(CRANK, state_source='actuated', actuated_joints=('drive',), rate=1000.0)
+    steps = drive_steps(crank.model, crank.settings)
+    assert steps == 100
+    crank.measure(drive=100.0)
+    reports = []
+    while not (reports and reports[-1].converged):
+        before = crank.tracker.q
+        report, _ = crank.tick(0.001)
+        reports.append(report)
+        if report.held:
+            assert 'on a way to the measured values that takes more than a tick' in report.held
+            assert report.q is before
+        assert report.solution.iterations <= steps + CLOSING
+        assert len(reports) < 12
+    assert len(reports) > 2
+    assert crank.value('drive') == 100.0
+    crank.watched.check_q(report.q)
+    # The same branch: the rocker has not turned.
+    assert abs(crank.value('rock') - crank.value('rock', crank.model.q_start)) < 1.6
+
+
+def test_a_way_is_not_gone_on_with_for_ever(moving, monkeypatch):
+    """Where no step gets there, a thousand are tried in all."""
+    crank = moving(CRANK, state_source='actuated', actuated_joints=('drive',), rate=1000.0)
+    solver, calls = crank.model.solver, []
+    drive = solver.drive
+    monkeypatch.setattr(
+        solver, 'drive', lambda *words, **more: calls.append(words) or drive(*words, **more)
+    )
+    crank.measure(drive=700.0)
+    report, _ = crank.ticks(30)
+    assert 'takes more than a tick' in report.held
+    assert len(calls) == MOST_STEPS / drive_steps(crank.model, crank.settings)
+    crank.measure(drive=0.5)
+    assert crank.tick()[0].converged
+
+
+@pytest.mark.parametrize('rate', [100.0, 250.0, 1000.0])
+def test_a_tick_is_not_spent_on_the_impossible(moving, rate):
+    """Lengths at random, other ones in every tick: no more steps than a tick has room for."""
+    hexapod = moving('hexapod', state_source='actuated', rate=rate)
+    most = drive_steps(hexapod.model, hexapod.settings) + CLOSING
+    assert most * STEP_TIME * len(hexapod.model.joint_names) < max(1.5 / rate, 4e-3)
+    rng = np.random.default_rng(1)
+    held = 0
+    for _ in range(150):
+        hexapod.measure(**dict(zip(LEGS, rng.uniform(-0.02, 0.02, 6).tolist(), strict=True)))
+        report, _ = hexapod.tick(1.0 / rate)
+        hexapod.watched.check_q(report.q)
+        assert report.solution.iterations <= most
+        held += bool(report.held)
+    assert held > 100
+
+
+HINGES = [
+    f'{leg}_{joint}'
+    for leg in ('front_left', 'front_right', 'rear_left', 'rear_right')
+    for joint in ('hip', 'thigh', 'knee')
+]
+
+
+def test_more_motors_than_degrees_of_freedom(moving):
+    """Twelve noisy hinges of a standing walker: the body's six come out, with closed loops."""
+    walker = moving('walker', state_source='actuated')
+    model, rng = walker.model, np.random.default_rng(0)
+    assert len(walker.motion.roles.actuated) == 12 > model.mobility
+    q = model.q_start
+    home = model.robot.forward(q, 'body_link')[:3, 3]
+    misfits = []
+    for step in range(40):
+        place = home + 0.02 * np.array([np.sin(0.2 * step), 1 - np.cos(0.2 * step), 0.0])
+        q = model.solver.solve_pose({'body_link': (place, (0, 0, 0, 1))}, q).q
+        exact = {hinge: walker.value(hinge, q) for hinge in HINGES}
+        noise = dict(zip(HINGES, rng.normal(0.0, 1e-3, 12).tolist(), strict=True))
+        walker.measure(**{hinge: exact[hinge] + noise[hinge] for hinge in HINGES})
+        report, _ = walker.tick()
+        assert report.converged
+        (note,) = report.notes
+        assert note.startswith('the motors contradict each other: ')
+        walker.watched.check_q(report.q)
+        misfits.append(model.robot.forward(report.q, 'body_link')[:3, 3] - place)
+    # No farther than one hinge's noise would move it.
+    assert np.abs(misfits).max() < 2e-3
+    # Without noise there is nothing to note.
+    walker.measure(**exact)
+    assert walker.tick()[0].notes == ()
+    # One hinge that is wrong is not covered up.
+    walker.measure(front_left_knee=exact['front_left_knee'] + 0.5)
+    report, _ = walker.tick()
+    assert 'no assembly has the measured values' in report.held

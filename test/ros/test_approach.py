@@ -76,7 +76,7 @@ def test_another_branch_is_no_way(fivebar):
 def test_a_solver_that_refuses_is_quoted(fivebar, monkeypatch):
     """An error of the library is the reason."""
 
-    def drive(values, q0):
+    def drive(values, q0, steps):
         raise TopologyError('no such way')
 
     monkeypatch.setattr(fivebar.model.solver, 'drive', drive)
@@ -88,7 +88,9 @@ def test_an_open_answer_is_never_taken(fivebar, monkeypatch):
     """What does not close the loop is tried shorter, and given up."""
     model, tried = fivebar.model, []
     wanted = driven(fivebar, left_shoulder=0.5)
-    monkeypatch.setattr(model.solver, 'drive', lambda values, q0: tried.append(q0) or open_at(q0))
+    monkeypatch.setattr(
+        model.solver, 'drive', lambda values, q0, steps: tried.append(q0) or open_at(q0)
+    )
     q, reason = approach(model, model.q_start, wanted, np.full(4, 0.02), OPTIONS)
     assert q is model.q_start
     assert 'loop pin is open by 0.1 m' in reason

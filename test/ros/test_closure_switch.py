@@ -152,6 +152,47 @@ def test_reset_leaves_it_released(hexapod):
     assert report.q == pytest.approx(hexapod.model.q_start, abs=1e-9)
 
 
+GRASP = """
+closures:
+  - {name: pin, frame_a: {link: left_fore_link, xyz: [0.24, 0, 0.012]}, type: hinge,
+     frame_b: {link: right_fore_link, xyz: [0.24, 0, 0]}, enabled: false}
+"""
+
+
+def test_what_the_description_releases_is_released(moving):
+    """`enabled: false` holds nothing until it is made, and again after a reset."""
+    arms = moving('fivebar', closures=GRASP)
+    start = arms.model.q_start
+    assert arms.motion.closures.released == {'pin'}
+    assert arms.mobility() == 4
+    report, _ = arms.tick()
+    assert report.q.tolist() == start.tolist()
+    arms.configure(joint_targets='{left_shoulder: 0.3}')
+    assert arms.watched.gap('pin', arms.ticks(50)[0].q) > 0.01
+    arms.configure(joint_targets='')
+    assert arms.motion.make_closure(arms.tracker, 'pin', arms.settings) == ''
+    arms.ticks(200)
+    assert arms.motion.closures.released == set()
+    assert arms.mobility() == 2
+    arms.watched.check_q(arms.tracker.q)
+    arms.motion.reset(arms.tracker)
+    assert arms.motion.closures.released == {'pin'}
+    report, _ = arms.tick()
+    assert report.held == ''
+    assert report.q.tolist() == start.tolist()
+
+
+def test_mobility_of_what_holds(hexapod):
+    """It counts the loops as they are now, and the joints that are locked."""
+    assert hexapod.mobility() == 6
+    hexapod.motion.closures.release(hexapod.model, BALL)
+    assert hexapod.mobility() == 9
+    hexapod.configure(locked_joints=('leg0',))
+    assert hexapod.mobility() == 8
+    hexapod.configure(locked_joints=())
+    assert hexapod.mobility() == 9
+
+
 def test_a_made_closure_is_not_made_again(hexapod):
     """Making what holds is no error and moves nothing."""
     assert hexapod.motion.make_closure(hexapod.tracker, BALL, hexapod.settings) == ''

@@ -18,7 +18,7 @@ class NodeDouble:
     def __init__(self):
         self.topics = {}
 
-    def create_publisher(self, kind, topic, depth):
+    def create_publisher(self, kind, topic, depth, event_callbacks):
         """Create."""
         self.topics[topic] = []
         self.last = topic

@@ -2,6 +2,7 @@
 
 from ik_node import load_robot
 from ik_node.ros.demo_watch import DemoWatch
+import numpy as np
 import pytest
 
 GOALS = {'platform': 'platform_link'}
@@ -35,6 +36,24 @@ def test_closed_loops_and_a_met_goal(robot, watch):
     assert 'solve 0.100 ms' in line
     assert number(line, 'loops <= ') < 1e-6
     assert number(line, 'goal <= ') < 1e-9
+
+
+@pytest.mark.parametrize(
+    ('dof', 'metres', 'radians'),
+    [('X Y Z EX EY EZ', 5.0, 0.3), ('X Z', 3.0, 0.0), ('Y EZ', 4.0, 0.3), ('EX EY', 0.0, 0.0)],
+)
+def test_axes_that_are_asked_for(robot, dof, metres, radians):
+    """The others may be anywhere."""
+    watch = DemoWatch(robot, GOALS, {'platform': dof})
+    goal = robot.forward(robot.q, 'platform_link').copy()
+    turn = [[np.cos(0.3), -np.sin(0.3), 0.0], [np.sin(0.3), np.cos(0.3), 0.0], [0.0, 0.0, 1.0]]
+    goal[:3, :3] = np.array(turn) @ goal[:3, :3]
+    goal[:3, 3] += (3.0, 4.0, 0.0)
+    watch.sent('platform', goal)
+    watch.saw_joints(robot.joint_names, robot.q.tolist())
+    line = watch.line(1.0, 1.0)
+    assert number(line, 'goal <= ') == pytest.approx(metres)
+    assert float(line.split(' rad')[0].split()[-1]) == pytest.approx(radians)
 
 
 def test_an_open_loop_is_seen(robot, watch):

@@ -123,7 +123,17 @@ def huge_tree(text):
     return text.replace('</robot>', f'{"".join(links)}</robot>')
 
 
-@pytest.mark.parametrize('make', [huge_garbage, huge_comment, huge_tree])
+def huge_robot(text):
+    """Return the robot with so many links that reading them would take long."""
+    links = [
+        f'<link name="fixed{k}"/><joint name="bolt{k}" type="fixed">'
+        f'<parent link="base_link"/><child link="fixed{k}"/></joint>'
+        for k in range(HUGE // 100)
+    ]
+    return text.replace('</robot>', f'{"".join(links)}</robot>')
+
+
+@pytest.mark.parametrize('make', [huge_garbage, huge_comment, huge_tree, huge_robot])
 def test_huge(drill, urdf, make):
     """Five megabytes are loaded or refused, and the motion goes on meanwhile."""
     back(drill, urdf)
@@ -133,6 +143,9 @@ def test_huge(drill, urdf, make):
     drill.circle(meanwhile={5: lambda: answered.append(describe(drill, text))})
     drill.wait(answered[0], 'an answer to the description')
     drill.flows(20)
+    if make is huge_robot:
+        drill.wait(lambda: 'links; a node takes a robot of at most' in drill.row('model'), 'why')
+        drill.circle(5)
 
 
 def test_another_robot_in_motion(drill, urdf):

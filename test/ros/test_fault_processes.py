@@ -34,9 +34,13 @@ def test_killed_and_restarted(drill):
 
 
 def test_two_nodes_of_one_name(drill):
-    """Both work on the same goals and publish good states; one that dies takes nothing along."""
+    """Both publish good states and say that there are two; one dies and takes nothing along."""
     drill.start(name='twin')
     drill.wait(lambda: 'ready: robot' in drill.graph.log('twin'), 'the other node')
+    words = 'another node is called /ik_node'
+    for name in ('node', 'twin'):
+        drill.wait(lambda: words in drill.graph.log(name), f'the warning of {name}')  # noqa: B023
+    drill.wait(lambda: words in drill.row('name'), 'the diagnostic')
     drill.circle(50)
     drill.flows(20)
     assert drill.graph.end('twin', signal.SIGKILL) == -signal.SIGKILL

@@ -3,6 +3,7 @@
 from ik_node.model.rotation import quat_from_euler
 from ik_node.robot import load_robot
 from ik_node.ros.floating_base import base_poses, root_frame
+import numpy as np
 import pytest
 
 ARM = """<robot name="arm"><link name="{root}"/><link name="tip"/>
@@ -39,3 +40,17 @@ def test_every_root_floats():
     poses = base_poses(robot, q)
     assert poses['box'][0] == pytest.approx((0.0, 0.0, 0.5))
     assert list(poses) == ['base', 'box']
+
+
+def test_a_link_that_is_the_world():
+    """Closures may be on it: it stands still, and is the frame that poses count in."""
+    pin = (
+        '<loop_joint name="pin" type="point"><link1 link="tip"/><link2 link="world"/></loop_joint>'
+    )
+    text = ARM.format(root='base').replace('</robot>', f'{pin}</robot>')
+    robot = load_robot(text, root='floating')
+    assert root_frame(robot) == 'world'
+    assert robot.forward(robot.q, 'world').tolist() == np.eye(4).tolist()
+    assert list(base_poses(robot, robot.q)) == ['base']
+    assert robot.mobility == 4
+    assert root_frame(load_robot(text)) == 'base'

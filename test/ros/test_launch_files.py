@@ -12,17 +12,10 @@ import yaml
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 FILES = sorted(path.name for path in (REPOSITORY / 'launch').iterdir() if path.is_file())
-ARGUMENTS = {
-    'description',
-    'closures',
-    'params_file',
-    'namespace',
-    'use_sim_time',
-    'rviz',
-    'rviz_config',
-    'fixed_frame',
-    'goal',
-    'viewer',
+LOOKING = {'namespace', 'use_sim_time', 'rviz', 'rviz_config', 'fixed_frame', 'goal', 'viewer'}
+GENERAL = {
+    'ik_node.launch.py': {'description', 'closures', 'params_file', *LOOKING},
+    'view.launch.py': LOOKING,
 }
 
 
@@ -32,8 +25,8 @@ def syntax(name):
 
 
 def test_which_files_there_are():
-    """One for any robot, and one for each of ours."""
-    assert {*FILES} == {'ik_node.launch.py', *(f'{name}.launch.py' for name in NAMES)}
+    """One for any robot, one that looks at what runs, and one for each of ours."""
+    assert {*FILES} == {*GENERAL, *(f'{name}.launch.py' for name in NAMES)}
 
 
 @pytest.mark.parametrize('name', FILES)
@@ -56,14 +49,15 @@ def test_file_of_a_robot_says_its_name(name):
         assert f'ik_node/goals/{goal}' in ast.get_docstring(tree)
 
 
-def test_arguments_of_the_general_file():
+@pytest.mark.parametrize('name', GENERAL)
+def test_arguments_of_the_general_files(name):
     """Each is a name, a default and a sentence."""
     (found,) = (
         node.value.elts
-        for node in syntax('ik_node.launch.py').body
+        for node in syntax(name).body
         if isinstance(node, ast.Assign) and node.targets[0].id == 'ARGUMENTS'
     )
-    assert {argument.elts[0].value for argument in found} == ARGUMENTS
+    assert {argument.elts[0].value for argument in found} == GENERAL[name]
     for argument in found:
         assert len(argument.elts) == 3
         about = ast.literal_eval(argument.elts[2])
@@ -77,7 +71,7 @@ def test_named_files_are_there(repository):
     texts.append((repository / 'ik_node/gallery/launch_item.py').read_text())
     ends = r"'(\w+\.(?:yaml|rviz|urdf|launch\.py))'"
     named = {name for text in texts for name in re.findall(ends, text)}
-    assert named == {'ik_node.yaml', 'ik_node.rviz', 'ik_node.launch.py'}
+    assert named == {'ik_node.yaml', 'ik_node.rviz', *GENERAL}
     assert not [name for name in named if not list(repository.glob(f'*/{name}'))]
     for name in NAMES:
         assert (repository / 'config' / f'{name}.yaml').is_file()
@@ -113,7 +107,7 @@ def test_parameters_are_parameters(repository, name):
 
 
 def test_what_rviz_shows(repository):
-    """The robot, frames, markers, a goal and where it is; topics follow a namespace."""
+    """The robot, frames, markers, goals to drag, and where one is; topics follow a namespace."""
     config = yaml.safe_load((repository / 'config' / 'ik_node.rviz').read_text())
     displays = config['Visualization Manager']['Displays']
     topics = {}
@@ -129,4 +123,7 @@ def test_what_rviz_shows(repository):
         'Goal': ('Pose', 'goal'),
         'Reached': ('Pose', 'reached'),
     }
+    (dragged,) = (each for each in displays if 'Interactive' in each['Class'])
+    assert dragged['Class'] == 'rviz_default_plugins/InteractiveMarkers'
+    assert dragged['Interactive Markers Namespace'] == 'ik_node/goal_markers'
     assert 'rviz_default_plugins/TF' in [display['Class'] for display in displays]

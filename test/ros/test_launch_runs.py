@@ -1,5 +1,6 @@
 """The launch files, run by ROS 2's launch with real nodes, where launch is installed."""
 
+from importlib.util import find_spec
 import os
 import re
 import runpy
@@ -116,8 +117,33 @@ def test_a_robot_is_launched(repository, launched, name):
     assert f'-r goal:=ik_node/goals/{goal} -r reached:=ik_node/reached/{goal}' in log
     root = 'ground_link' if name == 'walker' else 'base_link'
     assert f'ik_node.rviz --fixed-frame {root} ' in log
+    assert 'markers.interactive is set' in log or find_spec('interactive_markers')
     assert 'comes without its viewer' in log or ' view --ros' in log
     assert '[ik_node-1]: process has finished cleanly' in log
+
+
+def test_a_node_that_runs_is_looked_at(repository, launched):
+    """Only RViz is started, in the node's namespace, with the goal that it is told."""
+    words = ('namespace:=left', 'goal:=hand', 'fixed_frame:=world', 'viewer:=true')
+    code, log = launched(
+        repository / 'launch' / 'view.launch.py', *words, until=('-r reached:=', 'view')
+    )
+    assert code == 0
+    assert 'ik_node.rviz --fixed-frame world ' in log
+    assert '-r __ns:=/left' in log
+    assert '-r goal:=ik_node/goals/hand -r reached:=ik_node/reached/hand' in log
+    assert 'comes without its viewer' in log or ' view --ros' in log
+    assert '[rviz2-1]: process has finished cleanly' in log
+
+
+def test_nothing_to_look_with(repository, launched, tmp_path):
+    """Without RViz its package is named; with rviz:=false nothing is wrong."""
+    (tmp_path / 'share/ament_index/resource_index/packages/rviz2').unlink()
+    path = repository / 'launch' / 'view.launch.py'
+    code, log = launched(path)
+    assert code == 1
+    assert "package 'rviz2' not found" in log
+    assert launched(path, 'rviz:=false')[0] == 0
 
 
 @pytest.mark.parametrize('name', ['ik_node', *NAMES])

@@ -1,6 +1,7 @@
 """From a description to a model that can tick."""
 
 from ik_node.errors import DescriptionError, IkError, OptionError, TopologyError
+from ik_node.ros import size_limits
 from ik_node.ros.load_model import check_settings, load_model
 from ik_node.ros.model_request import ModelRequest
 from ik_node.ros.settings import Settings
@@ -107,6 +108,24 @@ def test_parameters_that_name_no_joint_of_the_robot(urdf, values, words):
     """The description is refused, with the parameter and the joints there are."""
     with pytest.raises(OptionError, match=f'{words}.*left_shoulder'):
         load_model(joint_request(urdf('fivebar'), **values))
+
+
+def test_a_huge_robot_is_refused(monkeypatch):
+    """Before it is read, or before its loops are closed; the most that is allowed is not."""
+    monkeypatch.setattr(size_limits, 'MOST_LINKS', 5)
+    monkeypatch.setattr(size_limits, 'MOST_LOOPS', 1)
+    joint = (
+        '<joint name="j{0}" type="continuous"><parent link="l0"/><child link="l{0}"/></joint>'
+        '<loop_joint name="p{0}" type="spherical"><link1 link="l{0}"/><link2 link="l0"/>'
+        '</loop_joint>'
+    )
+    links = ''.join(f'<link name="l{number}"/>\n<link1/>' for number in range(5))
+    text = f'<robot name="r">{links}{joint.format(1)}</robot>'
+    assert load_model(request(text)).joint_names == ('j1',)
+    with pytest.raises(DescriptionError, match='6 links; a node takes a robot of at most 5'):
+        load_model(request(text.replace('</robot>', '<link\nname="l6"/></robot>')))
+    with pytest.raises(DescriptionError, match='2 loops; a node takes a robot of at most 1'):
+        load_model(request(text.replace('</robot>', f'{joint.format(2)}</robot>')))
 
 
 def test_floating_root(urdf):

@@ -52,6 +52,13 @@ def place(graph):
     return graph.hexapod.robot.forward(q, PLATFORM)[:3, 3]
 
 
+def last_error(graph):
+    """Return what /diagnostics keeps of the last answer that was not passed on."""
+    row = graph.diagnostics.get('ik_node: ticks')
+    values = {} if row is None else {pair.key: pair.value for pair in row.values}
+    return values.get('last_error', '')
+
+
 def told(graph):
     """Return where the node says that the platform is."""
     point = graph.reached[-1].pose.position if graph.reached else None
@@ -109,6 +116,7 @@ def test_impossible_lengths_are_held_and_told(hexapod, leg, length):
     assert np.linalg.norm(place(hexapod) - wanted) < 1e-6
     hexapod.measure(**values)
     hexapod.wait(lambda: hexapod.last_status().startswith('CONVERGED'), 'CONVERGED')
+    hexapod.wait(lambda: f'{leg} stopped at' in last_error(hexapod), 'the last error')
 
 
 def test_stale_lengths(hexapod):

@@ -1,8 +1,14 @@
 """How the process starts and ends."""
 
+import os
 import signal
+import subprocess
+import sys
+import time
 
+from ik_node.gallery import gallery_item, NAMES
 import pytest
+import yaml
 
 pytest.importorskip('rclpy')
 
@@ -29,6 +35,52 @@ def test_ends_cleanly_while_it_waits(graph, number):
     assert 'Traceback' not in graph.log()
 
 
+def test_a_second_signal_is_no_matter(graph):
+    """Launch sends one to the process group, and another one of its own."""
+    process = graph.start_node()
+    graph.wait(lambda: 'waiting for' in graph.log(), 'the first log line')
+    os.killpg(process.pid, signal.SIGINT)
+    time.sleep(0.02)
+    assert graph.end('node') == 0
+    assert 'Traceback' not in graph.log()
+
+
+# Runs the node's entry, or the command line's, with one import that takes for ever.
+SLOW = """
+import sys, time
+class Slow:
+    def find_spec(self, name, path=None, target=None):
+        if name == sys.argv[1]:
+            print('importing', name, flush=True)
+            for _ in range(10000):
+                time.sleep(0.01)
+sys.meta_path.insert(0, Slow())
+if sys.argv[2] == 'ros':
+    from ik_node.ros.main import main
+    sys.exit(main(['ik_node']))
+from ik_node.cli.main import main
+sys.exit(main(['node', '--ros-args']))
+"""
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ('module', 'entry'), [('rclpy', 'ros'), ('numba', 'ros'), ('numpy', 'cli'), ('numba', 'cli')]
+)
+def test_ends_cleanly_while_it_loads(number, module, entry):
+    """In the midst of an import, too: exit code 0 and no traceback."""
+    process = subprocess.Popen(
+        [sys.executable, '-c', SLOW, module, entry],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert process.stdout.readline() == f'importing {module}\n'
+    process.send_signal(number)
+    assert process.communicate(timeout=30)[0] == ''
+    assert process.returncode == 0
+
+
 @pytest.mark.parametrize(
     ('words', 'reason'),
     [
@@ -46,6 +98,29 @@ def test_bad_start_is_one_fatal_line(graph, words, reason):
     assert process.wait(60) == 2
     graph.processes.clear()
     assert reason in graph.log()
+    assert 'Traceback' not in graph.log()
+
+
+@pytest.mark.parametrize(
+    ('line', 'words'),
+    [
+        ('goals: {pen: {link: pen_link, dof: Y}}', 'goals.pen.dof: True is not allowed'),
+        ('goals: {pen: {link: N}}', 'goals.pen.link: False is not allowed'),
+        ('goals: {pen: {link: on}}', 'goals.pen.link: True is not allowed'),
+        ('locked_joints: [y, n]', 'locked_joints: [True, False] is not allowed'),
+        ('base_frame: 1', 'base_frame: 1 is not allowed'),
+    ],
+)
+def test_what_ros_takes_for_no_text(graph, tmp_path, line, words):
+    """A lone Y in a parameters file comes as true: the fatal line says to quote it."""
+    parameters = tmp_path / 'parameters.yaml'
+    parameters.write_text(f'/**:\n  ros__parameters:\n    goal_names: [pen]\n    {line}\n')
+    words_of_ros = ('--ros-args', '--params-file', str(parameters))
+    process = graph.start('node', 'ik_node', 'node', *words_of_ros)
+    assert process.wait(60) == 2
+    graph.processes.clear()
+    assert words in graph.log()
+    assert "in quotes, as 'Y': without them ROS reads Y" in graph.log()
     assert 'Traceback' not in graph.log()
 
 
@@ -86,9 +161,22 @@ def test_a_description_that_does_not_fit_the_parameters(graph, urdf):
     graph.wait(lambda: graph.joint_states, 'joint states')
 
 
-def test_demo(graph):
+@pytest.mark.parametrize('name', NAMES)
+def test_demo_asks_what_the_gallery_says(name):
+    """The node is told rate, goals, links and axes, as config/NAME.yaml tells them."""
+    from ik_node.ros.demo import node_words
+
+    item = gallery_item(name)
+    words = node_words(item, 250.0)
+    assert words[::2] == ['-p'] * (len(words) // 2)
+    values = {key: yaml.safe_load(text) for key, text in (w.split(':=') for w in words[1::2])}
+    assert values == {'rate': 250.0, **item.parameters}
+
+
+@pytest.mark.parametrize('name', ['hexapod', 'gripper'])
+def test_demo(graph, name):
     """The demo runs its three processes, prints a line a second and ends with exit code 0."""
-    process = graph.start('demo', 'ik_node', 'demo', 'hexapod', '--seconds', '2.5')
+    process = graph.start('demo', 'ik_node', 'demo', name, '--seconds', '2.5')
     assert process.wait(120) == 0, graph.log('demo')
     lines = [line for line in graph.log('demo').splitlines() if ' Hz ' in line]
     assert len(lines) >= 2

@@ -2,13 +2,16 @@
 
 import dataclasses
 import math
+import re
 
 from ik_node.errors import OptionError
+from ik_node.model.link import Link
 from ik_node.ros.joint_settings import JointSettings
 from ik_node.ros.parameter_spec import ParameterSpec
 from ik_node.ros.parameter_text import help_text, yaml_text, yaml_value
 from ik_node.ros.parameters import parameter_table, solver_parameters
 from ik_node.ros.settings import Settings
+from ik_node.scene import IKRootsHelper
 from ik_node.solver import SolverOptions
 import pytest
 
@@ -86,6 +89,33 @@ def test_values_are_refused(name, value, allowed):
         spec.check(value)
 
 
+@pytest.mark.parametrize(
+    ('name', 'value'),
+    [
+        ('goals.<name>.dof', True),
+        ('goals.<name>.link', False),
+        ('goals.<name>.link', 7),
+        ('goal_names', [True, False]),
+        ('locked_joints', [1.5]),
+        ('on_stale', True),
+    ],
+)
+def test_what_was_not_quoted_is_told(name, value):
+    """ROS has read a text as something else: the message says to quote it."""
+    spec = next(spec for spec in parameter_table() if spec.name == name)
+    with pytest.raises(OptionError, match=f'{name}.*{re.escape(repr(value))}.* in quotes, as'):
+        spec.check(value)
+
+
+@pytest.mark.parametrize(('name', 'value'), [('rate', True), ('goals.<name>.enabled', 1)])
+def test_numbers_are_not_to_be_quoted(name, value):
+    """Only a text can be."""
+    spec = next(spec for spec in parameter_table() if spec.name == name)
+    with pytest.raises(OptionError) as caught:
+        spec.check(value)
+    assert 'quotes' not in str(caught.value)
+
+
 def test_settings_hold_goals_of_goal_names_only():
     """Goals come from goal_names; those without a link wait."""
     settings = Settings.from_values(
@@ -116,6 +146,11 @@ def test_settings_hold_goals_of_goal_names_only():
         ({'joint_targets': '{'}, 'joint_targets'),
         ({'root': 'loose'}, 'fixed or floating'),
         ({'output.type': 'all'}, 'none or joint_trajectory or commands or both'),
+        ({'markers.layers': 'axes paint'}, 'markers.layers: .* some of frames links axes'),
+        ({'markers.color': 'red'}, "markers.color: 'red' .*; allowed: '#rrggbb'"),
+        ({'markers.rate': 0.0}, 'markers.rate: .* from 0.1'),
+        ({'markers.scale': -1.0}, 'markers.scale: .* from 0 to 1000 m'),
+        ({'markers.draw_through': 1.5}, 'markers.draw_through: .* from 0 to 1'),
     ],
 )
 def test_settings_refuse(values, words):
@@ -137,6 +172,27 @@ def test_settings_about_joints():
             'joint_targets': '{e: -2}',
         }
     ).joints == JointSettings(('a',), ('b',), ('c',), {'d': 1.0}, {'e': -2.0})
+
+
+def test_settings_about_markers():
+    """They are applied to what draws; empty and zero stand for the robot's own."""
+    helper = IKRootsHelper(Link())
+    Settings.from_values({}).markers.apply(helper)
+    assert helper.layers == {'frames', 'axes', 'limits', 'closures', 'goals'}
+    size = helper.joint_scale
+    values = {
+        'markers.layers': 'links labels',
+        'markers.scale': 0.5,
+        'markers.color': '#ff0000',
+        'markers.draw_through': 0.25,
+        'markers.rate': 4,
+    }
+    settings = Settings.from_values(values).markers
+    settings.apply(helper)
+    assert helper.layers == {'links', 'labels'}
+    assert (helper.joint_scale, settings.period) == (0.5, 0.25)
+    Settings.from_values({}).markers.apply(helper)
+    assert helper.joint_scale == size
 
 
 def test_goal_structure_changes_only_with_what_is_solved():
@@ -162,7 +218,7 @@ def test_yaml_reads_back(repository):
     """A YAML parser finds every default of the right type."""
     yaml = pytest.importorskip('yaml')
     values = yaml.safe_load(yaml_text())['/**']['ros__parameters']
-    for group in ('solver', 'output'):
+    for group in ('solver', 'output', 'markers'):
         values.update({f'{group}.{key}': value for key, value in values.pop(group).items()})
     for spec in parameter_table():
         if '<name>' not in spec.name:

@@ -3,6 +3,7 @@
 from types import SimpleNamespace as Data
 
 from ik_node.errors import ShapeError
+from ik_node.model.revision import Revision
 from ik_node.ros.loaded_model import LoadedModel
 from ik_node.ros.model_request import ModelRequest
 from ik_node.ros.settings import Settings
@@ -22,7 +23,7 @@ class SolverDouble:
         self.errors = CLOSED
         self.asked = []
 
-    def drive(self, values, q0):
+    def drive(self, values, q0, steps):
         """Say that it went where it was told to go."""
         self.wanted = dict(values)
         closed = {name: Data(position=0.0, orientation=0.0) for name in CLOSED}
@@ -51,7 +52,6 @@ def model(solver=None, names=('a', 'b'), text='one', start=(0.1, 0.2)):
         lower=np.full(2, -1.0),
         upper=np.full(2, 1.0),
         max_velocity=np.array([2.0, np.inf]),
-        mobility=2,
     )
 
 
@@ -201,3 +201,68 @@ def test_the_same_robot_with_other_goals_holds_where_it_is(tracker, solver):
     tick(tracker, 1.0)
     tracker.replace_model(model(SolverDouble()))
     assert tracker.hold(2.0, 'paused').q.tolist() == [0.3, 0.3]
+
+
+STANDING = {'hand': ((0.1, 0.2, 0.3), (0.0, 0.0, 0.0, 1.0))}
+MOVED = {'hand': ((0.1, 0.2, 0.4), (0.0, 0.0, 0.0, 1.0))}
+
+
+def settle(tracker, settings):
+    """Tick until the answer to the standing goal has come twice."""
+    for now in (1.0, 2.0):
+        tracker.tick(STANDING, None, settings, now)
+
+
+def test_a_goal_that_stands_is_not_solved_for_again(tracker, solver):
+    """Once the answer stays the same it is told, at rest, without asking."""
+    settings = Settings.from_values({})
+    settle(tracker, settings)
+    for now in (3.0, 4.0):
+        report = tracker.tick(dict(STANDING), None, settings, now, ('note',))
+        assert report.q.tolist() == [0.0, 0.0]
+        assert report.velocity.tolist() == [0.0, 0.0]
+        assert report.converged
+        assert (report.goals, report.notes) == (STANDING, ('note',))
+    assert len(solver.asked) == 2
+    solver.answer = np.array([0.5, 0.0])
+    assert tracker.tick(MOVED, None, settings, 4.5).velocity.tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    'happen',
+    [
+        lambda tracker: setattr(Revision, 'settings', Revision.settings + 1),
+        lambda tracker: setattr(Revision, 'asks', Revision.asks + 1),
+        lambda tracker: tracker.jump(tracker.q),
+        lambda tracker: tracker.replace_model(model(tracker.model.solver)),
+    ],
+    ids=['limits', 'weights', 'jump', 'model'],
+)
+def test_what_changes_has_it_solved_again(tracker, solver, happen):
+    """Whatever the solver would notice, the tracker notices."""
+    settings = Settings.from_values({})
+    settle(tracker, settings)
+    happen(tracker)
+    solver.answer = np.array([0.2, 0.2])
+    assert tracker.tick(STANDING, None, settings, 3.0).q.tolist() == [0.2, 0.2]
+
+
+def test_other_questions_are_solved(tracker, solver):
+    """Another goal, other parameters, a measured start: each is a question of its own."""
+    settings = Settings.from_values({})
+    settle(tracker, settings)
+    other = Settings.from_values({'solver.damping_factor': 0.5})
+    tracker.tick(STANDING, None, other, 3.0)
+    tracker.tick(STANDING, tracker.q, other, 4.0)
+    tracker.tick(MOVED, None, other, 5.0)
+    assert len(solver.asked) == 5
+
+
+def test_what_is_not_met_is_tried_again(tracker, solver):
+    """An answer that may not go out, or that has not converged, settles nothing."""
+    settings = Settings.from_values({})
+    solver.answer = tracker.q
+    solver.errors = {'pin': Data(position=1e-3, orientation=0.0)}
+    settle(tracker, settings)
+    settle(tracker, settings)
+    assert len(solver.asked) == 4

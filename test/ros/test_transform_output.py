@@ -1,6 +1,7 @@
 # flake8: noqa: E402, I100
-"""/tf of a floating base, with a stand-in for tf2_ros and without."""
+"""/tf of a floating base and of wide joints, with a stand-in for tf2_ros and without."""
 
+import math
 import sys
 from types import SimpleNamespace as Data
 
@@ -15,6 +16,13 @@ from ik_node.ros.transform_output import transform_message, TransformOutput
 
 ARM = """<robot name="arm"><link name="base"/><link name="tip"/>
   <joint name="turn" type="continuous"><parent link="base"/><child link="tip"/></joint></robot>"""
+WIDE = """<robot name="wide"><link name="base"/><link name="arm"/><link name="ball"/>
+  <link name="plate"/>
+  <joint name="turn" type="continuous"><parent link="base"/><child link="arm"/></joint>
+  <joint name="loose" type="floating"><parent link="arm"/><child link="ball"/>
+    <origin xyz="0.5 0 0"/></joint>
+  <joint name="slide" type="planar"><parent link="base"/><child link="plate"/>
+    <axis xyz="1 0 0"/></joint></robot>"""
 STAMP = Time(sec=7)
 
 
@@ -41,9 +49,9 @@ class Log:
             self.said.append(text)
 
 
-def model(root):
+def model(root, text=ARM):
     """Return what the output asks of a model."""
-    robot = load_robot(ARM, root=root)
+    robot = load_robot(text, root=root)
     return Data(robot=robot, request=Data(root=root), root_frame=root_frame(robot))
 
 
@@ -76,6 +84,40 @@ def test_a_fixed_robot_sends_nothing(tf2):
     TransformOutput(node).publish(fixed, fixed.robot.q, STAMP)
     assert tf2 == []
     assert node.said == []
+
+
+def test_joints_with_several_degrees_of_freedom(tf2):
+    """Each is sent from its parent link to its child; those with one are not."""
+    wide = model('fixed', WIDE)
+    q = wide.robot.q
+    for name, value in (('turn', 1.0), ('loose.Z', 0.2), ('loose.EZ', 0.3)):
+        q[wide.robot.joint_names.index(name)] = value
+    q[wide.robot.joint_names.index('slide.Y')] = 0.7
+    TransformOutput(Log()).publish(wide, q, STAMP)
+    sent = {(each.header.frame_id, each.child_frame_id): each.transform for each in tf2}
+    assert {*sent} == {('arm', 'ball'), ('base', 'plate')}
+    loose = sent['arm', 'ball']
+    move, turn = loose.translation, loose.rotation
+    assert (move.x, move.y, move.z) == pytest.approx((0.5, 0.0, 0.2))
+    assert (turn.x, turn.y, turn.z, turn.w) == pytest.approx(
+        (0, 0, math.sin(0.15), math.cos(0.15))
+    )
+    slide = sent['base', 'plate'].translation
+    # The plane is normal to x.
+    assert (slide.x, slide.y, slide.z) == pytest.approx((0.0, 0.7, 0.0))
+
+
+def test_another_robot_is_sent_as_it_is(tf2):
+    """Whether there is anything to send is found out for each model anew."""
+    output, fixed, wide = TransformOutput(Log()), model('fixed'), model('floating', WIDE)
+    output.publish(fixed, fixed.robot.q, STAMP)
+    output.publish(wide, wide.robot.q, STAMP)
+    output.publish(fixed, fixed.robot.q, STAMP)
+    assert [(each.header.frame_id, each.child_frame_id) for each in tf2] == [
+        ('world', 'base'),
+        ('arm', 'ball'),
+        ('base', 'plate'),
+    ]
 
 
 def test_without_tf2_it_is_said_once(monkeypatch):

@@ -21,6 +21,18 @@ ERRORS = {
 }
 # Sections whose tables are about lines of the log; the others quote parts of messages.
 LOGGED = ('The log', 'Refused messages', 'Refused parameters and descriptions', 'Services')
+# Sections about what messages quote, and the modules that decide what a tick does, and say why.
+QUOTED = ('What ~/solve_status says', 'What /diagnostics says')
+REASONS = (
+    'actuated_following',
+    'answer_check',
+    'approach',
+    'closure_switch',
+    'goal_following',
+    'hardware_output',
+    'measured_drive',
+    'motion',
+)
 
 
 def template(node):
@@ -117,13 +129,42 @@ def test_no_line_is_explained_that_is_gone():
     assert sorted({*rows(*LOGGED)} - told() - quoted) == []
 
 
+def reasons(path):
+    """Return what a module says in sentences, but for docstrings and exceptions."""
+    tree = ast.parse(path.read_text())
+    passed_over = {id(each) for node in ast.walk(tree) for each in said_elsewhere(node)}
+    kinds = (ast.Constant, ast.JoinedStr, ast.BinOp)
+    found = [node for node in ast.walk(tree) if isinstance(node, kinds)]
+    spoken = [clean(template(node)) for node in found if id(node) not in passed_over]
+    return {text for text in spoken if re.search('[a-z]{2,} |[a-z]{2,}:? …', text)}
+
+
+def said_elsewhere(node):
+    """Return the texts below a node that are no sentences of their own: docstrings, parts."""
+    if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
+        first = node.body[0]
+        return [first.value] if isinstance(first, ast.Expr) else []
+    if isinstance(node, (ast.JoinedStr, ast.BinOp, ast.Raise)):
+        return [each for each in ast.walk(node) if each is not node]
+    return []
+
+
+@pytest.mark.parametrize('module', REASONS)
+def test_every_reason_is_explained(module):
+    """Why a tick holds, or hardware is left alone: the statuses that quote it have its row."""
+    explained = [row.strip('… ;:') for row in rows(*QUOTED, *LOGGED)]
+    found = reasons(PACKAGE / 'ros' / f'{module}.py')
+    assert found
+    assert sorted(t for t in found if not any(t.strip('… ;:') in row for row in explained)) == []
+
+
 def test_no_row_comes_twice():
     """One place for each."""
     found = rows(*LOGGED)
     assert sorted({row for row in found if found.count(row) > 1}) == []
 
 
-@pytest.mark.parametrize('section', ['What ~/solve_status says', 'What /diagnostics says'])
+@pytest.mark.parametrize('section', QUOTED)
 def test_statuses_are_quoted(section):
     """Each part of a message that the other tables explain is in the source."""
     modules = [*(PACKAGE / 'ros').glob('*.py'), *(PACKAGE / 'solver').glob('*.py')]
@@ -160,3 +201,20 @@ get_logger('x').fatal(str(error))
         'internal error: …',
         '…',
     }
+
+
+def test_reasons_are_seen(tmp_path):
+    """Returned, noted or kept: sentences are found, docstrings and exceptions are not."""
+    source = tmp_path / 'module.py'
+    source.write_text(
+        """
+'''Say something here.'''
+def f():
+    return f'joint {a} is stuck'
+note = 'no goal ' 'yet' if b else f'closing {c}'
+notes.append('old: ' + ', '.join(d))
+raise OptionError('e f', g, 'h i')
+names = ('one', 'two')
+"""
+    )
+    assert reasons(source) == {'joint … is stuck', 'no goal yet', 'closing …', 'old: …'}

@@ -212,6 +212,20 @@ def test_a_graph_that_cannot_be_read_changes_nothing():
     assert names(helper) == before
 
 
+def test_layers_one_by_one():
+    """Together they are all shapes, of one configuration, however long it takes to ask."""
+    m = MECHANISMS['hexapod']()
+    helper = IKRootsHelper(m.roots, layers='axes closures goals')
+    before = helper.shapes()
+    layers = helper.layer_shapes()
+    found = [next(layers)]
+    m.joints['p0'].set_dof_value('Z', 0.05)
+    found += layers
+    assert [layer for layer, _ in found] == ['axes', 'closures', 'goals']
+    assert [shape for _, shapes in found for shape in shapes] == list(before)
+    assert helper.shapes() != before
+
+
 def test_dispose_is_harmless():
     """Once, twice, and with everything after it; the structure can be read again."""
     m = arm6()

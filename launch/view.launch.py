@@ -1,0 +1,75 @@
+"""Look at an ik_node that runs already: RViz, and if wanted the viewer in a browser."""
+
+from importlib.util import find_spec
+
+from launch import LaunchDescription
+from launch.actions import (
+    DeclareLaunchArgument,
+    ExecuteProcess,
+    GroupAction,
+    LogInfo,
+    OpaqueFunction,
+)
+from launch.conditions import IfCondition
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+from launch_ros.substitutions import ExecutableInPackage, FindPackageShare
+
+CONFIG = PathJoinSubstitution([FindPackageShare('ik_node'), 'config'])
+ARGUMENTS = (
+    ('namespace', '', 'Namespace of the node that is looked at.'),
+    ('use_sim_time', 'false', 'Whether the time comes from /clock.'),
+    ('rviz', 'true', 'Whether to start rviz2.'),
+    ('rviz_config', PathJoinSubstitution([CONFIG, 'ik_node.rviz']), 'What rviz2 shows.'),
+    ('fixed_frame', '', 'Frame that rviz2 keeps still; empty = as rviz_config says.'),
+    ('goal', '', 'Name of the goal that rviz2 shows.'),
+    ('viewer', 'false', 'Whether to serve the page that shows the robot in a browser.'),
+)
+
+
+def start(context):
+    """Return what is wanted, once the arguments have their values."""
+    value = {name: LaunchConfiguration(name).perform(context) for name, _, _ in ARGUMENTS}
+    wants = {name: IfCondition(value[name]).evaluate(context) for name in ('rviz', 'viewer')}
+    actions = []
+    if wants['rviz']:
+        # Without it nothing is to be started.
+        FindPackageShare('rviz2').perform(context)
+        actions.append(rviz(value))
+    if wants['viewer']:
+        actions.append(viewer())
+    return actions
+
+
+def rviz(value):
+    """Return RViz, which shows one goal and where its link is."""
+    still = ['--fixed-frame', value['fixed_frame']] if value['fixed_frame'] else []
+    goal = value['goal'] or 'none'
+    sim_time = ParameterValue(LaunchConfiguration('use_sim_time'), value_type=bool)
+    return Node(
+        package='rviz2',
+        executable='rviz2',
+        namespace=LaunchConfiguration('namespace'),
+        output='screen',
+        arguments=['--display-config', LaunchConfiguration('rviz_config'), *still],
+        parameters=[{'use_sim_time': sim_time}],
+        remappings=[('goal', f'ik_node/goals/{goal}'), ('reached', f'ik_node/reached/{goal}')],
+    )
+
+
+def viewer():
+    """Return the browser page, or the word that there is none."""
+    if find_spec('ik_node.cli.view') is None:
+        return LogInfo(msg='viewer:=true has no effect: this ik_node comes without its viewer')
+    command = [ExecutableInPackage('ik', 'ik_node'), 'view', '--ros']
+    return ExecuteProcess(cmd=command, output='screen')
+
+
+def generate_launch_description():
+    """Return the arguments and what they start; neither leaks into a file that includes this."""
+    arguments = [
+        DeclareLaunchArgument(name, default_value=default, description=about)
+        for name, default, about in ARGUMENTS
+    ]
+    return LaunchDescription([GroupAction([*arguments, OpaqueFunction(function=start)])])

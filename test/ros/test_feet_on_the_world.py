@@ -1,0 +1,64 @@
+"""A legged robot that is nothing but its own links, pinned to the world where it stands."""
+
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+
+LEGS = ('front_left', 'front_right', 'rear_left', 'rear_right')
+
+
+@pytest.fixture
+def walker(moving, urdf):
+    """Provide the walker without the ground and what it floats on there."""
+    document = ElementTree.fromstring(urdf('walker'))
+    for element in list(document):
+        child = element.find('child')
+        name = element.get('name', '') if child is None else child.get('link')
+        is_base = name == 'body_link' and element.tag == 'link'
+        if name.startswith(('ground_', 'body_')) and not is_base:
+            document.remove(element)
+    for loop in document.iter('loop_joint'):
+        loop.find('link2').set('link', 'world')
+    goals = {'goal_names': ('body', 'foot'), 'goals__foot__dof': 'X Y Z'}
+    goals |= {'goals__body__link': 'body_link', 'goals__foot__link': 'front_left_foot_link'}
+    text = ElementTree.tostring(document, encoding='unicode')
+    return moving(text, root='floating', **goals)
+
+
+def feet(robot, q):
+    """Return where the feet are in the world [m]."""
+    model = robot.model.robot
+    return {leg: model.forward(q, f'{leg}_foot_link')[:3, 3] for leg in LEGS}
+
+
+def test_it_stands_and_sways(walker):
+    """The body has six degrees of freedom over feet that stay; goals count in the world."""
+    assert walker.mobility() == 6
+    assert walker.model.root_frame == 'world'
+    assert len(walker.motion.roles.actuated) == 12
+    start = feet(walker, walker.model.q_start)
+    for offset in ((0.02, 0.0, 0.01), (0.0, 0.02, -0.01)):
+        place = walker.goal('body', offset)
+        report, _ = walker.tick()
+        assert report.converged
+        assert walker.model.reached('body', report.q)[:3, 3] == pytest.approx(place, abs=1e-6)
+        for leg, foot in feet(walker, report.q).items():
+            assert foot == pytest.approx(start[leg], abs=2e-6)
+
+
+def test_it_makes_a_step(walker):
+    """A foot is let go and led through the air by a goal; the others and the body stay."""
+    start = feet(walker, walker.model.q_start)
+    walker.goal('body', (0.0, 0.0, 0.0))
+    walker.motion.closures.release(walker.model, 'front_left_contact')
+    assert walker.mobility() == 9
+    place = walker.goal('foot', (0.02, 0.0, 0.03))
+    report, _ = walker.ticks(3)
+    assert report.converged
+    now = feet(walker, report.q)
+    assert now['front_left'] == pytest.approx(place, abs=1e-6)
+    for leg in LEGS[1:]:
+        assert now[leg] == pytest.approx(start[leg], abs=2e-6)
+    walker.motion.reset(walker.tracker)
+    assert np.array_equal(walker.tick()[0].q, walker.model.q_start)

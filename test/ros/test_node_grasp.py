@@ -1,0 +1,149 @@
+# flake8: noqa: E402, I100
+"""Two arms take a box together and put it down again, while the node runs."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from ik_node.model.rotation import matrix_to_quat
+from std_srvs.srv import SetBool, Trigger
+
+pytestmark = pytest.mark.ros
+
+# Axis, and where the joint is in the link before it [m].
+ARM = (('z', 0.0), ('y', 0.0), ('y', 0.4), ('x', 0.2), ('y', 0.2), ('x', 0.0))
+AXES = {'x': '1 0 0', 'y': '0 1 0', 'z': '0 0 1'}
+# A box 0.7 m wide in the left hand; the right hand is to hold its other side.
+GRASP = """
+closures:
+  - {name: grasp, frame_a: {link: right_hand}, frame_b: {link: box, xyz: [-0.1, -0.35, 0]},
+     type: weld, enabled: false}
+"""
+
+
+def two_arms():
+    """Return the description: six joints an arm, the box fixed to the left hand."""
+    parts = ['<robot name="two_arms"><link name="base"/>']
+
+    def fixed(name, parent, xyz):
+        parts.append(
+            f'<link name="{name}"/><joint name="{name}_mount" type="fixed"><parent '
+            f'link="{parent}"/><child link="{name}"/><origin xyz="{xyz}"/></joint>'
+        )
+
+    for side, y in (('left', 0.35), ('right', -0.35)):
+        parent = 'base'
+        for number, (axis, reach) in enumerate(ARM, start=1):
+            origin = f'{reach} 0 0' if number > 1 else f'0 {y} 0.3'
+            parts.append(
+                f'<link name="{side}{number}_link"/><joint name="{side}{number}" type="revolute">'
+                f'<parent link="{parent}"/><child link="{side}{number}_link"/>'
+                f'<origin xyz="{origin}"/><axis xyz="{AXES[axis]}"/>'
+                '<limit lower="-2.8" upper="2.8" effort="10" velocity="2"/></joint>'
+            )
+            parent = f'{side}{number}_link'
+        fixed(f'{side}_hand', parent, '0.1 0 0')
+    fixed('box', 'left_hand', '0.1 -0.35 0')
+    return ''.join([*parts, '</robot>'])
+
+
+@pytest.fixture
+def arms(graph):
+    """Provide the graph with two arms that are bent a little, and goals for box and hand."""
+    graph.watched = graph.knows(two_arms())
+    closures = graph.folder / 'grasp.yaml'
+    closures.write_text(GRASP)
+    graph.start_node(
+        *('-p', 'rate:=100.0', '-p', 'max_joint_velocity:=1.0', '-p', f'closures:={closures}'),
+        *('-p', 'goal_names:=[box, hand]', '-p', 'goals.box.link:=box'),
+        *('-p', 'goals.hand.link:=right_hand'),
+    )
+    graph.describe(two_arms())
+    graph.wait(lambda: graph.joint_states, 'the first joint state')
+    return graph
+
+
+def pose(graph, link):
+    """Return where a link is by the last joint state, 4x4."""
+    return graph.watched.robot.forward(np.array(graph.joint_states[-1].position), link)
+
+
+def grip(graph):
+    """Return where the right hand is to hold the box, 4x4."""
+    offset = np.eye(4)
+    offset[:3, 3] = (-0.1, -0.35, 0.0)
+    return pose(graph, 'box') @ offset
+
+
+def lead(graph, goal, link, position):
+    """Send a goal for a level link, and wait until that is there."""
+    graph.send_goal(goal, position)
+    graph.wait(
+        lambda: np.abs(pose(graph, link)[:3, 3] - position).max() < 2e-6, f'{link} at {position}'
+    )
+
+
+def enable(graph, what, value):
+    """Make or release a goal or a closure."""
+    answer = graph.call(SetBool, f'ik_node/{what}/enable', SetBool.Request(data=value))
+    assert answer.success, answer.message
+    return answer.message
+
+
+def mobilities(graph):
+    """Return what the lines of the log say of each model."""
+    lines = [line for line in graph.log().splitlines() if 'ready: robot two_arms' in line]
+    return [line.split('mobility ')[1].split(',')[0] for line in lines]
+
+
+def test_two_arms_take_a_box_and_put_it_down(arms):
+    """The closure is planted across two arms, holds in motion, and is released."""
+    assert mobilities(arms) == ['12']
+    lead(arms, 'box', 'box', np.array([0.7, 0.1, 0.4]))
+    # A hand's breadth away, then to the box: hand and box are goals of two arms by themselves.
+    lead(arms, 'hand', 'right_hand', grip(arms)[:3, 3] + np.array([0.0, -0.05, 0.02]))
+    arms.wait(lambda: arms.last_status().startswith('CONVERGED'), 'CONVERGED')
+    assert len(arms.statuses[-1].status) == 2
+    assert enable(arms, 'goals/hand', False) == ''
+    assert enable(arms, 'closures/grasp', True) == 'closure grasp is being closed'
+
+    def held():
+        gap = np.abs(pose(arms, 'right_hand') - grip(arms)).max()
+        return gap < 2e-6
+
+    arms.wait(held, 'the grasp')
+    arms.wait(lambda: 'closing' not in arms.last_status(), 'the end of closing')
+    # From now on both arms carry the box: each joint state is looked at.
+    first = len(arms.joint_states)
+    for offset in ([0.05, 0.05, 0.05], [-0.03, 0.0, 0.1]):
+        lead(arms, 'box', 'box', np.array([0.7, 0.1, 0.4]) + offset)
+        assert len(arms.statuses[-1].status) == 1
+    right = [
+        list(message.name).index(f'right{n}')
+        for message in arms.joint_states[-1:]
+        for n in range(1, 7)
+    ]
+    moved = np.ptp([np.array(m.position)[right] for m in arms.joint_states[first:]], axis=0)
+    assert moved.max() > 0.01
+    for message in arms.joint_states[first:]:
+        robot, q = arms.watched.robot, np.array(message.position)
+        hand, box = robot.forward(q, 'right_hand'), robot.forward(q, 'box')
+        assert np.abs(np.linalg.solve(box, hand)[:3, 3] - (-0.1, -0.35, 0.0)).max() < 2e-6
+        assert np.abs(matrix_to_quat(np.linalg.solve(box, hand)) - (0, 0, 0, 1)).max() < 2e-6
+    # Another goal while it is held: the model is built anew, the grasp stays made.
+    assert arms.set_parameters(goals__hand__dof='X Y Z') == ''
+    arms.wait(lambda: mobilities(arms) == ['12', '6'], 'a ready line with the mobility left')
+    assert held()
+    assert enable(arms, 'closures/grasp', False) == 'closure grasp is released'
+    assert enable(arms, 'goals/hand', True) == ''
+    box = pose(arms, 'box')
+    lead(arms, 'hand', 'right_hand', grip(arms)[:3, 3] + np.array([0.0, -0.1, 0.0]))
+    assert np.abs(pose(arms, 'box') - box).max() < 2e-6
+    # What the description does not make is open again after a reset.
+    arms.call(Trigger, 'ik_node/reset', Trigger.Request())
+    arms.spin(20)
+    start = arms.watched.robot.q
+    arms.wait(
+        lambda: np.abs(np.array(arms.joint_states[-1].position) - start).max() < 1e-9, 'start'
+    )

@@ -1,0 +1,314 @@
+# flake8: noqa: E402, I100
+"""Markers of a real node: what is seen is what the joint states of the same stamp say."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from ik_node.scene import IKRootsHelper
+from ik_node.scene.look import COLOURS, UNUSED
+from marker_cloud import colour_of, pose_of, Viewer
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.parameter import Parameter
+from std_srvs.srv import SetBool, Trigger
+from visualization_msgs.msg import Marker, MarkerArray
+
+pytestmark = pytest.mark.ros
+
+PLATFORM, BALL = 'platform_link', 'leg0_ball'
+LAYERS = 'frames axes limits closures goals'
+USUAL = {
+    'markers__layers': LAYERS,
+    'markers__rate': 10.0,
+    'markers__scale': 0.0,
+    'markers__color': '',
+    'markers__draw_through': 0.0,
+}
+
+
+@pytest.fixture(scope='module')
+def bench(lasting_graph, urdf):
+    """Provide the graph with a hexapod that has a goal for its platform, and a viewer."""
+    graph = lasting_graph
+    graph.hexapod = graph.knows(urdf('hexapod'))
+    graph.start_node(
+        *('-p', 'rate:=20.0', '-p', 'markers.interactive:=true'),
+        *('-p', 'goal_names:=[platform]', '-p', f'goals.platform.link:={PLATFORM}'),
+    )
+    graph.describe(urdf('hexapod'))
+    graph.wait(lambda: graph.joint_states, 'the first joint state')
+    graph.home = graph.hexapod.robot.forward(graph.hexapod.robot.q, PLATFORM)[:3, 3]
+    graph.viewer = look(graph)
+    graph.wait(lambda: graph.viewer.of('goals') == [], 'no goal')
+    return graph
+
+
+@pytest.fixture(autouse=True)
+def as_usual(bench):
+    """Begin each test with the usual parameters, no goal, and all markers."""
+    bench.call(Trigger, 'ik_node/reset', Trigger.Request())
+    assert bench.set_parameters(**USUAL) == ''
+    bench.wait(lambda: layers(bench.viewer) == {*LAYERS.split()} - {'goals'}, 'all markers')
+
+
+def look(graph):
+    """Return somebody new who looks at the markers."""
+    viewer = Viewer()
+    viewer.subscription = graph.client.create_subscription(
+        MarkerArray, 'ik_node/markers', viewer.take, 50
+    )
+    return viewer
+
+
+def layers(viewer):
+    """Return the layers of which a viewer has markers."""
+    return {layer for layer, _ in viewer.markers}
+
+
+def stamp(message):
+    """Return the stamp of a header as numbers."""
+    return message.header.stamp.sec, message.header.stamp.nanosec
+
+
+def settled(graph):
+    """Wait for some arrays, and return the configuration that all that is seen then is of."""
+    viewer, count = graph.viewer, len(graph.viewer.arrays)
+
+    def found():
+        if len(viewer.arrays) < count + 20:
+            return None
+        sent = {
+            each.ns for array in viewer.arrays[-12:] for each in array.markers if not each.action
+        }
+        seen = {stamp(marker) for marker in viewer.markers.values()}
+        if layers(viewer) != sent or len(seen) != 1:
+            return None
+        return next((each for each in graph.joint_states[-200:] if stamp(each) in seen), None)
+
+    return np.array(graph.wait(found, 'markers, and the joint state of their stamp').position)
+
+
+def places(markers):
+    """Return where markers are, (n, 3)."""
+    return np.array([pose_of(marker)[:3, 3] for marker in markers])
+
+
+def balls(viewer, colour):
+    """Return where the loops' balls of a colour are."""
+    found = [each for each in viewer.of('closures') if each.type == Marker.SPHERE]
+    return places([each for each in found if colour_of(each) == pytest.approx(colour, abs=1e-6)])
+
+
+def test_frames_and_loops_are_where_the_joints_say(bench):
+    """Every link has its frame, and every loop its ball, by our own forward kinematics."""
+    robot = bench.hexapod.robot
+    bench.send_goal('platform', bench.home + np.array([0.004, 0.003, 0.002]))
+    bench.wait(lambda: bench.viewer.of('goals'), 'the goal')
+    for _ in range(5):
+        q = settled(bench)
+        triads = [each for each in bench.viewer.of('frames') if each.type == Marker.LINE_LIST]
+        seen = places(triads)
+        for link in robot.links:
+            place = robot.forward(q, link)[:3, 3]
+            assert np.linalg.norm(seen - place, axis=1).min() < 1e-9
+        found = balls(bench.viewer, COLOURS['closures'])
+        assert len(found) == len(bench.hexapod.loops) == 6
+        for (link, point), _ in bench.hexapod.loops.values():
+            place = (robot.forward(q, link) @ point)[:3]
+            assert np.linalg.norm(found - place, axis=1).min() < 2e-6
+    assert {each.header.frame_id for each in bench.viewer.markers.values()} == {'base_link'}
+
+
+def test_everything_that_the_helper_draws(bench):
+    """Marker for marker: the node draws with the same helper, at the configuration it sent."""
+    q = settled(bench)
+    helper = IKRootsHelper(bench.hexapod.robot, layers=LAYERS)
+    shapes = helper.shapes(q, {})
+    assert {shape.layer for shape in shapes} == layers(bench.viewer)
+    for layer in layers(bench.viewer):
+        expected = np.array([shape.position for shape in shapes if shape.layer == layer])
+        seen = places(bench.viewer.of(layer))
+        away = np.linalg.norm(seen[:, None] - expected, axis=2)
+        assert away.min(axis=1).max() < 1e-9
+        assert away.min(axis=0).max() < 1e-9
+
+
+def test_the_goal_is_where_it_is_asked(bench):
+    """Also one that cannot be reached; then the way to it is shown."""
+    for offset in ([0.003, -0.002, 0.001], [0.0, 0.0, 0.4]):
+        wanted = bench.home + np.array(offset)
+        bench.send_goal('platform', wanted)
+
+        def handle(wanted=wanted):
+            found = [each for each in bench.viewer.of('goals') if each.type == Marker.SPHERE]
+            return found and np.linalg.norm(places(found) - wanted, axis=1).min() < 1e-9
+
+        bench.wait(handle, 'the goal')
+    way = [each for each in bench.viewer.of('goals') if each.type == Marker.CYLINDER]
+    assert max(each.scale.z for each in way) > 0.3
+
+
+def test_a_loop_that_is_released_is_grey(bench):
+    """With a line over its gap; made again, it has its colour back."""
+    service = f'ik_node/closures/{BALL}/enable'
+    bench.hexapod.released.add(BALL)
+    assert bench.call(SetBool, service, SetBool.Request(data=False)).success
+    bench.send_goal('platform', bench.home + np.array([0.006, 0.004, 0.0]))
+    bench.wait(lambda: len(balls(bench.viewer, UNUSED)) == 2, 'both ends')
+    q = settled(bench)
+    assert len(balls(bench.viewer, COLOURS['closures'])) == 5
+    ends = balls(bench.viewer, UNUSED)
+    gap = np.linalg.norm(ends[0] - ends[1])
+    assert gap == pytest.approx(bench.hexapod.gap(BALL, q), abs=1e-9)
+    assert gap > 1e-3
+    assert bench.call(SetBool, service, SetBool.Request(data=True)).success
+    bench.wait(lambda: len(balls(bench.viewer, COLOURS['closures'])) == 6, 'a made loop')
+    bench.wait(lambda: len(balls(bench.viewer, UNUSED)) == 0, 'no other')
+    bench.hexapod.released.clear()
+
+
+def test_parameters_are_live(bench):
+    """What is drawn, its size and its colour."""
+    assert bench.set_parameters(markers__layers='axes links labels') == ''
+    names = {*bench.hexapod.names}
+    bench.wait(lambda: {each.text for each in bench.viewer.of('labels')} == names, 'all names')
+    assert layers(bench.viewer) == {'axes', 'links', 'labels'}
+    turning = [each for each in bench.viewer.of('axes') if each.type == Marker.CYLINDER]
+    sizes = {each.scale.z for each in turning}
+    assert bench.set_parameters(markers__scale=0.5, markers__color='#ff0000') == ''
+    red = (1.0, 0.0, 0.0, 1.0)
+
+    def as_told():
+        found = bench.viewer.of('axes')
+        return {colour_of(each) for each in found} == {red} and 0.5 in {
+            each.scale.z for each in found
+        }
+
+    bench.wait(as_told, 'large red axes')
+    assert 0.5 not in sizes
+    assert bench.set_parameters(markers__draw_through=0.75) == ''
+    bench.wait(lambda: {each.color.a for each in bench.viewer.of('links')} == {0.25}, 'glass')
+
+
+@pytest.mark.parametrize(
+    ('values', 'words'),
+    [
+        ({'markers__layers': 'axes paint'}, 'some of frames links axes'),
+        ({'markers__color': 'red'}, '#rrggbb'),
+        ({'markers__rate': 0.0}, 'markers.rate out of range'),
+        ({'markers__scale': float('nan')}, 'markers.scale out of range'),
+        ({'markers__layers': 'axes', 'markers__draw_through': 2.0}, 'draw_through out of range'),
+    ],
+)
+def test_bad_parameters_are_refused(bench, values, words):
+    """With the reason, and nothing changes: not even what came with it."""
+    assert words in bench.set_parameters(**values)
+    settled(bench)
+    assert layers(bench.viewer) == {*LAYERS.split()} - {'goals'}
+
+
+def test_the_rate(bench):
+    """As told, by the stamps; that is slower than the ticks."""
+
+    def pause(rate):
+        assert bench.set_parameters(markers__rate=rate) == ''
+        begin = bench.client.get_clock().now().nanoseconds * 1e-9 + 0.5
+
+        def stamps():
+            found = {stamp(array.markers[0]) for array in bench.viewer.arrays[-100:]}
+            seconds = [second + 1e-9 * nanosecond for second, nanosecond in sorted(found)]
+            return [each for each in seconds if each > begin]
+
+        bench.wait(lambda: len(stamps()) > 4, 'markers')
+        return (stamps()[-1] - stamps()[0]) / (len(stamps()) - 1)
+
+    assert pause(2.0) > 0.4
+    assert pause(20.0) < 0.4
+
+
+def test_somebody_new_gets_everything(bench):
+    """What was there is deleted first; the others see the same as before."""
+    settled(bench)
+    other = look(bench)
+    bench.wait(lambda: len(other.arrays) > 20, 'markers')
+    kinds = [[each.action for each in array.markers] for array in other.arrays]
+    assert Marker.DELETEALL in [kind[0] for kind in kinds]
+    settled(bench)
+    assert other.markers.keys() == bench.viewer.markers.keys()
+    bench.client.destroy_subscription(other.subscription)
+
+
+def test_drawing_needs_no_interactive_markers(bench):
+    """The package that a parameter asks for is named in one line where it is missing."""
+    settled(bench)
+    try:
+        import interactive_markers  # noqa: F401
+    except ImportError:
+        assert bench.log().count('no goals to drag') == 1
+
+
+def test_another_robot_replaces_everything(bench, urdf):
+    """Markers of the one before are gone; those of the new one are where its joints say."""
+    fivebar = bench.knows(urdf('fivebar'))
+    assert bench.set_parameters(goals__platform__link='') == ''
+    bench.describe(urdf('fivebar'))
+    shapes = IKRootsHelper(fivebar.robot, layers=LAYERS).shapes()
+    limited = sum(shape.layer == 'limits' for shape in shapes)
+    bench.wait(lambda: 'left_elbow' in bench.joint_states[-1].name, 'the five-bar')
+    bench.wait(lambda: len(bench.viewer.of('limits')) == 2 * limited, 'its limits, with hands')
+    q = settled(bench)
+    axes = [shape.position for shape in shapes if shape.layer == 'axes']
+    assert len(bench.viewer.of('axes')) == len(axes)
+    triads = [each for each in bench.viewer.of('frames') if each.type == Marker.LINE_LIST]
+    for link in fivebar.robot.links:
+        place = fivebar.robot.forward(q, link)[:3, 3]
+        assert np.linalg.norm(places(triads) - place, axis=1).min() < 1e-9
+
+
+def test_nobody_looks(urdf, monkeypatch):
+    """Without a subscriber nothing is drawn, nor after the last one has gone."""
+    from ik_node.ros.node import IkNode
+
+    calls = []
+    drawing = IKRootsHelper.layer_shapes
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    node = IkNode(
+        context=context,
+        namespace='unseen',
+        parameter_overrides=[Parameter('robot_description', value=urdf('fivebar'))],
+    )
+    client = rclpy.create_node('client', context=context)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    executor.add_node(client)
+    viewer = Viewer()
+
+    def spin(condition, turns=3000):
+        for _ in range(turns):
+            executor.spin_once(timeout_sec=0.01)
+            if condition():
+                return True
+        return False
+
+    assert spin(lambda: node._motion.tracker is not None)
+    monkeypatch.setattr(
+        IKRootsHelper, 'layer_shapes', lambda *words: calls.append(words) or drawing(*words)
+    )
+    assert not spin(lambda: calls, 50)
+    subscription = client.create_subscription(
+        MarkerArray, 'unseen/ik_node/markers', viewer.take, 10
+    )
+    assert spin(lambda: len(viewer.arrays) > 3)
+    assert calls
+    client.destroy_subscription(subscription)
+    assert spin(lambda: node.count_subscribers('unseen/ik_node/markers') == 0)
+    spin(lambda: False, 20)
+    calls.clear()
+    assert not spin(lambda: calls, 50)
+    executor.shutdown()
+    node.destroy_node()
+    client.destroy_node()
+    rclpy.try_shutdown(context=context)

@@ -1,0 +1,102 @@
+# flake8: noqa: E402, I100
+"""Each option of the solver is a parameter of the running node, told with its range."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from ik_node.ros.parameters import solver_parameters
+from ik_node.solver import SolverOptions
+from rcl_interfaces.msg import ParameterType
+from rcl_interfaces.srv import DescribeParameters, GetParameters
+from rclpy.parameter import parameter_value_to_python
+
+pytestmark = pytest.mark.ros
+
+PLATFORM = 'platform_link'
+SPECS = {spec.name: spec for spec in solver_parameters()}
+TYPES = {
+    bool: ParameterType.PARAMETER_BOOL,
+    int: ParameterType.PARAMETER_INTEGER,
+    float: ParameterType.PARAMETER_DOUBLE,
+    str: ParameterType.PARAMETER_STRING,
+}
+
+
+@pytest.fixture(scope='module')
+def hexapod(lasting_graph, urdf):
+    """Provide the graph with a hexapod at 100 Hz."""
+    graph = lasting_graph
+    robot = graph.knows(urdf('hexapod')).robot
+    goal = ('-p', 'goal_names:=[platform]', '-p', f'goals.platform.link:={PLATFORM}')
+    graph.start_node('-p', 'rate:=100.0', *goal)
+    graph.describe(urdf('hexapod'))
+    graph.wait(lambda: graph.joint_states, 'the first joint state')
+    graph.place = lambda: robot.forward(np.array(graph.joint_states[-1].position), PLATFORM)
+    graph.home = robot.forward(robot.q, PLATFORM)[:3, 3]
+    return graph
+
+
+def others(spec):
+    """Return values that are allowed and not the default."""
+    if spec.choices:
+        return [choice for choice in spec.choices if choice != spec.default]
+    if isinstance(spec.default, bool):
+        return [not spec.default]
+    if isinstance(spec.default, int):
+        return [spec.default + 1]
+    usual = 0.1 if spec.default in (0.0, math.inf) else 2.0 * spec.default
+    return [min(max(usual, spec.low), spec.high)]
+
+
+def values(graph, names):
+    """Return what the node says of these parameters."""
+    request = GetParameters.Request(names=list(names))
+    answer = graph.call(GetParameters, 'ik_node/get_parameters', request)
+    return [parameter_value_to_python(value) for value in answer.values]
+
+
+def test_all_are_described(hexapod):
+    """With type, sentence, and the range or the words that are allowed."""
+    fields = {f'solver.{field.name}' for field in dataclasses.fields(SolverOptions)}
+    assert fields - {*SPECS} == {'solver.comfort'}
+    request = DescribeParameters.Request(names=list(SPECS))
+    answer = hexapod.call(DescribeParameters, 'ik_node/describe_parameters', request)
+    for spec, told in zip(SPECS.values(), answer.descriptors, strict=True):
+        assert told.type == TYPES[type(spec.default)], spec.name
+        assert told.description.startswith(spec.doc)
+        assert not told.read_only
+        ranges = [*told.floating_point_range, *told.integer_range]
+        assert [(each.from_value, each.to_value) for each in ranges] == (
+            [] if spec.low is None else [(spec.low, spec.high)]
+        ), spec.name
+        assert told.additional_constraints == ' or '.join(spec.choices)
+        # Whatever is a number has its range.
+        assert bool(ranges) == (type(spec.default) in (int, float)), spec.name
+
+
+@pytest.mark.parametrize('name', SPECS)
+def test_each_is_changed_in_motion(hexapod, name):
+    """The next joint states come with it; with a bad value beside it nothing is taken."""
+    spec = SPECS[name]
+    for step, value in enumerate(others(spec)):
+        hexapod.send_goal('platform', hexapod.home + np.array([0.002 * (-1) ** step, 0.001, 0]))
+        before = values(hexapod, SPECS)
+        both = {name: value, 'publish_on': 'never'}
+        assert 'publish_on' in hexapod.set_parameters(**both)
+        assert values(hexapod, SPECS) == before
+        refusal = hexapod.set_parameters(**{name: value})
+        if value == 'ccd':
+            assert 'would not stay closed' in refusal
+            continue
+        assert refusal == ''
+        assert values(hexapod, [name]) == [value]
+        hexapod.spin(3)
+    assert hexapod.set_parameters(**{name: spec.default}) == ''
+    place = hexapod.home + np.array([0.001, -0.002, 0.001])
+    hexapod.send_goal('platform', place)
+    hexapod.wait(lambda: np.abs(hexapod.place()[:3, 3] - place).max() < 2e-6, 'the platform')

@@ -1,0 +1,70 @@
+"""Runs of the tests at one time do not hear each other."""
+
+import os
+import socket
+import subprocess
+import sys
+
+import pytest
+from ros_domain import is_quiet, take_domain
+
+TAKE = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from ros_domain import take_domain
+domain, lock = take_domain(Path(sys.argv[2]))
+print(domain, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_runs_have_domains_of_their_own(repository, tmp_path):
+    """Each of some at once has another, until it ends."""
+    words = [sys.executable, '-c', TAKE, str(repository / 'test'), str(tmp_path)]
+    runs = [
+        subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    domains = [int(run.stdout.readline()) for run in runs]
+    here, lock = take_domain(tmp_path)
+    another, other_lock = take_domain(tmp_path)
+    assert len({*domains, here, another}) == 5
+    assert all(1 <= domain <= 101 for domain in domains)
+    os.close(lock)
+    again, lock = take_domain(tmp_path)
+    assert again == here
+    os.close(lock)
+    os.close(other_lock)
+    for run in runs:
+        run.communicate()
+        assert run.returncode == 0
+
+
+def test_a_domain_with_a_node_is_not_taken(tmp_path):
+    """Whoever has its ports, with or without a lock."""
+    first, lock = take_domain(tmp_path)
+    os.close(lock)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as node:
+        node.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        node.bind(('', 7400 + 250 * first + 10))
+        assert not is_quiet(first)
+        other, lock = take_domain(tmp_path)
+        assert other != first
+        os.close(lock)
+    assert is_quiet(first)
+
+
+def test_lock_files_of_others_are_no_fault(tmp_path):
+    """Where no file can be made it is a domain by chance."""
+    assert take_domain(tmp_path / 'missing') == (1 + os.getpid() % 101, -1)
+
+
+def test_this_run_has_one():
+    """Whatever was in the environment: a robot may be running there."""
+    if 'IK_NODE_TEST_DOMAIN' in os.environ:
+        pytest.skip('told which')
+    assert 1 <= int(os.environ['ROS_DOMAIN_ID']) <= 101
+    domain, lock = take_domain()
+    assert domain != int(os.environ['ROS_DOMAIN_ID'])
+    os.close(lock)
