@@ -29,6 +29,7 @@ setup(
     extras_require={
         'fast': ['numba'],
         'plot': ['matplotlib'],
+        'viewer': ['viser'],
         'test': ['pytest', 'pytest-timeout', 'hypothesis'],
     },
     python_requires='>=3.10',
