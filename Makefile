@@ -14,7 +14,7 @@ RUN := tools/run
 RUN_TEST := ROS_DOMAIN_ID= ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_LOG_DIR= \
             ROS_PYTHON_CHECK_FIELDS=1 $(RUN) python -m pytest
 
-.PHONY: help setup warm demo view test test-all soak coverage lint format types bench colcon lock clean
+.PHONY: help setup warm demo test test-all soak coverage lint format types bench colcon lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -30,9 +30,6 @@ $(VENV)/warm: $(wildcard ik_node/kernels/*.py) | setup
 
 demo: setup warm ## Move a robot on the real node [ROBOT=hexapod] [SECONDS=10] [ROS_DOMAIN_ID=0]
 	@$(RUN) python -m ik_node demo $(ROBOT) $(if $(SECONDS),--seconds $(SECONDS))
-
-view: setup warm ## Show a robot in the browser [ROBOT=hexapod] [ARGS='--port 8090']
-	@$(RUN) python -m ik_node view --demo $(ROBOT) $(ARGS)
 
 test: setup warm ## Run all tests [ARGS='-k hexapod']
 	@$(RUN_TEST) $(ARGS)

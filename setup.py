@@ -29,7 +29,6 @@ setup(
     extras_require={
         'fast': ['numba'],
         'plot': ['matplotlib'],
-        'viewer': ['viser'],
         'test': ['pytest', 'pytest-timeout', 'hypothesis'],
     },
     python_requires='>=3.10',

@@ -4,7 +4,6 @@ Measure speed; `python -m ik_node bench [NAME] [options of NAME]`.
     solve       time of one solve from Python: arms, four-bar, hexapods
     structure   time to rearrange a robot while it is in use
     start       time to import, and to the first solve of a process
-    page        gizmo to robot in the browser page (needs viser)
     node        goal message to joint state, load and starts of the node, real ROS 2 processes
 
 Without a name: all.
@@ -20,7 +19,6 @@ SCRIPTS = {
     'solve': 'solve_pose.py',
     'structure': 'update_structure.py',
     'start': 'start_up.py',
-    'page': 'page_latency.py',
     'node': 'node_latency.py',
 }
 

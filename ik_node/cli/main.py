@@ -18,7 +18,6 @@ COMMANDS: dict[str, str] = {
     'check': 'read a robot and describe it: links, joints, loops, mobility',
     'solve': 'solve once for the poses of some links',
     'compare': 'the same problem with every method, as a table and a picture',
-    'view': 'a robot in the browser: drag its goals, or watch a running node',
     'warm': 'fill the cache of compiled kernels',
     'bench': 'measure (needs a checkout)',
 }
@@ -60,7 +59,7 @@ def _run(name: str, words: list[str]) -> int:
     cut = words.index('--ros-args') if '--ros-args' in words else len(words)
     args = parser.parse_args(words[:cut])
     args.ros_args = words[cut:]
-    if args.ros_args and name not in ('node', 'view'):
+    if args.ros_args and name != 'node':
         parser.error(f'{name} takes no --ros-args')
     try:
         code: int = command.run(args)
