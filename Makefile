@@ -14,10 +14,11 @@ RUN := tools/run
 RUN_TEST := ROS_DOMAIN_ID= ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_LOG_DIR= \
             ROS_PYTHON_CHECK_FIELDS=1 $(RUN) python -m pytest
 
-.PHONY: help setup warm demo test test-all soak coverage lint format types bench colcon lock clean
+.PHONY: help setup warm demo test test-all soak coverage lint format types bench bench-peers colcon \
+        lock clean
 
 help: ## List the targets
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 13
 
 setup: ## Make .venv with the locked versions [DISTRO=kilted|jazzy] [PYTHON=python3.12]
 	@tools/setup.sh $(DISTRO)
@@ -54,8 +55,11 @@ format: setup ## Mend what ruff can mend
 types: setup ## Check types
 	@$(RUN) python -m mypy
 
-bench: setup warm ## Measure speed
+bench: setup warm ## Measure speed, beside the peers that are installed [ARGS='arms --help']
 	@$(RUN) python -m ik_node bench $(ARGS)
+
+bench-peers: setup ## Install the peers for `make bench` below .venvs/peers [ARGS='rtb placo']
+	@$(RUN) python benchmark/set_up_peers.py $(ARGS)
 
 colcon: setup ## Build and test as a ROS 2 workspace does, below .venv
 	@$(RUN) tools/colcon.sh

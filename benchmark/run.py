@@ -1,12 +1,15 @@
 """
-Measure speed; `python -m ik_node bench [NAME] [options of NAME]`.
+Measure speed; `python -m ik_node bench [GROUP ...] [options]`, `make bench ARGS='...'`.
 
-    solve       time of one solve from Python: arms, four-bar, hexapods
+Without a name, or with names of groups and tasks: our solver beside every peer that is installed,
+see the options below. Other measurements, each with options of its own:
+
+    batch       a hundred thousand goals, on one core and on all
+    micro       pose and Jacobian, a step, a call with nothing to do, beside the limit
+    solve       time of one solve from Python on the neutral scenarios, where they are
     structure   time to rearrange a robot while it is in use
     start       time to import, and to the first solve of a process
     node        goal message to joint state, load and starts of the node, real ROS 2 processes
-
-Without a name: all.
 """
 
 from __future__ import annotations
@@ -15,7 +18,11 @@ from pathlib import Path
 import subprocess
 import sys
 
+import compete
+
 SCRIPTS = {
+    'batch': 'batch.py',
+    'micro': 'micro.py',
     'solve': 'solve_pose.py',
     'structure': 'update_structure.py',
     'start': 'start_up.py',
@@ -24,21 +31,13 @@ SCRIPTS = {
 
 
 def main(words: list[str]) -> int:
-    """Run one benchmark with its options, or all."""
+    """Run one of the scripts with its options, or the comparison."""
+    if words and words[0] in SCRIPTS:
+        script = Path(__file__).with_name(SCRIPTS[words[0]])
+        return subprocess.run([sys.executable, str(script), *words[1:]], check=False).returncode
     if words and words[0] in ('-h', '--help'):
-        print(__doc__)
-        return 0
-    if words and words[0] not in SCRIPTS:
-        print(f'no benchmark {words[0]!r}; there are: {", ".join(SCRIPTS)}', file=sys.stderr)
-        return 2
-    names, options = (words[:1], words[1:]) if words else (list(SCRIPTS), [])
-    worst = 0
-    for name in names:
-        print(f'== {name}', flush=True)
-        script = Path(__file__).with_name(SCRIPTS[name])
-        done = subprocess.run([sys.executable, str(script), *options], check=False)
-        worst = max(worst, done.returncode)
-    return worst
+        print(f'{__doc__.strip()}\n')
+    return compete.main(words)
 
 
 if __name__ == '__main__':

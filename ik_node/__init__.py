@@ -30,8 +30,10 @@ if TYPE_CHECKING:
     from ik_node.model.topology import find_roots, save_rest_pose
     from ik_node.robot import from_dh, load_robot, Robot
     from ik_node.solver.async_solver import AsyncSolver
+    from ik_node.solver.batch_solution import BatchSolution, PoseErrors
     from ik_node.solver.mobility import Mobility
     from ik_node.solver.options import SolverOptions
+    from ik_node.solver.path_solution import PathSolution
     from ik_node.solver.result import PoseError, Solution, SolveResult
     from ik_node.solver.solver import Solver
     from ik_node.solver.status import Status, STATUS_NAMES
@@ -58,8 +60,10 @@ _WHERE = {
     'model.topology': ('find_roots', 'save_rest_pose'),
     'robot': ('Robot', 'from_dh', 'load_robot'),
     'solver.async_solver': ('AsyncSolver',),
+    'solver.batch_solution': ('BatchSolution', 'PoseErrors'),
     'solver.mobility': ('Mobility',),
     'solver.options': ('SolverOptions',),
+    'solver.path_solution': ('PathSolution',),
     'solver.result': ('PoseError', 'Solution', 'SolveResult'),
     'solver.solver': ('Solver',),
     'solver.status': ('STATUS_NAMES', 'Status'),
@@ -71,6 +75,7 @@ __all__ = [
     'DOF_NAMES',
     'STATUS_NAMES',
     'AsyncSolver',
+    'BatchSolution',
     'Closure',
     'DescriptionError',
     'Frame',
@@ -80,7 +85,9 @@ __all__ = [
     'Link',
     'Mobility',
     'OptionError',
+    'PathSolution',
     'PoseError',
+    'PoseErrors',
     'Robot',
     'ShapeError',
     'Solution',

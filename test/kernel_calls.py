@@ -82,17 +82,17 @@ def near_turn(angle, reference):
 
 
 @entry
-def _step_system(i, f, k, w, q, joints, constraints, options):
+def _step_system(i, f, k, w, q, joints, options):
     """Factorise and solve the step system of a packed model."""
-    s = open_solve(i, f, k, w, q, joints, constraints, options)
+    s = open_solve(i, f, k, w, q, joints, options)
     factorise(s)
     solve_factored(s)
 
 
 def step_system(ints, floats, work_ints, work_floats):
     """Factorise [D J^T; J -M] as the workspace has it and solve for the step, in place."""
-    none = np.zeros((1, 1))
-    _step_system(ints, floats, work_ints, work_floats, np.zeros(1), none, none, np.zeros(1))
+    none = np.zeros(1)
+    _step_system(ints, floats, work_ints, work_floats, none, np.zeros((1, 1)), none)
 
 
 class Rows:

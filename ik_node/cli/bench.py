@@ -1,4 +1,8 @@
-"""Measure speed; the rest of the line goes to benchmark/run.py of a checkout."""
+"""
+Measure our solver beside others; all words go to benchmark/run.py of a checkout.
+
+In a checkout `bench --help` says what there is to measure.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +14,34 @@ import sys
 
 from ik_node.errors import IkError
 
+SCRIPT = Path('benchmark') / 'run.py'
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what is passed on."""
-    parser.add_argument(
-        'words', nargs=argparse.REMAINDER, metavar='WORD', help='passed to benchmark/run.py'
-    )
+    parser.add_argument('words', nargs='*', metavar='WORD', help='passed to benchmark/run.py')
+    if _script().is_file():
+        # No word is an option of this parser's, --help neither: the script knows them all.
+        parser.prefix_chars = ''
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the benchmark in a process of its own."""
-    script = Path(__file__).resolve().parents[2] / 'benchmark' / 'run.py'
+    script = _script()
     if not script.is_file():
         raise IkError('the benchmark is not installed: run this in a checkout')
     checkout = str(script.parents[1])
     paths = [checkout, *filter(None, [os.environ.get('PYTHONPATH')])]
     environment = {**os.environ, 'PYTHONPATH': os.pathsep.join(paths)}
     command = [sys.executable, str(script), *args.words]
+    if {'-h', '--help'} & set(args.words):
+        said = subprocess.run(
+            command, check=False, env=environment, capture_output=True, text=True
+        )
+        print(said.stdout + said.stderr, end='')
+        raise SystemExit(said.returncode)
     return subprocess.run(command, check=False, env=environment).returncode
+
+
+def _script() -> Path:
+    return Path(__file__).resolve().parents[2] / SCRIPT

@@ -17,6 +17,7 @@ COMMANDS: dict[str, str] = {
     'demo': 'one of our robots with its goals moving, on the real node',
     'check': 'read a robot and describe it: links, joints, loops, mobility',
     'solve': 'solve once for the poses of some links',
+    'batch': 'solve for many poses, from a file into a file',
     'compare': 'the same problem with every method, as a table and a picture',
     'warm': 'fill the cache of compiled kernels',
     'bench': 'measure (needs a checkout)',

@@ -8,7 +8,7 @@ Numba the kernels run as plain Python: slow, with one warning, the same answers.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 import hashlib
 import os
 from pathlib import Path
@@ -76,6 +76,27 @@ def kernel(function: F) -> F:
 def entry(function: F) -> F:
     """Compile a kernel that is called from Python; cached on disk with all it calls."""
     return _compile(function, _nrt=False, cache=True)
+
+
+def only_known_types(function: Callable[..., Any]) -> None:
+    """Have an entry refuse, with a TypeError, arrays of a kind it has not been compiled for."""
+    if compiled:
+        function.disable_compile()  # type: ignore[attr-defined]
+
+
+def code_address(function: Callable[..., Any], arguments: Sequence[Any]) -> int:
+    """
+    Return where the compiled code of an entry for arguments of such types stands.
+
+    It is compiled, or loaded from the cache, if need be; 0 where nothing is compiled.
+    """
+    if not compiled:
+        return 0
+    types = tuple(numba.typeof(argument) for argument in arguments)
+    if types not in function.overloads:  # type: ignore[attr-defined]
+        function.compile(types)  # type: ignore[attr-defined]
+    made = function.overloads[types]  # type: ignore[attr-defined]
+    return int(made.library.get_pointer_to_function(made.fndesc.llvm_func_name))
 
 
 def planner(function: F) -> F:

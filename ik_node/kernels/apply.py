@@ -2,20 +2,14 @@
 
 from ik_node.kernels._jit import entry
 from ik_node.kernels.begin import evaluate, settle_distance
+from ik_node.kernels.jacobian import jacobian
 from ik_node.kernels.layout import Floats, Ints, open_solve
 from ik_node.kernels.step import apply_step
 
 
 @entry
 def apply(
-    i: Ints,
-    f: Floats,
-    k: Ints,
-    w: Floats,
-    q: Floats,
-    joints: Floats,
-    constraints: Floats,
-    options: Floats,
+    i: Ints, f: Floats, k: Ints, w: Floats, q: Floats, joints: Floats, options: Floats
 ) -> int:
     """
     Move x by `step` and leave frames, residuals, errors, cost and Jacobian there.
@@ -25,10 +19,11 @@ def apply(
     joint targets or rest pose, whichever LEVEL is about as in settling, and q the values of all
     columns this chain moves.
     """
-    s = open_solve(i, f, k, w, q, joints, constraints, options)
+    s = open_solve(i, f, k, w, q, joints, options)
     apply_step(s, s.x, s.x)
     settle_distance(s, s.x)
     evaluate(s)
+    jacobian(s)
     for j in range(s.n):
         if s.i[s.var + j] >= 0:
             s.q[s.i[s.column_q + j]] = s.w[s.value + j]

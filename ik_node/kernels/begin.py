@@ -1,6 +1,6 @@
 """Where a solve starts from: the first start, a kick, a restart; and how good an iterate is."""
 
-from math import pi
+from math import pi, sqrt
 
 from ik_node.kernels._jit import kernel
 from ik_node.kernels.counters import (
@@ -8,6 +8,7 @@ from ik_node.kernels.counters import (
     COST,
     COUNTS,
     DAMPING_SCALE,
+    JACOBIAN_DUE,
     LAST_LEVEL,
     LEVEL,
     LOOPS,
@@ -21,12 +22,15 @@ from ik_node.kernels.counters import (
     STATUS_RUNNING,
 )
 from ik_node.kernels.forward import forward, place_b_frames
-from ik_node.kernels.jacobian import jacobian
 from ik_node.kernels.layout import (
+    asked,
+    CON_COLUMNS,
     CON_LEVEL,
+    CON_POSE,
     CON_ROTATION_TOLERANCE,
     CON_TRANSLATION_TOLERANCE,
     CON_WEIGHT,
+    Floats,
     JOINT_LOWER,
     JOINT_REST,
     JOINT_REST_ON,
@@ -43,6 +47,7 @@ from ik_node.kernels.layout import (
 from ik_node.kernels.options import (
     DAMPING_FACTOR,
     REST_POSE_FACTOR,
+    RESTARTS,
     ROTATION_FACTOR,
     SEED,
     TRANSLATION_FACTOR,
@@ -52,6 +57,10 @@ from ik_node.kernels.rows import residuals
 
 # Squared weights of rows, beside the heaviest of their level, are not taken smaller than this.
 LEAST_REACH_WEIGHT, LEAST_WEIGHT = 1e-6, 1e-12
+# Bounds of numbers that come in: finite, and a rotation.
+LARGEST, SMALLEST_QUATERNION = 1.7e308, 1e-9
+# As far from 1 as a sum of squares is by rounding.
+NORMALISED = 2e-15
 
 
 @kernel
@@ -62,13 +71,12 @@ def all_within_tolerance(s: Solve, level: int) -> bool:
     A negative level -1 - c asks for constraint c alone.
     """
     for c in range(s.nc):
-        asked = (level >= 0 and s.constraints[c, CON_LEVEL] <= level) or c == -1 - level
+        counts = (level >= 0 and asked(s, c, CON_LEVEL) <= level) or c == -1 - level
         # Written so that a NaN is not within tolerance.
-        met = (
-            s.w[s.error + 2 * c] <= s.constraints[c, CON_TRANSLATION_TOLERANCE]
-            and s.w[s.error + 2 * c + 1] <= s.constraints[c, CON_ROTATION_TOLERANCE]
-        )
-        if asked and not met:
+        met = s.w[s.error + 2 * c] <= asked(s, c, CON_TRANSLATION_TOLERANCE) and s.w[
+            s.error + 2 * c + 1
+        ] <= asked(s, c, CON_ROTATION_TOLERANCE)
+        if counts and not met:
             return False
     return True
 
@@ -121,21 +129,21 @@ def cost_of(s: Solve, x: int) -> float:
             total += s.w[s.pull + v] * s.w[s.wish + v] * s.w[s.wish + v]
         return 0.5 * total
     for c in range(s.nc):
-        if phase == PHASE_REACH or s.constraints[c, CON_LEVEL] == level:
-            for r in range(s.i[s.row0 + c], s.i[s.row0 + c + 1]):
+        if phase == PHASE_REACH or asked(s, c, CON_LEVEL) == level:
+            for r in range(6 * c, 6 * c + 6):
                 total += row_weight(s, r) * s.w[s.trial + r] * s.w[s.trial + r]
     return 0.5 * total
 
 
 @kernel
 def evaluate(s: Solve) -> None:
-    """Bring frames, residuals, Jacobian and cost up to date with x."""
+    """Bring frames, residuals and cost up to date with x; the Jacobian is due."""
     forward(s, s.x)
     residuals(s)
     for r in range(s.nr):
         s.w[s.residual + r] = s.w[s.trial + r]
     s.w[COST] = cost_of(s, s.x)
-    jacobian(s)
+    s.k[JACOBIAN_DUE] = 1
 
 
 @kernel
@@ -222,6 +230,10 @@ def set_bounds(s: Solve) -> None:
         s.w[s.lower + v] = max(least, x - window)
         s.w[s.upper + v] = min(most, x + window)
         s.k[s.free_ball + v] = 0
+        # Who asks to stay near the start (no restarts, a window) is not served by full turns.
+        anywhere = s.options[RESTARTS] > 0.0 and window > 1e300 and most > least
+        angle = s.i[s.angle + v] == 1 and s.joints[JOINT_TURNS, g] > 0.0
+        s.k[s.winds + v] = 1 if anywhere and angle else 0
     for j in range(s.n):
         s.w[s.held + j] = s.q[s.i[s.column_q + j]]
         if s.i[s.ball + j] == 1 and s.i[s.var + j] >= 0:
@@ -243,25 +255,73 @@ def heaviest_beside(s: Solve, c: int) -> float:
     """Return the largest weight of any constraint of the same level."""
     most = 0.0
     for other in range(s.nc):
-        if s.constraints[other, CON_LEVEL] == s.constraints[c, CON_LEVEL]:
-            most = max(most, s.constraints[other, CON_WEIGHT])
+        if asked(s, other, CON_LEVEL) == asked(s, c, CON_LEVEL):
+            most = max(most, asked(s, other, CON_WEIGHT))
     return most if most > 0.0 else 1.0
 
 
 @kernel
-def begin(s: Solve) -> None:
-    """Set a workspace up for a new solve from q."""
+def take_poses(s: Solve, positions: Floats, quats_xyzw: Floats) -> bool:
+    """
+    Write poses (k, 3), (k, 4) into the table, those of all k goals, which stand last in it.
+
+    Without any (k = 0) the table stays as it is. Whether there are as many as goals.
+    """
+    count, goals = positions.size // 3, 0
+    for c in range(s.nc):
+        goals += 1 if asked(s, c, CON_LEVEL) > 0.0 else 0
+    if count > 0 and (count != goals or positions.size % 3 > 0 or quats_xyzw.size != 4 * count):
+        return False
+    for g in range(count):
+        at = s.constraints + CON_COLUMNS * (s.nc - count + g) + CON_POSE
+        for k in range(3):
+            s.w[at + k] = positions[g, k]
+        for k in range(4):
+            s.w[at + 3 + k] = quats_xyzw[g, k]
+    return True
+
+
+@kernel
+def take_in(s: Solve) -> bool:
+    """Normalise the quaternions of what is asked; whether all numbers of it and of q will do."""
+    fine = True
+    for g in range(s.q.size):
+        fine = fine and abs(s.q[g]) <= LARGEST
+    for c in range(s.nc):
+        at, square = s.constraints + CON_COLUMNS * c + CON_POSE, 0.0
+        for k in range(7):
+            fine = fine and abs(s.w[at + k]) <= LARGEST
+        for k in range(3, 7):
+            square += s.w[at + k] * s.w[at + k]
+        length = sqrt(square)
+        fine = fine and SMALLEST_QUATERNION <= length <= LARGEST
+        # What is normalised stays as it is to the last bit, or answers would depend on how often
+        # it was asked.
+        if abs(square - 1.0) > NORMALISED:
+            for k in range(3, 7):
+                s.w[at + k] /= length
+    return fine
+
+
+@kernel
+def begin(s: Solve) -> bool:
+    """Set a workspace up for a new solve from q; whether what came in will do."""
+    if not take_in(s):
+        return False
     for k in range(COUNTS):
         s.k[k] = 0
     # Values that this chain does not move keep their limits as well.
     for g in range(s.q.size):
         s.q[g] = min(max(s.q[g], s.joints[JOINT_LOWER, g]), s.joints[JOINT_UPPER, g])
+    # Rows that a constraint does not have are never written.
+    for r in range(s.nr):
+        s.w[s.trial + r] = 0.0
     set_bounds(s)
     set_wishes(s)
     last = 0
     for c in range(s.nc):
-        last = max(last, int(s.constraints[c, CON_LEVEL]))
-        s.k[LOOPS] += 1 if s.constraints[c, CON_LEVEL] == 0 else 0
+        last = max(last, int(asked(s, c, CON_LEVEL)))
+        s.k[LOOPS] += 1 if asked(s, c, CON_LEVEL) == 0 else 0
     s.k[LAST_LEVEL] = last
     s.k[PHASE] = PHASE_REACH
     s.k[STATUS] = STATUS_RUNNING
@@ -271,10 +331,11 @@ def begin(s: Solve) -> None:
     s.w[DAMPING_SCALE] = s.options[DAMPING_FACTOR]
     s.w[BEST_COST] = 1e300
     for c in range(s.nc):
-        for r in range(s.i[s.row0 + c], s.i[s.row0 + c + 1]):
+        relative = asked(s, c, CON_WEIGHT) / heaviest_beside(s, c)
+        for r in range(6 * c, 6 * c + 6):
             angular = r >= s.i[s.angular + c]
-            factor = s.options[ROTATION_FACTOR if angular else TRANSLATION_FACTOR]
-            factor *= s.constraints[c, CON_WEIGHT] / heaviest_beside(s, c)
+            factor = relative * s.options[ROTATION_FACTOR if angular else TRANSLATION_FACTOR]
             s.w[s.weight + r] = factor * factor
             s.w[s.hold + r] = 0.0
     s.k[STALE] = 1
+    return True

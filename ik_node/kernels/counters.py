@@ -15,7 +15,7 @@ NUMBERS = 8
 
 # Places of the first integers in k.
 (
-    PHASE,  # PHASE_*; -1 begins a new solve
+    PHASE,  # PHASE_*; DONE = no solve is under way
     STATUS,  # STATUS_*
     ITERATIONS,  # steps tried in this solve, all starts and phases
     STARTS,  # starts used
@@ -34,7 +34,8 @@ NUMBERS = 8
     FALLBACKS,  # how often closing the loops was begun anew; -1 = no more
     CLOSED_AT_START,  # 1 = all loops were closed where the solve began
     EFFORT,  # EFFORT_*
-) = range(19)
+    JACOBIAN_DUE,  # 1 = x has moved since; frames and residuals are those of x
+) = range(20)
 COUNTS = 20
 
 # From where the best effort is made: the best of all starts; the start of the solve, for what is
@@ -42,3 +43,5 @@ COUNTS = 20
 EFFORT_ANY, EFFORT_NEAR, EFFORT_PUSHED, EFFORT_FAR = range(4)
 PHASE_REACH, PHASE_LEVEL, PHASE_SETTLE, PHASE_DONE = range(4)
 STATUS_CONVERGED, STATUS_STALLED, STATUS_DIVERGED, STATUS_TIMEOUT, STATUS_RUNNING = range(5)
+# A number that came in is not finite, or a quaternion zero: nothing was done.
+STATUS_REFUSED = 5

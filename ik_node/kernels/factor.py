@@ -1,106 +1,90 @@
-# flake8: noqa: E203
 """
 The linear system of a step, factorised along the robot's structure.
 
 A damped step is the solution of the quasi-definite system [D J^T; J -M]: D the damping of every
 variable, M the inverse weight of every row. Under any symmetric order it has a factor L diag L^T
-(Vanderbei 1995); the order of least fill turns it by itself into the dual form for a long chain
-with few rows, and into block elimination for legs that touch only their own joints and the
-platform. The order and the pattern of L are found once per structure.
+(Vanderbei 1995). Variables whose elimination is cheap while D is diagonal go first, one outer
+product each: all of them for an arm, which leaves its six rows, and each leg's own for a hexapod.
+What is left is eliminated in blocks of six, rows of a constraint or variables that several
+constraints share, in an order that `model.elimination` has planned.
 """
 
-from ik_node.kernels._jit import kernel, planner
-from ik_node.kernels.layout import Ints, Solve
-import numpy as np
-from numpy.typing import NDArray
-
-Bytes = NDArray[np.uint8]
+from ik_node.kernels._jit import kernel
+from ik_node.kernels.layout import Solve
+from ik_node.kernels.six import dot, less, put, six
 
 
-@planner
-def minimum_degree(adjacent: Bytes, order: Ints, pattern: Bytes) -> None:
+@kernel
+def assemble(s: Solve) -> None:
     """
-    Find an elimination order of little fill; the unknown with the fewest neighbours goes first.
+    Write the matrix after the first variables' elimination.
 
-    `adjacent` (nk, nk) uint8 is symmetric and used up. `order` (nk,) int64 receives the unknowns
-    in order of elimination, `pattern` (nk, nk) uint8 has pattern[i, k] = 1 where eliminating i
-    leaves a number for k.
+    Takes `s.damping` (nv,) > 0, `s.softness` (nr,) > 0 and `s.jac`; held variables (`s.fixed`)
+    are left out by an empty column with 1 on the diagonal.
     """
-    count = order.size
-    degree = np.zeros(count, np.int64)
-    neighbours = np.zeros(count, np.int64)
-    for i in range(count):
-        for k in range(count):
-            degree[i] += adjacent[i, k]
-    done = np.zeros(count, np.uint8)
-    for step in range(count):
-        best = -1
-        for i in range(count):
-            if done[i] == 0 and (best < 0 or degree[i] < degree[best]):
-                best = i
-        order[step] = best
-        done[best] = 1
-        found = 0
-        for k in range(count):
-            if adjacent[best, k] == 1 and done[k] == 0:
-                neighbours[found] = k
-                found += 1
-                pattern[best, k] = 1
-        for s in range(found):
-            i = neighbours[s]
-            adjacent[i, best] = 0
-            degree[i] -= 1
-            for t in range(found):
-                k = neighbours[t]
-                if k != i and adjacent[i, k] == 0:
-                    adjacent[i, k] = 1
-                    degree[i] += 1
+    w, i = s.w, s.i
+    for k in range(s.matrix, s.matrix + 36 * s.nm):
+        w[k] = 0.0
+    for v in range(s.nv):
+        first = i[s.var_place + v] < 0 and s.k[s.fixed + v] == 0
+        w[s.give + v] = 1.0 / w[s.damping + v] if first else 0.0
+    for b in range(s.nb):
+        c = i[s.block_constraint + b]
+        for k in range(i[s.block_size + b]):
+            if c >= 0:
+                diagonal = -w[s.softness + 6 * c + k]
+            else:
+                v = i[s.block_var + 6 * b + k]
+                diagonal = w[s.damping + v] if s.k[s.fixed + v] == 0 else 1.0
+            w[s.matrix + 36 * b + 7 * k] = diagonal
+    for t in range(s.links):
+        slot, at, stride = i[s.link_slot + t], s.matrix + i[s.link_at + t], i[s.link_stride + t]
+        if s.k[s.fixed + i[s.slot_var + slot]] == 0:
+            for r in range(6):
+                w[at + stride * r] = w[s.jac + 6 * slot + r]
+    for p in range(s.pairs):
+        at = s.matrix + 36 * i[s.pair_at + p]
+        for r in range(6):
+            row = six(w, at + 6 * r)
+            for t in range(i[s.part0 + p], i[s.part0 + p + 1]):
+                share = w[s.jac + 6 * i[s.part_a + t] + r] * w[s.give + i[s.part_var + t]]
+                row = less(row, share, six(w, s.jac + 6 * i[s.part_b + t]))
+            put(w, at + 6 * r, row)
+
+
+@kernel
+def take_out(s: Solve, at: int, own: int, share: float) -> None:
+    """Subtract a share of the six numbers at `own` from those at `at`."""
+    put(s.w, at, less(six(s.w, at), share, six(s.w, own)))
 
 
 @kernel
 def factorise(s: Solve) -> None:
-    """
-    Factorise [D J^T; J -M] for the free variables.
-
-    Takes `s.damping` (nv,) > 0, `s.softness` (nr,) > 0 and `s.jac`; held variables
-    (`s.fixed`) are left out by an empty column with 1 on the diagonal. Up-looking: row k of L
-    from the rows above it (Davis 2005).
-    """
-    y = s.w[s.y : s.y + s.nk]
-    inverse = s.w[s.inverse : s.inverse + s.nk]
-    lower = s.w[s.lower_factor : s.lower_factor + s.nl]
-    jac = s.w[s.jac : s.jac + s.nj]
-    row = s.i[s.factor_row : s.factor_row + s.nl]
-    column = s.i[s.lower_column : s.lower_column + s.nl]
-    kept_at = s.i[s.lower_at : s.lower_at + s.nl]
-    first = s.i[s.factor0 : s.factor0 + s.nk]
-    for k in range(s.nk):
-        y[k] = 0.0
-    for k in range(s.nk):
-        own = s.i[s.own + k]
-        if own < 0:
-            diagonal = -s.w[s.softness - 1 - own]
-        elif s.k[s.fixed + own] != 0:
-            diagonal = 1.0
-        else:
-            diagonal = s.w[s.damping + own]
-        for t in range(s.i[s.matrix0 + k], s.i[s.matrix0 + k + 1]):
-            if s.k[s.fixed + s.i[s.matrix_var + t]] == 0:
-                y[s.i[s.matrix_column + t]] = jac[s.i[s.matrix_jac + t]]
-        for t in range(s.i[s.lower0 + k], s.i[s.lower0 + k + 1]):
-            j = column[t]
-            yj = y[j]
-            if yj == 0.0:
-                lower[kept_at[t]] = 0.0
-                continue
-            y[j] = 0.0
-            at = kept_at[t]
-            for p in range(first[j], at):
-                y[row[p]] -= lower[p] * yj
-            scaled = yj * inverse[j]
-            lower[at] = scaled
-            diagonal -= scaled * yj
-        inverse[k] = 1.0 / diagonal
+    """Factorise [D J^T; J -M]: pivot by pivot within a block, then what its edges change."""
+    assemble(s)
+    w, i = s.w, s.i
+    edges, update = s.matrix + 36 * s.nb, 0
+    for b in range(s.nb):
+        own, size = s.matrix + 36 * b, i[s.block_size + b]
+        first, last = i[s.edge0 + b], i[s.edge0 + b + 1]
+        for p in range(size):
+            inverse = 1.0 / w[own + 7 * p]
+            w[s.inverse + 6 * b + p] = inverse
+            for r in range(p + 1, size):
+                share = w[own + 6 * p + r] * inverse
+                take_out(s, own + 6 * r, own + 6 * p, share)
+                for e in range(first, last):
+                    take_out(s, edges + 36 * e + 6 * r, edges + 36 * e + 6 * p, share)
+        for one in range(first, last):
+            for other in range(one, last):
+                at = s.matrix + 36 * i[s.update_at + update]
+                update += 1
+                for r in range(6):
+                    row = six(w, at + 6 * r)
+                    for p in range(size):
+                        share = w[edges + 36 * one + 6 * p + r] * w[s.inverse + 6 * b + p]
+                        row = less(row, share, six(w, edges + 36 * other + 6 * p))
+                    put(w, at + 6 * r, row)
 
 
 @kernel
@@ -112,26 +96,38 @@ def solve_factored(s: Solve) -> None:
     free variables that minimises |c|^2_D + |J c + load|^2_(1/M), 0 for held ones, and to `load`
     the multipliers (J c + load) / M.
     """
-    y = s.w[s.y : s.y + s.nk]
-    inverse = s.w[s.inverse : s.inverse + s.nk]
-    lower = s.w[s.lower_factor : s.lower_factor + s.nl]
-    row = s.i[s.factor_row : s.factor_row + s.nl]
-    for k in range(s.nk):
-        own = s.i[s.own + k]
-        y[k] = 0.0 if own >= 0 else -s.w[s.load - 1 - own]
-    for j in range(s.nk):
-        yj = y[j]
-        if yj != 0.0:
-            for p in range(s.i[s.factor0 + j], s.i[s.factor0 + j + 1]):
-                y[row[p]] -= lower[p] * yj
-    for j in range(s.nk - 1, -1, -1):
-        total = y[j] * inverse[j]
-        for p in range(s.i[s.factor0 + j], s.i[s.factor0 + j + 1]):
-            total -= lower[p] * y[row[p]]
-        y[j] = total
-    for k in range(s.nk):
-        own = s.i[s.own + k]
-        if own < 0:
-            s.w[s.load - 1 - own] = y[k]
-        else:
-            s.w[s.full + own] = y[k] if s.k[s.fixed + own] == 0 else 0.0
+    w, i = s.w, s.i
+    edges = s.matrix + 36 * s.nb
+    for b in range(s.nb):
+        c = i[s.block_constraint + b]
+        for k in range(6):
+            w[s.y + 6 * b + k] = -w[s.load + 6 * c + k] if c >= 0 else 0.0
+    for b in range(s.nb):
+        own, y, size = s.matrix + 36 * b, s.y + 6 * b, i[s.block_size + b]
+        for p in range(size):
+            share = w[y + p] * w[s.inverse + 6 * b + p]
+            for r in range(p + 1, size):
+                w[y + r] -= share * w[own + 6 * p + r]
+            for e in range(i[s.edge0 + b], i[s.edge0 + b + 1]):
+                take_out(s, s.y + 6 * i[s.edge_to + e], edges + 36 * e + 6 * p, share)
+            w[y + p] = share
+    for b in range(s.nb - 1, -1, -1):
+        own, y, size = s.matrix + 36 * b, s.y + 6 * b, i[s.block_size + b]
+        for p in range(size - 1, -1, -1):
+            total = 0.0
+            for r in range(p + 1, size):
+                total += w[y + r] * w[own + 6 * p + r]
+            for e in range(i[s.edge0 + b], i[s.edge0 + b + 1]):
+                total += dot(six(w, edges + 36 * e + 6 * p), six(w, s.y + 6 * i[s.edge_to + e]))
+            w[y + p] -= total * w[s.inverse + 6 * b + p]
+        c = i[s.block_constraint + b]
+        if c >= 0:
+            put(w, s.load + 6 * c, six(w, y))
+    for v in range(s.nv):
+        place = i[s.var_place + v]
+        w[s.full + v] = w[s.y + place] if place >= 0 and s.k[s.fixed + v] == 0 else 0.0
+    for c in range(s.nc):
+        rows = six(w, s.load + 6 * c)
+        for t in range(i[s.slot0 + c], i[s.slot0 + c + 1]):
+            v = i[s.slot_var + t]
+            w[s.full + v] -= w[s.give + v] * dot(six(w, s.jac + 6 * t), rows)

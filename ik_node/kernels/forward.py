@@ -1,10 +1,8 @@
 """Forward kinematics: where every column's frame, and both ends of every constraint, are."""
 
-from math import cos, sin
-
 from ik_node.kernels._jit import kernel
-from ik_node.kernels.layout import CON_POSE, Floats, KIND_MASS, Solve
-from ik_node.kernels.rotation import quaternion_to_matrix
+from ik_node.kernels.layout import CON_COLUMNS, CON_POSE, Floats, KIND_MASS, Solve
+from ik_node.kernels.rotation import quaternion_to_matrix, sine_cosine
 
 
 @kernel
@@ -32,19 +30,13 @@ def copy_frame(a: Floats, at_a: int, out: Floats, at: int) -> None:
 @kernel
 def place_b_frames(s: Solve) -> None:
     """Compose the pose of every frame B, which may change from call to call, with its parent."""
+    w = s.w
     for c in range(s.nc):
-        pose = s.constraints[c]
-        quaternion_to_matrix(
-            pose[CON_POSE + 3],
-            pose[CON_POSE + 4],
-            pose[CON_POSE + 5],
-            pose[CON_POSE + 6],
-            s.w,
-            s.scratch,
-        )
+        pose = s.constraints + CON_COLUMNS * c + CON_POSE
+        quaternion_to_matrix(w[pose + 3], w[pose + 4], w[pose + 5], w[pose + 6], w, s.scratch)
         for r in range(3):
-            s.w[s.scratch + 9 + r] = pose[CON_POSE + r]
-        compose(s.f, s.b_offset + 12 * c, s.w, s.scratch, s.w, s.b_local + 12 * c)
+            w[s.scratch + 9 + r] = w[pose + r]
+        compose(s.f, s.b_offset + 12 * c, w, s.scratch, w, s.b_local + 12 * c)
 
 
 @kernel
@@ -120,7 +112,7 @@ def forward(s: Solve, x: int) -> None:
             for r in range(3):
                 frame[at + 9 + r] += q * frame[at + 3 * r + 2]
         else:
-            turn_c, turn_s = cos(q), sin(q)
+            turn_s, turn_c = sine_cosine(q)
             for r in range(3):
                 r0, r1 = frame[at + 3 * r], frame[at + 3 * r + 1]
                 frame[at + 3 * r] = turn_c * r0 + turn_s * r1

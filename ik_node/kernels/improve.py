@@ -14,6 +14,7 @@ from ik_node.kernels.counters import (
     DAMPING_SCALE,
     GREW,
     ITERATIONS,
+    JACOBIAN_DUE,
     LAST_LEVEL,
     LEVEL,
     PHASE,
@@ -27,7 +28,7 @@ from ik_node.kernels.counters import (
 )
 from ik_node.kernels.forward import forward
 from ik_node.kernels.jacobian import jacobian
-from ik_node.kernels.layout import CON_LEVEL, Solve, WANTS_TARGET
+from ik_node.kernels.layout import asked, CON_LEVEL, Solve, WANTS_TARGET
 from ik_node.kernels.options import (
     ADAPTIVE_DAMPING,
     DAMPING_FACTOR,
@@ -37,12 +38,12 @@ from ik_node.kernels.options import (
 )
 from ik_node.kernels.rows import residuals
 from ik_node.kernels.step import (
-    add_jacobian_times,
     apply_step,
     AT_LOWER,
     AT_UPPER,
     bounded_step,
     FREE,
+    goes_round,
     LOCKED,
     restore,
     transpose_times,
@@ -71,8 +72,8 @@ def clamp_rows(s: Solve, c: int) -> None:
     """Shorten a constraint's residual to the error clamps, for the step only."""
     for part in range(2):
         most = s.options[TRANSLATION_ERROR_CLAMP if part == 0 else ROTATION_ERROR_CLAMP]
-        first = s.i[s.row0 + c] if part == 0 else s.i[s.angular + c]
-        last = s.i[s.angular + c] if part == 0 else s.i[s.row0 + c + 1]
+        first = 6 * c if part == 0 else s.i[s.angular + c]
+        last = s.i[s.angular + c] if part == 0 else s.i[s.row_end + c]
         total = 0.0
         for r in range(first, last):
             total += s.w[s.rhs + r] * s.w[s.rhs + r]
@@ -86,8 +87,8 @@ def set_rows(s: Solve) -> None:
     """Say what the step is to do with every row: improve it, hold it, or leave it be."""
     phase, level = s.k[PHASE], s.k[LEVEL]
     for c in range(s.nc):
-        own = s.constraints[c, CON_LEVEL]
-        for r in range(s.i[s.row0 + c], s.i[s.row0 + c + 1]):
+        own = asked(s, c, CON_LEVEL)
+        for r in range(6 * c, 6 * c + 6):
             if phase == PHASE_REACH or (phase == PHASE_LEVEL and own == level):
                 s.w[s.softness + r] = 1.0 / row_weight(s, r)
                 s.w[s.rhs + r] = s.w[s.residual + r]
@@ -129,6 +130,12 @@ def set_variables(s: Solve) -> None:
 @kernel
 def hold_outward(s: Solve) -> None:
     """Hold variables on a bound that the gradient pushes outward: saves a factorisation."""
+    at_bound = False
+    for v in range(s.nv):
+        inside = s.w[s.lower + v] < s.w[s.x + v] < s.w[s.upper + v]
+        at_bound = at_bound or not inside
+    if not at_bound:
+        return
     for r in range(s.nr):
         s.w[s.trial + r] = s.w[s.rhs + r] / s.w[s.softness + r]
     transpose_times(s, s.trial, s.gradient)
@@ -136,23 +143,25 @@ def hold_outward(s: Solve) -> None:
         outward = (s.w[s.x + v] <= s.w[s.lower + v] and s.w[s.gradient + v] > 0.0) or (
             s.w[s.x + v] >= s.w[s.upper + v] and s.w[s.gradient + v] < 0.0
         )
-        if outward and s.k[s.free_ball + v] == 0 and s.k[s.fixed + v] == FREE:
+        bound = s.k[s.free_ball + v] == 0 and not goes_round(s, v)
+        if outward and bound and s.k[s.fixed + v] == FREE:
             low = s.w[s.x + v] <= s.w[s.lower + v]
             s.k[s.fixed + v] = AT_LOWER if low else AT_UPPER
 
 
 @kernel
 def predicted_decrease(s: Solve) -> float:
-    """Return by how much the linear model lowers the cost of the phase's rows."""
-    before, after = 0.0, 0.0
+    """
+    Return by how much the linear model lowers the cost of the phase's rows.
+
+    A multiplier is what is left of its row, J step + rhs, over the row's softness.
+    """
+    total = 0.0
     for r in range(s.nr):
-        if s.w[s.softness + r] != IGNORED_SOFTNESS and s.w[s.softness + r] != HELD_SOFTNESS:
-            before += s.w[s.rhs + r] * s.w[s.rhs + r] / s.w[s.softness + r]
-    add_jacobian_times(s, s.step, s.rhs)
-    for r in range(s.nr):
-        if s.w[s.softness + r] != IGNORED_SOFTNESS and s.w[s.softness + r] != HELD_SOFTNESS:
-            after += s.w[s.rhs + r] * s.w[s.rhs + r] / s.w[s.softness + r]
-    return 0.5 * (before - after)
+        soft, left = s.w[s.softness + r], s.w[s.load + r]
+        if soft != IGNORED_SOFTNESS and soft != HELD_SOFTNESS:
+            total += s.w[s.rhs + r] * s.w[s.rhs + r] / soft - left * left * soft
+    return 0.5 * total
 
 
 @kernel
@@ -187,10 +196,13 @@ def improve(s: Solve) -> None:
     if phase == PHASE_REACH and s.options[ADAPTIVE_DAMPING] == 0.0:
         # Its steps may make things worse.
         remember_best(s, 1.0)
+    if s.k[JACOBIAN_DUE] == 1:
+        jacobian(s)
+        s.k[JACOBIAN_DUE] = 0
     set_rows(s)
     set_variables(s)
     if phase == PHASE_REACH:
-        hold_outward(s)
+        pass
     bounded_step(s, phase != PHASE_REACH)
     s.w[STEP_SIZE] = largest(s, s.step)
     if phase == PHASE_SETTLE:
@@ -240,4 +252,4 @@ def improve(s: Solve) -> None:
         for r in range(s.nr):
             s.w[s.residual + r] = s.w[s.trial + r]
         s.w[COST] = after
-        jacobian(s)
+        s.k[JACOBIAN_DUE] = 1

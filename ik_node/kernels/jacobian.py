@@ -7,30 +7,20 @@ from ik_node.kernels.rows import axis, relative_rotation
 
 @kernel
 def add_rows(
-    s: Solve,
-    first: int,
-    last: int,
-    at: int,
-    slots: int,
-    scale: float,
-    x: float,
-    y: float,
-    z: float,
+    s: Solve, first: int, last: int, at: int, scale: float, x: float, y: float, z: float
 ) -> None:
-    """Add scale * v . (x, y, z) to one column of a block, for rows first to last - 1."""
+    """Add scale * v . (x, y, z) to a column at s.w[at] for each of its rows first to last - 1."""
     w = s.w
     for r in range(first, last):
         v = s.vector + 3 * r
-        w[at] += scale * (w[v] * x + w[v + 1] * y + w[v + 2] * z)
-        at += slots
+        w[at + r] += scale * (w[v] * x + w[v + 1] * y + w[v + 2] * z)
 
 
 @kernel
 def add_entry(s: Solve, c: int, e: int) -> None:
     """Add what one column moves to the block of constraint c."""
     w = s.w
-    slots = s.i[s.slot0 + c + 1] - s.i[s.slot0 + c]
-    row, end, turning = s.i[s.row0 + c], s.i[s.row0 + c + 1], s.i[s.turning + c]
+    row, end, turning = 6 * c, s.i[s.row_end + c], s.i[s.turning + c]
     j, side = s.i[s.entry_column + e], s.i[s.entry_side + e]
     scale, mass = side * w[s.rate + j], 0.0
     if side > 0 and s.i[s.kind + c] == KIND_MASS:
@@ -44,9 +34,10 @@ def add_entry(s: Solve, c: int, e: int) -> None:
         frame += 12 * (3 - ball)
         k = 1 if ball == 1 else (0 if ball == 2 else 2)
     ax, ay, az = axis(w, frame, k)
-    at = s.jac + s.i[s.jac0 + c] + s.i[s.entry_slot + e]
+    # Where row 0 of this slot would be.
+    at = s.jac + 6 * (s.i[s.slot0 + c] + s.i[s.entry_slot + e]) - row
     if s.i[s.prismatic + j] == 1:
-        add_rows(s, row, turning, at, slots, scale, ax, ay, az)
+        add_rows(s, row, turning, at, scale, ax, ay, az)
         return
     point = s.lever + 6 * c + (0 if side > 0 else 3)
     lx, ly, lz = w[point], w[point + 1], w[point + 2]
@@ -56,7 +47,7 @@ def add_entry(s: Solve, c: int, e: int) -> None:
         lz = w[s.carried + 4 * e + 3] / mass
     lx, ly, lz = lx - w[frame + 9], ly - w[frame + 10], lz - w[frame + 11]
     mx, my, mz = ay * lz - az * ly, az * lx - ax * lz, ax * ly - ay * lx
-    add_rows(s, row, turning, at, slots, scale, mx, my, mz)
+    add_rows(s, row, turning, at, scale, mx, my, mz)
     if side < 0 and s.i[s.axes + c] == AXES_WORLD and turning < end:
         # Seen from the world, what turns B turns A relative to it by R_A R_B^T of that.
         t = s.scratch
@@ -66,7 +57,7 @@ def add_entry(s: Solve, c: int, e: int) -> None:
             w[t + 3] * ax + w[t + 4] * ay + w[t + 5] * az,
             w[t + 6] * ax + w[t + 7] * ay + w[t + 8] * az,
         )
-    add_rows(s, turning, end, at + (turning - row) * slots, slots, scale, ax, ay, az)
+    add_rows(s, turning, end, at, scale, ax, ay, az)
 
 
 @kernel
@@ -78,7 +69,7 @@ def jacobian(s: Solve) -> None:
     not its Euler angles (`free_ball`).
     """
     for c in range(s.nc):
-        for k in range(s.jac + s.i[s.jac0 + c], s.jac + s.i[s.jac0 + c + 1]):
+        for k in range(s.jac + 6 * s.i[s.slot0 + c], s.jac + 6 * s.i[s.slot0 + c + 1]):
             s.w[k] = 0.0
         for e in range(s.i[s.entry0 + c], s.i[s.entry0 + c + 1]):
             add_entry(s, c, e)

@@ -10,14 +10,16 @@ and `Solve` names the place where each field begins: field x of variable v is s.
 Indices are int64, -1 = none. A column is one elementary motion of a joint, its frame turned so
 that it moves along or about its own z axis; a variable is a value the solver is free to choose; an
 entry is one column that moves one end of a constraint; a slot is one variable of a constraint.
-Frames are twelve numbers: rotation row by row, then position [m].
+Frames are twelve numbers: rotation row by row, then position [m]. Every constraint has room for
+six rows, the k-th row of constraint c is row 6 c + k; rows that it does not have stay zero.
 """
 
 from collections.abc import Mapping
 from typing import Annotated, NamedTuple
 
 from ik_node.kernels._jit import kernel
-from ik_node.kernels.counters import COUNTS, NUMBERS
+from ik_node.kernels.counters import COUNTS, NUMBERS, PHASE, PHASE_DONE
+from ik_node.kernels.flat import flat, kept
 import numpy as np
 from numpy.typing import NDArray
 
@@ -38,17 +40,20 @@ class Solve(NamedTuple):
     w: Floats  # workspace
     q: Floats  # (nq,) all joint values [rad or m]; the start, and in the end the answer
     joints: Floats  # (8, nq) rows JOINT_*
-    constraints: Floats  # (nc, 12) columns CON_*
     options: Floats  # (OPTION_COUNT,)
     n: int  # columns
     nv: int  # variables
     nc: int  # constraints
-    nr: int  # rows
+    nr: int  # rows, BLOCK a constraint
     ne: int  # entries
     ns: int  # slots
-    nj: int  # numbers in all Jacobian blocks
-    nk: int  # unknowns of the step, nv + nr
-    nl: int  # numbers in its factor L
+    nb: int  # blocks of unknowns in the system of a step
+    nm: int  # blocks of numbers that its matrix keeps: nb on the diagonal, then the edges
+    edges: int
+    updates: int
+    pairs: int
+    parts: int
+    links: int
     width: int  # coefficients of a coupling, at least 2
     parent: Annotated[int, 'i', 'n', 'column that carries this one, ascending; -1 = root frame']
     prismatic: Annotated[int, 'i', 'n', '1 = moves along z, 0 = turns about z']
@@ -56,35 +61,37 @@ class Solve(NamedTuple):
     var: Annotated[int, 'i', 'n', 'variable that moves it; -1 = held in this chain']
     ball: Annotated[int, 'i', 'n', '1, 2, 3 = column EZ, EY, EX of a ball joint, else 0']
     var_q: Annotated[int, 'i', 'nv', 'place in q']
+    angle: Annotated[int, 'i', 'nv', '1 = a full turn of it changes nothing']
     a_column: Annotated[int, 'i', 'nc', 'column that carries frame A; -1 = root frame']
     b_column: Annotated[int, 'i', 'nc', 'the same for frame B']
     kind: Annotated[int, 'i', 'nc', 'KIND_*']
     axes: Annotated[int, 'i', 'nc', 'AXES_*']
     mask: Annotated[int, 'i', 'nc', 'bit k set = component X Y Z EX EY EZ [k] takes part']
-    row0: Annotated[int, 'i', 'nc + 1', 'first row of a constraint']
+    row_end: Annotated[int, 'i', 'nc', 'end of the rows that a constraint has']
     turning: Annotated[int, 'i', 'nc', 'first row that goes by angular velocity']
     angular: Annotated[int, 'i', 'nc', 'first row that counts in [rad]']
     slot0: Annotated[int, 'i', 'nc + 1', 'first slot']
     entry0: Annotated[int, 'i', 'nc + 1', 'first entry']
-    jac0: Annotated[
-        int, 'i', 'nc + 1', 'first Jacobian number; a block is rows x slots, row by row'
-    ]
     entry_column: Annotated[int, 'i', 'ne', 'column']
     entry_side: Annotated[int, 'i', 'ne', '1 = moves frame A, -1 = moves frame B']
     entry_slot: Annotated[int, 'i', 'ne', 'slot, counted within the constraint']
     entry_up: Annotated[int, 'i', 'ne', 'centre of mass: entry of the column below, -1 = none']
     slot_var: Annotated[int, 'i', 'ns', 'variable']
-    own: Annotated[int, 'i', 'nk', 'what stands at a place of the factor: variable v, or -1 - row']
-    var_place: Annotated[int, 'i', 'nv', 'place of a variable in the factor']
-    matrix0: Annotated[int, 'i', 'nk + 1', 'first Jacobian number left of the diagonal in a row']
-    matrix_jac: Annotated[int, 'i', 'nj', 'which Jacobian number']
-    matrix_column: Annotated[int, 'i', 'nj', 'its column in the factor']
-    matrix_var: Annotated[int, 'i', 'nj', 'its variable']
-    lower0: Annotated[int, 'i', 'nk + 1', 'first number of a row of L']
-    lower_column: Annotated[int, 'i', 'nl', 'its column, ascending within the row']
-    lower_at: Annotated[int, 'i', 'nl', 'where it is kept: L is stored column by column']
-    factor0: Annotated[int, 'i', 'nk + 1', 'first number of a column of L']
-    factor_row: Annotated[int, 'i', 'nl', 'its row, ascending within the column']
+    block_constraint: Annotated[int, 'i', 'nb', 'whose rows a block is; -1 = variables']
+    block_size: Annotated[int, 'i', 'nb', 'how many']
+    block_var: Annotated[int, 'i', '6 * nb', 'its variables, -1 = none']
+    var_place: Annotated[int, 'i', 'nv', 'place in block_var; -1 = eliminated before all blocks']
+    edge0: Annotated[int, 'i', 'nb + 1', 'first edge of a block, to blocks after it']
+    edge_to: Annotated[int, 'i', 'edges', 'block, ascending; edge e is kept at nb + e']
+    update_at: Annotated[int, 'i', 'updates', 'what each two edges of a block change, in order']
+    pair_at: Annotated[int, 'i', 'pairs', 'block of the matrix that variables change directly']
+    part0: Annotated[int, 'i', 'pairs + 1', 'first of them']
+    part_a: Annotated[int, 'i', 'parts', 'slot of the variable in the rows of that block']
+    part_b: Annotated[int, 'i', 'parts', 'slot in its columns']
+    part_var: Annotated[int, 'i', 'parts', 'variable']
+    link_at: Annotated[int, 'i', 'links', "where a variable's Jacobian column goes in the matrix"]
+    link_stride: Annotated[int, 'i', 'links', 'and in which steps']
+    link_slot: Annotated[int, 'i', 'links', 'slot']
     offset: Annotated[int, 'f', '12 * n', 'frame before its motion in the parent column']
     coefficients: Annotated[int, 'f', 'width * n', 'value = sum over p of c_p variable^p']
     a_offset: Annotated[int, 'f', '12 * nc', 'frame A in its column']
@@ -94,6 +101,9 @@ class Solve(NamedTuple):
     entry_mass: Annotated[int, 'f', 'ne', 'the same: what the column itself carries [kg]']
     entry_moment: Annotated[int, 'f', '3 * ne', 'mass times place in the column [kg m]']
     numbers: Annotated[int, 'w', 'NUMBERS', 'scalars, see `counters`; always at 0']
+    record: Annotated[int, 'w', '3', 'status, steps, starts; error and constraints follow at once']
+    error: Annotated[int, 'w', '2 * nc', 'residual norms [m], [rad] of every constraint']
+    constraints: Annotated[int, 'w', '12 * nc', 'the constraint table, columns CON_*']
     held: Annotated[int, 'w', 'n', 'values of columns this chain does not move [rad or m]']
     value: Annotated[int, 'w', 'n', 'value of every column [rad or m]']
     rate: Annotated[int, 'w', 'n', 'd value / d variable']
@@ -105,7 +115,6 @@ class Solve(NamedTuple):
     lever: Annotated[
         int, 'w', '6 * nc', "points whose velocity counts, for A's and for B's motion [m]"
     ]
-    error: Annotated[int, 'w', '2 * nc', 'residual norms [m], [rad] of every constraint']
     vector: Annotated[int, 'w', '3 * nr', 'world vector of every row']
     trial: Annotated[int, 'w', 'nr', 'residual of the last `residuals` [m or rad]']
     residual: Annotated[int, 'w', 'nr', 'residual at x [m or rad]']
@@ -114,7 +123,7 @@ class Solve(NamedTuple):
     hold: Annotated[int, 'w', 'nr', 'what a row of a finished level is held at [m or rad]']
     rhs: Annotated[int, 'w', 'nr', 'what a row is short of zero without a step [m or rad]']
     load: Annotated[int, 'w', 'nr', 'what the system is solved for; then its multipliers']
-    jac: Annotated[int, 'w', 'nj', 'Jacobian blocks at x']
+    jac: Annotated[int, 'w', '6 * ns', 'Jacobian at x: six rows a slot']
     x: Annotated[int, 'w', 'nv', 'variables: the accepted iterate [rad or m]']
     x_try: Annotated[int, 'w', 'nv', 'the iterate that is tried']
     x_start: Annotated[int, 'w', 'nv', 'where the solve began']
@@ -130,15 +139,20 @@ class Solve(NamedTuple):
     wish: Annotated[int, 'w', 'nv', 'step that would be taken if there were no rows']
     damping: Annotated[int, 'w', 'nv', '']
     gradient: Annotated[int, 'w', 'nv', "of the phase's cost"]
-    y: Annotated[int, 'w', 'nk', 'scratch of the factorisation']
-    inverse: Annotated[int, 'w', 'nk', '1 / diagonal of the factor']
-    lower_factor: Annotated[int, 'w', 'nl', 'L, column by column']
+    give: Annotated[int, 'w', 'nv', '1 / damping of variables eliminated first, 0 = held']
+    matrix: Annotated[int, 'w', '36 * nm', 'blocks, row by row; then their factor']
+    inverse: Annotated[int, 'w', '6 * nb', '1 / pivot']
+    y: Annotated[int, 'w', '6 * nb', 'solution, block by block']
     scratch: Annotated[int, 'w', '12', '']
     counts: Annotated[int, 'k', 'COUNTS', 'integers, see `counters`; always at 0']
     fixed: Annotated[int, 'k', 'nv', 'why a variable is held in a step, see `step`']
     free_ball: Annotated[int, 'k', 'nv', '1 = one of three variables of a ball without limits']
+    winds: Annotated[int, 'k', 'nv', '1 = beyond a bound it comes in again at the other']
     wants: Annotated[int, 'k', 'nv', 'WANTS_*: what a variable is drawn to']
 
+
+# Rows that a constraint has room for, and unknowns in a block.
+BLOCK = 6
 
 SIZES = tuple(name for name in Solve._fields if Solve.__annotations__[name] is int)
 FIELDS: dict[str, tuple[str, str, str]] = {
@@ -163,7 +177,7 @@ WANTS_NOTHING, WANTS_TARGET, WANTS_REST_POSE = 0, 1, 2
     JOINT_TARGET_WEIGHT,  # 0 = no target
     JOINT_REST,  # rest pose [rad or m]
     JOINT_REST_ON,  # 1 = has a rest pose, 0 = none
-    JOINT_TURNS,  # 1 = target and rest pose are angles modulo a full turn
+    JOINT_TURNS,  # 1 = an angle, of which full turns do not count
 ) = range(8)
 JOINT_ROWS = 8
 
@@ -214,7 +228,7 @@ def pack_model(
     sizes: Mapping[str, int], fields: Mapping[str, NDArray[np.generic]]
 ) -> tuple[Ints, Floats]:
     """
-    Lay the fields of a model end to end; sizes and places first. Both arrays are read-only.
+    Lay the fields of a model end to end; sizes and places first.
 
     Raises
     ------
@@ -235,15 +249,15 @@ def pack_model(
                 raise ValueError(f'{name}: {fields[name].size} numbers, not {wanted}')
             into = ints if array == 'i' else floats
             into[begins[name] : begins[name] + wanted] = np.ravel(fields[name])
-    ints.setflags(write=False)
-    floats.setflags(write=False)
     return ints, floats
 
 
 def make_workspace(ints: Ints) -> tuple[Ints, Floats]:
-    """Return the arrays k and w for a packed model."""
+    """Return the arrays k and w for a packed model, with no solve under way."""
     _, totals = lay_out(dict(zip(SIZES, ints[: len(SIZES)].tolist(), strict=True)))
-    return np.zeros(totals['k'], dtype=np.int64), np.zeros(totals['w'])
+    counts = np.zeros(totals['k'], dtype=np.int64)
+    counts[PHASE] = PHASE_DONE
+    return counts, np.zeros(totals['w'])
 
 
 def begin_of(ints: Ints, name: str) -> int:
@@ -253,25 +267,18 @@ def begin_of(ints: Ints, name: str) -> int:
 
 @kernel
 def open_solve(
-    i: Ints,
-    f: Floats,
-    k: Ints,
-    w: Floats,
-    q: Floats,
-    joints: Floats,
-    constraints: Floats,
-    options: Floats,
+    i: Ints, f: Floats, k: Ints, w: Floats, q: Floats, joints: Floats, options: Floats
 ) -> Solve:
     """Name the parts of a solve; sizes and places stand at the head of i, in order."""
+    i = kept(i)
     return Solve(
         i,
-        f,
-        k,
-        w,
-        q,
-        joints,
-        constraints,
-        options,
+        kept(f),
+        flat(k),
+        flat(w),
+        flat(q),
+        flat(joints),
+        flat(options),
         i[0],
         i[1],
         i[2],
@@ -366,4 +373,22 @@ def open_solve(
         i[91],
         i[92],
         i[93],
+        i[94],
+        i[95],
+        i[96],
+        i[97],
+        i[98],
+        i[99],
+        i[100],
+        i[101],
+        i[102],
+        i[103],
+        i[104],
+        i[105],
     )
+
+
+@kernel
+def asked(s: Solve, c: int, column: int) -> float:
+    """Return what the constraint table says of constraint c, CON_*."""
+    return float(s.w[s.constraints + CON_COLUMNS * c + column])

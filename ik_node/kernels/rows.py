@@ -14,6 +14,7 @@ from math import atan2, pi, sqrt
 
 from ik_node.kernels._jit import kernel
 from ik_node.kernels.layout import (
+    asked,
     AXES_A,
     AXES_B,
     AXES_WORLD,
@@ -219,7 +220,7 @@ def residuals(s: Solve) -> None:
     for c in range(s.nc):
         a, b, lever = s.a_frame + 12 * c, s.b_frame + 12 * c, s.lever + 6 * c
         axes, kind, mask = s.i[s.axes + c], s.i[s.kind + c], s.i[s.mask + c]
-        row, end = s.i[s.row0 + c], s.i[s.row0 + c + 1]
+        row, end = 6 * c, s.i[s.row_end + c]
         dx, dy, dz = w[a + 9] - w[b + 9], w[a + 10] - w[b + 10], w[a + 11] - w[b + 11]
         # The point each end's motion is taken at: one and the same where the axes turn along.
         first = b if axes == AXES_A else a
@@ -238,7 +239,7 @@ def residuals(s: Solve) -> None:
                 dx, dy, dz = dx / length, dy / length, dz / length
             else:
                 dx, dy, dz = 1.0, 0.0, 0.0
-            set_row(s, row, length - s.constraints[c, CON_DISTANCE], dx, dy, dz)
+            set_row(s, row, length - asked(s, c, CON_DISTANCE), dx, dy, dz)
             translation += 1
         elif kind == KIND_LOOK_AT:
             looking_rows(s, row, a, dx, dy, dz)

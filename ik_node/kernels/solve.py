@@ -7,27 +7,25 @@ priority of goals: each level is brought to its least residual while the rows of
 it are held. SETTLE moves to joint targets and the rest pose in what freedom is left.
 """
 
+from math import pi
+
 from ik_node.kernels._jit import entry, kernel
 from ik_node.kernels.begin import (
     all_within_tolerance,
     begin,
-    cost_of,
     evaluate,
     kick,
     remember_best,
     restart,
+    take_poses,
 )
 from ik_node.kernels.counters import (
-    BEST_COST,
     CLOSED_AT_START,
     COST,
     DAMPING_SCALE,
     EFFORT,
     EFFORT_ANY,
-    EFFORT_FAR,
     EFFORT_NEAR,
-    EFFORT_PUSHED,
-    FALLBACKS,
     GREW,
     INTERRUPTED,
     ITERATIONS,
@@ -36,7 +34,6 @@ from ik_node.kernels.counters import (
     LEVEL,
     LEVEL_DONE,
     LOOPS,
-    NEAR_COST,
     OUT_OF_ITERATIONS,
     PHASE,
     PHASE_DONE,
@@ -51,6 +48,7 @@ from ik_node.kernels.counters import (
     STATUS,
     STATUS_CONVERGED,
     STATUS_DIVERGED,
+    STATUS_REFUSED,
     STATUS_RUNNING,
     STATUS_STALLED,
     STATUS_TIMEOUT,
@@ -58,16 +56,10 @@ from ik_node.kernels.counters import (
     STEP_SIZE,
     WEAK,
 )
+from ik_node.kernels.effort import copy_variables, enter_phase, enter_settling, finish_level, JUMP
+from ik_node.kernels.flat import flat
 from ik_node.kernels.improve import improve
-from ik_node.kernels.layout import (
-    CON_LEVEL,
-    Floats,
-    Ints,
-    open_solve,
-    Solve,
-    WANTS_NOTHING,
-    WANTS_REST_POSE,
-)
+from ik_node.kernels.layout import Floats, Ints, open_solve, Solve, WANTS_NOTHING
 from ik_node.kernels.options import DAMPING_FACTOR, MAX_ITERATIONS, RESTARTS, STALL_THRESHOLD
 
 # Weak steps in a row that end a start, a level.
@@ -76,130 +68,27 @@ REACH_PATIENCE, LEVEL_PATIENCE = 4, 12
 LEVEL_PROMISE = 1e-10
 SMALLEST_COST = 1e-22  # of rounding
 MOST_DAMPING = 1e10
-# Half the square of a millimetre, or a milliradian.
-ROUNDING_COST = 5e-7
 # The best effort takes more steps than reaching: it ends in a curved valley.
 LEVEL_SHARE = 3.0
-# Shares of the cost below which another start, a push, another branch are taken.
-WORTH_A_START, WORTH_A_PUSH, JUMP = 0.9, 1.0 - 1e-6, 0.25
+# Share of the cost below which another start is taken.
+WORTH_A_START = 0.9
 # Settling ends when only a smaller share of a step than this is an improvement.
 SETTLE_LEAST = 1e-4
 
 
 @kernel
-def copy_variables(s: Solve, start: int, out: int) -> None:
-    """Copy variables within s.w; to s.x only together with STALE."""
+def unwind(s: Solve) -> None:
+    """Take the full turns out of every angle that it need not have made since the start."""
     for v in range(s.nv):
-        s.w[out + v] = s.w[start + v]
-
-
-@kernel
-def enter_phase(s: Solve, phase: int, level: int) -> None:
-    """Begin to improve the rows of a level, or to settle, or come to the end."""
-    s.k[PHASE], s.k[LEVEL] = phase, level
-    s.k[START_ITERATIONS] = 0
-    s.k[WEAK] = 0
-    s.k[LEVEL_DONE] = 0
-    s.k[STALE] = 1
-    s.w[DAMPING_SCALE] = 1.0 if phase == PHASE_SETTLE else 1e-2
-
-
-@kernel
-def enter_settling(s: Solve, granted: int) -> None:
-    """Begin with the next wishes after those that are granted; come to the end without any."""
-    following = WANTS_REST_POSE + 1
-    for v in range(s.nv):
-        if s.k[s.wants + v] > granted:
-            following = min(following, s.k[s.wants + v])
-    if following <= WANTS_REST_POSE:
-        enter_phase(s, PHASE_SETTLE, s.k[LAST_LEVEL] + following)
-    else:
-        s.k[PHASE] = PHASE_DONE
-
-
-@kernel
-def fall_back(s: Solve) -> bool:
-    """
-    Begin to close the loops anew where they did not close; whether that is worth a try.
-
-    The best compromise with a goal far away may lie where loops do not close, although they close
-    from the start; and if not from there, perhaps from a restart. Among failures the best counts.
-    """
-    if s.k[FALLBACKS] < 0 or all_within_tolerance(s, 0):
-        return False
-    if s.k[FALLBACKS] == 0 or s.w[COST] < s.w[BEST_COST]:
-        s.w[BEST_COST] = s.w[COST]
-        copy_variables(s, s.x, s.x_best)
-    # What is left open by rounding in the description will not close from anywhere else.
-    hopeless = s.w[BEST_COST] < ROUNDING_COST or s.k[INTERRUPTED] == 1
-    if s.k[FALLBACKS] == 0:
-        copy_variables(s, s.x_start, s.x)
-    elif s.k[FALLBACKS] <= s.options[RESTARTS] and not hopeless:
-        s.k[STARTS] += 1
-        restart(s)
-    else:
-        copy_variables(s, s.x_best, s.x)
-        s.k[FALLBACKS] = -2
-    s.k[FALLBACKS] += 1
-    enter_phase(s, PHASE_LEVEL, 0)
-    return True
-
-
-@kernel
-def another_effort(s: Solve) -> bool:
-    """
-    Compare the best effort just made with the one near the start; whether there is more to do.
-
-    Without a good reason a goal out of reach does not make the answer jump to another branch: not
-    of a mirror image, and of another start's only where that halves the error.
-    """
-    level = s.k[LEVEL]
-    s.k[PHASE] = PHASE_REACH  # the cost of all rows
-    for r in range(s.nr):
-        s.w[s.trial + r] = s.w[s.residual + r]
-    cost = cost_of(s, s.x)
-    s.k[PHASE], s.k[LEVEL] = PHASE_LEVEL, level
-    effort = s.k[EFFORT]
-    gain = 1.0 if effort == EFFORT_NEAR else (WORTH_A_PUSH if effort == EFFORT_PUSHED else JUMP)
-    if effort == EFFORT_NEAR or (all_within_tolerance(s, 0) and cost < gain * s.w[NEAR_COST]):
-        s.w[NEAR_COST] = cost
-        copy_variables(s, s.x, s.x_near)
-        s.k[STALE] = 0
-        kept = True
-    else:
-        kept = False
-    if effort == EFFORT_NEAR and cost > (1.0 - 1e-6) * s.w[START_COST]:
-        # It stood still: in a minimum, or where only a push shows that there is a way down.
-        s.k[EFFORT] = EFFORT_PUSHED
-        kick(s)
-    elif effort < EFFORT_FAR and s.k[STARTS] > 1 and s.w[BEST_COST] < JUMP * s.w[NEAR_COST]:
-        s.k[EFFORT] = EFFORT_FAR
-        copy_variables(s, s.x_best, s.x)
-    elif kept:
-        return False
-    else:
-        s.k[EFFORT] = EFFORT_ANY
-        copy_variables(s, s.x_near, s.x)
-    s.k[FALLBACKS] = -1
-    enter_phase(s, PHASE_LEVEL, 0)
-    return True
-
-
-@kernel
-def finish_level(s: Solve) -> None:
-    """Fix what the finished level is held at from now on."""
-    level = s.k[LEVEL]
-    if level == 0 and fall_back(s):
-        return
-    for c in range(s.nc):
-        if s.constraints[c, CON_LEVEL] == level:
-            met = all_within_tolerance(s, -1 - c)
-            for r in range(s.i[s.row0 + c], s.i[s.row0 + c + 1]):
-                s.w[s.hold + r] = 0.0 if met else s.w[s.residual + r]
-    if level < s.k[LAST_LEVEL]:
-        enter_phase(s, PHASE_LEVEL, level + 1)
-    elif s.k[EFFORT] == EFFORT_ANY or not another_effort(s):
-        enter_settling(s, WANTS_NOTHING)
+        if s.k[s.winds + v] == 1:
+            turns = round((s.w[s.x_start + v] - s.w[s.x + v]) / (2.0 * pi))
+            value = s.w[s.x + v] + 2.0 * pi * turns
+            if value > s.w[s.upper + v]:
+                value -= 2.0 * pi
+            elif value < s.w[s.lower + v]:
+                value += 2.0 * pi
+            if s.w[s.lower + v] <= value <= s.w[s.upper + v]:
+                s.w[s.x + v] = value
 
 
 @kernel
@@ -234,6 +123,7 @@ def finish_start(s: Solve) -> None:
             copy_variables(s, s.x_start, s.x)
         else:
             copy_variables(s, s.x_best, s.x)
+        unwind(s)
         enter_phase(s, PHASE_LEVEL, 0)
         return
     s.k[START_ITERATIONS] = 0
@@ -250,6 +140,7 @@ def before_reaching(s: Solve) -> bool:
         s.w[START_COST] = s.w[COST]
     if all_within_tolerance(s, s.k[LAST_LEVEL]):
         s.k[STATUS] = STATUS_CONVERGED
+        unwind(s)
         # Without wishes all is done: residuals are those of x, for the last step was kept.
         enter_settling(s, WANTS_NOTHING)
         return False
@@ -309,7 +200,6 @@ def before_settling(s: Solve) -> bool:
     )
     if due and s.k[START_ITERATIONS] > 0 and s.k[WEAK] == 0:
         due = s.w[COST] < s.w[STEP_BEFORE] * (1.0 - 1e-6)
-    s.w[STEP_BEFORE] = s.w[COST]
     if not due:
         # Steps that were tried and dropped have left their frames behind.
         s.k[STALE] = 1 if s.k[START_ITERATIONS] > 0 else 0
@@ -322,11 +212,16 @@ def finish(s: Solve) -> None:
     """Write the answer back to q; the status is what the residuals say."""
     for j in range(s.n):
         if s.i[s.var + j] >= 0:
-            s.q[s.i[s.column_q + j]] = s.w[s.value + j]
+            wound = s.k[s.winds + s.i[s.var + j]] == 1
+            at = s.x + s.i[s.var + j] if wound else s.value + j
+            s.q[s.i[s.column_q + j]] = s.w[at]
     if all_within_tolerance(s, s.k[LAST_LEVEL]):
         s.k[STATUS] = STATUS_CONVERGED
     elif s.k[STATUS] == STATUS_CONVERGED:
         s.k[STATUS] = STATUS_STALLED
+    s.w[s.record] = s.k[STATUS]
+    s.w[s.record + 1] = s.k[ITERATIONS]
+    s.w[s.record + 2] = s.k[STARTS]
 
 
 @entry
@@ -337,8 +232,9 @@ def advance(
     w: Floats,
     q: Floats,
     joints: Floats,
-    constraints: Floats,
     options: Floats,
+    positions: Floats,
+    quats_xyzw: Floats,
     slice_: int,
 ) -> int:
     """
@@ -349,18 +245,21 @@ def advance(
     i, f : ndarray
         Packed model, see `layout.Solve`, also for the others.
     k, w : ndarray
-        Workspace; k[PHASE] = -1 begins a new solve.
+        Workspace; where no solve is under way, a new one begins.
     q : ndarray, shape (nq,)
         All joint values [rad or m]: the start, and at the end the answer.
-    joints, constraints, options : ndarray
+    joints, options : ndarray
         Tables.
+    positions, quats_xyzw : ndarray, shape (k, 3), (k, 4)
+        Poses of all goals, in order; k = 0 takes those of the constraint table.
     slice_ : int
-        Steps.
+        Steps; a negative number begins a new solve and goes all the way.
 
     Returns
     -------
     int
-        STATUS_*; RUNNING when the slice is used up first. Residual norms are in `error`.
+        STATUS_*; RUNNING when the slice is used up first, REFUSED when a number that came in is
+        not finite or a quaternion zero. The outcome is in `record` and what follows it.
 
     Notes
     -----
@@ -368,9 +267,12 @@ def advance(
     would compile them a second time.
 
     """
-    s = open_solve(i, f, k, w, q, joints, constraints, options)
-    if s.k[PHASE] < 0:
-        begin(s)
+    s = open_solve(i, f, k, w, q, joints, options)
+    if (slice_ < 0 or s.k[PHASE] == PHASE_DONE) and not (
+        take_poses(s, flat(positions), flat(quats_xyzw)) and begin(s)
+    ):
+        s.k[PHASE] = PHASE_DONE
+        return STATUS_REFUSED
     end = s.k[ITERATIONS] + slice_
     while s.k[PHASE] != PHASE_DONE or s.k[STALE] == 1:
         if s.k[STALE] == 1:
@@ -385,8 +287,9 @@ def advance(
         else:
             due = False
         if due:
-            if s.k[ITERATIONS] >= end:
+            if s.k[ITERATIONS] >= end and slice_ >= 0:
                 return STATUS_RUNNING
+            s.w[STEP_BEFORE] = s.w[COST]
             improve(s)
     finish(s)
     return int(s.k[STATUS])

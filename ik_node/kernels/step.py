@@ -1,11 +1,14 @@
 """One damped step that keeps the bounds, and how a step is applied."""
 
+from math import ceil, pi
+
 from ik_node.kernels._jit import kernel
 from ik_node.kernels.factor import factorise, solve_factored
 from ik_node.kernels.forward import forward
-from ik_node.kernels.layout import CON_LEVEL, Solve
+from ik_node.kernels.layout import asked, CON_LEVEL, Solve
 from ik_node.kernels.rotation import principal_euler, turn_euler
 from ik_node.kernels.rows import residuals
+from ik_node.kernels.six import dot, less, put, six
 
 QUICK_ROUNDS, EXACT_ROUNDS = 8, 60
 
@@ -16,28 +19,24 @@ FREE, LOCKED, AT_LOWER, AT_UPPER = range(4)
 @kernel
 def add_jacobian_times(s: Solve, change: int, out: int) -> None:
     """Add J times the variables' change at s.w[change] to the rows at s.w[out]."""
+    w = s.w
     for c in range(s.nc):
-        first, slots = s.i[s.slot0 + c], s.i[s.slot0 + c + 1] - s.i[s.slot0 + c]
-        for r in range(s.i[s.row0 + c], s.i[s.row0 + c + 1]):
-            at = s.i[s.jac0 + c] + (r - s.i[s.row0 + c]) * slots
-            total = 0.0
-            for k in range(slots):
-                total += s.w[s.jac + at + k] * s.w[change + s.i[s.slot_var + first + k]]
-            s.w[out + r] += total
+        rows = six(w, out + 6 * c)
+        for t in range(s.i[s.slot0 + c], s.i[s.slot0 + c + 1]):
+            rows = less(rows, -w[change + s.i[s.slot_var + t]], six(w, s.jac + 6 * t))
+        put(w, out + 6 * c, rows)
 
 
 @kernel
 def transpose_times(s: Solve, rows: int, out: int) -> None:
     """Write J^T times the rows at s.w[rows] to the variables at s.w[out]."""
+    w = s.w
     for v in range(s.nv):
-        s.w[out + v] = 0.0
+        w[out + v] = 0.0
     for c in range(s.nc):
-        first, slots = s.i[s.slot0 + c], s.i[s.slot0 + c + 1] - s.i[s.slot0 + c]
-        for r in range(s.i[s.row0 + c], s.i[s.row0 + c + 1]):
-            at = s.i[s.jac0 + c] + (r - s.i[s.row0 + c]) * slots
-            for k in range(slots):
-                v = s.i[s.slot_var + first + k]
-                s.w[out + v] += s.w[s.jac + at + k] * s.w[rows + r]
+        own = six(w, rows + 6 * c)
+        for t in range(s.i[s.slot0 + c], s.i[s.slot0 + c + 1]):
+            w[out + s.i[s.slot_var + t]] += dot(six(w, s.jac + 6 * t), own)
 
 
 @kernel
@@ -88,6 +87,22 @@ def go_to_bound(s: Solve) -> bool:
 
 
 @kernel
+def goes_round(s: Solve, v: int) -> bool:
+    """Return whether an angle may turn on and on, coming in again at the other bound."""
+    return bool(s.k[s.winds + v] == 1 and s.w[s.upper + v] - s.w[s.lower + v] >= 2.0 * pi)
+
+
+@kernel
+def wound(s: Solve, v: int, value: float) -> float:
+    """Return an angle, by full turns, within its bounds, or beyond the other where they gape."""
+    if value > s.w[s.upper + v]:
+        value -= 2.0 * pi * ceil((value - s.w[s.upper + v]) / (2.0 * pi))
+    elif value < s.w[s.lower + v]:
+        value += 2.0 * pi * ceil((s.w[s.lower + v] - value) / (2.0 * pi))
+    return value
+
+
+@kernel
 def hold_all_beyond(s: Solve) -> bool:
     """Put every variable that `full` carries past a bound on it; whether there was one."""
     met = False
@@ -97,6 +112,10 @@ def hold_all_beyond(s: Solve) -> bool:
         s.w[s.step + v] = s.w[s.full + v]
         if s.k[s.free_ball + v] != 0:
             continue
+        if s.k[s.winds + v] != 0:
+            value = wound(s, v, s.w[s.x + v] + s.w[s.full + v])
+            if s.w[s.lower + v] <= value <= s.w[s.upper + v]:
+                continue
         least, most = s.w[s.lower + v] - s.w[s.x + v], s.w[s.upper + v] - s.w[s.x + v]
         if s.w[s.step + v] < least:
             s.w[s.step + v], s.k[s.fixed + v], met = least, AT_LOWER, True
@@ -157,6 +176,8 @@ def apply_step(s: Solve, start: int, out: int) -> None:
     for v in range(s.nv):
         if s.k[s.free_ball + v] == 0:
             value = s.w[start + v] + s.w[s.step + v]
+            if s.k[s.winds + v] == 1:
+                value = wound(s, v, value)
             s.w[out + v] = min(max(value, s.w[s.lower + v]), s.w[s.upper + v])
     for j in range(s.n):
         if s.i[s.ball + j] == 1 and s.k[s.free_ball + s.i[s.var + j]] == 1:
@@ -191,8 +212,8 @@ def restore(s: Solve, level: int, closed: float, attempts: int, most: float) -> 
     for attempt in range(attempts + 1):
         worst = 0.0
         for c in range(s.nc):
-            held = s.constraints[c, CON_LEVEL] < level
-            for r in range(s.i[s.row0 + c], s.i[s.row0 + c + 1]):
+            held = asked(s, c, CON_LEVEL) < level
+            for r in range(6 * c, 6 * c + 6):
                 s.w[s.load + r] = s.w[s.trial + r] - s.w[s.hold + r] if held else 0.0
                 worst = max(worst, abs(s.w[s.load + r]))
         if worst <= closed:

@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ik_node.kernels.factor import minimum_degree
 from ik_node.kernels.layout import (
     AXES_A,
     AXES_B,
     AXES_WORLD,
+    begin_of,
+    BLOCK,
     KIND_DISTANCE,
     KIND_FRAME,
     KIND_LOOK_AT,
@@ -19,6 +20,7 @@ from ik_node.kernels.layout import (
     pack_model,
 )
 from ik_node.model.chains import Chain, Support, with_ancestors
+from ik_node.model.elimination import plan_elimination
 from ik_node.model.request import Request
 from ik_node.model.tree import Tree
 import numpy as np
@@ -52,6 +54,8 @@ class FlatChain:
         Place in q of every free value.
     row_counts : tuple of int
         Rows of every constraint.
+    rows : ndarray, int64
+        Where these stand among the rows that constraints have room for.
 
     """
 
@@ -60,6 +64,19 @@ class FlatChain:
     requests: tuple[int, ...]
     var_q: Ints
     row_counts: tuple[int, ...]
+    rows: Ints
+
+    def dense(self, numbers: Floats) -> Floats:
+        """Return the Jacobian, rows by variables, whose columns the kernels keep slot by slot."""
+        slot0, slot_var = begin_of(self.ints, 'slot0'), begin_of(self.ints, 'slot_var')
+        columns = numbers.reshape(-1, BLOCK)
+        dense = np.zeros((BLOCK * len(self.row_counts), len(self.var_q)))
+        for c in range(len(self.row_counts)):
+            first, last = int(self.ints[slot0 + c]), int(self.ints[slot0 + c + 1])
+            variables = self.ints[slot_var + first : slot_var + last]
+            dense[BLOCK * c : BLOCK * (c + 1), variables] = columns[first:last].T
+        chosen: Floats = dense[self.rows]
+        return chosen
 
 
 def frame12(matrix: Floats) -> Floats:
@@ -89,6 +106,7 @@ def flatten(
         'var': _ints(variable.get(c.master, -1) for c in columns),
         'ball': _ints(c.ball if c.master in variable else 0 for c in columns),
         'var_q': _ints(tree.q_of_column[at] for at in chain.masters),
+        'angle': _ints(_is_angle(tree, master) for master in chain.masters),
         'a_column': _ints(local[end] for end in ends[: len(asked)]),
         'b_column': _ints(local[end] for end in ends[len(asked) :]),
         'kind': _ints(KINDS[r.kind] for r in asked),
@@ -103,19 +121,28 @@ def flatten(
     }
     row_counts = tuple(r.row_count for r in asked)
     blocks = _blocks(tree, moved, variable, local)
-    fields |= blocks.fields(row_counts)
+    fields |= blocks.fields()
     fields |= _masses(tree, moved, [needed[at] for at in fields['entry_column'].tolist()])
-    first_rows = _starts(row_counts)[:-1]
+    first_rows = BLOCK * np.arange(len(asked))
+    fields['row_end'] = first_rows + _ints(row_counts)
     fields['turning'] = first_rows + _ints(r.translation_row_count for r in asked)
     fields['angular'] = first_rows + _ints(r.metre_row_count for r in asked)
-    sizes = {'n': len(columns), 'nv': len(variable), 'nc': len(asked), 'nr': sum(row_counts)}
+    planned, sizes = plan_elimination(blocks.slots, row_counts, len(variable))
+    fields |= planned
+    sizes |= {'n': len(columns), 'nv': len(variable), 'nc': len(asked), 'nr': BLOCK * len(asked)}
     sizes |= {'ne': fields['entry_column'].size, 'ns': fields['slot_var'].size, 'width': width}
-    fields |= _elimination(fields, sizes, row_counts)
-    sizes |= {'nj': fields['matrix_jac'].size, 'nk': sizes['nv'] + sizes['nr']}
-    sizes |= {'nl': fields['lower_at'].size}
     ints, floats = pack_model(sizes, fields)
     var_q = np.ascontiguousarray(fields['var_q'], dtype=np.int64)
-    return FlatChain(ints, floats, chain.requests, var_q, row_counts)
+    rows = [np.arange(BLOCK * c, BLOCK * c + count) for c, count in enumerate(row_counts)]
+    return FlatChain(
+        ints, floats, chain.requests, var_q, row_counts, np.concatenate([np.zeros(0, int), *rows])
+    )
+
+
+def _is_angle(tree: Tree, master: int) -> bool:
+    """Return whether a full turn of a variable changes nothing."""
+    moved = [c for c in tree.columns if c.master == master]
+    return all(c.dof.is_rotation and tuple(c.coefficients) == (0.0, 1.0) for c in moved)
 
 
 def _ints(values: object) -> Ints:
@@ -141,19 +168,16 @@ class _Blocks:
     entries: list[list[tuple[int, int, int]]]  # (column, side, slot)
     slots: list[list[int]]  # variables
 
-    def fields(self, row_counts: Sequence[int]) -> dict[str, NDArray[np.generic]]:
-        """Return the arrays of `kernels.layout.Model` that describe the Jacobian's blocks."""
+    def fields(self) -> dict[str, NDArray[np.generic]]:
+        """Return the arrays of `kernels.layout.Solve` that describe the Jacobian's blocks."""
         flat = [entry for entries in self.entries for entry in entries]
-        sizes = [rows * len(slots) for rows, slots in zip(row_counts, self.slots, strict=True)]
         return {
             'entry_column': _ints(e[0] for e in flat),
             'entry_side': _ints(e[1] for e in flat),
             'entry_slot': _ints(e[2] for e in flat),
             'slot_var': _ints(v for slots in self.slots for v in slots),
-            'row0': _starts(row_counts),
             'entry0': _starts([len(entries) for entries in self.entries]),
             'slot0': _starts([len(slots) for slots in self.slots]),
-            'jac0': _starts(sizes),
         }
 
 
@@ -204,53 +228,3 @@ def _masses(
 
 def _starts(counts: Sequence[int] | Ints) -> Ints:
     return np.concatenate(([0], np.cumsum(np.asarray(counts, dtype=np.int64)))).astype(np.int64)
-
-
-def _elimination(
-    fields: dict[str, NDArray[np.generic]], sizes: dict[str, int], row_counts: Sequence[int]
-) -> dict[str, NDArray[np.generic]]:
-    """Find the order of elimination and the pattern of the factor, see `kernels.factor`."""
-    nv, nr = sizes['nv'], sizes['nr']
-    slot0, slot_var, row0 = fields['slot0'], fields['slot_var'], fields['row0']
-    pairs = [
-        (row, int(var))
-        for c, rows in enumerate(row_counts)
-        for row in range(int(row0[c]), int(row0[c]) + rows)
-        for var in slot_var[int(slot0[c]) : int(slot0[c + 1])]
-    ]
-    rows = np.array([p[0] for p in pairs], dtype=np.int64)
-    variables = np.array([p[1] for p in pairs], dtype=np.int64)
-    size = nv + nr
-    adjacent = np.zeros((size, size), dtype=np.uint8)
-    adjacent[variables, nv + rows] = 1
-    adjacent[nv + rows, variables] = 1
-    order = np.zeros(size, dtype=np.int64)
-    pattern = np.zeros((size, size), dtype=np.uint8)
-    minimum_degree(adjacent, order, pattern)
-    place = np.empty(size, dtype=np.int64)
-    place[order] = np.arange(size)
-    own = np.where(order < nv, order, -1 - (order - nv))
-    # Where every Jacobian number stands below the diagonal of the permuted matrix.
-    low = np.maximum(place[variables], place[nv + rows])
-    high = np.minimum(place[variables], place[nv + rows])
-    by_row = np.argsort(low, kind='stable')
-    # The factor: column i of L has a number in row k where eliminating i reached k.
-    eliminated, reached = np.nonzero(pattern)
-    column, row = place[eliminated], place[reached]
-    by_column = np.lexsort((row, column))
-    kept_at = np.empty(row.size, dtype=np.int64)
-    kept_at[by_column] = np.arange(row.size)
-    row_order = np.lexsort((column, row))
-    return {
-        'own': own,
-        'var_place': place[:nv],
-        'matrix0': _starts(np.bincount(low, minlength=size)),
-        'matrix_jac': by_row,
-        'matrix_column': high[by_row],
-        'matrix_var': variables[by_row],
-        'lower0': _starts(np.bincount(row, minlength=size)),
-        'lower_column': column[row_order],
-        'lower_at': kept_at[row_order],
-        'factor0': _starts(np.bincount(column, minlength=size)),
-        'factor_row': row[by_column],
-    }

@@ -5,30 +5,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from math import isfinite
+from typing import Any, NoReturn
 
-from ik_node.kernels.counters import STARTS
+from ik_node.errors import ShapeError
 from ik_node.kernels.layout import (
     begin_of,
+    BLOCK,
     CON_COLUMNS,
-    CON_ROTATION_TOLERANCE,
-    CON_TRANSLATION_TOLERANCE,
+    CON_POSE,
     JOINT_WINDOW,
     make_workspace,
+    SIZES,
 )
 from ik_node.kernels.linearise import linearise
 from ik_node.model.chains import Chain, Support
 from ik_node.model.flatten import FlatChain, flatten
 from ik_node.model.request import Request
 from ik_node.model.tree import Tree
+from ik_node.solver.pose import unit_pose
 from ik_node.solver.result import ChainAnswer, ChainNames
-from ik_node.solver.status import Status
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-
-_STATUSES = tuple(Status)
 
 # A singular value below this share of the largest counts as zero.
 RANK_TOLERANCE = 1e-6
@@ -45,24 +45,17 @@ class ChainProblem:
     table: Array
     work_ints: NDArray[np.int64]
     work_floats: Array
-    errors: Array  # view of the workspace: (2 nc,) residual norms [m], [rad]
+    arrays: tuple[NDArray[np.int64], Array, NDArray[np.int64], Array]  # these four, for a call
+    record: Array  # view of the workspace: what a solve leaves, see `ChainAnswer.record`
 
-    def answer(self, status: int, joints: Array, packed: Array) -> ChainAnswer:
+    def answer(self, joints: Array, packed: Array) -> ChainAnswer:
         """Copy what the kernel left in the workspace."""
-        _, _, iterations, starts = self.work_ints[: STARTS + 1].tolist()
-        return ChainAnswer(
-            _STATUSES[status],
-            iterations,
-            starts,
-            self.errors.copy(),
-            self.names,
-            joints,
-            self.recall(joints, packed),
-        )
+        return ChainAnswer(self, self.record.copy(), joints, packed)
 
-    def recall(self, joints: Array, packed: Array) -> Recall:
-        """Keep what is asked at present."""
-        return Recall(self, self.table.copy(), joints, packed)
+    @property
+    def errors(self) -> Array:
+        """Residual norms of every constraint, a view (2 nc,) of the workspace [m], [rad]."""
+        return self.record[3 : 3 + 2 * len(self.names.constraints)]
 
     def linearise(
         self, q: Array, joints: Array, packed: Array, table: Array | None = None
@@ -94,59 +87,54 @@ class ChainProblem:
         """
         ints, floats = make_workspace(self.flat.ints)
         model = (self.flat.ints, self.flat.floats)
-        asked = self.table if table is None else table
-        linearise(*model, ints, floats, q.copy(), joints, asked, packed)
-        count = sum(self.flat.row_counts)
-        at = begin_of(self.flat.ints, 'residual')
+        at = begin_of(self.flat.ints, 'constraints')
+        floats[at : at + self.table.size] = np.ravel(self.table if table is None else table)
+        linearise(*model, ints, floats, q.copy(), joints, packed)
+        residual, jacobian = (
+            floats[begin_of(self.flat.ints, name) :] for name in ('residual', 'jac')
+        )
         error = begin_of(self.flat.ints, 'error')
         return (
-            floats[at : at + count].copy(),
-            self._dense(floats, count),
+            residual[self.flat.rows],
+            self.flat.dense(jacobian[: BLOCK * int(self.flat.ints[SIZES.index('ns')])]),
             floats[error : error + self.errors.size].copy(),
         )
 
-    def _dense(self, floats: Array, count: int) -> Array:
-        ints = self.flat.ints
-        slot0, slot_var = begin_of(ints, 'slot0'), begin_of(ints, 'slot_var')
-        at, row = begin_of(ints, 'jac'), 0
-        dense = np.zeros((count, len(self.flat.var_q)))
-        for c, rows in enumerate(self.flat.row_counts):
-            first, last = int(ints[slot0 + c]), int(ints[slot0 + c + 1])
-            block = floats[at : at + rows * (last - first)].reshape(rows, last - first)
-            dense[row : row + rows, ints[slot_var + first : slot_var + last]] = block
-            at += block.size
-            row += rows
-        return dense
+    def refuse(self, q: Array, poses: tuple[Array, Array]) -> NoReturn:
+        """
+        Say which of the numbers that came in the kernel refused.
 
+        Raises
+        ------
+        ShapeError
 
-class Recall(NamedTuple):
-    """What was asked of a chain, to look at an answer more closely later."""
+        """
+        goals = [n for n, is_goal in zip(*self.names[:2], strict=True) if is_goal]
+        for what, array, width in zip(('positions', 'quats_xyzw'), poses, (3, 4), strict=True):
+            if len(poses[0]) > 0 and array.shape != (len(goals), width):
+                raise ShapeError(what, f'shape ({len(goals)}, {width})', f'{array.shape}')
+        for name, position, quat_xyzw in zip(goals, *poses, strict=False):
+            unit_pose(name, position, quat_xyzw)
+        for name, row in zip(self.names.constraints, self.table.tolist(), strict=True):
+            unit_pose(name, row[CON_POSE : CON_POSE + 3], row[CON_POSE + 3 : CON_POSE + 7])
+        bad = [name for name, value in zip(self.tree.names, q, strict=True) if not isfinite(value)]
+        raise ShapeError('q', 'finite numbers', f'NaN or infinity for {", ".join(bad)}')
 
-    chain: ChainProblem
-    table: Array
-    joints: Array
-    packed: Array
-
-    @property
-    def tolerances(self) -> Array:
-        """Tolerances of every constraint, (nc, 2), [m] and [rad]."""
-        return self.table[:, CON_TRANSLATION_TOLERANCE : CON_ROTATION_TOLERANCE + 1]
-
-    def condition_number(self, q: Array) -> float:
+    def condition_number(self, q: Array, joints: Array, table: Array, packed: Array) -> float:
         """
         Return the condition number of all rows by all free values at q.
 
         As many singular values count as the rows have rank nearby: rows that are redundant
         everywhere, as in planar loops, are left out, those of a singular configuration are not.
         """
-        free = self.joints[JOINT_WINDOW, self.chain.flat.var_q] > 0.0
+        free = joints[JOINT_WINDOW, self.flat.var_q] > 0.0
         rank = 0
         values: NDArray[np.floating[Any]] = np.zeros(0)
         random = np.random.default_rng(0)
         for size in (0.3, 0.3, 0.0):
             near = q.copy()
-            near[self.chain.flat.var_q] += size * random.uniform(-1.0, 1.0, free.size) * free
-            _, jacobian, _ = self.chain.linearise(near, self.joints, self.packed, self.table)
+            near[self.flat.var_q] += size * random.uniform(-1.0, 1.0, free.size) * free
+            _, jacobian, _ = self.linearise(near, joints, packed, table)
             values = np.linalg.svd(jacobian[:, free], compute_uv=False)
             if size > 0.0 and values.size:
                 rank = max(rank, int(np.sum(values > RANK_TOLERANCE * values[0])))
@@ -178,16 +166,18 @@ def make_chain_problem(
         before.tree, before.requests = tree, asked
         return before
     ints, floats = make_workspace(flat.ints)
-    at_error = begin_of(flat.ints, 'error')
+    at_record, at_table = begin_of(flat.ints, 'record'), begin_of(flat.ints, 'constraints')
+    end = at_table + CON_COLUMNS * len(asked)
     return ChainProblem(
         tree=tree,
         requests=asked,
         flat=flat,
         names=names,
-        table=np.zeros((len(asked), CON_COLUMNS)),
+        table=floats[at_table:end].reshape(-1, CON_COLUMNS),
         work_ints=ints,
         work_floats=floats,
-        errors=floats[at_error : at_error + 2 * len(asked)],
+        arrays=(flat.ints, flat.floats, ints, floats),
+        record=floats[at_record:end],
     )
 
 

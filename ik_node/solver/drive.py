@@ -94,10 +94,9 @@ def drive(
         rows[JOINT_TARGET_WEIGHT] = 0.0
         rows[JOINT_WINDOW, places] = 0.0
         packed[RESTARTS] = 0.0
-        answers = [
-            answer._replace(iterations=answer.iterations + before)
-            for answer, before in zip(problem.run(q, rows, packed, 0.0), spent, strict=True)
-        ]
+        answers = problem.run(q, rows, packed, 0.0)
+        for answer, before in zip(answers, spent, strict=True):
+            answer.record[1] += before
     table.follow(q)
     rows[JOINT_WINDOW, places] = locked
     short = ', '.join(
@@ -106,7 +105,7 @@ def drive(
         if q[at] != value
     )
     objection = f'driven joint {short}' if short else ''
-    solution = Solution(q, answers, perf_counter() - started, objection)
+    least = Status.STALLED if objection else Status.CONVERGED
     if not near and max(spent, default=0) >= packed[MAX_ITERATIONS]:
-        solution.status = Status.TIMEOUT
-    return solution
+        least = Status.TIMEOUT
+    return Solution(q, answers, perf_counter() - started, objection, least)

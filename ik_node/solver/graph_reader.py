@@ -153,6 +153,24 @@ class GraphReader:
             if joint.dof_values[dof] != value:
                 joint.set_dof_value(dof, value)
 
+    def own_q(self, values: ArrayLike) -> Array:
+        """
+        Return q as a float array of its own, finite or not.
+
+        Raises
+        ------
+        ShapeError
+            If it has the wrong shape.
+
+        """
+        if isinstance(values, np.ndarray) and values.dtype == np.float64:
+            array = values.copy()
+        else:
+            array = np.array(values, dtype=np.float64)
+        if array.shape != self._q.shape:
+            raise ShapeError('q', f'shape {self._q.shape}', f'shape {array.shape}')
+        return array
+
     def checked_q(self, values: ArrayLike) -> Array:
         """
         Return q as a float array of its own.
@@ -163,9 +181,7 @@ class GraphReader:
             If it has the wrong shape or is not finite.
 
         """
-        array = np.array(values, dtype=np.float64)
-        if array.shape != self._q.shape:
-            raise ShapeError('q', f'shape {self._q.shape}', f'shape {array.shape}')
+        array = self.own_q(values)
         if not math.isfinite(array.dot(array)):
             named = zip(self.joint_names, array.tolist(), strict=True)
             bad = [name for name, value in named if not math.isfinite(value)]

@@ -21,7 +21,7 @@ from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint
 from ik_node.model.tree import Tree
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
@@ -177,6 +177,36 @@ class JointTable:
         window[list(chosen)] = np.inf
         window[[at for at, master in self.masters.items() if master in chosen]] = np.inf
         return window
+
+    def window(self, max_step: ArrayLike | None, names: Iterable[str] | None) -> Array | None:
+        """
+        Return the largest change of every value (nq,) in a call [rad or m]; None = any.
+
+        Parameters
+        ----------
+        max_step : array_like, shape (nq,), optional
+            [rad or m]
+        names : iterable of str, optional
+            Joints that alone move.
+
+        Raises
+        ------
+        UnknownFrameError
+            If there is no such joint.
+        ShapeError
+            If max_step has the wrong shape or is negative.
+
+        """
+        widest: Array | None = None
+        if max_step is not None:
+            widest = np.asarray(max_step, dtype=np.float64)
+            shape = self.rows.shape[1:]
+            if widest.shape != shape or not (widest >= 0.0).all():
+                got = f'shape {widest.shape}, least {widest.min(initial=0.0)}'
+                raise ShapeError('max_step', f'shape {shape}, 0 or more', got)
+        if names is None:
+            return widest
+        return self.only(names) if widest is None else np.minimum(widest, self.only(names))
 
     def driven(self, values: Mapping[str, float]) -> dict[int, float]:
         """

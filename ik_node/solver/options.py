@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, Field, field, fields
+from functools import cached_property
 import math
 from typing import Any
 
@@ -109,7 +110,7 @@ class SolverOptions:
         _INF, 'rad', 1e-9, _INF, 'largest orientation residual that one step goes after'
     )
     restarts: int = _option(
-        50, '1', 0, 1e6, 'further starts when one does not get there; 0 = stay near the seed'
+        100, '1', 0, 1e6, 'further starts when one does not get there; 0 = stay near the seed'
     )
     seed: int = _option(0, '1', 0, 2147483645, 'of the restarts: same seed, same answer')
     time_budget: float = _option(0.0, 's', 0.0, _INF, 'longest time of a solve; 0 = none')
@@ -177,7 +178,7 @@ class SolverOptions:
                 'comfort', self.comfort, f'with method {" or ".join(COST_METHODS)} only'
             )
 
-    @property
+    @cached_property
     def in_kernel(self) -> bool:
         """Whether the compiled solver does it all; the other methods are for comparison."""
         return self.method == 'dls' and self.jacobian == 'analytic' and not self.use_svd

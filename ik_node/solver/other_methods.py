@@ -68,14 +68,12 @@ def run_other(
     rows[JOINT_WINDOW, window > 0.0] = np.inf
     loops.run(q, rows, packed, 0.0)
     return [
-        answer._replace(errors=chain.linearise(q, joints, packed)[2])
+        answer.at(chain.linearise(q, joints, packed)[2])
         for chain, answer in zip(problem.chains, answers, strict=True)
     ]
 
 
 def closed(answer: ChainAnswer) -> bool:
     """Return whether all closures of a chain are within their tolerances."""
-    if answer.recall is None:
-        return True
-    within = answer.errors.reshape(-1, 2) <= answer.recall.tolerances
-    return bool(within[~np.array(answer.names.are_goals, dtype=bool)].all())
+    within = answer.errors <= answer.tolerances
+    return bool(within[~np.array(answer.chain.names.are_goals, dtype=bool)].all())

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ik_node.errors import ShapeError
+from ik_node.kernels.begin import NORMALISED
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -27,7 +28,8 @@ def unit_pose(
     try:
         x, y, z = p
         a, b, c, d = r
-        norm = math.sqrt(a * a + b * b + c * c + d * d)
+        square = a * a + b * b + c * c + d * d
+        norm = math.sqrt(square)
         finite = math.isfinite(x + y + z) and math.isfinite(norm)
     except (TypeError, ValueError):
         got = f'shapes {np.shape(position)} and {np.shape(quat_xyzw)}'
@@ -36,4 +38,6 @@ def unit_pose(
         raise ShapeError(f'pose of {name!r}', 'finite numbers', f'{p} and {r}')
     if norm < 1e-9:
         raise ShapeError(f'quaternion of {name!r}', 'a rotation, xyzw', f'{r}, which is zero')
+    if abs(square - 1.0) <= NORMALISED:
+        return x, y, z, a, b, c, d
     return x, y, z, a / norm, b / norm, c / norm, d / norm

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from time import perf_counter
 
-from ik_node.kernels.counters import INTERRUPTED, PHASE, STATUS_RUNNING
+from ik_node.kernels.counters import INTERRUPTED, PHASE, PHASE_DONE, STATUS_REFUSED, STATUS_RUNNING
 from ik_node.kernels.layout import (
     CON_DISTANCE,
     CON_LEVEL,
@@ -31,7 +31,10 @@ Array = NDArray[np.float64]
 
 # Steps between two looks at the clock, when there is a time budget.
 SLICE = 10
-WHOLE = 1 << 60
+WHOLE = -1
+# Positions and quaternions of goals for `advance`; without any, those of the table count.
+Poses = tuple[Array, Array]
+AS_THEY_ARE: Poses = (np.zeros((0, 3)), np.zeros((0, 4)))
 
 
 class Problem:
@@ -85,7 +88,7 @@ class Problem:
             position, quaternion = request.pose
             row[CON_POSE : CON_POSE + 3] = position
             row[CON_POSE + 3 : CON_POSE + 7] = quaternion
-            row[CON_WEIGHT] = 1.0
+            row[CON_WEIGHT], row[CON_DISTANCE] = 1.0, 0.0
             row[CON_LEVEL] = 1.0 if request.is_goal else 0.0
             tolerance = None
             if isinstance(request.source, Constraint):
@@ -102,7 +105,13 @@ class Problem:
             )
 
     def run(
-        self, q: Array, joints: Array, packed: Array, time_budget: float, stop: Sequence[bool] = ()
+        self,
+        q: Array,
+        joints: Array,
+        packed: Array,
+        time_budget: float,
+        stop: Sequence[bool] = (),
+        poses: Poses = AS_THEY_ARE,
     ) -> list[ChainAnswer]:
         """
         Solve every chain.
@@ -119,28 +128,24 @@ class Problem:
             [s], 0 = none.
         stop : sequence of bool
             Looked at between slices when not empty; stop[0] true ends the solve.
+        poses : (ndarray, ndarray), shapes (k, 3) and (k, 4)
+            Of all goals, where there is one chain only; k = 0: those of the chains' tables.
 
         """
         ends = perf_counter() + time_budget if time_budget > 0.0 else 0.0
-        slice_ = SLICE if ends or stop else WHOLE
         answers = []
         for chain in self.chains:
-            chain.work_ints[PHASE] = -1
+            slice_ = WHOLE
+            if ends or stop:
+                # A solve that an exception ended may still be under way there.
+                chain.work_ints[PHASE], slice_ = PHASE_DONE, SLICE
             while True:
-                status = advance(
-                    chain.flat.ints,
-                    chain.flat.floats,
-                    chain.work_ints,
-                    chain.work_floats,
-                    q,
-                    joints,
-                    chain.table,
-                    packed,
-                    slice_,
-                )
+                status = advance(*chain.arrays, q, joints, packed, *poses, slice_)
                 if status != STATUS_RUNNING:
                     break
                 if (stop and stop[0]) or (ends and perf_counter() >= ends):
                     chain.work_ints[INTERRUPTED] = 1
-            answers.append(chain.answer(status, joints, packed))
+            if status == STATUS_REFUSED:
+                chain.refuse(q, poses)
+            answers.append(chain.answer(joints, packed))
         return answers

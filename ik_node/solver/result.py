@@ -1,3 +1,4 @@
+# flake8: noqa: E203
 """What a solve found out, in numbers a user can act on."""
 
 from __future__ import annotations
@@ -6,12 +7,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from ik_node.kernels.layout import JOINT_LOWER, JOINT_UPPER
+from ik_node.kernels.layout import (
+    CON_COLUMNS,
+    CON_ROTATION_TOLERANCE,
+    CON_TRANSLATION_TOLERANCE,
+    JOINT_LOWER,
+    JOINT_UPPER,
+)
 from ik_node.solver.status import Status
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+
+STATUSES = tuple(Status)
 
 
 class PoseError(NamedTuple):
@@ -119,43 +128,42 @@ class Solution:
     ----------
     q : ndarray, shape (nq,)
         All joint values [rad or m], in the order of `Solver.joint_names`.
-    status : Status
-        That of the worst chain.
-    iterations, starts : int
-        Of the chain with the most.
     solve_time : float
         [s]
 
     """
 
-    __slots__ = (
-        '_answers',
-        '_chains',
-        '_objection',
-        'iterations',
-        'q',
-        'solve_time',
-        'starts',
-        'status',
-    )
+    __slots__ = ('_answers', '_chains', '_least', '_objection', 'q', 'solve_time')
 
     def __init__(
-        self, q: Array, answers: list[ChainAnswer], solve_time: float, objection: str = ''
+        self,
+        q: Array,
+        answers: list[ChainAnswer],
+        solve_time: float,
+        objection: str = '',
+        least: Status = Status.CONVERGED,
     ) -> None:
         self.q = q
-        self._objection = objection
         self.solve_time = solve_time
         self._answers = answers
+        # Goals and closures may be met, and something else that was asked is not.
+        self._objection, self._least = objection, least
         self._chains: tuple[SolveResult, ...] | None = None
-        self.status = Status.CONVERGED
-        self.iterations, self.starts = 0, 1
-        for answer in answers:
-            self.status = max(self.status, answer.status)
-            self.iterations = max(self.iterations, answer.iterations)
-            self.starts = max(self.starts, answer.starts)
-        if objection:
-            # Goals and closures are met as may be, but something else that was asked is not.
-            self.status = max(self.status, Status.STALLED)
+
+    @property
+    def status(self) -> Status:
+        """Return that of the worst chain."""
+        return max([self._least, *(answer.status for answer in self._answers)])
+
+    @property
+    def iterations(self) -> int:
+        """Return the steps of the chain with the most."""
+        return max((answer.iterations for answer in self._answers), default=0)
+
+    @property
+    def starts(self) -> int:
+        """Return the starts of the chain with the most."""
+        return max((answer.starts for answer in self._answers), default=1)
 
     @property
     def chains(self) -> tuple[SolveResult, ...]:
@@ -206,32 +214,77 @@ class ChainNames(NamedTuple):
     values: tuple[tuple[int, str], ...]
 
 
-class Recall(Protocol):
-    """What a chain was asked, to look at its answer more closely later."""
+class AskedChain(Protocol):
+    """What an answer needs of the chain that it is of."""
 
     @property
-    def tolerances(self) -> Array:
-        """Return the tolerances of every constraint, (nc, 2), [m] and [rad]."""
+    def names(self) -> ChainNames:
+        """Return what its numbers are called."""
 
-    def condition_number(self, q: Array) -> float:
+    def condition_number(self, q: Array, joints: Array, table: Array, packed: Array) -> float:
         """Return the condition number of all rows by all free values at q."""
 
 
 class ChainAnswer(NamedTuple):
-    """What a kernel left behind for one chain, before it is put into words."""
+    """
+    What a kernel left behind for one chain, before it is put into words.
 
-    status: Status
-    iterations: int
-    starts: int
-    errors: Array
-    names: ChainNames
+    Attributes
+    ----------
+    chain : AskedChain
+    record : ndarray
+        As the kernels leave it: status, steps, starts, then residual norms (2 nc,) [m], [rad],
+        then the table of what was asked (nc, 12).
+    joints, packed : ndarray
+        Limits and locks, and options.
+
+    """
+
+    chain: AskedChain
+    record: Array
     joints: Array
-    recall: Recall | None = None
+    packed: Array
+
+    @property
+    def status(self) -> Status:
+        """How it ended."""
+        return STATUSES[int(self.record[0])]
+
+    @property
+    def iterations(self) -> int:
+        """Return the steps tried, over all starts."""
+        return int(self.record[1])
+
+    @property
+    def starts(self) -> int:
+        """Return the starts used, 1 = no restart."""
+        return int(self.record[2])
+
+    @property
+    def errors(self) -> Array:
+        """Return the residual norms of every constraint, (nc, 2), [m] and [rad]."""
+        return self.record[3 : 3 + 2 * len(self.chain.names.constraints)].reshape(-1, 2)
+
+    @property
+    def table(self) -> Array:
+        """Return what was asked, (nc, 12), see `kernels.layout.CON_*`."""
+        return self.record[3 + 2 * len(self.chain.names.constraints) :].reshape(-1, CON_COLUMNS)
+
+    @property
+    def tolerances(self) -> Array:
+        """Return the tolerances of every constraint, (nc, 2), [m] and [rad]."""
+        return self.table[:, CON_TRANSLATION_TOLERANCE : CON_ROTATION_TOLERANCE + 1]
+
+    def at(self, errors: Array) -> ChainAnswer:
+        """Return the same with the residual norms (2 nc,) of another configuration."""
+        record = self.record.copy()
+        record[3 : 3 + errors.size] = errors
+        return self._replace(record=record)
 
     def result(self, q: Array, solve_time: float) -> SolveResult:
         """Put names to the numbers."""
-        names = self.names
-        errors = [PoseError(*pair) for pair in self.errors.reshape(-1, 2).tolist()]
+        names = self.chain.names
+        errors = [PoseError(*pair) for pair in self.errors.tolist()]
         # A closure may be called like the link that a goal is for.
         goals, closures = (
             {
@@ -244,8 +297,7 @@ class ChainAnswer(NamedTuple):
             for wanted in (True, False)
         )
         lower, upper = self.joints[JOINT_LOWER], self.joints[JOINT_UPPER]
-        recall = self.recall
-        allowed = [] if recall is None else recall.tolerances.tolist()
+        allowed = self.tolerances.tolist()
         return SolveResult(
             status=self.status,
             iterations=self.iterations,
@@ -258,8 +310,6 @@ class ChainAnswer(NamedTuple):
                 for at, name in names.values
                 if lower[at] < upper[at] and not lower[at] < q[at] < upper[at]
             ),
-            tolerances={
-                n: PoseError(*a) for n, a in zip(names.constraints, allowed, strict=False)
-            },
-            _look=None if recall is None else lambda: recall.condition_number(q),
+            tolerances={n: PoseError(*a) for n, a in zip(names.constraints, allowed, strict=True)},
+            _look=lambda: self.chain.condition_number(q, self.joints, self.table, self.packed),
         )

@@ -6,15 +6,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import perf_counter
 
-from ik_node.errors import ShapeError
 from ik_node.kernels.layout import CON_POSE, JOINT_LOWER, JOINT_UPPER, JOINT_WINDOW
 from ik_node.model.frame import Frame
 from ik_node.solver.drive import drive
-from ik_node.solver.graph_reader import GraphReader, RobotLike
+from ik_node.solver.graph_reader import RobotLike
+from ik_node.solver.many_solves import ManySolves
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.other_methods import run_other
 from ik_node.solver.pose import unit_pose
-from ik_node.solver.problem import Problem
+from ik_node.solver.prepared import PreparedSolve
+from ik_node.solver.problem import AS_THEY_ARE, Poses, Problem
 from ik_node.solver.result import Solution, SolveResult
 from ik_node.solver.status import Status
 from ik_node.solver.stepping import Stepping
@@ -25,7 +26,7 @@ Array = NDArray[np.float64]
 Pose = tuple[ArrayLike, ArrayLike]
 
 
-class Solver(GraphReader):
+class Solver(ManySolves):
     """
     Solves closures and goals of a graph of frames.
 
@@ -199,24 +200,13 @@ class Solver(GraphReader):
             If a pose or q0 has the wrong shape, is not finite, or a quaternion is zero.
 
         """
-        # First, for it writes the objects' poses, too.
-        self._refresh()
-        problem = self._problem(tuple(goals))
+        problem = self.problem_of(tuple(goals))
         for name, (position, quat_xyzw) in goals.items():
             chain, at = problem.seat[name]
             chain.table[at, CON_POSE : CON_POSE + 7] = unit_pose(name, position, quat_xyzw)
-        window: Array | None = None
-        if max_step is not None:
-            window = np.asarray(max_step, dtype=np.float64)
-            if window.shape != self._q.shape or not (window >= 0.0).all():
-                got = f'shape {window.shape}, least {window.min(initial=0.0)}'
-                raise ShapeError('max_step', f'shape {self._q.shape}, 0 or more', got)
         table = self._structure.table
-        if joints is not None:
-            only = table.only(joints)
-            window = only if window is None else np.minimum(window, only)
-        start = self.q if q0 is None else self.checked_q(q0)
-        return self._run(problem, start, table.rows, window)
+        start = self.q if q0 is None else self.own_q(q0)
+        return self._run(problem, start, table.rows, table.window(max_step, joints))
 
     def drive(
         self, values: Mapping[str, float], q0: ArrayLike | None = None, *, steps: int | None = None
@@ -261,9 +251,7 @@ class Solver(GraphReader):
         wanted = table.driven(values)
         return drive(self._problem(()), table, start, wanted, self._packed[1], steps)
 
-    def prepare(
-        self, keys: Iterable[str]
-    ) -> Callable[[ArrayLike, ArrayLike, ArrayLike | None], Solution]:
+    def prepare(self, keys: Iterable[str]) -> PreparedSolve:
         """
         Return a callable for one set of goals, to be called many times.
 
@@ -279,27 +267,24 @@ class Solver(GraphReader):
             one key (3,) and (4,) will do.
 
         """
-        names = tuple(keys)
-        self._problem(names)
+        return PreparedSolve(self, tuple(keys))
 
-        def solve(
-            positions: ArrayLike, quats_xyzw: ArrayLike, q0: ArrayLike | None = None
-        ) -> Solution:
-            at = np.asarray(positions, dtype=np.float64)
-            turned = np.asarray(quats_xyzw, dtype=np.float64)
-            for name, array, width in (('positions', at, 3), ('quats_xyzw', turned, 4)):
-                alone = len(names) == 1 and array.shape == (width,)
-                if array.shape != (len(names), width) and not alone:
-                    raise ShapeError(name, f'shape ({len(names)}, {width})', f'{array.shape}')
-            poses = zip(at.reshape(-1, 3), turned.reshape(-1, 4), strict=True)
-            return self.solve_pose(dict(zip(names, poses, strict=True)), q0)
+    def problem_of(self, names: tuple[str, ...]) -> Problem:
+        """Return the problem of all closures and some goals, up to date with the objects."""
+        self._refresh()
+        return self._problem(names)
 
-        return solve
+    def run(self, problem: Problem, q0: ArrayLike | None, poses: Poses) -> Solution:
+        """Solve for poses, see `Problem.run`."""
+        start = self.q if q0 is None else self.own_q(q0)
+        return self._run(problem, start, self._structure.table.rows, poses=poses)
 
     def warm(self) -> None:
         """Compile the kernels, or load them from the cache, before the first solve."""
         last = list(self._structure.links)[-1:]
         self.solve_pose(dict.fromkeys(last, ((0, 0, 0), (0, 0, 0, 1))))
+        if last and self.options.in_kernel:
+            self.solve_batch(dict.fromkeys(last, (np.zeros((0, 3)), np.zeros((0, 4)))))
         for chain in self._problem(tuple(last)).chains:
             chain.linearise(self.q, self._structure.table.rows, self._packed[1])
 
@@ -328,6 +313,7 @@ class Solver(GraphReader):
         window: Array | None = None,
         stop: Sequence[bool] = (),
         loops: Problem | None = None,
+        poses: Poses = AS_THEY_ARE,
     ) -> Solution:
         """Solve from q, which becomes the answer, within limits and the window around q."""
         started = perf_counter()
@@ -344,7 +330,7 @@ class Solver(GraphReader):
             table.move_to_targets(problem.moved, rows, q)
         options, packed = self._packed
         if options.in_kernel:
-            answers = problem.run(q, rows, packed, options.time_budget, stop)
+            answers = problem.run(q, rows, packed, options.time_budget, stop, poses)
         else:
             loops = self._problem(()) if loops is None else loops
             answers = run_other(problem, loops, q, rows, options, packed, stop)

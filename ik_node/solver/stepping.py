@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from ik_node.kernels.counters import PHASE, STATUS_RUNNING
+from ik_node.kernels.counters import ITERATIONS, PHASE, PHASE_DONE, STARTS, STATUS_RUNNING
 from ik_node.kernels.layout import begin_of
 from ik_node.kernels.options import RESTARTS
 from ik_node.kernels.solve import advance
 from ik_node.solver.joint_table import JointTable
 from ik_node.solver.options import SolverOptions
-from ik_node.solver.problem import Problem
+from ik_node.solver.problem import AS_THEY_ARE, Problem
 from ik_node.solver.result import ChainAnswer
 from ik_node.solver.status import Status
 import numpy as np
@@ -80,22 +80,22 @@ class Stepping:
         packed[RESTARTS] = 0.0
         if not goes_on:
             self._state = [
-                (np.zeros_like(chain.work_ints), np.zeros_like(chain.work_floats))
-                for chain in self.problem.chains
+                (chain.work_ints.copy(), chain.work_floats.copy()) for chain in self.problem.chains
             ]
             for ints, _ in self._state:
-                ints[PHASE] = -1
+                ints[PHASE] = PHASE_DONE
         answers = []
         for chain, (ints, floats) in zip(self.problem.chains, self._state, strict=True):
             model = (chain.flat.ints, chain.flat.floats)
-            status = advance(*model, ints, floats, q, joints, chain.table, packed, 1)
+            status = advance(*model, ints, floats, q, joints, packed, *AS_THEY_ARE, 1)
             if status == STATUS_RUNNING:
                 at = begin_of(chain.flat.ints, 'x')
                 q[chain.flat.var_q] = floats[at : at + len(chain.flat.var_q)]
                 status = Status.TIMEOUT
-            _, _, errors = chain.linearise(q, joints, packed)
-            chain.work_ints[:], chain.errors[:] = ints, errors
-            answers.append(chain.answer(status, joints, packed))
+            answer = chain.answer(joints, packed)
+            answer.record[:3] = status, ints[ITERATIONS], ints[STARTS]
+            answer.table[:] = chain.table
+            answers.append(answer.at(chain.linearise(q, joints, packed)[2]))
         return answers
 
     def _method_step(self, q: Array, joints: Array, options: SolverOptions) -> list[ChainAnswer]:

@@ -113,10 +113,11 @@ def test_one_signature():
     assert len(linearise.signatures) <= 1
     (signature,) = advance.signatures
     arrays = [argument for argument in signature if hasattr(argument, 'layout')]
-    assert len(arrays) == 8
+    assert len(arrays) == 9
     assert {array.layout for array in arrays} == {'C'}
     assert {str(array.dtype) for array in arrays} == {'int64', 'float64'}
-    assert [array.mutable for array in arrays] == [False, False, *[True] * 6]
+    # Numba looks at a read-only array for half a microsecond a call.
+    assert all(array.mutable for array in arrays)
 
 
 def copy_of_kernels(repository, folder):

@@ -1,12 +1,12 @@
 # flake8: noqa: E203
-"""The sparse factorisation against dense solves, for random structures."""
+"""The factorisation in blocks against dense solves."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ik_node.kernels.factor import minimum_degree
-from ik_node.kernels.layout import begin_of, make_workspace
+from ik_node.kernels.layout import begin_of, BLOCK, FIELDS, make_workspace, pack_model, SIZES
 from ik_node.model.chains import find_chains, support_of
-from ik_node.model.flatten import flatten
+from ik_node.model.elimination import plan_elimination
+from ik_node.model.flatten import FlatChain, flatten
 from ik_node.model.request import request_of
 from ik_node.model.topology import find_roots
 from ik_node.model.tree import build_tree
@@ -16,43 +16,6 @@ import numpy as np
 import pytest
 
 LOOPS = [n for n in MECHANISMS if n not in ('universals', 'ball_limited', 'planar')]
-
-
-def fill_of(adjacent, order):
-    """Eliminate a dense graph in the given order; return which pairs got a number."""
-    adjacent = adjacent.astype(bool)
-    pattern = np.zeros_like(adjacent)
-    left = np.ones(len(order), dtype=bool)
-    for unknown in order:
-        left[unknown] = False
-        reached = adjacent[unknown] & left
-        pattern[unknown] = reached
-        adjacent |= np.outer(reached, reached)
-        np.fill_diagonal(adjacent, False)
-    return pattern
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.integers(1, 25), st.floats(0.0, 0.5), st.integers(0, 10**6))
-def test_minimum_degree(size, density, seed):
-    """The order is a permutation, and the pattern is the true fill of that order."""
-    rng = np.random.default_rng(seed)
-    adjacent = np.triu(rng.random((size, size)) < density, 1)
-    adjacent = (adjacent | adjacent.T).astype(np.uint8)
-    order, pattern = np.zeros(size, np.int64), np.zeros((size, size), np.uint8)
-    minimum_degree(adjacent.copy(), order, pattern)
-    assert sorted(order.tolist()) == list(range(size))
-    np.testing.assert_array_equal(pattern.astype(bool), fill_of(adjacent, order))
-
-
-def test_a_star_is_eliminated_without_fill():
-    """The hub of a star goes after its rays: one number a ray."""
-    adjacent = np.zeros((9, 9), np.uint8)
-    adjacent[0, 1:] = adjacent[1:, 0] = 1
-    order, pattern = np.zeros(9, np.int64), np.zeros((9, 9), np.uint8)
-    minimum_degree(adjacent, order, pattern)
-    assert pattern.sum() == 8
-    assert order.tolist().index(0) >= 7
 
 
 def packed_chains(mechanism):
@@ -71,26 +34,24 @@ class StepSystem:
         self.flat = flat
         self.k, self.w = make_workspace(flat.ints)
         self.nv, self.nr = len(flat.var_q), sum(flat.row_counts)
-        self.jac = np.zeros((self.nr, self.nv))
-        slot0, slot_var = begin_of(flat.ints, 'slot0'), begin_of(flat.ints, 'slot_var')
-        row, at = 0, begin_of(flat.ints, 'jac')
+        at, slots = begin_of(flat.ints, 'jac'), int(flat.ints[SIZES.index('ns')])
+        numbers = rng.normal(size=(slots, BLOCK))
+        slot0 = begin_of(flat.ints, 'slot0')
         for c, rows in enumerate(flat.row_counts):
-            slots = flat.ints[
-                slot_var + flat.ints[slot0 + c] : slot_var + flat.ints[slot0 + c + 1]
-            ]
-            block = rng.normal(size=(rows, len(slots)))
+            own = numbers[int(flat.ints[slot0 + c]) : int(flat.ints[slot0 + c + 1])]
+            own[:, rows:] = 0.0
             if redundant and rows > 1:
-                block[-1] = block[0]
-            self.jac[row : row + rows, slots] = block
-            self.w[at : at + block.size] = block.ravel()
-            row, at = row + rows, at + block.size
+                own[:, rows - 1] = own[:, 0]
+        self.w[at : at + numbers.size] = numbers.ravel()
+        self.jac = flat.dense(numbers)
         self.damping = 10.0 ** rng.uniform(-3, 1, self.nv)
         self.softness = 10.0 ** rng.uniform(-3, 1, self.nr)
         self.load = rng.normal(size=self.nr)
         self.fixed = rng.random(self.nv) < 0.2
-        for name in ('damping', 'softness', 'load'):
-            begin, values = begin_of(flat.ints, name), getattr(self, name)
-            self.w[begin : begin + values.size] = values
+        begin = begin_of(flat.ints, 'damping')
+        self.w[begin : begin + self.nv] = self.damping
+        for name in ('softness', 'load'):
+            self.w[begin_of(flat.ints, name) + flat.rows] = getattr(self, name)
         begin = begin_of(flat.ints, 'fixed')
         self.k[begin : begin + self.nv] = 3 * self.fixed
 
@@ -98,7 +59,7 @@ class StepSystem:
         """Return the change of the variables and the rows' multipliers that the kernel finds."""
         step_system(self.flat.ints, self.flat.floats, self.k, self.w)
         full, load = begin_of(self.flat.ints, 'full'), begin_of(self.flat.ints, 'load')
-        return self.w[full : full + self.nv].copy(), self.w[load : load + self.nr].copy()
+        return self.w[full : full + self.nv].copy(), self.w[load + self.flat.rows]
 
     def dense(self):
         """Return the same from a dense solve of the whole system."""
@@ -147,9 +108,60 @@ def test_everything_held():
     np.testing.assert_allclose(multipliers, system.load / system.softness)
 
 
-def test_the_factor_of_legs_stays_sparse():
-    """Six legs on a platform: far fewer numbers in the factor than in a full one."""
-    (flat,) = packed_chains(MECHANISMS['hexapod_single']())
-    size = len(flat.var_q) + sum(flat.row_counts)
-    numbers = begin_of(flat.ints, 'scratch') - begin_of(flat.ints, 'lower_factor')
-    assert numbers < 0.35 * size * (size - 1) / 2
+def made_up(slots, row_counts, variable_count):
+    """Return a chain of which there is nothing but its rows and variables."""
+    fields, sizes = plan_elimination(slots, row_counts, variable_count)
+    count = len(slots)
+    sizes |= {'n': 0, 'nv': variable_count, 'nc': count, 'nr': BLOCK * count, 'ne': 0, 'width': 2}
+    sizes['ns'] = sum(len(own) for own in slots)
+    fields['slot0'] = np.cumsum([0, *(len(own) for own in slots)])
+    fields['slot_var'] = np.array([v for own in slots for v in own], dtype=np.int64)
+    for name, (array, length, _) in FIELDS.items():
+        if array in 'if' and name not in fields:
+            fields[name] = np.zeros(eval(length, {}, sizes))  # a sum or product of sizes
+    rows = [np.arange(BLOCK * c, BLOCK * c + rows) for c, rows in enumerate(row_counts)]
+    ints, floats = pack_model(sizes, fields)
+    places = np.arange(variable_count)
+    return FlatChain(ints, floats, (), places, tuple(row_counts), np.concatenate(rows))
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.integers(1, 7), st.integers(1, 20), st.floats(0.05, 1.0), st.integers(0, 10**6))
+def test_whatever_rows_go_by_whatever_variables(constraints, variables, density, seed):
+    """Structures at random, dense ones and loops through loops, are solved as a dense solve is."""
+    rng = np.random.default_rng(seed)
+    touches = rng.random((constraints, variables)) < density
+    touches[rng.integers(constraints, size=variables), np.arange(variables)] = True
+    slots = [np.flatnonzero(row).tolist() for row in touches]
+    flat = made_up(slots, rng.integers(1, 7, constraints).tolist(), variables)
+    system = StepSystem(flat, rng)
+    for found, wanted in zip(system.solved(), system.dense(), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-7)
+
+
+def work_of(flat):
+    """Return how many row operations the outer products of a factorisation take."""
+    sizes = dict(zip(SIZES, flat.ints[: len(SIZES)].tolist(), strict=True))
+    return BLOCK * (sizes['parts'] + BLOCK * sizes['updates'])
+
+
+def legs_on_a_platform(count):
+    """Return a chain of legs, three variables each, that carry a platform of six."""
+    platform = list(range(6))
+    slots = [[*platform, *range(6 + 3 * k, 9 + 3 * k)] for k in range(count)]
+    return made_up([*slots, platform], [3] * count + [6], 6 + 3 * count)
+
+
+def test_legs_on_a_platform_are_eliminated_leg_by_leg():
+    """Twice the legs, twice the work: one block a leg, and the platform after all of them."""
+    work = [work_of(legs_on_a_platform(count)) for count in (6, 12, 24)]
+    assert work[1] < 2.1 * work[0]
+    assert work[2] < 2.1 * work[1]
+
+
+@pytest.mark.parametrize('count', [3, 7, 200])
+def test_an_arm_leaves_its_rows(count):
+    """However many joints: one block of six rows, and one outer product a joint."""
+    flat = made_up([list(range(count))], [6], count)
+    sizes = dict(zip(SIZES, flat.ints[: len(SIZES)].tolist(), strict=True))
+    assert (sizes['nb'], sizes['edges'], sizes['parts']) == (1, 0, count)

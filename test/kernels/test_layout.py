@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 SIZE = {
-    'n': 3, 'nv': 2, 'nc': 2, 'nr': 5, 'ne': 4, 'ns': 3, 'nj': 8, 'nk': 7, 'nl': 6, 'width': 2,
+    'n': 3, 'nv': 2, 'nc': 2, 'nr': 12, 'ne': 4, 'ns': 3, 'nb': 2, 'nm': 3, 'edges': 1,
+    'updates': 1, 'pairs': 1, 'parts': 2, 'links': 2, 'width': 2,
 }  # fmt: skip
 
 
@@ -29,8 +30,8 @@ def test_every_field_says_what_it_is():
         assert text or name in ('upper', 'damping', 'scratch'), name
 
 
-def test_a_packed_model_is_read_only():
-    """Model arrays cannot be written into; the workspace can."""
+def test_arrays_are_of_the_one_kind_that_is_quick_to_pass():
+    """Contiguous and writeable: Numba looks at any other kind for half a microsecond a call."""
     fields = {
         name: np.zeros(lay_out_length(name)) for name, (where, _, _) in FIELDS.items()
         if where in 'if'
@@ -38,9 +39,8 @@ def test_a_packed_model_is_read_only():
     ints, floats = pack_model(SIZE, fields)
     assert ints.dtype == np.int64
     assert floats.dtype == np.float64
-    for array in (ints, floats):
-        with pytest.raises(ValueError, match='read-only'):
-            array[0] = 1
+    assert ints.flags.carray
+    assert floats.flags.carray
     work_ints, work_floats = make_workspace(ints)
     assert work_ints.flags.writeable
     assert work_floats.flags.writeable

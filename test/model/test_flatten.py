@@ -1,7 +1,7 @@
 # flake8: noqa: E203
 """One chain as packed arrays: consistent tables, nothing in them that is not needed."""
 
-from ik_node.kernels.layout import begin_of, FIELDS, SIZES
+from ik_node.kernels.layout import begin_of, BLOCK, FIELDS, SIZES
 from ik_node.model.chains import find_chains, support_of
 from ik_node.model.flatten import flatten, frame12
 from ik_node.model.request import request_of
@@ -35,56 +35,56 @@ def flat_chains(mechanism):
 
 @pytest.mark.parametrize('name', MECHANISMS)
 def test_tables_are_consistent(name):
-    """Starts add up, indices are in range, the factor's tables describe one pattern twice."""
+    """Starts add up, and indices are in range."""
     _, flats = flat_chains(MECHANISMS[name]())
     for flat in flats:
         u = Unpacked(flat)
-        n, nv, nr, nk = (u.size[k] for k in ('n', 'nv', 'nr', 'nk'))
-        assert nk == nv + nr
-        assert nr == sum(flat.row_counts)
+        n, nv, nc = (u.size[k] for k in ('n', 'nv', 'nc'))
+        assert u.size['nr'] == BLOCK * nc
+        assert flat.rows.size == sum(flat.row_counts)
+        assert (u.row_end - BLOCK * np.arange(nc)).tolist() == list(flat.row_counts)
         assert (u.parent < np.arange(n)).all()
         assert ((u.var >= -1) & (u.var < nv)).all()
         assert set(range(nv)) <= set(u.var.tolist())
-        for starts, total in (('row0', nr), ('entry0', u.size['ne']), ('slot0', u.size['ns'])):
+        for starts, total in (('entry0', u.size['ne']), ('slot0', u.size['ns'])):
             field = getattr(u, starts)
             assert field[0] == 0
             assert field[-1] == total
             assert (np.diff(field) >= 0).all()
-        assert np.diff(u.jac0).tolist() == (np.diff(u.row0) * np.diff(u.slot0)).tolist()
-        assert u.jac0[-1] == u.size['nj']
-        assert sorted(u.own.tolist()) == sorted([*range(nv), *(-1 - r for r in range(nr))])
-        assert [int(u.own[place]) for place in u.var_place] == list(range(nv))
-        assert sorted(u.matrix_jac.tolist()) == list(range(u.size['nj']))
-        by_row = {
-            (row, int(u.lower_column[t])): int(u.lower_at[t])
-            for row in range(nk)
-            for t in range(u.lower0[row], u.lower0[row + 1])
-        }
-        by_column = {
-            (int(u.factor_row[t]), column): t
-            for column in range(nk)
-            for t in range(u.factor0[column], u.factor0[column + 1])
-        }
-        assert by_row == by_column
-        assert all(row > column for row, column in by_row)
-        used = {
-            (row, int(u.matrix_column[t]))
-            for row in range(nk)
-            for t in range(u.matrix0[row], u.matrix0[row + 1])
-        }
-        assert used <= set(by_row)
+
+
+@pytest.mark.parametrize('name', MECHANISMS)
+def test_every_unknown_is_eliminated_once(name):
+    """Each constraint is one block; a variable has a place in a block or is eliminated before."""
+    _, flats = flat_chains(MECHANISMS[name]())
+    for flat in flats:
+        u = Unpacked(flat)
+        nb, nc, nv = (u.size[k] for k in ('nb', 'nc', 'nv'))
+        assert sorted(u.block_constraint[u.block_constraint >= 0].tolist()) == list(range(nc))
+        placed = {int(v): at for at, v in enumerate(u.block_var) if v >= 0}
+        assert [placed.get(v, -1) for v in range(nv)] == u.var_place.tolist()
+        direct = set(u.part_var.tolist())
+        assert direct | set(placed) == set(range(nv))
+        assert not direct & set(placed)
+        assert (u.slot_var[u.part_a] == u.part_var).all()
+        assert (u.slot_var[u.part_b] == u.part_var).all()
+        for b in range(nb):
+            later = u.edge_to[u.edge0[b] : u.edge0[b + 1]]
+            assert (np.diff(later) > 0).all()
+            assert (later > b).all()
+        assert u.size['nm'] == nb + u.size['edges']
+        assert ((u.update_at >= 0) & (u.update_at < u.size['nm'])).all()
 
 
 def test_arrays_are_of_the_one_kind_that_kernels_take():
-    """Contiguous int64 and float64, read-only."""
+    """Contiguous int64 and float64."""
     for name in ('planar', 'hexapod', 'coupled'):
         for flat in flat_chains(MECHANISMS[name]())[1]:
             assert flat.ints.dtype == np.int64
             assert flat.floats.dtype == np.float64
             assert flat.var_q.dtype == np.int64
             for array in (flat.ints, flat.floats):
-                assert array.flags.c_contiguous
-                assert not array.flags.writeable
+                assert array.flags.carray
 
 
 def test_other_chains_columns_are_left_out():

@@ -85,6 +85,7 @@ def test_what_an_earlier_solve_left_does_not_matter():
     q = fresh.mechanism.random_q(fresh.names, np.random.default_rng(4), 0.05)
     for array in used.arrays:
         array[...] = -7 if array.dtype == np.int64 else np.nan
+    used.problem.refresh(OPTIONS)  # what is asked stands there, too
     first, second = fresh.run(q), used.run(q)
     assert [a.status for a in first] == [a.status for a in second]
     np.testing.assert_array_equal(first[0].errors, second[0].errors)

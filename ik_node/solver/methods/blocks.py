@@ -1,11 +1,11 @@
 # flake8: noqa: E203
-"""Which rows of a packed chain belong together, and where its Jacobian's numbers belong."""
+"""Which rows of a packed chain belong together."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from ik_node.kernels.layout import begin_of, SIZES
+from ik_node.kernels.layout import begin_of, BLOCK, SIZES
 import numpy as np
 from numpy.typing import NDArray
 
@@ -32,26 +32,14 @@ class Block(NamedTuple):
 
 def blocks_of(ints: Ints) -> tuple[Block, ...]:
     """Return the blocks of a packed chain, in the order of its rows."""
-    row0, angular = begin_of(ints, 'row0'), begin_of(ints, 'angular')
-    blocks = []
+    row_end, angular = begin_of(ints, 'row_end'), begin_of(ints, 'angular')
+    blocks, first = [], 0
     for c in range(int(ints[SIZES.index('nc')])):
-        first, turn, last = int(ints[row0 + c]), int(ints[angular + c]), int(ints[row0 + c + 1])
+        turn = first + int(ints[angular + c]) - BLOCK * c
+        last = first + int(ints[row_end + c]) - BLOCK * c
         if first < turn:
             blocks.append(Block(c, first, turn, is_rotation=False))
         if turn < last:
             blocks.append(Block(c, turn, last, is_rotation=True))
+        first = last
     return tuple(blocks)
-
-
-def places_of(ints: Ints) -> tuple[Ints, Ints]:
-    """Return the row and the variable of every number of the Jacobian."""
-    row0, slot0 = begin_of(ints, 'row0'), begin_of(ints, 'slot0')
-    slot_var = begin_of(ints, 'slot_var')
-    rows: list[Ints] = [np.zeros(0, dtype=np.int64)]
-    columns: list[Ints] = [np.zeros(0, dtype=np.int64)]
-    for c in range(int(ints[SIZES.index('nc')])):
-        first, last = int(ints[row0 + c]), int(ints[row0 + c + 1])
-        variables = ints[slot_var + int(ints[slot0 + c]) : slot_var + int(ints[slot0 + c + 1])]
-        rows.append(np.repeat(np.arange(first, last), variables.size))
-        columns.append(np.tile(variables, last - first))
-    return np.concatenate(rows), np.concatenate(columns)

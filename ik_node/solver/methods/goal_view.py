@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ik_node.kernels.layout import AXES_A, AXES_B, AXES_WORLD, begin_of, KIND_FRAME
+from ik_node.kernels.layout import AXES_A, AXES_B, AXES_WORLD, begin_of, BLOCK, KIND_FRAME
 from ik_node.solver.methods.best_turn import ANGLES
 from ik_node.solver.methods.iterate import Iterate
 import numpy as np
@@ -44,7 +44,8 @@ class GoalView:
         mask = number('mask', c)
         self._moved = [k for k in range(3) if mask & (1 << k)]
         self._turned = [k for k in range(3) if mask & (8 << k)]
-        self._row, self._turning = number('row0', c), number('turning', c)
+        self._row = sum(here.chain.flat.row_counts[:c])
+        self._turning = self._row + number('turning', c) - BLOCK * c
         w = here.chain.work_floats
         a, b = begin_of(ints, 'a_frame') + 12 * c, begin_of(ints, 'b_frame') + 12 * c
         self._a, self._b = w[a : a + 12], w[b : b + 12]

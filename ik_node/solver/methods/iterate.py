@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from ik_node.kernels.apply import apply
 from ik_node.kernels.begin import LEAST_REACH_WEIGHT
-from ik_node.kernels.counters import COST, LAST_LEVEL, LEVEL
+from ik_node.kernels.counters import COST, LAST_LEVEL, LEVEL, STATUS_REFUSED
 from ik_node.kernels.layout import (
     begin_of,
+    BLOCK,
     CON_LEVEL,
     CON_ROTATION_TOLERANCE,
     CON_TRANSLATION_TOLERANCE,
@@ -15,10 +16,12 @@ from ik_node.kernels.layout import (
     SIZES,
 )
 from ik_node.kernels.linearise import linearise
+from ik_node.kernels.options import RESTARTS
 from ik_node.solver.chain_problem import ChainProblem
-from ik_node.solver.methods.blocks import blocks_of, places_of
+from ik_node.solver.methods.blocks import blocks_of
 from ik_node.solver.methods.numeric_jacobian import numeric_jacobian
 from ik_node.solver.options import SolverOptions
+from ik_node.solver.problem import AS_THEY_ARE
 import numpy as np
 from numpy.typing import NDArray
 
@@ -81,31 +84,24 @@ class Iterate:
             joints = joints.copy()
             joints[JOINT_WINDOW] = np.minimum(joints[JOINT_WINDOW], _ALMOST_NO_WINDOW)
         self.chain, self.q, self.options, self.packed = chain, q, options, options.packed()
+        # Methods have none, and no angle that comes in again at its other bound.
+        self.packed[RESTARTS] = 0.0
         ints, w = chain.flat.ints, chain.work_floats
-        self._arguments = (
-            ints,
-            chain.flat.floats,
-            chain.work_ints,
-            w,
-            q,
-            joints,
-            chain.table,
-            self.packed,
-        )
+        self._arguments = (ints, chain.flat.floats, chain.work_ints, w, q, joints, self.packed)
         sizes = dict(zip(SIZES, ints[: len(SIZES)].tolist(), strict=True))
-        self.variable_count, self.row_count = sizes['nv'], sizes['nr']
+        self.variable_count, self.row_count = sizes['nv'], chain.flat.rows.size
         self._width = sizes['width']
 
         def view(name: str, count: int) -> Array:
             at = begin_of(ints, name)
             return w[at : at + count]
 
-        nv, nr = sizes['nv'], sizes['nr']
+        nv = sizes['nv']
         self.x, self.lower, self.upper = view('x', nv), view('lower', nv), view('upper', nv)
         self.wish, self.gain, self.pull = view('wish', nv), view('gain', nv), view('pull', nv)
-        self._step, self._numbers = view('step', nv), view('jac', sizes['nj'])
+        self._step, self._numbers = view('step', nv), view('jac', BLOCK * sizes['ns'])
         self._frames = view('frame', 12 * sizes['n'])
-        self.residual = view('residual', nr)
+        self._residual = view('residual', sizes['nr'])
         self.errors = chain.errors.reshape(-1, 2)
         self.free_ball, self.wants = (
             chain.work_ints[begin_of(ints, name) : begin_of(ints, name) + nv]
@@ -113,15 +109,15 @@ class Iterate:
         )
         self.prismatic = _prismatic(ints, sizes)
         self.blocks = blocks_of(ints)
-        self._rows, self._columns = places_of(ints)
-        self.is_closure = np.zeros(nr, dtype=bool)
+        self.is_closure = np.zeros(self.row_count, dtype=bool)
         for block in self.blocks:
             self.is_closure[block.first : block.last] = (
                 chain.table[block.constraint, CON_LEVEL] == 0.0
             )
         self._tolerances = chain.table[:, [CON_TRANSLATION_TOLERANCE, CON_ROTATION_TOLERANCE]]
-        linearise(*self._arguments)
-        self.weight = np.maximum(view('weight', nr), LEAST_REACH_WEIGHT)
+        if linearise(*self._arguments) == STATUS_REFUSED:
+            chain.refuse(q, AS_THEY_ARE)
+        self.weight = np.maximum(view('weight', sizes['nr'])[chain.flat.rows], LEAST_REACH_WEIGHT)
         self.place(self.x.copy())
 
     # -- moving
@@ -161,6 +157,12 @@ class Iterate:
         self.place(self.x.copy())
 
     # -- what there is here
+
+    @property
+    def residual(self) -> Array:
+        """Rows [m or rad]."""
+        rows: Array = self._residual[self.chain.flat.rows]
+        return rows
 
     @property
     def cost(self) -> float:
@@ -217,9 +219,7 @@ class Iterate:
 
     def analytic_jacobian(self) -> Array:
         """Return what the kernel left, shape (nr, nv)."""
-        dense = np.zeros((self.row_count, self.variable_count))
-        dense[self._rows, self._columns] = self._numbers
-        return dense
+        return self.chain.flat.dense(self._numbers)
 
 
 def _prismatic(ints: Ints, sizes: dict[str, int]) -> NDArray[np.bool_]:

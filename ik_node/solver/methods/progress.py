@@ -143,15 +143,9 @@ class Progress:
             status = Status.CONVERGED
         elif status is Status.CONVERGED:
             status = Status.STALLED
-        return ChainAnswer(
-            status,
-            self.iterations,
-            1,
-            here.chain.errors.copy(),
-            here.chain.names,
-            joints,
-            here.chain.recall(joints, here.packed),
-        )
+        answer = here.chain.answer(joints, here.packed)
+        answer.record[:3] = status, self.iterations, 1
+        return answer
 
     def _keep_best(self, extra: float, *, near: bool) -> None:
         here = self._here

@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import NamedTuple
 
 from ik_node.errors import UnknownFrameError
-from ik_node.kernels.counters import ITERATIONS, PHASE, STATUS_RUNNING
+from ik_node.kernels.counters import ITERATIONS, PHASE, PHASE_DONE, STATUS_RUNNING
 from ik_node.kernels.layout import begin_of, CON_POSE
 from ik_node.kernels.solve import advance
 from ik_node.model.request import request_of
@@ -20,7 +20,7 @@ from ik_node.solver.methods.progress import Observe
 from ik_node.solver.methods.run import run_method
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import unit_pose
-from ik_node.solver.problem import Problem
+from ik_node.solver.problem import AS_THEY_ARE, Problem
 from ik_node.solver.result import ChainAnswer, Solution
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -143,20 +143,18 @@ def _run_compiled(
         blocks = blocks_of(ints)
         residual = w[begin_of(ints, 'residual') :]
         x = w[begin_of(ints, 'x') : begin_of(ints, 'x') + chain.flat.var_q.size]
-        chain.work_ints[PHASE] = -1
+        chain.work_ints[PHASE] = PHASE_DONE
         status, slice_ = STATUS_RUNNING, 0
         while status == STATUS_RUNNING:
-            status = advance(
-                ints, chain.flat.floats, chain.work_ints, w, q, rows, chain.table, packed, slice_
-            )
+            status = advance(*chain.arrays, q, rows, packed, *AS_THEY_ARE, slice_)
             slice_ = 1
             there = q.copy()
             there[chain.flat.var_q] = x
-            worst = [0.0, 0.0]
+            worst, rows_here = [0.0, 0.0], residual[chain.flat.rows]
             for block in blocks:
-                size = float(np.linalg.norm(residual[block.first : block.last]))
+                size = float(np.linalg.norm(rows_here[block.first : block.last]))
                 worst[block.is_rotation] = max(worst[block.is_rotation], size)
             iteration = int(chain.work_ints[ITERATIONS])
             observe(number, iteration, perf_counter() - started, there, worst[0], worst[1])
-        answers.append(chain.answer(status, rows, packed))
+        answers.append(chain.answer(rows, packed))
     return answers

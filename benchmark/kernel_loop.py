@@ -1,0 +1,41 @@
+"""Our kernels for pose, residual and Jacobian in a loop, without Python around them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ik_node.kernels.begin import begin, evaluate
+from ik_node.kernels.jacobian import jacobian
+from ik_node.kernels.layout import open_solve
+from numba import njit
+
+
+@njit(error_model='numpy', _nrt=False)
+def many_evaluations(
+    count: int, i: Any, f: Any, k: Any, w: Any, q: Any, joints: Any, options: Any
+) -> int:
+    """Do it again and again, for the clock."""
+    s = open_solve(i, f, k, w, q, joints, options)
+    begin(s)
+    for _ in range(count):
+        s.w[s.x] += 1e-9
+        evaluate(s)
+        jacobian(s)
+    return 0
+
+
+def evaluation_loop(solver: Any, names: tuple[str, ...]) -> Callable[[int], Any]:
+    """Return what evaluates the first chain of a solver some times."""
+    solver.warm()
+    problem = solver.problem_of(names)
+    problem.refresh(solver.options)
+    ints, floats, work_ints, work_floats = problem.chains[0].arrays
+    work = (work_ints.copy(), work_floats.copy())
+    fixed = (solver.q, solver._structure.table.rows, solver.options.packed())
+
+    def many(count: int) -> int:
+        done: int = many_evaluations(count, ints, floats, *work, *fixed)
+        return done
+
+    return many

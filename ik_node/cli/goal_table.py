@@ -1,0 +1,140 @@
+"""Poses by the thousand from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+import warnings
+
+from ik_node.errors import DescriptionError
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+AXES = ('x', 'y', 'z')
+COLUMNS = (*AXES, 'qx', 'qy', 'qz', 'qw')
+ALLOWED = 'x y z, or x y z qx qy qz qw, each as LINK.x where there is more than one link'
+
+
+class LinkPoses(NamedTuple):
+    """
+    What is asked of one link, row by row.
+
+    Attributes
+    ----------
+    positions : ndarray, shape (N, 3)
+        [m]
+    quats_xyzw : ndarray, shape (N, 4)
+    turned : bool
+        Whether an orientation is asked for.
+
+    """
+
+    positions: Array
+    quats_xyzw: Array
+    turned: bool
+
+
+def read_goal_table(path: Path, links: Sequence[str]) -> dict[str, LinkPoses]:
+    """
+    Read a table of poses, CSV or .npy.
+
+    Parameters
+    ----------
+    path : Path
+        Columns as its first line says, else three or seven a link.
+    links : sequence of str
+        Whose poses they are, where no column's name says so.
+
+    Raises
+    ------
+    DescriptionError
+        If it cannot be read or columns are missing or unknown.
+
+    """
+    names: list[str] = []
+    if path.suffix == '.npy':
+        table = _npy(path)
+    else:
+        names, table = _csv(path)
+    if not names:
+        names = _names(path, table.shape[1], links)
+    if len(names) != table.shape[1]:
+        raise DescriptionError(
+            f'{len(names)} names for {table.shape[1]} columns', source=str(path), line=1
+        )
+    return _by_link(path, names, table, links)
+
+
+def _npy(path: Path) -> Array:
+    try:
+        table = np.load(path, allow_pickle=False)
+    except ValueError as error:
+        raise DescriptionError(f'not an array: {error}', source=str(path)) from None
+    if table.ndim != 2 or table.dtype.kind not in 'fiu':
+        found = f'{table.dtype} of shape {table.shape}'
+        raise DescriptionError(f'{found}, not numbers in rows', source=str(path))
+    return np.asarray(table, dtype=np.float64)
+
+
+def _csv(path: Path) -> tuple[list[str], Array]:
+    """Return the names of the first line, if it has any, and the numbers."""
+    try:
+        with path.open(encoding='utf-8-sig') as file:
+            words = [word.strip() for word in file.readline().split(',')]
+        names = words if any(_number(word) is None for word in words) else []
+        with warnings.catch_warnings():
+            warnings.simplefilter('ignore', UserWarning)  # of no data
+            table = np.loadtxt(
+                path, delimiter=',', skiprows=1 if names else 0, ndmin=2, encoding='utf-8-sig'
+            )
+    except ValueError as error:
+        raise DescriptionError(str(error), source=str(path)) from None
+    return names, table.reshape(-1, len(words)) if table.size == 0 else table
+
+
+def _number(word: str) -> float | None:
+    try:
+        return float(word)
+    except ValueError:
+        return None
+
+
+def _names(path: Path, width: int, links: Sequence[str]) -> list[str]:
+    """Name columns that have no names."""
+    for columns in (AXES, COLUMNS):
+        if links and width == len(columns) * len(links):
+            return [f'{link}.{column}' for link in links for column in columns]
+    wanted = f'{3 * len(links)} or {7 * len(links)}' if links else 'named ones, or --link'
+    raise DescriptionError(f'{width} columns without names, not {wanted}', source=str(path))
+
+
+def _by_link(
+    path: Path, names: Sequence[str], table: Array, links: Sequence[str]
+) -> dict[str, LinkPoses]:
+    columns: dict[str, dict[str, Array]] = {}
+    for at, name in enumerate(names):
+        link, _, column = name.rpartition('.')
+        if not link and len(links) == 1:
+            (link,) = links
+        own = columns.setdefault(link, {})
+        if not link or column not in COLUMNS or column in own:
+            why = 'whose? say --link' if column in COLUMNS and not link else f'allowed: {ALLOWED}'
+            raise DescriptionError(f'column {name!r}: {why}', source=str(path), line=1)
+        own[column] = table[:, at]
+    return {link: _poses(path, link, own) for link, own in columns.items()}
+
+
+def _poses(path: Path, link: str, columns: dict[str, Array]) -> LinkPoses:
+    turned = len(columns) > len(AXES)
+    missing = [name for name in (COLUMNS if turned else AXES) if name not in columns]
+    if missing:
+        found = f'link {link!r} has no column {" ".join(missing)}'
+        raise DescriptionError(f'{found}; allowed: {ALLOWED}', source=str(path), line=1)
+    positions = np.column_stack([columns[name] for name in AXES])
+    quats = np.tile((0.0, 0.0, 0.0, 1.0), (len(positions), 1))
+    if turned:
+        quats = np.column_stack([columns[name] for name in COLUMNS[3:]])
+    return LinkPoses(positions, quats, turned)

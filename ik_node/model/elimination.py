@@ -1,0 +1,192 @@
+# flake8: noqa: E203
+"""In which order the unknowns of a step are eliminated, planned once per structure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations_with_replacement
+
+from ik_node.kernels.layout import BLOCK
+import numpy as np
+from numpy.typing import NDArray
+
+Fields = dict[str, NDArray[np.generic]]
+
+# A node of the graph that is eliminated: a constraint, or the variables that touch the same ones.
+Node = tuple[int, ...] | int
+
+
+def plan_elimination(
+    slots: Sequence[Sequence[int]], row_counts: Sequence[int], variable_count: int
+) -> tuple[Fields, dict[str, int]]:
+    """
+    Lay the system of a step out as blocks, see `kernels.factor`.
+
+    Parameters
+    ----------
+    slots : sequence of sequence of int
+        Variables of every constraint.
+    row_counts : sequence of int
+        Rows of every constraint.
+    variable_count : int
+        How many variables there are.
+
+    Returns
+    -------
+    fields : dict of str to ndarray
+        Fields of `kernels.layout.Solve`.
+    sizes : dict of str to int
+
+    """
+    plan = _Plan(slots, variable_count)
+    nodes = plan.order()
+    blocks: list[tuple[int, list[int]]] = []  # constraint or -1, variables
+    block_of: dict[int, int] = {}  # constraint -> block
+    place = [-1] * variable_count
+    for node in nodes:
+        if isinstance(node, int):
+            block_of[node] = len(blocks)
+            blocks.append((node, []))
+        elif node not in plan.direct:
+            variables = plan.groups[node]
+            for first in range(0, len(variables), BLOCK):
+                for k, v in enumerate(variables[first : first + BLOCK]):
+                    place[v] = BLOCK * len(blocks) + k
+                blocks.append((-1, variables[first : first + BLOCK]))
+    slot0 = np.concatenate(([0], np.cumsum([len(own) for own in slots]))).astype(int).tolist()
+    slot_of = {(c, v): slot0[c] + k for c, own in enumerate(slots) for k, v in enumerate(own)}
+    adjacent: list[set[int]] = [set() for _ in blocks]
+
+    def touch(one: int, other: int) -> None:
+        if one != other:
+            adjacent[min(one, other)].add(max(one, other))
+
+    parts: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
+    links: list[tuple[int, int, int, int]] = []  # row block, column block, variable, slot
+    for touched, variables in plan.groups.items():
+        if touched in plan.direct:
+            ordered = sorted(touched, key=block_of.__getitem__)
+            for one, other in combinations_with_replacement(ordered, 2):
+                pair = (block_of[one], block_of[other])
+                touch(*pair)
+                parts.setdefault(pair, []).extend(
+                    (slot_of[one, v], slot_of[other, v], v) for v in variables
+                )
+        else:
+            for c in touched:
+                for v in variables:
+                    touch(place[v] // BLOCK, block_of[c])
+                    links.append((place[v] // BLOCK, block_of[c], v, slot_of[c, v]))
+    for at in range(len(blocks)):
+        for one in adjacent[at]:
+            for other in adjacent[at]:
+                touch(one, other)
+    edges = [sorted(later) for later in adjacent]
+    edge0 = np.concatenate(([0], np.cumsum([len(later) for later in edges]))).astype(int).tolist()
+    stored = {(at, at): at for at in range(len(blocks))}
+    for at, later in enumerate(edges):
+        stored |= {(at, to): len(blocks) + edge0[at] + k for k, to in enumerate(later)}
+    fields: Fields = {
+        'block_constraint': _ints([c for c, _ in blocks]),
+        'block_size': _ints([row_counts[c] if c >= 0 else len(own) for c, own in blocks]),
+        'block_var': _ints([v for _, own in blocks for v in [*own, *[-1] * (BLOCK - len(own))]]),
+        'var_place': _ints(place),
+        'edge0': _ints(edge0),
+        'edge_to': _ints([to for later in edges for to in later]),
+        'update_at': _ints(
+            [
+                stored[one, other]
+                for later in edges
+                for one, other in combinations_with_replacement(later, 2)
+            ]
+        ),
+        'pair_at': _ints([stored[pair] for pair in parts]),
+        'part0': _ints(np.concatenate(([0], np.cumsum([len(p) for p in parts.values()])))),
+        'part_a': _ints([a for own in parts.values() for a, _, _ in own]),
+        'part_b': _ints([b for own in parts.values() for _, b, _ in own]),
+        'part_var': _ints([v for own in parts.values() for _, _, v in own]),
+        'link_at': _ints(
+            [
+                BLOCK * BLOCK * stored[min(one, other), max(one, other)]
+                + place[v] % BLOCK * (BLOCK if one < other else 1)
+                for one, other, v, _ in links
+            ]
+        ),
+        'link_stride': _ints([1 if one < other else BLOCK for one, other, _, _ in links]),
+        'link_slot': _ints([slot for _, _, _, slot in links]),
+    }
+    sizes = {
+        'nb': len(blocks),
+        'nm': len(stored),
+        'edges': edge0[-1],
+        'updates': fields['update_at'].size,
+        'pairs': len(parts),
+        'parts': fields['part_var'].size,
+        'links': len(links),
+    }
+    return fields, sizes
+
+
+class _Plan:
+    """
+    The graph of constraints and groups of variables, and its order of elimination.
+
+    Attributes
+    ----------
+    groups : dict of tuple of int to list of int
+        Constraints that variables touch, and these variables.
+    direct : set of tuple of int
+        Groups that are eliminated while their part of the system is still diagonal.
+
+    """
+
+    def __init__(self, slots: Sequence[Sequence[int]], variable_count: int) -> None:
+        touched: list[list[int]] = [[] for _ in range(variable_count)]
+        for c, own in enumerate(slots):
+            for v in own:
+                touched[v].append(c)
+        self.groups: dict[tuple[int, ...], list[int]] = {}
+        for v, constraints in enumerate(touched):
+            self.groups.setdefault(tuple(constraints), []).append(v)
+        self.direct: set[tuple[int, ...]] = set()
+        self._filled: set[Node] = set()
+        self._adjacent: dict[Node, set[Node]] = {c: set() for c in range(len(slots))}
+        for group in self.groups:
+            self._adjacent[group] = set(group)
+            for c in group:
+                self._adjacent[c].add(group)
+
+    def order(self) -> list[Node]:
+        """Return all nodes; the cheapest to eliminate goes first, fewest operations counted."""
+        order: list[Node] = []
+        cost = {node: self._cost(node) for node in self._adjacent}
+        while cost:
+            best = min(cost, key=cost.__getitem__)
+            order.append(best)
+            del cost[best]
+            reached = self._adjacent.pop(best)
+            if isinstance(best, tuple) and best not in self._filled:
+                self.direct.add(best)
+            for node in reached:
+                self._adjacent[node] |= reached
+                self._adjacent[node] -= {node, best}
+                self._filled.add(node)
+            for node in reached:
+                cost[node] = self._cost(node)
+        return order
+
+    def _blocks(self, node: Node) -> int:
+        return 1 if isinstance(node, int) else -(-len(self.groups[node]) // BLOCK)
+
+    def _cost(self, node: Node) -> int:
+        """Count the row operations that eliminating a node takes."""
+        beyond = sum(self._blocks(other) for other in self._adjacent[node])
+        pairs = beyond * (beyond + 1) // 2
+        if isinstance(node, tuple) and node not in self._filled:
+            return len(self.groups[node]) * BLOCK * pairs
+        count = self._blocks(node)
+        return count * (15 * (count + beyond) + 36 * (pairs + count * beyond))
+
+
+def _ints(values: object) -> NDArray[np.int64]:
+    return np.asarray(values, dtype=np.int64)

@@ -1,0 +1,252 @@
+"""What becomes of the answers of a solver: judged, timed, compared, drawn."""
+
+from arms import panda
+from docs_tables import docs_tables
+from fourbar import fourbar_tasks
+import numpy as np
+from pictures import draw
+from players import Entry, OURS, PEERS
+import pytest
+from report import best_peer, comparison, fits, table
+from rounds import driven_miss, enter, Entrant, is_endless, judged, LOOSE, play, row_of, TIGHT
+from task import Form, Task
+
+
+class Canned:
+    """A worker that gives back what it was given."""
+
+    trouble, has_ended = '', False
+
+    def __init__(self, *replies):
+        self.replies = list(replies)
+
+    def ask(self, do, **_):
+        """Reply with the next pass; anything else is fine."""
+        return self.replies.pop(0) if do == 'pass' else {'seat': 0}
+
+
+def arm_form(count=10):
+    """Return some problems of an arm."""
+    rng = np.random.default_rng(0)
+    arm = panda()
+    q = np.array(arm.home_q) + rng.uniform(-0.05, 0.05, (count, 7))
+    return Form(arm, [('tool', 'pose')], np.tile(arm.home_q, (count, 1)), q)
+
+
+def reply_of(q, times=None, claims=True):
+    """Return what a worker says of some answers."""
+    count = len(q)
+    times = np.full(count, 1e-5) if times is None else times
+    return {
+        'times': list(times),
+        'q': np.asarray(q).tolist(),
+        'iterations': [4] * count,
+        'claims': [claims] * count,
+    }
+
+
+def made_row(form, *replies, entry=None):
+    """Return the row of an entry with these replies, the first of them warming up."""
+    entry = entry or Entry('ours', 'ours', tolerance=1e-6)
+    entrant = Entrant(entry, Canned(), form, list(replies))
+    return row_of(Task('task', 'about', {'tree': form}), entrant)
+
+
+def test_right_and_wrong_answers_are_told_apart():
+    """Off by 1e-5 is right to 1e-4 alone, NaN is never right, nor is what leaves a limit."""
+    form = arm_form(4)
+    q = form.witness.copy()
+    q[1, 0] += 1e-5
+    q[2, 3] = np.nan
+    q[3, 0] += 2 * np.pi
+    reply = reply_of(q)
+    assert judged(form, reply, *TIGHT).tolist() == [True, False, False, False]
+    assert judged(form, reply, *LOOSE).tolist() == [True, True, False, False]
+
+
+def test_a_driven_joint_has_to_be_where_it_shall_be():
+    """A free hinge counts by whole turns; a value that is off is wrong though loops are closed."""
+    form = next(iter(fourbar_tasks(5, 0))).main
+    q = form.witness.copy()
+    q[0, 0] += 2 * np.pi
+    assert driven_miss(form, q).max() < 1e-12
+    assert judged(form, reply_of(q), *TIGHT).all()
+    assert not judged(form, reply_of(form.starts), *TIGHT).any()
+
+
+def test_a_claim_that_is_wrong_is_counted():
+    """CONVERGED where the judge says no: by the tolerance that was asked for."""
+    form = arm_form(3)
+    q = form.witness.copy()
+    q[0, 0] += 1e-5
+    row = made_row(form, reply_of(q), reply_of(q))
+    assert row['false_claims'] == 1
+    assert row['solved_1e-6'] == pytest.approx(200 / 3)
+    loose = Entry('peer', 'peer', tolerance=1e-4)
+    assert made_row(form, reply_of(q), reply_of(q), entry=loose)['false_claims'] == 0
+    silent = reply_of(q, claims=None)
+    assert made_row(form, silent, silent)['false_claims'] == 0
+
+
+def test_times_are_those_of_the_quietest_round():
+    """The first round does not count; a disturbed round spoils neither median nor tail."""
+    form = arm_form(10)
+    q, quiet = form.witness, np.full(10, 10e-6)
+    quiet[9] = 90e-6
+    noisy = quiet * 7
+    row = made_row(form, *(reply_of(q, t) for t in (quiet / 9, noisy, quiet, quiet)))
+    assert row['median_us'] == pytest.approx(10.0)
+    assert row['p99_us'] == pytest.approx(np.percentile(1e6 * quiet, 99))
+    assert row['step_us'] == pytest.approx(2.5)
+    assert row['rounds'] == 3
+    assert row['budget'][0] == [pytest.approx(10.0), pytest.approx(10.0)]
+    assert row['budget'][-1] == [pytest.approx(90.0), pytest.approx(100.0)]
+
+
+def test_a_slow_solver_is_judged_by_what_it_got_done():
+    """Problems that no round came to are left out, not counted as failures."""
+    form = arm_form(10)
+    part, whole = reply_of(form.witness[:4]), reply_of(form.witness)
+    row = made_row(form, whole, part, whole)
+    assert (row['problems'], row['solved_1e-6']) == (4, 100.0)
+
+
+def test_a_solver_that_takes_for_ever_is_not_waited_for_again():
+    """After one counted round with a problem longer than a turn there is no other."""
+    form = arm_form(1)
+    entrant = Entrant(Entry('x', 'x'), Canned(), form, [reply_of(form.witness, [9.0])])
+    assert not is_endless(entrant, 2.0)
+    entrant.replies *= 2
+    assert is_endless(entrant, 2.0)
+    assert not is_endless(entrant, 10.0)
+
+
+def test_entries_meet_the_tasks_they_are_for():
+    """By kind and by form; who could not be started takes no part."""
+    tasks = {task.name: task for task in fourbar_tasks(2, 0)}
+    entries = [
+        Entry('a', 'goals', kind='goals'),
+        Entry('a', 'driven', kind='driven'),
+        Entry('a', 'arms', kind='arms'),
+        Entry('a', 'loops', kind='loops'),
+        Entry('a', 'any', form='carried'),
+        Entry('ours', 'other form', form='carried'),
+        Entry('broken', 'broken'),
+    ]
+    broken = Canned()
+    broken.trouble = 'does not start'
+
+    def labels(task):
+        found = enter(task, entries, lambda name: broken if name == 'broken' else Canned())
+        return [entrant.entry.label for entrant in found]
+
+    assert labels(tasks['fourbar_crank']) == ['driven', 'loops', 'any']
+    assert labels(tasks['fourbar_point']) == ['goals', 'loops', 'any']
+    assert labels(Task('arm', '', {'tree': arm_form()})) == ['goals', 'arms', 'any']
+
+
+def test_one_that_fails_does_not_stop_the_others():
+    """Its row says why; the others' rows are whole."""
+    form = arm_form(2)
+    workers = {
+        'good': Canned(*[reply_of(form.witness)] * 3),
+        'bad': Canned(reply_of(form.witness), {'unfit': 'fell over'}),
+    }
+    entries = [Entry('good', 'good'), Entry('bad', 'bad')]
+    ticks = []
+    task = Task('arm', '', {'tree': form})
+    rows = list(play(task, entries, workers.__getitem__, 2, 1.0, ticks.append))
+    assert rows[0]['rounds'] == 2
+    assert rows[1] == {'task': 'arm', 'label': 'bad', 'unfit': 'fell over'}
+    assert len(ticks) == 6
+    assert 'without bad: fell over' in table(rows)
+
+
+def row(label, median, solved=100.0, **more):
+    """Return a row with what the report looks at."""
+    return {
+        'task': 'task',
+        'label': label,
+        'ours': label.startswith('ours'),
+        'problems': 10,
+        'solved_1e-6': solved,
+        'solved_1e-4': solved,
+        'median_us': median,
+        'p99_us': 3 * median,
+        'iterations': None,
+        'step_us': None,
+        'false_claims': 0,
+        'family': '',
+        'size': 0,
+        'budget': [[median, 50.0], [2 * median, solved]],
+        **more,
+    }
+
+
+def test_the_best_peer_is_fast_and_able():
+    """Of those that solve within fifteen percent of the most, the fastest; never one of ours."""
+    rows = [row('ours', 1.0), row('fast', 5.0, 60.0), row('able', 9.0, 92.0), row('slow', 50.0)]
+    assert best_peer(rows)['label'] == 'able'
+    assert best_peer(rows[:1]) is None
+    text = table(rows).splitlines()
+    assert text[1].startswith('ours')
+    assert '9.00x' in text[1]
+    assert text[2].startswith('fast')
+    assert text[3].endswith('1.00x <')
+
+
+def test_a_comparison_says_how_many_times_as_fast():
+    """Old by new, and rows that one of both lacks are left out."""
+    old = {
+        'rows': [row('ours', 20.0), row('gone', 1.0), {'task': 'task', 'label': 'x', 'unfit': ''}]
+    }
+    new = {'rows': [row('ours', 10.0), row('added', 1.0)]}
+    lines = comparison(old, new).splitlines()
+    assert len(lines) == 2
+    assert ' 2.00 ' in lines[1]
+    assert '100.0 -> 100.0' in lines[1]
+
+
+def grown(label, power):
+    """Return rows whose times grow with a power of the size."""
+    return [
+        row(label, n**power, family='legs', size=n, step_us=n ** (power - 0.5))
+        for n in (6, 12, 60)
+    ]
+
+
+def test_the_power_of_growth_is_found():
+    """Of solves and of steps; what solves too little or has one size has none."""
+    useless = [row('lost', 1.0, 10.0, family='legs', size=n) for n in (6, 12)]
+    found = fits([*grown('ours', 1.25), *useless, row('one', 1.0, family='chain', size=6)])
+    assert [fit['label'] for fit in found] == ['ours']
+    assert found[0]['solve'] == pytest.approx(1.25)
+    assert found[0]['step'] == pytest.approx(0.75)
+
+
+def test_pictures_are_written(tmp_path):
+    """One for growth, one for time budgets; rows without numbers do no harm."""
+    rows = [*grown('ours', 1.0), *grown('peer', 2.0), row('ours', 3.0), row('peer', 9.0)]
+    rows += [row(entry.label, 3.0) for entry in (*OURS, *PEERS)]
+    rows.append({'task': 'task', 'label': 'y', 'unfit': 'no'})
+    made = draw({'rows': rows}, tmp_path / 'new')
+    assert [path.name for path in made] == ['time_against_legs.png', 'success_against_time.png']
+    for path in made:
+        assert path.read_bytes().startswith(b'\x89PNG')
+
+
+def test_tables_of_the_page_come_from_a_run():
+    """Ours beside the best peer, everybody, powers; a task of ours alone has no ratio."""
+    alone = row('ours', 3.0, task='arm6_random', about='an arm', step_us=0.5)
+    rows = [alone, *grown('ours', 1.0), *grown('peer', 2.0)]
+    both = [row('ours', 4.0, about='x'), row('peer', 10.0), row('ours, 3 + 3 legs joints', 1.0)]
+    for each in (*rows, *both):
+        each.setdefault('about', 'legs')
+    text = docs_tables({'rows': [*rows, *both, {'task': 'task', 'label': 'z', 'unfit': 'no'}]})
+    assert '| arm6_random: an arm | 100.0 % | 3.0 | 9.0 | 0.50 | | | | | |' in text
+    assert '| legs | peer | 2.00 | 1.50 |' in text
+    assert '| ours | 100 %, 3 |' in text
+    assert (
+        '| task: x | 100.0 % | 4.0 | 12.0 |  | peer | 100.0 % | 10.0 | 30 | 2.5 |'
+        in docs_tables({'rows': both})
+    )

@@ -1,0 +1,77 @@
+"""The problems: answerable, honest about their starts, the same for everybody."""
+
+from judge import errors, limit_excess
+from mechanism import from_plain
+import numpy as np
+import pytest
+from tasks import GROUPS, tasks_of
+
+TASKS = list(tasks_of(list(GROUPS), 8))
+
+
+@pytest.mark.parametrize('task', TASKS, ids=lambda task: task.name)
+def test_every_problem_has_an_answer(task):
+    """The witness of every form meets goals and loops within its limits."""
+    for form in task.forms.values():
+        worst = errors(form.mechanism, form.goals, form.targets, form.witness)
+        assert worst.max() < 1e-13
+        assert limit_excess(form.mechanism, form.witness).max() == 0.0
+
+
+@pytest.mark.parametrize('task', TASKS, ids=lambda task: task.name)
+def test_starts_are_inside_and_closed_but_no_answers(task):
+    """Nobody begins outside limits, with an open loop, or at the goal."""
+    for form in task.forms.values():
+        assert limit_excess(form.mechanism, form.starts).max() == 0.0
+        assert errors(form.mechanism, [], form.targets[:, :0], form.starts).max() < 1e-13
+        reached = errors(form.mechanism, form.goals, form.targets, form.starts).max(axis=1)
+        given = np.abs(form.starts[:, form.driven_columns] - form.driven_values)
+        assert (reached + given.max(axis=1, initial=0.0) > 1e-3).all()
+
+
+@pytest.mark.parametrize('task', TASKS, ids=lambda task: task.name)
+def test_solvers_are_not_told_the_answer(task):
+    """What is handed over holds no value of the witness but those of driven joints."""
+    plain = task.main.plain()
+    assert 'witness' not in plain
+    np.testing.assert_array_equal(plain['starts'], task.main.starts)
+
+
+def test_forms_of_a_task_ask_for_the_same():
+    """Platform poses and leg lengths agree between 42 and 21 joints."""
+    for task in TASKS:
+        forms = list(task.forms.values())
+        for other in forms[1:]:
+            np.testing.assert_allclose(other.targets, forms[0].targets, atol=1e-12)
+            assert other.driven == forms[0].driven
+            np.testing.assert_allclose(other.driven_values, forms[0].driven_values, atol=1e-12)
+
+
+def test_a_seed_says_all():
+    """The same seed makes the same problems, another one others."""
+    first, again, other = (next(iter(tasks_of(['arms'], 3, seed))).main for seed in (0, 0, 1))
+    np.testing.assert_array_equal(first.targets, again.targets)
+    assert not np.allclose(first.targets, other.targets)
+
+
+def test_problems_are_of_the_kind_that_is_named():
+    """Degrees of freedom and loops of the tasks of the report."""
+    by_name = {task.name: task.main.mechanism for task in TASKS}
+    for name, joints, loops in (
+        ('arm6_random', 6, 0),
+        ('arm7_random', 7, 0),
+        ('fourbar_crank', 3, 1),
+        ('stewart_pose', 42, 6),
+        ('chain100', 100, 0),
+        ('legs60', 366, 60),
+        ('humanoid', 52, 6),
+    ):
+        assert (len(by_name[name].movable), len(by_name[name].loops)) == (joints, loops), name
+
+
+def test_a_mechanism_survives_being_written_as_plain_data():
+    """What a worker reads is what was handed over, infinite limits as well."""
+    for task in TASKS:
+        m = task.main.mechanism
+        assert from_plain(m.plain()).joints == m.joints
+        assert from_plain(m.plain()).loops == m.loops

@@ -1,0 +1,262 @@
+"""Processes that solve: the protocol, what goes wrong in them, and our own one."""
+
+import json
+import os
+import subprocess
+import sys
+
+import compete
+from fourbar import fourbar_tasks
+from judge import errors
+from limit import Limit, LIMITS
+import numpy as np
+import players
+from players import Entry, Worker
+import pytest
+import run
+import set_up_peers
+
+PLAYER = """
+import sys
+from worker import Answer, serve, Unfit
+
+class Player:
+    def __init__(self, task, tolerance, options):
+        if options.get('unfit'):
+            raise Unfit('not for me')
+        print('a library says something on stdout')
+        self.cases = list(range(5))
+    def solve(self, case):
+        if case == 3 and OPTIONS.get('raise'):
+            raise ZeroDivisionError('at three')
+        if case == 3 and OPTIONS.get('die'):
+            print('the end is near', file=sys.stderr)
+            sys.exit(7)
+        return case
+    def read(self, raw):
+        return Answer([raw, 1.0], 2, True)
+
+OPTIONS = {}
+serve(Player, '1.2.3')
+"""
+
+
+@pytest.fixture
+def worker_of(tmp_path, monkeypatch):
+    """Return what starts a worker from the text of its script."""
+    made = []
+
+    def start(**options):
+        script = tmp_path / f'player{len(made)}.py'
+        script.write_text(PLAYER.replace('OPTIONS = {}', f'OPTIONS = {options!r}'))
+        monkeypatch.setenv('PYTHONPATH', str(players.HERE))
+        monkeypatch.setattr(players, 'command_of', lambda solver: [sys.executable, str(script)])
+        monkeypatch.setattr(players, 'PEER_VENVS', tmp_path)
+        # Like ours it keeps its environment.
+        made.append(Worker('ours'))
+        return made[-1]
+
+    yield start
+    for worker in made:
+        worker.close()
+
+
+def load(worker, **options):
+    """Hand a task over."""
+    return worker.ask(do='load', task={}, tolerance=1e-6, options=options)
+
+
+def test_a_pass_gives_times_and_answers(worker_of):
+    """One of each for every problem; what is printed spoils nothing."""
+    worker = worker_of()
+    assert (worker.version, worker.trouble) == ('1.2.3', '')
+    assert load(worker) == {'seat': 0}
+    assert load(worker) == {'seat': 1}
+    reply = worker.ask(do='pass', seat=1, seconds=9.0)
+    assert reply['q'] == [[case, 1.0] for case in range(5)]
+    assert reply['iterations'] == [2] * 5
+    assert reply['claims'] == [True] * 5
+    assert all(0.0 < time < 1.0 for time in reply['times'])
+    assert len(worker.ask(do='pass', seat=0, seconds=0.0)['times']) == 1
+    assert worker.ask(do='forget') == {}
+    assert load(worker) == {'seat': 0}
+
+
+def test_who_cannot_do_a_task_says_why(worker_of):
+    """Unfit, or whatever it raised; it goes on to live."""
+    worker = worker_of(**{'raise': True})
+    assert load(worker, unfit=True) == {'unfit': 'not for me'}
+    load(worker)
+    assert worker.ask(do='pass', seat=0, seconds=9.0) == {'unfit': 'ZeroDivisionError: at three'}
+    assert not worker.has_ended
+
+
+def test_a_process_that_ends_is_noticed(worker_of):
+    """The reply has its code and its last words, then and for whoever asks again."""
+    worker = worker_of(die=True)
+    load(worker)
+    expected = {'unfit': 'its process ended, code 7: the end is near'}
+    assert worker.ask(do='pass', seat=0, seconds=9.0) == expected
+    assert worker.has_ended
+    assert worker.ask(do='pass', seat=0, seconds=9.0) == expected
+
+
+def test_a_worker_that_does_not_start_is_in_trouble(tmp_path, monkeypatch):
+    """A library that is missing is named."""
+    monkeypatch.setattr(
+        players, 'command_of', lambda solver: [sys.executable, '-c', 'import no_such_library']
+    )
+    worker = Worker('ours')
+    worker.close()
+    assert 'no_such_library' in worker.trouble
+
+
+def test_peers_are_there_when_their_environment_is(tmp_path, monkeypatch):
+    """Python ones by their Python, the one for node by its modules."""
+    monkeypatch.setattr(players, 'PEER_VENVS', tmp_path)
+    monkeypatch.setattr(players.shutil, 'which', lambda name: '/usr/bin/node')
+    assert players.command_of('placo') is None
+    assert players.command_of('closed_chain_ik') is None
+    (tmp_path / 'placo' / 'bin').mkdir(parents=True)
+    (tmp_path / 'placo' / 'bin' / 'python').touch()
+    (tmp_path / 'closed_chain_ik' / 'node_modules').mkdir(parents=True)
+    python = str(tmp_path / 'placo' / 'bin' / 'python')
+    assert players.command_of('placo') == [python, '-m', 'peers.placo']
+    assert players.command_of('closed_chain_ik')[0] == '/usr/bin/node'
+    monkeypatch.setattr(players.shutil, 'which', lambda name: None)
+    assert players.command_of('closed_chain_ik') is None
+
+
+def test_every_peer_has_a_worker_and_a_package():
+    """Entries, worker files and packages are of the same names."""
+    names = {entry.solver for entry in players.PEERS}
+    files = {path.stem for path in (players.HERE / 'peers').glob('*') if path.is_file()}
+    assert files - {'reading'} == names == set(set_up_peers.PACKAGES)
+
+
+@pytest.fixture(scope='module')
+def saved(tmp_path_factory):
+    """Run ours on few problems in processes of their own, as a user does; the file it saved."""
+    path = tmp_path_factory.mktemp('bench') / 'run.json'
+    words = ['arm6_home', 'fourbar', 'stewart_track', '--peers', '--count', '3', '--rounds', '1']
+    command = [sys.executable, str(players.HERE / 'run.py'), *words, '--save', str(path)]
+    environment = {**os.environ, 'PYTHONPATH': str(players.HERE.parent)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert 'fourbar_sweep: four-bar' in done.stdout
+    return path
+
+
+def test_a_run_measures_judges_and_saves(saved):
+    """All that was asked for is in the file: right answers, times, machine and versions."""
+    report = json.loads(saved.read_text())
+    assert list(dict.fromkeys(row['task'] for row in report['rows'])) == [
+        'arm6_home',
+        'fourbar_crank',
+        'fourbar_sweep',
+        'fourbar_point',
+        'stewart_track',
+    ]
+    for row in report['rows']:
+        assert 'unfit' not in row, row
+        assert row['solved_1e-6'] == 100.0, row
+        assert row['median_us'] > 0.1
+        assert row['false_claims'] == 0
+    assert 'numpy' in report['machine']
+    assert report['versions']['ours'].startswith('0.')
+
+
+def test_a_saved_run_is_shown_and_compared(saved, capsys):
+    """The tables again, and each row is as fast as itself."""
+    assert run.main(['--with', str(saved), '--compare', str(saved)]) == 0
+    text = capsys.readouterr().out
+    assert 'arm6_home: UR5' in text
+    assert text.count(' 1.00 ') >= 10
+
+
+@pytest.mark.parametrize(
+    ('words', 'said'),
+    [
+        (['arm9'], "no group or task 'arm9'; there are: groups arms, fourbar"),
+        (['arms', '--peers', 'moveit'], "no peer 'moveit'; there are: rtb"),
+    ],
+)
+def test_a_name_that_is_none_is_refused(words, said, capsys):
+    """With the names there are, before anything is measured."""
+    with pytest.raises(SystemExit) as ended:
+        compete.main(words)
+    assert ended.value.code == 2
+    assert said in capsys.readouterr().err
+
+
+def test_help_names_groups_and_other_measurements(capsys):
+    """One text for all that can be measured."""
+    with pytest.raises(SystemExit) as ended:
+        run.main(['--help'])
+    assert ended.value.code == 0
+    text = capsys.readouterr().out
+    for word in ('stewart', 'humanoid', 'micro', 'batch', 'node', '--save', '--compare'):
+        assert word in text
+
+
+def test_peers_that_are_missing_are_named_once(capsys, monkeypatch):
+    """The run goes on without them."""
+    monkeypatch.setattr(compete, 'command_of', lambda solver: None if solver == 'mink' else [])
+    chosen = compete.chosen_peers(compete.arguments(), ['mink', 'pin'])
+    assert {entry.solver for entry in chosen} == {'pin'}
+    assert 'not installed: mink (`make bench-peers`)' in capsys.readouterr().err
+
+
+def test_what_cannot_be_installed_is_said_in_one_line(tmp_path, capsys, monkeypatch):
+    """The others are installed; a second time nothing is done; it counts as success."""
+    monkeypatch.setattr(set_up_peers, 'PEER_VENVS', tmp_path)
+    monkeypatch.setattr(sys, 'argv', ['bench-peers', 'rtb', 'placo'])
+
+    def pip(folder, packages):
+        if folder.name == 'placo':
+            return 'ERROR: No matching distribution found for placo'
+        folder.mkdir()
+        return ''
+
+    monkeypatch.setattr(set_up_peers, 'pip', pip)
+    assert set_up_peers.main() == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith('[1/2] rtb: roboticstoolbox-python==')
+    assert lines[0].endswith('done in 0 s')
+    assert 'cannot be installed: ERROR: No matching distribution found for placo' in lines[1]
+    assert lines[2].startswith('The benchmark goes without placo')
+    set_up_peers.main()
+    assert 'there already' in capsys.readouterr().out.splitlines()[0]
+
+
+def test_an_installer_that_fails_is_quoted(tmp_path, monkeypatch):
+    """The last line that has an error in it."""
+    monkeypatch.setattr(set_up_peers, 'PEER_VENVS', tmp_path)
+    code = "print('ERROR: first'); print('ERROR: no wheel for this Python'); print('bye'); exit(1)"
+    assert set_up_peers.run([sys.executable, '-c', code], 'x') == 'ERROR: no wheel for this Python'
+    assert set_up_peers.run([sys.executable, '-c', 'pass'], 'x') == ''
+
+
+@pytest.mark.parametrize('name', LIMITS)
+def test_the_limit_is_a_step_that_works(name):
+    """A few of them reach a pose nearby, as the judge sees it."""
+    limit = Limit(LIMITS[name]())
+    arm = LIMITS[name]()
+    tool = limit.goal.copy()
+    limit.q -= 0.1
+    limit.steps(12)
+    target = np.zeros((1, 1, 7))
+    target[0, 0, :3] = tool[9:]
+    moved = errors(arm, [('tool', 'position')], target, limit.q[None])[0, 0]
+    # The goal has moved on by 12 times 1e-7 m.
+    assert moved < 1e-5
+
+
+def test_problems_are_the_same_for_ours_and_for_the_judge():
+    """Our worker is handed the crank's value and finds the rest of the four-bar."""
+    task = next(iter(fourbar_tasks(3, 0)))
+    worker = Worker('ours')
+    entry = Entry('ours', 'ours', {'call': 'drive'}, tolerance=1e-6)
+    worker.ask(do='load', task=task.main.plain(), tolerance=1e-6, options=entry.options)
+    reply = worker.ask(do='pass', seat=0, seconds=9.0)
+    worker.close()
+    np.testing.assert_allclose(np.cos(reply['q']), np.cos(task.main.witness), atol=1e-5)

@@ -1,0 +1,263 @@
+"""`batch`: poses from a file, answers into a file, and going on where it stopped."""
+
+import csv
+import io
+import signal
+import sys
+
+from ik_node.cli import batch, progress_bar
+from ik_node.cli.main import main
+from ik_node.gallery import gallery_item
+from ik_node.gallery.description_path import description_path
+from ik_node.robot import load_robot
+from ik_node.solver.solver import Solver
+import numpy as np
+import pytest
+
+HEXAPOD = description_path(gallery_item('hexapod').description)
+ROWS = 40
+
+
+@pytest.fixture(scope='module')
+def poses():
+    """Return poses of the hexapod's platform; number 7 is out of reach."""
+    rng = np.random.default_rng(0)
+    platform = load_robot(HEXAPOD).links['platform_link'].get_world_position()
+    positions = platform + 0.004 * rng.normal(size=(ROWS, 3))
+    quats = np.column_stack((0.03 * rng.normal(size=(ROWS, 3)), np.ones(ROWS)))
+    positions[7, 2] += 1.0
+    return np.column_stack((positions, quats))
+
+
+@pytest.fixture(scope='module')
+def wanted(poses):
+    """Return what the library finds."""
+    solver = Solver(load_robot(HEXAPOD))
+    return solver.solve_batch({'platform_link': (poses[:, :3], poses[:, 3:])})
+
+
+@pytest.fixture
+def run(tmp_path, capsys):
+    """Return how to run the command; gives the exit code, both outputs and the answers."""
+    out = tmp_path / 'out.csv'
+
+    def call(*words, robot=HEXAPOD):
+        code = main(['batch', str(robot), '-o', str(out), *map(str, words)])
+        printed = capsys.readouterr()
+        rows = list(csv.DictReader(io.StringIO(out.read_text()))) if out.is_file() else []
+        return code, printed.out, printed.err, rows
+
+    call.out = out
+    return call
+
+
+def table(tmp_path, poses, header='', name='poses.csv'):
+    """Write poses to a file."""
+    path = tmp_path / name
+    if path.suffix == '.npy':
+        np.save(path, poses)
+    else:
+        lines = [','.join(repr(float(v)) for v in row) for row in poses]
+        path.write_text('\n'.join(([header] if header else []) + lines) + '\n')
+    return path
+
+
+@pytest.mark.parametrize(
+    ('header', 'name', 'words'),
+    [
+        ('', 'poses.csv', ['--link', 'platform_link']),
+        ('x,y,z,qx,qy,qz,qw', 'poses.csv', ['--link', 'platform_link', '--threads', '2']),
+        (
+            ', '.join(f'platform_link.{c}' for c in ('x', 'y', 'z', 'qx', 'qy', 'qz', 'qw')),
+            'poses.csv',
+            [],
+        ),
+        ('', 'poses.npy', ['--link', 'platform_link', '--threads', '1']),
+    ],
+)
+def test_answers(run, tmp_path, poses, wanted, header, name, words):
+    """Every way to write the poses gives what the library gives, to the last digit."""
+    path = table(tmp_path, poses, header, name)
+    code, out, err, rows = run('--goals', path, *words)
+    assert (code, err) == (1, '')
+    assert out.startswith('39 CONVERGED, 1 STALLED (40 in ')
+    names = load_robot(HEXAPOD).joint_names
+    q = np.array([[float(row[joint]) for joint in names] for row in rows])
+    np.testing.assert_array_equal(q, wanted.q)
+    assert [row['status'] for row in rows].index('STALLED') == 7
+    assert [int(row['iterations']) for row in rows] == wanted.iterations.tolist()
+    off = [float(row['platform_link.position_error']) for row in rows]
+    assert max(off[:7]) < 1e-6
+    assert off[7] > 0.9
+    assert max(float(row['loops.position_error']) for row in rows) < 1e-6
+
+
+def test_all_reached(run, tmp_path, poses):
+    """Exit code 0; any orientation will do where none is asked for; a start may be given."""
+    path = table(tmp_path, np.delete(poses, 7, axis=0)[:, :3])
+    words = ('--goals', path, '--link', 'platform_link', '--start', 'platform_z=0.09')
+    code, out, _, rows = run(*words)
+    assert code == 0
+    assert out.startswith('39 CONVERGED (39 in ')
+    assert len(rows) == 39
+
+
+def test_two_links(run, tmp_path, repository):
+    """Columns by the names of links, in any order."""
+    robot = load_robot(repository / 'urdf' / 'walker.urdf')
+    feet = [name for name in robot.links if name.endswith('foot_link')][:2]
+    assert len(feet) == 2
+    here = [robot.links[foot].get_world_position() for foot in feet]
+    header = f'{feet[1]}.z,{feet[0]}.x,{feet[0]}.y,{feet[0]}.z,{feet[1]}.x,{feet[1]}.y'
+    row = [here[1][2], *here[0], *here[1][:2]]
+    code, _, _, rows = run(
+        '--goals', table(tmp_path, [row, row], header), robot=repository / 'urdf' / 'walker.urdf'
+    )
+    assert code == 0
+    assert all(float(row[f'{foot}.position_error']) < 1e-6 for row in rows for foot in feet)
+    plain = table(tmp_path, [np.concatenate(here)] * 2)
+    words = [word for foot in feet for word in ('--link', foot)]
+    code, _, _, rows = run('--goals', plain, *words, robot=repository / 'urdf' / 'walker.urdf')
+    assert code == 0
+    assert len(rows) == 2
+
+
+def test_resume(run, tmp_path, poses, wanted, monkeypatch, capsys):
+    """After Ctrl-C what is done is there; --resume does the rest, a torn last line anew."""
+    monkeypatch.setattr(batch, 'BLOCK', 10)
+    path = table(tmp_path, poses)
+    words = ['batch', str(HEXAPOD), '--goals', str(path), '--link', 'platform_link']
+    words += ['-o', str(run.out)]
+    solve, calls = Solver.solve_batch, []
+
+    def interrupted(self, *args, **chosen):
+        if chosen.get('threads') == 2:  # not the one that loads the kernels
+            calls.append(1)
+            if len(calls) == 3:
+                signal.raise_signal(signal.SIGINT)
+        return solve(self, *args, **chosen)
+
+    monkeypatch.setattr(Solver, 'solve_batch', interrupted)
+    assert main([*words, '--threads', '2']) == 130
+    assert '20 of 40 are in' in capsys.readouterr().err
+    assert len(run.out.read_text().splitlines()) == 21
+    with run.out.open('a') as file:
+        file.write('0.1,0.2,0.')
+    assert main([*words, '--threads', '2', '--resume']) == 1
+    out = capsys.readouterr().out
+    assert out.startswith('39 CONVERGED, 1 STALLED (20 in ')
+    rows = list(csv.DictReader(io.StringIO(run.out.read_text())))
+    first = load_robot(HEXAPOD).joint_names[0]
+    assert [float(row[first]) for row in rows] == wanted.q[:, 0].tolist()
+    assert main([*words, '--resume']) == 1, 'nothing is left to do'
+    assert capsys.readouterr().out == '39 CONVERGED, 1 STALLED\n'
+    assert main([*words, '--threads', '2']) == 1, 'without --resume it is written anew'
+    assert len(run.out.read_text().splitlines()) == 41
+
+
+def test_resume_of_something_else(run, tmp_path, poses):
+    """Another file's columns, or more answers than poses, are refused."""
+    path = table(tmp_path, poses)
+    words = ('--goals', path, '--link', 'platform_link', '--resume')
+    run.out.write_text('a,b\n1,2\n')
+    code, _, err, _ = run(*words)
+    assert code == 2
+    assert 'its columns are not those' in err
+    assert run.out.read_text() == 'a,b\n1,2\n'
+    run.out.unlink()
+    assert run(*words)[0] == 1
+    code, _, err, _ = run('--goals', table(tmp_path, poses[:3]), *words[2:])
+    assert code == 2
+    assert '40 answers to 3 poses' in err
+
+
+@pytest.mark.parametrize(
+    ('text', 'words', 'reason'),
+    [
+        ('1,2,3\n', [], '--link'),
+        ('1,2\n', ['--link', 'platform_link'], '2 columns without names, not 3 or 7'),
+        ('x,y,w\n1,2,3\n', ['--link', 'platform_link'], "column 'w'"),
+        ('x,y,z\n1,2,3\n', [], "'x': whose? say --link"),
+        ('x,y,x\n1,2,3\n', ['--link', 'platform_link'], "column 'x'"),
+        ('x,y,z,qx\n1,2,3,4\n', ['--link', 'platform_link'], 'has no column qy qz qw'),
+        ('x,y,z\n1,2\n', ['--link', 'platform_link'], '3 names for 2 columns'),
+        ('x,y,z\n1,2,3\n1,2\n', ['--link', 'platform_link'], 'columns'),
+        ('x,y,z\n1,2,three\n', ['--link', 'platform_link'], "'three'"),
+        ('1,2,3\n1,nan,3\n', ['--link', 'platform_link'], 'in row 1: expected finite'),
+        ('1,2,3,0,0,0,0\n', ['--link', 'platform_link'], 'in row 0: expected a rotation'),
+        ('1,2,3\n', ['--link', 'nose'], "'nose'"),
+        ('1,2,3\n', ['--link', 'platform_link', '--threads', '0'], 'threads: 0'),
+        ('1,2,3\n', ['--link', 'platform_link', '--restarts', '-1'], 'restarts: -1'),
+        ('1,2,3\n', ['--link', 'platform_link', '--start', 'knee=1'], "'knee'"),
+        (None, ['--link', 'platform_link'], 'no such file'),
+    ],
+)
+def test_unusable_input(run, tmp_path, text, words, reason):
+    """Exit code 2, one line that says what and where, and no file is begun."""
+    path = tmp_path / 'poses.csv'
+    if text is not None:
+        path.write_text(text)
+    code, out, err, rows = run('--goals', path, *words)
+    assert (code, out, rows) == (2, '', [])
+    assert err.count('\n') == 1
+    assert reason in err
+
+
+@pytest.mark.parametrize('array', [np.array(['a']), np.zeros(3), np.zeros((2, 2, 2))])
+def test_unusable_arrays(run, tmp_path, array):
+    """A .npy file must hold numbers in rows; a text file of that name is no array."""
+    path = table(tmp_path, array, name='poses.npy')
+    code, _, err, _ = run('--goals', path, '--link', 'platform_link')
+    assert code == 2
+    assert 'not numbers in rows' in err
+    path.write_text('1,2,3\n')
+    code, _, err, _ = run('--goals', path, '--link', 'platform_link')
+    assert code == 2
+    assert 'poses.npy' in err
+
+
+@pytest.mark.parametrize('text', ['', 'x,y,z\n'])
+def test_no_poses(run, tmp_path, text):
+    """Nothing to do is done at once, if the columns are known."""
+    path = tmp_path / 'poses.csv'
+    path.write_text(text)
+    code, out, _, rows = run('--goals', path, '--link', 'platform_link')
+    assert (code, rows) == ((0, []) if text else (2, []))
+    assert out == ('no poses\n' if text else '')
+
+
+class Terminal(io.StringIO):
+    """A standard error that somebody looks at."""
+
+    def isatty(self):
+        """Say so."""
+        return True
+
+
+def test_progress_bar(monkeypatch):
+    """It tells how far, and goes away; without a terminal there is none."""
+    screen = Terminal()
+    monkeypatch.setattr(sys, 'stderr', screen)
+    bar = progress_bar.ProgressBar(10)
+    bar.show(10, 100)
+    assert '] 10 of 100' in screen.getvalue()
+    bar.show(60, 100)
+    assert '[' + 18 * '#' + 12 * ' ' + '] 60 of 100, ' in screen.getvalue()
+    assert screen.getvalue().endswith('s left')
+    bar.clear()
+    assert screen.getvalue().endswith('\r')
+    quiet = io.StringIO()
+    monkeypatch.setattr(sys, 'stderr', quiet)
+    bar = progress_bar.ProgressBar()
+    bar.show(1, 2)
+    bar.clear()
+    assert quiet.getvalue() == ''
+
+
+def test_help(capsys):
+    """It says what the files look like."""
+    with pytest.raises(SystemExit):
+        main(['batch', '--help'])
+    text = capsys.readouterr().out
+    for word in ('--goals', '--link', '--resume', '--threads', 'qx qy qz qw', '.npy'):
+        assert word in text
