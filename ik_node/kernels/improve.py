@@ -37,17 +37,7 @@ from ik_node.kernels.options import (
     TRANSLATION_ERROR_CLAMP,
 )
 from ik_node.kernels.rows import residuals
-from ik_node.kernels.step import (
-    apply_step,
-    AT_LOWER,
-    AT_UPPER,
-    bounded_step,
-    FREE,
-    goes_round,
-    LOCKED,
-    restore,
-    transpose_times,
-)
+from ik_node.kernels.step import apply_step, bounded_step, FREE, LOCKED, restore
 
 # A row of a finished level is as stiff as double precision allows beside the least damping: the
 # product of the two must stay some orders above its rounding, or redundant closures lose their
@@ -128,28 +118,6 @@ def set_variables(s: Solve) -> None:
 
 
 @kernel
-def hold_outward(s: Solve) -> None:
-    """Hold variables on a bound that the gradient pushes outward: saves a factorisation."""
-    at_bound = False
-    for v in range(s.nv):
-        inside = s.w[s.lower + v] < s.w[s.x + v] < s.w[s.upper + v]
-        at_bound = at_bound or not inside
-    if not at_bound:
-        return
-    for r in range(s.nr):
-        s.w[s.trial + r] = s.w[s.rhs + r] / s.w[s.softness + r]
-    transpose_times(s, s.trial, s.gradient)
-    for v in range(s.nv):
-        outward = (s.w[s.x + v] <= s.w[s.lower + v] and s.w[s.gradient + v] > 0.0) or (
-            s.w[s.x + v] >= s.w[s.upper + v] and s.w[s.gradient + v] < 0.0
-        )
-        bound = s.k[s.free_ball + v] == 0 and not goes_round(s, v)
-        if outward and bound and s.k[s.fixed + v] == FREE:
-            low = s.w[s.x + v] <= s.w[s.lower + v]
-            s.k[s.fixed + v] = AT_LOWER if low else AT_UPPER
-
-
-@kernel
 def predicted_decrease(s: Solve) -> float:
     """
     Return by how much the linear model lowers the cost of the phase's rows.
@@ -201,8 +169,6 @@ def improve(s: Solve) -> None:
         s.k[JACOBIAN_DUE] = 0
     set_rows(s)
     set_variables(s)
-    if phase == PHASE_REACH:
-        pass
     bounded_step(s, phase != PHASE_REACH)
     s.w[STEP_SIZE] = largest(s, s.step)
     if phase == PHASE_SETTLE:

@@ -87,12 +87,6 @@ def go_to_bound(s: Solve) -> bool:
 
 
 @kernel
-def goes_round(s: Solve, v: int) -> bool:
-    """Return whether an angle may turn on and on, coming in again at the other bound."""
-    return bool(s.k[s.winds + v] == 1 and s.w[s.upper + v] - s.w[s.lower + v] >= 2.0 * pi)
-
-
-@kernel
 def wound(s: Solve, v: int, value: float) -> float:
     """Return an angle, by full turns, within its bounds, or beyond the other where they gape."""
     if value > s.w[s.upper + v]:
