@@ -4,7 +4,7 @@ import re
 import subprocess
 import sys
 
-from ik_node.description.closures_yaml import read_closures
+from ik_node.description.sidecars.closures_yaml import read_closures
 import pytest
 import yaml
 
@@ -32,7 +32,7 @@ def test_there_are_no_other_python_blocks(repository):
 def test_closures_block_is_read(repository):
     """The annotations parse, with the keys the reader knows."""
     (text,) = blocks(repository, 'yaml')
-    loops = read_closures(text)
+    loops = read_closures(yaml.safe_load(text), 'README.md')
     assert [loop.name for loop in loops.loops] == ['leg0_ball']
     assert len(loops.actuated) == 6
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ik_node.description.loop import LoopSet
 from ik_node.model.closure import Closure
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
@@ -34,6 +35,8 @@ class Description:
     joints : dict of str to Joint
         Movable and fixed ones.
     closures : dict of str to Closure
+    loops : list of LoopSet
+        What the description itself says about loops; `closures` has what is used of it.
     actuated : list of str
         Joints with a motor; empty = not known.
     notes : list of str
@@ -49,6 +52,7 @@ class Description:
     links: dict[str, Link] = field(default_factory=dict)
     joints: dict[str, Joint] = field(default_factory=dict)
     closures: dict[str, Closure] = field(default_factory=dict)
+    loops: list[LoopSet] = field(default_factory=list)
     actuated: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 

@@ -6,22 +6,23 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ik_node.description.closures_yaml import read_closures
+from ik_node.description.apply_loops import apply_loops
 from ik_node.description.description import Description
-from ik_node.description.loop import apply_loops, LoopSet
-from ik_node.description.loop_joint import read_loop_joints
+from ik_node.description.loop import LoopSet
+from ik_node.description.loops.loop_joint import read_loop_joints
+from ik_node.description.sidecars.find import sidecars_beside
+from ik_node.description.sidecars.read import read_annotations
 from ik_node.description.tree import float_roots
 from ik_node.description.tree import trim_unused as trim_branches
-from ik_node.description.urdf import read_urdf
+from ik_node.description.urdf.reader import read_urdf
 from ik_node.description.xml_document import MAX_BYTES, parse_xml, XmlDocument
 from ik_node.errors import DescriptionError, OptionError, UnsupportedElementError
 
 # root element -> its reader, and the readers of loops declared inside it
 READERS: dict[str, Callable[[XmlDocument], Description]] = {'robot': read_urdf}
-LOOP_READERS: dict[str, tuple[Callable[[XmlDocument], LoopSet], ...]] = {
+LOOP_READERS: dict[str, tuple[Callable[[XmlDocument, Description], LoopSet], ...]] = {
     'robot': (read_loop_joints,)
 }
-SIDECAR = '.closures.yaml'
 
 
 def read_description(
@@ -40,9 +41,10 @@ def read_description(
     source : str or Path
         A path, or the text itself, which begins with '<'.
     closures : str, Path or dict, optional
-        Closure annotations: a path, the text or a dict. They replace every loop declared in the
-        description. Without them the declared loops are read and, for a path NAME.urdf, also
-        NAME.closures.yaml beside it.
+        Loops in a file of their own: a path or the text in any of the dialects of
+        `ik_node.description.sidecars`, or a dict. They replace every loop declared in the
+        description. Without them the declared loops are read and, for a path, also those of a
+        sidecar beside it.
     root : {'fixed', 'floating'}
         floating: a joint with six DoF, `__world_joint__`, carries the robot.
     trim_unused : bool
@@ -53,7 +55,7 @@ def read_description(
 
     Raises
     ------
-    DescriptionError, TopologyError
+    DescriptionError
         With file, line, element, what was found and what is allowed.
     OptionError
         If `root` is something else.
@@ -63,17 +65,20 @@ def read_description(
         raise OptionError('root', root, 'fixed floating')
     data, name, path = _load(source, max_bytes)
     document = parse_xml(data, name, max_bytes=max_bytes)
-    tag = str(document.root.tag)
-    if tag not in READERS:
-        raise document.error(
-            document.root,
-            f'not a description that is read; allowed: <{"> <".join(READERS)}>',
-            UnsupportedElementError,
-        )
-    description = READERS[tag](document)
+    if closures is not None:
+        sidecars = [read_annotations(closures)]
+    else:
+        sidecars = sidecars_beside(path) if path is not None else []
+    for sidecar in sidecars:
+        sidecar.rewrite(document)
+    description = _read(document)
     description.text = data
-    for loop_set in _loop_sets(document, tag, closures, path):
+    if closures is not None:
+        _drop_loops(description)
+    for loop_set in description.loops:
         apply_loops(loop_set, description)
+    for sidecar in sidecars:
+        apply_loops(sidecar.loop_set(description), description)
     if trim_unused:
         trim_branches(description)
     if root == 'floating':
@@ -81,20 +86,36 @@ def read_description(
     return description
 
 
-def _loop_sets(
-    document: XmlDocument,
-    tag: str,
-    closures: str | Path | Mapping[str, Any] | None,
-    path: Path | None,
-) -> list[LoopSet]:
-    if closures is not None:
-        return [read_closures(closures)]
-    found = [reader(document) for reader in LOOP_READERS[tag]]
-    if path is not None:
-        beside = path.with_name(path.stem + SIDECAR)
-        if beside.is_file():
-            found.append(read_closures(beside))
-    return found
+def _read(document: XmlDocument) -> Description:
+    tag = str(document.root.tag)
+    if tag not in READERS:
+        raise document.error(
+            document.root,
+            f'not a description that is read; allowed: <{"> <".join(READERS)}>',
+            UnsupportedElementError,
+        )
+    if any(str(element.tag).startswith('xacro:') for element in document.root):
+        raise document.error(
+            document.root,
+            'this is xacro, not yet a URDF; expand it first',
+            UnsupportedElementError,
+        )
+    description = READERS[tag](document)
+    description.loops += [reader(document, description) for reader in LOOP_READERS[tag]]
+    return description
+
+
+def _drop_loops(description: Description) -> None:
+    """Forget the loops that the description declares; others take their place."""
+    count = sum(len(loop_set.loops) for loop_set in description.loops)
+    if count:
+        dialects = ', '.join(each.dialect for each in description.loops if each.loops)
+        description.notes.append(
+            f'{count} loops declared in the description ({dialects}) are not used: the given '
+            'annotations take their place'
+        )
+    for each in description.loops:
+        each.loops = []
 
 
 def _load(source: str | Path, max_bytes: int) -> tuple[bytes | str, str, Path | None]:

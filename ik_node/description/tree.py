@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """Joints and links by name to trees of frames."""
 
 from __future__ import annotations
@@ -7,8 +6,12 @@ from ik_node.description.description import Description, WORLD
 from ik_node.description.masses import merge_mass
 from ik_node.errors import TopologyError
 from ik_node.model.dof import DOF
+from ik_node.model.frame import Frame
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
+from ik_node.model.rotation import pose_matrix
+import numpy as np
+from numpy.typing import NDArray
 
 WORLD_JOINT = '__world_joint__'
 
@@ -22,31 +25,18 @@ def hang_tree(description: Description, ends: dict[str, tuple[str, str]]) -> Non
     description : Description
         Has the links and joints, not yet connected; `roots` is filled.
     ends : dict of str to (str, str)
-        Joint name -> names of parent and child link.
-
-    Raises
-    ------
-    TopologyError
-        If a link has two parents, or joints form a ring without a root.
+        Joint name -> names of parent and child link; no link is the child of two, and no joints
+        form a ring.
 
     """
-    above: dict[str, str] = {}
+    children = {child for _, child in ends.values()}
     below: dict[str, list[str]] = {name: [] for name in description.links}
-    for joint, (parent, child) in ends.items():
-        if child in above:
-            raise TopologyError(
-                f'{description.source}: the link {child!r} is the child of two joints, '
-                f'{above[child]!r} and {joint!r}; make one of them a loop: '
-                '<loop_joint> or a closure annotation'
-            )
-        above[child] = joint
+    for joint, (parent, _) in ends.items():
         below[parent].append(joint)
-    roots = [name for name in description.links if name not in above]
+    roots = [name for name in description.links if name not in children]
     order = list(roots)
     for name in order:  # grows while it is walked
         order.extend(ends[joint][1] for joint in below[name])
-    if len(order) < len(description.links):
-        raise TopologyError(f'{description.source}: {_ring(set(order), above, ends)}')
     for name in reversed(order):  # leaves first: each frame is still a root when it gets children
         for joint in below[name]:
             description.joints[joint].add_child(description.links[ends[joint][1]])
@@ -55,6 +45,18 @@ def hang_tree(description: Description, ends: dict[str, tuple[str, str]]) -> Non
     if len(roots) > 1:
         listed = ', '.join(map(repr, roots))
         description.notes.append(f'links without a parent: {listed}; each is fixed in the world')
+
+
+def poses_at_zero(description: Description) -> dict[str, NDArray[np.float64]]:
+    """Return the 4x4 pose of every link with all joints at 0, limits and mimic rules aside."""
+    poses: dict[Frame | None, NDArray[np.float64]] = {None: np.eye(4)}
+
+    def place(frame: Frame) -> None:
+        poses[frame] = poses[frame.parent] @ pose_matrix(frame.position, frame.quaternion)
+
+    for root in description.roots:
+        root.traverse(place)
+    return {name: poses[link] for name, link in description.links.items()}
 
 
 def float_roots(description: Description) -> None:
@@ -105,19 +107,4 @@ def trim_unused(description: Description) -> None:
 def _is_used(link: Link) -> bool:
     return bool(link.closure_joints) or any(
         isinstance(child, Joint) and child.is_closure for child in link.children
-    )
-
-
-def _ring(seen: set[str], above: dict[str, str], ends: dict[str, tuple[str, str]]) -> str:
-    name = next(link for link in above if link not in seen)
-    path: list[str] = []
-    while name not in path:
-        path.append(name)
-        name = ends[above[name]][0]
-    ring = path[path.index(name) :]
-    joints = ', '.join(repr(above[link]) for link in reversed(ring))
-    links = ', '.join(map(repr, reversed(ring)))
-    return (
-        f'the joints {joints} form a ring of the links {links} with no root; make one of them a '
-        'loop: <loop_joint> or a closure annotation'
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element
 
+from ik_node.description.description import Description
 from ik_node.description.loop import Loop, LoopFrame, LoopSet
 from ik_node.description.xml_document import XmlDocument
 from ik_node.errors import IkError, UnsupportedElementError
@@ -15,7 +16,7 @@ import numpy as np
 AXIAL_TYPES = ('hinge', 'revolute', 'continuous', 'slider', 'prismatic', 'planar')
 
 
-def read_loop_joints(document: XmlDocument) -> LoopSet:
+def read_loop_joints(document: XmlDocument, description: Description) -> LoopSet:
     """
     Read every <loop_joint> below the root element.
 

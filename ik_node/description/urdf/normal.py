@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from math import isinf
 from xml.etree.ElementTree import Element, SubElement, tostring
 
+from ik_node.description.joint_part import AXIS_TYPES, BALL_TYPES
 from ik_node.description.xml_document import XmlDocument
 from ik_node.errors import UnsupportedElementError
 from ik_node.model.rotation import unit
@@ -32,8 +33,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 PARSER_TYPES = ('revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar')
-BALL_TYPES = ('spherical', 'ball')
-AXIS_TYPES = ('revolute', 'continuous', 'prismatic', 'planar')
 INFINITY = float('inf')
 
 

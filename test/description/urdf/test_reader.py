@@ -231,13 +231,3 @@ def test_motors():
     assert read_description(robot(joints, 'a b c', control + transmission)).actuated == ['j']
     assert read_description(robot(joints, 'a b c', transmission)).actuated == ['k']
     assert read_description(robot(joints, 'a b c')).actuated == []
-
-
-def test_loops_of_other_dialects_are_noted():
-    """What is not read is said, not dropped in silence."""
-    extra = '<loop name="l"/><gazebo><joint name="x"/></gazebo>'
-    notes = read_description(robot('', 'a', extra)).notes
-    assert notes == [
-        '<loop> is not read; it is left out',
-        '<gazebo><joint> is not read; it is left out',
-    ]

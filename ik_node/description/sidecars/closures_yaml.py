@@ -1,15 +1,14 @@
-"""Our own closure annotations: a YAML file, its text, or a dict of the same shape."""
+"""Our own closure annotations."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from math import isfinite
-from pathlib import Path
 from reprlib import Repr
 from typing import Any
 
 from ik_node.description.loop import CouplingRule, Loop, LoopFrame, LoopSet
-from ik_node.description.yaml_document import line_of, parse_yaml
+from ik_node.description.yaml_document import line_of
 from ik_node.errors import DescriptionError, IkError
 from ik_node.model.closure import CLOSURE_TYPES
 from ik_node.model.dof import parse_dofs
@@ -22,18 +21,18 @@ FRAME_KEYS = ('link', 'xyz', 'rpy')
 COUPLING_KEYS = ('joint', 'of', 'coefficients')
 SHORT = Repr()
 SHORT.maxstring = SHORT.maxother = 60
-TEXT_STARTS = ('{', 'closures:', 'couplings:', 'actuated:', '---', '#')
 
 
-def read_closures(closures: str | Path | Mapping[str, Any]) -> LoopSet:
+def read_closures(content: object, source: str) -> LoopSet:
     """
-    Read closure annotations.
+    Read our own closure annotations.
 
     Parameters
     ----------
-    closures : str, Path or dict
-        A path, the YAML text itself (more than one line, or beginning with a top-level key), or
-        what that text would parse to.
+    content : object
+        What the YAML parsed to.
+    source : str
+        For messages.
 
     Raises
     ------
@@ -41,21 +40,7 @@ def read_closures(closures: str | Path | Mapping[str, Any]) -> LoopSet:
         With file and line, what was found and what is allowed.
 
     """
-    if isinstance(closures, Mapping):
-        return _Reader('<dict>').read(closures)
-    if isinstance(closures, str) and (
-        '\n' in closures or closures.lstrip().startswith(TEXT_STARTS) or not closures.strip()
-    ):
-        return _Reader('<text>').read(parse_yaml(closures, '<text>'))
-    try:
-        data = Path(closures).read_bytes()
-    except (OSError, ValueError, TypeError) as error:
-        reason = getattr(error, 'strerror', None) or str(error)
-        raise DescriptionError(
-            f'closures cannot be read: {reason}; a path, YAML text or a dict is expected',
-            source=str(closures)[:200],
-        ) from None
-    return _Reader(str(closures)).read(parse_yaml(data, str(closures)))
+    return _Reader(source).read(content)
 
 
 class _Reader:

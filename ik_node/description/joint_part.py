@@ -1,0 +1,139 @@
+"""A joint as a format states it, before it hangs in a tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from math import isinf
+
+from ik_node.description.loop import Loop, LoopFrame
+from ik_node.model.dof import DOF
+from ik_node.model.joint import Joint
+from ik_node.model.rotation import (
+    matrix_to_quat,
+    pose_inverse,
+    pose_matrix,
+    quat_between,
+    quat_conjugate,
+    quat_identity,
+    quat_multiply,
+    quat_to_matrix,
+)
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+BALL_TYPES = ('spherical', 'ball')
+LIMITED_TYPES = ('revolute', 'prismatic')
+AXIS_TYPES = ('revolute', 'continuous', 'prismatic', 'planar')
+
+
+@dataclass
+class JointPart:
+    """
+    A joint between two links: child = parent * origin * motion(q) * (child pose).
+
+    Attributes
+    ----------
+    name, type_name, parent, child : str
+        The type is one of URDF's, spherical or ball.
+    position, quat_xyzw : ndarray
+        The origin: the joint frame in the parent link; [m].
+    axis : ndarray, shape (3,)
+        Unit vector in the joint frame.
+    lower, upper : float
+        [rad] or [m], of revolute and prismatic joints; infinite = none.
+    velocity : float
+        [rad/s] or [m/s]; infinite = no limit.
+    child_position, child_quat_xyzw : ndarray
+        The child link in the moved joint frame; in a URDF they are one.
+    needed : bool
+        Whether somebody asks for its value (a motor, a mimic): where it closes a loop it stays a
+        joint.
+    line : int or None
+        Where it was declared.
+
+    """
+
+    name: str
+    type_name: str
+    parent: str
+    child: str
+    position: Array = field(default_factory=lambda: np.zeros(3))
+    quat_xyzw: Array = field(default_factory=quat_identity)
+    axis: Array = field(default_factory=lambda: np.array((1.0, 0.0, 0.0)))
+    lower: float = -np.inf
+    upper: float = np.inf
+    velocity: float = np.inf
+    child_position: Array = field(default_factory=lambda: np.zeros(3))
+    child_quat_xyzw: Array = field(default_factory=quat_identity)
+    needed: bool = False
+    line: int | None = None
+
+    @property
+    def has_value(self) -> bool:
+        """Say whether something would be lost if only its rows were kept: limits or a user."""
+        limited = self.type_name in LIMITED_TYPES and not (isinf(self.lower) and isinf(self.upper))
+        return self.needed or limited
+
+    def make(self) -> tuple[Joint, Array, Array]:
+        """Return the joint, and position and orientation of its child link in it."""
+        joint, turn = Joint(self.name), quat_identity()
+        if self.type_name in AXIS_TYPES:
+            index, turn = _axis_turn(self.axis)
+            joint.set_dof(*_axis_dofs(self.type_name, index))
+            for dof in joint.dof:
+                joint.max_velocity[dof] = self.velocity if len(joint.dof) == 1 else np.inf
+            if self.type_name in LIMITED_TYPES:
+                joint.set_limits(joint.dof[0], self.lower, self.upper)
+        elif self.type_name in BALL_TYPES:
+            joint.set_dof(DOF.EX, DOF.EY, DOF.EZ)
+        elif self.type_name == 'floating':
+            joint.set_dof(*DOF)
+        joint.set_position(*self.position)
+        joint.set_quaternion(*quat_multiply(self.quat_xyzw, turn))
+        back = quat_conjugate(turn)
+        position = quat_to_matrix(back) @ self.child_position
+        return joint, position, quat_multiply(back, self.child_quat_xyzw)
+
+    def loop(self) -> Loop:
+        """Return it as a loop: its child's frame and its parent's must coincide but for it."""
+        child = pose_inverse(pose_matrix(self.child_position, self.child_quat_xyzw))
+        frame_a = LoopFrame(self.child, child[:3, 3], matrix_to_quat(child[:3, :3]))
+        frame_b = LoopFrame(self.parent, self.position, self.quat_xyzw)
+        if self.type_name in AXIS_TYPES:
+            turn = quat_between((0.0, 0.0, 1.0), self.axis)
+            for frame in (frame_a, frame_b):
+                frame.quat_xyzw = quat_multiply(frame.quat_xyzw, turn)
+        return Loop(self.name, frame_a, frame_b, self.type_name, line=self.line)
+
+    def turned_round(self) -> JointPart:
+        """Return the same joint, seen from its child; a ball's Euler angles become others."""
+        origin = pose_inverse(pose_matrix(self.child_position, self.child_quat_xyzw))
+        child = pose_inverse(pose_matrix(self.position, self.quat_xyzw))
+        return replace(
+            self,
+            parent=self.child,
+            child=self.parent,
+            position=origin[:3, 3],
+            quat_xyzw=matrix_to_quat(origin[:3, :3]),
+            axis=-self.axis,
+            child_position=child[:3, 3],
+            child_quat_xyzw=matrix_to_quat(child[:3, :3]),
+        )
+
+
+def _axis_turn(axis: Array) -> tuple[int, Array]:
+    """Return which of X Y Z moves the joint, and the rotation that lays it on the axis."""
+    for index in range(3):
+        if axis[index] == 1.0:
+            return index, quat_identity()
+    return 2, quat_between((0.0, 0.0, 1.0), axis)
+
+
+def _axis_dofs(type_name: str, index: int) -> list[DOF]:
+    if type_name == 'prismatic':
+        return [DOF(index)]
+    if type_name == 'planar':  # moves in the plane normal to the axis and turns about it
+        return sorted([DOF((index + 1) % 3), DOF((index + 2) % 3), DOF(index + 3)])
+    return [DOF(index + 3)]

@@ -1,0 +1,1 @@
+"""Loops written inside a robot description, one dialect a file."""

@@ -1,0 +1,1 @@
+"""Loops written in a file of their own, one dialect a file."""

@@ -1,0 +1,64 @@
+"""Loops in a file, a text or a dict of their own; the dialect is told by its keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ik_node.description.sidecars.closures_yaml import read_closures
+from ik_node.description.sidecars.sidecar import Sidecar
+from ik_node.description.yaml_document import parse_yaml
+from ik_node.errors import DescriptionError
+
+TEXT_STARTS = ('{', 'closures:', 'couplings:', 'actuated:', 'closed_loop:', '---', '#')
+
+
+def _own(content: object, source: str) -> Sidecar:
+    loop_set = read_closures(content, source)
+    return Sidecar(lambda description: loop_set)
+
+
+# whether parsed YAML is of a dialect, and the dialect's reader; the last one takes what is left
+DIALECTS: tuple[tuple[Callable[[object], bool], Callable[[object, str], Sidecar]], ...] = (
+    (lambda content: True, _own),
+)
+
+
+def read_annotations(closures: str | Path | Mapping[str, Any]) -> Sidecar:
+    """
+    Read loops that are not part of the description.
+
+    Parameters
+    ----------
+    closures : str, Path or dict
+        A path, the YAML text itself (more than one line, or beginning with a top-level key), or
+        what that text would parse to.
+
+    Raises
+    ------
+    DescriptionError
+        With file and line, what was found and what is allowed.
+
+    """
+    if isinstance(closures, Mapping):
+        return recognise(closures, '<dict>')
+    if isinstance(closures, str) and (
+        '\n' in closures or closures.lstrip().startswith(TEXT_STARTS) or not closures.strip()
+    ):
+        return recognise(parse_yaml(closures, '<text>'), '<text>')
+    try:
+        data = Path(closures).read_bytes()
+    except (OSError, ValueError, TypeError) as error:
+        reason = getattr(error, 'strerror', None) or str(error)
+        raise DescriptionError(
+            f'closures cannot be read: {reason}; a path, YAML text or a dict is expected',
+            source=str(closures)[:200],
+        ) from None
+    return recognise(parse_yaml(data, str(closures)), str(closures))
+
+
+def recognise(content: object, source: str) -> Sidecar:
+    """Give parsed YAML to the reader of its dialect."""
+    reader = next(reader for is_it, reader in DIALECTS if is_it(content))
+    return reader(content, source)
