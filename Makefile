@@ -4,6 +4,7 @@
 DISTRO :=
 ROBOT := hexapod
 SECONDS :=
+RUNS :=
 COMBINATIONS :=
 ARGS :=
 
@@ -14,8 +15,8 @@ RUN := tools/run
 RUN_TEST := ROS_DOMAIN_ID= ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_LOG_DIR= \
             ROS_PYTHON_CHECK_FIELDS=1 $(RUN) python -m pytest
 
-.PHONY: help setup warm demo test test-all soak coverage lint format types bench bench-peers colcon \
-        lock clean
+.PHONY: help setup warm demo view test test-all soak fuzz coverage lint format types bench \
+        bench-peers colcon lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 13
@@ -32,6 +33,9 @@ $(VENV)/warm: $(wildcard ik_node/kernels/*.py) | setup
 demo: setup warm ## Move a robot on the real node [ROBOT=hexapod] [SECONDS=10] [ROS_DOMAIN_ID=0]
 	@$(RUN) python -m ik_node demo $(ROBOT) $(if $(SECONDS),--seconds $(SECONDS))
 
+view: setup warm ## Show a robot in the browser [ROBOT=hexapod] [ARGS='--port 8090']
+	@$(RUN) python -m ik_node view --demo $(ROBOT) $(ARGS)
+
 test: setup warm ## Run all tests [ARGS='-k hexapod']
 	@$(RUN_TEST) $(ARGS)
 
@@ -40,6 +44,9 @@ test-all: ## Run all tests for every Python and ROS 2 there are wheels for [COMB
 
 soak: setup warm ## Work the node under faults for long and check all it says [SECONDS=600]
 	@SOAK_SECONDS=$(or $(SECONDS),600) $(RUN_TEST) -s --timeout 0 test/ros/drill_soak.py $(ARGS)
+
+fuzz: setup warm ## Feed the readers of descriptions with broken ones [RUNS=10000] [ARGS='urdf.urdf sdf.sdf']
+	@tools/fuzz.sh $(or $(RUNS),10000) $(ARGS)
 
 coverage: setup warm ## Count the lines that tests reach: kernels as plain Python, nodes as they run
 	@NUMBA_DISABLE_JIT=1 $(RUN_TEST) --cov --cov-report= --ignore test/ros $(ARGS)

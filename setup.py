@@ -29,6 +29,9 @@ setup(
     extras_require={
         'fast': ['numba'],
         'plot': ['matplotlib'],
+        'viewer': ['viser'],
+        'mjcf': ['mujoco'],
+        'xacro': ['xacro'],
         'test': ['pytest', 'pytest-timeout', 'hypothesis'],
     },
     python_requires='>=3.10',

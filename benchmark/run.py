@@ -8,7 +8,9 @@ see the options below. Other measurements, each with options of its own:
     micro       pose and Jacobian, a step, a call with nothing to do, beside the limit
     solve       time of one solve from Python on the neutral scenarios, where they are
     structure   time to rearrange a robot while it is in use
+    load        time to load a robot of 50 joints, and of 150 links, beyond the XML parser
     start       time to import, and to the first solve of a process
+    page        gizmo to robot in the browser page (needs viser)
     node        goal message to joint state, load and starts of the node, real ROS 2 processes
 """
 
@@ -25,7 +27,9 @@ SCRIPTS = {
     'micro': 'micro.py',
     'solve': 'solve_pose.py',
     'structure': 'update_structure.py',
+    'load': 'load.py',
     'start': 'start_up.py',
+    'page': 'page_latency.py',
     'node': 'node_latency.py',
 }
 

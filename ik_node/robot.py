@@ -6,9 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ik_node.assembly import Assembly, close_loops
 from ik_node.description.description import Description
 from ik_node.description.dh import read_dh
 from ik_node.description.read import read_description
+from ik_node.description.writers.closures_yaml import to_closures
+from ik_node.description.writers.urdf import to_urdf
 from ik_node.errors import TopologyError
 from ik_node.model.closure import Closure
 from ik_node.model.frame import Frame
@@ -18,7 +21,6 @@ from ik_node.model.link import Link
 from ik_node.robot_goals import RobotGoals
 from ik_node.solver.mobility import Mobility, mobility_of
 from ik_node.solver.options import SolverOptions
-from ik_node.solver.result import SolveResult
 from ik_node.solver.solver import Solver
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,15 +41,16 @@ class Robot(RobotGoals):
     Attributes
     ----------
     description : Description
-    assembly : SolveResult or None
+    assembly : Assembly or None
         How the loops closed when the robot was loaded; None = not tried.
 
     """
 
     def __init__(self, description: Description) -> None:
         super().__init__(description)
-        self.assembly: SolveResult | None = None
+        self.assembly: Assembly | None = None
         self._solver = Solver(self, SolverOptions(restarts=20))
+        self._start = dict(zip(self.joint_names, self.q.tolist(), strict=True))
 
     # -- what there is
 
@@ -129,6 +132,11 @@ class Robot(RobotGoals):
     @q.setter
     def q(self, values: ArrayLike) -> None:
         self._solver.q = values
+
+    @property
+    def start(self) -> Array:
+        """Return the joint values [rad or m] of the description, before loops were closed."""
+        return np.array([self._start.get(name, 0.0) for name in self.joint_names])
 
     # -- kinematics
 
@@ -226,28 +234,19 @@ class Robot(RobotGoals):
 
     # -- loops
 
-    def assemble(self) -> SolveResult:
+    def assemble(self) -> Assembly:
         """
         Close all loops from the present values, within limits, and keep the result.
 
         Returns
         -------
-        SolveResult
-            Of all loops together; `closure_errors` says how far each is from closed.
+        Assembly
+            Of all loops together; `message` names every loop that stays open, and what is in the
+            way.
 
         """
         self._solver.update_structure()
-        solution = self._solver.solve_pose({})
-        self._solver.q = solution.q
-        self.assembly = SolveResult(
-            status=solution.status,
-            iterations=solution.iterations,
-            starts=solution.starts,
-            solve_time=solution.solve_time,
-            goal_errors={},
-            closure_errors=solution.closure_errors,
-            active_limits=solution.active_limits,
-        )
+        self.assembly = close_loops(self._solver)
         return self.assembly
 
     @property
@@ -259,6 +258,40 @@ class Robot(RobotGoals):
         couplings count as not free. An int that knows what it is made of.
         """
         return mobility_of(self._solver, self.closures)
+
+    # -- as text
+
+    def to_urdf(self, *, loops: bool = True) -> str:
+        """
+        Return the robot as URDF that reads back to an equal one, loops and all.
+
+        Of a robot that came from a URDF, shapes, inertia and materials are carried over.
+
+        Parameters
+        ----------
+        loops : bool
+            Whether closures are in it, as <loop_joint>; without, `to_closures` says them.
+
+        Raises
+        ------
+        TopologyError
+            If something of it cannot be said: a name with control characters, a closure without
+            two links.
+
+        """
+        return to_urdf(self.description, self._start, loops=loops)
+
+    def to_closures(self) -> str:
+        """
+        Return the closures as YAML, for beside `to_urdf(loops=False)`.
+
+        Raises
+        ------
+        TopologyError
+            If a closure ties no two links.
+
+        """
+        return to_closures(self.description)
 
 
 def load_robot(

@@ -1,15 +1,7 @@
 """Look at an ik_node that runs already: RViz, and if wanted the viewer in a browser."""
 
-from importlib.util import find_spec
-
 from launch import LaunchDescription
-from launch.actions import (
-    DeclareLaunchArgument,
-    ExecuteProcess,
-    GroupAction,
-    LogInfo,
-    OpaqueFunction,
-)
+from launch.actions import DeclareLaunchArgument, ExecuteProcess, GroupAction, OpaqueFunction
 from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
@@ -38,7 +30,7 @@ def start(context):
         FindPackageShare('rviz2').perform(context)
         actions.append(rviz(value))
     if wants['viewer']:
-        actions.append(viewer())
+        actions.append(viewer(value['namespace']))
     return actions
 
 
@@ -58,11 +50,11 @@ def rviz(value):
     )
 
 
-def viewer():
-    """Return the browser page, or the word that there is none."""
-    if find_spec('ik_node.cli.view') is None:
-        return LogInfo(msg='viewer:=true has no effect: this ik_node comes without its viewer')
+def viewer(namespace):
+    """Return the browser page, which says itself what to install where viser is missing."""
     command = [ExecutableInPackage('ik', 'ik_node'), 'view', '--ros']
+    if namespace:
+        command += ['--ros-args', '-r', f'__ns:=/{namespace.strip("/")}']
     return ExecuteProcess(cmd=command, output='screen')
 
 

@@ -289,3 +289,19 @@ def test_models(shared, name):
         if found.rank and entry.get('sigma_min'):
             least = found.singular_values[found.rank - 1]
             assert least == pytest.approx(entry['sigma_min'], rel=1e-3)
+
+
+def test_rounding_alone_is_no_rank():
+    """A slider along a slider: rows of nothing but rounding take no freedom away."""
+    text = (
+        '<robot name="r"><link name="a"/><link name="b"/>'
+        '<joint name="j" type="prismatic"><parent link="a"/><child link="b"/>'
+        '<origin xyz="0.1 0.2 0.3" rpy="0.4 0.5 0.6"/><axis xyz="0.6 0.0 0.8"/></joint>'
+        '<loop_joint name="l" type="prismatic"><link1 link="b" xyz="1 2 3"/>'
+        '<link2 link="b_at_zero" xyz="1 2 3"/><axis xyz="0.6 0.0 0.8"/></loop_joint>'
+        '<link name="b_at_zero"/><joint name="f" type="fixed"><parent link="a"/>'
+        '<child link="b_at_zero"/><origin xyz="0.1 0.2 0.3" rpy="0.4 0.5 0.6"/></joint></robot>'
+    )
+    mobility = load_robot(text).mobility
+    assert 0.0 < mobility.singular_values.max() < 1e-12
+    assert mobility == 1

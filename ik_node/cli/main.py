@@ -16,9 +16,11 @@ COMMANDS: dict[str, str] = {
     'node': 'the ROS 2 node: --ros-args ... as for any node',
     'demo': 'one of our robots with its goals moving, on the real node',
     'check': 'read a robot and describe it: links, joints, loops, mobility',
+    'convert': 'any description of a robot to URDF that carries its loops',
     'solve': 'solve once for the poses of some links',
     'batch': 'solve for many poses, from a file into a file',
     'compare': 'the same problem with every method, as a table and a picture',
+    'view': 'a robot in the browser: drag its goals, or watch a running node',
     'warm': 'fill the cache of compiled kernels',
     'bench': 'measure (needs a checkout)',
 }
@@ -60,7 +62,7 @@ def _run(name: str, words: list[str]) -> int:
     cut = words.index('--ros-args') if '--ros-args' in words else len(words)
     args = parser.parse_args(words[:cut])
     args.ros_args = words[cut:]
-    if args.ros_args and name != 'node':
+    if args.ros_args and name not in ('node', 'view'):
         parser.error(f'{name} takes no --ros-args')
     try:
         code: int = command.run(args)

@@ -17,9 +17,9 @@ def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def robot_of(args: argparse.Namespace) -> Robot:
+def robot_of(args: argparse.Namespace, *, assemble: bool = True) -> Robot:
     """
-    Load the robot of the arguments.
+    Load the robot of the arguments; its loops are closed unless that is said not to be done.
 
     Raises
     ------
@@ -30,4 +30,4 @@ def robot_of(args: argparse.Namespace) -> Robot:
     for path in (args.robot, args.closures):
         if path is not None and not Path(path).is_file():
             raise DescriptionError('no such file', source=path)
-    return load_robot(Path(args.robot), closures=args.closures)
+    return load_robot(Path(args.robot), closures=args.closures, assemble=assemble)

@@ -50,6 +50,8 @@ class JointPart:
     needed : bool
         Whether somebody asks for its value (a motor, a mimic): where it closes a loop it stays a
         joint.
+    must_close : bool
+        Whether a loop through it is to be cut here rather than elsewhere.
     line : int or None
         Where it was declared.
 
@@ -68,6 +70,7 @@ class JointPart:
     child_position: Array = field(default_factory=lambda: np.zeros(3))
     child_quat_xyzw: Array = field(default_factory=quat_identity)
     needed: bool = False
+    must_close: bool = False
     line: int | None = None
 
     @property
@@ -126,7 +129,7 @@ class JointPart:
 def _axis_turn(axis: Array) -> tuple[int, Array]:
     """Return which of X Y Z moves the joint, and the rotation that lays it on the axis."""
     for index in range(3):
-        if axis[index] == 1.0:
+        if np.count_nonzero(axis) == 1 and axis[index] > 0.0:
             return index, quat_identity()
     return 2, quat_between((0.0, 0.0, 1.0), axis)
 

@@ -10,6 +10,7 @@ from ik_node.description.description import Description, WORLD
 from ik_node.description.joint_part import JointPart
 from ik_node.description.loop import Loop, LoopFrame, LoopSet
 from ik_node.description.tree import hang_tree
+from ik_node.model.frame import Frame
 from ik_node.model.link import Link
 
 
@@ -32,7 +33,8 @@ def plant(
         Their links exist. In the description's order.
     undirected : bool
         Whether a joint may hang the other way round, child above parent, where only that
-        connects: the tree then begins at the link `world` if there is one, else at the first.
+        connects: what is connected is then one tree. It begins at the link `world`, else at the
+        first without a parent, else at the first.
 
     Returns
     -------
@@ -56,6 +58,47 @@ def plant(
     rank = {name: order for order, name in enumerate(roots)}
     description.roots.sort(key=lambda root: rank.get(root.name, len(rank)))
     return loops
+
+
+def add_joint(description: Description, part: JointPart) -> Loop | None:
+    """
+    Add a joint to links that hang in their trees already.
+
+    It becomes part of the tree if its child is the root of another tree than its parent's;
+    else it closes a loop, which is returned, as `plant` says.
+    """
+    parent, child = description.links[part.parent], description.links[part.child]
+    top: Frame = parent
+    while child.parent is None and top.parent is not None:
+        top = top.parent
+    loop = None
+    if child.parent is None and top is not child:
+        _carry(description, child, top)
+        description.notes.append(f'joint {part.name!r} carries the tree of link {part.child!r}')
+    else:
+        loop, kept = _close(description, part)
+        if kept is None:
+            return loop
+        part = kept
+    name = part.name
+    while part.name in description.joints:
+        part.name += '_'
+    if part.name != name:
+        description.notes.append(f'joint: the name {name!r} is taken, it is {part.name!r}')
+    ends: dict[str, tuple[str, str]] = {}
+    _hang(description, part, ends)
+    description.joints[part.name].add_child(description.links[part.child])
+    parent.add_child(description.joints[part.name])
+    return loop
+
+
+def _carry(description: Description, child: Frame, top: Frame) -> None:
+    """Take a root off the list; its place goes to the root of the tree that will carry it."""
+    places = {id(root): place for place, root in enumerate(description.roots)}
+    first = min(places[id(child)], places[id(top)])
+    carrier = description.roots[places[id(top)]]
+    rest = [root for root in description.roots if root is not child and root is not top]
+    description.roots = [*rest[:first], carrier, *rest[first:]]
 
 
 def _hang(description: Description, part: JointPart, ends: dict[str, tuple[str, str]]) -> None:
@@ -91,19 +134,20 @@ def _choose(
 ) -> tuple[list[str], dict[int, bool]]:
     """Return the roots, and per joint of the tree whether it hangs the other way round."""
     above: dict[str, list[str]] = {name: [] for name in description.links}
-    below: dict[str, list[tuple[bool, int, str]]] = {name: [] for name in description.links}
+    below: dict[str, list[tuple[bool, bool, int, str]]] = {name: [] for name in description.links}
     for index, part in enumerate(parts):
         above[part.child].append(part.parent)
-        below[part.parent].append((False, index, part.child))
+        below[part.parent].append((part.must_close, False, index, part.child))
         if undirected:
-            below[part.child].append((True, index, part.parent))
+            below[part.child].append((part.must_close, True, index, part.parent))
     roots: list[str] = []
     chosen: dict[int, bool] = {}
     reached: set[str] = set()
     order = list(description.links)
     starts = [name for name in order if not above[name]]
     if undirected:
-        starts = [WORLD] if WORLD in description.links else order[:1]
+        starts = []
+        order.sort(key=lambda name: (name != WORLD, bool(above[name])))
     for first in order:
         if first not in reached and not starts:
             starts = [first if undirected else _ring_start(first, above, order)]
@@ -112,7 +156,7 @@ def _choose(
         heap = sorted(edge for start in starts for edge in below[start])
         starts = []
         while heap:
-            turned, index, link = heappop(heap)
+            _, turned, index, link = heappop(heap)
             if link in reached:
                 continue
             reached.add(link)

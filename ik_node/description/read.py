@@ -9,19 +9,31 @@ from typing import Any
 from ik_node.description.apply_loops import apply_loops
 from ik_node.description.description import Description
 from ik_node.description.loop import LoopSet
-from ik_node.description.loops.loop_joint import read_loop_joints
+from ik_node.description.loops.closing_frames import drop_guesses, read_closing_frames
+from ik_node.description.loops.mimic_elsewhere import read_mimic_elsewhere
+from ik_node.description.loops.unread import note_unnamed_pairs
+from ik_node.description.loops.urdf_loops import URDF_LOOPS
+from ik_node.description.mjcf.reader import read_mjcf
+from ik_node.description.sdf.reader import read_sdf
 from ik_node.description.sidecars.find import sidecars_beside
 from ik_node.description.sidecars.read import read_annotations
 from ik_node.description.tree import float_roots
 from ik_node.description.tree import trim_unused as trim_branches
 from ik_node.description.urdf.reader import read_urdf
+from ik_node.description.xacro_source import expand_xacro, is_xacro
 from ik_node.description.xml_document import MAX_BYTES, parse_xml, XmlDocument
 from ik_node.errors import DescriptionError, OptionError, UnsupportedElementError
 
 # root element -> its reader, and the readers of loops declared inside it
-READERS: dict[str, Callable[[XmlDocument], Description]] = {'robot': read_urdf}
+READERS: dict[str, Callable[[XmlDocument], Description]] = {
+    'robot': read_urdf,
+    'mujoco': read_mjcf,
+    'sdf': read_sdf,
+}
 LOOP_READERS: dict[str, tuple[Callable[[XmlDocument, Description], LoopSet], ...]] = {
-    'robot': (read_loop_joints,)
+    'robot': URDF_LOOPS,
+    'sdf': (read_mimic_elsewhere, read_closing_frames),
+    'mujoco': (),  # its reader reads them, as they hang on how bodies are read
 }
 
 
@@ -65,6 +77,11 @@ def read_description(
         raise OptionError('root', root, 'fixed floating')
     data, name, path = _load(source, max_bytes)
     document = parse_xml(data, name, max_bytes=max_bytes)
+    notes: list[str] = []
+    from_xacro = is_xacro(document, data, path)
+    if from_xacro:
+        data = expand_xacro(data, name, path, max_bytes, notes)
+        document = parse_xml(data, f'{name}, expanded', max_bytes=max_bytes)
     if closures is not None:
         sidecars = [read_annotations(closures)]
     else:
@@ -73,17 +90,37 @@ def read_description(
         sidecar.rewrite(document)
     description = _read(document)
     description.text = data
+    description.notes[:0] = notes
+    if from_xacro:
+        description.dialect += ' from xacro'
     if closures is not None:
         _drop_loops(description)
-    for loop_set in description.loops:
+    beside = [sidecar.loop_set(description) for sidecar in sidecars]
+    drop_guesses(description, beside)
+    for loop_set in description.loops + beside:
         apply_loops(loop_set, description)
-    for sidecar in sidecars:
-        apply_loops(sidecar.loop_set(description), description)
+    if closures is None:
+        note_unnamed_pairs(description)
     if trim_unused:
         trim_branches(description)
     if root == 'floating':
         float_roots(description)
+    _check_value_names(description)
     return description
+
+
+def _check_value_names(description: Description) -> None:
+    """Refuse a joint that is called like a value of another, which has several DoF."""
+    owners: dict[str, str] = {}
+    for joint in description.joint_order:
+        for name in joint.value_names:
+            if name in owners:
+                raise DescriptionError(
+                    f'the joint {joint.name!r} has a value {name!r}, as has the joint '
+                    f'{owners[name]!r}; rename one of them',
+                    source=description.source,
+                )
+            owners[name] = joint.name
 
 
 def _read(document: XmlDocument) -> Description:
@@ -94,14 +131,9 @@ def _read(document: XmlDocument) -> Description:
             f'not a description that is read; allowed: <{"> <".join(READERS)}>',
             UnsupportedElementError,
         )
-    if any(str(element.tag).startswith('xacro:') for element in document.root):
-        raise document.error(
-            document.root,
-            'this is xacro, not yet a URDF; expand it first',
-            UnsupportedElementError,
-        )
     description = READERS[tag](document)
-    description.loops += [reader(document, description) for reader in LOOP_READERS[tag]]
+    for reader in LOOP_READERS[tag]:
+        description.loops.append(reader(document, description))
     return description
 
 

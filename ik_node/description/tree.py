@@ -9,7 +9,7 @@ from ik_node.model.dof import DOF
 from ik_node.model.frame import Frame
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
-from ik_node.model.rotation import pose_matrix
+from ik_node.model.rotation import matrix_to_euler, pose_matrix
 import numpy as np
 from numpy.typing import NDArray
 
@@ -63,7 +63,8 @@ def float_roots(description: Description) -> None:
     """
     Put a joint with six DoF above every root, but not above a link `world` beside others.
 
-    The first is named `__world_joint__`, a further one `__world_joint__:LINK`.
+    The first is named `__world_joint__`, a further one `__world_joint__:LINK`. Where a root stands
+    becomes the joint's value.
     """
     floating: dict[str, Joint] = {}
     moving = [root for root in description.roots if root.name != WORLD]
@@ -72,6 +73,9 @@ def float_roots(description: Description) -> None:
         name = f'{WORLD_JOINT}:{root.name}' if floating else WORLD_JOINT
         joint = Joint(name)
         joint.set_dof(*DOF)
+        joint.set_dof_values(*root.position, *matrix_to_euler(root.matrix))
+        root.set_position(0.0, 0.0, 0.0)
+        root.set_quaternion(0.0, 0.0, 0.0, 1.0)
         joint.add_child(root)
         floating[name] = joint
     for name in floating:

@@ -1,8 +1,10 @@
+# flake8: noqa: E203
 """XML read with line numbers, bounded in size, without entities or external references."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from math import isfinite, isinf, isnan
 from typing import NoReturn
 from xml.etree.ElementTree import Element, TreeBuilder
@@ -12,7 +14,7 @@ from ik_node.errors import DescriptionError
 
 MAX_BYTES = 32 * 2**20
 MAX_ELEMENTS = 300_000
-MAX_DEPTH = 100
+MAX_DEPTH = 300
 MAX_NUMBER = 1e12
 
 
@@ -99,6 +101,19 @@ class XmlDocument:
             raise self.error(element, f'{name}="{_short(text)}": expected {wanted}')
         return [self._number(element, name, part, infinite) for part in parts]
 
+    def text_numbers(
+        self, element: Element | None, default: Sequence[float], *, infinite: bool = False
+    ) -> list[float]:
+        """Return the numbers that an element has as its text, read as `numbers` reads."""
+        text = '' if element is None or element.text is None else element.text
+        parts = text.split()
+        if element is None or not parts:
+            return list(default)
+        if len(parts) != len(default):
+            wanted = f'{len(default)} number' + ('s' if len(default) > 1 else '')
+            raise self.error(element, f'{_short(text.strip())!r}: expected {wanted}')
+        return [self._number(element, 'its text', part, infinite) for part in parts]
+
     def _number(self, element: Element, name: str, text: str, infinite: bool) -> float:
         try:
             value = float(text)
@@ -136,7 +151,15 @@ def parse_xml(data: bytes | str, source: str, *, max_bytes: int = MAX_BYTES) -> 
         raise DescriptionError(
             f'{len(data)} bytes; the largest description read is {max_bytes} bytes', source=source
         )
-    return _Parser(source).parse(data)
+    try:
+        return _Parser(source).parse(data)
+    except DescriptionError:
+        mended = _mended(data.encode('utf-8', 'replace') if isinstance(data, str) else data)
+        if mended is None:
+            raise
+        with suppress(DescriptionError):
+            return _Parser(source).parse(mended.decode() if isinstance(data, str) else mended)
+        raise
 
 
 class _Parser:
@@ -189,6 +212,34 @@ class _Parser:
 
     def _fail(self, message: str) -> NoReturn:
         raise DescriptionError(message, source=self._source, line=self._expat.CurrentLineNumber)
+
+
+def _mended(data: bytes) -> bytes | None:
+    """
+    Return XML without what XML forbids and simulators' parsers let pass; None if there is none.
+
+    That is `--` inside a comment, and a declaration <?xml ...?> that is not the very first.
+    Newlines stay, so that lines keep their numbers.
+    """
+    kept: list[bytes] = []
+    place, odd = 0, False
+    while True:
+        start = data.find(b'<!--', place)
+        end = data.find(b'-->', start + 4) if start >= 0 else -1
+        if end < 0:
+            break
+        comment = data[start + 4 : end]
+        odd = odd or b'--' in comment or comment.endswith(b'-')
+        kept += [data[place:start], b'\n' * comment.count(b'\n')]
+        place = end + 3
+    kept.append(data[place:])
+    text = b''.join(kept)
+    start = text.find(b'<?xml ')
+    end = text.find(b'?>', start)
+    if start > 0 and end > start and not text[:start].strip(b'\xef\xbb\xbf \t\r\n'):
+        newlines = text.count(b'\n', 0, end)
+        text, odd = b'\n' * newlines + text[end + 2 :], True
+    return text if odd else None
 
 
 def _short(text: str) -> str:

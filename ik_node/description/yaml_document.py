@@ -1,83 +1,217 @@
-"""YAML read with line numbers, bounded in size, without duplicate keys."""
+"""YAML read with line numbers, bounded in size, depth and expansion, plain types only."""
 
 from __future__ import annotations
 
-from functools import cache
+import codecs
+from collections.abc import Iterator
+import re
 from typing import Any
 
 from ik_node.errors import DescriptionError
 
 MAX_BYTES = 2**20
+MAX_NODES = 50_000
+MAX_DEPTH = 50
+CORE = 'tag:yaml.org,2002:'
+WORDS = {
+    **dict.fromkeys(('yes', 'on', 'true'), True),
+    **dict.fromkeys(('no', 'off', 'false'), False),
+    **dict.fromkeys(('', '~', 'null'), None),
+}
+NOT_TEXT = re.compile('[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]')
 
 
-class LocatedDict(dict[Any, Any]):
-    """A mapping that knows the line it began on."""
+class _Mapping(dict[Any, Any]):
+    """A mapping that knows the line it began on, and that of each key."""
 
-    line: int | None = None
+    line = 0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: dict[Any, int] = {}
 
 
-def line_of(value: object) -> int | None:
-    """Return the line on which a parsed mapping began, where known."""
-    return value.line if isinstance(value, LocatedDict) else None
+class _Sequence(list[Any]):
+    """A list that knows the line it began on."""
+
+    line = 0
+
+
+def line_of(value: object, key: object = None) -> int | None:
+    """Return the line on which a parsed mapping or list, or a mapping's key, began."""
+    if isinstance(value, _Mapping):
+        return value.line if key is None else value.lines.get(key)
+    return value.line if isinstance(value, _Sequence) else None
 
 
 def parse_yaml(data: bytes | str, source: str) -> Any:
     """
-    Parse one YAML document with plain types only.
+    Parse one YAML document; dates and the like stay text.
 
     Raises
     ------
     DescriptionError
-        If it is too large, not valid YAML or has a key twice.
+        If it is too large, too deep, grows by references, is not valid YAML, has a key twice, a
+        merge key or a tag; with the line.
 
     """
-    import yaml  # only read where a description has YAML
-
     if len(data) > MAX_BYTES:
         raise DescriptionError(
             f'{len(data)} bytes; the largest YAML read is {MAX_BYTES} bytes', source=source
         )
-    try:
-        return yaml.load(data, Loader=_loader())  # a SafeLoader, below
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line = None if mark is None else mark.line + 1
+    text = data if isinstance(data, str) else _decoded(data, source)
+    odd = NOT_TEXT.search(text)
+    if odd is not None:
         raise DescriptionError(
-            f'not valid YAML: {error.problem}', source=source, line=line
-        ) from None
-    except (yaml.YAMLError, ValueError, TypeError, OverflowError) as error:
-        first = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise DescriptionError(f'not valid YAML: {first}', source=source) from None
-    except RecursionError:
-        raise DescriptionError('not valid YAML: nested too deep', source=source) from None
+            f'not valid YAML: the character {odd.group()!r} is not allowed',
+            source=source,
+            line=text.count('\n', 0, odd.start()) + 1,
+        )
+    return _Builder(source).build(text)
 
 
-@cache
-def _loader() -> Any:
-    import yaml
+def _decoded(data: bytes, source: str) -> str:
+    utf_16 = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    try:
+        return data.decode('utf-16' if utf_16 else 'utf-8')
+    except UnicodeDecodeError as error:
+        line = data.count(b'\n', 0, error.start) + 1
+        message = f'not valid YAML: not {"UTF-16" if utf_16 else "UTF-8"} text ({error.reason})'
+        raise DescriptionError(message, source=source, line=line) from None
 
-    class LocatedLoader(yaml.SafeLoader):
-        """A safe loader whose mappings know their line."""
 
-        def construct_located(self, node: Any) -> Any:
-            found = LocatedDict()
-            found.line = node.start_mark.line + 1
-            yield found
-            seen = set()
-            for key_node, _ in node.value:
-                key = self.construct_object(key_node)
-                if isinstance(key, str) and key in seen:
-                    raise yaml.constructor.ConstructorError(
-                        None, None, f'the key {key!r} comes twice', key_node.start_mark
-                    )
-                if isinstance(key, str):
-                    seen.add(key)
-            found.update(self.construct_mapping(node, deep=True))
+class _Builder:
+    """Builds values out of the parser's events, counting as it goes."""
 
-        def flatten_mapping(self, node: Any) -> None:
-            """Leave merge keys alone: nested ones can be made to fill any memory."""
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._line = 1
+        self._nodes = 0
+        self._documents = 0
+        # what is open: the value, its anchor, the nodes before it; and the keys that wait
+        self._open: list[tuple[Any, str | None, int]] = []
+        self._keys: list[list[Any]] = []
+        self._anchors: dict[str, tuple[Any, int]] = {}
+        self._result: Any = None
 
-    LocatedLoader.add_constructor(
-        yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, LocatedLoader.construct_located
-    )
-    return LocatedLoader
+    def build(self, text: str) -> Any:
+        for event in self._events(text):
+            self._line = event.start_mark.line + 1
+            kind = type(event).__name__
+            if kind == 'ScalarEvent':
+                self._count(1)
+                value = self._scalar(event)
+                self._keep(event.anchor, value, 1)
+                self._place(value)
+            elif kind == 'AliasEvent':
+                if event.anchor not in self._anchors:
+                    raise self._fail(f'*{event.anchor[:60]} stands for nothing above it')
+                value, size = self._anchors[event.anchor]
+                self._count(size)
+                self._place(value)
+            elif kind in ('MappingStartEvent', 'SequenceStartEvent'):
+                self._start(event, _Mapping() if kind[0] == 'M' else _Sequence())
+            elif kind in ('MappingEndEvent', 'SequenceEndEvent'):
+                value, anchor, before = self._open.pop()
+                self._keys.pop()
+                self._keep(anchor, value, self._nodes - before)
+                self._line = value.line
+                self._place(value)
+            elif kind == 'DocumentStartEvent':
+                self._documents += 1
+                if self._documents > 1:
+                    raise self._fail('a second document begins; one is read')
+        return self._result
+
+    def _events(self, text: str) -> Iterator[Any]:
+        import yaml  # only read where a description has YAML
+
+        try:
+            yield from yaml.parse(text, Loader=getattr(yaml, 'CSafeLoader', yaml.SafeLoader))
+        except yaml.MarkedYAMLError as error:
+            mark = error.problem_mark or error.context_mark
+            self._line = self._line if mark is None else mark.line + 1
+            raise self._fail(str(error.problem)) from None
+        except (yaml.YAMLError, ValueError, RecursionError) as error:
+            first = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise self._fail(first) from None
+
+    def _start(self, event: Any, value: _Mapping | _Sequence) -> None:
+        allowed = ('map',) if isinstance(value, _Mapping) else ('seq', 'python/tuple')
+        if event.tag not in (None, '!', *(CORE + name for name in allowed)):
+            raise self._fail(f'the tag {event.tag[:60]!r} is not read; leave it out')
+        if len(self._open) >= MAX_DEPTH:
+            raise self._fail(f'nested more than {MAX_DEPTH} deep')
+        value.line = self._line
+        self._open.append((value, event.anchor, self._nodes))
+        self._keys.append([])
+        self._count(1)
+
+    def _place(self, value: Any) -> None:
+        if not self._open:
+            self._result = value
+            return
+        holder, keys = self._open[-1][0], self._keys[-1]
+        if isinstance(holder, _Sequence):
+            holder.append(value)
+        elif keys:
+            holder[keys.pop()] = value
+        else:
+            if isinstance(value, dict | list):
+                raise self._fail('a mapping or list is no key; a name is expected')
+            if value in holder:
+                raise self._fail(f'the key {str(value)[:60]!r} comes twice')
+            holder.lines[value] = self._line
+            keys.append(value)
+
+    def _scalar(self, event: Any) -> Any:
+        text, plain = event.value, event.implicit[0]
+        if event.tag not in (None, '!'):
+            name = event.tag.removeprefix(CORE)
+            if name not in ('str', 'int', 'float', 'bool', 'null'):
+                raise self._fail(f'the tag {event.tag[:60]!r} is not read; leave it out')
+            plain = name != 'str'
+        if not plain:
+            return text
+        if text == '<<' and isinstance(self._open[-1][0] if self._open else None, _Mapping):
+            raise self._fail('the merge key << is not read; write the keys out')
+        return _plain(text)
+
+    def _keep(self, anchor: str | None, value: Any, size: int) -> None:
+        if anchor is not None:
+            self._anchors[anchor] = (value, size)
+
+    def _count(self, size: int) -> None:
+        self._nodes += size
+        if self._nodes > MAX_NODES:
+            raise self._fail(f'more than {MAX_NODES} values, references written out')
+
+    def _fail(self, message: str) -> DescriptionError:
+        return DescriptionError(f'not valid YAML: {message}', source=self._source, line=self._line)
+
+
+def _plain(text: str) -> Any:
+    """Return what unquoted text stands for: as YAML 1.1 has it, but dates and times are text."""
+    from yaml.resolver import Resolver
+
+    for tag, pattern in Resolver.yaml_implicit_resolvers.get(text[:1], ()):
+        if len(text) > 1000 or not pattern.match(text):
+            continue
+        if tag in (CORE + 'bool', CORE + 'null'):
+            return WORDS[text.lower()]
+        if tag in (CORE + 'int', CORE + 'float'):
+            return _number(text)
+    return text
+
+
+def _number(text: str) -> int | float | str:
+    """Return a decimal number; one in another base or in sixties stays text."""
+    digits = text.lower().replace('_', '').replace('.inf', 'inf').replace('.nan', 'nan')
+    try:
+        return int(digits) if len(digits) < 16 else float(digits)
+    except ValueError:
+        pass
+    try:
+        return float(digits)
+    except ValueError:
+        return text

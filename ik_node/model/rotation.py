@@ -61,10 +61,11 @@ def quat_between(start: ArrayLike, end: ArrayLike) -> Array:
     Opposite directions are turned about an axis at right angles to `start`.
     """
     a, b = unit(start), unit(end)
-    cosine = float(a @ b)
-    if cosine > -1.0 + 1e-12:
-        axis = cross(a, b)
-        return unit((axis[0], axis[1], axis[2], 1.0 + cosine))
+    # 1 + cosine cancels where they are nearly opposite; what is left of their sum does not.
+    rest = a + b
+    square = float(rest @ rest)
+    if square > 1e-30:
+        return unit(np.append(cross(a, rest), 0.5 * square))
     side = cross(a, np.eye(3)[int(np.argmin(np.abs(a)))])
     return np.append(unit(side), 0.0)
 

@@ -237,5 +237,9 @@ def _ranks_by_prefix(blocks: list[Array], zero: float) -> list[int]:
 
 
 def _zero(singular_values: Array) -> float:
-    """Return up to what a singular value counts as zero."""
-    return RANK_TOLERANCE * float(max(singular_values.max(initial=0.0), 1e-12))
+    """
+    Return up to what a singular value counts as zero.
+
+    The floor keeps the rounding of lengths of some metres from counting where nothing else is.
+    """
+    return RANK_TOLERANCE * float(max(singular_values.max(initial=0.0), 1e-6))

@@ -1,7 +1,14 @@
-"""What `check` says of a robot's mobility, and of loops that are not in use."""
+"""What `check` says of a robot: its tree, loops, mobility, and what may be wrong with it."""
 
+import io
+from itertools import pairwise
 import json
+import struct
+import sys
 
+from ik_node.cli.check_facts import facts_of
+from ik_node.cli.check_layout import GraphLayout
+from ik_node.cli.check_words import branches
 from ik_node.cli.main import main
 from ik_node.robot import load_robot
 import pytest
@@ -59,4 +66,183 @@ def test_a_loop_that_is_not_in_use(bars, capsys):
     assert (loop['name'], loop['enabled'], loop['position']) == ('tie', False, None)
     assert (found['mobility'], found['mobility_details']['closure_rows']) == (3, 0)
     assert main(['check', bars[1]]) == 0
-    assert 'loop tie  coupler on rocker, X Y Z EX EY: not in use' in capsys.readouterr().out
+    shown = 'loop tie  coupler on rocker, X Y Z EX EY (hinge): not in use'
+    assert shown in capsys.readouterr().out
+
+
+# A lever held by a loop, a joint without room, a follower of it, a ball, and a root of its own.
+ODD = """<robot name="odd $ones$">
+  <link name="base"/><link name="lever"/><link name="stuck"/><link name="shadow"/>
+  <link name="ball"/><link name="plate"/><link name="alone"/><link name="\u7279"/>
+  <joint name="lift" type="prismatic"><parent link="base"/><child link="lever"/>
+    <axis xyz="0 0 1"/><limit upper="2"/></joint>
+  <joint name="no_room" type="revolute"><parent link="base"/><child link="stuck"/>
+    <axis xyz="0 0 1"/><limit lower="0.5" upper="0.5"/></joint>
+  <joint name="follow" type="continuous"><parent link="base"/><child link="shadow"/>
+    <axis xyz="0 0 1"/><mimic joint="no_room" multiplier="-1" offset="0.25"/></joint>
+  <joint name="wrist" type="spherical"><parent link="base"/><child link="ball"/></joint>
+  <joint name="glue" type="fixed"><parent link="stuck"/><child link="plate"/></joint>
+  <joint name="free" type="continuous"><parent link="plate"/><child link="\u7279"/>
+    <axis xyz="0 0 1"/></joint>
+  <loop_joint name="held" type="spherical"><link1 link="lever"/><link2 link="base"/></loop_joint>
+  <ros2_control name="m"><joint name="lift"><command_interface name="position"/></joint>
+  </ros2_control>
+</robot>"""
+
+
+@pytest.fixture
+def odd(tmp_path):
+    """Return the path of a robot with all that is odd."""
+    path = tmp_path / 'odd.urdf'
+    path.write_text(ODD)
+    return str(path)
+
+
+def test_the_tree_in_words(odd, capsys):
+    """A line a link, with the type, limits, motor and master of the joint above it."""
+    assert main(['check', odd]) == 0
+    lines = [' '.join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    for line in (
+        'base',
+        '├─ lift ── lever prismatic [-inf, 2] m motor',
+        '├─ no_room ── stuck revolute [0.5, 0.5] rad',
+        '│ └─ glue ── plate fixed',
+        '│ └─ free ── \u7279 continuous',
+        '├─ follow ── shadow continuous = 0.25 + -no_room',
+        '└─ wrist ── ball spherical',
+        'alone',
+    ):
+        assert line in lines, lines
+
+
+def test_what_may_be_wrong(odd, capsys):
+    """Roots of their own, joints that cannot move and why, links that stand still."""
+    assert main(['check', odd]) == 0
+    text = capsys.readouterr().out
+    for line in (
+        '  roots of their own: base, alone',
+        '  cannot move, as lower and upper limit are one: no_room',
+        '  cannot move, as what it follows does not move: follow',
+        '  cannot move, as the loops hold it here: lift',
+        '  links that stand still: lever, stuck, shadow, plate',
+        "  note: joint 'no_room': lower and upper are both 0.5, it cannot move",
+    ):
+        assert f'{line}\n' in text
+    assert main(['check', odd, '--json']) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found['held'] == {'no_room': 'limits', 'lift': 'loops', 'follow': 'coupling'}
+    assert found['roots'] == ['base', 'alone']
+    assert found['still_links'] == ['base', 'lever', 'stuck', 'shadow', 'plate', 'alone']
+
+
+def test_the_tree_as_json(odd, capsys):
+    """Flat, each link below the one it hangs on; values with all that is known of them."""
+    assert main(['check', odd, '--json']) == 0
+    found = json.loads(capsys.readouterr().out)
+    rows = [(row['depth'], row['parent'], row['joint'], row['link']) for row in found['tree']]
+    assert rows[:2] == [(0, None, None, 'base'), (1, 'base', 'lift', 'lever')]
+    assert (2, 'stuck', 'glue', 'plate') in rows
+    values = {value['name']: value for value in found['joints']}
+    assert values['lift'] == {
+        'name': 'lift',
+        'joint': 'lift',
+        'type': 'prismatic',
+        'unit': 'm',
+        'value': 0.0,
+        'lower': None,
+        'upper': 2.0,
+        'velocity': None,
+        'actuated': True,
+        'follows': None,
+        'held_by': 'loops',
+    }
+    assert values['follow']['follows'] == {'name': 'no_room', 'coefficients': [0.25, -1.0]}
+    assert {'wrist.EX', 'wrist.EY', 'wrist.EZ'} < {*values}
+    (loop,) = found['closures']
+    assert (loop['type'], loop['rows'], loop['redundant_rows']) == ('point', 3, 2)
+    assert (loop['open'], loop['tolerance']) == (False, None)
+
+
+def test_limits_against_loops(tmp_path, capsys):
+    """Which limit is in the way, and where the joint would have to go."""
+    path = tmp_path / 'short.urdf'
+    limit = '<limit lower="1" upper="1.2"/>'
+    text = BARS.format('true').replace('"rock" type="continuous"', '"rock" type="revolute"')
+    path.write_text(text.replace('rpy="0 0 1.9"/>', f'rpy="0 0 1.9"/>{limit}'))
+    assert main(['check', str(path)]) == 1
+    text = capsys.readouterr().out
+    assert 'limits against the loops: rock [1, 1.2]; without limits the loops close at' in text
+    assert 'NOT CLOSED' in text
+    assert main(['check', str(path), '--json']) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found['closes_without_limits'] is True
+    assert [entry['name'] for entry in found['limits_in_the_way']] == ['rock']
+    assert found['closures'][0]['open'] is True
+
+
+def test_a_terminal_without_lines(bars, monkeypatch):
+    """Where it cannot print the branches, plain letters do."""
+    out = io.TextIOWrapper(io.BytesIO(), encoding='ascii')
+    monkeypatch.setattr(sys, 'stdout', out)
+    assert main(['check', bars[0]]) == 0
+    out.flush()
+    assert '|- drive -- crank' in out.buffer.getvalue().decode('ascii')
+
+
+def test_branches():
+    """Whether more rows of every depth follow: what is drawn ahead of a row."""
+    rows = [{'depth': depth} for depth in (0, 1, 2, 1, 0, 1)]
+    assert branches(rows) == [[], [True], [True, False], [False], [], [False]]
+
+
+def test_a_very_long_chain(tmp_path, capsys):
+    """Deeper than functions call each other."""
+    links = ''.join(f'<link name="l{at}"/>' for at in range(1500))
+    joints = ''.join(
+        f'<joint name="j{at}" type="fixed"><parent link="l{at}"/><child link="l{at + 1}"/></joint>'
+        for at in range(1499)
+    )
+    path = tmp_path / 'chain.urdf'
+    path.write_text(f'<robot name="chain">{links}{joints}</robot>')
+    assert main(['check', str(path), '--json']) == 0
+    assert len(json.loads(capsys.readouterr().out)['tree']) == 1500
+
+
+@pytest.mark.parametrize('name', ['bars', 'odd'])
+def test_picture(name, request, tmp_path, capsys):
+    """A picture of the size that the layout has, whatever the names."""
+    robot = request.getfixturevalue(name)
+    path = tmp_path / 'graph.png'
+    assert main(['check', robot if name == 'odd' else robot[0], '--plot', str(path)]) == 0
+    assert 'mobility' in capsys.readouterr().out
+    data = path.read_bytes()
+    assert data.startswith(b'\x89PNG')
+    width, height = struct.unpack('>II', data[16:24])
+    layout = GraphLayout(facts_of(load_robot(robot if name == 'odd' else robot[0])))
+    assert (width, height) == (
+        pytest.approx(110 * layout.width, abs=1),
+        pytest.approx(110 * layout.height, abs=1),
+    )
+
+
+def test_a_picture_of_no_kind(bars, capsys):
+    """It is refused before the robot is looked at."""
+    assert main(['check', bars[0], '--plot', 'graph.odd']) == 2
+    assert 'a file that ends in .' in capsys.readouterr().err
+
+
+def test_nothing_lies_on_something_else(repository):
+    """Rows do not meet, loops begin right of their rows, and labels keep their distance."""
+    layout = GraphLayout(facts_of(load_robot(repository / 'urdf' / 'hexapod.urdf')))
+    ys = [row.y for row in layout.rows]
+    assert min(b - a for a, b in pairwise(ys)) > layout.box_height
+    assert all(row.x > row.parent.x for row in layout.rows if row.parent is not None)
+    ends = {row.y: row.end for row in layout.rows}
+    for arc in layout.arcs:
+        for x, y in (arc.points[0], arc.points[-1]):
+            near = min(ends, key=lambda at, y=y: abs(at - y))
+            assert x > ends[near]
+        assert arc.label_x > arc.reach
+    labels = sorted(arc.label_y for arc in layout.arcs)
+    assert min(b - a for a, b in pairwise(labels)) > 0.15
+    assert layout.width > max(row.end for row in layout.rows)

@@ -93,12 +93,14 @@ def test_a_joint_on_one_link():
 def test_undirected():
     """Where only that connects, a joint hangs the other way round and means the same."""
     turned = read_description(robot('ab', 'cb'))
-    part = JointPart('j', 'revolute', 'c', 'b', np.array((0.1, 0.2, 0.3)))
+    part = JointPart('j', 'revolute', 'c', 'world', np.array((0.1, 0.2, 0.3)))
     part.axis = np.array((0.0, 0.6, 0.8))
     part.child_position = np.array((0.5, 0.0, -0.1))
     part.lower, part.upper = -1.0, 2.0
-    for undirected, root in ((True, 'b'), (False, 'c')):
-        description = read_description('<robot name="r"><link name="b"/><link name="c"/></robot>')
+    for undirected, root in ((True, 'world'), (False, 'c')):
+        description = read_description(
+            '<robot name="r"><link name="c"/><link name="world"/></robot>'
+        )
         assert not plant(description, [part], undirected=undirected).loops
         assert [each.name for each in description.roots] == [root]
         joint = description.joints['j']
@@ -106,6 +108,6 @@ def test_undirected():
         links = description.links
         inverse = np.linalg.inv(links['c'].matrix_world)
         if undirected:
-            first = inverse @ links['b'].matrix_world
-    np.testing.assert_allclose(first, inverse @ links['b'].matrix_world, atol=1e-12)
+            first = inverse @ links['world'].matrix_world
+    np.testing.assert_allclose(first, inverse @ links['world'].matrix_world, atol=1e-12)
     assert len(turned.roots) == 2

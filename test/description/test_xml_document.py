@@ -49,7 +49,7 @@ def test_external_definitions_are_not_fetched():
         (b'<a>\xff</a>', 'x:1: not well-formed XML'),
         (b'<?xml version="1.0" encoding="klingon"?><a/>', 'x.*encoding'),
         ('<a b="\ud800"/>', 'x: cannot be decoded'),
-        ('<a>' * 101 + '</a>' * 101, 'x:1: elements are nested more than 100 deep'),
+        ('<a>' * 301 + '</a>' * 301, 'x:1: elements are nested more than 300 deep'),
         ('<a>' + '<b/>' * 300_001 + '</a>', 'x:1: more than 300000 elements'),
     ],
     ids=['empty', 'tags', 'twice', 'bytes', 'encoding', 'surrogate', 'deep', 'many'],
@@ -113,3 +113,39 @@ def test_required_parts():
         with pytest.raises(DescriptionError) as caught:
             call()
         assert message in str(caught.value)
+
+
+def test_numbers_as_text():
+    """Numbers that an element has between its tags; an empty one has the default."""
+    document = parse_xml('<a><b> 1\n2 </b><c/><d>1 2 3</d></a>', 'x')
+    b, c, d = document.root
+    assert document.text_numbers(b, (0.0, 0.0)) == [1.0, 2.0]
+    assert document.text_numbers(c, (5.0, 6.0)) == [5.0, 6.0]
+    assert document.text_numbers(None, (7.0,)) == [7.0]
+    with pytest.raises(DescriptionError, match="'1 2 3': expected 2 numbers"):
+        document.text_numbers(d, (0.0, 0.0))
+
+
+@pytest.mark.parametrize(
+    'text',
+    [
+        '<!-- a -- b\n--><a>\n<b/></a>',
+        '<a><!--- a\n---><!-- ok -->\n<b/></a>',
+        '<!-- licence\n-->\n<?xml version="1.0"?><a><b/></a>',
+        '\n\n<?xml version="1.0"?><a><b/></a>',
+    ],
+)
+def test_what_other_parsers_let_pass(text):
+    """Hyphens in comments and a late declaration, which simulators read; lines stay right."""
+    line = text[: text.index('<b/>')].count('\n') + 1
+    for data in (text, text.encode()):
+        document = parse_xml(data, 'x')
+        assert document.line(document.root[0]) == line
+
+
+def test_a_fault_beside_such_things():
+    """The fault that is left is told; of comments alone, their line."""
+    with pytest.raises(DescriptionError, match='x:1: not well-formed XML'):
+        parse_xml('<!-- a -- b --><a><b></a>', 'x')
+    with pytest.raises(DescriptionError, match='not well-formed XML'):
+        parse_xml('<a><!-- -- </a>', 'x')

@@ -100,7 +100,7 @@ def test_between_turns_one_direction_onto_the_other(start, end):
     """The smallest rotation takes start onto end; its angle is theirs."""
     quat = quat_between(start, end)
     turned = quat_to_matrix(quat) @ unit(start)
-    np.testing.assert_allclose(turned, unit(end), atol=1e-7)
+    np.testing.assert_allclose(turned, unit(end), atol=1e-14)
 
 
 @pytest.mark.parametrize('axis', [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 2, -3), (-1, 1e-9, 0)])
@@ -109,6 +109,15 @@ def test_between_opposite_directions(axis):
     quat = quat_between(axis, -np.array(axis, dtype=float))
     np.testing.assert_allclose(quat_to_matrix(quat) @ unit(axis), -unit(axis), atol=1e-14)
     assert quat[3] == 0.0
+
+
+@pytest.mark.parametrize('size', [1e-3, 1e-6, 2.7e-8, 1e-10, 1e-14])
+def test_between_nearly_opposite_directions(size):
+    """The rotation is exact however near to half a turn."""
+    end = unit((0.0, size, -1.0))
+    turned = quat_to_matrix(quat_between((0.0, 0.0, 1.0), end)) @ (0.0, 0.0, 1.0)
+    assert turned[1] == pytest.approx(end[1], rel=1e-7, abs=1e-15)
+    np.testing.assert_allclose(turned, end, atol=1e-15)
 
 
 @given(quats(), st.tuples(numbers, numbers, numbers))

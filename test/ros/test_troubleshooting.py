@@ -110,8 +110,9 @@ def rows(*sections):
 
 
 def told():
-    """Return what the node may tell a user: the demo is another program."""
-    modules = [path for path in (PACKAGE / 'ros').glob('*.py') if not path.stem.startswith('demo')]
+    """Return what the node may tell a user: the demo and the page are other programs."""
+    others = ('demo', 'peer', 'view_')
+    modules = [path for path in (PACKAGE / 'ros').glob('*.py') if not path.stem.startswith(others)]
     everything = set().union(*map(templates, modules))
     # Passed on from elsewhere: the reasons have rows of their own.
     passed_on = {text for text in everything if not re.search('[a-z]', text)}

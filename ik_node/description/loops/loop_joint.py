@@ -1,28 +1,54 @@
-"""Isaac Sim's <loop_joint> inside a URDF, with our optional attributes."""
+"""
+<loop_joint> inside a URDF, as four ecosystems write it.
+
+Isaac Sim, whose documentation writes <link1> twice, and old Drake, with an <axis>::
+
+    <loop_joint name="l" type="spherical">
+      <link1 link="a" xyz="0 0 0" rpy="0 0 0"/> <link2 link="b" xyz="0 0 0" rpy="0 0 0"/>
+    </loop_joint>
+
+our own attributes beside: `dof` (which wins over the type), `distance`, `tolerance`, `enabled`.
+
+Exporters of Fusion, with the axis in the parent link and the child's orientation that of zero::
+
+    <loop_joint name="l" type="revolute">
+      <parent link="a"/> <child link="b"/> <parent_origin xyz="0 0 0"/> <child_origin xyz="0 0 0"/>
+      <axis xyz="0 0 1" frame="parent"/>
+    </loop_joint>
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache, partial
 from xml.etree.ElementTree import Element
 
 from ik_node.description.description import Description
 from ik_node.description.loop import Loop, LoopFrame, LoopSet
+from ik_node.description.loops.guessed_axis import guess_axis
+from ik_node.description.loops.loop_frames import read_axis, read_frame, read_type, turn_frame, Z
+from ik_node.description.loops.loop_names import LoopNames
+from ik_node.description.tree import poses_at_zero
 from ik_node.description.xml_document import XmlDocument
-from ik_node.errors import IkError, UnsupportedElementError
+from ik_node.errors import IkError
 from ik_node.model.closure import Closure, CLOSURE_TYPES
 from ik_node.model.dof import parse_dofs
-from ik_node.model.rotation import quat_between, quat_from_euler, quat_multiply
+from ik_node.model.rotation import matrix_to_quat, quat_multiply, quat_to_matrix
 import numpy as np
+from numpy.typing import NDArray
+
+Poses = Callable[[], dict[str, NDArray[np.float64]]]
 
 AXIAL_TYPES = ('hinge', 'revolute', 'continuous', 'slider', 'prismatic', 'planar')
+FOREIGN_TYPES = ('revolute', 'continuous', 'prismatic', 'planar')
 
 
 def read_loop_joints(document: XmlDocument, description: Description) -> LoopSet:
     """
     Read every <loop_joint> below the root element.
 
-    Its <link1> is frame_a, its <link2> frame_b. The element's own `type` names the constrained
-    axes; ours are the optional attributes `dof` (which wins over the type), `distance`,
-    `tolerance` and `enabled`. An <axis>, which Isaac ignores, becomes the z of both frames.
+    Its <link1> or parent is frame_a, its <link2> or child frame_b. An <axis>, which Isaac ignores,
+    becomes the z of both frames.
 
     Raises
     ------
@@ -30,50 +56,86 @@ def read_loop_joints(document: XmlDocument, description: Description) -> LoopSet
         With the line of the element.
 
     """
-    loops = [_read_loop(document, element) for element in document.root.findall('loop_joint')]
+    elements = document.root.findall('loop_joint')
+    names = LoopNames(document, description)
+    poses: Poses = cache(partial(poses_at_zero, description))
+    loops = [_read_loop(document, element, description, names, poses) for element in elements]
     return LoopSet(document.source, 'loop_joint' if loops else '', loops)
 
 
-def _read_loop(document: XmlDocument, element: Element) -> Loop:
-    name = document.attribute(element, 'name')
+def _read_loop(
+    document: XmlDocument,
+    element: Element,
+    description: Description,
+    names: LoopNames,
+    poses: Poses,
+) -> Loop:
     dof_text = element.get('dof')
-    type_name = element.get('type', 'weld') if dof_text is not None else None
-    if type_name is None:
-        type_name = document.attribute(element, 'type')
-    if type_name not in CLOSURE_TYPES:
-        raise document.error(
-            element,
-            f'type="{type_name}" is not known; allowed: {" ".join(CLOSURE_TYPES)}',
-            UnsupportedElementError,
-        )
-    frames = [_read_frame(document, end) for end in _ends(document, element)]
-    if type_name in AXIAL_TYPES:
-        axis = document.numbers(element.find('axis'), 'xyz', (0.0, 0.0, 1.0))
-        if not np.any(axis):
-            raise document.error(element, 'the axis 0 0 0 has no direction')
-        turn = quat_between((0.0, 0.0, 1.0), axis)
+    if element.get('type') is None and dof_text is not None:
+        type_name = 'weld'
+    else:
+        type_name = read_type(document, element, tuple(CLOSURE_TYPES))
+    name = names.of(element)
+    if element.find('parent') is not None or element.find('child') is not None:
+        frames = _fusion_frames(document, element, type_name, poses)
+    else:
+        frames = _frames(document, element, type_name)
+    if type_name in FOREIGN_TYPES and element.find('axis') is None and dof_text is None:
+        axis, along = guess_axis(description, poses(), frames, type_name == 'prismatic')
         for frame in frames:
-            frame.quat_xyzw = quat_multiply(frame.quat_xyzw, turn)
+            turn_frame(frame, np.eye(3)[axis])
+        if axis != 2 or along is None:
+            reason = 'no joint of the loop says more' if along is None else f'as of {along!r}'
+            description.notes.append(
+                f'loop_joint {name!r}: no <axis>, taken as the {"xyz"[axis]} of its frames, '
+                f'{reason}; say it with <axis xyz="..."/>'
+            )
     loop = Loop(name, frames[0], frames[1], type_name, line=document.line(element))
     if dof_text is not None:
         _read_dofs(document, element, loop, dof_text)
-    if loop.type_name == 'distance' and element.get('distance') is None:
-        raise document.error(element, 'type="distance" needs the attribute distance="..." in [m]')
-    loop.distance = document.numbers(element, 'distance', (0.0,))[0]
-    tolerance = element.get('tolerance')
-    if tolerance is not None:
-        loop.tolerance = document.numbers(element, 'tolerance', (0.0,) * len(tolerance.split()))
-        if len(loop.tolerance) not in (1, 2):
-            raise document.error(element, 'tolerance: expected one number, or two: [m] and [rad]')
-    if loop.distance < 0.0 or (loop.tolerance and min(loop.tolerance) < 0.0):
-        raise document.error(element, 'distance and tolerance must be 0 or more')
-    if loop.tolerance and len(loop.tolerance) == 1:
-        loop.tolerance *= 2
-    enabled = element.get('enabled', 'true').strip().lower()
-    if enabled not in ('true', 'false', '1', '0'):
-        raise document.error(element, f'enabled="{enabled}": expected true or false')
-    loop.enabled = enabled in ('true', '1')
+    _read_own_attributes(document, element, loop)
     return loop
+
+
+def _frames(document: XmlDocument, element: Element, type_name: str) -> list[LoopFrame]:
+    firsts, seconds = element.findall('link1'), element.findall('link2')
+    ends = firsts[:1] + (seconds or firsts[1:])  # Isaac's own documentation writes link1 twice
+    if len(firsts) < 1 or len(ends) != 2:
+        raise document.error(
+            element, 'expected <link1 link="..."/> and <link2 link="..."/>, once each'
+        )
+    frames = [read_frame(document, document.attribute(end, 'link'), end) for end in ends]
+    if type_name in AXIAL_TYPES:
+        axis = read_axis(document, element.find('axis'), element, Z)
+        for frame in frames:
+            turn_frame(frame, axis)
+    return frames
+
+
+def _fusion_frames(
+    document: XmlDocument, element: Element, type_name: str, poses: Poses
+) -> list[LoopFrame]:
+    frames = []
+    for tag in ('parent', 'child'):
+        link = document.attribute(document.child(element, tag), 'link')
+        frames.append(read_frame(document, link, element.find(f'{tag}_origin')))
+    parent, child = frames
+    axis_element = element.find('axis')
+    of_child = axis_element is not None and axis_element.get('frame', 'parent') == 'child'
+    origin = element.find('child_origin')
+    known = parent.link in poses() and child.link in poses()
+    if known and (origin is None or origin.get('rpy') is None):
+        # Only its place is written: its orientation is that of the parent's frame at zero.
+        turned = poses()[child.link][:3, :3].T @ poses()[parent.link][:3, :3]
+        child.quat_xyzw = quat_multiply(matrix_to_quat(turned), parent.quat_xyzw)
+    if type_name in AXIAL_TYPES:
+        axis = read_axis(document, axis_element, element, Z)
+        if axis_element is not None:  # counted in the link, not in the frame
+            link_frame = child if of_child else parent
+            axis = quat_to_matrix(link_frame.quat_xyzw).T @ axis
+        for frame in frames:
+            turn_frame(frame, axis)
+    return frames
 
 
 def _read_dofs(document: XmlDocument, element: Element, loop: Loop, text: str) -> None:
@@ -87,19 +149,21 @@ def _read_dofs(document: XmlDocument, element: Element, loop: Loop, text: str) -
         raise document.error(element, str(error)) from None
 
 
-def _ends(document: XmlDocument, element: Element) -> list[Element]:
-    firsts, seconds = element.findall('link1'), element.findall('link2')
-    ends = firsts[:1] + (seconds or firsts[1:])  # Isaac's own documentation writes link1 twice
-    if len(firsts) < 1 or len(ends) != 2:
-        raise document.error(
-            element, 'expected <link1 link="..."/> and <link2 link="..."/>, once each'
-        )
-    return ends
-
-
-def _read_frame(document: XmlDocument, element: Element) -> LoopFrame:
-    return LoopFrame(
-        document.attribute(element, 'link'),
-        np.array(document.numbers(element, 'xyz', (0.0, 0.0, 0.0))),
-        quat_from_euler(*document.numbers(element, 'rpy', (0.0, 0.0, 0.0))),
-    )
+def _read_own_attributes(document: XmlDocument, element: Element, loop: Loop) -> None:
+    if loop.type_name == 'distance' and element.get('distance') is None:
+        raise document.error(element, 'type="distance" needs the attribute distance="..." in [m]')
+    loop.distance = document.numbers(element, 'distance', (0.0,))[0]
+    tolerance = element.get('tolerance')
+    if tolerance is not None:
+        count = len(tolerance.split())
+        if count not in (1, 2):
+            raise document.error(element, 'tolerance: expected one number, or two: [m] and [rad]')
+        loop.tolerance = document.numbers(element, 'tolerance', np.zeros(count).tolist())
+    if loop.distance < 0.0 or (loop.tolerance and min(loop.tolerance) < 0.0):
+        raise document.error(element, 'distance and tolerance must be 0 or more')
+    if loop.tolerance and len(loop.tolerance) == 1:
+        loop.tolerance *= 2
+    enabled = element.get('enabled', 'true').strip().lower()
+    if enabled not in ('true', 'false', '1', '0'):
+        raise document.error(element, f'enabled="{enabled}": expected true or false')
+    loop.enabled = enabled in ('true', '1')

@@ -1,16 +1,127 @@
-"""The files beside a description that say its loops."""
+"""
+The files beside a description that say its loops; the first that is one is read.
+
+=============================================  ================================================
+for FOLDER/NAME.urdf, in this order            read if
+=============================================  ================================================
+NAME.closures.yaml                             it is there
+NAME.yaml                                      it has a list `closed_loop`, as Gepetto's have
+robot.yaml                                     so, and it ties links or joints of this robot
+loop_closures.yaml, ../config/ of that name,   it ties links of this robot
+../ of that name if FOLDER is `urdf`
+=============================================  ================================================
+
+Of a file that carries another program's name, or the robot's but any meaning, only a clear match
+is taken: it may be something else entirely. A clear match with a fault is an error.
+"""
 
 from __future__ import annotations
 
+import codecs
+from collections.abc import Iterator
 from pathlib import Path
+import re
 
-from ik_node.description.sidecars.read import read_annotations
+from ik_node.description.description import Description, WORLD
+from ik_node.description.loop import LoopSet
+from ik_node.description.sidecars.gepetto import is_gepetto
+from ik_node.description.sidecars.loop_closures import is_loop_closures
+from ik_node.description.sidecars.read import read_annotations, recognise
 from ik_node.description.sidecars.sidecar import Sidecar
+from ik_node.description.xml_document import XmlDocument
+from ik_node.description.yaml_document import MAX_BYTES, parse_yaml
 
-SIDECAR = '.closures.yaml'
+OWN = '.closures.yaml'
+GEPETTO = 'robot.yaml'
+LOOP_CLOSURES = 'loop_closures.yaml'
 
 
 def sidecars_beside(path: Path) -> list[Sidecar]:
-    """Read the first of the sidecars that a description of this path may have."""
-    beside = path.with_name(path.stem + SIDECAR)
-    return [read_annotations(beside)] if beside.is_file() else []
+    """
+    Read the first of the sidecars that a description of this path may have.
+
+    Raises
+    ------
+    DescriptionError
+        If it is one and has a fault; with its name and line.
+
+    """
+    stem = path.stem
+    for ending in ('.urdf', '.sdf'):  # of NAME.urdf.xacro
+        stem = stem.removesuffix(ending)
+    for name in dict.fromkeys((path.stem, stem)):
+        own = path.with_name(name + OWN)
+        if own.is_file():
+            return [read_annotations(own)]
+    for place in _places(path, stem):
+        sidecar = _clear_match(place)
+        if sidecar is not None:
+            named_so = place.stem == stem
+            return [sidecar if named_so else _if_of_this_robot(sidecar, place)]
+    return []
+
+
+def _places(path: Path, stem: str) -> Iterator[Path]:
+    yield path.with_name(stem + '.yaml')
+    if stem + '.yaml' != GEPETTO:
+        yield path.with_name(GEPETTO)
+    yield path.with_name(LOOP_CLOSURES)
+    folder = path.absolute().parent
+    yield folder.parent / 'config' / LOOP_CLOSURES
+    if folder.name == 'urdf':
+        yield folder.parent / LOOP_CLOSURES
+
+
+def _clear_match(path: Path) -> Sidecar | None:
+    """Read a file if what it says about loops is plain to see."""
+    try:
+        if not path.is_file() or path.stat().st_size > MAX_BYTES:
+            return None
+        data = path.read_bytes()
+    except (OSError, ValueError):
+        return None
+    own_name = path.name == LOOP_CLOSURES
+    keys = b'closures|pin_loops|ball_loops' if own_name else b'closed_loop'
+    if not _begins_a_list(keys, data):
+        return None
+    content = parse_yaml(data, str(path))
+    is_it = is_loop_closures if own_name else is_gepetto
+    return recognise(content, str(path)) if is_it(content) else None
+
+
+def _begins_a_list(keys: bytes, data: bytes) -> bool:
+    """
+    Say whether a top-level key begins a list.
+
+    That is enough of a sign to read on, and to call a fault a fault; it costs next to nothing.
+    """
+    data = data.removeprefix(codecs.BOM_UTF8)
+    indent = rb'[ \t{]*' if data.lstrip().startswith(b'{') else b''
+    sign = rb'^%b["\']?(%b)["\']?[ \t]*:[ \t]*(\[|#|\r?$)' % (indent, keys)
+    return re.search(sign, data, re.M) is not None
+
+
+def _if_of_this_robot(sidecar: Sidecar, path: Path) -> Sidecar:
+    """Use a sidecar only if it ties two links or joints that the description has."""
+    fits = not sidecar.ends
+
+    def rewrite(document: XmlDocument) -> None:
+        nonlocal fits
+        known = {WORLD, *(each.get('name') for each in document.root.iter() if _named(each.tag))}
+        fits = fits or any(known.issuperset(pair) for pair in sidecar.ends)
+        if fits:
+            sidecar.rewrite(document)
+
+    def loop_set(description: Description) -> LoopSet:
+        if fits:
+            return sidecar.loop_set(description)
+        description.notes.append(
+            f'{path}: it is not used, as none of its loops ties two links of this robot'
+        )
+        return LoopSet(str(path))
+
+    return Sidecar(loop_set, rewrite, sidecar.ends)
+
+
+def _named(tag: object) -> bool:
+    return tag in ('link', 'joint', 'body')

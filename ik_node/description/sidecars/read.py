@@ -7,11 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from ik_node.description.sidecars.closures_yaml import read_closures
+from ik_node.description.sidecars.gepetto import is_gepetto, read_gepetto
+from ik_node.description.sidecars.loop_closures import is_loop_closures, read_loop_closures
 from ik_node.description.sidecars.sidecar import Sidecar
 from ik_node.description.yaml_document import parse_yaml
 from ik_node.errors import DescriptionError
 
-TEXT_STARTS = ('{', 'closures:', 'couplings:', 'actuated:', 'closed_loop:', '---', '#')
+TEXT_STARTS = (
+    *('{', '---', '#', 'closures:', 'couplings:', 'actuated:', 'closed_loop:', 'name_mot:'),
+    *('pin_loops:', 'ball_loops:', 'dependent:', 'independent:'),
+)
 
 
 def _own(content: object, source: str) -> Sidecar:
@@ -21,6 +26,8 @@ def _own(content: object, source: str) -> Sidecar:
 
 # whether parsed YAML is of a dialect, and the dialect's reader; the last one takes what is left
 DIALECTS: tuple[tuple[Callable[[object], bool], Callable[[object, str], Sidecar]], ...] = (
+    (is_gepetto, read_gepetto),
+    (is_loop_closures, read_loop_closures),
     (lambda content: True, _own),
 )
 

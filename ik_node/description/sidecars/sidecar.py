@@ -25,8 +25,11 @@ class Sidecar:
         Says what it declares about loops, for a description whose links and joints are read.
     rewrite : callable
         Changes the parsed description before it is read, where the dialect retypes joints.
+    ends : tuple of (str, str)
+        The two names that each loop ties: of links, in some dialects of joints.
 
     """
 
     loop_set: Callable[[Description], LoopSet]
     rewrite: Callable[[XmlDocument], None] = _as_it_is
+    ends: tuple[tuple[str, str], ...] = ()

@@ -87,13 +87,29 @@ def normalise(document: XmlDocument, notes: list[str]) -> tuple[str, dict[str, J
     robot = Element('robot', {'name': name or 'robot'})
     _copy_links(document, robot, notes)
     facts: dict[str, JointFacts] = {}
-    for element in source.findall('joint'):
+    for element in joint_elements(document):
         joint_name = document.attribute(element, 'name')
         if joint_name in facts:
             first = document.line(facts[joint_name].element)
             raise document.error(element, f'a joint of that name is declared on line {first}')
         facts[joint_name] = _copy_joint(document, element, robot, notes)
+    _note_soft_limits(document, notes)
     return tostring(robot, encoding='unicode'), facts
+
+
+def joint_elements(document: XmlDocument) -> list[Element]:
+    """Return the joints of a URDF; Drake writes types that are not URDF's as <drake:joint>."""
+    return [element for element in document.root if element.tag in ('joint', 'drake:joint')]
+
+
+def _note_soft_limits(document: XmlDocument, notes: list[str]) -> None:
+    soft = [
+        element
+        for element in document.root.findall('joint/safety_controller')
+        if element.get('soft_lower_limit') or element.get('soft_upper_limit')
+    ]
+    if soft:
+        notes.append(f'soft limits (<safety_controller>, {len(soft)} joints) are not used')
 
 
 def _copy_links(document: XmlDocument, robot: Element, notes: list[str]) -> None:
@@ -105,12 +121,14 @@ def _copy_links(document: XmlDocument, robot: Element, notes: list[str]) -> None
             raise document.error(element, f'a link of that name is declared on line {first}')
         seen[name] = element
     names = list(seen)
-    parents = (joint.find('parent') for joint in document.root.findall('joint'))
+    parents = (joint.find('parent') for joint in joint_elements(document))
     if 'world' not in seen and any(p is not None and p.get('link') == 'world' for p in parents):
         names.insert(0, 'world')
         notes.append('the link "world" is used but not declared; it is taken as the root')
     if not names:
-        raise document.error(document.root, 'no <link> in it; a robot needs at least one')
+        raise document.error(
+            document.root, 'no <link> in it; a robot needs at least one, macros alone are none'
+        )
     for name in names:
         SubElement(robot, 'link', {'name': name})
 
@@ -149,10 +167,12 @@ def _copy_joint(
 
 def _axis(document: XmlDocument, element: Element, notes: list[str]) -> list[float]:
     axis = element.find('axis')
-    xyz = document.numbers(axis, 'xyz', (1.0, 0.0, 0.0))
-    if axis is None:
+    drake_plane = element.tag == 'drake:joint' and element.get('type') == 'planar'
+    default = (0.0, 0.0, 1.0) if drake_plane else (1.0, 0.0, 0.0)
+    xyz = document.numbers(axis, 'xyz', default)
+    if axis is None and not drake_plane:
         notes.append(f'joint {element.get("name")!r}: no <axis>, taken as 1 0 0')
-    elif max(map(abs, xyz)) < 1e-12:
+    elif axis is not None and max(map(abs, xyz)) < 1e-12:
         raise document.error(
             element, f'the axis xyz="{axis.get("xyz")}" has no direction; a joint needs one'
         )

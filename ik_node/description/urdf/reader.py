@@ -17,6 +17,9 @@ from ik_node.model.link import Link
 from ik_node.model.rotation import quat_from_euler
 import numpy as np
 
+# what moves at the end of a transmission: ros_control's and ros2_control's, then PR2's
+TRANSMITTED = ('joint', 'leftjoint', 'rightjoint', 'flexjoint', 'rolljoint', 'gap_joint')
+
 
 def read_urdf(document: XmlDocument) -> Description:
     """
@@ -123,5 +126,10 @@ def _motors(document: XmlDocument) -> list[str]:
         if joint.find('command_interface') is not None
     ]
     if not driven:
-        driven = [joint.get('name') for joint in document.root.findall('transmission/joint')]
+        driven = [
+            child.get('name')
+            for transmission in document.root.findall('transmission')
+            for child in transmission
+            if str(child.tag).lower() in TRANSMITTED
+        ]
     return list(dict.fromkeys(name for name in driven if name))

@@ -78,7 +78,6 @@ def test_an_axis_becomes_z():
 
 
 FAULTS = {
-    'no name': ('type="fixed"', ENDS, '<loop_joint>: the attribute name="..." is missing'),
     'no type': ('name="c"', ENDS, '<loop_joint name="c">: the attribute type="..." is missing'),
     'one link': ('name="c" type="fixed"', '<link1 link="left"/>', 'expected <link1 link="..."/>'),
     'no link': ('name="c" type="fixed"', '<link1/><link2/>', '<link1>: .*link="..." is missing'),
@@ -126,3 +125,95 @@ def test_unknown_type():
     """An unknown type is unsupported; the known ones are listed."""
     with pytest.raises(UnsupportedElementError, match='type="screw" is not known; allowed: weld'):
         read('name="c" type="screw"')
+
+
+ROBOT = (
+    '<robot name="r"><link name="left"/><link name="right"/>'
+    '<joint name="j" type="fixed"><parent link="left"/><child link="right"/>'
+    f'<origin rpy="0 0 {np.pi / 2}"/></joint>LOOP</robot>'
+)
+
+
+def test_without_a_name():
+    """It is called by its tag and a number that nothing else has; that is noted."""
+    ends = '<loop_joint type="fixed">' + ENDS + '</loop_joint>'
+    text = ROBOT.replace('LOOP', ends * 2 + '<material name="loop_joint_1"/>')
+    description = read_description(text)
+    assert list(description.closures) == ['loop_joint_2', 'loop_joint_3']
+    assert description.notes[0] == "<loop_joint> without a name is called 'loop_joint_2'"
+
+
+def test_types_in_any_case():
+    """Revolute is revolute."""
+    assert closure('name="c" type="Spherical"').dof == [DOF.X, DOF.Y, DOF.Z]
+
+
+@pytest.mark.parametrize(
+    ('axis', 'wanted', 'note'),
+    [
+        ('0 0 1', (0, 0, 1), None),
+        ('1 0 0', (1, 0, 0), "the x of its frames, as of 'j'"),
+        ('0 -1 0', (0, 1, 0), "the y of its frames, as of 'j'"),
+        ('0 1 1', (0, 0, 1), 'the z of its frames, no joint of the loop says more'),
+    ],
+)
+def test_a_hinge_without_axis(axis, wanted, note):
+    """Isaac Sim's exporter writes none: it is the z, or what lies along a joint of the loop."""
+    loop = f'<loop_joint name="c" type="revolute">{ENDS}</loop_joint>'
+    text = ROBOT.replace('type="fixed"', 'type="continuous"').replace(f'rpy="0 0 {np.pi / 2}"', '')
+    text = text.replace('</joint>', f'<axis xyz="{axis}"/></joint>')
+    description = read_description(text.replace('LOOP', loop))
+    found = description.closures['c']
+    for quat in (found.quaternion, found.offset_quaternion):
+        np.testing.assert_allclose(quat_to_matrix(quat)[:, 2], wanted, atol=1e-12)
+    if note is None:
+        assert description.notes == []
+    else:
+        assert f"loop_joint 'c': no <axis>, taken as {note}" in description.notes[0]
+
+
+def test_a_hinge_of_ours_without_axis():
+    """It is about z, whatever the joints."""
+    loop = f'<loop_joint name="c" type="hinge">{ENDS}</loop_joint>'
+    description = read_description(ROBOT.replace('LOOP', loop))
+    assert description.closures['c'].quaternion.tolist() == [0, 0, 0, 1]
+    assert description.notes == []
+
+
+FUSION = (
+    '<parent link="left"/><child link="right"/><parent_origin xyz="1 2 3"/>'
+    '<child_origin xyz="4 5 6"/>'
+)
+
+
+def world_axis(description, end):
+    """Return where the z of an end of closure c points, and where the end is."""
+    found = description.closures['c']
+    if end == 'child':
+        turn, link = found.quaternion, found.parent
+        place = found.position
+    else:
+        turn, link, place = found.offset_quaternion, found.child, found.offset_position
+    pose = link.matrix_world
+    return pose[:3, :3] @ quat_to_matrix(turn)[:, 2], pose[:3, :3] @ place + pose[:3, 3]
+
+
+@pytest.mark.parametrize(('frame', 'wanted'), [('', (0, 1, 0)), (' frame="child"', (-1, 0, 0))])
+def test_fusion(frame, wanted):
+    """Points in both links; the axis is that of one link, and one and the same at zero."""
+    element = f'<loop_joint name="c" type="revolute">{FUSION}<axis xyz="0 1 0"{frame}/>'
+    text = ROBOT.replace('LOOP', element + '</loop_joint>')
+    description = read_description(text)
+    for end, place in (('parent', (1, 2, 3)), ('child', (-5, 4, 6))):
+        axis, point = world_axis(description, end)
+        np.testing.assert_allclose(axis, wanted, atol=1e-12)
+        np.testing.assert_allclose(point, place, atol=1e-12)
+    assert len(description.closures['c'].dof) == 5
+
+
+def test_fusion_faults():
+    """Both links are needed, and known."""
+    with pytest.raises(DescriptionError, match='<loop_joint name="c">: the element <child> is m'):
+        read('name="c" type="fixed"', '<parent link="left"/>')
+    with pytest.raises(DescriptionError, match="there is no link 'lift'; did you mean 'left'"):
+        read('name="c" type="fixed"', FUSION.replace('"left"', '"lift"'))

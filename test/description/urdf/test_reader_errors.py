@@ -84,11 +84,9 @@ def test_unknown_type():
 
 
 def test_other_formats():
-    """A root element that nobody reads, and xacro, are named."""
+    """A root element that nobody reads is named."""
     with pytest.raises(UnsupportedElementError, match=r'<html>: not a description .*<robot>'):
         read_description('<html/>')
-    with pytest.raises(UnsupportedElementError, match='this is xacro, not yet a URDF'):
-        read_description('<robot name="r"><xacro:include filename="x"/></robot>')
 
 
 def test_mimic_with_several_dof():

@@ -1,0 +1,169 @@
+"""What `check` found, in words and as a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+# Beyond this many names of one kind the rest is counted.
+MOST_NAMES = 12
+HELD = {
+    'limits': 'lower and upper limit are one',
+    'locked': 'it is locked',
+    'coupling': 'what it follows does not move',
+    'loops': 'the loops hold it here',
+}
+BRANCHES = {'├─ ': '|- ', '└─ ': '`- ', '│  ': '|  ', '──': '--'}
+
+
+def in_words(found: dict[str, Any], mobility: str) -> str:
+    """
+    Return the facts for a reader.
+
+    Parameters
+    ----------
+    found : dict
+        See `facts_of`.
+    mobility : str
+        `Mobility.report`.
+
+    """
+    lines = [
+        f'robot {found["name"]} ({found["dialect"]}), root {found["root"]}',
+        f'{len(found["links"])} links, {len(found["joints"])} joint values, '
+        f'{len(found["closures"])} loops, mobility {found["mobility"]}',
+        *_tree(found),
+        *(_loop(loop) for loop in found['closures']),
+    ]
+    lines += [f'  {line}' for line in mobility.splitlines()] if found['closures'] else []
+    lines += [f'  {line}' for line in _remarks(found)]
+    lines += [f'  note: {note}' for note in found['notes']]
+    if found['closures']:
+        state = 'close' if found['loops_closed'] else 'do NOT close'
+        lines.append(f'the loops {state}: {found["message"]}')
+    return '\n'.join(lines)
+
+
+def ascii_tree(text: str) -> str:
+    """Return the text with branches that any terminal can print."""
+    for line, plain in BRANCHES.items():
+        text = text.replace(line, plain)
+    return text
+
+
+def _tree(found: dict[str, Any]) -> list[str]:
+    """Return the links, one a line below the link it hangs on, and the joint between."""
+    rows, values = [], values_of_joints(found)
+    for row, ahead in zip(found['tree'], branches(found['tree']), strict=True):
+        if row['joint'] is None:
+            rows.append((f'  {row["link"]}', ''))
+            continue
+        indent = ''.join('│  ' if more else '   ' for more in ahead[:-1])
+        mark = '├─ ' if ahead and ahead[-1] else '└─ '
+        name = row['link'] or '?'
+        left = f'  {indent}{mark}{row["joint"]} ── {name}'
+        rows.append((left, '  '.join([row['type'], *_of_joint(values[row['joint']])])))
+    width = min(max((len(left) for left, right in rows if right), default=0), 72)
+    return [f'{left:<{width}}  {right}'.rstrip() for left, right in rows]
+
+
+def branches(tree: list[dict[str, Any]]) -> list[list[bool]]:
+    """Return for every row of a tree, depth by depth from 1, whether more rows of it follow."""
+    found: list[list[bool]] = []
+    after: set[int] = set()
+    for row in reversed(tree):
+        depth = row['depth']
+        found.append([at in after for at in range(1, depth + 1)])
+        after = {at for at in after if at < depth} | {depth}
+    return found[::-1]
+
+
+def values_of_joints(found: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """Return the values of every joint by its name."""
+    values: dict[str, list[dict[str, Any]]] = {
+        row['joint']: [] for row in found['tree'] if row['joint'] is not None
+    }
+    for value in found['joints']:
+        values[value['joint']].append(value)
+    return values
+
+
+def _of_joint(values: list[dict[str, Any]]) -> list[str]:
+    """Return limits, motor and master of every value of a joint."""
+    if len(values) == 1:
+        return _of_value(values[0])
+    parts = []
+    for value in values:
+        said = _of_value(value)
+        if said:
+            parts.append(f'{value["name"].rpartition(".")[2]} {" ".join(said)}')
+    return parts
+
+
+def _of_value(value: dict[str, Any]) -> list[str]:
+    parts = []
+    if value['lower'] is not None or value['upper'] is not None:
+        parts.append(f'{_range(value)} {value["unit"]}')
+    if value['actuated']:
+        parts.append('motor')
+    if value['follows'] is not None:
+        parts.append(f'= {polynomial(value["follows"])}')
+    return parts
+
+
+def polynomial(follows: dict[str, Any]) -> str:
+    """Return how a value is worked out of another."""
+    terms = []
+    for power, factor in enumerate(follows['coefficients']):
+        if factor == 0.0:
+            continue
+        name = '' if power == 0 else follows['name'] + (f'^{power}' if power > 1 else '')
+        text = f'{factor:g} {name}'.strip()
+        if name and abs(factor) == 1.0:
+            text = name if factor > 0.0 else f'-{name}'
+        terms.append(text)
+    return ' + '.join(terms) or '0'
+
+
+def _loop(loop: dict[str, Any]) -> str:
+    kind = '' if loop['type'] is None else f' ({loop["type"]})'
+    axes = loop['dof']
+    if loop['distance'] is not None:
+        axes, kind = f'{loop["distance"]:g} m apart', ' (distance)'
+    text = f'  loop {loop["name"]}  {loop["link_a"]} on {loop["link_b"]}, {axes}{kind}: '
+    if not loop['enabled']:
+        return text + 'not in use'
+    text += f'{loop["position"]:.1e} m, {loop["orientation"]:.1e} rad open'
+    if loop['redundant_rows']:
+        text += f'; {loop["redundant_rows"]} of {loop["rows"]} rows redundant'
+    return text + ('; NOT CLOSED' if loop['open'] else '')
+
+
+def _remarks(found: dict[str, Any]) -> Iterator[str]:
+    """Yield what may be wrong, or is at least odd."""
+    if len(found['roots']) > 1:
+        yield f'roots of their own: {_listed(found["roots"])}'
+    for entry in found['limits_in_the_way']:
+        value = next(each for each in found['joints'] if each['name'] == entry['name'])
+        yield (
+            f'limits against the loops: {entry["name"]} {_range(value)}; without limits the loops '
+            f'close at {entry["value_without_limits"]:.4g} {value["unit"]}'
+        )
+    for why, text in HELD.items():
+        names = [name for name, by in found['held'].items() if by == why]
+        if names:
+            yield f'cannot move, as {text}: {_listed(names)}'
+    still = [name for name in found['still_links'] if name not in found['roots']]
+    if still and len(found['joints']):
+        yield f'links that stand still: {_listed(still)}'
+
+
+def _listed(names: list[str]) -> str:
+    rest = len(names) - MOST_NAMES
+    return ', '.join(names[:MOST_NAMES]) + (f' and {rest} more' if rest > 0 else '')
+
+
+def _range(value: dict[str, Any]) -> str:
+    low = '-inf' if value['lower'] is None else f'{value["lower"]:g}'
+    high = 'inf' if value['upper'] is None else f'{value["upper"]:g}'
+    return f'[{low}, {high}]'

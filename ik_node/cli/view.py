@@ -1,0 +1,116 @@
+"""
+Show a robot in the browser: drag goals, move joints, watch the solver.
+
+Alone it solves by itself. With --ros it is a ROS 2 node that shows a running ik_node: what is
+drawn is what its ~/joint_states say, and goals go to its topics.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+import signal
+from typing import TYPE_CHECKING
+
+from ik_node.cli.rclpy_needed import need_rclpy
+from ik_node.cli.robot_arguments import robot_of
+from ik_node.errors import OptionError
+from ik_node.gallery import gallery_item, NAMES
+from ik_node.viewer.viser_needed import need_viser
+
+if TYPE_CHECKING:
+    from ik_node.viewer.session import Session
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what to show and where to serve it."""
+    parser.add_argument(
+        'robot', metavar='ROBOT', nargs='?', help='file with the robot description'
+    )
+    parser.add_argument(
+        '--closures', metavar='FILE', help='closure annotations, in place of those described'
+    )
+    parser.add_argument('--demo', metavar='NAME', help=f'a robot of ours: {", ".join(NAMES)}')
+    parser.add_argument(
+        '--ros', action='store_true', help='show a running ik_node; --ros-args may follow'
+    )
+    parser.add_argument(
+        '--node', metavar='NAME', default='ik_node', help='with --ros: its name, %(default)s'
+    )
+    parser.add_argument(
+        '--host',
+        metavar='ADDRESS',
+        default='127.0.0.1',
+        help='address to listen on (default: %(default)s, this machine only)',
+    )
+    parser.add_argument(
+        '--port', metavar='N', type=int, default=8080, help='default %(default)s, or the next free'
+    )
+    parser.add_argument(
+        '--seconds', metavar='S', type=float, help='end by itself; default: run until Ctrl-C'
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serve until told to stop."""
+    asked = [args.robot is not None, args.demo is not None, args.ros]
+    if sum(asked) > 1:
+        raise OptionError('view', 'several robots', 'one of ROBOT, --demo NAME, --ros')
+    if args.ros_args and not args.ros:
+        raise OptionError('view', '--ros-args', 'with --ros only')
+    if args.closures is not None and args.robot is None:
+        raise OptionError('--closures', args.closures, 'with ROBOT only')
+    if not 0 <= args.port <= 65535:
+        raise OptionError('--port', args.port, 'a number from 0 to 65535')
+    if args.demo is not None:
+        gallery_item(args.demo)
+    if args.ros:
+        need_rclpy()
+    need_viser()
+    # A terminal that is closed ends it as Ctrl-C does, and `kill` as well.
+    for name in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(name, signal.default_int_handler)
+    try:
+        with ExitStack() as stack:
+            _serve(args, stack)
+    except KeyboardInterrupt:
+        return 0
+    return 0
+
+
+def _serve(args: argparse.Namespace, stack: ExitStack) -> None:
+    """Show the page until the time is over; what was opened is closed by the stack."""
+    from ik_node.viewer.page import Page
+
+    robots: dict[str, Callable[[], Session]] = {}
+    if args.ros:
+        from ik_node.ros.view_node import open_view
+
+        session: Session = open_view(['ik_node', *args.ros_args], args.node)
+    else:
+        robots = _robots(args)
+        shown = next(iter(robots))
+        print(f'reading {shown} (a first run compiles the kernels)', flush=True)
+        session = robots[shown]()
+    stack.callback(session.close)
+    page = Page(session, args.host, args.port, robots)
+    stack.callback(page.close)
+    print(f'open {page.url} in a browser; Ctrl-C ends', flush=True)
+    page.wait(args.seconds)
+
+
+def _robots(args: argparse.Namespace) -> dict[str, Callable[[], Session]]:
+    """Return all there is to choose from, what was asked for first."""
+    from ik_node.viewer.gallery_session import gallery_session
+    from ik_node.viewer.library_session import LibrarySession
+
+    ours: dict[str, Callable[[], Session]] = {
+        name: partial(gallery_session, name) for name in NAMES
+    }
+    if args.robot is not None:
+        return {Path(args.robot).name: lambda: LibrarySession(robot_of(args)), **ours}
+    first = args.demo or NAMES[0]
+    return {first: ours[first], **ours}

@@ -1,0 +1,83 @@
+"""
+Frames that onshape-to-robot leaves where a mate `closing_NAME` closed a loop.
+
+They are links: closing_NAME_1 and closing_NAME_2, and for a hinge, since 2025, also
+closing_NAME_1_z and closing_NAME_2_z further along its axis. The kind of mate is not written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+import re
+
+from ik_node.description.description import Description
+from ik_node.description.loop import Loop, LoopFrame, LoopSet
+from ik_node.description.loops.loop_frames import turn_frame
+from ik_node.description.tree import poses_at_zero
+from ik_node.description.xml_document import XmlDocument
+import numpy as np
+
+DIALECT = 'closing frames'
+CLOSING = re.compile(r'(closing_.+)_([12])')
+
+
+def read_closing_frames(document: XmlDocument, description: Description) -> LoopSet:
+    """
+    Read pairs of closing frames: a hinge where there are `_z` frames, else a point.
+
+    A point is what fastened, ball and hinge mates have in common, so that it never asks for more
+    than the mate did, unless that was a slider.
+    """
+    found = LoopSet(document.source)
+    links = description.links
+    tied = {
+        frozenset((loop.frame_a.link, loop.frame_b.link))
+        for loop_set in description.loops
+        for loop in loop_set.loops
+    }
+    poses = None
+    for name in list(links):
+        match = CLOSING.fullmatch(name)
+        if match is None:
+            continue
+        base, number = match.groups()
+        other = f'{base}_{3 - int(number)}'
+        if other not in links:
+            description.notes.append(
+                f'link {name!r} looks like a frame that closes a loop, but there is no {other!r}'
+            )
+            continue
+        if number == '2' or frozenset((name, other)) in tied:
+            continue
+        loop = Loop(base, LoopFrame(name), LoopFrame(other), 'point')
+        if f'{name}_z' in links and f'{other}_z' in links:
+            poses = poses_at_zero(description) if poses is None else poses
+            loop.type_name = 'hinge'
+            for frame in (loop.frame_a, loop.frame_b):
+                way = poses[f'{frame.link}_z'][:3, 3] - poses[frame.link][:3, 3]
+                if np.max(np.abs(way)) > 1e-9:
+                    turn_frame(frame, poses[frame.link][:3, :3].T @ way)
+        else:
+            description.notes.append(
+                f'{base!r}: a URDF does not carry the kind of this mate; it is taken as a point. '
+                'Say another in a closures file, with frame_a and frame_b at '
+                f'{name!r} and {other!r}'
+            )
+        found.loops.append(loop)
+    if found.loops:
+        found.dialect = DIALECT
+    return found
+
+
+def drop_guesses(description: Description, others: Iterable[LoopSet]) -> None:
+    """Forget what closing frames seem to say about two links that another source ties."""
+    tied = {
+        frozenset((loop.frame_a.link, loop.frame_b.link)) for each in others for loop in each.loops
+    }
+    for loop_set in description.loops:
+        if loop_set.dialect == DIALECT and tied:
+            loop_set.loops = [
+                loop
+                for loop in loop_set.loops
+                if frozenset((loop.frame_a.link, loop.frame_b.link)) not in tied
+            ]

@@ -1,0 +1,114 @@
+"""What our own writer adds to a URDF where <mimic>, <limit> and <ros2_control> cannot say it."""
+
+from __future__ import annotations
+
+from math import inf
+from xml.etree.ElementTree import Element
+
+from ik_node.description.description import Description
+from ik_node.description.loop import CouplingRule, LoopSet
+from ik_node.description.unknown_name import unknown
+from ik_node.description.xml_document import XmlDocument
+from ik_node.model.dof import DOF
+from ik_node.model.joint import Joint
+
+MOST_COEFFICIENTS = 10
+LIMITS = ('lower', 'upper', 'velocity')
+
+
+def read_joint_elements(document: XmlDocument, description: Description) -> LoopSet:
+    """
+    Read <joint_coupling> elements and, into the joints, what a <limit> has no number for.
+
+    Below the root element, `<joint_start joint="..." value="..."/>` is the value [rad or m] that a
+    joint begins with, and `<joint_coupling joint="..." of="..." coefficients="c0 c1 c2"/>` a
+    coupling q = sum over i of c_i q_of**i. `unlimited="lower velocity"` in a <limit> names those
+    of lower, upper and velocity whose numbers only stand there for others. A <ros2_control> that
+    drives values of a joint with several DoF names them NAME.X, NAME.EZ.
+
+    Raises
+    ------
+    DescriptionError
+        With the line of the element.
+
+    """
+    for element in document.root.findall('joint'):
+        limit = element.find('limit')
+        if limit is not None and limit.get('unlimited') is not None:
+            _unlimit(document, limit, description.joints.get(element.get('name', '')))
+    for element in document.root.findall('joint_start'):
+        _start(document, element, description)
+    elements = document.root.findall('joint_coupling')
+    rules = [_coupling(document, element) for element in elements]
+    loop_set = LoopSet(document.source, 'joint_coupling' if rules else '', couplings=rules)
+    motors = _value_motors(document, description)
+    if motors != description.actuated:
+        loop_set.actuated = motors
+    return loop_set
+
+
+def _unlimit(document: XmlDocument, limit: Element, joint: Joint | None) -> None:
+    names = limit.get('unlimited', '').split()
+    if not set(names) <= set(LIMITS):
+        raise document.error(
+            limit, f'unlimited="{" ".join(names)[:60]}": some of {" ".join(LIMITS)} are expected'
+        )
+    if joint is None or len(joint.dof) != 1:
+        return
+    dof = joint.dof[0]
+    if 'velocity' in names:
+        joint.max_velocity[dof] = inf
+    lower, upper = joint.min_dof_limit[dof], joint.max_dof_limit[dof]
+    joint.set_limits(dof, -inf if 'lower' in names else lower, inf if 'upper' in names else upper)
+
+
+def _coupling(document: XmlDocument, element: Element) -> CouplingRule:
+    joint, master = document.attribute(element, 'joint'), document.attribute(element, 'of')
+    count = len(document.attribute(element, 'coefficients').split())
+    if count > MOST_COEFFICIENTS:
+        raise document.error(
+            element, f'{count} coefficients; 1 to {MOST_COEFFICIENTS} numbers are expected'
+        )
+    coefficients = document.numbers(element, 'coefficients', (0.0,) * count)
+    return CouplingRule(joint, master, coefficients, document.line(element))
+
+
+def _start(document: XmlDocument, element: Element, description: Description) -> None:
+    name = document.attribute(element, 'joint')
+    document.attribute(element, 'value')
+    value = document.numbers(element, 'value', (0.0,))[0]
+    found = _value(name, description)
+    if found is None:
+        names = [each for joint in description.joint_order for each in joint.value_names]
+        raise document.error(element, unknown('joint value', name, names))
+    joint, dof = found
+    joint.set_dof_value(dof, value)
+
+
+def _value_motors(document: XmlDocument, description: Description) -> list[str]:
+    """Return the joints that <ros2_control> drives, single values of a joint among them."""
+    driven = [
+        joint.get('name', '')
+        for control in document.root.findall('ros2_control')
+        for joint in control.findall('joint')
+        if joint.find('command_interface') is not None
+    ]
+    known = [
+        name
+        for name in dict.fromkeys(driven)
+        if name in description.actuated or _value(name, description) is not None
+    ]
+    return known if len(known) > len(description.actuated) else description.actuated
+
+
+def _value(name: str, description: Description) -> tuple[Joint, DOF] | None:
+    """Return the joint and axis of a value called NAME, or NAME.EZ where there are several."""
+    joint = description.joints.get(name)
+    if joint is not None:
+        return (joint, joint.dof[0]) if len(joint.dof) == 1 else None
+    base, _, axis = name.rpartition('.')
+    joint = description.joints.get(base)
+    for dof in [] if joint is None else joint.dof:
+        if joint is not None and dof.name == axis:
+            return joint, dof
+    return None

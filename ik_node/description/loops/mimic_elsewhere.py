@@ -1,0 +1,118 @@
+"""
+Mimic rules outside of <mimic>: for simulators that do not look at that.
+
+::
+
+    <gazebo><plugin name="..." filename="libroboticsgroup_gazebo_mimic_joint_plugin.so">
+      <joint>leader</joint> <mimicJoint>follower</mimicJoint>
+      <multiplier>1</multiplier> <offset>0</offset>
+    </plugin></gazebo>
+
+    <ros2_control name="..." type="system"><joint name="follower">
+      <param name="mimic">leader</param> <param name="multiplier">1</param>
+    </joint></ros2_control>
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from xml.etree.ElementTree import Element
+
+from ik_node.description.description import Description
+from ik_node.description.loop import CouplingRule, LoopSet
+from ik_node.description.xml_document import XmlDocument
+
+
+def read_mimic_elsewhere(document: XmlDocument, description: Description) -> LoopSet:
+    """
+    Read plugins of Gazebo and parameters of ros2_control that make a joint follow another.
+
+    What URDF's own <mimic> says comes first. A plugin that closes loops is named in a note.
+
+    Raises
+    ------
+    DescriptionError
+        If a multiplier or an offset is not a number.
+
+    """
+    found = LoopSet(document.source)
+    following = {
+        joint.name: {each.master.name for each in joint.couplings.values()}
+        for joint in description.joint_order
+        if joint.couplings
+    }
+    for loop_set in description.loops:
+        for rule in loop_set.couplings:
+            following.setdefault(rule.joint, set()).add(rule.master)
+    for rule in (*_of_plugins(document, description), *_of_parameters(document)):
+        reason = _why_not(rule, description, following)
+        if reason is None:
+            found.couplings.append(rule)
+            following[rule.joint] = {rule.master}
+        elif reason:
+            description.notes.append(f'the mimic rule of {rule.joint!r} is not read: {reason}')
+    if found.couplings:
+        found.dialect = 'mimic rules for simulators'
+    return found
+
+
+def _of_plugins(document: XmlDocument, description: Description) -> Iterator[CouplingRule]:
+    for plugin in document.root.iter('plugin'):
+        if plugin.find('mimicJoint') is not None:
+            leader = (plugin.findtext('joint') or '').strip()
+            follower = (plugin.findtext('mimicJoint') or '').strip()
+            multiplier = document.text_numbers(plugin.find('multiplier'), (1.0,))
+            offset = document.text_numbers(plugin.find('offset'), (0.0,))
+            yield CouplingRule(follower, leader, offset + multiplier, document.line(plugin))
+        elif 'closed_loop' in plugin.get('filename', ''):
+            description.notes.append(
+                f'gazebo plugin {plugin.get("filename")!r} closes a loop and is not read; say it '
+                'with <loop_joint> or a closures file'
+            )
+
+
+def _of_parameters(document: XmlDocument) -> Iterator[CouplingRule]:
+    for joint in document.root.findall('ros2_control/joint'):
+        given: dict[str, Element] = {
+            parameter.get('name', ''): parameter for parameter in joint.findall('param')
+        }
+        if 'mimic' not in given:
+            continue
+        leader = (given['mimic'].text or '').strip()
+        multiplier = document.text_numbers(given.get('multiplier'), (1.0,))
+        offset = document.text_numbers(given.get('offset'), (0.0,))
+        line = document.line(joint)
+        yield CouplingRule(joint.get('name', ''), leader, offset + multiplier, line)
+
+
+def _why_not(
+    rule: CouplingRule, description: Description, following: dict[str, set[str]]
+) -> str | None:
+    """Return None if a rule can be used, '' if it is known already, else what is against it."""
+    if rule.master in following.get(rule.joint, ()) or rule.joint in following.get(
+        rule.master, ()
+    ):
+        return ''
+    if rule.joint in following:
+        return 'that joint follows another already'
+    for name in (rule.master, rule.joint):
+        joint = description.joints.get(name)
+        if joint is None or len(joint.dof) != 1:
+            return f'there is no joint {name!r} of one DoF'
+    if _leads(rule.joint, rule.master, following):
+        return f'{rule.master!r} follows that joint'
+    return None
+
+
+def _leads(leader: str, follower: str, following: dict[str, set[str]]) -> bool:
+    """Say whether a joint follows another through others, or is it."""
+    seen: set[str] = set()
+    queue = [follower]
+    while queue:
+        name = queue.pop()
+        if name == leader:
+            return True
+        if name not in seen:
+            seen.add(name)
+            queue += following.get(name, ())
+    return False

@@ -1,0 +1,238 @@
+# flake8: noqa: E203
+"""<attach>: models in files of their own, put in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import degrees
+from xml.etree.ElementTree import Element
+
+from ik_node.description.mjcf.document import MjcfDocument
+from ik_node.description.mjcf.names import listed
+from ik_node.description.mjcf.parts import Mjcf, MjcfBody, MjcfFollow, MjcfJoint, MjcfTie
+from ik_node.description.mjcf.settings import Settings
+from ik_node.description.unknown_name import unknown
+from ik_node.errors import UnsupportedElementError
+from ik_node.model.rotation import quat_conjugate, quat_multiply
+import numpy as np
+from numpy.typing import ArrayLike
+
+# Reads a document; the reader of whole models, which itself needs this module.
+Reader = Callable[[MjcfDocument, list[str]], Mjcf]
+REFERENCES = ('body1', 'body2', 'site1', 'site2', 'joint1', 'joint2', 'joint', 'jointinparent')
+
+
+def expand_attaches(
+    document: MjcfDocument, settings: Settings, read: Reader, notes: list[str]
+) -> None:
+    """
+    Replace every <attach> by the bodies of the model it names.
+
+    The other file is read with its own settings and classes. What is put in has every value
+    written out, its names begin with the prefix, and of its equalities and motors those come
+    along that are between what is attached.
+
+    Raises
+    ------
+    DescriptionError
+        If there is no such model or body, or the other file cannot be used.
+
+    """
+    models = {
+        each.get('name') or '': each
+        for section in document.sections('asset')
+        for each in section.findall('model')
+    }
+    for section in document.sections('worldbody'):
+        for parent in list(section.iter()):
+            for place, child in reversed(list(enumerate(parent))):
+                if child.tag == 'attach':
+                    made = _attach(document, settings, child, models, read, notes)
+                    parent[place : place + 1] = made
+    document.check_depth()
+
+
+def _attach(
+    document: MjcfDocument,
+    settings: Settings,
+    element: Element,
+    models: dict[str, Element],
+    read: Reader,
+    notes: list[str],
+) -> list[Element]:
+    """Return what stands in the place of an <attach>."""
+    name, prefix = element.get('model'), element.get('prefix', '')
+    if name is None:
+        raise document.error(
+            element,
+            'a part of the model itself is attached once more, which is not read; save the whole '
+            'robot from MuJoCo, mj_saveLastXML, and read that',
+            UnsupportedElementError,
+        )
+    inner, asset = None, models.get(name)
+    if asset is None:  # a model that has no name there is called as in its own file
+        for nameless in (models[''],) if '' in models else ():
+            inner = document.attached(nameless)
+            asset = nameless if inner.root.get('model') == name else None
+    if asset is None:
+        known = [each for each in models if each]
+        raise document.error(element, unknown('model', name, known))
+    inner = inner or document.attached(asset)
+    _select(document, element, inner)
+    said: list[str] = []
+    model = read(inner, said)
+    notes += [f'attached {name!r}: {note}' for note in said]
+    document.spend(element, len(model.bodies) + len(model.joints) + len(model.equalities))
+    writer = _Writer(document, element, prefix, settings)
+    ties = [each for each in model.equalities if isinstance(each, MjcfTie)]
+    for index in {index for tie in ties for index in tie.bodies}:
+        model.bodies[index].is_named = True  # as an equality names it
+    to_world = [tie for tie in ties if 0 in tie.bodies]
+    if to_world:
+        notes.append(
+            f'attached {name!r}: equalities with its world are not read: '
+            f'{listed([tie.name for tie in to_world])}'
+        )
+    kept = [each for each in model.equalities if not any(each is tie for tie in to_world)]
+    writer.add_section('equality', [writer.equality(each, model) for each in kept])
+    writer.add_section(
+        'actuator', [writer.make('motor', {'joint': prefix + each}) for each in model.actuated]
+    )
+    return writer.bodies(model)
+
+
+def _select(document: MjcfDocument, element: Element, inner: MjcfDocument) -> None:
+    """Leave of a model only the body or frame that is asked for, and what refers to it alone."""
+    tag = 'body' if element.get('body') is not None else 'frame'
+    name = element.get(tag)
+    if name is None or (tag, name) == ('body', 'world'):
+        return
+    worlds = inner.sections('worldbody')
+    found, childclass = None, None
+    for world in worlds:
+        found, childclass = _find(world, tag, name, None)
+        if found is not None:
+            break
+    if found is None:
+        raise document.error(element, f'there is no {tag} {name!r} in {inner.source!r}')
+    if childclass is not None and not found.get('childclass'):
+        found.set('childclass', childclass)
+    worlds[0][:] = [found]
+    for world in worlds[1:]:
+        world[:] = []
+    names = {each.get('name') for each in found.iter()}
+    for section in (*inner.sections('equality'), *inner.sections('actuator')):
+        section[:] = [
+            each
+            for each in section
+            if all(each.get(key) in names for key in REFERENCES if each.get(key))
+        ]
+
+
+def _find(
+    element: Element, tag: str, name: str, childclass: str | None
+) -> tuple[Element | None, str | None]:
+    """Return the element of a name and the class that its surroundings say."""
+    for child in element:
+        if child.tag == tag and child.get('name') == name:
+            return child, childclass
+        found = _find(child, tag, name, child.get('childclass') or childclass)
+        if found[0] is not None:
+            return found
+    return None, None
+
+
+class _Writer:
+    """Writes what was read of one model as elements of another."""
+
+    def __init__(
+        self, document: MjcfDocument, element: Element, prefix: str, settings: Settings
+    ) -> None:
+        self._document = document
+        self._element = element
+        self._prefix = prefix
+        self._settings = settings
+
+    def make(self, tag: str, attributes: dict[str, str]) -> Element:
+        return self._document.stand_in(self._element, tag, attributes)
+
+    def add_section(self, tag: str, elements: list[Element]) -> None:
+        section = self.make(tag, {})
+        section.extend(elements)
+        self._document.root.append(section)
+
+    def bodies(self, model: Mjcf) -> list[Element]:
+        """Return the elements of the world's children, the sites of the world first."""
+        made = [self._body(body) for body in model.bodies]
+        for body, element in zip(model.bodies[1:], made[1:], strict=True):
+            made[body.parent].append(element)
+        return list(made[0])
+
+    def _body(self, body: MjcfBody) -> Element:
+        pose = {'pos': _text(body.position), 'quat': _wxyz(body.quat_xyzw)}
+        made = self.make('body', {**self._named(body), **pose})
+        if body.mocap:
+            made.set('mocap', 'true')
+        if body.mass > 0.0:
+            values = {'mass': repr(body.mass), 'pos': _text(body.centre_of_mass)}
+            made.append(self.make('inertial', values))
+        made.extend(self._joint(joint) for joint in body.joints)
+        for site in body.sites:
+            pose = {'pos': _text(site.position), 'quat': _wxyz(site.quat_xyzw)}
+            made.append(self.make('site', {'name': self._prefix + site.name, **pose}))
+        return made
+
+    def _joint(self, joint: MjcfJoint) -> Element:
+        if joint.kind == 'free':
+            return self.make('freejoint', self._named(joint))
+        in_degrees = self._settings.degree and joint.kind == 'hinge'
+        numbers = [
+            degrees(each) if in_degrees else each for each in (joint.ref, joint.lower, joint.upper)
+        ]
+        limited = bool(np.isfinite(numbers).all())
+        return self.make(
+            'joint',
+            {
+                **self._named(joint),
+                'type': joint.kind,
+                'pos': _text(joint.position),
+                'axis': _text(joint.axis),
+                'ref': repr(float(numbers[0])),
+                'limited': str(limited).lower(),
+                'range': _text(numbers[1:]) if limited else '0 0',
+            },
+        )
+
+    def equality(self, equality: MjcfTie | MjcfFollow, model: Mjcf) -> Element:
+        active = {'active': str(equality.enabled).lower()}
+        if isinstance(equality, MjcfFollow):
+            attributes = {'joint1': self._prefix + equality.joint, **active}
+            if equality.master is not None:
+                attributes['joint2'] = self._prefix + equality.master
+            return self.make('joint', {**attributes, 'polycoef': _text(equality.coefficients)})
+        names = [self._prefix + model.bodies[index].name for index in equality.bodies]
+        first, second = equality.quats_xyzw
+        turn = quat_multiply(first, quat_conjugate(second))
+        return self.make(
+            'weld',
+            {
+                'name': self._prefix + equality.name,
+                'body1': names[0],
+                'body2': names[1],
+                'anchor': _text(equality.positions[1]),
+                'relpose': f'{_text(equality.positions[0])} {_wxyz(turn)}',
+                'torquescale': '1' if equality.kind == 'weld' else '0',
+                **active,
+            },
+        )
+
+    def _named(self, part: MjcfBody | MjcfJoint) -> dict[str, str]:
+        return {'name': self._prefix + part.name} if part.is_named else {}
+
+
+def _text(numbers: ArrayLike) -> str:
+    return ' '.join(repr(float(number)) for number in np.ravel(numbers))
+
+
+def _wxyz(quat_xyzw: ArrayLike) -> str:
+    return _text(np.roll(quat_xyzw, 1))

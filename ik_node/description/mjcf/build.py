@@ -1,0 +1,213 @@
+"""An MJCF, in numbers, to a model graph."""
+
+from __future__ import annotations
+
+from math import comb
+
+from ik_node.description.description import Description
+from ik_node.description.joint_part import JointPart
+from ik_node.description.loop import CouplingRule, Loop, LoopFrame, LoopSet
+from ik_node.description.mjcf.bodies import compose, Pose
+from ik_node.description.mjcf.names import listed, Names
+from ik_node.description.mjcf.parts import Mjcf, MjcfBody, MjcfFollow, MjcfJoint, MjcfTie
+from ik_node.description.plant import plant
+from ik_node.model.link import Link
+from ik_node.model.rotation import quat_identity
+import numpy as np
+
+TYPES = {'ball': 'spherical', 'free': 'floating', 'slide': 'prismatic'}
+
+
+def build(model: Mjcf, description: Description) -> None:
+    """
+    Fill a description with links, joints, masses, loops and motors.
+
+    Joint values are MuJoCo's own: at its `ref` a joint is as written. Of a free joint X Y Z are
+    the first three numbers of its qpos; EX EY EZ turn the body away from how it is written, about
+    the world's axes. Of a ball joint EX EY EZ are the Euler angles of its quaternion.
+    """
+    links = Names(body.name for body in model.bodies)
+    joints = Names(joint.name for joint in model.joints)
+    parts: list[JointPart] = []
+    for body in model.bodies:
+        if body is not model.bodies[0]:
+            _add_body(body, model.bodies[body.parent].name, parts, links, joints, description)
+        link = description.links[body.name] = Link(body.name)
+        link.mass, link.centre_of_mass = body.mass, np.array(body.centre_of_mass)
+        for site in body.sites:
+            name = links.unique(site.name if links.is_free(site.name) else f'{site.name}_site')
+            if name != site.name:
+                description.notes.append(
+                    f'the name of site {site.name!r} is taken; it is {name!r}'
+                )
+            description.links[name] = Link(name)
+            part = JointPart(joints.unique(f'{name}_fixed'), 'fixed', body.name, name)
+            part.position, part.quat_xyzw = site.position, site.quat_xyzw
+            parts.append(part)
+    plant(description, parts)
+    _start(model, description)
+    description.loops.append(_loops(model, description))
+    description.actuated = list(model.actuated)
+
+
+def _add_body(
+    body: MjcfBody,
+    parent: str,
+    parts: list[JointPart],
+    links: Names,
+    joints: Names,
+    description: Description,
+) -> None:
+    """Append a body's joints, one under another, with links without mass between them."""
+    pose: Pose = (body.position, body.quat_xyzw)
+    if not body.joints:
+        part = JointPart(joints.unique(f'{body.name}_fixed'), 'fixed', parent, body.name)
+        part.position, part.quat_xyzw = pose
+        parts.append(part)
+        if body.mocap:
+            description.notes.append(
+                f'body {body.name!r} is a mocap body, which programs move; it stands still'
+            )
+    for joint in body.joints:
+        is_last = joint is body.joints[-1]
+        child = body.name if is_last else links.unique(f'{body.name}__{joint.name}')
+        if not is_last:
+            description.links[child] = Link(child)
+        parts.append(_part(joint, parent, child, pose))
+        parent, pose = child, (np.zeros(3), quat_identity())
+
+
+def _part(joint: MjcfJoint, parent: str, child: str, pose: Pose) -> JointPart:
+    """Return a joint between two links; `pose` is the body's before it moves."""
+    limited = np.isfinite((joint.lower, joint.upper)).any()
+    hinge = 'revolute' if limited else 'continuous'
+    part = JointPart(joint.name, TYPES.get(joint.kind, hinge), parent, child)
+    if joint.kind == 'free':
+        part.child_quat_xyzw = pose[1]
+        return part
+    back = quat_identity()
+    if joint.kind == 'hinge' and joint.ref:
+        back = np.append(-np.sin(0.5 * joint.ref) * joint.axis, np.cos(0.5 * joint.ref))
+    place = joint.position
+    if joint.kind == 'slide':
+        place = joint.position - joint.ref * joint.axis
+    part.position, part.quat_xyzw = compose(pose, (place, back))
+    part.child_position = -joint.position
+    part.axis, part.lower, part.upper = joint.axis, joint.lower, joint.upper
+    return part
+
+
+def _start(model: Mjcf, description: Description) -> None:
+    """Set the values at which the model is as written, and say what values of many DoF are."""
+    kinds: dict[str, list[str]] = {'free': [], 'ball': []}
+    for body in model.bodies:
+        for joint in body.joints:
+            if joint.kind == 'free':
+                description.joints[joint.name].set_dof_values(*body.position, 0.0, 0.0, 0.0)
+            elif joint.kind != 'ball' and joint.ref:
+                description.joints[joint.name].set_dof_values(joint.ref)
+            if joint.kind in kinds:
+                kinds[joint.kind].append(joint.name)
+    if kinds['free']:
+        description.notes.append(
+            f'free joint {listed(kinds["free"])}: X Y Z are the first three numbers of qpos; EX '
+            "EY EZ (Rz Ry Rx) turn the body away from how it is written, about the world's axes"
+        )
+    if kinds['ball']:
+        description.notes.append(
+            f'ball joint {listed(kinds["ball"])}: EX EY EZ are the Euler angles (Rz Ry Rx) of qpos'
+        )
+
+
+def _loops(model: Mjcf, description: Description) -> LoopSet:
+    loops = LoopSet(description.source, 'equality')
+    follows: list[MjcfFollow] = []
+    for each in model.equalities:
+        if isinstance(each, MjcfTie):
+            _add_tie(each, model, loops, description)
+        elif each.enabled:
+            follows.append(each)
+        else:
+            description.notes.append(
+                f'the equality of joint {each.joint!r} is off; it is not read'
+            )
+    loops.couplings = _couplings(follows, model, description)
+    if not loops.loops and not loops.couplings:
+        loops.dialect = ''
+    return loops
+
+
+def _add_tie(tie: MjcfTie, model: Mjcf, loops: LoopSet, description: Description) -> None:
+    bodies = [model.bodies[index] for index in tie.bodies]
+    if bodies[0] is bodies[1]:
+        description.notes.append(f'equality {tie.name!r} ties body {bodies[0].name!r} to itself')
+        return
+    frames = [
+        LoopFrame(body.name, np.array(position), np.array(quat))
+        for body, position, quat in zip(bodies, tie.positions, tie.quats_xyzw, strict=True)
+    ]
+    loop = Loop(tie.name, frames[0], frames[1], tie.kind, enabled=tie.enabled, line=tie.line)
+    for body in bodies:
+        if body.mocap and loop.enabled:
+            loop.enabled = False
+            description.notes.append(
+                f'equality {tie.name!r} drags the robot with the mocap body {body.name!r}; it is '
+                'a closure that is off'
+            )
+    loops.loops.append(loop)
+
+
+def _couplings(
+    follows: list[MjcfFollow], model: Mjcf, description: Description
+) -> list[CouplingRule]:
+    """Return rules of which each joint has one at most and none goes round in a circle."""
+    joints = {joint.name: joint for joint in model.joints}
+    masters: dict[str, str] = {}
+    rules: list[CouplingRule] = []
+    for each in follows:
+        joint = joints[each.joint]
+        if each.master is None:
+            stays = joint.ref + each.coefficients[0]
+            moved = description.joints[joint.name]
+            moved.set_limits(moved.dof[0], stays, stays)
+            description.notes.append(f'joint {joint.name!r} is held at {stays:g} by an equality')
+            continue
+        name, master, numbers = each.joint, each.master, each.coefficients
+        reference = (joint.ref, joints[master].ref)
+        if name in masters and master not in masters and _is_line(numbers):
+            name, master = master, name  # the same line, read from the other end
+            numbers = [-numbers[0] / numbers[1], 1.0 / numbers[1]]
+            reference = reference[::-1]
+        if name in masters or _leads_to(master, name, masters):
+            description.notes.append(
+                f'the equality of joints {each.joint!r} and {each.master!r} is not used: others '
+                f'say already what {name!r} follows'
+            )
+            continue
+        masters[name] = master
+        rules.append(CouplingRule(name, master, _shifted(numbers, *reference), each.line))
+    return rules
+
+
+def _is_line(numbers: list[float]) -> bool:
+    return abs(numbers[1]) > 1e-9 and not any(numbers[2:])
+
+
+def _leads_to(start: str, wanted: str, masters: dict[str, str]) -> bool:
+    """Say whether one joint is, or follows directly or not, another."""
+    name: str | None = start
+    while name is not None and name != wanted:
+        name = masters.get(name)
+    return name == wanted
+
+
+def _shifted(numbers: list[float], ref: float, master_ref: float) -> list[float]:
+    """Return c of q = sum c_i x**i for q - ref = sum a_i (x - master_ref)**i."""
+    found = [0.0] * len(numbers)
+    for power, number in enumerate(numbers):
+        for i in range(power + 1):
+            found[i] += number * comb(power, i) * (-master_ref) ** (power - i)
+    found[0] += ref
+    while len(found) > 2 and found[-1] == 0.0:
+        found.pop()
+    return found

@@ -1,0 +1,98 @@
+"""The default classes of an MJCF."""
+
+from __future__ import annotations
+
+from xml.etree.ElementTree import Element
+
+from ik_node.description.mjcf.document import MjcfDocument
+from ik_node.description.unknown_name import unknown
+
+MAIN = 'main'
+ROTATIONS = ('quat', 'axisangle', 'xyaxes', 'zaxis', 'euler')
+TAGS = ('joint', 'site', 'geom', 'equality')
+# A connect, weld or joint equality takes the class's <equality>.
+ALIASES = {'connect': 'equality', 'weld': 'equality'}
+
+Attributes = dict[str, str]
+
+
+class Defaults:
+    """
+    What elements are filled up with.
+
+    A class starts as a copy of the one it stands in, as that is when the class begins.
+
+    Parameters
+    ----------
+    document : MjcfDocument
+    notes : list of str
+        What is odd is appended.
+
+    Raises
+    ------
+    DescriptionError
+        If a class has no name, or a name comes twice.
+
+    """
+
+    def __init__(self, document: MjcfDocument, notes: list[str]) -> None:
+        self._document = document
+        self._classes: dict[str, dict[str, Attributes]] = {MAIN: {tag: {} for tag in TAGS}}
+        for element in document.sections('default'):
+            name = element.get('class') or MAIN
+            if name != MAIN:  # as before MuJoCo 3
+                notes.append(f'the outermost <default> is named {name!r}, which MuJoCo refuses')
+                if self._classes.setdefault(name, self._classes[MAIN]) is not self._classes[MAIN]:
+                    raise document.error(element, f'the class {name!r} is declared twice')
+            self._fill(element, MAIN)
+
+    def fill_up(self, element: Element, childclass: str | None, tag: str | None = None) -> Element:
+        """
+        Return an element with every attribute it has from its class.
+
+        Parameters
+        ----------
+        element : Element
+            Is not changed.
+        childclass : str or None
+            The class that its surroundings say, for one without a class of its own.
+        tag : str, optional
+            As what it is looked up; None = as its own tag.
+
+        Raises
+        ------
+        DescriptionError
+            If there is no such class.
+
+        """
+        name = element.get('class') or childclass or MAIN
+        self.check(element, name)
+        attributes = self._classes[name][tag or ALIASES.get(element.tag, element.tag)]
+        if not attributes:
+            return element
+        filled = _over(attributes, element.attrib)
+        return self._document.stand_in(element, element.tag, filled)
+
+    def check(self, element: Element, name: str) -> None:
+        """Refuse the name of a class that is not declared."""
+        if name not in self._classes:
+            raise self._document.error(element, unknown('class', name, list(self._classes)))
+
+    def _fill(self, element: Element, name: str) -> None:
+        attributes = self._classes[name]
+        for child in element:
+            if child.tag in attributes:
+                attributes[child.tag] = _over(attributes[child.tag], child.attrib)
+        for child in element.findall('default'):
+            inner = self._document.attribute(child, 'class')
+            if inner in self._classes:
+                raise self._document.error(child, f'the class {inner!r} is declared twice')
+            self._classes[inner] = {tag: dict(found) for tag, found in attributes.items()}
+            self._fill(child, inner)
+
+
+def _over(attributes: Attributes, own: Attributes) -> Attributes:
+    """Return attributes with others over them; any rotation takes the place of any other."""
+    if any(name in own for name in ROTATIONS):
+        attributes = {key: text for key, text in attributes.items() if key not in ROTATIONS}
+    return {**attributes, **own}

@@ -1,0 +1,182 @@
+# flake8: noqa: E203
+"""What an MJCF's <equality> says, its own reading."""
+
+from __future__ import annotations
+
+from xml.etree.ElementTree import Element
+
+from ik_node.description.mjcf.bodies import BodyReader, compose, Pose
+from ik_node.description.mjcf.defaults import Defaults
+from ik_node.description.mjcf.document import MjcfDocument
+from ik_node.description.mjcf.names import Names
+from ik_node.description.mjcf.orientation import SMALLEST
+from ik_node.description.mjcf.parts import MjcfFollow, MjcfTie
+from ik_node.description.unknown_name import unknown
+from ik_node.errors import UnsupportedElementError
+from ik_node.model.rotation import quat_conjugate, quat_identity, quat_to_matrix, unit
+import numpy as np
+
+SOFT = ('flex', 'flexvert', 'flexstrain')
+
+
+class EqualityReader:
+    """
+    Reads connect, weld and joint; what it does not read, it takes out of the document.
+
+    Parameters
+    ----------
+    document : MjcfDocument
+    reader : BodyReader
+        Has read the bodies.
+    defaults : Defaults
+    notes : list of str
+        What is left out is appended.
+
+    Attributes
+    ----------
+    found : list of MjcfTie or MjcfFollow
+        In the file's order.
+
+    """
+
+    def __init__(
+        self, document: MjcfDocument, reader: BodyReader, defaults: Defaults, notes: list[str]
+    ) -> None:
+        self._document = document
+        self._notes = notes
+        self._soft = reader.soft
+        self._bodies = {body.name: index for index, body in enumerate(reader.bodies)}
+        self._joints = {joint.name: joint for body in reader.bodies for joint in body.joints}
+        self._sites = {
+            site.name: (index, (site.position, site.quat_xyzw))
+            for index, body in enumerate(reader.bodies)
+            for site in body.sites
+        }
+        self._poses: list[Pose] = []
+        for index, body in enumerate(reader.bodies):
+            pose = (body.position, body.quat_xyzw)
+            self._poses.append(compose(self._poses[body.parent], pose) if index else pose)
+        self.found: list[MjcfTie | MjcfFollow] = []
+        sections = document.sections('equality')
+        elements = [each for section in sections for each in section]
+        self._names = Names()
+        declared = [each.get('name', '') for each in elements]
+        for name in filter(None, declared):
+            if self._names.unique(name) != name:
+                element = elements[len(declared) - 1 - declared[::-1].index(name)]
+                raise document.error(element, 'an equality of that name is declared already')
+        for section in sections:
+            section[:] = [
+                each for each in section if self._read(defaults.fill_up(each, None, 'equality'))
+            ]
+
+    def _read(self, element: Element) -> bool:
+        """Read one and say whether it is used."""
+        kind = element.tag
+        if kind == 'joint':
+            found: MjcfTie | MjcfFollow | None = self._follow(element)
+        elif kind in ('connect', 'weld'):
+            found = self._tie(element)
+        elif kind == 'tendon' or kind in SOFT:
+            found = None
+            self._notes.append(
+                f'<equality>: <{kind}> on line {self._document.line(element)} ties tendons or '
+                'soft objects, which are not read'
+            )
+        else:
+            raise self._document.error(
+                element,
+                'not an equality that is read; allowed: connect weld joint',
+                UnsupportedElementError,
+            )
+        if found is not None:
+            self.found.append(found)
+        return found is not None
+
+    def _follow(self, element: Element) -> MjcfFollow | None:
+        names = [self._document.attribute(element, 'joint1')]
+        if element.get('joint2'):
+            names.append(element.attrib['joint2'])
+        for name in names:
+            if name not in self._joints:
+                if self._is_soft(element):
+                    return None
+                message = unknown('joint', name, list(self._joints))
+                raise self._document.error(element, message)
+            if self._joints[name].kind not in ('hinge', 'slide'):
+                raise self._document.error(
+                    element, f'the joint {name!r} is neither a hinge nor a slide'
+                )
+        given = self._document.some_numbers(element, 'polycoef', 5)
+        coefficients = given + [0.0, 1.0, 0.0, 0.0, 0.0][len(given) :]
+        master = names[1] if len(names) > 1 else None
+        return MjcfFollow(
+            names[0], master, coefficients, self._is_active(element), self._document.line(element)
+        )
+
+    def _tie(self, element: Element) -> MjcfTie | None:
+        kind, document = element.tag, self._document
+        by_sites = element.get('site1') is not None or element.get('site2') is not None
+        by_bodies = element.get('body1') is not None or element.get('body2') is not None
+        if by_sites == by_bodies:
+            message = 'expected body1="..." and, as needed, body2, or else site1 and site2'
+            raise document.error(element, message)
+        ends = ('site1', 'site2') if by_sites else ('body1', 'body2')
+        names = [document.attribute(element, ends[0])]
+        names.append(document.attribute(element, ends[1]) if by_sites else '')
+        names[1] = names[1] or element.get(ends[1]) or 'world'
+        known = list(self._sites if by_sites else self._bodies)
+        for name in names:
+            if name not in known:
+                if self._is_soft(element):
+                    return None
+                raise document.error(element, unknown(ends[0][:4], name, known))
+        torque = document.numbers(element, 'torquescale', (1.0,))[0]
+        if by_sites:
+            (first, pose1), (second, pose2) = (self._sites[name] for name in names)
+        else:
+            first, second = (self._bodies[name] for name in names)
+            pose1, pose2 = self._frames(element, first, second)
+        wanted = element.get('name') or f'{names[0]}_{names[1]}_{kind}'
+        tie = MjcfTie(
+            element.get('name') or self._names.unique(wanted),
+            'weld' if kind == 'weld' and torque != 0.0 else 'point',
+            (first, second),
+            [pose1[0], pose2[0]],
+            [pose1[1], pose2[1]],
+            self._is_active(element),
+            document.line(element),
+        )
+        return tie
+
+    def _frames(self, element: Element, first: int, second: int) -> tuple[Pose, Pose]:
+        """Return the frames in two bodies that coincide where the model is as written."""
+        document, here, there = self._document, self._poses[first], self._poses[second]
+        if element.tag == 'connect':
+            document.attribute(element, 'anchor')
+            anchor = np.array(document.numbers(element, 'anchor', (0.0, 0.0, 0.0)))
+            point = here[0] + quat_to_matrix(here[1]) @ anchor
+            back = quat_to_matrix(there[1]).T @ (point - there[0])
+            return (anchor, quat_identity()), (back, quat_identity())
+        anchor = np.array(document.numbers(element, 'anchor', (0.0, 0.0, 0.0)))
+        x, y, z, qw, qx, qy, qz = document.numbers(element, 'relpose', (0.0,) * 7)
+        if max(map(abs, (qw, qx, qy, qz))) > SMALLEST:
+            return (np.array((x, y, z)), unit((qx, qy, qz, qw))), (anchor, quat_identity())
+        inverse = quat_conjugate(here[1])
+        back = quat_to_matrix(inverse) @ (there[0] - here[0])
+        return compose((back, inverse), (quat_to_matrix(there[1]) @ anchor, there[1])), (
+            anchor,
+            quat_identity(),
+        )
+
+    def _is_active(self, element: Element) -> bool:
+        return self._document.is_true(element, 'active', 'true')
+
+    def _is_soft(self, element: Element) -> bool:
+        """Say whether a name may be that of a soft object, and note that it is left out."""
+        if self._soft:
+            self._notes.append(
+                f'<equality>: <{element.tag}> on line {self._document.line(element)} names what '
+                'may be part of a soft object; it is not read'
+            )
+        return self._soft

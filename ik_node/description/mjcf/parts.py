@@ -1,0 +1,158 @@
+"""What an MJCF says about kinematics, in numbers: angles in [rad], frames resolved, no classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ik_node.model.rotation import quat_identity
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass
+class MjcfJoint:
+    """
+    One of a body's joints.
+
+    Attributes
+    ----------
+    name, kind : str
+        The kind is hinge, slide, ball or free.
+    position, axis : ndarray, shape (3,)
+        In the body's frame; the axis is a unit vector.
+    ref : float
+        [rad] or [m]: the value at which the body is as written.
+    lower, upper : float
+        [rad] or [m]; infinite = none.
+    is_named : bool
+        Whether the name is in the file.
+
+    """
+
+    name: str
+    kind: str
+    position: Array = field(default_factory=lambda: np.zeros(3))
+    axis: Array = field(default_factory=lambda: np.array((0.0, 0.0, 1.0)))
+    ref: float = 0.0
+    lower: float = -np.inf
+    upper: float = np.inf
+    is_named: bool = True
+
+
+@dataclass
+class MjcfSite:
+    """A named frame in a body: its position [m] and orientation there."""
+
+    name: str
+    position: Array
+    quat_xyzw: Array
+
+
+@dataclass
+class MjcfBody:
+    """
+    A body; the first one is the world.
+
+    Attributes
+    ----------
+    name : str
+    parent : int
+        Its place in the list of bodies; the world's own is 0.
+    position, quat_xyzw : ndarray
+        As written, in the parent's frame.
+    mass : float
+        [kg]; nan = not known.
+    centre_of_mass : ndarray, shape (3,)
+    is_named : bool
+        Whether the name is in the file.
+
+    """
+
+    name: str
+    parent: int = 0
+    position: Array = field(default_factory=lambda: np.zeros(3))
+    quat_xyzw: Array = field(default_factory=quat_identity)
+    joints: list[MjcfJoint] = field(default_factory=list)
+    sites: list[MjcfSite] = field(default_factory=list)
+    mocap: bool = False
+    mass: float = 0.0
+    centre_of_mass: Array = field(default_factory=lambda: np.zeros(3))
+    is_named: bool = True
+
+
+@dataclass
+class MjcfTie:
+    """
+    A connect or weld: two frames, each in a body, that coincide.
+
+    Attributes
+    ----------
+    name, kind : str
+        The kind is weld, or point: origins only.
+    bodies : tuple of int
+        Places in the list of bodies.
+    positions, quats_xyzw : list of ndarray
+        One a body.
+    enabled : bool
+    line : int or None
+
+    """
+
+    name: str
+    kind: str
+    bodies: tuple[int, int]
+    positions: list[Array]
+    quats_xyzw: list[Array]
+    enabled: bool = True
+    line: int | None = None
+
+
+@dataclass
+class MjcfFollow:
+    """
+    A joint equality: q - ref = sum over i of c_i (q_master - ref_master)**i.
+
+    Attributes
+    ----------
+    joint : str
+    master : str or None
+        None: the joint stays at ref + c_0.
+    coefficients : list of float
+    enabled : bool
+    line : int or None
+
+    """
+
+    joint: str
+    master: str | None
+    coefficients: list[float]
+    enabled: bool = True
+    line: int | None = None
+
+
+@dataclass
+class Mjcf:
+    """
+    The whole of it.
+
+    Attributes
+    ----------
+    bodies : list of MjcfBody
+        Parents before children, depth first, as MuJoCo counts them.
+    equalities : list of MjcfTie or MjcfFollow
+        In the file's order.
+    actuated : list of str
+        Joints with an actuator.
+
+    """
+
+    bodies: list[MjcfBody]
+    equalities: list[MjcfTie | MjcfFollow] = field(default_factory=list)
+    actuated: list[str] = field(default_factory=list)
+
+    @property
+    def joints(self) -> list[MjcfJoint]:
+        """Return the joints of all bodies, in order."""
+        return [joint for body in self.bodies for joint in body.joints]

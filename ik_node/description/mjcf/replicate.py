@@ -1,0 +1,134 @@
+"""<replicate> written out, before anything else is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from xml.etree.ElementTree import Element
+
+from ik_node.description.mjcf.document import MjcfDocument
+from ik_node.description.mjcf.orientation import rotation
+from ik_node.description.mjcf.settings import Settings
+from ik_node.model.rotation import quat_to_matrix
+import numpy as np
+
+# Elements elsewhere that are replicated with what they refer to, and by which attributes.
+REFERENCES = {
+    'equality': ('body1', 'body2', 'site1', 'site2', 'joint1', 'joint2'),
+    'tendon': (),
+    'actuator': ('joint', 'jointinparent', 'tendon', 'site', 'refsite', 'cranksite', 'slidersite'),
+}
+KINDS = {'freejoint': 'joint', 'body1': 'body', 'body2': 'body', 'jointinparent': 'joint'}
+KINDS |= {'joint1': 'joint', 'joint2': 'joint', 'site1': 'site', 'site2': 'site'}
+KINDS |= dict.fromkeys(('refsite', 'cranksite', 'slidersite'), 'site')
+
+Names = set[tuple[str, str]]
+
+
+def expand_replicates(document: MjcfDocument, settings: Settings) -> None:
+    """
+    Replace every <replicate> by as many <frame> elements, the innermost first.
+
+    The replicas' names end in their number, and so do those of the equalities, tendons and
+    actuators that refer to them; one of those is kept per replica.
+
+    Raises
+    ------
+    DescriptionError
+        If a count is none, or there would be too much.
+
+    """
+    _Expander(document, settings).expand()
+
+
+class _Expander:
+    """Writes them out in one document."""
+
+    def __init__(self, document: MjcfDocument, settings: Settings) -> None:
+        self._document = document
+        self._settings = settings
+
+    def expand(self) -> None:
+        for section in self._document.sections('worldbody'):
+            self._below(section)
+
+    def _below(self, parent: Element) -> None:
+        children: list[Element] = []
+        for child in parent:
+            self._below(child)
+            children += self._frames(child) if child.tag == 'replicate' else [child]
+        parent[:] = children
+
+    def _frames(self, element: Element) -> list[Element]:
+        """Return what stands in the place of a <replicate>."""
+        document = self._document
+        count = document.numbers(element, 'count', (0.0,))[0]
+        if not (count >= 1.0 and count == int(count)):
+            raise document.error(element, f'count="{element.get("count")}": expected 1 or more')
+        names: Names = {
+            (KINDS.get(each.tag, each.tag), each.attrib['name'])
+            for each in element.iter()
+            if each is not element and each.get('name')
+        }
+        self._document.spend(element, count * sum(1 for _ in element.iter()))
+        width = len(str(int(count)))
+        suffixes = [element.get('sep', '') + str(i).zfill(width) for i in range(int(count))]
+        offset = np.array(document.numbers(element, 'offset', (0.0, 0.0, 0.0)))
+        euler = np.array(document.numbers(element, 'euler', (0.0, 0.0, 0.0)))
+        frames = []
+        position = np.zeros(3)
+        for i, suffix in enumerate(suffixes):
+            angles = (i * euler).tolist()  # not summed up: more exact
+            quat = rotation(document, element, 'euler', angles, self._settings)
+            frame = document.stand_in(
+                element,
+                'frame',
+                {
+                    'pos': ' '.join(map(repr, position.tolist())),
+                    'quat': ' '.join(map(repr, quat[[3, 0, 1, 2]].tolist())),
+                },
+            )
+            if element.get('childclass'):
+                frame.set('childclass', element.attrib['childclass'])
+            frame.extend(self._copy(child, suffix) for child in element)
+            frames.append(frame)
+            position = position + quat_to_matrix(quat) @ offset
+            if np.max(np.abs(position)) > 1e12:
+                raise document.error(element, 'its replicas reach beyond 1e12 m')
+        for tag, attributes in REFERENCES.items():
+            for section in document.sections(tag):
+                section[:] = [
+                    each
+                    for child in section
+                    for each in self._replicas(child, attributes, names, suffixes)
+                ]
+        return frames
+
+    def _copy(self, element: Element, suffix: str) -> Element:
+        made = self._document.stand_in(element, element.tag, dict(element.attrib))
+        if made.get('name'):
+            made.set('name', made.attrib['name'] + suffix)
+        made.extend(self._copy(child, suffix) for child in element)
+        return made
+
+    def _replicas(
+        self, element: Element, attributes: tuple[str, ...], names: Names, suffixes: list[str]
+    ) -> Iterator[Element]:
+        """Return an element itself, or one a replica that it refers to."""
+        refers = {
+            (KINDS.get(key, key), each.get(key, ''))
+            for each in element.iter()
+            for key in (attributes if each is element else ('joint', 'site'))
+        } & names
+        if not refers:
+            yield element
+            return
+        if element.get('name') and element.tag in ('fixed', 'spatial'):
+            names.add(('tendon', element.attrib['name']))
+        self._document.spend(element, len(suffixes) * (1 + len(element)))
+        for suffix in suffixes:
+            made = self._copy(element, suffix)
+            for each in made.iter():
+                for key in attributes if each is made else ('joint', 'site'):
+                    if (KINDS.get(key, key), each.get(key, '')) in refers:
+                        each.set(key, each.attrib[key] + suffix)
+            yield made

@@ -1,0 +1,167 @@
+"""Joints of an SDFormat file that follow others: mimic, screw, gearbox."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import tau
+from xml.etree.ElementTree import Element
+
+from ik_node.description.joint_part import JointPart
+from ik_node.description.loop import CouplingRule
+from ik_node.description.sdf.frame_graph import FrameGraph
+from ik_node.description.sdf.joint import SdfJoint
+from ik_node.description.unknown_name import unknown
+from ik_node.description.xml_document import MAX_NUMBER, XmlDocument
+import numpy as np
+from numpy.typing import NDArray
+
+PARALLEL = 1e-6
+
+
+def read_couplings(
+    document: XmlDocument, graph: FrameGraph, joints: dict[str, SdfJoint], notes: list[str]
+) -> list[CouplingRule]:
+    """
+    Return which joint values follow which; the joints on either side are marked as needed.
+
+    Raises
+    ------
+    DescriptionError
+        If one follows what is unknown or has no single value.
+
+    """
+    rules, hinges = [], _hinges(joints.values())
+    for joint in joints.values():
+        rules += _mimics(document, joint, joints)
+        if joint.type_name == 'screw':
+            ratio = _pitch(document, joint.frame.element, notes) / tau
+            rules.append(_rule(joint.parts[1], joint.parts[0], [0.0, ratio]))
+        elif joint.type_name == 'gearbox':
+            rules += _gears(document, graph, joint, hinges, notes)
+    return rules
+
+
+def _rule(follower: JointPart, leader: JointPart, coefficients: list[float]) -> CouplingRule:
+    follower.needed = leader.needed = True
+    return CouplingRule(follower.name, leader.name, coefficients, follower.line)
+
+
+# -- mimic
+
+
+def _mimics(
+    document: XmlDocument, joint: SdfJoint, joints: dict[str, SdfJoint]
+) -> list[CouplingRule]:
+    elements = {tag: axis.element for tag, axis in joint.axes.items()}
+    found = [(tag, each.find('mimic')) for tag, each in elements.items() if each is not None]
+    found.append(('axis', joint.frame.element.find('drake:mimic')))
+    rules = []
+    for tag, mimic in found:
+        if mimic is None:
+            continue
+        name = document.attribute(mimic, 'joint').strip()
+        prefix = joint.name.removesuffix(joint.frame.element.attrib['name'])
+        leader = joints.get(prefix + name)
+        if leader is None:
+            message = unknown('joint', prefix + name, list(joints))
+            raise document.error(joint.frame.element, f'<{mimic.tag}>: {message}')
+        parts = [joint.part_of(tag), leader.part_of(mimic.get('axis', 'axis').strip() or 'axis')]
+        follower, ahead = parts
+        if follower is None or ahead is None:
+            message = f'{joint.name!r} and {leader.name!r} must have one value for it each'
+            raise document.error(joint.frame.element, f'<{mimic.tag}>: {message}')
+        factor, offset, reference = (
+            _mimic_number(document, mimic, what, default)
+            for what, default in (('multiplier', 1.0), ('offset', 0.0), ('reference', 0.0))
+        )
+        rules.append(_rule(follower, ahead, [offset - factor * reference, factor]))
+    return rules
+
+
+def _mimic_number(document: XmlDocument, mimic: Element, name: str, default: float) -> float:
+    """Return a number that is an attribute (Drake) or an element of its own (SDFormat)."""
+    if mimic.get(name) is not None:
+        return document.numbers(mimic, name, (default,))[0]
+    return document.text_numbers(mimic.find(name), (default,))[0]
+
+
+# -- screw
+
+
+def _pitch(document: XmlDocument, element: Element, notes: list[str]) -> float:
+    """Return the way [m] a screw goes along its axis in a turn about it."""
+    pitch = element.find('screw_thread_pitch')
+    if pitch is not None:
+        return document.text_numbers(pitch, (1.0,))[0]
+    old = element.find('thread_pitch')
+    if old is None:
+        notes.append(
+            f'joint {element.get("name")!r}: no <screw_thread_pitch>, taken as 1 m a turn'
+        )
+        return 1.0
+    turn = document.text_numbers(old, (1.0,))[0]  # [rad/m], above 0 for a left-handed thread
+    if abs(turn) * MAX_NUMBER < tau:
+        raise document.error(old, f'{turn:g}: [rad/m] other than 0 are expected')
+    return -tau / turn
+
+
+# -- gearbox
+
+
+def _gears(
+    document: XmlDocument,
+    graph: FrameGraph,
+    joint: SdfJoint,
+    hinges: dict[frozenset[str], list[SdfJoint]],
+    notes: list[str],
+) -> list[CouplingRule]:
+    """
+    Return the rule of a gearbox: angle of the child = -ratio * angle of the parent.
+
+    Both angles count from the reference body, about <axis2> and <axis>.
+    """
+    element = joint.frame.element
+    ratio = document.text_numbers(element.find('gearbox_ratio'), (1.0,))[0]
+    name = element.findtext('gearbox_reference_body', '').strip()
+    if not name:
+        notes.append(f'joint {joint.name!r}: no <gearbox_reference_body>, its gears are left out')
+        return []
+    base = graph.link(joint.frame.scope.need(name, element, '<gearbox_reference_body>'))
+    found = []
+    for which, tag in (('parent', 'axis'), ('child', 'axis2')):
+        link = graph.link(graph.end(joint.frame, which))
+        turn = graph.pose(joint.frame)[:3, :3]
+        ends = (base.link_name, link.link_name)
+        axis = turn @ joint.axes[tag].direction
+        hinge = _hinge(graph, ends, axis, hinges.get(frozenset(ends), ()))
+        if hinge is None:
+            notes.append(
+                f'joint {joint.name!r}: its gears are left out, as {link.link_name!r} does not '
+                f"turn on {base.link_name!r} by a revolute joint about the gearbox's <{tag}>"
+            )
+            return []
+        found.append(hinge)
+    (driver, sign), (driven, other) = found
+    return [_rule(driven, driver, [0.0, -ratio * sign * other])]
+
+
+def _hinge(
+    graph: FrameGraph, ends: tuple[str, str], axis: NDArray[np.float64], hinges: Sequence[SdfJoint]
+) -> tuple[JointPart, float] | None:
+    """Return the joint by which a link turns on another, and the sense of its angle."""
+    for joint in hinges:
+        (part,) = joint.parts
+        cosine = float(axis @ graph.pose(joint.frame)[:3, :3] @ part.axis)
+        if abs(cosine) > 1.0 - PARALLEL:
+            return part, np.sign(cosine) * (1.0 if part.parent == ends[0] else -1.0)
+    return None
+
+
+def _hinges(joints: Iterable[SdfJoint]) -> dict[frozenset[str], list[SdfJoint]]:
+    """Return the revolute joints by the two links they join."""
+    found: dict[frozenset[str], list[SdfJoint]] = {}
+    for joint in joints:
+        if joint.type_name in ('revolute', 'continuous'):
+            (part,) = joint.parts
+            found.setdefault(frozenset((part.parent, part.child)), []).append(joint)
+    return found

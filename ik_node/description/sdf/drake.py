@@ -1,0 +1,172 @@
+"""
+Drake's elements for loops in an SDFormat file, whether their prefix is declared or not.
+
+<drake:ball_constraint>, <drake:distance_constraint>, <drake:weld_constraint> and
+<drake:linear_bushing_rpy>, in any model; and frames that stand ready for a bushing.
+"""
+
+from __future__ import annotations
+
+from xml.etree.ElementTree import Element
+
+from ik_node.description.description import Description
+from ik_node.description.loop import Loop, LoopFrame, LoopSet
+from ik_node.description.loops.closing_frames import DIALECT as CLOSING_FRAMES
+from ik_node.description.loops.loop_names import LoopNames
+from ik_node.description.sdf.frame import SdfFrame
+from ik_node.description.sdf.frame_graph import FrameGraph
+from ik_node.description.sdf.scope import SdfScope
+from ik_node.description.xml_document import XmlDocument
+from ik_node.model.dof import DOF
+from ik_node.model.rotation import matrix_to_quat, pose_inverse
+
+PREFIX = 'drake:'
+# without a say in which poses are possible, or read elsewhere
+SILENT = ('collision_filter_group', 'joint', 'linear_spring_damper', 'prismatic_spring')
+PIN = (DOF.X, DOF.Y, DOF.EX, DOF.EY)
+
+
+class DrakeLoops:
+    """
+    Reads such elements of a file into LoopSets.
+
+    Parameters
+    ----------
+    document : XmlDocument
+    graph : FrameGraph
+    description : Description
+        Has the links; its notes are added to.
+
+    Attributes
+    ----------
+    found : list of LoopSet
+        What is declared, and what is guessed.
+
+    """
+
+    def __init__(self, document: XmlDocument, graph: FrameGraph, description: Description) -> None:
+        self._declared = LoopSet(document.source)
+        self._guessed = LoopSet(document.source)
+        self.found = [self._declared, self._guessed]
+        self._document = document
+        self._graph = graph
+        self._notes = description.notes
+        self._names = LoopNames(document, description)
+
+    def read(self, scope: SdfScope) -> None:
+        """
+        Read the elements of one model.
+
+        Raises
+        ------
+        DescriptionError
+            With the line of the element.
+
+        """
+        bushings = 0
+        for element in scope.frame.element:
+            tag = str(element.tag)
+            kind = tag.removeprefix(PREFIX)
+            if kind == tag or kind in SILENT:
+                continue
+            if kind in ('ball_constraint', 'distance_constraint'):
+                self._between_points(scope, element, kind)
+            elif kind == 'linear_bushing_rpy':
+                self._bushing(scope, element)
+                bushings += 1
+            elif kind == 'weld_constraint':
+                frames = [self._frame(scope, element, which) for which in ('child', 'parent')]
+                self._add(element, frames, 'weld')
+            else:
+                self._notes.append(f'<{tag}> is not read')
+        if not bushings:
+            self._guess_bushings(scope)
+
+    def _add(self, element: Element, frames: list[LoopFrame], type_name: str) -> Loop:
+        loop = Loop(self._names.of(element), frames[0], frames[1], type_name)
+        loop.line = self._document.line(element)
+        self._declared.loops.append(loop)
+        self._declared.dialect = 'Drake'
+        return loop
+
+    def _between_points(self, scope: SdfScope, element: Element, kind: str) -> None:
+        ends = []
+        for body, point in (('body_A', 'p_AP'), ('body_B', 'p_BQ')):
+            frame = self._frame(scope, element, f'{PREFIX}{kind}_{body}')
+            place = self._document.child(element, f'{PREFIX}{kind}_{point}')
+            self._text(place)
+            frame.position[:] = self._document.text_numbers(place, (0.0, 0.0, 0.0))
+            ends.append(frame)
+        loop = self._add(element, ends, 'point' if kind == 'ball_constraint' else 'distance')
+        if kind == 'distance_constraint':
+            length = self._document.child(element, f'{PREFIX}{kind}_distance')
+            self._text(length)
+            loop.distance = self._document.text_numbers(length, (0.0,))[0]
+            if loop.distance < 0.0:
+                raise self._document.error(length, f'the distance {loop.distance:g} is below 0 m')
+
+    def _bushing(self, scope: SdfScope, element: Element) -> None:
+        frames = [self._frame(scope, element, f'{PREFIX}bushing_frame{end}') for end in 'CA']
+        rigid: list[DOF] = []
+        for what, first in (('force', DOF.X), ('torque', DOF.EX)):
+            child = self._document.child(element, f'{PREFIX}bushing_{what}_stiffness')
+            self._text(child)
+            values = self._document.text_numbers(child, (0.0, 0.0, 0.0))
+            if min(values) < 0.0:
+                raise self._document.error(child, 'a stiffness is below 0')
+            rigid += [DOF(first + axis) for axis in range(3) if values[axis] > 0.0]
+        if not rigid:
+            self._notes.append(f'<{element.tag}>: all its stiffnesses are 0, it joins nothing')
+            return
+        loop = self._add(element, frames, 'weld')
+        loop.dofs = None if len(rigid) == 6 else tuple(rigid)
+        axes = ' '.join(dof.name for dof in rigid)
+        self._notes.append(f'bushing {loop.name!r} is taken as rigid where it is stiff: {axes}')
+
+    def _guess_bushings(self, scope: SdfScope) -> None:
+        """Close loops between frames like Bc_bushing and Cb_bushing, as Drake's example does."""
+        frames = {name: frame for name, frame in scope.frames.items() if frame.kind == 'frame'}
+        ready = {_stem(name): frame for name, frame in frames.items() if _stem(name)}
+        done: set[str] = set()
+        for stem, first in ready.items():
+            twins = (stem[::-1], '_'.join(reversed(stem.split('_'))))
+            twin = next((each for each in twins if each in ready and each != stem), None)
+            if twin is None or stem in done:
+                continue
+            done |= {stem, twin}
+            ends = [self._placed(ready[twin]), self._placed(first)]
+            if ends[0].link == ends[1].link:
+                continue
+            name = self._names.new('bushing')
+            loop = Loop(name, ends[0], ends[1], line=self._document.line(first.element))
+            loop.dofs = PIN
+            self._guessed.loops.append(loop)
+            self._guessed.dialect = CLOSING_FRAMES
+            self._notes.append(
+                f'the frames {first.name!r} and {ready[twin].name!r} are taken for the ends of a '
+                f"bushing that Drake's user adds in code: closure {name!r}, free along and about "
+                'their z; closures given beside the description take its place'
+            )
+
+    def _placed(self, frame: SdfFrame) -> LoopFrame:
+        """Return a frame by its place in the link that carries it."""
+        link = self._graph.link(frame)
+        pose = pose_inverse(self._graph.pose(link)) @ self._graph.pose(frame)
+        return LoopFrame(link.link_name, pose[:3, 3], matrix_to_quat(pose[:3, :3]))
+
+    def _frame(self, scope: SdfScope, element: Element, tag: str) -> LoopFrame:
+        """Return the frame that a child element names."""
+        child = self._document.child(element, tag)
+        return self._placed(scope.need(self._text(child), element, f'<{tag}>'))
+
+    def _text(self, element: Element) -> str:
+        text = (element.text or '').strip()
+        if not text:
+            raise self._document.error(element, 'its text is missing')
+        return text
+
+
+def _stem(name: str) -> str:
+    """Return what is left of a frame's name that speaks of a bushing, else ''."""
+    low = name.lower()
+    return low.replace('bushing', '').strip('_- ') if 'bushing' in low else ''

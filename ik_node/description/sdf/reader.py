@@ -1,0 +1,206 @@
+"""SDFormat to a model graph."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+import re
+
+from ik_node.description.description import Description, WORLD
+from ik_node.description.joint_part import JointPart
+from ik_node.description.loop import LoopSet
+from ik_node.description.plant import plant
+from ik_node.description.sdf.choose import choose_model
+from ik_node.description.sdf.couplings import read_couplings
+from ik_node.description.sdf.drake import DrakeLoops
+from ik_node.description.sdf.frame import SdfFrame
+from ik_node.description.sdf.frame_graph import FrameGraph
+from ik_node.description.sdf.inertials import read_inertials
+from ik_node.description.sdf.joint import read_joint, SdfJoint
+from ik_node.description.sdf.motors import read_motors
+from ik_node.description.sdf.pose import is_true
+from ik_node.description.sdf.scope import INCLUDE_HINT, SdfScope
+from ik_node.description.xml_document import XmlDocument
+from ik_node.errors import DescriptionError
+from ik_node.model.link import Link
+from ik_node.model.rotation import matrix_to_quat, pose_inverse
+
+NEWEST = (1, 12)
+
+
+def read_sdf(document: XmlDocument) -> Description:
+    """
+    Build links, joints and frames of an SDFormat file, versions 1.3 to 1.12, and its loops.
+
+    With all joints at 0 every link stands where its <pose> puts it, in the file's world. Joints
+    that are too many for a tree close loops. Each <frame> is a link of its own, fixed where it is
+    attached.
+
+    Raises
+    ------
+    DescriptionError
+        With file, line and element.
+
+    """
+    return _SdfReader(document).read()
+
+
+class _SdfReader:
+    """Reads one file."""
+
+    def __init__(self, document: XmlDocument) -> None:
+        self._document = document
+        self._description = Description('robot', document.source)
+        self._version = self._read_version()
+        self._graph = FrameGraph(document, self._version)
+        self._links: dict[str, SdfFrame] = {}
+        self._joints: dict[str, SdfJoint] = {}
+        self._has_one_model = True
+
+    def read(self) -> Description:
+        """Return the description."""
+        document, description = self._document, self._description
+        around, model = choose_model(document, description.notes)
+        self._has_one_model = model is not None
+        world = SdfScope(document, around, robot=model)
+        name = (around if model is None else model).get('name', '').strip()
+        if not name:
+            description.notes.append('the model has no name')
+        description.name = name or 'robot'
+        self._read_links(world)
+        for frame in world.every('joint', 'drake:joint'):
+            if self._carries_include(frame):
+                continue
+            if frame.name in self._joints:
+                raise document.error(frame.element, f'a second joint of the name {frame.name!r}')
+            joint = read_joint(document, self._graph, self._version, frame, description.notes)
+            self._joints[frame.name] = joint
+        rules = read_couplings(document, self._graph, self._joints, description.notes)
+        scopes = [world, *(each.inner for each in world.every('model') if each.inner)]
+        motors = read_motors(scopes, self._joints)
+        self._plant(world, set(motors))
+        drake = DrakeLoops(document, self._graph, description)
+        for scope in scopes:
+            drake.read(scope)
+        description.loops += [*drake.found, LoopSet(document.source, couplings=rules)]
+        description.actuated = [each for each in motors if description.joints[each].dof]
+        self._note_unread(scopes)
+        return description
+
+    def _read_version(self) -> tuple[int, ...]:
+        text = self._document.root.get('version', '').strip()
+        if not re.fullmatch(r'[0-9]{1,3}\.[0-9]{1,3}(\.[0-9]{1,3})*', text):
+            shown = '.'.join(map(str, NEWEST))
+            self._description.dialect = 'SDFormat'
+            self._description.notes.append(f'version="{text[:20]}", read as SDFormat {shown}')
+            return NEWEST
+        self._description.dialect = f'SDFormat {text}'
+        return tuple(map(int, text.split('.')))
+
+    # -- links and frames
+
+    def _read_links(self, world: SdfScope) -> None:
+        links = list(world.every('link'))
+        for frame in links:
+            if frame.name in self._description.links:
+                message = f'a second link of the name {frame.name!r}'
+                raise self._document.error(frame.element, message)
+            self._description.links[frame.name] = Link(frame.name)
+            self._links[frame.name] = frame
+        if not links:
+            message = 'no <link> in it; a robot needs one'
+            if next(self._document.root.iter('include'), None) is not None:
+                message += INCLUDE_HINT
+            raise self._document.error(world.frame.element, message)
+        read_inertials(self._document, links, self._description)
+
+    def _carries_include(self, joint: SdfFrame) -> bool:
+        """Say whether a joint carries what an <include> brings, and note that."""
+        child = joint.element.findtext('child', '').strip()
+        if not joint.scope.is_included(child):
+            return False
+        self._description.notes.append(
+            f'joint {joint.name!r} is not read: its child {child!r} is part of an <include>'
+        )
+        return True
+
+    def _plant(self, world: SdfScope, motors: set[str]) -> None:
+        """Hang everything under one another; what is too many becomes a loop."""
+        description = self._description
+        parts = [part for joint in self._joints.values() for part in joint.parts]
+        names: set[str] = set()
+        for part in parts:
+            if part.name in names:
+                raise DescriptionError(
+                    f'two joints are called {part.name!r}; that name is given to the second '
+                    'motion of a joint with two',
+                    source=self._document.source,
+                    line=part.line,
+                )
+            names.add(part.name)
+            part.needed = part.needed or part.name in motors
+        self._add_links()
+        fixed = self._frames(world, names)
+        loops = plant(description, [*parts, *fixed], undirected=True)
+        loops.dialect = 'cycle of joints' if loops.loops else ''
+        description.loops.append(loops)
+        for root in description.roots:
+            frame = self._links.get(root.name)
+            if frame is not None:
+                pose = self._graph.pose(frame)
+                root.set_position(*pose[:3, 3])
+                root.set_quaternion(*matrix_to_quat(pose[:3, :3]))
+
+    def _add_links(self) -> None:
+        """Declare the links that the file need not: the world, and what is between two axes."""
+        links = self._description.links
+        for joint in self._joints.values():
+            for part in joint.parts[1:]:
+                if part.parent in links:
+                    message = (
+                        f'a link is called {part.parent!r}; that name is given to what is between '
+                        'the two motions of this joint'
+                    )
+                    raise self._document.error(joint.frame.element, message)
+                links[part.parent] = Link(part.parent)
+            ends = [end for part in joint.parts for end in (part.parent, part.child)]
+            if WORLD in ends:
+                links.setdefault(WORLD, Link(WORLD))
+
+    def _frames(self, world: SdfScope, joints: Container[str]) -> list[JointPart]:
+        """Return a fixed joint of the same name for every <frame>, and declare it as a link."""
+        description = self._description
+        parts = []
+        for frame in world.every('frame'):
+            if frame.scope is world and self._has_one_model:
+                continue  # of the surroundings
+            why, carrier = '', self._graph.link(frame)
+            if frame.name in description.links or frame.name in joints:
+                why = 'a link or joint has that name'
+            elif carrier.link_name not in description.links:
+                why = 'no joint holds the robot in the world, to which the frame is attached'
+            if why:
+                description.notes.append(f'frame {frame.name!r} is no link of its own: {why}')
+                continue
+            description.links[frame.name] = Link(frame.name)
+            pose = pose_inverse(self._graph.pose(carrier)) @ self._graph.pose(frame)
+            part = JointPart(frame.name, 'fixed', carrier.link_name, frame.name)
+            part.position, part.quat_xyzw = pose[:3, 3], matrix_to_quat(pose[:3, :3])
+            parts.append(part)
+        return parts
+
+    def _note_unread(self, scopes: list[SdfScope]) -> None:
+        """Note what would be part of the robot."""
+        notes = self._description.notes
+        for scope in scopes:
+            element = scope.frame.element
+            for include in element.findall('include'):
+                if scope.frame.is_world and self._has_one_model:
+                    continue  # ground, light and the like
+                uri = include.findtext('uri', '').strip()
+                notes.append(
+                    f'<include> of {uri[:80]!r} is not read; `gz sdf -p FILE` writes it out'
+                )
+            static = element.find('static')
+            if static is not None and is_true(static.text) and self._joints:
+                name = element.get('name', '')
+                notes.append(f'model {name!r} is static; its joints are read as movable')

@@ -1,0 +1,187 @@
+"""
+The `robot.yaml` of Gepetto's example-parallel-robots.
+
+===========  ==================================================================================
+key          meaning
+===========  ==================================================================================
+closed_loop  pairs of names; each is a link, or a joint, which stands for its child link
+type         one a pair: 3d = a point; 6d, and whatever else there is, = all six axes
+name_mot     the joints with a motor
+joint_name   joints that get another type, whatever the URDF says of their axis and limits
+joint_type   one a name: SPHERICAL, FIXED, UJOINT_XY (two joints NAME_X and NAME_Y), ...
+===========  ==================================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+import re
+from typing import Any
+
+from ik_node.description.description import Description, WORLD
+from ik_node.description.loop import Loop, LoopFrame, LoopSet
+from ik_node.description.sidecars.against import known_motors, name_apart
+from ik_node.description.sidecars.checked import Checked, shown
+from ik_node.description.sidecars.retype import Retype
+from ik_node.description.sidecars.sidecar import Sidecar
+from ik_node.description.unknown_name import unknown
+from ik_node.description.xml_document import XmlDocument
+from ik_node.description.yaml_document import line_of
+
+TOP_KEYS = ('closed_loop', 'type', 'name_mot', 'joint_name', 'joint_type')
+UNIVERSAL = re.compile('UJOINT_?([XYZ])([XYZ])')
+JOINT_TYPES = 'SPHERICAL FIXED UJOINT_XY UJOINT_YZ UJOINT_ZX UJOINT_ZY UJOINT_YX UJOINT_XZ'
+
+
+def is_gepetto(content: object) -> bool:
+    """Say whether parsed YAML is of this dialect: pairs of frames, or motors by its own word."""
+    if not isinstance(content, Mapping):
+        return False
+    return isinstance(content.get('closed_loop'), list | tuple) or 'name_mot' in content
+
+
+def read_gepetto(content: object, source: str) -> Sidecar:
+    """
+    Read it.
+
+    Raises
+    ------
+    DescriptionError
+        With file and line, what was found and what is allowed.
+
+    """
+    reader = _Reader(source)
+    reader.read(content)
+    ends = tuple((loop.frame_a.link, loop.frame_b.link) for loop in reader.loops)
+    return Sidecar(reader.loop_set, reader.rewrite, ends)
+
+
+class _Reader(Checked):
+    """Reads such a file; the names in its loops are told apart once the robot is known."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__(source)
+        self.loops: list[Loop] = []
+        self._motors: list[str] | None = None
+        self._types: dict[str, str] = {}
+        self._types_line: int | None = None
+        self._motors_line: int | None = None
+        self._notes: list[str] = []
+
+    def read(self, content: object) -> None:
+        top = self.mapping(content, 'the file', TOP_KEYS, others=True)
+        self._notes += [
+            f'{self.source}: the key {shown(key)} is not read'
+            for key in top
+            if key not in TOP_KEYS
+        ]
+        self._read_loops(top)
+        if top.get('name_mot') is not None:
+            self._motors = self.names(top, 'name_mot')
+            self._motors_line = self.line
+        joints = self.items(top, 'joint_name')
+        types = self.items(top, 'joint_type')
+        self._types_line = self.line
+        if len(joints) != len(types):
+            raise self.fail(
+                f'joint_name has {len(joints)} names, joint_type {len(types)} types; '
+                'write one type a name'
+            )
+        for index, (name, type_name) in enumerate(zip(joints, types, strict=True)):
+            joint = self.text(name, f'joint_name[{index}]')
+            if joint in self._types:
+                raise self.fail(f'joint_name: {joint!r} comes twice')
+            self._types[joint] = self._joint_type(type_name, index)
+
+    def _joint_type(self, value: object, index: int) -> str:
+        name = self.text(value, f'joint_type[{index}]').strip().upper()
+        axes = UNIVERSAL.fullmatch(name)
+        if name not in ('SPHERICAL', 'FIXED') and (axes is None or axes[1] == axes[2]):
+            raise self.fail(
+                f'joint_type[{index}]: {shown(value)} is not known; allowed: {JOINT_TYPES}'
+            )
+        return name
+
+    def _read_loops(self, top: Mapping[str, Any]) -> None:
+        types = self.items(top, 'type')
+        pairs = self.items(top, 'closed_loop')
+        if 'type' not in top and pairs:
+            self._notes.append(
+                f'{self.source}: no type of the loops is given; all are taken as 6d'
+            )
+            types = ['6d'] * len(pairs)
+        if len(types) < len(pairs):
+            raise self.fail(
+                f'closed_loop has {len(pairs)} pairs, type {len(types)} types; write one type a '
+                "pair (Gepetto's own loader leaves out the loops without one)"
+            )
+        if len(types) > len(pairs):
+            self._notes.append(
+                f'{self.source}: closed_loop has {len(pairs)} pairs, type {len(types)} types; '
+                'the last types are not used'
+            )
+        for index, (pair, type_name) in enumerate(zip(pairs, types, strict=False)):
+            what = f'closed_loop[{index}]'
+            self.line = line_of(pair) or self.line
+            if not isinstance(pair, list | tuple) or len(pair) != 2:
+                raise self.fail(f'{what}: expected a pair of names, got {shown(pair)}')
+            name_a, name_b = (self.text(name, what) for name in pair)
+            kind = str(type_name).strip().lower()[:20]
+            if kind not in ('3d', '6d'):
+                self._notes.append(
+                    f'{self.source}: type[{index}]: {shown(type_name)} is neither 3d nor 6d; '
+                    'taken as 6d'
+                )
+            loop = Loop(f'{name_a}__{name_b}', LoopFrame(name_a), LoopFrame(name_b))
+            loop.type_name = 'point' if kind == '3d' else 'weld'
+            loop.line = self.line
+            self.loops.append(loop)
+
+    def rewrite(self, document: XmlDocument) -> None:
+        self.line = self._types_line
+        retype = Retype(document, 'joint_name')
+        problem = retype.refused() if self._types else None
+        for name, type_name in self._types.items():
+            axes = UNIVERSAL.fullmatch(type_name)
+            missing = retype.unknown(name)
+            if problem is not None:
+                raise self.fail(problem)
+            if missing is not None:  # one of their own files has this, and their loader goes on
+                self._notes.append(f'{self.source}: {missing}; it is not retyped')
+            elif axes is not None:
+                problem = retype.universal(name, axes[1], axes[2])
+            else:
+                (retype.ball if type_name == 'SPHERICAL' else retype.fixed)(name)
+        if problem is not None:
+            raise self.fail(problem)
+        retype.finish()
+        self._notes += retype.notes
+
+    def loop_set(self, description: Description) -> LoopSet:
+        result = LoopSet(self.source, 'Gepetto YAML')
+        for loop in self.loops:
+            self.line = loop.line
+            for frame in (loop.frame_a, loop.frame_b):
+                frame.link = self._link(frame.link, description)
+        name_apart(self.loops, description)
+        result.loops = self.loops
+        result.actuated = known_motors(self._motors, 'name_mot', self.source, description)
+        description.notes += self._notes
+        return result
+
+    def _link(self, name: str, description: Description) -> str:
+        """Return the link that a link's or a joint's name stands for."""
+        axes = UNIVERSAL.fullmatch(self._types.get(name, ''))
+        joint = description.joints.get(name if axes is None else f'{name}_{axes[2]}')
+        child = None if joint is None or joint.child is None else joint.child.name
+        if name in description.links:
+            if child not in (None, name):
+                self._notes.append(
+                    f'{self.source}: closed_loop: {name!r} is both a link and a joint above '
+                    f'{child!r}; taken as the link'
+                )
+            return name
+        if child is None and name != WORLD:
+            known = list(dict.fromkeys([*description.links, *description.joints]))
+            raise self.fail(f'closed_loop: {unknown("link or joint", name, known)}')
+        return child or name

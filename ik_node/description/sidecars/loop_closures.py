@@ -1,0 +1,195 @@
+"""
+The `loop_closures.yaml` of CAD exporters: sw2robot, scikit-robot, and for Fusion.
+
+==============  ===============================================================================
+key             meaning
+==============  ===============================================================================
+closures        link_a, link_b, point and axis of a hinge: in the root link's frame, with every
+                joint at 0; without an axis a point
+dependent       joints that the loops move; a `<mimic>` of theirs is a straight line through
+                what the loop does exactly, and is left out
+independent     joints that are driven
+pin_loops       parent, child, parent_xyz, child_xyz, axis: a hinge; both points and the axis
+                in each link's own frame
+ball_loops      the same without axis: a point, as is a pin without axis
+ball_upgrades   joints that are made spherical
+actuated_joints the same as independent
+==============  ===============================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ik_node.description.description import Description, WORLD
+from ik_node.description.loop import Loop, LoopFrame, LoopSet
+from ik_node.description.sidecars.against import known_motors, name_apart
+from ik_node.description.sidecars.checked import Checked, shown
+from ik_node.description.sidecars.retype import Retype
+from ik_node.description.sidecars.sidecar import Sidecar
+from ik_node.description.tree import poses_at_zero
+from ik_node.description.xml_document import XmlDocument
+from ik_node.model.rotation import matrix_to_quat, pose_inverse, pose_matrix, quat_between, unit
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+MOTORS = ('independent', 'actuated_joints')
+TOP_KEYS = ('closures', 'pin_loops', 'ball_loops', 'ball_upgrades', 'dependent', *MOTORS)
+CLOSURE_KEYS = ('name', 'link_a', 'link_b', 'point', 'axis')
+LOCAL_KEYS = ('name', 'parent', 'child', 'parent_xyz', 'child_xyz', 'axis')
+Z_AXIS = (0.0, 0.0, 1.0)
+
+
+def is_loop_closures(content: object) -> bool:
+    """Say whether parsed YAML is of this dialect: by keys that no other has."""
+    if not isinstance(content, Mapping):
+        return False
+    if any(key in content for key in ('pin_loops', 'ball_loops', 'dependent', 'independent')):
+        return True
+    closures = content.get('closures')
+    return isinstance(closures, list | tuple) and any(
+        isinstance(entry, Mapping) and ('link_a' in entry or 'link_b' in entry)
+        for entry in closures
+    )
+
+
+def read_loop_closures(content: object, source: str) -> Sidecar:
+    """
+    Read it.
+
+    Raises
+    ------
+    DescriptionError
+        With file and line, what was found and what is allowed.
+
+    """
+    reader = _Reader(source)
+    reader.read(content)
+    ends = tuple((loop.frame_a.link, loop.frame_b.link) for loop in reader.loops)
+    return Sidecar(reader.loop_set, reader.rewrite, ends)
+
+
+class _Reader(Checked):
+    """Reads such a file; frames given at the zero pose find their links once those are known."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__(source)
+        self.loops: list[Loop] = []
+        self._at_zero: list[tuple[Loop, Array]] = []  # the frame in the root link
+        self._balls: list[str] = []
+        self._balls_line: int | None = None
+        self._dependent: list[str] = []
+        self._motors: dict[str, list[str]] = {}
+        self._notes: list[str] = []
+
+    def read(self, content: object) -> None:
+        top = self.mapping(content, 'the file', TOP_KEYS, others=True)
+        for key in top:
+            if key not in TOP_KEYS:
+                self._notes.append(f'{self.source}: the key {shown(key)} is not read')
+        for index, entry in enumerate(self.items(top, 'closures')):
+            self._closure(entry, f'closures[{index}]')
+        for key in ('pin_loops', 'ball_loops'):
+            for index, entry in enumerate(self.items(top, key)):
+                self._local(entry, f'{key}[{index}]', key == 'pin_loops')
+        self._dependent = self.names(top, 'dependent')
+        for key in MOTORS:
+            if top.get(key) is not None:
+                self._motors[key] = self.names(top, key)
+        self._balls = self.names(top, 'ball_upgrades')
+        self._balls_line = self.line
+
+    def _closure(self, entry: object, what: str) -> None:
+        fields = self.mapping(entry, what, CLOSURE_KEYS)
+        loop = self._loop(fields, what, 'link_a', 'link_b')
+        if 'point' not in fields:
+            raise self.fail(f'{what}: point is missing; write point: [x, y, z] in the root link')
+        point = self.numbers(fields['point'], 3, f'{what}: point [m]')
+        turn = self._turn(fields, what)
+        loop.type_name = 'point' if turn is None else 'hinge'
+        quat_xyzw = (0.0, 0.0, 0.0, 1.0) if turn is None else turn
+        self._at_zero.append((loop, pose_matrix(point, quat_xyzw)))
+
+    def _local(self, entry: object, what: str, pin: bool) -> None:
+        fields = self.mapping(entry, what, LOCAL_KEYS)
+        loop = self._loop(fields, what, 'parent', 'child')
+        for frame, key in ((loop.frame_a, 'parent_xyz'), (loop.frame_b, 'child_xyz')):
+            frame.position = np.array(
+                self.numbers(fields.get(key, (0, 0, 0)), 3, f'{what}: {key} [m]')
+            )
+        turn = self._turn(fields, what)
+        if pin is (turn is None):
+            found = 'a pin without axis' if pin else 'a ball; its axis is not read'
+            self._notes.append(f'{self.source}: {what}: {found}; it is taken as a point')
+        if pin and turn is not None:
+            loop.type_name = 'hinge'
+            loop.frame_a.quat_xyzw = loop.frame_b.quat_xyzw = turn
+        else:
+            loop.type_name = 'point'
+
+    def _loop(self, fields: Mapping[str, Any], what: str, key_a: str, key_b: str) -> Loop:
+        for key in (key_a, key_b):
+            if key not in fields:
+                raise self.fail(f'{what}: {key} is missing; write {key}: NAME')
+        link_a, link_b = (self.text(fields[key], f'{what}: {key}') for key in (key_a, key_b))
+        name = f'{link_a}__{link_b}'
+        if fields.get('name') is not None:
+            name = self.text(fields['name'], f'{what}: name')
+        loop = Loop(name, LoopFrame(link_a), LoopFrame(link_b), line=self.line)
+        self.loops.append(loop)
+        return loop
+
+    def _turn(self, fields: Mapping[str, Any], what: str) -> Array | None:
+        """Return the rotation that lays z on the axis."""
+        if fields.get('axis') is None:
+            return None
+        axis = np.array(self.numbers(fields['axis'], 3, f'{what}: axis'))
+        if np.max(np.abs(axis)) < 1e-12:
+            raise self.fail(f'{what}: axis: {shown(fields["axis"])} has no direction')
+        return quat_between(Z_AXIS, unit(axis))
+
+    def rewrite(self, document: XmlDocument) -> None:
+        self.line = self._balls_line
+        retype = Retype(document, 'ball_upgrades')
+        for name in self._balls:
+            problem = retype.refused() or retype.unknown(name)
+            if problem is not None:
+                raise self.fail(problem)
+            retype.ball(name)
+        retype.finish()
+        self._notes += retype.notes
+
+    def loop_set(self, description: Description) -> LoopSet:
+        self._place(description)
+        description.notes += self._notes
+        name_apart(self.loops, description)
+        result = LoopSet(self.source, 'loop_closures YAML', self.loops)
+        for name in self._dependent:
+            joint = description.joints.get(name)
+            if joint is None or not joint.couplings:
+                continue
+            for dof in list(joint.couplings):
+                joint.uncouple(dof)
+            description.notes.append(
+                f'{self.source}: joint {name!r}: its <mimic> is left out, as `dependent` says '
+                'that the loops move it'
+            )
+        for key, names in self._motors.items():
+            motors = known_motors(names, key, self.source, description) or []
+            result.actuated = list(dict.fromkeys([*(result.actuated or []), *motors]))
+        return result
+
+    def _place(self, description: Description) -> None:
+        """Turn frames in the root link into frames in the two links, known or not."""
+        if not self._at_zero:
+            return
+        poses = poses_at_zero(description)
+        root = poses.get(description.root.name, np.eye(4))
+        for loop, frame_in_root in self._at_zero:
+            for frame in (loop.frame_a, loop.frame_b):
+                pose = np.eye(4) if frame.link == WORLD else root
+                local = pose_inverse(poses.get(frame.link, pose)) @ root @ frame_in_root
+                frame.position = local[:3, 3]
+                frame.quat_xyzw = matrix_to_quat(local[:3, :3])

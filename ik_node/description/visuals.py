@@ -1,0 +1,118 @@
+"""What the links of a URDF look like."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from xml.etree.ElementTree import Element
+
+from ik_node.description.xml_document import parse_xml, XmlDocument
+from ik_node.errors import DescriptionError
+from ik_node.model.rotation import quat_from_euler
+
+Rgba = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class Visual:
+    """
+    One `<visual>` of a link.
+
+    Attributes
+    ----------
+    link : str
+        Whose it is.
+    position : tuple of float
+        In the link's frame [m].
+    quat_xyzw : tuple of float
+        In the link's frame.
+    kind : {'box', 'cylinder', 'sphere', 'mesh'}
+    size : tuple of float
+        Edges of a box, radius and length of a cylinder (along z), radius of a sphere [m]; factors
+        along x, y, z of a mesh.
+    file : str
+        Of a mesh, as written: a path or a URL.
+    rgba : tuple of float or None
+        Each from 0 to 1; None = not said.
+
+    """
+
+    link: str
+    position: tuple[float, ...]
+    quat_xyzw: tuple[float, ...]
+    kind: str
+    size: tuple[float, ...]
+    file: str = ''
+    rgba: Rgba | None = None
+
+
+def read_visuals(text: bytes | str, source: str = '<text>') -> list[Visual]:
+    """
+    Return the visuals of a URDF; those that cannot be read, and other dialects, have none.
+
+    Parameters
+    ----------
+    text : bytes or str
+        The description.
+    source : str
+        For messages.
+
+    Raises
+    ------
+    DescriptionError
+        If it is no XML.
+
+    """
+    document = parse_xml(text, source)
+    if document.root.tag != 'robot':
+        return []
+    named = {
+        material.get('name'): _colour(document, material)
+        for material in document.root.findall('material')
+    }
+    found = []
+    for link in document.root.findall('link'):
+        for element in link.findall('visual'):
+            try:
+                found += _visual(document, link.get('name', ''), element, named)
+            except DescriptionError:
+                # How a link looks is no reason to refuse a robot.
+                continue
+    return found
+
+
+def _visual(
+    document: XmlDocument, link: str, element: Element, named: dict[str | None, Rgba | None]
+) -> list[Visual]:
+    geometry = element.find('geometry')
+    form = None if geometry is None else next(iter(geometry), None)
+    if form is None:
+        return []
+    kind, file, size = str(form.tag), '', []
+    if kind == 'box':
+        size = document.numbers(form, 'size', (0.0, 0.0, 0.0))
+    elif kind == 'cylinder':
+        size = [document.numbers(form, part, (0.0,))[0] for part in ('radius', 'length')]
+    elif kind == 'sphere':
+        size = document.numbers(form, 'radius', (0.0,))
+    elif kind == 'mesh':
+        file = document.attribute(form, 'filename')
+        size = document.numbers(form, 'scale', (1.0, 1.0, 1.0))
+    if not size or 0.0 in size:
+        return []
+    origin = element.find('origin')
+    xyz = document.numbers(origin, 'xyz', (0.0, 0.0, 0.0))
+    rpy = document.numbers(origin, 'rpy', (0.0, 0.0, 0.0))
+    quat = tuple(quat_from_euler(*rpy).tolist())
+    material = element.find('material')
+    rgba = None
+    if material is not None:
+        rgba = _colour(document, material) or named.get(material.get('name'))
+    return [Visual(link, tuple(xyz), quat, kind, tuple(size), file, rgba)]
+
+
+def _colour(document: XmlDocument, material: Element) -> Rgba | None:
+    element = material.find('color')
+    if element is None:
+        return None
+    r, g, b, opacity = document.numbers(element, 'rgba', (0.6, 0.6, 0.6, 1.0))
+    return r, g, b, opacity

@@ -1,0 +1,1 @@
+"""Model graphs to files in our own form."""

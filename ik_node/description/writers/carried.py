@@ -1,0 +1,137 @@
+"""What the URDF that a robot came from says beside its kinematics."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from xml.etree.ElementTree import Element
+
+from ik_node.description.description import Description
+from ik_node.description.xml_document import parse_xml
+from ik_node.errors import DescriptionError
+from ik_node.model.link import Link
+
+# What the writer says itself, or what would be read as a loop a second time.
+SAID_TAGS = ('link', 'joint', 'loop_joint', 'joint_coupling', 'joint_start')
+LOOP_TAGS = ('loop', 'constraint', 'coupling')
+OWN_JOINT_TAGS = ('origin', 'parent', 'child', 'axis', 'limit', 'mimic')
+OWN_LIMITS = ('lower', 'upper', 'velocity', 'unlimited')
+MOTOR_TAGS = ('ros2_control', 'transmission')
+
+
+class Carried:
+    """
+    The parts of a source URDF that are carried over as they are: shapes, inertia, materials.
+
+    Empty for a robot that came from something else.
+
+    Parameters
+    ----------
+    description : Description
+
+    Attributes
+    ----------
+    attributes : dict of str to str
+        Of the root element.
+    tops : list of Element
+        Below the root element: materials, gazebo, transmissions and so on.
+    motors : list of Element
+        Those of them that say which joints have a motor.
+    left_out : list of str
+        Tags below the root element that are not carried over.
+
+    """
+
+    def __init__(self, description: Description) -> None:
+        self.attributes: dict[str, str] = {}
+        self.tops: list[Element] = []
+        self.motors: list[Element] = []
+        self.left_out: list[str] = []
+        self._links: dict[str, Element] = {}
+        self._joints: dict[str, Element] = {}
+        root = _source_of(description)
+        if root is None:
+            return
+        self.attributes = {key: value for key, value in root.attrib.items() if key != 'name'}
+        for element in root:
+            tag, name = str(element.tag), element.get('name')
+            if tag == 'link' and name in description.links:
+                self._links[name] = element
+            elif tag == 'joint' and name in description.joints:
+                self._joints[name] = element
+            elif tag in MOTOR_TAGS:
+                self.motors.append(deepcopy(element))
+            elif tag in LOOP_TAGS or tag.startswith('drake:'):
+                self.left_out.append(tag)
+            elif tag not in SAID_TAGS:
+                self._carry_top(element)
+
+    def of_link(self, name: str) -> list[Element]:
+        """Return what is inside a link."""
+        return [deepcopy(element) for element in self._links.get(name, ())]
+
+    def of_joint(self, name: str) -> list[Element]:
+        """Return what is inside a joint and no kinematics."""
+        return [
+            deepcopy(element)
+            for element in self._joints.get(name, ())
+            if element.tag not in OWN_JOINT_TAGS and not str(element.tag).startswith('drake:')
+        ]
+
+    def limit_of(self, name: str) -> dict[str, str]:
+        """Return what the limit of a joint says beside range and velocity: effort and so on."""
+        joint = self._joints.get(name)
+        limit = None if joint is None else joint.find('limit')
+        found = {} if limit is None else limit.attrib
+        return {key: value for key, value in found.items() if key not in OWN_LIMITS}
+
+    def _carry_top(self, element: Element) -> None:
+        copy = deepcopy(element)
+        if copy.tag == 'gazebo':  # a joint in it closes a loop, which is said otherwise now
+            for joint in copy.findall('joint'):
+                copy.remove(joint)
+            if not len(copy) and len(element):
+                return
+        self.tops.append(copy)
+
+
+def _source_of(description: Description) -> Element | None:
+    """Return the root element of the URDF that a description was read from."""
+    if not description.text:
+        return None
+    try:
+        root = parse_xml(description.text, description.source).root
+    except DescriptionError:  # it came from another kind of file
+        return None
+    templates = any(str(element.tag).startswith('xacro:') for element in root.iter())
+    return root if root.tag == 'robot' and not templates else None
+
+
+def says_mass(inertial: Element | None, link: Link) -> bool:
+    """Say whether an <inertial> of the source has the mass and the centre that a link has now."""
+    mass = None if inertial is None else inertial.find('mass')
+    if inertial is None or mass is None or mass.get('value') is None:
+        return link.mass == 0.0 and not link.centre_of_mass.any()
+    origin = inertial.find('origin')
+    xyz = '0 0 0' if origin is None else origin.get('xyz', '0 0 0')
+    try:
+        centre = [float(part) for part in xyz.split()]
+        same = float(mass.get('value', '')) == link.mass
+    except ValueError:
+        return False
+    return same and centre == link.centre_of_mass.tolist()
+
+
+def driven_by(elements: list[Element]) -> list[str]:
+    """Return the joints that <ros2_control> or else <transmission> elements drive."""
+    controls = [each for each in elements if each.tag == 'ros2_control']
+    driven = [
+        joint.get('name', '')
+        for control in controls
+        for joint in control.findall('joint')
+        if joint.find('command_interface') is not None
+    ]
+    if not driven:
+        transmissions = [each for each in elements if each.tag == 'transmission']
+        joints = [joint for each in transmissions for joint in each.findall('joint')]
+        driven = [joint.get('name', '') for joint in joints]
+    return list(dict.fromkeys(filter(None, driven)))

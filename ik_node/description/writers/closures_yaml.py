@@ -1,0 +1,96 @@
+"""The closures of a model graph as our own closure annotations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ik_node.description.description import Description
+from ik_node.description.writers.closure_type import closure_type, ends_of, OWN_TYPES
+from ik_node.description.writers.couplings import couplings_of, motors_of
+from ik_node.description.writers.number_text import rpy_of
+from ik_node.description.writers.plain_tree import plain_tree
+from ik_node.model.closure import Closure
+from ik_node.model.link import Link
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def to_closures(description: Description) -> str:
+    """
+    Write closures, couplings that <mimic> cannot say, and motors as YAML.
+
+    It goes with the text of `to_urdf(description, loops=False)`.
+
+    Raises
+    ------
+    TopologyError
+        If a closure ties no two links.
+
+    """
+    tree = plain_tree(description)
+    _, others = couplings_of(description, tree)
+    closures = [_closure(closure) for closure in description.closures.values()]
+    couplings = [
+        {'joint': rule.joint, 'of': rule.master, 'coefficients': _plain(rule.coefficients)}
+        for rule in others
+    ]
+    lines = [f'# Loops of {description.name!r}; the numbers are in metres and radians.']
+    lines += _section('closures', closures)
+    if couplings:
+        lines += _section('couplings', couplings)
+    if description.actuated:
+        lines.append(f'actuated: {_flow(motors_of(description, tree))}')
+    return '\n'.join(lines) + '\n'
+
+
+def _closure(closure: Closure) -> dict[str, Any]:
+    link_a, link_b = ends_of(closure)
+    said: dict[str, Any] = {
+        'name': closure.name,
+        'frame_a': _frame(link_a, closure.offset_position, closure.offset_quaternion),
+        'frame_b': _frame(link_b, closure.position, closure.quaternion),
+    }
+    type_name = closure_type(closure, OWN_TYPES)
+    if type_name is not None:
+        said['type'] = type_name
+    else:
+        said['dof'] = ' '.join(dof.name for dof in closure.dof)
+    if type_name == 'distance':
+        said['distance'] = float(closure.distance)
+    if closure.tolerance is not None:
+        said['tolerance'] = _plain(closure.tolerance)
+    if not closure.enabled:
+        said['enabled'] = False
+    return said
+
+
+def _frame(link: Link, position: Array, quat_xyzw: Array) -> dict[str, Any]:
+    return {'link': link.name, 'xyz': _plain(position), 'rpy': _plain(rpy_of(quat_xyzw))}
+
+
+def _plain(numbers: Iterable[float]) -> list[float]:
+    return [float(number) + 0.0 for number in numbers]
+
+
+def _section(key: str, entries: list[dict[str, Any]]) -> list[str]:
+    lines = [f'{key}:' if entries else f'{key}: []']
+    for entry in entries:
+        marks = ['- ', *['  '] * len(entry)]
+        lines += [
+            f'  {mark}{name}: {_flow(value)}'
+            for mark, (name, value) in zip(marks, entry.items(), strict=False)
+        ]
+    return lines
+
+
+def _flow(value: Any) -> str:
+    """Return a value as YAML on one line."""
+    import yaml  # only read where it is written
+
+    text = yaml.safe_dump(
+        value, default_flow_style=True, width=float('inf'), allow_unicode=True, sort_keys=False
+    )
+    return text.removesuffix('\n').removesuffix('\n...')

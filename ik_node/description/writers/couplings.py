@@ -1,0 +1,73 @@
+"""The couplings of a model by the names of values, and which of them a <mimic> can say."""
+
+from __future__ import annotations
+
+from ik_node.description.description import Description
+from ik_node.description.loop import CouplingRule
+from ik_node.description.writers.plain_tree import PlainTree
+from ik_node.model.dof import DOF, DOF_NAMES
+from ik_node.model.joint import Joint
+
+
+def couplings_of(
+    description: Description, tree: PlainTree
+) -> tuple[dict[str, CouplingRule], list[CouplingRule]]:
+    """
+    Sort the couplings by how URDF can say them.
+
+    Parameters
+    ----------
+    description : Description
+        The robot.
+    tree : PlainTree
+        The same in URDF's words.
+
+    Returns
+    -------
+    mimics : dict of str to CouplingRule
+        By the name of the joint that follows: lines, between joints with one value each.
+    others : list of CouplingRule
+        Curves, and values of joints with several.
+
+    """
+    single = {
+        (plain.made_from.name, plain.dof): plain.name
+        for plain in tree.joints
+        if plain.made_from is not None and plain.dof is not None
+    }
+    mimics: dict[str, CouplingRule] = {}
+    others: list[CouplingRule] = []
+    for joint in description.joints.values():
+        for dof, coupling in joint.couplings.items():
+            name = single.get((joint.name, dof))
+            master = single.get((coupling.master.name, coupling.master_dof))
+            coefficients = list(coupling.coefficients)
+            while len(coefficients) > 1 and coefficients[-1] == 0.0:
+                coefficients.pop()
+            rule = CouplingRule(
+                name or _value_name(joint, dof),
+                master or _value_name(coupling.master, coupling.master_dof),
+                coefficients,
+            )
+            if name and master and len(coefficients) <= 2:
+                mimics[name] = rule
+            else:
+                others.append(rule)
+    return mimics, others
+
+
+def motors_of(description: Description, tree: PlainTree) -> list[str]:
+    """Return the joints with a motor by the names that they have in the tree."""
+    names: list[str] = []
+    for motor in description.actuated:
+        single = [
+            plain.name
+            for plain in tree.joints
+            if plain.made_from is not None and plain.made_from.name == motor
+        ]
+        names += single or [motor]
+    return names
+
+
+def _value_name(joint: Joint, dof: DOF) -> str:
+    return joint.name if len(joint.dof) == 1 else f'{joint.name}.{DOF_NAMES[dof]}'

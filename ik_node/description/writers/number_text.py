@@ -1,0 +1,89 @@
+"""Numbers as text that reads back to the same numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+from math import atan2, hypot, pi
+
+from ik_node.model.rotation import quat_from_euler, quat_multiply, quat_to_matrix, unit
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+# Two roundings of double precision: what composing poses leaves in a number that was short.
+ROUNDING = 4.5e-16
+DIGITS = (3, 6, 9, 12, 15)
+
+
+def written(numbers: Iterable[float]) -> str:
+    """Return numbers with a space between, every bit of them, whole ones without a point."""
+    return ' '.join(number_text(float(number)) for number in numbers)
+
+
+def number_text(number: float) -> str:
+    """Return one number, every bit of it."""
+    text = repr(float(number) + 0.0)  # no minus zero
+    return text[:-2] if text.endswith('.0') else text
+
+
+def shortened(numbers: ArrayLike) -> Array:
+    """Return numbers with fewer digits where that changes no more than a rounding does."""
+    array = np.asarray(numbers, dtype=float)
+    for digits in DIGITS:
+        short = np.round(array, digits)
+        if np.all(np.abs(short - array) <= ROUNDING * np.maximum(1.0, np.abs(array))):
+            return np.asarray(short + 0.0, dtype=np.float64)
+    return array + 0.0
+
+
+def axis_of(direction: ArrayLike) -> Array:
+    """Return a unit vector, exactly along X, Y or Z where it is but for rounding."""
+    return shortened(unit(direction))
+
+
+def rpy_of(quat_xyzw: ArrayLike) -> Array:
+    """
+    Return roll, pitch and yaw [rad] of a unit quaternion, as good near a pitch of 90 degrees.
+
+    Notes
+    -----
+    Sum and difference of roll and yaw are found each from the two components that it alone turns
+    (Bernardes and Viollet 2022); where one of them is lost, nothing depends on it.
+
+    """
+    x, y, z, w = np.asarray(quat_xyzw, dtype=float).tolist()
+    up, down = hypot(x + z, w - y), hypot(x - z, w + y)
+    half_sum = atan2(x + z, w - y)
+    half_difference = atan2(x - z, w + y)
+    if up < 1e-15:
+        half_sum = -half_difference
+    elif down < 1e-15:
+        half_difference = -half_sum
+    angles = [half_sum + half_difference, 2.0 * atan2(down, up) - 0.5 * pi]
+    angles.append(half_sum - half_difference)
+    angles = [angle - 2.0 * pi * round(angle / (2.0 * pi)) for angle in angles]
+    exact = np.array((x, y, z, w))
+    for digits in DIGITS:
+        short = [round(angle, digits) + 0.0 for angle in angles]
+        found = quat_from_euler(*short)
+        if min(np.max(np.abs(found - exact)), np.max(np.abs(found + exact))) <= ROUNDING:
+            return np.array(short)
+    return np.array(angles) + 0.0
+
+
+def same_turn(quat_a: ArrayLike, quat_b: ArrayLike) -> bool:
+    """Say whether two unit quaternions are one rotation but for rounding."""
+    a, b = np.asarray(quat_a, dtype=float), np.asarray(quat_b, dtype=float)
+    return bool(min(np.max(np.abs(a - b)), np.max(np.abs(a + b))) <= ROUNDING)
+
+
+def composed(*poses: tuple[Array, Array]) -> tuple[Array, Array]:
+    """Return position [m] and quaternion (xyzw) of poses one after the other."""
+    position, quat = poses[0]
+    for _, (step, turn) in pairwise(poses):
+        if np.any(step):
+            position = shortened(position + quat_to_matrix(quat) @ step)
+        quat = quat_multiply(quat, turn)
+    return position, unit(quat)

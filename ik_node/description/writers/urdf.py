@@ -1,0 +1,247 @@
+"""A model graph to URDF text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from xml.etree.ElementTree import Element, indent, SubElement, tostring
+
+from ik_node.description.description import Description
+from ik_node.description.loop import CouplingRule
+from ik_node.description.writers.carried import Carried, driven_by, says_mass
+from ik_node.description.writers.closure_type import closure_type, ends_of, URDF_TYPES
+from ik_node.description.writers.couplings import couplings_of, motors_of
+from ik_node.description.writers.number_text import number_text, rpy_of, written
+from ik_node.description.writers.plain_joint import PlainJoint, Pose
+from ik_node.description.writers.plain_tree import plain_tree
+from ik_node.errors import TopologyError
+from ik_node.model.closure import Closure
+from ik_node.model.link import Link
+import numpy as np
+
+# Stands where URDF wants a number and there is no limit; the attribute `unlimited` says so.
+UNLIMITED = 1e9
+AXIAL_TYPES = ('revolute', 'prismatic', 'planar')
+
+
+def to_urdf(
+    description: Description, start: Mapping[str, float] | None = None, *, loops: bool = True
+) -> str:
+    """
+    Write a description as URDF, which reads back to an equal one.
+
+    Parameters
+    ----------
+    description : Description
+        As its objects are now: limits, closures and so on that were changed are written changed.
+    start : mapping of str to float, optional
+        The values [rad or m] that joints begin with, by name; 0 by default.
+    loops : bool
+        Whether its closures are in it, as <loop_joint>, and couplings that <mimic> cannot say, as
+        <joint_coupling>. Without them `to_closures` says both.
+
+    Notes
+    -----
+    Other tools ignore these two elements, <joint_start>, and the attribute `unlimited` of a
+    <limit>.
+
+    Raises
+    ------
+    TopologyError
+        If a name cannot be in an XML file, or a closure or joint has no link.
+
+    """
+    return _UrdfText(description, start or {}, loops).text
+
+
+class _UrdfText:
+    def __init__(self, description: Description, start: Mapping[str, float], loops: bool) -> None:
+        self._description = description
+        self._tree = plain_tree(description)
+        self._carried = Carried(description)
+        self._mimics, others = couplings_of(description, self._tree)
+        self._remarks: list[str] = []
+        self._no_inertia = False
+        _check_names(
+            {
+                'robot': [description.name],
+                'link': self._tree.links,
+                'joint': [plain.name for plain in self._tree.joints],
+                'closure': list(description.closures),
+            }
+        )
+        robot = Element('robot', {'name': description.name, **self._carried.attributes})
+        robot.extend(element for element in self._carried.tops if element.tag == 'material')
+        for name in self._tree.links:
+            self._link(robot, name)
+        for plain in self._tree.joints:
+            self._joint(robot, plain)
+        self._starts(robot, start)
+        if loops:
+            for closure in description.closures.values():
+                _loop_joint(robot, closure)
+            for rule in others:
+                _joint_coupling(robot, rule)
+        self._motors(robot)
+        robot.extend(element for element in self._carried.tops if element.tag != 'material')
+        indent(robot)
+        # In attributes and text > is written &gt;, so this is the end of a tag.
+        body = tostring(robot, encoding='unicode').replace(' />', '/>')
+        self.text = f'<?xml version="1.0"?>\n{self._comment()}\n{body}\n'
+
+    def _link(self, robot: Element, name: str) -> None:
+        element = SubElement(robot, 'link', {'name': name})
+        link = self._description.links.get(name)
+        if link is None:
+            return
+        carried = self._carried.of_link(name)
+        inertial = next((each for each in carried if each.tag == 'inertial'), None)
+        if not says_mass(inertial, link):
+            carried = [each for each in carried if each.tag != 'inertial']
+            if link.mass > 0.0 or np.any(link.centre_of_mass):
+                _inertial(element, link)
+                self._no_inertia = True
+        element.extend(carried)
+
+    def _joint(self, robot: Element, plain: PlainJoint) -> None:
+        element = SubElement(robot, 'joint', {'name': plain.name, 'type': plain.type_name})
+        _origin(element, plain.pose)
+        SubElement(element, 'parent', {'link': plain.parent})
+        SubElement(element, 'child', {'link': plain.child})
+        if plain.axis is not None:
+            SubElement(element, 'axis', {'xyz': written(plain.axis)})
+        if plain.dof is not None:
+            self._limit(element, plain)
+        rule = self._mimics.get(plain.name)
+        if rule is not None:
+            offset, multiplier = [*rule.coefficients, 0.0][:2]
+            said = {'multiplier': number_text(multiplier), 'offset': number_text(offset)}
+            SubElement(element, 'mimic', {'joint': rule.master, **said})
+        if plain.made_from is not None:
+            element.extend(self._carried.of_joint(plain.name))
+
+    def _limit(self, element: Element, plain: PlainJoint) -> None:
+        joint, dof = plain.made_from, plain.dof
+        if joint is None or dof is None:
+            return
+        carried = self._carried.limit_of(plain.name)
+        values = {
+            'lower': float(joint.min_dof_limit[dof]),
+            'upper': float(joint.max_dof_limit[dof]),
+            'velocity': float(joint.max_velocity[dof]),
+        }
+        if plain.type_name == 'continuous':
+            del values['lower'], values['upper']
+            if np.isinf(values['velocity']) and not carried:
+                return
+        limit = SubElement(element, 'limit')
+        unlimited = [name for name, value in values.items() if np.isinf(value)]
+        for name, value in values.items():
+            stand_in = -UNLIMITED if name == 'lower' else UNLIMITED
+            limit.set(name, number_text(stand_in if name in unlimited else value))
+        for name, text in {'effort': number_text(UNLIMITED), **carried}.items():
+            limit.set(name, text)
+        if unlimited:
+            limit.set('unlimited', ' '.join(unlimited))
+
+    def _starts(self, robot: Element, start: Mapping[str, float]) -> None:
+        """Say with which values joints begin, where that is not what they would anyway."""
+        for joint in self._description.joint_order:
+            for name, dof in zip(joint.value_names, joint.dof, strict=True):
+                lower, upper = joint.min_dof_limit[dof], joint.max_dof_limit[dof]
+                usual = min(max(0.0, float(lower)), float(upper))
+                value = start.get(name, usual)
+                if value != usual and dof not in joint.couplings:
+                    said = {'joint': name, 'value': number_text(value)}
+                    SubElement(robot, 'joint_start', said)
+
+    def _motors(self, robot: Element) -> None:
+        """Say which joints have a motor, unless what is carried over says the same."""
+        wanted = motors_of(self._description, self._tree)
+        driven = driven_by(self._carried.motors)
+        movable = {joint.name for joint in self._description.joint_order}
+        if [name for name in driven if name in movable] == wanted:
+            robot.extend(self._carried.motors)
+            return
+        if self._carried.motors:
+            self._remarks.append('its ros2_control and transmissions, which said other motors')
+        if not wanted:
+            return
+        name = f'{self._description.name}_motors'
+        control = SubElement(robot, 'ros2_control', {'name': name, 'type': 'system'})
+        hardware = SubElement(control, 'hardware')
+        SubElement(hardware, 'plugin').text = 'mock_components/GenericSystem'
+        for motor in wanted:
+            joint = SubElement(control, 'joint', {'name': motor})
+            SubElement(joint, 'command_interface', {'name': 'position'})
+            SubElement(joint, 'state_interface', {'name': 'position'})
+
+    def _comment(self) -> str:
+        source = 'objects' if not self._description.text else self._description.source
+        dialect = self._description.dialect or 'a graph of objects'
+        lines = [f'Converted from {dialect} ({source}) by ik_node.']
+        self._remarks += [f'<{tag}>' for tag in dict.fromkeys(self._carried.left_out)]
+        if self._remarks:
+            lines.append('Left out: ' + ', '.join(self._remarks) + '.')
+        if self._no_inertia:
+            lines.append('Moments of inertia that are 0 are not known.')
+        text = ' '.join(lines).replace('--', '- -').replace('--', '- -')
+        return '<!-- ' + ''.join(c if _allowed(c) else '?' for c in text) + ' -->'
+
+
+def _origin(element: Element, pose: Pose) -> None:
+    values = {'xyz': pose[0], 'rpy': rpy_of(pose[1])}
+    said = {name: written(numbers) for name, numbers in values.items() if np.any(numbers)}
+    if said:
+        SubElement(element, 'origin', said)
+
+
+def _inertial(element: Element, link: Link) -> None:
+    inertial = SubElement(element, 'inertial')
+    if np.any(link.centre_of_mass):
+        SubElement(inertial, 'origin', {'xyz': written(link.centre_of_mass)})
+    SubElement(inertial, 'mass', {'value': number_text(link.mass)})
+    axes = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
+    SubElement(inertial, 'inertia', dict.fromkeys(axes, '0'))
+
+
+def _loop_joint(robot: Element, closure: Closure) -> None:
+    link_a, link_b = ends_of(closure)
+    element = SubElement(robot, 'loop_joint', {'name': closure.name})
+    type_name = closure_type(closure, URDF_TYPES)
+    # With axes of its own it has no type that others know; `floating` ties nothing there.
+    element.set('type', type_name or 'floating')
+    if type_name is None:
+        element.set('dof', ' '.join(dof.name for dof in closure.dof))
+    if type_name == 'distance':
+        element.set('distance', number_text(closure.distance))
+    if closure.tolerance is not None:
+        element.set('tolerance', written(closure.tolerance))
+    if not closure.enabled:
+        element.set('enabled', 'false')
+    frame_a = closure.offset_position, closure.offset_quaternion
+    frame_b = closure.position, closure.quaternion
+    for tag, link, (position, quat) in (('link1', link_a, frame_a), ('link2', link_b, frame_b)):
+        said = {'link': link.name, 'xyz': written(position), 'rpy': written(rpy_of(quat))}
+        SubElement(element, tag, said)
+    if type_name in AXIAL_TYPES:
+        SubElement(element, 'axis', {'xyz': '0 0 1'})
+
+
+def _joint_coupling(robot: Element, rule: CouplingRule) -> None:
+    said = {'joint': rule.joint, 'of': rule.master, 'coefficients': written(rule.coefficients)}
+    SubElement(robot, 'joint_coupling', said)
+
+
+def _check_names(names: dict[str, list[str]]) -> None:
+    for kind, of_kind in names.items():
+        for name in of_kind:
+            if not name.strip() or not all(map(_allowed, name)):
+                raise TopologyError(f'{kind} {name!r}: XML cannot hold this name; rename it')
+
+
+def _allowed(character: str) -> bool:
+    """Say whether XML 1.0 can hold a character."""
+    code = ord(character)
+    if character in '\t\n\r' or 0x20 <= code < 0xD800:
+        return True
+    return code >= 0xE000 and code not in (0xFFFE, 0xFFFF)

@@ -1,0 +1,63 @@
+# flake8: noqa: E203
+"""What a node says of its chains, as reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+import math
+from typing import Any
+
+from ik_node.scene.chain_report import ChainReport
+from ik_node.solver.result import PoseError
+
+
+def reports_of(message: Any) -> list[ChainReport]:
+    """
+    Return one report a chain.
+
+    Parameters
+    ----------
+    message : diagnostic_msgs.msg.DiagnosticArray
+        Of ~/solve_status, or anything of its shape.
+
+    """
+    found = []
+    for status in message.status:
+        values = {pair.key: pair.value for pair in status.values}
+        found.append(
+            ChainReport(
+                name=status.name.partition(': ')[2],
+                status=status.message.split(':')[0].split(';')[0],
+                message=status.message,
+                iterations=int(_number(values.get('iterations', '0'))),
+                solve_time=_number(values.get('solve_time', '0')),
+                goal_errors=_errors('goal.', values),
+                closure_errors=_errors('closure.', values),
+            )
+        )
+    return found
+
+
+def _errors(prefix: str, values: Mapping[str, str]) -> dict[str, PoseError]:
+    end = '.position'
+    names = [
+        key[len(prefix) : -len(end)]
+        for key in values
+        if key.startswith(prefix) and key.endswith(end)
+    ]
+    return {
+        name: PoseError(
+            _number(values[f'{prefix}{name}.position']),
+            _number(values.get(f'{prefix}{name}.orientation', '0')),
+        )
+        for name in names
+    }
+
+
+def _number(text: str) -> float:
+    """Return a number; 0 for what is none."""
+    try:
+        number = float(text)
+    except ValueError:
+        return 0.0
+    return number if math.isfinite(number) else 0.0

@@ -1,0 +1,58 @@
+"""What the page tells of one independent chain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ik_node.solver.result import PoseError, SolveResult
+
+
+@dataclass(frozen=True)
+class ChainReport:
+    """
+    The outcome of the last solve of a chain.
+
+    Attributes
+    ----------
+    name : str
+        Its goals, else its closures.
+    status : str
+        CONVERGED, STALLED, DIVERGED, TIMEOUT, or what else there is to say.
+    message : str
+        A sentence that names the reason.
+    iterations : int
+    solve_time : float
+        [s]
+    goal_errors, closure_errors : mapping of str to PoseError
+        Residuals, [m] and [rad].
+
+    """
+
+    name: str
+    status: str
+    message: str
+    iterations: int
+    solve_time: float
+    goal_errors: Mapping[str, PoseError]
+    closure_errors: Mapping[str, PoseError]
+
+    @property
+    def residual(self) -> float:
+        """Return the largest residual, [m] and [rad] alike."""
+        errors = [*self.goal_errors.values(), *self.closure_errors.values()]
+        return max((max(error) for error in errors), default=0.0)
+
+    @classmethod
+    def of(cls, result: SolveResult) -> ChainReport:
+        """Return the report on a result of our own solver."""
+        names = list(result.goal_errors) or list(result.closure_errors)
+        return cls(
+            name=', '.join(names),
+            status=result.status.name,
+            message=result.message,
+            iterations=result.iterations,
+            solve_time=result.solve_time,
+            goal_errors=result.goal_errors,
+            closure_errors=result.closure_errors,
+        )

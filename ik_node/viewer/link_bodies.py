@@ -1,0 +1,135 @@
+"""Links as their description draws them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote
+
+from ik_node.description.visuals import read_visuals, Rgba, Visual
+from ik_node.model.tree import build_tree
+from ik_node.robot import Robot
+from ik_node.scene.skeleton import Skeleton
+from ik_node.viewer.mesh_path import mesh_path
+from ik_node.viewer.scene_nodes import wxyz_of
+import numpy as np
+from numpy.typing import NDArray
+
+PLAIN: Rgba = (0.72, 0.74, 0.78, 1.0)
+# Larger mesh files are left out: a browser would not take them either.
+MOST_BYTES = 64 * 2**20
+
+
+class LinkBodies:
+    """
+    The bodies of one robot on the page.
+
+    Parameters
+    ----------
+    scene : viser.SceneApi
+    robot : Robot
+    on_click : callable
+        Called with the name of a link that was clicked.
+
+    Attributes
+    ----------
+    drawn : set of str
+        Links that have a body.
+    bare : set of str
+        Links that the description draws, but whose meshes were not found.
+    missing : list of str
+        Meshes that were not found or could not be read.
+
+    """
+
+    def __init__(self, scene: Any, robot: Robot, on_click: Callable[[str], None]) -> None:
+        self._scene = scene
+        self._on_click = on_click
+        self._source = robot.description.source
+        self._skeleton = Skeleton(build_tree(robot.roots, robot.joint_order))
+        self._frames: dict[str, tuple[Any, int]] = {}
+        self._visible = True
+        self.missing: list[str] = []
+        self.drawn: set[str] = set()
+        self.bare: set[str] = set()
+        for number, visual in enumerate(read_visuals(robot.description.text, self._source)):
+            link = robot.links.get(visual.link)
+            if link is None:
+                continue
+            at = f'/bodies/{quote(visual.link, safe="")}'
+            if visual.link not in self._frames:
+                place = self._skeleton.place(*self._skeleton.seat(link))
+                self._frames[visual.link] = (scene.add_frame(at, show_axes=False), place)
+            if self._add(f'{at}/{number}', visual):
+                self.drawn.add(visual.link)
+            else:
+                self.missing.append(visual.file)
+                self.bare.add(visual.link)
+        self.bare -= self.drawn
+
+    def draw(self, q: NDArray[np.float64], *, visible: bool) -> None:
+        """Bring all bodies to where their links are."""
+        if visible != self._visible:
+            self._visible = visible
+            for frame, _ in self._frames.values():
+                frame.visible = visible
+        if not visible or not self._frames:
+            return
+        poses = self._skeleton.at(q).poses
+        for frame, place in self._frames.values():
+            position, quat = poses[place]
+            frame.position, frame.wxyz = position, wxyz_of(quat)
+
+    def remove(self) -> None:
+        """Take them off the page."""
+        for frame, _ in self._frames.values():
+            frame.remove()
+        self._frames.clear()
+
+    def _add(self, name: str, visual: Visual) -> bool:
+        x, y, z, w = visual.quat_xyzw
+        place = {'position': visual.position, 'wxyz': (w, x, y, z)}
+        r, g, b, opacity = visual.rgba or PLAIN
+        look = {
+            'color': (round(255 * r), round(255 * g), round(255 * b)),
+            'opacity': None if opacity >= 1.0 else opacity,
+        }
+        if visual.kind == 'box':
+            handle = self._scene.add_box(name, dimensions=visual.size, **look, **place)
+        elif visual.kind == 'cylinder':
+            handle = self._scene.add_cylinder(name, *visual.size, **look, **place)
+        elif visual.kind == 'sphere':
+            handle = self._scene.add_icosphere(name, visual.size[0], **look, **place)
+        else:
+            mesh = self._mesh(visual)
+            if mesh is None:
+                return False
+            if visual.rgba is None:
+                handle = self._scene.add_mesh_trimesh(name, mesh, **place)
+            else:
+                handle = self._scene.add_mesh_simple(
+                    name, mesh.vertices, mesh.faces, **look, **place
+                )
+
+        async def clicked(_: object) -> None:
+            self._on_click(visual.link)
+
+        handle.on_click(clicked)
+        return True
+
+    def _mesh(self, visual: Visual) -> Any:
+        """Return a mesh in [m], or None."""
+        path = mesh_path(visual.file, self._source)
+        if path is None or path.stat().st_size > MOST_BYTES:
+            return None
+        import trimesh
+
+        try:
+            mesh = trimesh.load_mesh(path, process=False)
+            if isinstance(mesh, trimesh.Scene):
+                mesh = mesh.to_geometry()
+            mesh.apply_scale(visual.size)
+        except Exception:  # noqa: BLE001
+            # Readers of a dozen formats fail in as many ways; the link is then drawn as a rod.
+            return None
+        return mesh if len(mesh.faces) else None

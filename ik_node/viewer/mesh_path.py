@@ -1,0 +1,66 @@
+# flake8: noqa: E203
+"""Where the meshes are that a description names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+import os
+from pathlib import Path
+import re
+from urllib.parse import unquote
+
+_NAME = re.compile(r'<name>\s*([^<\s]+)\s*</name>')
+
+
+def mesh_path(written: str, source: str) -> Path | None:
+    """
+    Return the file that a description means; None = it is not here.
+
+    Parameters
+    ----------
+    written : str
+        package://PACKAGE/PATH, file://PATH, or a path, from the description's folder if relative.
+        Nothing is fetched from anywhere.
+    source : str
+        File of the description; '<text>' = it came as text.
+
+    """
+    folder = Path(source).resolve().parent if source != '<text>' else None
+    if written.startswith('package://'):
+        package, _, rest = unquote(written[len('package://') :]).partition('/')
+        candidates = [share / rest for share in _shares(package, folder)]
+    elif written.startswith('file://'):
+        candidates = [Path(unquote(written[len('file://') :]))]
+    elif '://' in written:
+        return None
+    else:
+        path = Path(written)
+        # Text that came over a topic has no folder, and names no file of ours by chance.
+        candidates = [path] if path.is_absolute() else [folder / path] if folder else []
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def _shares(package: str, folder: Path | None) -> Iterator[Path]:
+    """Yield the folders that may hold the files of a package."""
+    if not package or '..' in package:
+        return
+    for prefix in os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep):
+        if prefix:
+            yield Path(prefix) / 'share' / package
+    for place in os.environ.get('ROS_PACKAGE_PATH', '').split(os.pathsep):
+        if place:
+            yield Path(place) / package
+    for parent in [] if folder is None else [folder, *folder.parents]:
+        if _package_name(parent) == package:
+            yield parent
+        yield parent / package
+
+
+def _package_name(folder: Path) -> str:
+    """Return the name in a folder's package.xml; '' if it has none."""
+    manifest = folder / 'package.xml'
+    try:
+        named = _NAME.search(manifest.read_text(errors='replace')) if manifest.is_file() else None
+    except OSError:
+        named = None
+    return named.group(1) if named else ''

@@ -1,0 +1,214 @@
+"""The page: what is shown, and who does what is asked for on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+import contextlib
+import io
+import math
+import threading
+import time
+
+from ik_node.errors import IkError
+from ik_node.viewer.controls import Controls
+from ik_node.viewer.history import History
+from ik_node.viewer.session import Array, Session
+from ik_node.viewer.stage import Stage
+from ik_node.viewer.undo import Undo
+from ik_node.viewer.work_queue import WorkQueue
+import viser
+
+# How long it waits for work at most, and how often the panels are brought up to date [s].
+PATIENCE = 0.02
+PANELS = 0.2
+
+
+class _Server(viser.ViserServer):
+    """Never opens a tunnel to elsewhere, whatever a browser asks for."""
+
+    def request_share_url(self, verbose: bool = True) -> None:
+        """Refuse."""
+
+
+class Page:
+    """
+    The browser page of a session.
+
+    Parameters
+    ----------
+    session : Session
+        It belongs to the page, whose one thread alone touches it.
+    host : str
+        Address to listen on.
+    port : int
+        If it is taken, the next free one is.
+    robots : mapping of str to callable, optional
+        Other sessions to choose from, and how they are made.
+
+    Attributes
+    ----------
+    url : str
+        Where it is.
+
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        host: str = '127.0.0.1',
+        port: int = 8080,
+        robots: Mapping[str, Callable[[], Session]] | None = None,
+    ) -> None:
+        self.session = session
+        self._robots = dict(robots or {})
+        self._robot = next(iter(self._robots), '')
+        self._work = WorkQueue()
+        self._undo = Undo(lambda: self.session.remember(), lambda old: self.session.restore(old))
+        self._history = History()
+        self._structure = -1
+        self._failure: BaseException | None = None
+        self._running = True
+        self._ended = threading.Event()
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.server = _Server(host=host, port=port, label='ik_node', verbose=False)
+        self.url = f'http://{host}:{self.server.get_port()}'
+        self.server.gui.configure_theme(show_share_button=False, show_logo=False)
+        self._controls = Controls(
+            self.server.gui,
+            self,
+            self.undo,
+            lambda: self.do(lambda _: None),
+            tuple(self._robots),
+            self.choose,
+        )
+        self._stage = Stage(self.server, self._controls.view, self._clicked, self._dragged)
+        self._thread = threading.Thread(target=self._guarded, name='page', daemon=True)
+        self._thread.start()
+
+    @property
+    def gizmo_size(self) -> float:
+        """Length of the arrows of gizmos [m]."""
+        return self._stage.gizmo_size
+
+    def do(
+        self, work: Callable[[Session], object], *, key: object = None, undo: bool = False
+    ) -> None:
+        """Have something done with the session; see `Desk`."""
+
+        def step() -> None:
+            if undo:
+                self._undo.mark(key, time.monotonic())
+            work(self.session)
+
+        self._work.put(step, key)
+
+    def undo(self) -> None:
+        """Go a step back."""
+        self.do(lambda _: self._undo.step_back())
+
+    def choose(self, name: str) -> None:
+        """Show another robot."""
+        self.do(lambda _: self._take(name))
+
+    def ask(self, question: Callable[[Session], object], timeout: float = 10.0) -> object:
+        """Return what a question to the session is answered, in the page's thread."""
+        answers: list[object] = []
+        done = threading.Event()
+
+        def answer(session: Session) -> None:
+            answers.append(question(session))
+            done.set()
+
+        self.do(answer)
+        if not done.wait(timeout):
+            raise IkError('the page does not answer')
+        return answers[0]
+
+    def wait(self, seconds: float | None = None) -> None:
+        """Return after a time [s], None = never, or when the page ends; raise what ended it."""
+        end = math.inf if seconds is None else time.monotonic() + seconds
+        # Not by join: a Ctrl-C in it has Python 3.10 and 3.11 take the thread for ended.
+        while not self._ended.is_set() and time.monotonic() < end:
+            self._ended.wait(0.2)
+        if self._failure is not None:
+            raise self._failure
+
+    def close(self) -> None:
+        """Stop serving; may be called again."""
+        self._running = False
+        self._work.wake()
+        self._ended.wait()
+        self._thread.join()
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.server.stop()
+        self.session.close()
+
+    # -- the one thread that touches the session
+
+    def _guarded(self) -> None:
+        try:
+            self._run()
+        except BaseException as error:  # noqa: BLE001
+            # Told to whoever waits: half a page that still looks alive would be worse.
+            self._failure = error
+        finally:
+            self._ended.set()
+
+    def _run(self) -> None:
+        told, news = 0.0, True
+        while self._running:
+            work = self._work.take(PATIENCE)
+            for each in work:
+                try:
+                    each()
+                except IkError as error:
+                    self._complain(str(error))
+            now = time.monotonic()
+            solved = self.session.update(now)
+            for text in self.session.complaints():
+                self._complain(text)
+            if solved:
+                self._history.add(now, self.session.reports)
+            if self.session.structure != self._structure:
+                self._structure = self.session.structure
+                self._stage.read(self.session)
+                self._controls.rebuild(self.session)
+                solved = True
+            if solved or work:
+                self._stage.draw(self.session)
+                news = True
+            if news and now - told >= PANELS:
+                self._controls.refresh(self.session, self._history)
+                told, news = now, False
+
+    def _take(self, name: str) -> None:
+        try:
+            session = self._robots[name]()
+        except IkError:
+            self._controls.show_choice(self._robot)
+            raise
+        self._robot = name
+        self._controls.show_choice(name)
+        self.session.close()
+        self._undo.clear()
+        self._stage.clear()
+        self.session, self._structure = session, -1
+
+    def _complain(self, text: str) -> None:
+        """Show in every browser why something was not done."""
+        for client in self.server.get_clients().values():
+            client.add_notification('not done', text, color='orange', auto_close_seconds=8.0)
+
+    # -- what is asked for in space; called in the server's thread
+
+    def _clicked(self, link: str) -> None:
+        goals = self._controls.goals
+        if goals.by_click:
+            dof = goals.new_dof
+            self.do(lambda session: session.add_goal(link, dof), undo=True)
+
+    def _dragged(self, name: str, position: Array, quat_xyzw: Array, phase: str) -> None:
+        if phase == 'start':
+            self.do(lambda _: None, undo=True)
+        else:
+            self.do(lambda s: s.move_goal(name, position, quat_xyzw), key=('goal', name))

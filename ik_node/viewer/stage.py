@@ -1,0 +1,132 @@
+"""The scene of the page: the robot, marks, gizmos, floor and cameras."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ik_node.robot import Robot
+from ik_node.scene import IKRootsHelper
+from ik_node.scene.shapes import Shape
+from ik_node.viewer.floor import add_floor
+from ik_node.viewer.goal_gizmos import GoalGizmos, OnDrag
+from ik_node.viewer.lights import Lights
+from ik_node.viewer.link_bodies import LinkBodies
+from ik_node.viewer.scene_nodes import SceneNodes
+from ik_node.viewer.session import Session
+from ik_node.viewer.view_panel import ViewPanel
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# Length of a gizmo's arrows, as shares of a joint's axis and of the robot; the longer counts.
+GIZMO = (2.2, 0.22)
+# Sides of round marks: a browser draws hundreds of them.
+SIDES = 10
+# From where a new browser looks, in multiples of the robot's size.
+LOOK_FROM = np.array((0.66, -0.84, 0.48))
+
+
+class Stage:
+    """
+    All that is in space.
+
+    Parameters
+    ----------
+    server : viser.ViserServer
+    view : ViewPanel
+        What is to be drawn.
+    on_click : callable
+        Called with the name of a link that was clicked.
+    on_drag : callable
+
+    Attributes
+    ----------
+    gizmo_size : float
+        Length of a gizmo's arrows [m].
+
+    """
+
+    def __init__(
+        self, server: Any, view: ViewPanel, on_click: Callable[[str], None], on_drag: OnDrag
+    ) -> None:
+        self._server = server
+        self._view = view
+        self._on_click = on_click
+        self._nodes = SceneNodes(server.scene, on_click)
+        self._gizmos = GoalGizmos(server.scene, on_drag)
+        self._lights = Lights(server.scene)
+        self._helper: IKRootsHelper | None = None
+        self._bodies: LinkBodies | None = None
+        self._robot: Robot | None = None
+        self._size = self.gizmo_size = 1.0
+        self._floor: Any = None
+
+    @property
+    def missing(self) -> list[str]:
+        """Return the meshes that were not found."""
+        return [] if self._bodies is None else self._bodies.missing
+
+    def read(self, session: Session) -> None:
+        """Take up a robot and its goals anew."""
+        robot = session.robot
+        if robot is None:
+            self.clear()
+            return
+        other = robot is not self._robot
+        if other:
+            self.clear()
+            self._robot = robot
+            self._bodies = LinkBodies(self._server.scene, robot, self._on_click)
+        self._helper = IKRootsHelper(session.source, resolution=SIDES)
+        self._size = self._helper.joint_scale
+        if other:
+            self._look(self._helper.shapes(session.q))
+
+    def draw(self, session: Session) -> None:
+        """Show the robot where it is."""
+        helper, robot, view = self._helper, self._robot, self._view
+        if helper is None or robot is None or self._bodies is None:
+            return
+        self._lights.set_fine(view.fine_light)
+        helper.set_layers(view.layers)
+        helper.set_joint_scale(self._size * view.size)
+        shapes: Iterable[Shape] = helper.shapes(session.q)
+        with self._server.atomic():
+            self._nodes.draw(shape for shape in shapes if self._is_drawn(shape))
+            self._bodies.draw(session.q, visible=view.bodies)
+            self._gizmos.draw(robot, self.gizmo_size, visible=view.gizmos)
+        self._server.flush()
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self._nodes.clear()
+        self._gizmos.clear()
+        if self._bodies is not None:
+            self._bodies.remove()
+        self._helper = self._bodies = self._robot = None
+
+    def _is_drawn(self, shape: Shape) -> bool:
+        """Return whether a link without a body is drawn as a rod."""
+        if shape.layer != 'links' or self._bodies is None:
+            return True
+        if self._view.rods == 'bare' and self._bodies.drawn:
+            return shape.of in self._bodies.bare
+        return self._view.rods != 'none'
+
+    def _look(self, shapes: Iterable[Shape]) -> None:
+        """Lay the floor, and have all browsers look at the robot."""
+        places = np.array([shape.position for shape in shapes] or [(0.0, 0.0, 0.0)])
+        low, high = places.min(axis=0), places.max(axis=0)
+        size = max(float(np.linalg.norm(high - low)), 2.0 * self._size)
+        middle = 0.5 * (low + high)
+        self.gizmo_size = max(GIZMO[0] * self._size, GIZMO[1] * size)
+        self._floor = add_floor(self._server.scene, size, float(low[2]) - 0.08 * size)
+        camera = self._server.initial_camera
+        camera.near, camera.far = 0.01 * size, 100.0 * size
+        camera.position, camera.look_at = middle + size * LOOK_FROM, middle
+        for client in self._server.get_clients().values():
+            client.camera.near, client.camera.far = 0.01 * size, 100.0 * size
+            client.camera.position = middle + size * LOOK_FROM
+            client.camera.look_at = middle

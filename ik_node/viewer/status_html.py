@@ -1,0 +1,76 @@
+"""How the solver does, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from ik_node.scene.chain_report import ChainReport
+from ik_node.solver.result import PoseError
+
+# Told apart by the colour-blind, too (Okabe & Ito 2008); the word stands beside it.
+_COLOURS = {'CONVERGED': '#009E73', 'STALLED': '#E69F00', 'TIMEOUT': '#E69F00'}
+_ELSE = '#D55E00'
+# Goals, and open loops, that are listed one by one.
+MOST = 8
+# Loops wider open than this [m or rad] are listed one by one.
+OPEN = 1e-5
+_CELL = 'style="padding:0 7px 0 0;text-align:left;white-space:nowrap"'
+# A long name is cut, and whole in its hint.
+_NAME = (
+    'style="padding:0 7px 0 0;text-align:left;white-space:nowrap;max-width:9.5em;'
+    'overflow:hidden;text-overflow:ellipsis"'
+)
+
+
+def status_html(title: str, note: str, reports: Sequence[ChainReport]) -> str:
+    """
+    Return what is shown above the panels.
+
+    Parameters
+    ----------
+    title : str
+        What is shown.
+    note : str
+        What is in the way; '' = nothing.
+    reports : sequence of ChainReport
+        One a chain.
+
+    """
+    parts = ['<div style="padding:2px 10px 6px;font-size:0.85em;line-height:1.5">']
+    parts.append(f'<b style="font-size:1.1em">{escape(title)}</b>')
+    if note:
+        parts.append(f'<div style="color:{_ELSE}">{escape(note)}</div>')
+    parts += [_chain(report) for report in reports]
+    if not reports and not note:
+        parts.append('<div>no goal and no loop: click a link to make a goal</div>')
+    return ''.join([*parts, '</div>'])
+
+
+def _chain(report: ChainReport) -> str:
+    colour = _COLOURS.get(report.status, _ELSE)
+    line = (
+        f'<div title="{escape(report.message)}"><span style="color:{colour}">&#9679;</span> '
+        f'<b>{escape(report.status)}</b> {report.iterations} steps, '
+        f'{1e3 * report.solve_time:.2f} ms</div>'
+    )
+    if report.status != 'CONVERGED':
+        line += f'<div style="color:{colour}">{escape(report.message)}</div>'
+    loops = sorted(report.closure_errors.items(), key=lambda row: max(row[1]), reverse=True)
+    shown = [('loop', *row) for row in loops if max(row[1]) > OPEN][:MOST]
+    if loops and not shown:
+        many = f'{len(loops)} loops' if len(loops) > 1 else 'loop'
+        shown = [(many, *loops[0])]
+    goals = [('goal', *row) for row in report.goal_errors.items()]
+    return f'{line}<table style="border-collapse:collapse">{_rows(goals)}{_rows(shown)}</table>'
+
+
+def _rows(rows: Sequence[tuple[str, str, PoseError]]) -> str:
+    lines = [
+        f'<tr><td {_CELL}>{kind}</td><td {_NAME} title="{escape(name)}">{escape(name)}</td>'
+        f'<td {_CELL}>{error.position:.1e} m</td><td {_CELL}>{error.orientation:.1e} rad</td></tr>'
+        for kind, name, error in rows[:MOST]
+    ]
+    if len(rows) > MOST:
+        lines.append(f'<tr><td {_CELL} colspan="4">and {len(rows) - MOST} more</td></tr>')
+    return ''.join(lines)

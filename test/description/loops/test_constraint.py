@@ -1,0 +1,102 @@
+"""The <constraint> proposed for urdfdom."""
+
+from ik_node.description.read import read_description
+from ik_node.errors import DescriptionError, UnsupportedElementError
+from ik_node.model.rotation import quat_to_matrix
+import numpy as np
+import pytest
+
+ENDS = (
+    '<parent link="a"/><parent_origin xyz="1 0 0"/><child link="b"/>'
+    '<child_origin xyz="0 1 0" rpy="0 0 0"/>'
+)
+
+
+def read(attributes, inside=ENDS):
+    """Return a description of two links and one constraint, on line 2."""
+    return read_description(
+        '<robot name="r"><link name="a"/><link name="b"/>\n'
+        f'<constraint {attributes}>{inside}</constraint></robot>'
+    )
+
+
+@pytest.mark.parametrize(
+    ('type_name', 'kind', 'rows'),
+    [
+        ('revolute', 'frame', 5),
+        ('Prismatic', 'frame', 5),
+        ('SPHERICAL', 'frame', 3),
+        ('link', 'frame', 6),
+        ('fixed', 'frame', 6),
+        ('universal', 'universal', 3),
+    ],
+)
+def test_types(type_name, kind, rows):
+    """In any case; the parent carries the closure, the child closes on it."""
+    axes = '<parent_axis xyz="0 0 1"/><child_axis xyz="1 0 0"/>'
+    description = read(f'name="c" type="{type_name}"', ENDS + axes)
+    found = description.closures['c']
+    assert (found.kind, len(found.dof)) == (kind, rows)
+    assert (found.parent.name, found.child.name) == ('a', 'b')
+    assert found.position.tolist() == [1, 0, 0]
+    assert found.offset_position.tolist() == [0, 1, 0]
+    assert description.dialect == 'URDF + constraint'
+
+
+def test_axes():
+    """Each counts in its own frame; the child's is the parent's if it is not written."""
+    parent = '<parent_axis xyz="0 2 0"/>'
+    both = parent + '<child_axis xyz="1 0 0"/>'
+    for axes, child in ((both, (1, 0, 0)), (parent, (0, 1, 0))):
+        found = read('name="c" type="revolute"', ENDS + axes).closures['c']
+        np.testing.assert_allclose(quat_to_matrix(found.quaternion)[:, 2], (0, 1, 0), atol=1e-15)
+        child_axis = quat_to_matrix(found.offset_quaternion)[:, 2]
+        np.testing.assert_allclose(child_axis, child, atol=1e-15)
+
+
+def test_universal_axes():
+    """The parent's axis is frame_b's x, the child's frame_a's y."""
+    axes = '<parent_axis xyz="0 0 1"/><child_axis xyz="1 0 0"/>'
+    found = read('name="c" type="universal"', ENDS + axes).closures['c']
+    np.testing.assert_allclose(quat_to_matrix(found.quaternion)[:, 0], (0, 0, 1), atol=1e-15)
+    child_axis = quat_to_matrix(found.offset_quaternion)[:, 1]
+    np.testing.assert_allclose(child_axis, (1, 0, 0), atol=1e-15)
+
+
+def test_defaults_are_noted():
+    """No axis is x, no name a new one."""
+    description = read('type="revolute"')
+    assert description.notes[1:] == [
+        "<constraint> without a name is called 'constraint_1'",
+        "constraint 'constraint_1': no <parent_axis>, taken as 1 0 0",
+    ]
+
+
+@pytest.mark.parametrize(
+    ('attributes', 'inside', 'message'),
+    [
+        ('name="c" type="gear"', ENDS, 'type="gear" is not known; allowed: revolute'),
+        ('name="c"', ENDS, 'the attribute type="..." is missing'),
+        ('name="c" type="link"', '<parent link="a"/>', 'the element <child> is missing'),
+        ('name="c" type="universal"', ENDS, 'the element <child_axis> is missing'),
+        ('name="c" type="revolute"', ENDS + '<parent_axis xyz="0 0 0"/>', 'has no direction'),
+        ('name="c" type="link"', ENDS.replace('"b"', '"bb"'), "there is no link 'bb'; did you"),
+    ],
+)
+def test_message(attributes, inside, message):
+    """Each fault is told with its line."""
+    with pytest.raises(DescriptionError, match=message) as caught:
+        read(attributes, inside)
+    assert caught.value.line == 2
+    assert isinstance(caught.value, UnsupportedElementError) == ('gear' in attributes)
+
+
+def test_new_names_of_two_dialects():
+    """What URDF+ exports has the same tag; no name comes twice."""
+    plus = '<constraint type="fixed"><predecessor link="a"/><successor link="b"/></constraint>'
+    description = read_description(
+        '<robot name="r"><link name="a"/><link name="b"/>'
+        f'<constraint type="link">{ENDS}</constraint>{plus}</robot>'
+    )
+    assert list(description.closures) == ['constraint_1', 'constraint_2']
+    assert description.dialect == 'URDF + URDF+ + constraint'

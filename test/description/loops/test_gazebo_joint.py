@@ -1,0 +1,211 @@
+"""<gazebo><joint>: a joint of SDF, added in the pose in which all joints are zero."""
+
+import ik_node as ik
+from ik_node.description.read import read_description
+from ik_node.errors import DescriptionError, UnsupportedElementError
+from ik_node.model.rotation import quat_to_matrix
+import numpy as np
+import pytest
+
+AXIS = '<axis><xyz>0 0 1</xyz></axis>'
+
+
+def robot(inside, extra=''):
+    """Return a row of links a b c, hinged about z and turned by a right angle at b."""
+    text = ''.join(f'<link name="{name}"/>' for name in 'abc')
+    for name, parent, yaw in (('b', 'a', np.pi / 2), ('c', 'b', 0.0)):
+        text += (
+            f'<joint name="j{name}" type="continuous"><parent link="{parent}"/>'
+            f'<child link="{name}"/><origin xyz="1 0 0" rpy="0 0 {yaw}"/><axis xyz="0 0 1"/>'
+            '</joint>'
+        )
+    return f'<robot name="r">{text}{extra}\n<gazebo>{inside}</gazebo></robot>'
+
+
+def joint(type_name='revolute', inside=AXIS, parent='a', child='c', name=' name="g"'):
+    """Return one SDF joint."""
+    return (
+        f'<joint{name} type="{type_name}"><parent>{parent}</parent><child>{child}</child>'
+        f'{inside}</joint>'
+    )
+
+
+@pytest.mark.parametrize(
+    ('type_name', 'rows'),
+    [('revolute', 5), ('continuous', 5), ('prismatic', 5), ('ball', 3), ('fixed', 6)],
+)
+def test_types(type_name, rows):
+    """The closure of each type; it is closed with all joints at zero."""
+    description = read_description(robot(joint(type_name)))
+    found = description.closures['g']
+    assert len(found.dof) == rows
+    assert (found.parent.name, found.child.name) == ('a', 'c')
+    np.testing.assert_allclose(found.get_residual(), 0.0, atol=1e-12)
+    assert description.dialect == 'URDF + gazebo joint'
+    description.joints['jb'].set_dof_values(0.3)
+    assert np.linalg.norm(found.get_residual()) > 0.1
+
+
+def where(description, name='g'):
+    """Return place and z of a closure in the root frame, all joints being 0."""
+    found = description.closures[name]
+    world = found.parent.matrix_world
+    axis = world[:3, :3] @ quat_to_matrix(found.quaternion)[:, 2]
+    return world[:3, :3] @ found.position + world[:3, 3], axis
+
+
+@pytest.mark.parametrize(
+    ('inside', 'place', 'axis'),
+    [
+        (AXIS, (1, 1, 0), (0, 0, 1)),
+        ('<pose>1 0 0 0 0 0</pose><axis><xyz>1 0 0</xyz></axis>', (1, 2, 0), (0, 1, 0)),
+        ("<pose frame=''>0 0 2 0 0 0</pose>" + AXIS, (1, 1, 2), (0, 0, 1)),
+        (
+            '<pose relative_to="a">5 0 0 0 0 0</pose><axis><xyz>0 0 1</xyz></axis>',
+            (5, 0, 0),
+            (0, 0, 1),
+        ),
+        (
+            '<pose relative_to="__model__" degrees="true">0 0 0 0 90 0</pose>' + AXIS,
+            (0, 0, 0),
+            (1, 0, 0),
+        ),
+        (
+            '<pose rotation_format="quat_xyzw">0 0 0 0 0.5 0 0.5</pose>' + AXIS,
+            (1, 1, 0),
+            (0, 1, 0),
+        ),
+        (
+            '<axis><xyz>1 0 0</xyz><use_parent_model_frame>1</use_parent_model_frame></axis>',
+            (1, 1, 0),
+            (1, 0, 0),
+        ),
+        ('<axis><xyz expressed_in="__model__">1 0 0</xyz></axis>', (1, 1, 0), (1, 0, 0)),
+        ('<axis><xyz expressed_in="b">1 0 0</xyz></axis>', (1, 1, 0), (0, 1, 0)),
+        ('', (1, 1, 0), (0, 0, 1)),
+    ],
+)
+def test_pose_and_axis(inside, place, axis):
+    """The pose counts in the child link, the axis in the joint, unless they say otherwise."""
+    found = where(read_description(robot(joint(inside=inside))))
+    np.testing.assert_allclose(found[0], place, atol=1e-12)
+    np.testing.assert_allclose(found[1], axis, atol=1e-12)
+
+
+def test_the_root_may_be_the_child():
+    """And links may be named with the model before them."""
+    description = read_description(robot(joint(parent='r::c', child='a')))
+    assert description.closures['g'].parent.name == 'c'
+    assert description.closures['g'].child.name == 'a'
+
+
+@pytest.mark.parametrize('type_name', ['universal', 'revolute2'])
+def test_universal(type_name):
+    """The first axis is fixed in the parent, the second in the child."""
+    axes = '<axis><xyz>0 0 1</xyz></axis><axis2><xyz>1 0 0</xyz></axis2>'
+    description = read_description(robot(joint(type_name, axes)))
+    found = description.closures['g']
+    assert found.kind == 'universal'
+    first = quat_to_matrix(found.quaternion)[:, 0]
+    np.testing.assert_allclose(first, (0, 0, 1), atol=1e-12)
+    second = quat_to_matrix(found.offset_quaternion)[:, 1]
+    np.testing.assert_allclose(second, (1, 0, 0), atol=1e-12)
+    np.testing.assert_allclose(found.get_residual(), 0.0, atol=1e-12)
+
+
+def test_limits_keep_the_joint():
+    """It moves within them, and its end is welded to the link; 1e16 is no limit."""
+    limit = '<axis><xyz>0 0 1</xyz><limit><lower>-1</lower><upper>2</upper></limit></axis>'
+    description = read_description(robot(joint(inside=limit)))
+    assert list(description.joints) == ['jb', 'jc', 'g']
+    assert (
+        description.joints['g'].min_dof_limit[5],
+        description.joints['g'].max_dof_limit[5],
+    ) == (-1, 2)
+    assert len(description.closures['g'].dof) == 6
+    np.testing.assert_allclose(description.closures['g'].get_residual(), 0.0, atol=1e-12)
+    endless = limit.replace('-1', '-1e+16').replace('2', '1e+16', 1)
+    assert list(read_description(robot(joint(inside=endless))).joints) == ['jb', 'jc']
+
+
+def test_a_name_that_is_taken_by_a_joint():
+    """The joint that stays gets another one."""
+    limit = '<axis><xyz>0 0 1</xyz><limit><lower>-1</lower></limit></axis>'
+    description = read_description(robot(joint(inside=limit, name=' name="jb"')))
+    assert list(description.joints) == ['jb', 'jc', 'jb_']
+    assert "the name 'jb' is taken, it is 'jb_'" in description.notes[-1]
+
+
+def test_no_name():
+    """A new one."""
+    assert list(read_description(robot(joint(name=''))).closures) == ['joint_1']
+
+
+def test_the_root_in_the_world():
+    """Fixed there it stays where it is; on a hinge it moves."""
+    description = read_description(robot(joint('fixed', '', 'world', 'a')))
+    assert not description.closures
+    assert 'fixes the root link in the world, where it is anyway' in description.notes[0]
+    loaded = ik.load_robot(robot(joint(parent='world', child='a')))
+    assert loaded.joint_names == ['jb', 'jc', 'g']
+    assert [root.name for root in loaded.description.roots] == ['world']
+    loaded.q = [0, 0, 0.5]
+    assert loaded.forward(loaded.q, 'a')[0, 0] == pytest.approx(np.cos(0.5))
+
+
+def test_a_tree_of_its_own():
+    """A joint to a root that hangs nowhere carries it, where it stands with all joints at zero."""
+    extra = '<link name="d"/><link name="e"/><joint name="je" type="continuous"><parent link="d"/>'
+    extra += '<child link="e"/><origin xyz="0 0 3"/><axis xyz="0 0 1"/></joint>'
+    description = read_description(robot(joint(parent='c', child='d'), extra))
+    assert [root.name for root in description.roots] == ['a']
+    assert not description.closures
+    assert description.links['e'].get_world_position().tolist() == pytest.approx([0, 0, 3])
+    description.joints['jb'].set_dof_values(np.pi)
+    assert description.links['d'].get_world_position() == pytest.approx([2, 0, 0])
+
+
+FAULTS = {
+    'type': (joint('screw'), 'type="screw" is not known; allowed: revolute continuous'),
+    'gearbox': (joint('gearbox'), 'type="gearbox" is not known'),
+    'parent': ('<joint name="g" type="ball"><child>a</child></joint>', '<parent> is missing'),
+    'empty': (joint(parent=' '), 'its text is missing'),
+    'unknown': (joint(parent='aa'), "<parent>: there is no link 'aa'; did you mean 'a'"),
+    'world as child': (joint(child='world'), "<child>: there is no link 'world'"),
+    'same': (joint(child='a'), "its parent and its child are the same link 'a'"),
+    'axis': (joint(inside='<axis><xyz>0 0 0</xyz></axis>'), 'the axis has no direction'),
+    'axis of two': (joint(inside='<axis><xyz>0 0</xyz></axis>'), 'expected 3 numbers'),
+    'pose': (joint(inside='<pose>1 2 3</pose>' + AXIS), 'expected 6 numbers'),
+    'quaternion': (
+        joint(inside='<pose rotation_format="quat_xyzw">0 0 0 0 0 0 0</pose>' + AXIS),
+        'its quaternion is no rotation',
+    ),
+    'frame': (
+        joint(inside='<pose relative_to="x">0 0 0 0 0 0</pose>' + AXIS),
+        "there is no link 'x'",
+    ),
+    'limits': (
+        joint(inside='<axis><limit><lower>2</lower><upper>1</upper></limit></axis>'),
+        'its lower limit is above the upper one',
+    ),
+    'nan': (
+        joint(inside='<axis><limit><lower>nan</lower></limit></axis>'),
+        "'nan' is not a number",
+    ),
+    'one axis': (joint('universal'), 'the element <axis2> is missing'),
+    'oblique': (
+        joint('universal', AXIS + '<axis2><xyz>0 1 1</xyz></axis2>'),
+        'its two axes are not at right angles',
+    ),
+}
+
+
+@pytest.mark.parametrize('fault', FAULTS)
+def test_message(fault):
+    """Each fault is told with its line."""
+    element, message = FAULTS[fault]
+    with pytest.raises(DescriptionError, match=message) as caught:
+        read_description(robot(element))
+    assert caught.value.line == 2
+    unsupported = fault in ('type', 'gearbox', 'oblique')
+    assert isinstance(caught.value, UnsupportedElementError) == unsupported

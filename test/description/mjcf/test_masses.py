@@ -1,0 +1,99 @@
+"""Masses of an MJCF's bodies, given or of their geoms."""
+
+from math import pi
+
+from ik_node.description.mjcf.reader import read_mjcf
+from ik_node.description.xml_document import parse_xml
+import numpy as np
+import pytest
+
+GEOMS = {
+    'size="0.1"': 1000 * 4 / 3 * pi * 0.1**3,
+    'type="box" size="0.1 0.2 0.3" density="500"': 500 * 8 * 0.006,
+    'type="cylinder" size="0.1 0.5"': 1000 * pi * 0.01,
+    'type="capsule" size="0.1 0.5"': 1000 * (pi * 0.01 + 4 / 3 * pi * 0.001),
+    'type="ellipsoid" size="0.1 0.2 0.3"': 1000 * 4 / 3 * pi * 0.006,
+    'type="capsule" size="0.1" fromto="0 0 -0.5 0 0 0.5"': 1000 * pi * (0.01 + 0.004 / 3),
+    'type="box" size="0.1" fromto="0 0 -0.5 0 0 0.5"': 1000 * 8 * 0.1 * 0.1 * 0.5,
+    'mass="3"': 3.0,
+    'type="mesh" mesh="x" mass="0"': 0.0,
+    'type="mesh" mesh="x" density="0"': 0.0,
+    'type="mesh" mesh="x" group="6"': 0.0,
+    'type="plane" size="1 1 1"': 0.0,
+}
+
+
+def read(body, compiler='', rest=''):
+    """Return the description of a body's content, read without MuJoCo."""
+    text = (
+        f'<mujoco model="m"><compiler {compiler}/>{rest}<worldbody><body name="a">{body}</body>'
+        '</worldbody></mujoco>'
+    )
+    return read_mjcf(parse_xml(text, '<text>'), compiler=False)
+
+
+@pytest.mark.parametrize('geom', GEOMS)
+def test_of_a_geom(geom):
+    """Volume times density, unless the mass is given."""
+    link = read(f'<geom {geom}/>').links['a']
+    assert link.mass == pytest.approx(GEOMS[geom], rel=1e-12, abs=1e-12)
+
+
+def test_centre_of_several():
+    """Also in a frame, also at the ends of fromto."""
+    body = (
+        '<geom mass="1" pos="1 0 0"/><frame pos="0 0 1" euler="0 0 90">'
+        '<geom mass="3" pos="1 0 0"/></frame>'
+        '<geom type="capsule" size="0.1" mass="1" fromto="0 0 0 0 0 2"/>'
+    )
+    link = read(body).links['a']
+    assert link.mass == 5.0
+    np.testing.assert_allclose(link.centre_of_mass, (0.2, 0.6, 0.8), atol=1e-15)
+
+
+def test_given_or_of_geoms():
+    """<compiler inertiafromgeom> decides; <inertial> may be in a frame."""
+    body = '<geom mass="1"/><frame><inertial pos="1 2 3" mass="7"/></frame>'
+    masses = [
+        read(body, compiler).links['a'].mass
+        for compiler in ('', 'inertiafromgeom="true"', 'inertiafromgeom="false"')
+    ]
+    assert masses == [7.0, 1.0, 7.0]
+    assert read('<geom mass="1"/>', 'inertiafromgeom="false"').links['a'].mass == 0.0
+    assert read('<geom mass="1" group="2"/>', 'inertiagrouprange="3 4"').links['a'].mass == 0.0
+
+
+@pytest.mark.parametrize(
+    'geom', ['type="mesh" mesh="x"', 'type="sphere" mesh="x"', 'size="1" shellinertia="true"']
+)
+def test_of_a_mesh(geom):
+    """It is not known, and that is said."""
+    description = read(f'<geom {geom}/>')
+    assert description.links['a'].mass == 0.0
+    assert description.notes == [
+        "the masses of 1 bodies come from meshes, which are not read; taken as 0 kg: 'a'"
+    ]
+
+
+def test_scaled_to_a_total():
+    """<compiler settotalmass>, if all masses are known."""
+    body = '<inertial pos="0 0 0" mass="2"/><body name="b"><geom {}/></body>'
+    description = read(body.format('mass="6"'), 'settotalmass="4"')
+    assert [description.links[name].mass for name in 'ab'] == [1.0, 3.0]
+    description = read(body.format('mesh="x"'), 'settotalmass="4"')
+    assert description.links['a'].mass == 2.0
+    assert description.notes[-1] == 'settotalmass is not used, as some masses are not known'
+
+
+def test_as_the_compiler_has_it():
+    """Masses and centres are those of MuJoCo."""
+    mujoco = pytest.importorskip('mujoco')
+    for geom in GEOMS:
+        if 'size' not in geom or 'plane' in geom:
+            continue
+        body = f'<geom {geom}/><geom size="0.2" pos="1 2 3"/>'
+        text = f'<mujoco><worldbody><body name="a">{body}</body></worldbody></mujoco>'
+        found = mujoco.MjModel.from_xml_string(text).body('a')
+        link = read(body).links['a']
+        np.testing.assert_allclose(link.mass, found.mass[0], rtol=1e-12)
+        np.testing.assert_allclose(link.centre_of_mass, found.ipos, rtol=1e-12)

@@ -1,0 +1,217 @@
+"""Bodies, joints, sites, motors and notes of an MJCF, by hand-worked numbers."""
+
+from math import cos, pi, sin
+
+from ik_node.description.mjcf import compiled
+from ik_node.description.mjcf.reader import read_mjcf
+from ik_node.description.read import read_description
+from ik_node.description.xml_document import parse_xml
+from ik_node.model.dof import DOF
+import numpy as np
+import pytest
+
+ARM = """<mujoco model="arm"><compiler angle="radian"/><worldbody>
+<body name="upper" pos="0 0 1"><joint name="shoulder" axis="0 0 1" range="-1 2"/>
+<body name="lower" pos="1 0 0"><joint name="elbow" axis="0 0 1"/>
+<site name="tip" pos="0.5 0 0"/></body></body></worldbody>REST</mujoco>"""
+
+
+def read(text):
+    """Return the description of a text, read without MuJoCo."""
+    return read_mjcf(parse_xml(text, '<text>'), compiler=False)
+
+
+def world(body):
+    """Return the description of the content of a world, angles in radians."""
+    return read(f'<mujoco><compiler angle="radian"/><worldbody>{body}</worldbody></mujoco>')
+
+
+def test_an_arm():
+    """Names, order, limits and the pose of its tip."""
+    description = read_description(ARM.replace('REST', ''))
+    assert description.dialect.startswith('MJCF')
+    assert description.name == 'arm'
+    assert description.root.name == 'world'
+    assert list(description.links) == ['world', 'upper', 'lower', 'tip']
+    shoulder, elbow = description.joint_order
+    assert (shoulder.name, elbow.name) == ('shoulder', 'elbow')
+    assert (shoulder.min_dof_limit[DOF.EZ], shoulder.max_dof_limit[DOF.EZ]) == (-1.0, 2.0)
+    assert np.isinf(elbow.max_dof_limit).all()
+    shoulder.set_dof_values(0.5)
+    elbow.set_dof_values(0.25)
+    wanted = (cos(0.5) + 0.5 * cos(0.75), sin(0.5) + 0.5 * sin(0.75), 1.0)
+    np.testing.assert_allclose(description.links['tip'].matrix_world[:3, 3], wanted, atol=1e-15)
+    assert description.notes == []
+
+
+def test_degrees_are_the_default_for_hinges_alone():
+    """Ranges and refs of slides are metres."""
+    description = read(
+        '<mujoco><worldbody><body name="a"><joint name="h" range="-90 180" ref="45"/>'
+        '<joint name="s" type="slide" range="-90 180" ref="45"/></body></worldbody></mujoco>'
+    )
+    hinge, slide = description.joints['h'], description.joints['s']
+    assert (hinge.min_dof_limit[DOF.EZ], hinge.max_dof_limit[DOF.EZ]) == (-pi / 2, pi)
+    assert (slide.min_dof_limit[DOF.Z], slide.max_dof_limit[DOF.Z]) == (-90.0, 180.0)
+
+
+def test_at_its_ref_a_joint_is_as_written():
+    """Its value starts there, and the body is where the file has it."""
+    description = world(
+        '<body name="a" pos="1 2 3"><joint name="h" ref="0.7" pos="0.5 0 0"/>'
+        '<joint name="s" type="slide" axis="1 0 0" ref="-0.2"/></body>'
+    )
+    assert description.joints['h'].dof_values[DOF.EZ] == 0.7
+    assert description.joints['s'].dof_values[DOF.X] == -0.2
+    pose = description.links['a'].matrix_world
+    np.testing.assert_allclose(pose[:3, 3], (1.0, 2.0, 3.0), atol=1e-15)
+    description.joints['h'].set_dof_values(0.7 + pi / 2)  # about the point (1.5, 2, 3)
+    pose = description.links['a'].matrix_world
+    np.testing.assert_allclose(pose[:3, 3], (1.5, 1.5, 3.0), atol=1e-15)
+
+
+def test_joints_of_one_body_hang_under_one_another():
+    """Between them are links without a mass, named after body and joint."""
+    description = world(
+        '<body name="a"><inertial pos="0 0 1" mass="2"/>'
+        '<joint name="x" type="slide" axis="1 0 0"/><joint name="y" type="slide" axis="0 1 0"/>'
+        '<joint name="turn"/></body>'
+    )
+    assert list(description.links) == ['world', 'a__x', 'a__y', 'a']
+    assert [link.mass for link in description.links.values()] == [0.0, 0.0, 0.0, 2.0]
+    np.testing.assert_array_equal(description.links['a'].centre_of_mass, (0.0, 0.0, 1.0))
+    for name, value in (('x', 3.0), ('y', 4.0), ('turn', pi)):
+        description.joints[name].set_dof_values(value)
+    pose = description.links['a'].matrix_world
+    np.testing.assert_allclose(pose[:2], [(-1, 0, 0, 3), (0, -1, 0, 4)], atol=1e-15)
+
+
+def test_a_free_joint_starts_as_written():
+    """X Y Z are those of qpos, the angles turn it away from how it is written."""
+    description = world(
+        '<body name="a" pos="1 2 3" quat="1 1 0 0"><freejoint name="root"/></body>'
+    )
+    root = description.joints['root']
+    np.testing.assert_array_equal(root.dof_values, (1, 2, 3, 0, 0, 0))
+    tilted = description.links['a'].matrix_world[:3, :3]
+    np.testing.assert_allclose(tilted, [(1, 0, 0), (0, 0, -1), (0, 1, 0)], atol=1e-15)
+    root.set_dof_values(0, 0, 0, 0, 0, pi / 2)
+    turned = description.links['a'].matrix_world[:3, :3]
+    np.testing.assert_allclose(turned, [(0, 0, 1), (1, 0, 0), (0, 1, 0)], atol=1e-15)
+    assert "free joint 'root': X Y Z are the first three numbers of qpos" in description.notes[-1]
+
+
+def test_a_ball_joint_has_three_angles():
+    """Its cone is left out, with a note."""
+    description = world(
+        '<body name="a"><joint name="b" type="ball" range="0 1" limited="true"/></body>'
+    )
+    assert description.joints['b'].dof == [DOF.EX, DOF.EY, DOF.EZ]
+    assert np.isinf(description.joints['b'].max_dof_limit).all()
+    assert any('lean in a cone only' in note for note in description.notes)
+    assert any("ball joint 'b': EX EY EZ" in note for note in description.notes)
+
+
+def test_what_has_no_name_gets_one():
+    """Names that are there are not taken twice."""
+    description = world(
+        '<body><joint/><body name="body1"/></body><body name="a"><joint/><joint name="a_hinge"/>'
+        '</body>'
+    )
+    assert list(description.links) == ['world', 'body1_2', 'body1', 'a__a_hinge_2', 'a']
+    assert [joint.name for joint in description.joint_order] == [
+        'body1_2_hinge',
+        'a_hinge_2',
+        'a_hinge',
+    ]
+    assert description.notes[-1].startswith('3 bodies and joints have no name; called')
+
+
+def test_a_site_whose_name_is_taken():
+    """Bodies and sites may share names in an MJCF; links may not."""
+    description = world('<body name="a"><site name="a" pos="1 0 0"/><site name="b"/></body>')
+    assert list(description.links) == ['world', 'a', 'a_site', 'b']
+    assert description.notes[-1] == "the name of site 'a' is taken; it is 'a_site'"
+
+
+def test_motors():
+    """Joints with an actuator, also through a fixed tendon that has one free joint."""
+    rest = """<tendon><fixed name="one"><joint joint="elbow" coef="1"/></fixed>
+        <fixed name="two"><joint joint="elbow" coef="1"/><joint joint="shoulder" coef="1"/></fixed>
+        </tendon><actuator><motor joint="shoulder"/><position name="p" joint="shoulder"/>
+        <general tendon="TENDON"/><velocity name="v" joint="nobody"/><adhesion body="lower"/>
+        </actuator>"""
+    description = read(ARM.replace('REST', rest.replace('TENDON', 'one')))
+    assert description.actuated == ['shoulder', 'elbow']
+    assert description.notes == [
+        "actuator 'v': there is no joint 'nobody'",
+        '1 <adhesion> actuators act on no joint; they are not read',
+        '2 tendons are not read: none limits or couples a joint here',
+    ]
+    description = read(ARM.replace('REST', rest.replace('TENDON', 'two')))
+    assert description.actuated == ['shoulder']
+    assert description.notes[0] == (
+        "actuator <general> pulls the tendon 'two' of elbow shoulder; no joint is taken for "
+        'driven by it'
+    )
+
+
+def test_what_is_left_out_is_said():
+    """Sections and elements that hold nothing of use, soft objects, mocap bodies."""
+    description = read(
+        '<mujoco><compiler angle="radian"/><worldbody><body name="m" mocap="true"/><warp/><warp/>'
+        '<body name="a"><joint name="j"/><flexcomp name="cloth"/></body></worldbody>'
+        '<equality><tendon tendon1="t"/><flex flex="cloth"/><weld body1="cloth_1" body2="a"/>'
+        '<joint joint1="cloth_j" joint2="j"/></equality>'
+        '<keyframe><key name="home"/><key/></keyframe><deformable/><frob/></mujoco>'
+    )
+    assert description.notes == [
+        'the model has no name',
+        "<flexcomp 'cloth'> on line 1: the bodies of a soft object are not read",
+        '<warp> is not read (2 of them)',
+        '<equality>: <tendon> on line 1 ties tendons or soft objects, which are not read',
+        '<equality>: <flex> on line 1 ties tendons or soft objects, which are not read',
+        '<equality>: <weld> on line 1 names what may be part of a soft object; it is not read',
+        '<equality>: <joint> on line 1 names what may be part of a soft object; it is not read',
+        "2 keyframes are not read: 'home', ''; the start is as written",
+        '<deformable> is not read: soft objects have no joints',
+        '<frob> is not a part of MJCF that is read',
+        "body 'm' is a mocap body, which programs move; it stands still",
+    ]
+    assert list(description.joints) == ['m_fixed', 'j']
+
+
+def test_the_outermost_class_may_have_another_name():
+    """Files from before MuJoCo 3 do that."""
+    description = read(
+        '<mujoco model="m"><default class="old"><joint axis="1 0 0"/></default><worldbody>'
+        '<body name="a"><joint name="j"/><joint name="k" class="old"/></body></worldbody></mujoco>'
+    )
+    assert description.joints['j'].dof == description.joints['k'].dof == [DOF.EX]
+    assert description.notes == ["the outermost <default> is named 'old', which MuJoCo refuses"]
+
+
+def test_settings_of_all_compilers_count():
+    """The last word on each."""
+    description = read(
+        '<mujoco><compiler angle="radian" eulerseq="zyx"/><compiler angle="degree"/><worldbody>'
+        '<body name="a" euler="90 90 0"/></worldbody></mujoco>'
+    )
+    pose = description.links['a'].matrix_world[:3, :3]  # Rz(90) Ry(90)
+    np.testing.assert_allclose(pose, [(0, -1, 0), (0, 0, 1), (-1, 0, 0)], atol=1e-15)
+
+
+def test_without_the_package(monkeypatch):
+    """Nothing is asked of MuJoCo where it is not installed."""
+    monkeypatch.setattr(compiled, 'find_spec', lambda name: None)
+    assert read_mjcf(parse_xml(ARM.replace('REST', ''), '<text>')).dialect == 'MJCF'
+
+
+@pytest.mark.parametrize('limit', [0, 100])
+def test_very_many_bodies_are_read_without_mujoco(monkeypatch, limit):
+    """Its compiler takes memory and time that grow with the square of their number."""
+    pytest.importorskip('mujoco')
+    monkeypatch.setattr(compiled, 'MAX_BODIES', limit)
+    description = read_mjcf(parse_xml(ARM.replace('REST', ''), '<text>'))
+    assert (description.dialect == 'MJCF') == (limit == 0)
+    assert description.notes == ([f'more than {limit} bodies: read without MuJoCo'] * (limit == 0))

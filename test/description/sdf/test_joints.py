@@ -1,0 +1,244 @@
+"""Every type of joint of SDFormat, its limits, what follows what, and motors."""
+
+import ik_node as ik
+from ik_node.description.read import read_description
+from ik_node.model.dof import DOF
+import numpy as np
+import pytest
+
+
+def sdf(content, version='1.11'):
+    """Return a model with links a, b and c, and what is given."""
+    links = ''.join(f'<link name="{name}"/>' for name in 'abc')
+    return f'<sdf version="{version}"><model name="r">{links}{content}</model></sdf>'
+
+
+def joint(kind, inner='', name='j', ends='ab'):
+    """Return a joint between two links."""
+    return (
+        f'<joint name="{name}" type="{kind}"><parent>{ends[0]}</parent><child>{ends[1]}</child>'
+        f'{inner}</joint>'
+    )
+
+
+def axis(xyz='0 0 1', inner='', tag='axis'):
+    """Return an axis."""
+    return f'<{tag}><xyz>{xyz}</xyz>{inner}</{tag}>'
+
+
+def limits(lower='', upper='', more=''):
+    """Return a <limit>; '' leaves an element out."""
+    inner = f'<lower>{lower}</lower>' if lower else ''
+    inner += f'<upper>{upper}</upper>' if upper else ''
+    return f'<limit>{inner}{more}</limit>'
+
+
+@pytest.mark.parametrize(
+    ('kind', 'dofs'),
+    [
+        ('fixed', []),
+        ('revolute', ['EZ']),
+        ('Revolute', ['EZ']),
+        ('continuous', ['EZ']),
+        ('prismatic', ['Z']),
+        ('ball', ['EX', 'EY', 'EZ']),
+    ],
+)
+def test_types_of_one_joint(kind, dofs):
+    """The types that stay one joint."""
+    made = read_description(sdf(joint(kind, axis()))).joints['j']
+    assert [dof.name for dof in made.dof] == dofs
+
+
+def test_planar():
+    """Drake's own joint: along x and y and about z of its frame."""
+    text = sdf(
+        '<drake:joint name="p" type="planar"><drake:parent>a</drake:parent>'
+        '<drake:child>b</drake:child><pose>0 0 1 0 0 0</pose></drake:joint>'
+    )
+    made = read_description(text).joints['p']
+    assert [dof.name for dof in made.dof] == ['X', 'Y', 'EZ']
+
+
+@pytest.mark.parametrize('kind', ['universal', 'revolute2'])
+def test_two_axes(kind):
+    """Two hinges in a row: the first in the parent, the second in what that turns."""
+    inner = axis('0 0 1', limits('-1', '2')) + axis('1 0 0', limits('-0.5', '0.25'), 'axis2')
+    description = read_description(sdf(joint(kind, inner)))
+    assert [each.name for each in description.joint_order] == ['j', 'j_axis2']
+    assert 'j__between' in description.links
+    description.joints['j'].set_dof_values(0.4)
+    description.joints['j_axis2'].set_dof_values(0.2)
+    c, s, d, t = np.cos(0.4), np.sin(0.4), np.cos(0.2), np.sin(0.2)
+    expected = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]) @ [[1, 0, 0], [0, d, -t], [0, t, d]]
+    np.testing.assert_allclose(description.links['b'].matrix_world[:3, :3], expected, atol=1e-12)
+    robot = ik.load_robot(sdf(joint(kind, inner)))
+    np.testing.assert_array_equal(robot.lower, [-1, -0.5])
+    np.testing.assert_array_equal(robot.upper, [2, 0.25])
+
+
+@pytest.mark.parametrize(
+    ('inner', 'way'),
+    [
+        ('<screw_thread_pitch>0.1</screw_thread_pitch>', 0.1),
+        ('<screw_thread_pitch>-0.1</screw_thread_pitch>', -0.1),
+        ('<thread_pitch>20</thread_pitch>', -np.pi / 10),
+        ('<thread_pitch>-20</thread_pitch><screw_thread_pitch>3</screw_thread_pitch>', 3.0),
+        ('', 1.0),
+    ],
+)
+def test_screw(inner, way):
+    """A turn about the axis goes [m] along it: the new element, the old one in rad/m, neither."""
+    description = read_description(sdf(joint('screw', inner + axis('0 1 0', limits('-9', '9')))))
+    assert [each.name for each in description.joint_order] == ['j', 'j_slide']
+    assert any('taken as 1 m a turn' in note for note in description.notes) == (not inner)
+    turn, slide = description.joints['j'], description.joints['j_slide']
+    assert slide.couplings[DOF.Y].master is turn
+    assert slide.couplings[DOF.Y].value(2 * np.pi) == pytest.approx(way)
+    assert (turn.min_dof_limit[DOF.EY], turn.max_dof_limit[DOF.EY]) == (-9, 9)
+
+
+@pytest.mark.parametrize(('flip', 'sign'), [('ab', -1), ('ba', 1)])
+def test_gearbox(flip, sign):
+    """Angles from the reference body: child = -ratio * parent; a joint the other way counts so."""
+    gears = joint(
+        'gearbox',
+        '<gearbox_ratio>5</gearbox_ratio><gearbox_reference_body>a</gearbox_reference_body>'
+        + axis('0 0 2')
+        + axis('0 0 1', tag='axis2'),
+        'gears',
+        'bc',
+    )
+    text = sdf(
+        joint('revolute', axis(), 'j', flip) + joint('continuous', axis(), 'k', 'ac') + gears
+    )
+    description = read_description(text)
+    assert list(description.joints) == ['j', 'k']
+    (rule,) = description.joints['k'].couplings.values()
+    assert rule.master is description.joints['j']
+    assert rule.coefficients == (0.0, 5.0 * sign)
+    assert ik.load_robot(text).mobility == 1
+
+
+@pytest.mark.parametrize(
+    ('body', 'note'),
+    [
+        ('', 'no <gearbox_reference_body>'),
+        ('<gearbox_reference_body>a</gearbox_reference_body>', "'c' does not turn on 'a'"),
+    ],
+)
+def test_gears_that_are_left_out(body, note):
+    """Without a body, or a hinge on it, a note says so."""
+    gears = joint('gearbox', body + axis() + axis(tag='axis2'), 'gears', 'bc')
+    description = read_description(sdf(joint('revolute', axis()) + gears))
+    assert any(note in each for each in description.notes)
+
+
+def test_mimic():
+    """Value = multiplier * (leader's - reference) + offset; of either axis; Drake's way too."""
+    follow = (
+        '<mimic joint="j" axis="axis2"><multiplier>2</multiplier><offset>0.5</offset>'
+        '<reference>0.1</reference></mimic>'
+    )
+    text = sdf(
+        joint('universal', axis() + axis('1 0 0', tag='axis2'))
+        + joint('prismatic', axis(inner=follow), 'k', 'bc')
+        + '<link name="d"/>'
+        + joint('revolute', axis() + '<drake:mimic joint="k" multiplier="3"/>', 'l', 'cd')
+    )
+    description = read_description(text)
+    (rule,) = description.joints['k'].couplings.values()
+    assert rule.master is description.joints['j_axis2']
+    assert rule.coefficients == (0.5 - 2 * 0.1, 2.0)
+    (rule,) = description.joints['l'].couplings.values()
+    assert (rule.master.name, rule.coefficients) == ('k', (0.0, 3.0))
+    assert ik.load_robot(text).mobility == 2
+
+
+@pytest.mark.parametrize(
+    ('written', 'lower', 'upper', 'velocity'),
+    [
+        ('', -np.inf, np.inf, np.inf),
+        (limits('-1e16', '1e16'), -np.inf, np.inf, np.inf),
+        (limits('-1.79769e+308', '1.79769e+308'), -np.inf, np.inf, np.inf),
+        (limits('-inf', 'inf', '<velocity>inf</velocity>'), -np.inf, np.inf, np.inf),
+        (limits('-1.5', '', '<velocity>-1</velocity>'), -1.5, np.inf, np.inf),
+        (limits('', ' 2 ', '<velocity>3</velocity><effort>-1</effort>'), -np.inf, 2.0, 3.0),
+        (limits('0', '0', '<velocity>0</velocity>'), 0.0, 0.0, np.inf),
+    ],
+)
+def test_limits(written, lower, upper, velocity):
+    """What stands for "none", and what does not."""
+    made = read_description(sdf(joint('revolute', axis(inner=written)))).joints['j']
+    assert made.min_dof_limit[DOF.EZ] == lower
+    assert made.max_dof_limit[DOF.EZ] == upper
+    assert made.max_velocity[DOF.EZ] == velocity
+
+
+def test_a_continuous_joint_has_no_limits():
+    """Whatever is written."""
+    made = read_description(sdf(joint('continuous', axis(inner=limits('-1', '1'))))).joints['j']
+    assert np.isinf(made.max_dof_limit[DOF.EZ])
+
+
+def test_without_an_axis():
+    """The format's default, and a note."""
+    description = read_description(sdf(joint('revolute')))
+    assert [dof.name for dof in description.joints['j'].dof] == ['EZ']
+    assert "joint 'j': no <axis>, taken as 0 0 1" in description.notes
+
+
+def test_motors_by_plugin():
+    """The joints that a controller's plugin lists."""
+    plugin = (
+        '<plugin filename="{}" name="{}"><joint_name>k</joint_name><joint_name>no</joint_name>'
+        '</plugin>'
+    )
+    joints = joint('revolute', axis()) + joint('revolute', axis(), 'k', 'bc')
+    name = 'gz::sim::systems::JointPositionController'
+    text = sdf(joints + plugin.format('gz-sim-joint-position-controller-system', name))
+    assert read_description(text).actuated == ['k']
+    assert read_description(sdf(joints + plugin.format('', name))).actuated == ['k']
+    assert read_description(sdf(joints + plugin.format('camera.so', 'camera'))).actuated == []
+
+
+def test_motors_by_effort():
+    """Where some have an effort of 0, the others have motors."""
+    idle = axis(inner=limits(more='<effort>0</effort>'))
+    text = sdf(joint('revolute', axis()) + joint('revolute', idle, 'k', 'bc'))
+    assert read_description(text).actuated == ['j']
+
+
+def test_masses():
+    """Mass and centre of mass; what is not written is 1 kg, and noted."""
+    mass = '<mass>2.5</mass>'
+    text = (
+        f'<sdf version="1.9"><model name="r"><link name="a"><inertial>{mass}'
+        '<pose>1 2 3 1 1 1</pose></inertial></link><link name="b"/>'
+        '<link name="c"><inertial auto="true"/></link></model></sdf>'
+    )
+    description = read_description(text)
+    assert [link.mass for link in description.links.values()] == [2.5, 1.0, 1.0]
+    np.testing.assert_array_equal(description.links['a'].centre_of_mass, [1, 2, 3])
+    assert "links 'b': no mass is written, taken as 1 kg" in description.notes
+    assert any("'c': its mass is to be computed from shapes" in each for each in description.notes)
+
+
+def test_what_an_include_brings_is_left_out():
+    """A sensor that is included hangs nowhere; the robot is read."""
+    text = sdf(
+        joint('revolute', axis())
+        + '<include><uri>model://gps</uri></include>'
+        + '<joint name="s" type="fixed"><parent>b</parent><child>gps::link</child></joint>'
+    )
+    description = read_description(text)
+    assert list(description.joints) == ['j']
+    assert any("'gps::link' is part of an <include>" in note for note in description.notes)
+    assert any("<include> of 'model://gps' is not read" in note for note in description.notes)
+
+
+def test_static_models():
+    """Their joints are read as if they moved, with a note."""
+    description = read_description(sdf('<static>true</static>' + joint('revolute', axis())))
+    assert [each.name for each in description.joint_order] == ['j']
+    assert "model 'r' is static; its joints are read as movable" in description.notes

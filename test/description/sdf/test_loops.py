@@ -1,0 +1,240 @@
+"""SDFormat is a graph: joints that are too many for a tree, and Drake's elements, close loops."""
+
+import ik_node as ik
+from ik_node.description.read import read_description
+import numpy as np
+import pytest
+
+
+def link(name, x=0.0, y=0.0, z=0.0):
+    """Return a link at a place."""
+    return f'<link name="{name}"><pose>{x} {y} {z} 0 0 0</pose></link>'
+
+
+def joint(name, parent, child, inner='', kind='revolute', xyz='0 0 1'):
+    """Return a joint."""
+    return (
+        f'<joint name="{name}" type="{kind}"><parent>{parent}</parent><child>{child}</child>'
+        f'<axis><xyz>{xyz}</xyz>{inner}</axis></joint>'
+    )
+
+
+def sdf(content, version='1.9'):
+    """Return an SDFormat text with one model."""
+    return f'<sdf version="{version}"><model name="r">{content}</model></sdf>'
+
+
+FOUR_BAR = sdf(
+    link('crank')
+    + link('coupler', 0.0, 1.0)
+    + link('rocker', 3.0)
+    + joint('j_crank', 'world', 'crank')
+    + joint('j_rocker', 'world', 'rocker')
+    + joint('j_a', 'crank', 'coupler')
+    + joint('j_b', 'rocker', 'coupler').replace(
+        '<axis>', '<pose relative_to="rocker">0 1.5 0 0 0 0</pose><axis>'
+    )
+)
+
+
+def test_a_four_bar_by_joints_alone():
+    """It is closed as written, and moves as two circles say."""
+    robot = ik.load_robot(FOUR_BAR)
+    assert robot.dialect == 'SDFormat 1.9 + cycle of joints'
+    assert robot.mobility == 1
+    assert robot.joint_names == ['j_crank', 'j_rocker', 'j_a']
+    assert list(robot.closures) == ['j_b']
+    np.testing.assert_allclose(robot.closures['j_b'].get_residual(), 0.0, atol=1e-12)
+    goal = robot.add_goal('crank', dof='EX EY EZ')
+    goal.set_euler(0.0, 0.0, 0.5)
+    assert ik.Solver(robot).solve()[0].status.name == 'CONVERGED'
+    pin = np.array((-np.sin(0.5), np.cos(0.5)))
+    np.testing.assert_allclose(robot.links['coupler'].matrix_world[:2, 3], pin, atol=1e-6)
+    end = robot.links['rocker'].matrix_world @ (0.0, 1.5, 0.0, 1.0)
+    length = np.hypot(3.0, 0.5)
+    assert np.linalg.norm(end[:2] - pin) == pytest.approx(length, abs=1e-5)
+
+
+def test_a_five_bar_whose_closing_joint_ends_at_the_first_link():
+    """Every link has a parent: the first is the root, its joint closes the loop."""
+    names = ('base', 'left', 'up', 'top', 'right')
+    places = ((0, 0), (-1, 0), (-2, 2), (2, 2), (1, 0))
+    content = ''.join(link(name, *place) for name, place in zip(names, places, strict=True))
+    for i, name in enumerate(names):
+        content += joint(f'j{i}', name, names[(i + 1) % 5])
+    content = content.replace(
+        '<joint name="j4" type="revolute">',
+        '<joint name="j4" type="revolute"><pose relative_to="right">0 0 0 0 0 0</pose>',
+    )
+    robot = ik.load_robot(sdf(content))
+    assert robot.mobility == 2
+    assert robot.root.name == 'base'
+    assert robot.joint_names == ['j0', 'j1', 'j2', 'j3']
+    assert list(robot.closures) == ['j4']
+
+
+def test_where_the_file_wants_the_loop_cut():
+    """<must_be_loop_joint> moves the closure there; the order of the joints stays the file's."""
+    asked = (
+        '</axis><physics><simbody><must_be_loop_joint>1</must_be_loop_joint></simbody></physics>'
+    )
+    text = FOUR_BAR.replace('</axis>', asked, 1)  # of j_crank
+    robot = ik.load_robot(text)
+    assert robot.joint_names == ['j_rocker', 'j_a', 'j_b']
+    assert list(robot.closures) == ['j_crank']
+    assert robot.mobility == 1
+
+
+def test_limits_of_a_joint_that_closes_a_loop():
+    """Its value stays, so that its limits hold."""
+    limit = '<limit><lower>-1</lower><upper>1</upper></limit>'
+    robot = ik.load_robot(
+        FOUR_BAR.replace('</axis></joint></model>', f'{limit}</axis></joint></model>')
+    )
+    assert robot.joint_names == ['j_crank', 'j_rocker', 'j_a', 'j_b']
+    assert robot.mobility == 1
+
+
+def test_a_platform_on_legs():
+    """Universal joint, piston, ball joint six times: six pistons, and six legs do not spin."""
+    content = link('base') + link('top', 0.0, 0.0, 1.0)
+    for i in range(6):
+        foot = np.pi / 3 * (i + 0.3 * (-1) ** i)
+        head = np.pi / 3 * (i - 0.2 * (-1) ** i)
+        x, y = np.cos(foot), np.sin(foot)
+        u, v = 0.5 * np.cos(head), 0.5 * np.sin(head)
+        content += link(f'low{i}', x, y) + link(f'high{i}', u, v, 1.0)
+        content += joint(f'u{i}', 'base', f'low{i}', kind='universal', xyz='1 0 0').replace(
+            '</joint>', '<axis2><xyz>0 1 0</xyz></axis2></joint>'
+        )
+        content += joint(
+            f'p{i}', f'low{i}', f'high{i}', kind='prismatic', xyz=f'{u - x} {v - y} 1'
+        )
+        content += (
+            f'<joint name="b{i}" type="ball"><parent>high{i}</parent><child>top</child></joint>'
+        )
+    robot = ik.load_robot(sdf(content))
+    assert len(robot.closures) == 5
+    assert robot.mobility == 6
+    goal = robot.add_goal('top')
+    goal.set_position(0.05, -0.03, 1.1)
+    goal.set_euler(0.05, 0.02, -0.1)
+    result = ik.Solver(robot).solve()[0]
+    assert result.status.name == 'CONVERGED'
+
+
+@pytest.mark.parametrize('kind', ['universal', 'revolute2', 'screw'])
+def test_joints_of_two_motions_in_a_loop(kind):
+    """Whatever closes it, a loop through such a joint is closed as written and moves."""
+    between = joint('j', 'a', 'b', kind=kind).replace(
+        '</joint>', '<axis2><xyz>1 0 0</xyz></axis2></joint>'
+    )
+    text = sdf(
+        link('a')
+        + link('b', 0, 0, 1)
+        + between
+        + f'<joint name="k" type="{"fixed" if kind == "screw" else "ball"}"><parent>world</parent>'
+        '<child>a</child></joint>'
+        + (
+            joint('l', 'world', 'b', kind='prismatic')
+            if kind == 'screw'
+            else '<joint name="l" type="ball"><parent>world</parent><child>b</child></joint>'
+        )
+    )
+    robot = ik.load_robot(text)
+    assert robot.assembly.status.name == 'CONVERGED'
+    # a spins on the line between the balls and the joint bends twice; a screw that may not turn
+    assert robot.mobility == (0 if kind == 'screw' else 3)
+
+
+BALLS = """<drake:{kind}_constraint>
+<drake:{kind}_constraint_body_A>a</drake:{kind}_constraint_body_A>
+<drake:{kind}_constraint_body_B>b</drake:{kind}_constraint_body_B>
+<drake:{kind}_constraint_p_AP>1 0 0</drake:{kind}_constraint_p_AP>
+<drake:{kind}_constraint_p_BQ>-1 0 0</drake:{kind}_constraint_p_BQ>
+{more}</drake:{kind}_constraint>"""
+TWO = link('a') + link('b', 2.0) + joint('j', 'world', 'a') + joint('k', 'world', 'b')
+
+
+def test_drake_ball_constraint():
+    """Two points coincide."""
+    description = read_description(sdf(TWO + BALLS.format(kind='ball', more='')))
+    assert description.dialect == 'SDFormat 1.9 + Drake'
+    (closure,) = description.closures.values()
+    assert [dof.name for dof in closure.dof] == ['X', 'Y', 'Z']
+    np.testing.assert_allclose(closure.get_residual(), 0.0, atol=1e-12)
+    description.joints['j'].set_dof_values(np.pi / 2)
+    np.testing.assert_allclose(np.linalg.norm(closure.get_residual()), np.sqrt(2), atol=1e-12)
+
+
+def test_drake_distance_constraint():
+    """Two points stay a way apart."""
+    length = '<drake:distance_constraint_distance>0.5</drake:distance_constraint_distance>'
+    description = read_description(sdf(TWO + BALLS.format(kind='distance', more=length)))
+    (closure,) = description.closures.values()
+    assert (closure.kind, closure.distance) == ('distance', 0.5)
+
+
+def test_drake_weld_constraint():
+    """Two frames coincide."""
+    frames = ''.join(
+        f'<frame name="f{name}" attached_to="{name}"><pose>{x} 0 0 0 0 0</pose></frame>'
+        for name, x in (('a', 1), ('b', -1))
+    )
+    weld = '<drake:weld_constraint><parent>fa</parent><child>fb</child></drake:weld_constraint>'
+    description = read_description(sdf(TWO + frames + weld))
+    (closure,) = description.closures.values()
+    assert len(closure.dof) == 6
+    np.testing.assert_allclose(closure.get_residual(), 0.0, atol=1e-12)
+
+
+def bushing(force, torque):
+    """Return a bushing between frames fa and fb."""
+    return (
+        '<drake:linear_bushing_rpy><drake:bushing_frameA>fa</drake:bushing_frameA>'
+        '<drake:bushing_frameC>fb</drake:bushing_frameC>'
+        f'<drake:bushing_torque_stiffness>{torque}</drake:bushing_torque_stiffness>'
+        f'<drake:bushing_force_stiffness>{force}</drake:bushing_force_stiffness>'
+        '</drake:linear_bushing_rpy>'
+    )
+
+
+@pytest.mark.parametrize(
+    ('force', 'torque', 'dofs'),
+    [
+        ('9 9 9', '9 9 0', ['X', 'Y', 'Z', 'EX', 'EY']),
+        ('9 9 0', '0 0 0', ['X', 'Y']),
+        ('1 1 1', '1 1 1', ['X', 'Y', 'Z', 'EX', 'EY', 'EZ']),
+        ('0 0 0', '0 0 0', None),
+    ],
+)
+def test_drake_bushing(force, torque, dofs):
+    """Where a bushing has no stiffness it is free; all else is rigid."""
+    frames = '<frame name="fa" attached_to="a"/><frame name="fb" attached_to="b"/>'
+    description = read_description(sdf(TWO + frames + bushing(force, torque)))
+    found = [[dof.name for dof in each.dof] for each in description.closures.values()]
+    assert found == ([dofs] if dofs else [])
+    assert any('stiff' in note for note in description.notes)
+
+
+def test_frames_made_ready_for_a_bushing():
+    """Pairs named for one another close a loop, unless the file or another one says more."""
+    frames = '<frame name="Ab_bushing" attached_to="a"/><frame name="Ba_bushing" attached_to="b"/>'
+    text = sdf(TWO + frames)
+    description = read_description(text)
+    (closure,) = description.closures.values()
+    assert [dof.name for dof in closure.dof] == ['X', 'Y', 'EX', 'EY']
+    assert {closure.parent.name, closure.child.name} == {'a', 'b'}
+    assert any("'Ab_bushing' and 'Ba_bushing' are taken for" in each for each in description.notes)
+    assert not read_description(text, closures={'closures': []}).closures
+    declared = (
+        bushing('1 1 1', '0 0 0').replace('fa<', 'Ab_bushing<').replace('fb<', 'Ba_bushing<')
+    )
+    (closure,) = read_description(sdf(TWO + frames + declared)).closures.values()
+    assert [dof.name for dof in closure.dof] == ['X', 'Y', 'Z']
+
+
+def test_what_drake_has_and_is_not_read():
+    """It is named."""
+    description = read_description(sdf(TWO + '<drake:tendon_constraint/>'))
+    assert '<drake:tendon_constraint> is not read' in description.notes

@@ -1,0 +1,262 @@
+"""Gepetto's robot.yaml: what it says to the model, real robots against truth, and its faults."""
+
+import json
+
+from ik_node import load_robot, Solver
+from ik_node.description.read import read_description
+from ik_node.errors import DescriptionError
+from ik_node.model.dof import DOF
+from ik_node.model.rotation import pose_matrix
+import numpy as np
+import pytest
+
+
+def joint(name, parent, child, kind='continuous', inside=''):
+    """Return a joint about y, off its parent."""
+    return (
+        f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
+        f'<origin xyz="1 2 3" rpy="0 0 1"/><axis xyz="0 1 0"/>{inside}</joint>'
+    )
+
+
+LIMIT = '<limit lower="-1" upper="1" effort="1" velocity="1"/>'
+ROBOT = (
+    '<robot name="r">'
+    + ''.join(f'<link name="{name}"/>' for name in ('base', 'left', 'right', 'rod', 'tip'))
+    + joint('motor', 'base', 'left', 'revolute', LIMIT)
+    + joint('free', 'base', 'right')
+    + joint('to_rod', 'right', 'rod', 'revolute', LIMIT + '<mimic joint="free"/>')
+    + joint('tip_frame', 'rod', 'tip', 'fixed')
+    + '</robot>'
+)
+
+
+def read(text):
+    """Read the robot with such a file."""
+    return read_description(ROBOT, closures=text + '\n')
+
+
+def test_loops_and_motors():
+    """A link, a fixed joint or a movable one names a frame; 3d is a point, 6d all axes."""
+    description = read(
+        "closed_loop: [['left', 'tip_frame'], ['motor', 'to_rod'], ['left', 'tip']] \n"
+        "type: ['6D', '3d', '3D'] \nname_mot: ['motor', 'free'] \n"
+    )
+    assert description.dialect == 'URDF + Gepetto YAML'
+    assert description.actuated == ['motor', 'free']
+    links = {
+        name: (closure.child.name, closure.parent.name, len(closure.dof))
+        for name, closure in description.closures.items()
+    }
+    assert links == {
+        'left__tip_frame': ('left', 'tip', 6),
+        'motor__to_rod': ('left', 'rod', 3),
+        'left__tip': ('left', 'tip', 3),
+    }
+    assert all((closure.matrix == np.eye(4)).all() for closure in description.closures.values())
+
+
+def test_a_dict_and_equal_pairs():
+    """A dict will do; a pair that comes twice gets a name of its own."""
+    pairs = {'closed_loop': [('left', 'rod'), ('left', 'rod')], 'type': ['3d', '6d']}
+    description = read_description(ROBOT, closures=pairs)
+    assert list(description.closures) == ['left__rod', 'left__rod_2']
+
+
+def test_the_world_is_a_frame():
+    """The link `world` need not be declared."""
+    (closure,) = read('closed_loop: [[world, tip]]\ntype: [6d]').closures.values()
+    assert closure.child.name == 'world'
+
+
+def test_spherical_and_fixed():
+    """The joint keeps origin and links; its axis, limits and mimic are gone."""
+    description = read(
+        'name_mot: [motor]\njoint_name: [to_rod, free]\njoint_type: [SPHERICAL, FIXED]'
+    )
+    ball, fixed = description.joints['to_rod'], description.joints['free']
+    assert ball.dof == [DOF.EX, DOF.EY, DOF.EZ]
+    assert ball.position.tolist() == [1, 2, 3]
+    assert ball.child.name == 'rod'
+    assert not ball.couplings
+    assert fixed.dof == []
+    note = "joint 'to_rod': its <mimic> is left out, as its type is changed by joint_name"
+    assert note in description.notes
+    assert [joint.name for joint in description.joint_order] == ['motor', 'to_rod']
+
+
+@pytest.mark.parametrize('name', ['UJOINT_ZX', 'UJOINTZX', 'ujoint_zx'])
+def test_universal(name):
+    """One joint becomes two, about the first axis at the origin, then about the second."""
+    description = read(
+        'closed_loop: [[right, motor_Z], [right, motor_X], [right, motor]]\ntype: [3d, 3d, 6d]\n'
+        f'name_mot: [free]\njoint_name: [motor]\njoint_type: [{name}]'
+    )
+    assert list(description.joints)[:3] == ['motor_Z', 'motor_X', 'free']
+    first, second = description.joints['motor_Z'], description.joints['motor_X']
+    assert (first.dof, second.dof) == ([DOF.EZ], [DOF.EX])
+    assert (first.child.name, second.child.name) == ('motor_Z', 'left')
+    assert first.min_dof_limit[DOF.EZ] == -np.inf
+    first.set_dof_values(0.3)
+    second.set_dof_values(0.5)
+    x, z = np.eye(4), np.eye(4)
+    x[1:3, 1:3] = [[np.cos(0.5), -np.sin(0.5)], [np.sin(0.5), np.cos(0.5)]]
+    z[0:2, 0:2] = [[np.cos(1.3), -np.sin(1.3)], [np.sin(1.3), np.cos(1.3)]]  # 1 is the origin's
+    z[:3, 3] = [1, 2, 3]
+    np.testing.assert_allclose(description.links['left'].matrix_world, z @ x, atol=1e-12)
+    ends = [closure.parent.name for closure in description.closures.values()]
+    assert ends == ['motor_Z', 'left', 'left']
+
+
+def test_a_link_between_finds_a_free_name():
+    """The link between the two halves gives way to a link of that name."""
+    text = ROBOT.replace('name="tip"', 'name="free_X"').replace(
+        'child link="tip"', 'child link="free_X"'
+    )
+    types = {'name_mot': [], 'joint_name': ['free'], 'joint_type': ['UJOINT_XY']}
+    description = read_description(text, closures=types)
+    assert description.joints['free_X'].child.name == 'free_X_'
+    assert description.joints['tip_frame'].child.name == 'free_X'
+    assert description.joints['to_rod'].couplings == {}  # it mimics what is no longer there
+    note = (
+        "joint 'to_rod': its <mimic> is left out, as the type of 'free' is changed by joint_name"
+    )
+    assert note in description.notes
+
+
+NOTES = {
+    'no types': (
+        'closed_loop: [[left, tip]]',
+        'no type of the loops is given; all are taken as 6d',
+    ),
+    'odd type': ('closed_loop: [[left, tip]]\ntype: [weld]', "type[0]: 'weld' is neither 3d nor"),
+    'types left': ('closed_loop: [[left, tip]]\ntype: [3d, 6d]', 'the last types are not used'),
+    'key': ('name_mot: []\nfreeflyer: true', "the key 'freeflyer' is not read"),
+    'motor': ('name_mot: [motr]', "name_mot: 'motr' has no motor, as there is no such joint"),
+    'fixed motor': ('name_mot: [tip_frame]', "'tip_frame' has no motor, as it is fixed"),
+    'retyped': (
+        'name_mot: []\njoint_name: [to_rood]\njoint_type: [SPHERICAL]',
+        "joint_name: there is no joint 'to_rood'; did you mean 'to_rod'?; it is not retyped",
+    ),
+}
+
+
+@pytest.mark.parametrize('case', NOTES)
+def test_notes(case):
+    """What their loader passes over is passed over and said."""
+    text, note = NOTES[case]
+    description = read(text)
+    assert any(note in each for each in description.notes), description.notes
+    assert [closure.dof for closure in description.closures.values()] in (
+        [],
+        [list(DOF)],
+        [[*DOF][:3]],
+    )
+
+
+def test_a_name_of_a_link_and_of_a_joint_elsewhere():
+    """The link is meant, and that is said."""
+    text = ROBOT.replace('"tip_frame"', '"left"')
+    description = read_description(
+        text, closures={'closed_loop': [['left', 'rod']], 'type': ['6d']}
+    )
+    assert description.closures['left__rod'].child.name == 'left'
+    assert (
+        "'left' is both a link and a joint above 'tip'; taken as the link" in description.notes[-1]
+    )
+
+
+FAULTS = {
+    'list': ('closed_loop: []\nname_mot: 3', 2, 'name_mot: expected a list, got 3'),
+    'pair': (
+        'closed_loop:\n- [left, tip]\n- [left]\ntype: [6d, 6d]',
+        3,
+        'expected a pair of names',
+    ),
+    'text': (
+        'closed_loop:\n- lt\ntype: [6d]',
+        1,
+        "closed_loop[0]: expected a pair of names, got 'lt'",
+    ),
+    'name': ('closed_loop:\n- [left, 3]\ntype: [6d]', 2, 'expected a name, got 3 (quote it'),
+    'short': (
+        'type: [6d]\nclosed_loop: [[left, tip], [left, rod]]',
+        2,
+        'closed_loop has 2 pairs, type 1 types; write one type a pair',
+    ),
+    'types': ('closed_loop: [[left, tip]]\ntype: 6d', 2, "type: expected a list, got '6d'"),
+    'frame': (
+        'type: [3d]\nclosed_loop:\n- [left, tp]',
+        3,
+        "closed_loop: there is no link or joint 'tp'; did you mean 'tip'",
+    ),
+    'one link': ('closed_loop: [[left, motor]]\ntype: [3d]', 1, "are both on the link 'left'"),
+    'counts': (
+        'name_mot: []\njoint_name: [free]\njoint_type: []',
+        3,
+        'joint_name has 1 names, joint_type 0 types',
+    ),
+    'joint type': (
+        'name_mot: []\njoint_name: [free]\njoint_type: [HINGE]',
+        3,
+        "joint_type[0]: 'HINGE' is not known; allowed: SPHERICAL FIXED UJOINT_XY",
+    ),
+    'same axes': ('name_mot: []\njoint_name: [free]\njoint_type: [UJOINT_XX]', 3, 'is not known'),
+    'twice': (
+        'name_mot: []\njoint_name: [free, free]\njoint_type: [FIXED, FIXED]',
+        3,
+        "joint_name: 'free' comes twice",
+    ),
+}
+
+
+@pytest.mark.parametrize('fault', FAULTS)
+def test_faults(fault):
+    """The message has the line and what is allowed."""
+    text, line, message = FAULTS[fault]
+    with pytest.raises(DescriptionError) as caught:
+        read(text)
+    assert message in str(caught.value)
+    assert caught.value.line == line
+
+
+def test_taken_names():
+    """A joint that cannot become two, as the name of one is taken."""
+    text = ROBOT.replace('"free"', '"motor_Y"')
+    types = {'name_mot': [], 'joint_name': ['motor'], 'joint_type': ['UJOINT_XY']}
+    with pytest.raises(
+        DescriptionError, match="'motor' becomes 'motor_X' and 'motor_Y'; 'motor_Y'"
+    ):
+        read_description(text, closures=types)
+
+
+REAL = {'gepetto_5bar': (3, 2), 'gepetto_5bar_3d': (2, 2), 'gepetto_digit_leg': (9, 6)}
+
+
+@pytest.mark.parametrize('name', REAL)
+def test_real_robots(name, shared):
+    """By the robot.yaml beside it, each closes at every truth pose and is solved from home."""
+    truth = json.loads((shared / f'truth/{name}.json').read_text())
+    robot = load_robot(shared / truth['model'])
+    description = robot.description
+    assert description.dialect == 'URDF + Gepetto YAML'
+    assert set(truth['joints']) == set(robot.joint_names)
+    assert len(robot.actuated) == REAL[name][1]
+    order = [truth['joints'].index(joint) for joint in robot.joint_names]
+    solver = Solver(robot)
+    home = np.array(truth['poses'][0]['q'])[order]
+    for entry in truth['poses']:
+        robot.q = np.array(entry['q'])[order]
+        for closure in description.closures.values():
+            np.testing.assert_allclose(closure.get_residual(), 0.0, atol=1e-9)
+        goals = {}
+        for frame in truth['goal_frames']:
+            offset = pose_matrix(frame['xyz'], frame['quat_xyzw'])
+            assert (offset == np.eye(4)).all()
+            pose = entry['frames'][frame['name']]
+            goals[frame['link']] = (pose['xyz'], pose['quat_xyzw'])
+        solution = solver.solve_pose(goals, q0=home)
+        errors = [*solution.goal_errors.values(), *solution.closure_errors.values()]
+        assert max(max(error.position, error.orientation) for error in errors) < 1e-6
+    robot.q = home
+    assert int(robot.mobility) == REAL[name][0]

@@ -1,0 +1,143 @@
+"""What is about in URDFs beyond the plain arm."""
+
+import ik_node as ik
+from ik_node.description.read import read_description
+from ik_node.errors import DescriptionError
+from ik_node.model.rotation import pose_matrix
+import numpy as np
+import pytest
+
+
+def joint(name, parent, child, inside='<axis xyz="0 0 1"/>', type_name='continuous'):
+    """Return one joint."""
+    return (
+        f'<joint name="{name}" type="{type_name}"><parent link="{parent}"/>'
+        f'<child link="{child}"/>{inside}</joint>'
+    )
+
+
+def robot(*joints, links='abcd', extra=''):
+    """Return a URDF."""
+    named = ''.join(f'<link name="{name}"/>' for name in links)
+    return f'<robot name="r">{named}{"".join(joints)}{extra}</robot>'
+
+
+def test_limits_of_a_mimic_s_mimic_bind_the_master():
+    """However far down the chain, no value leaves its own limits."""
+    axis = '<axis xyz="0 0 1"/><limit lower="-1" upper="1"/>'
+    text = robot(
+        joint('i', 'a', 'b', axis.replace('1"/>', '3"/>').replace('-1', '-3'), 'revolute'),
+        joint('j', 'b', 'c', axis + '<mimic joint="i" multiplier="2"/>', 'revolute'),
+        joint('k', 'c', 'd', axis + '<mimic joint="j" multiplier="2"/>', 'revolute'),
+    )
+    loaded = ik.load_robot(text)
+    assert loaded.mobility == 1
+    solution = ik.Solver(loaded).solve_pose({'b': ((0, 0, 0), (0, 0, np.sin(0.5), np.cos(0.5)))})
+    values = dict(zip(loaded.joint_names, solution.q, strict=True))
+    assert values['i'] == pytest.approx(0.25, abs=1e-6)
+    assert values['k'] == pytest.approx(1.0, abs=1e-6)
+
+
+NAMES = [
+    'a.b',
+    'a/b',
+    'a b',
+    'ä-関節',
+    '.',
+    'X',
+    'EZ',
+    'a.X',
+    '"',
+    '#',
+    'root',
+    '__world_joint__:a',
+]
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_names(name):
+    """Joints and links may be called anything; values are found by their names."""
+    quoted = name.replace('"', '&quot;')
+    text = robot(joint(quoted, 'a', quoted), links=['a', quoted])
+    loaded = ik.load_robot(text)
+    assert loaded.joint_names == [name]
+    pose = loaded.forward([0.5], name)
+    assert pose[1, 0] == pytest.approx(np.sin(0.5))
+
+
+def test_a_joint_called_like_a_value():
+    """Beside a floating joint a, a joint a.X cannot be told from a's first value."""
+    text = robot(joint('a', 'a', 'b', '', 'floating'), joint('a.X', 'b', 'c'), links='abc')
+    with pytest.raises(DescriptionError, match=r"joint 'a\.X' has a value 'a\.X', as has the joi"):
+        read_description(text)
+    other = text.replace('a.X', 'a.W')
+    assert ik.load_robot(other).joint_names[-1] == 'a.W'
+
+
+def test_a_new_line_in_numbers():
+    """Any white space parts them."""
+    inside = '<origin xyz="\n  1\n\t2 3 "\n rpy=" 0 0\n0.5 "/><axis xyz="  0 0\n 1"/>'
+    pose = read_description(robot(joint('j', 'a', 'b', inside))).links['b'].matrix_world
+    wanted = pose_matrix((1, 2, 3), (0, 0, np.sin(0.25), np.cos(0.25)))
+    np.testing.assert_allclose(pose, wanted, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ('inside', 'driven'),
+    [
+        ('<type>x</type><joint name="j"><hardwareInterface>y</hardwareInterface></joint>', ['j']),
+        ('<plugin>x</plugin><joint name="j" role="joint1"/><actuator name="m"/>', ['j']),
+        (
+            '<actuator name="m"/><joint name="j"/><mechanicalReduction>1</mechanicalReduction>',
+            ['j'],
+        ),
+        ('<rightActuator name="m"/><flexJoint name="j"/><rollJoint name="k"/>', ['j', 'k']),
+        ('<actuator name="m"/><gap_joint name="k"/><passive_joint name="j"/>', ['k']),
+        ('<actuator name="j"/>', []),
+    ],
+)
+def test_transmissions(inside, driven):
+    """ROS 1's, ROS 2's and PR2's; an actuator has a name of its own."""
+    extra = f'<transmission name="t">{inside}</transmission>'
+    text = robot(joint('j', 'a', 'b'), joint('k', 'b', 'c'), links='abc', extra=extra)
+    assert read_description(text).actuated == driven
+
+
+def test_soft_limits_are_noted():
+    """They are the controller's; a half-written one does no harm."""
+    inside = '<axis xyz="0 0 1"/><limit lower="-1" upper="1"/><safety_controller'
+    text = robot(
+        joint('j', 'a', 'b', inside + ' soft_upper_limit="0.5"/>', 'revolute'), links='ab'
+    )
+    description = read_description(text)
+    assert description.notes == ['soft limits (<safety_controller>, 1 joints) are not used']
+    assert description.joints['j'].max_dof_limit[5] == 1
+    assert not read_description(text.replace('soft_upper_limit', 'k_position')).notes
+
+
+def test_several_trees():
+    """Each stands in the world; a joint of one does not move the other."""
+    loaded = ik.load_robot(robot(joint('j', 'a', 'b'), joint('k', 'c', 'd')))
+    assert [root.name for root in loaded.description.roots] == ['a', 'c']
+    assert loaded.mobility == 2
+    assert loaded.forward([0.5, 0.0], 'd')[0, 0] == 1.0
+
+
+def test_meshes_are_never_looked_for(capfd):
+    """Nor textures; unknown elements, bad inertias and shapes are passed over in silence."""
+    extra = (
+        '<link name="e"><visual><geometry><mesh filename="package://nowhere/x.dae"/></geometry>'
+        '<material name="m"><texture filename="file:///nowhere"/></material></visual>'
+        '<collision><geometry/></collision><contact><lateral_friction value="1"/></contact>'
+        '</link><sensor name="s"/><joint_properties/><ros2_control/><mujoco><compiler/></mujoco>'
+    )
+    description = read_description(robot(joint('j', 'a', 'e'), links='a', extra=extra))
+    assert list(description.links) == ['a', 'e']
+    assert description.notes == []
+    assert capfd.readouterr() == ('', '')
+
+
+def test_a_default_namespace():
+    """Drake's old files are in one."""
+    text = robot(joint('j', 'a', 'b'), links='ab').replace('<robot', '<robot xmlns="http://d"')
+    assert ik.load_robot(text).joint_names == ['j']

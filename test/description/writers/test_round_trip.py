@@ -1,0 +1,135 @@
+"""What is written reads back to the same robot: every kind of joint, loop and name."""
+
+from any_robot import any_robots
+from fourbar_urdf import FOURBAR, MACHINE
+from hypothesis import given, HealthCheck, settings
+from ik_node.cli.round_trip import differences
+from ik_node.errors import IkError
+from ik_node.robot import from_dh, load_robot, Robot
+import pytest
+
+# Not well-formed, or too big to read in passing.
+MODELS = (
+    *('abb_irb2400/abb_irb2400.urdf', 'agibot_g1_omnipicker/G1_omnipicker.urdf'),
+    *('athlete_t12/T12_flipped.URDF', 'closed_loop_2bt/closed_loop.urdf'),
+    *('delta_clavel/model.urdf', 'drake_four_bar/four_bar.sdf', 'gepetto_5bar/robot.urdf'),
+    *('gepetto_5bar_3d/robot.urdf', 'gepetto_digit_leg/robot.urdf', 'ur5e/ur5e.urdf'),
+    *('pi_hexapod_h811/pi_hexapod_legs.urdf', 'robotiq_2f85_mjcf/2f85.kin.xml'),
+    *('robotiq_2f85_ros2/robotiq_2f85_ros2.urdf', 'urdfplus_four_bar/four_bar.urdf'),
+    'xarm7_hand_mjcf/hand.kin.xml',
+)
+TREES = {'as it is': {}, 'floating': {'root': 'floating'}, 'trimmed': {'trim_unused': True}}
+
+
+def written_and_read(robot):
+    """Return the robot from its text, and from its pair of texts."""
+    whole = load_robot(robot.to_urdf(), assemble=False)
+    urdf, annotations = robot.to_urdf(loops=False), robot.to_closures()
+    assert '<loop_joint' not in urdf
+    return whole, load_robot(urdf, closures=annotations, assemble=False)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(any_robots())
+def test_any_robot(description):
+    """As one text, and as URDF and YAML; mobility where it is no matter of rounding."""
+    robot = Robot(description)
+    for back in written_and_read(robot):
+        assert differences(robot, back) == []
+        if robot.mobility.singular_values.max(initial=0.0) > 1e-9:
+            assert int(robot.mobility) == int(back.mobility)
+
+
+@pytest.mark.parametrize('tree', TREES)
+@pytest.mark.parametrize('model', MODELS)
+def test_models(shared, model, tree):
+    """Of every dialect; mobility and notes on what was guessed included."""
+    robot = load_robot(shared / 'models' / model, assemble=False, **TREES[tree])
+    for back in written_and_read(robot):
+        assert differences(robot, back) == []
+        assert int(robot.mobility) == int(back.mobility)
+
+
+@pytest.mark.parametrize('tree', TREES)
+@pytest.mark.parametrize('text', [FOURBAR, MACHINE])
+def test_own_robots(text, tree):
+    """A mimic joint, a slanting axis, a ball, branches that only look nice."""
+    robot = load_robot(text, **TREES[tree])
+    for back in written_and_read(robot):
+        assert differences(robot, back) == []
+        assert [j.dof for j in back.joint_order[-4:]] == [j.dof for j in robot.joint_order[-4:]]
+
+
+@pytest.mark.parametrize('convention', ['standard', 'modified'])
+def test_a_table(convention):
+    """Links of a Denavit-Hartenberg table stand off the axes of their joints."""
+    rows = [(0.4, 0.1, 90, 10), (0.0, 0.5, 0, 30), (0.1, 0.3, -60, -60)]
+    robot = from_dh(rows, convention=convention, degrees=True, joints='RPR')
+    (whole, pair) = written_and_read(robot)
+    assert differences(robot, whole) == differences(robot, pair) == []
+
+
+@pytest.mark.parametrize('text', [FOURBAR, MACHINE])
+def test_a_second_time_nothing_changes(text):
+    """The text of what was read back is the same but for where it is from."""
+    first = load_robot(text).to_urdf()
+    second = load_robot(first).to_urdf()
+    assert first.split('-->')[1] == second.split('-->')[1]
+
+
+def test_differences_are_seen():
+    """The comparison that all this rests on is able to fail."""
+    robot = load_robot(FOURBAR)
+    changes = {
+        'xyz="0.4 0 0"': ('xyz="7 0 0"', "pose of link 'coupler'"),
+        'lower="0.2"': ('lower="-0.2"', 'lower of the joints'),
+        'upper="2.8"': ('upper="2.9"', 'upper of the joints'),
+        'velocity="3"': ('velocity="7"', 'max_velocity of the joints'),
+        'multiplier="0.5"': ('multiplier="0.7"', 'couplings'),
+        'xyz="0.9 0 0"': ('xyz="0.8 0 0"', "residual of closure 'tie'"),
+        'joint name="rock"': ('joint name="7"', "joint values: 'rock', '7'"),
+        '"shade"': ('"7"', 'links'),
+        '"tie"': ('"7"', "closures: 'tie', '7'"),
+        'robot name="bars"': ('robot name="7"', "name: 'bars', '7'"),
+        '<link name="lamp"/>': (
+            '<link name="lamp"><inertial><mass value="1"/></inertial></link>',
+            "mass of link 'lamp'",
+        ),
+        '</robot>': (
+            '<ros2_control><joint name="nod"><command_interface/></joint></ros2_control></robot>',
+            "motors: None, 'nod'",
+        ),
+        '<loop_joint': (
+            '<joint_start joint="nod" value="0.1"/><loop_joint',
+            'values that joints begin with',
+        ),
+    }
+    for part, (changed, said) in changes.items():
+        assert part in FOURBAR
+        other = load_robot(FOURBAR.replace(part, changed), assemble=False)
+        assert said in differences(robot, other), part
+    for attribute in ('type="spherical"', 'type="revolute" tolerance="1e-3"'):
+        text = FOURBAR.replace('"tie" type="revolute"', f'"tie" {attribute}')
+        assert differences(robot, load_robot(text)) != []
+
+
+def test_a_closure_that_was_let_go_is_written_so():
+    """What is written is the robot as it is now: limits, closures, tolerances."""
+    robot = load_robot(FOURBAR)
+    robot.closures['tie'].enabled = False
+    robot.closures['tie'].tolerance = [1e-4, 2e-3]
+    robot.joints['middle'].set_limits('EZ', -1.0, 2.5)
+    for back in written_and_read(robot):
+        assert differences(robot, back) == []
+        assert not back.closures['tie'].enabled
+        assert back.closures['tie'].tolerance == (1e-4, 2e-3)
+        assert back.joints['middle'].max_dof_limit[5] == 2.5
+
+
+def test_a_coupling_in_a_circle_is_still_refused():
+    """What the reader does not take is not made readable by writing it."""
+    text = load_robot(FOURBAR).to_urdf()
+    circle = '<joint_coupling joint="nod" of="shake" coefficients="1 2"/></robot>'
+    broken = text.replace('</robot>', circle)
+    with pytest.raises(IkError, match='circle'):
+        load_robot(broken)

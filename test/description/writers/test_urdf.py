@@ -1,0 +1,282 @@
+"""What stands in the URDF that is written, and what other tools make of it."""
+
+from xml.etree import ElementTree
+
+from fourbar_urdf import FOURBAR
+from ik_node.description.description import Description
+from ik_node.description.tree import hang_tree
+from ik_node.description.writers.urdf import to_urdf
+from ik_node.errors import TopologyError
+from ik_node.model.closure import Closure
+from ik_node.model.joint import Joint
+from ik_node.model.link import Link
+from ik_node.robot import from_dh, load_robot
+import numpy as np
+import pytest
+from urdf_parser_py.urdf import URDF
+
+DRESSED = """<robot name="dressed" version="1.0" xmlns:drake="http://drake.mit.edu">
+  <material name="grey"><color rgba="0.5 0.5 0.5 1"/></material>
+  <link name="base">
+    <inertial><origin xyz="0 0 0.1" rpy="0 0 1"/><mass value="2"/>
+      <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>
+    <visual name="body"><geometry><mesh filename="package://arm/base.stl"/></geometry>
+      <material name="grey"/></visual>
+    <collision><geometry><box size="1 1 1"/></geometry></collision>
+    <sensor name="eye"/>
+  </link>
+  <link name="tip"/>
+  <joint name="turn" type="revolute"><parent link="base"/><child link="tip"/>
+    <limit lower="-1" upper="1" effort="7" velocity="2"/>
+    <dynamics damping="0.3"/><safety_controller k_velocity="2"/></joint>
+  <transmission name="t"><joint name="turn"/></transmission>
+  <gazebo><joint name="j" type="ball"><parent>tip</parent><child>base</child></joint></gazebo>
+  <gazebo reference="tip"><mu1>0.2</mu1></gazebo>
+  <drake:ball_constraint><drake:ball_constraint_body_A name="base"/>
+    <drake:ball_constraint_body_B name="tip"/><drake:ball_constraint_p_AP value="0 0 0"/>
+    <drake:ball_constraint_p_BQ value="0 0 0"/></drake:ball_constraint>
+</robot>"""
+MOTORS = '<ros2_control name="x" type="system">{}</ros2_control>'
+MOTOR = '<joint name="{}"><command_interface name="position"/></joint>'
+
+
+def written(robot, **options):
+    """Return the root element of what a robot is written as."""
+    return ElementTree.fromstring(robot.to_urdf(**options))
+
+
+def one_joint(*dofs, position=(0.0, 0.0, 0.0), quat_xyzw=(0.0, 0.0, 0.0, 1.0)):
+    """Return a description of one joint, its child link anywhere in its moved frame."""
+    description = Description('one')
+    joint, link = Joint('joint'), Link('hand')
+    description.links.update(base=Link('base'), hand=link)
+    joint.set_dof(*dofs)
+    link.set_position(*position)
+    link.set_quaternion(*quat_xyzw)
+    description.joints['joint'] = joint
+    hang_tree(description, {'joint': ('base', 'hand')})
+    return description
+
+
+def kinds(description):
+    """Return the name and type of every joint that is written."""
+    root = ElementTree.fromstring(to_urdf(description))
+    return [(joint.get('name'), joint.get('type')) for joint in root.findall('joint')]
+
+
+def test_shapes_are_carried_over():
+    """Links, materials and what simulators need; not what would be a loop a second time."""
+    robot = load_robot(DRESSED, closures='closures: []')
+    root, before = written(robot), ElementTree.fromstring(DRESSED)
+    for path in ('link', 'material', 'transmission', 'link/visual/geometry/mesh', 'link/sensor'):
+        found, wanted = root.find(path), before.find(path)
+        assert ElementTree.canonicalize(
+            ElementTree.tostring(found), strip_text=True
+        ) == ElementTree.canonicalize(ElementTree.tostring(wanted), strip_text=True), path
+    joint = root.find('joint')
+    assert joint.find('limit').attrib == {
+        'lower': '-1',
+        'upper': '1',
+        'velocity': '2',
+        'effort': '7',
+    }
+    assert joint.find('dynamics').get('damping') == '0.3'
+    assert joint.find('safety_controller') is not None
+    assert [each.get('reference') for each in root.findall('gazebo')] == ['tip']
+    assert root.get('version') == '1.0'
+    text = robot.to_urdf()
+    assert '<drake:' not in text.split('-->')[1]
+    assert 'Left out: <drake:ball_constraint>.' in text
+
+
+def test_a_mass_that_was_changed_is_written():
+    """Inertia of the source is no longer right then; that it is not known is said."""
+    robot = load_robot(DRESSED, closures='closures: []')
+    robot.links['base'].mass = 3.0
+    inertial = written(robot).find('link/inertial')
+    assert inertial.find('mass').get('value') == '3'
+    assert inertial.find('inertia').get('ixx') == '0'
+    assert 'not known' in robot.to_urdf()
+
+
+def test_limits_for_us_and_for_others():
+    """A number stands where there is none, as urdfdom wants one; ours know better."""
+    description = one_joint('EZ')
+    description.joints['joint'].set_limits('EZ', -np.inf, 0.5)
+    limit = ElementTree.fromstring(to_urdf(description)).find('joint/limit')
+    assert limit.attrib == {
+        'lower': '-1000000000',
+        'upper': '0.5',
+        'velocity': '1000000000',
+        'effort': '1000000000',
+        'unlimited': 'lower velocity',
+    }
+    assert ElementTree.fromstring(to_urdf(one_joint('EZ'))).find('joint/limit') is None
+
+
+def test_joints_with_several_axes():
+    """Those with a name in URDF keep it; others become joints that act one after the other."""
+    assert kinds(one_joint('EX', 'EY', 'EZ')) == [('joint', 'spherical')]
+    assert kinds(one_joint('X', 'Y', 'EZ')) == [('joint', 'planar')]
+    assert kinds(one_joint('X', 'Y', 'Z', 'EX', 'EY', 'EZ')) == [('joint', 'floating')]
+    description = one_joint('X', 'EX', 'EZ')
+    assert kinds(description) == [
+        *(('joint.X', 'prismatic'), ('joint.EX', 'continuous'), ('joint.EZ', 'continuous'))
+    ]
+    chain = {
+        joint.find('parent').get('link'): joint.get('name')
+        for joint in ElementTree.fromstring(to_urdf(description)).findall('joint')
+    }
+    assert chain == {'base': 'joint.X', 'joint.X__link': 'joint.EZ', 'joint.EZ__link': 'joint.EX'}
+
+
+def test_limits_on_several_axes():
+    """URDF cannot say them, so the axes become joints."""
+    description = one_joint('EX', 'EY', 'EZ')
+    description.joints['joint'].set_limits('EY', -1.0, 1.0)
+    assert kinds(description) == [
+        *(('joint.EX', 'continuous'), ('joint.EY', 'revolute'), ('joint.EZ', 'continuous'))
+    ]
+
+
+@pytest.mark.parametrize(
+    ('dof', 'position', 'links'),
+    [
+        ('EZ', (0.0, 0.0, 0.3), 2),
+        ('EZ', (0.1, 0.0, 0.3), 3),
+        ('Z', (0.1, 0.2, 0.3), 2),
+        ('EY', (0.0, -2.0, 0.0), 2),
+    ],
+)
+def test_a_link_off_its_axis(dof, position, links):
+    """It gets a massless link between only where turning would be about another line."""
+    description = one_joint(dof, position=position)
+    assert len(ElementTree.fromstring(to_urdf(description)).findall('link')) == links
+
+
+def test_an_axis_that_readers_differ_in():
+    """Nearly -z, or nearly x: written with the exact axis, and the link fixed to it."""
+    half = 0.25 * np.pi + 1e-9
+    for quat_xyzw in ((1.0, 0.0, 0.0, 1e-8), (0.0, -np.sin(half), 0.0, np.cos(half))):
+        description = one_joint('EZ', quat_xyzw=quat_xyzw)
+        root = ElementTree.fromstring(to_urdf(description))
+        assert root.find('joint/axis').get('xyz') == '0 0 1'
+        assert len(root.findall('link')) == 3
+
+
+def test_names_of_added_links_are_free():
+    """Also where a link has the name that would be given."""
+    description = one_joint('EZ', position=(1.0, 0.0, 0.0))
+    description.links['joint__moved'] = taken = Link('joint__moved')
+    description.roots.append(taken)
+    root = ElementTree.fromstring(to_urdf(description))
+    names = [link.get('name') for link in root.findall('link')]
+    assert names == ['base', 'joint__moved_', 'hand', 'joint__moved']
+
+
+def test_a_floating_root_hangs_in_the_world():
+    """As do roots with a pose; a link `world` that is there is the one."""
+    root = written(load_robot(FOURBAR, root='floating'))
+    assert root.find('link').get('name') == 'world'
+    assert root.find('joint').attrib == {'name': '__world_joint__', 'type': 'floating'}
+    declared = FOURBAR.replace(
+        '<link name="ground"/>', '<link name="world"/><link name="ground"/>'
+    )
+    links = written(load_robot(declared, root='floating')).findall('link')
+    assert [link.get('name') for link in links].count('world') == 1
+    assert 'world_' not in [link.get('name') for link in links]
+
+
+def test_a_curve_is_no_mimic():
+    """Lines are for everybody, curves for us alone."""
+    robot = load_robot(FOURBAR)
+    joint, master = robot.joints['shake'], robot.joints['nod']
+    joint.couple('Z', master, 'EY', (0.1, 0.2, 0.3))
+    root = written(robot)
+    assert root.find('joint/mimic') is None
+    assert root.find('joint_coupling').attrib == {
+        'joint': 'shake',
+        'of': 'nod',
+        'coefficients': '0.1 0.2 0.3',
+    }
+    joint.couple('Z', master, 'EY', (0.1, 0.2, 0.0))
+    assert written(robot).find('joint/mimic').attrib == {
+        'joint': 'nod',
+        'multiplier': '0.2',
+        'offset': '0.1',
+    }
+
+
+def test_motors():
+    """As ros2_control has them, on a mock; what is carried over stays if it says the same."""
+    robot = load_robot(FOURBAR)
+    assert written(robot).find('ros2_control') is None
+    robot.description.actuated = ['drive', 'nod']
+    control = written(robot).find('ros2_control')
+    assert [joint.get('name') for joint in control.findall('joint')] == ['drive', 'nod']
+    assert control.find('hardware/plugin').text == 'mock_components/GenericSystem'
+    driven = FOURBAR.replace('</robot>', MOTORS.format(MOTOR.format('drive')) + '</robot>')
+    robot = load_robot(driven)
+    assert written(robot).find('ros2_control').get('name') == 'x'
+    robot.description.actuated = ['nod']
+    text = robot.to_urdf()
+    assert 'Left out: its ros2_control and transmissions, which said other motors.' in text
+    assert load_robot(text).actuated == ['nod']
+
+
+def test_loops_are_as_isaac_says_them():
+    """Types that others know; axes of their own tie nothing there."""
+    robot = load_robot(FOURBAR)
+    loop = written(robot).find('loop_joint')
+    assert loop.attrib == {'name': 'tie', 'type': 'revolute'}
+    assert loop.find('link1').attrib == {'link': 'coupler', 'xyz': '1.1 0 0', 'rpy': '0 0 0'}
+    robot.closures['tie'].set_dof('X', 'EY')
+    loop = written(robot).find('loop_joint')
+    assert (loop.get('type'), loop.get('dof')) == ('floating', 'X EY')
+    assert written(robot, loops=False).find('loop_joint') is None
+
+
+def test_other_parsers_read_it():
+    """The one for plain URDF finds the same tree; loops and the like do not disturb it."""
+    robot = from_dh([(0.4, 0.1, 90, 10), (0.0, 0.5, 0, 30)], degrees=True)
+    robot.description.actuated = ['joint1']
+    parsed = URDF.from_xml_string(robot.to_urdf())
+    assert [joint.name for joint in parsed.joints if joint.type != 'fixed'] == ['joint1', 'joint2']
+    assert parsed.get_root() == 'link0'
+
+
+def test_the_comment_is_one():
+    """Whatever the name of the file: two dashes would end it."""
+    description = one_joint('EZ')
+    description.source, description.text = 'a--b---\x01.urdf', 'x'
+    text = to_urdf(description)
+    assert 'a- -b' in text
+    ElementTree.fromstring(text)
+
+
+@pytest.mark.parametrize('name', ['', ' ', 'a\x00', '\x1b', '\ud800', '\uffff'])
+def test_names_that_xml_cannot_hold(name):
+    """They are refused, as they could not be read again."""
+    description = one_joint('EZ')
+    description.links['hand'].name = name
+    description.links[name] = description.links.pop('hand')
+    with pytest.raises(TopologyError, match='XML cannot hold this name'):
+        to_urdf(description)
+
+
+def test_what_cannot_be_said():
+    """A joint without a link, a closure without two."""
+    description = one_joint('EZ')
+    loose = Joint('loose')
+    description.joints['loose'] = loose
+    with pytest.raises(TopologyError, match="joint 'loose' carries no link"):
+        to_urdf(description)
+    del description.joints['loose']
+    description.closures['c'] = closure = Closure('c')
+    with pytest.raises(TopologyError, match="closure 'c' does not tie two links"):
+        to_urdf(description)
+    description.links['base'].add_child(closure)
+    closure.make_closure(description.links['hand'])
+    closure.kind = 'look_at'
+    with pytest.raises(TopologyError, match="of kind 'look_at', which no file can say"):
+        to_urdf(description)

@@ -1,0 +1,69 @@
+"""What must hold whatever the bytes: an IkError, or a robot whose numbers are numbers; soon."""
+
+from pathlib import Path
+import resource
+import time
+
+from ik_node.errors import IkError
+from ik_node.robot import load_robot
+import numpy as np
+
+SEEDS = Path(__file__).parent / 'seeds'
+FAILURES = Path(__file__).parent / 'failures'
+LONGEST = 1.0  # [s] an input may take
+LARGEST = 200 * 2**10  # [KiB] that an input may make the process grow by
+# What the files of loops are read beside.
+ROBOT = (
+    '<robot name="r"><link name="a"/><link name="b"/><link name="c"/>'
+    '<joint name="j" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>'
+    '</joint><joint name="k" type="continuous"><parent link="b"/><child link="c"/>'
+    '<origin xyz="1 0 0"/><axis xyz="0 0 1"/></joint></robot>'
+)
+
+
+def read(dialect, text):
+    """Read a text as the seed of a dialect is read; return the robot."""
+    if dialect.endswith('.yaml'):
+        return load_robot(ROBOT, closures=text + '\n', assemble=False)
+    return load_robot('<' + text.lstrip('<\ufeff \t\r\n'), assemble=False)
+
+
+def look_at(robot):
+    """Check the numbers of a robot."""
+    q = robot.q
+    assert np.isfinite(q).all()
+    assert (robot.lower <= q).all()
+    assert (q <= robot.upper).all()
+    for name, link in robot.links.items():
+        assert np.isfinite(link.matrix_world).all(), name
+    for name, closure in robot.closures.items():
+        assert np.isfinite(closure.get_residual()).all(), name
+    assert all(isinstance(note, str) for note in robot.notes)
+
+
+def judge(dialect, data):
+    """
+    Read bytes as a dialect; whatever is not an IkError or a sound robot is an exception.
+
+    Returns
+    -------
+    bool
+        Whether there is a robot.
+
+    """
+    text = data.decode('utf-8', 'replace')
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    begun = time.process_time()
+    try:
+        robot, message = read(dialect, text), 'read'
+    except IkError as error:
+        robot, message = None, str(error)
+    assert 0 < len(message) < 4000
+    taken = time.process_time() - begun
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert taken < LONGEST, f'{taken:.2f} s'
+    assert grown < LARGEST, f'{grown / 2**10:.0f} MiB more'
+    if robot is None:
+        return False
+    look_at(robot)
+    return True

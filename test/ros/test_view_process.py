@@ -1,0 +1,53 @@
+# flake8: noqa: E402, I100
+"""The page of a running node, both in processes of their own."""
+
+import signal
+import time
+import urllib.request
+
+import pytest
+
+pytest.importorskip('rclpy')
+pytest.importorskip('viser')
+
+pytestmark = pytest.mark.ros
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGKILL])
+def test_the_node_does_not_notice(graph, urdf, number):
+    """While a page comes and goes, gently or not, the node ticks on and says nothing of it."""
+    graph.knows(urdf('hexapod'))
+    graph.start_node('-p', 'goal_names:=[platform]', '-p', 'goals.platform.link:=platform_link')
+    graph.describe(urdf('hexapod'))
+    graph.wait(lambda: len(graph.joint_states) > 10, 'joint states')
+    said = graph.log()
+    page = graph.start('view', 'ik_node', 'view', '--ros', '--port', '18480')
+    url = graph.wait(lambda: graph.log('view').partition('open ')[2].split(' ')[0], 'the page')
+    with urllib.request.urlopen(url, timeout=20) as answer:
+        assert answer.status == 200
+    graph.spin(100)
+    code = graph.end('view', number)
+    assert code == (0 if number == signal.SIGINT else -number)
+    assert page.poll() is not None
+    seen, begun = len(graph.joint_states), time.monotonic()
+    graph.spin_for(2.0)
+    rate = (len(graph.joint_states) - seen) / (time.monotonic() - begun)
+    assert rate > 50.0
+    assert graph.log() == said
+    assert 'Traceback' not in graph.log('view')
+    assert graph.end('node') == 0
+
+
+def test_a_namespace(graph, urdf):
+    """The page looks for the node in its own namespace."""
+    graph.start('view', 'ik_node', 'view', '--ros', '--port', '18490', '--seconds', '2')
+    graph.wait(lambda: 'open http' in graph.log('view'), 'the page')
+    assert graph.processes.pop('view').wait(30) == 0
+    graph.start(
+        'other', 'ik_node', 'view', '--ros', '--port', '18490', '--ros-args', '-r', '__ns:=/left'
+    )
+    graph.wait(
+        lambda: any('/left' in space for _, space in graph.client.get_node_names_and_namespaces()),
+        'a node in the namespace',
+    )
+    assert graph.end('other') == 0

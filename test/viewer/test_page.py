@@ -1,0 +1,120 @@
+# flake8: noqa: E402, I100
+"""The page without a browser: what is asked for is done, one thing after the other."""
+
+from functools import partial
+import socket
+import urllib.request
+
+import numpy as np
+import pytest
+
+pytest.importorskip('viser')
+
+from ik_node.errors import IkError
+from ik_node.viewer.gallery_session import gallery_session
+
+
+def lift(page, height):
+    """Drag the platform's goal upwards as a gizmo does; return where it was."""
+    goal = page.ask(lambda session: session.robot.goals['platform'].matrix_world.copy())
+    for phase in ('start', 'update', 'end'):
+        page._dragged('platform', goal[:3, 3] + (0, 0, height), np.array((0, 0, 0, 1)), phase)
+    return goal
+
+
+def height_of(page):
+    """Return how high the platform is, once all that was asked for is done."""
+    page.ask(lambda session: session.update(0.0))
+    return page.ask(lambda session: session.robot.links['platform_link'].matrix_world[2, 3])
+
+
+def test_it_is_served_on_this_machine_only(open_page):
+    """The page is there under its address, and nowhere else."""
+    page = open_page()
+    assert page.url.startswith('http://127.0.0.1:')
+    with urllib.request.urlopen(page.url, timeout=10) as answer:
+        assert b'<html' in answer.read().lower()
+    port = int(page.url.rsplit(':', 1)[1])
+    others = {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), port)}
+    for address in others - {'127.0.0.1', '127.0.1.1', '::1'}:
+        with socket.socket(socket.AF_INET6 if ':' in address else socket.AF_INET) as client:
+            client.settimeout(2.0)
+            assert client.connect_ex((address, port)) != 0
+
+
+def test_a_taken_port_is_passed_by(open_page):
+    """Two pages have two ports."""
+    assert open_page().url != open_page().url
+
+
+def test_no_tunnel_is_opened(open_page):
+    """A browser that asks for a public address is not heard."""
+    assert open_page().server.request_share_url() is None
+
+
+def test_drag_is_solved_and_undone(open_page):
+    """The robot follows the gizmo; undo brings it back in one step."""
+    page = open_page()
+    before = lift(page, 0.005)
+    assert height_of(page) == pytest.approx(before[2, 3] + 0.005, abs=1e-6)
+    page.undo()
+    assert height_of(page) == pytest.approx(before[2, 3], abs=1e-6)
+
+
+def test_click_makes_a_goal(open_page):
+    """A clicked link has a goal; undo takes it away."""
+    page = open_page()
+    page._clicked('leg0_rod_link')
+    assert page.ask(lambda session: list(session.robot.goals)) == ['platform', 'leg0_rod_link']
+    page.undo()
+    assert page.ask(lambda session: list(session.robot.goals)) == ['platform']
+
+
+def test_what_cannot_be_done_ends_nothing(open_page):
+    """An objection is shown, and the page goes on."""
+    page = open_page()
+    page.do(lambda session: session.remove_goal('nobody'))
+    lift(page, 0.002)
+    assert height_of(page) > 0.09
+
+
+def test_another_robot(open_page):
+    """The gallery's robots take each other's place; steps back end there."""
+    page = open_page(robots={'delta': partial(gallery_session, 'delta')})
+    lift(page, 0.002)
+    page.choose('delta')
+    assert page.ask(lambda session: session.title) == 'delta'
+    page.undo()
+    assert page.ask(lambda session: session.title) == 'delta'
+    names = set(page.server.scene._handle_from_node_name)
+    assert any('arm0' in name for name in names)
+    assert not any('leg0' in name for name in names)
+
+
+def test_a_robot_that_is_not_to_be_had(open_page):
+    """The one before stays, and the chooser says so; one that is there is named."""
+
+    def broken():
+        raise IkError('no such robot')
+
+    robots = {'hexapod': partial(gallery_session, 'hexapod'), 'broken': broken}
+    page = open_page(robots={**robots, 'fivebar': partial(gallery_session, 'fivebar')})
+    chooser = page._controls._chooser
+    chooser.value = 'broken'
+    page.choose('broken')
+    assert page.ask(lambda session: session.title) == 'hexapod'
+    assert chooser.value == 'hexapod'
+    page.choose('fivebar')
+    assert page.ask(lambda session: session.title) == 'fivebar'
+    assert chooser.value == 'fivebar'
+
+
+def test_a_defect_is_not_hidden(open_page):
+    """An error that nobody foresaw ends the page, and `wait` raises it."""
+    page = open_page()
+    page.do(lambda session: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        page.wait(30.0)
+    with pytest.raises(IkError, match='does not answer'):
+        page.ask(lambda session: None, timeout=0.1)
+    page._failure = None

@@ -1,0 +1,152 @@
+"""Shapes as nodes: alike ones together, moved in place, hidden when they are gone."""
+
+import asyncio
+from dataclasses import replace
+from types import SimpleNamespace
+
+from ik_node.gallery import NAMES
+from ik_node.scene import IKRootsHelper, LAYERS, mesh_of
+from ik_node.scene.shapes import Sector, Segment, Sphere, Text
+from ik_node.viewer.gallery_session import gallery_session
+from ik_node.viewer.scene_nodes import SceneNodes
+from ik_node.viewer.shape_pieces import form_of, pieces_of
+import numpy as np
+import pytest
+
+PLACE = ((1.0, 2.0, 3.0), (0.0, 0.0, 0.0, 1.0))
+RED = (1.0, 0.0, 0.0, 1.0)
+SECTOR = Sector('limits/hip', 'limits', 'hip', *PLACE, RED, 0.0, 0.5, 0.0, -1.0, 1.0, 0.3, 24)
+LINE = Segment('goals/way', 'goals', 'hand', *PLACE, RED, 0.0, 2.0, 0.1)
+BALL = Sphere('links/a/b', 'links', 'arm', *PLACE, RED, 0.0, 0.1, 12)
+TEXT = Text('closures/gap', 'closures', 'loop', *PLACE, RED, 0.0, '3 mm', 0.1)
+
+
+def corners(node):
+    """Return the corners of every triangle of a batch in the root frame, (k, 3)."""
+    found = []
+    scales = node.batched_scales
+    scales = np.ones((len(node.batched_positions), 3)) if scales is None else scales
+    for (w, x, y, z), place, scale in zip(
+        node.batched_wxyzs, node.batched_positions, scales, strict=True
+    ):
+        turn = np.array(
+            (
+                (1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
+                (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
+                (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
+            )
+        )
+        found.append((node.vertices[node.faces.ravel()] * scale) @ turn.T + place)
+    return np.concatenate(found)
+
+
+def all_corners(scene):
+    """Return the corners of all that is visible, in some order made the same for all."""
+    shown = [node for node in scene.nodes.values() if node.kind == 'batch' and node.visible]
+    return in_order(np.concatenate([np.zeros((0, 3)), *map(corners, shown)]))
+
+
+def in_order(points):
+    """Return points sorted by where they are, as coarse as single precision."""
+    rounded = np.round(points, 5) + 0.0
+    return rounded[np.lexsort(rounded.T)]
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_page_shows_what_the_scene_says(scene, name):
+    """All triangles are those of `mesh_of`, wherever the robot goes, and no node is made anew."""
+    session = gallery_session(name)
+    session.update(0.0)
+    helper = IKRootsHelper(session.source, layers=LAYERS)
+    nodes = SceneNodes(scene, lambda link: None)
+    nodes.draw(helper.shapes(session.q))
+    made = scene.made
+    session.play(True)
+    for step in range(1, 4):
+        session.update(0.4 * step)
+        shapes = helper.shapes(session.q)
+        nodes.draw(shapes)
+    wanted = in_order(np.concatenate([mesh_of(shape)[0].reshape(-1, 3) for shape in shapes]))
+    found = all_corners(scene)
+    assert found.shape == wanted.shape
+    # Rounding may swap neighbours: sums over the whole do not mind.
+    np.testing.assert_allclose(found.sum(axis=0), wanted.sum(axis=0), atol=1e-5 * len(found))
+    np.testing.assert_allclose(np.sort(found, axis=0), np.sort(wanted, axis=0), atol=3e-5)
+    assert scene.made <= made + 2
+    labels = [node for node in scene.nodes.values() if node.kind == 'label']
+    assert len(labels) == sum(isinstance(shape, Text) for shape in shapes)
+    assert len(scene.nodes) - len(labels) < 0.6 * len(shapes)
+
+
+def test_hand_of_a_limit_turns(scene):
+    """A joint that moves turns its hand; neither face nor hand is made anew."""
+    nodes = SceneNodes(scene, lambda link: None)
+    for value in (0.3, -0.8):
+        nodes.draw([replace(SECTOR, value=value)])
+        face, hand = (corners(node) for node in scene.nodes.values())
+        tip = hand.mean(axis=0) - PLACE[0]
+        assert np.arctan2(tip[1], tip[0]) == pytest.approx(value)
+        assert np.abs(face - PLACE[0]).max() == pytest.approx(0.5)
+    assert scene.made == 2
+
+
+def test_line_that_grows_is_stretched(scene):
+    """The way to a goal changes with every move; it is one node all the time."""
+    nodes = SceneNodes(scene, lambda link: None)
+    nodes.draw([LINE])
+    nodes.draw([replace(LINE, length=0.5), replace(LINE, length=3.0)])
+    (node,) = scene.nodes.values()
+    assert scene.made == 1
+    assert np.ptp(corners(node)[:, 2]) == pytest.approx(3.0)
+    assert len(node.batched_positions) == 2
+
+
+def test_colours_and_opacity(scene):
+    """Balls of one size share a node whatever their colour, but not with those seen through."""
+    nodes = SceneNodes(scene, lambda link: None)
+    # Half of full green is 0.214 of its light.
+    blue, green = (0.0, 0.5, 1.0, 1.0), (0.0, 1.0, 0.0, 0.5)
+    nodes.draw([BALL, replace(BALL, rgba=blue), replace(BALL, rgba=green)])
+    opaque, clear = scene.nodes.values()
+    assert opaque.batched_colors.tolist() == [[255, 0, 0], [0, 55, 255]]
+    assert (opaque.opacity, clear.opacity) == (None, 0.5)
+
+
+def test_what_is_gone_is_hidden_and_comes_back(scene):
+    """Nothing is drawn twice or left behind; `clear` takes all of it away."""
+    nodes = SceneNodes(scene, lambda link: None)
+    nodes.draw([BALL, SECTOR, TEXT])
+    nodes.draw([TEXT])
+    assert len(all_corners(scene)) == 0
+    nodes.draw([BALL, replace(TEXT, text='4 mm')])
+    assert len(all_corners(scene)) == 3 * len(mesh_of(BALL)[0])
+    assert scene.made == 4
+    (label,) = (node for node in scene.nodes.values() if node.kind == 'label')
+    assert label.text == '4 mm'
+    nodes.draw([BALL])
+    assert 'label' not in {node.kind for node in scene.nodes.values()}
+    nodes.clear()
+    assert scene.nodes == {}
+
+
+def test_click_on_a_link_says_which(scene):
+    """Of all links in one node, the one that was hit; marks are not clicked."""
+    clicked = []
+    nodes = SceneNodes(scene, clicked.append)
+    nodes.draw([BALL, replace(BALL, of='hand'), SECTOR])
+    for node in scene.nodes.values():
+        for work in node.clicks:
+            for hit in (1, 0, 7, None):
+                asyncio.run(work(SimpleNamespace(instance_index=hit)))
+    assert clicked == ['hand', 'arm']
+
+
+def test_forms_differ_by_what_is_seen():
+    """Place, name, text, hand and a line's length need no other mesh; size and colour do."""
+    assert form_of(SECTOR) == form_of(replace(SECTOR, value=0.0, position=(0, 0, 0), name='x'))
+    assert form_of(SECTOR) != form_of(replace(SECTOR, upper=2.0))
+    assert form_of(LINE) == form_of(replace(LINE, length=9.0))
+    assert form_of(TEXT) == form_of(replace(TEXT, text='x'))
+    assert form_of(BALL) != form_of(replace(BALL, rgba=(0, 0, 0, 1)))
+    assert form_of(BALL) != form_of(LINE)
+    assert pieces_of(TEXT) == []

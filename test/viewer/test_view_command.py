@@ -1,0 +1,101 @@
+"""The command `view`: what it takes, what it refuses, and how it ends."""
+
+import os
+import signal
+import subprocess
+import sys
+import urllib.request
+
+from ik_node.cli.main import main
+import pytest
+
+
+def start(repository, *words):
+    """Start the command; return the process."""
+    return subprocess.Popen(
+        [sys.executable, '-m', 'ik_node', 'view', *words],
+        cwd=repository,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, 'PYTHONUNBUFFERED': '1'},
+    )
+
+
+def url_of(process):
+    """Return where the page is, once it says so."""
+    assert process.stdout.readline().startswith('reading ')
+    line = process.stdout.readline()
+    assert line.startswith('open http://127.0.0.1:'), line + process.stderr.read()
+    return line.split()[1]
+
+
+@pytest.mark.parametrize(
+    'words', [['--demo', 'hexapod'], ['urdf/hexapod.urdf'], ['--ros'], ['--ros', '--ros-args']]
+)
+def test_without_viser_it_says_what_to_install(words, monkeypatch, capsys, repository):
+    """One line on stderr, exit code 2, before anything is loaded."""
+    monkeypatch.setattr('importlib.util.find_spec', _without_viser)
+    monkeypatch.chdir(repository)
+    assert main(['view', *words]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ''
+    assert captured.err.count('\n') == 1
+    assert 'pip install ik_node[viewer]' in captured.err
+
+
+def _without_viser(name, *_):
+    return None if name == 'viser' else object()
+
+
+@pytest.mark.parametrize(
+    ('words', 'reason'),
+    [
+        (['urdf/hexapod.urdf', '--demo', 'hexapod'], 'one of ROBOT, --demo NAME, --ros'),
+        (['--ros', '--demo', 'hexapod'], 'one of ROBOT, --demo NAME, --ros'),
+        (['--demo', 'dragon'], 'dragon'),
+        (['urdf/hexapod.urdf', '--ros-args', '-r', 'a:=b'], 'with --ros only'),
+        (['no_such.urdf'], 'no_such.urdf'),
+        (['README.md'], 'README.md'),
+        (['--demo', 'hexapod', '--closures', 'x.yaml'], 'with ROBOT'),
+        (['--demo', 'hexapod', '--port', '99999'], '99999'),
+    ],
+)
+def test_unusable_words(words, reason, monkeypatch, capsys, repository):
+    """One line on stderr that names what cannot be, exit code 2."""
+    pytest.importorskip('viser')
+    monkeypatch.chdir(repository)
+    assert main(['view', *words]) == 2
+    captured = capsys.readouterr()
+    assert reason in captured.err
+    assert captured.err.count('\n') == 1
+
+
+def test_page_is_served_until_told_to_stop(repository):
+    """It says where it is; Ctrl-C ends it with exit code 0 and without a traceback."""
+    pytest.importorskip('viser')
+    with start(repository, 'urdf/fivebar.urdf') as process:
+        with urllib.request.urlopen(url_of(process), timeout=20) as answer:
+            assert answer.status == 200
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 0
+        assert process.stderr.read() == ''
+
+
+def test_page_ends_by_itself(repository):
+    """After --seconds; a gallery robot needs no file."""
+    pytest.importorskip('viser')
+    with start(repository, '--demo', 'delta', '--seconds', '1') as process:
+        url_of(process)
+        assert process.wait(30) == 0
+        assert process.stderr.read() == ''
+
+
+def test_ctrl_c_while_the_robot_is_being_drawn(repository):
+    """As soon as the page is there, its thread is at work on the robot: it ends in order, too."""
+    pytest.importorskip('viser')
+    with start(repository, '--demo', 'walker') as process:
+        url_of(process)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 0
+        assert process.stderr.read() == ''
