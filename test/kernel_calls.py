@@ -9,6 +9,7 @@ from ik_node.kernels import rotation
 from ik_node.kernels._jit import entry
 from ik_node.kernels.factor import factorise, solve_factored
 from ik_node.kernels.layout import open_solve
+from ik_node.kernels.sines import sines_cosines
 from ik_node.model.request import request_of
 from ik_node.model.topology import find_roots
 from ik_node.model.tree import build_tree
@@ -128,3 +129,16 @@ class Rows:
             {name: residual[rows] for name, rows in found.items()},
             {name: jacobian[rows] for name, rows in found.items()},
         )
+
+
+@entry
+def _sines(w):
+    """Call the kernel for four sines and cosines."""
+    sines_cosines(w, 0, 4, 8)
+
+
+def four_sines(angles):
+    """Return the sines (4,) and cosines (4,) of four angles."""
+    w = np.concatenate((np.asarray(angles, dtype=float), np.zeros(8)))
+    _sines(w)
+    return w[4:8], w[8:12]

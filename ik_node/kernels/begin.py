@@ -316,6 +316,8 @@ def begin(s: Solve) -> bool:
     # Rows that a constraint does not have are never written.
     for r in range(s.nr):
         s.w[s.trial + r] = 0.0
+    for k in range(s.vector, s.vector + 18 * s.nc):
+        s.w[k] = 0.0
     set_bounds(s)
     set_wishes(s)
     last = 0

@@ -10,8 +10,41 @@ constraints share, in an order that `model.elimination` has planned.
 """
 
 from ik_node.kernels._jit import kernel
-from ik_node.kernels.layout import Solve
-from ik_node.kernels.six import dot, less, put, six
+from ik_node.kernels.layout import Floats, Solve
+from ik_node.kernels.vectors import after, before, dot, less, placed, put, Six, six, six_of, times
+
+Block = tuple[Six, Six, Six, Six, Six, Six]
+Lower = tuple[Six, Six, Six, Six, Six]
+
+
+@kernel
+def rows_of(w: Floats, at: int) -> Block:
+    """Return the six rows of a block."""
+    return (
+        six(w, at),
+        six(w, at + 6),
+        six(w, at + 12),
+        six(w, at + 18),
+        six(w, at + 24),
+        six(w, at + 30),
+    )
+
+
+@kernel
+def put_rows(w: Floats, at: int, rows: Block) -> None:
+    """Write the six rows of a block."""
+    put(w, at, rows[0])
+    put(w, at + 6, rows[1])
+    put(w, at + 12, rows[2])
+    put(w, at + 18, rows[3])
+    put(w, at + 24, rows[4])
+    put(w, at + 30, rows[5])
+
+
+@kernel
+def scale(a: Six, share: float) -> Six:
+    """Return share * a."""
+    return times(a, six_of(share, share, share, share, share, share))
 
 
 @kernel
@@ -28,15 +61,18 @@ def assemble(s: Solve) -> None:
     for v in range(s.nv):
         first = i[s.var_place + v] < 0 and s.k[s.fixed + v] == 0
         w[s.give + v] = 1.0 / w[s.damping + v] if first else 0.0
-    for b in range(s.nb):
-        c = i[s.block_constraint + b]
-        for k in range(i[s.block_size + b]):
-            if c >= 0:
+    for at in range(s.nb):
+        c = i[s.block_constraint + at]
+        for k in range(6):
+            diagonal = 1.0
+            if k >= i[s.block_size + at]:
+                pass
+            elif c >= 0:
                 diagonal = -w[s.softness + 6 * c + k]
             else:
-                v = i[s.block_var + 6 * b + k]
+                v = i[s.block_var + 6 * at + k]
                 diagonal = w[s.damping + v] if s.k[s.fixed + v] == 0 else 1.0
-            w[s.matrix + 36 * b + 7 * k] = diagonal
+            w[s.matrix + 36 * at + 7 * k] = diagonal
     for t in range(s.links):
         slot, at, stride = i[s.link_slot + t], s.matrix + i[s.link_at + t], i[s.link_stride + t]
         if s.k[s.fixed + i[s.slot_var + slot]] == 0:
@@ -44,47 +80,106 @@ def assemble(s: Solve) -> None:
                 w[at + stride * r] = w[s.jac + 6 * slot + r]
     for p in range(s.pairs):
         at = s.matrix + 36 * i[s.pair_at + p]
-        for r in range(6):
-            row = six(w, at + 6 * r)
-            for t in range(i[s.part0 + p], i[s.part0 + p + 1]):
-                share = w[s.jac + 6 * i[s.part_a + t] + r] * w[s.give + i[s.part_var + t]]
-                row = less(row, share, six(w, s.jac + 6 * i[s.part_b + t]))
-            put(w, at + 6 * r, row)
+        a, b, c, d, e, f = rows_of(w, at)
+        for t in range(i[s.part0 + p], i[s.part0 + p + 1]):
+            one, give = s.jac + 6 * i[s.part_a + t], w[s.give + i[s.part_var + t]]
+            other = scale(six(w, s.jac + 6 * i[s.part_b + t]), give)
+            a, b = less(a, w[one], other), less(b, w[one + 1], other)
+            c, d = less(c, w[one + 2], other), less(d, w[one + 3], other)
+            e, f = less(e, w[one + 4], other), less(f, w[one + 5], other)
+        put_rows(w, at, (a, b, c, d, e, f))
 
 
 @kernel
-def take_out(s: Solve, at: int, own: int, share: float) -> None:
-    """Subtract a share of the six numbers at `own` from those at `at`."""
-    put(s.w, at, less(six(s.w, at), share, six(s.w, own)))
+def sweep(rows: Block, lower: Lower) -> Block:
+    """Return L^-1 times a block, given what `factorise_block` returns."""
+    a, b, c, d, e, f = rows
+    l0, l1, l2, l3, l4 = lower
+    b, c, d = less(b, l0[1], a), less(c, l0[2], a), less(d, l0[3], a)
+    e, f = less(e, l0[4], a), less(f, l0[5], a)
+    c, d, e, f = less(c, l1[2], b), less(d, l1[3], b), less(e, l1[4], b), less(f, l1[5], b)
+    d, e, f = less(d, l2[3], c), less(e, l2[4], c), less(f, l2[5], c)
+    e, f = less(e, l3[4], d), less(f, l3[5], d)
+    return a, b, c, d, e, less(f, l4[5], e)
+
+
+@kernel
+def factorise_block(w: Floats, at: int, inverse: int) -> Lower:
+    """
+    Return the first five columns of L of a block, each below its diagonal.
+
+    L goes to the block's place, in both halves, inverse pivots to w[inverse]. What is eliminated
+    stays in registers, which is why it is written out.
+    """
+    a, b, c, d, e, f = rows_of(w, at)
+    ia = 1.0 / a[0]
+    l0 = after(scale(a, ia), 0)
+    b, c, d = less(b, l0[1], a), less(c, l0[2], a), less(d, l0[3], a)
+    e, f = less(e, l0[4], a), less(f, l0[5], a)
+    ib = 1.0 / b[1]
+    l1 = after(scale(b, ib), 1)
+    c, d, e, f = less(c, l1[2], b), less(d, l1[3], b), less(e, l1[4], b), less(f, l1[5], b)
+    ic = 1.0 / c[2]
+    l2 = after(scale(c, ic), 2)
+    d, e, f = less(d, l2[3], c), less(e, l2[4], c), less(f, l2[5], c)
+    id_ = 1.0 / d[3]
+    l3 = after(scale(d, id_), 3)
+    e, f = less(e, l3[4], d), less(f, l3[5], d)
+    ie = 1.0 / e[4]
+    l4 = after(scale(e, ie), 4)
+    put(w, inverse, six_of(ia, ib, ic, id_, ie, 1.0 / less(f, l4[5], e)[5]))
+    r2 = placed(placed(l2, 0, l0[2]), 1, l1[2])
+    r3 = placed(placed(placed(l3, 0, l0[3]), 1, l1[3]), 2, l2[3])
+    r4 = six_of(l0[4], l1[4], l2[4], l3[4], 0.0, l4[5])
+    r5 = six_of(l0[5], l1[5], l2[5], l3[5], l4[5], 0.0)
+    put_rows(w, at, (l0, placed(l1, 0, l0[1]), r2, r3, r4, r5))
+    return l0, l1, l2, l3, l4
 
 
 @kernel
 def factorise(s: Solve) -> None:
-    """Factorise [D J^T; J -M]: pivot by pivot within a block, then what its edges change."""
+    """Factorise [D J^T; J -M], block by block: within it, then what its edges change."""
     assemble(s)
     w, i = s.w, s.i
     edges, update = s.matrix + 36 * s.nb, 0
     for b in range(s.nb):
-        own, size = s.matrix + 36 * b, i[s.block_size + b]
-        first, last = i[s.edge0 + b], i[s.edge0 + b + 1]
-        for p in range(size):
-            inverse = 1.0 / w[own + 7 * p]
-            w[s.inverse + 6 * b + p] = inverse
-            for r in range(p + 1, size):
-                share = w[own + 6 * p + r] * inverse
-                take_out(s, own + 6 * r, own + 6 * p, share)
-                for e in range(first, last):
-                    take_out(s, edges + 36 * e + 6 * r, edges + 36 * e + 6 * p, share)
+        first, last, inverse = i[s.edge0 + b], i[s.edge0 + b + 1], s.inverse + 6 * b
+        lower = factorise_block(w, s.matrix + 36 * b, inverse)
+        for e in range(first, last):
+            put_rows(w, edges + 36 * e, sweep(rows_of(w, edges + 36 * e), lower))
         for one in range(first, last):
+            for p in range(6):
+                row = six(w, edges + 36 * one + 6 * p)
+                put(w, s.scaled + 6 * p, scale(row, w[inverse + p]))
             for other in range(one, last):
                 at = s.matrix + 36 * i[s.update_at + update]
                 update += 1
+                o0, o1, o2, o3, o4, o5 = rows_of(w, edges + 36 * other)
                 for r in range(6):
-                    row = six(w, at + 6 * r)
-                    for p in range(size):
-                        share = w[edges + 36 * one + 6 * p + r] * w[s.inverse + 6 * b + p]
-                        row = less(row, share, six(w, edges + 36 * other + 6 * p))
-                    put(w, at + 6 * r, row)
+                    row = less(six(w, at + 6 * r), w[s.scaled + r], o0)
+                    row = less(less(row, w[s.scaled + 6 + r], o1), w[s.scaled + 12 + r], o2)
+                    row = less(less(row, w[s.scaled + 18 + r], o3), w[s.scaled + 24 + r], o4)
+                    put(w, at + 6 * r, less(row, w[s.scaled + 30 + r], o5))
+
+
+@kernel
+def forth(y: Six, w: Floats, at: int) -> Six:
+    """Return L^-1 y for the block at w[at]."""
+    y = less(y, y[0], after(six(w, at), 0))
+    y = less(y, y[1], after(six(w, at + 6), 1))
+    y = less(y, y[2], after(six(w, at + 12), 2))
+    y = less(y, y[3], after(six(w, at + 18), 3))
+    return less(y, y[4], after(six(w, at + 24), 4))
+
+
+@kernel
+def back(y: Six, w: Floats, at: int) -> Six:
+    """Return L^-T y for the block at w[at]."""
+    y = less(y, y[5], before(six(w, at + 30), 5))
+    y = less(y, y[4], before(six(w, at + 24), 4))
+    y = less(y, y[3], before(six(w, at + 18), 3))
+    y = less(y, y[2], before(six(w, at + 12), 2))
+    return less(y, y[1], before(six(w, at + 6), 1))
 
 
 @kernel
@@ -98,31 +193,37 @@ def solve_factored(s: Solve) -> None:
     """
     w, i = s.w, s.i
     edges = s.matrix + 36 * s.nb
+    none = six_of(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for b in range(s.nb):
         c = i[s.block_constraint + b]
-        for k in range(6):
-            w[s.y + 6 * b + k] = -w[s.load + 6 * c + k] if c >= 0 else 0.0
+        put(w, s.y + 6 * b, less(none, 1.0, six(w, s.load + 6 * c)) if c >= 0 else none)
     for b in range(s.nb):
-        own, y, size = s.matrix + 36 * b, s.y + 6 * b, i[s.block_size + b]
-        for p in range(size):
-            share = w[y + p] * w[s.inverse + 6 * b + p]
-            for r in range(p + 1, size):
-                w[y + r] -= share * w[own + 6 * p + r]
-            for e in range(i[s.edge0 + b], i[s.edge0 + b + 1]):
-                take_out(s, s.y + 6 * i[s.edge_to + e], edges + 36 * e + 6 * p, share)
-            w[y + p] = share
+        y = forth(six(w, s.y + 6 * b), w, s.matrix + 36 * b)
+        y = times(y, six(w, s.inverse + 6 * b))
+        for e in range(i[s.edge0 + b], i[s.edge0 + b + 1]):
+            to, at = s.y + 6 * i[s.edge_to + e], edges + 36 * e
+            row = less(less(six(w, to), y[0], six(w, at)), y[1], six(w, at + 6))
+            row = less(less(row, y[2], six(w, at + 12)), y[3], six(w, at + 18))
+            put(w, to, less(less(row, y[4], six(w, at + 24)), y[5], six(w, at + 30)))
+        put(w, s.y + 6 * b, y)
     for b in range(s.nb - 1, -1, -1):
-        own, y, size = s.matrix + 36 * b, s.y + 6 * b, i[s.block_size + b]
-        for p in range(size - 1, -1, -1):
-            total = 0.0
-            for r in range(p + 1, size):
-                total += w[y + r] * w[own + 6 * p + r]
-            for e in range(i[s.edge0 + b], i[s.edge0 + b + 1]):
-                total += dot(six(w, edges + 36 * e + 6 * p), six(w, s.y + 6 * i[s.edge_to + e]))
-            w[y + p] -= total * w[s.inverse + 6 * b + p]
+        y = six(w, s.y + 6 * b)
+        for e in range(i[s.edge0 + b], i[s.edge0 + b + 1]):
+            to, at = six(w, s.y + 6 * i[s.edge_to + e]), edges + 36 * e
+            change = six_of(
+                dot(six(w, at), to),
+                dot(six(w, at + 6), to),
+                dot(six(w, at + 12), to),
+                dot(six(w, at + 18), to),
+                dot(six(w, at + 24), to),
+                dot(six(w, at + 30), to),
+            )
+            y = less(y, 1.0, times(change, six(w, s.inverse + 6 * b)))
+        y = back(y, w, s.matrix + 36 * b)
+        put(w, s.y + 6 * b, y)
         c = i[s.block_constraint + b]
         if c >= 0:
-            put(w, s.load + 6 * c, six(w, y))
+            put(w, s.load + 6 * c, y)
     for v in range(s.nv):
         place = i[s.var_place + v]
         w[s.full + v] = w[s.y + place] if place >= 0 and s.k[s.fixed + v] == 0 else 0.0

@@ -1,30 +1,61 @@
 """Forward kinematics: where every column's frame, and both ends of every constraint, are."""
 
+from math import cos, sin
+
 from ik_node.kernels._jit import kernel
 from ik_node.kernels.layout import CON_COLUMNS, CON_POSE, Floats, KIND_MASS, Solve
-from ik_node.kernels.rotation import quaternion_to_matrix, sine_cosine
+from ik_node.kernels.rotation import quaternion_to_matrix
+from ik_node.kernels.sines import MOST, sines_cosines
+from ik_node.kernels.vectors import Four, four, more, pack, plus, put, times
+
+Rows = tuple[Four, Four, Four]
 
 
 @kernel
-def compose(a: Floats, at_a: int, b: Floats, at_b: int, out: Floats, at: int) -> None:
-    """Write the product of two frames to out[at:at + 12]."""
-    b0, b1, b2 = b[at_b], b[at_b + 1], b[at_b + 2]
-    b3, b4, b5 = b[at_b + 3], b[at_b + 4], b[at_b + 5]
-    b6, b7, b8 = b[at_b + 6], b[at_b + 7], b[at_b + 8]
-    p0, p1, p2 = b[at_b + 9], b[at_b + 10], b[at_b + 11]
-    for r in range(3):
-        a0, a1, a2 = a[at_a + 3 * r], a[at_a + 3 * r + 1], a[at_a + 3 * r + 2]
-        out[at + 3 * r] = a0 * b0 + a1 * b3 + a2 * b6
-        out[at + 3 * r + 1] = a0 * b1 + a1 * b4 + a2 * b7
-        out[at + 3 * r + 2] = a0 * b2 + a1 * b5 + a2 * b8
-        out[at + 9 + r] = a0 * p0 + a1 * p1 + a2 * p2 + a[at_a + 9 + r]
+def frame_rows(a: Floats, at: int) -> Rows:
+    """Return a frame as the three rows of its matrix [R p]."""
+    x, y, z, p = four(a, at), four(a, at + 3), four(a, at + 6), four(a, at + 8)
+    return (
+        pack(x[0], x[1], x[2], p[1]),
+        pack(y[0], y[1], y[2], p[2]),
+        pack(z[0], z[1], z[2], p[3]),
+    )
 
 
 @kernel
-def copy_frame(a: Floats, at_a: int, out: Floats, at: int) -> None:
-    """Copy twelve numbers."""
-    for r in range(12):
-        out[at + r] = a[at_a + r]
+def put_frame(rows: Rows, out: Floats, at: int) -> None:
+    """Write a frame to out[at:at + 12]."""
+    x, y, z = rows
+    # What is one number too many each time, the next one sets right.
+    put(out, at, x)
+    put(out, at + 3, y)
+    put(out, at + 6, z)
+    put(out, at + 8, pack(z[2], x[3], y[3], z[3]))
+
+
+@kernel
+def row_times(a: Floats, row: int, position: int, b: Rows) -> Four:
+    """Return a row of a frame, its rotation at a[row], times another frame."""
+    x, y, z = b
+    total = more(pack(0.0, 0.0, 0.0, a[position]), a[row], x)
+    return more(more(total, a[row + 1], y), a[row + 2], z)
+
+
+@kernel
+def compose(a: Floats, at: int, b: Rows) -> Rows:
+    """Return the product of the frame at a[at] and another."""
+    return (
+        row_times(a, at, at + 9, b),
+        row_times(a, at + 3, at + 10, b),
+        row_times(a, at + 6, at + 11, b),
+    )
+
+
+@kernel
+def turned(row: Four, sine: float, cosine: float) -> Four:
+    """Return a row of a frame that turns about its own z axis."""
+    across = times(pack(row[1], row[0], row[2], row[3]), pack(sine, -sine, 0.0, 0.0))
+    return plus(times(row, pack(cosine, cosine, 1.0, 1.0)), across)
 
 
 @kernel
@@ -36,7 +67,8 @@ def place_b_frames(s: Solve) -> None:
         quaternion_to_matrix(w[pose + 3], w[pose + 4], w[pose + 5], w[pose + 6], w, s.scratch)
         for r in range(3):
             w[s.scratch + 9 + r] = w[pose + r]
-        compose(s.f, s.b_offset + 12 * c, w, s.scratch, w, s.b_local + 12 * c)
+        placed = compose(s.f, s.b_offset + 12 * c, frame_rows(w, s.scratch))
+        put_frame(placed, w, s.b_local + 12 * c)
 
 
 @kernel
@@ -99,34 +131,39 @@ def place_centre_of_mass(s: Solve, c: int) -> None:
 def forward(s: Solve, x: int) -> None:
     """Place every column's frame (after its motion) and both ends of every constraint."""
     column_values(s, x)
-    frame = s.w
+    w = s.w
+    for j in range(0, s.n, 4):
+        sines_cosines(w, s.value + j, s.sine + j, s.cosine + j)
     for j in range(s.n):
-        at = s.frame + 12 * j
-        p = s.i[s.parent + j]
-        if p < 0:
-            copy_frame(s.f, s.offset + 12 * j, frame, at)
-        else:
-            compose(frame, s.frame + 12 * p, s.f, s.offset + 12 * j, frame, at)
-        q = s.w[s.value + j]
+        b0, b1, b2 = frame_rows(s.f, s.offset + 12 * j)
+        q, p = w[s.value + j], s.i[s.parent + j]
         if s.i[s.prismatic + j] == 1:
-            for r in range(3):
-                frame[at + 9 + r] += q * frame[at + 3 * r + 2]
+            b0 = pack(b0[0], b0[1], b0[2], b0[3] + q * b0[2])
+            b1 = pack(b1[0], b1[1], b1[2], b1[3] + q * b1[2])
+            b2 = pack(b2[0], b2[1], b2[2], b2[3] + q * b2[2])
         else:
-            turn_s, turn_c = sine_cosine(q)
-            for r in range(3):
-                r0, r1 = frame[at + 3 * r], frame[at + 3 * r + 1]
-                frame[at + 3 * r] = turn_c * r0 + turn_s * r1
-                frame[at + 3 * r + 1] = turn_c * r1 - turn_s * r0
+            sine, cosine = w[s.sine + j], w[s.cosine + j]
+            if not abs(q) <= MOST:
+                sine, cosine = sin(q), cos(q)
+            b0, b1, b2 = (
+                turned(b0, sine, cosine),
+                turned(b1, sine, cosine),
+                turned(b2, sine, cosine),
+            )
+        placed = (b0, b1, b2)
+        if p >= 0:
+            placed = compose(w, s.frame + 12 * p, placed)
+        put_frame(placed, w, s.frame + 12 * j)
     for c in range(s.nc):
         a, b = s.i[s.a_column + c], s.i[s.b_column + c]
-        a_frame, b_frame = s.a_frame + 12 * c, s.b_frame + 12 * c
         if s.i[s.kind + c] == KIND_MASS:
             place_centre_of_mass(s, c)
-        elif a < 0:
-            copy_frame(s.f, s.a_offset + 12 * c, s.w, a_frame)
         else:
-            compose(frame, s.frame + 12 * a, s.f, s.a_offset + 12 * c, s.w, a_frame)
-        if b < 0:
-            copy_frame(s.w, s.b_local + 12 * c, s.w, b_frame)
-        else:
-            compose(frame, s.frame + 12 * b, s.w, s.b_local + 12 * c, s.w, b_frame)
+            placed = frame_rows(s.f, s.a_offset + 12 * c)
+            if a >= 0:
+                placed = compose(w, s.frame + 12 * a, placed)
+            put_frame(placed, w, s.a_frame + 12 * c)
+        placed = frame_rows(w, s.b_local + 12 * c)
+        if b >= 0:
+            placed = compose(w, s.frame + 12 * b, placed)
+        put_frame(placed, w, s.b_frame + 12 * c)

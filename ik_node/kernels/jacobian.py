@@ -3,24 +3,27 @@
 from ik_node.kernels._jit import kernel
 from ik_node.kernels.layout import AXES_WORLD, KIND_MASS, Solve
 from ik_node.kernels.rows import axis, relative_rotation
+from ik_node.kernels.vectors import after, before, more, plus, put, Six, six, six_of
+
+Vectors = tuple[Six, Six, Six]
 
 
 @kernel
-def add_rows(
-    s: Solve, first: int, last: int, at: int, scale: float, x: float, y: float, z: float
-) -> None:
-    """Add scale * v . (x, y, z) to a column at s.w[at] for each of its rows first to last - 1."""
-    w = s.w
-    for r in range(first, last):
-        v = s.vector + 3 * r
-        w[at + r] += scale * (w[v] * x + w[v + 1] * y + w[v + 2] * z)
+def towards(vectors: Vectors, x: float, y: float, z: float) -> Six:
+    """Return the scalar products of rows' vectors with one other."""
+    none = six_of(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    return more(more(more(none, x, vectors[0]), y, vectors[1]), z, vectors[2])
 
 
 @kernel
-def add_entry(s: Solve, c: int, e: int) -> None:
-    """Add what one column moves to the block of constraint c."""
+def add_entry(s: Solve, c: int, e: int, moving: Vectors, turning: Vectors) -> None:
+    """
+    Add what one column moves to the block of constraint c.
+
+    Takes the vectors of rows that go by velocity, and of those that go by angular velocity, with
+    zeros for the other ones.
+    """
     w = s.w
-    row, end, turning = 6 * c, s.i[s.row_end + c], s.i[s.turning + c]
     j, side = s.i[s.entry_column + e], s.i[s.entry_side + e]
     scale, mass = side * w[s.rate + j], 0.0
     if side > 0 and s.i[s.kind + c] == KIND_MASS:
@@ -34,10 +37,9 @@ def add_entry(s: Solve, c: int, e: int) -> None:
         frame += 12 * (3 - ball)
         k = 1 if ball == 1 else (0 if ball == 2 else 2)
     ax, ay, az = axis(w, frame, k)
-    # Where row 0 of this slot would be.
-    at = s.jac + 6 * (s.i[s.slot0 + c] + s.i[s.entry_slot + e]) - row
+    at = s.jac + 6 * (s.i[s.slot0 + c] + s.i[s.entry_slot + e])
     if s.i[s.prismatic + j] == 1:
-        add_rows(s, row, turning, at, scale, ax, ay, az)
+        put(w, at, more(six(w, at), scale, towards(moving, ax, ay, az)))
         return
     point = s.lever + 6 * c + (0 if side > 0 else 3)
     lx, ly, lz = w[point], w[point + 1], w[point + 2]
@@ -47,8 +49,8 @@ def add_entry(s: Solve, c: int, e: int) -> None:
         lz = w[s.carried + 4 * e + 3] / mass
     lx, ly, lz = lx - w[frame + 9], ly - w[frame + 10], lz - w[frame + 11]
     mx, my, mz = ay * lz - az * ly, az * lx - ax * lz, ax * ly - ay * lx
-    add_rows(s, row, turning, at, scale, mx, my, mz)
-    if side < 0 and s.i[s.axes + c] == AXES_WORLD and turning < end:
+    column = towards(moving, mx, my, mz)
+    if side < 0 and s.i[s.axes + c] == AXES_WORLD:
         # Seen from the world, what turns B turns A relative to it by R_A R_B^T of that.
         t = s.scratch
         relative_rotation(w, s.a_frame + 12 * c, s.b_frame + 12 * c, t)
@@ -57,7 +59,8 @@ def add_entry(s: Solve, c: int, e: int) -> None:
             w[t + 3] * ax + w[t + 4] * ay + w[t + 5] * az,
             w[t + 6] * ax + w[t + 7] * ay + w[t + 8] * az,
         )
-    add_rows(s, turning, end, at, scale, ax, ay, az)
+    column = plus(column, towards(turning, ax, ay, az))
+    put(w, at, more(six(w, at), scale, column))
 
 
 @kernel
@@ -69,7 +72,11 @@ def jacobian(s: Solve) -> None:
     not its Euler angles (`free_ball`).
     """
     for c in range(s.nc):
+        at, first = s.vector + 18 * c, s.i[s.turning + c] - 6 * c
+        x, y, z = six(s.w, at), six(s.w, at + 6), six(s.w, at + 12)
+        moving = (before(x, first), before(y, first), before(z, first))
+        turning = (after(x, first - 1), after(y, first - 1), after(z, first - 1))
         for k in range(s.jac + 6 * s.i[s.slot0 + c], s.jac + 6 * s.i[s.slot0 + c + 1]):
             s.w[k] = 0.0
         for e in range(s.i[s.entry0 + c], s.i[s.entry0 + c + 1]):
-            add_entry(s, c, e)
+            add_entry(s, c, e, moving, turning)

@@ -107,6 +107,8 @@ class Solve(NamedTuple):
     held: Annotated[int, 'w', 'n', 'values of columns this chain does not move [rad or m]']
     value: Annotated[int, 'w', 'n', 'value of every column [rad or m]']
     rate: Annotated[int, 'w', 'n', 'd value / d variable']
+    sine: Annotated[int, 'w', 'n + 3', 'of the value, where it turns; in fours']
+    cosine: Annotated[int, 'w', 'n + 3', 'the same']
     frame: Annotated[int, 'w', '12 * n', 'frame of every column after its motion, in root']
     b_local: Annotated[int, 'w', '12 * nc', 'frame B in its column']
     a_frame: Annotated[int, 'w', '12 * nc', 'frame A in root']
@@ -115,7 +117,7 @@ class Solve(NamedTuple):
     lever: Annotated[
         int, 'w', '6 * nc', "points whose velocity counts, for A's and for B's motion [m]"
     ]
-    vector: Annotated[int, 'w', '3 * nr', 'world vector of every row']
+    vector: Annotated[int, 'w', '18 * nc', 'world vectors of rows: six x, six y, six z']
     trial: Annotated[int, 'w', 'nr', 'residual of the last `residuals` [m or rad]']
     residual: Annotated[int, 'w', 'nr', 'residual at x [m or rad]']
     weight: Annotated[int, 'w', 'nr', 'squared weight of a row']
@@ -142,6 +144,7 @@ class Solve(NamedTuple):
     give: Annotated[int, 'w', 'nv', '1 / damping of variables eliminated first, 0 = held']
     matrix: Annotated[int, 'w', '36 * nm', 'blocks, row by row; then their factor']
     inverse: Annotated[int, 'w', '6 * nb', '1 / pivot']
+    scaled: Annotated[int, 'w', '36', 'an edge times the inverses of its pivots']
     y: Annotated[int, 'w', '6 * nb', 'solution, block by block']
     scratch: Annotated[int, 'w', '12', '']
     counts: Annotated[int, 'k', 'COUNTS', 'integers, see `counters`; always at 0']
@@ -385,6 +388,9 @@ def open_solve(
         i[103],
         i[104],
         i[105],
+        i[106],
+        i[107],
+        i[108],
     )
 
 

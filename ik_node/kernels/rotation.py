@@ -14,41 +14,6 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Vector = tuple[float, float, float]
 
-# A quarter of a turn in three parts: a multiple of the first two below 2**20 is exact.
-QUARTER, QUARTER_2, QUARTER_3 = 1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21
-MOST_QUARTERS = 1e6
-
-
-@kernel
-def sine_cosine(angle: float) -> tuple[float, float]:
-    """
-    Return sine and cosine, to the last digit but one; both cost less than one from a library.
-
-    What is left of the nearest quarter of a turn goes into two series, cut off below rounding.
-    """
-    quarters = np.floor(angle / (0.5 * pi) + 0.5)
-    if not abs(quarters) < MOST_QUARTERS:
-        return sin(angle), cos(angle)
-    x = ((angle - quarters * QUARTER) - quarters * QUARTER_2) - quarters * QUARTER_3
-    z = x * x
-    s = 1.0 / 1307674368000.0
-    s = 1.0 / 6227020800.0 - z * s
-    s = 1.0 / 39916800.0 - z * s
-    s = 1.0 / 362880.0 - z * s
-    s = 1.0 / 5040.0 - z * s
-    s = 1.0 / 120.0 - z * s
-    s = x - x * z * (1.0 / 6.0 - z * s)
-    c = 1.0 / 20922789888000.0
-    c = 1.0 / 87178291200.0 - z * c
-    c = 1.0 / 479001600.0 - z * c
-    c = 1.0 / 3628800.0 - z * c
-    c = 1.0 / 40320.0 - z * c
-    c = 1.0 / 720.0 - z * c
-    c = 1.0 - z * (0.5 - z * (1.0 / 24.0 - z * c))
-    k = int(quarters)
-    sine, cosine = (c, s) if k & 1 else (s, c)
-    return (-sine if k & 2 else sine), (-cosine if (k + 1) & 2 else cosine)
-
 
 @kernel
 def quaternion_to_matrix(x: float, y: float, z: float, w: float, out: Floats, at: int) -> None:

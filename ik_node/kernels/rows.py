@@ -87,9 +87,10 @@ def norm(w: Floats, first: int, last: int) -> float:
 def set_row(s: Solve, row: int, value: float, x: float, y: float, z: float) -> None:
     """Store a residual and its world vector."""
     s.w[s.trial + row] = value
-    s.w[s.vector + 3 * row] = x
-    s.w[s.vector + 3 * row + 1] = y
-    s.w[s.vector + 3 * row + 2] = z
+    at = s.vector + row + 12 * (row // 6)
+    s.w[at] = x
+    s.w[at + 6] = y
+    s.w[at + 12] = z
 
 
 @kernel

@@ -8,7 +8,7 @@ from ik_node.kernels.forward import forward
 from ik_node.kernels.layout import asked, CON_LEVEL, Solve
 from ik_node.kernels.rotation import principal_euler, turn_euler
 from ik_node.kernels.rows import residuals
-from ik_node.kernels.six import dot, less, put, six
+from ik_node.kernels.vectors import dot, less, put, six
 
 QUICK_ROUNDS, EXACT_ROUNDS = 8, 60
 

@@ -48,6 +48,8 @@ class GraphReader:
         May be replaced at any time.
     joint_names : list of str
         Name of every value of q.
+    readings : int
+        How often the graph has been read.
 
     """
 
@@ -58,6 +60,7 @@ class GraphReader:
         self._source = list(source) if isinstance(source, Iterator) else source
         self.options = SolverOptions() if options is None else options
         self._structure = Structure((), ())
+        self.readings = 0
         self.update_structure()
 
     # -- structure
@@ -81,6 +84,7 @@ class GraphReader:
         else:
             frames, order = source.roots, source.joint_order
         self._structure = Structure(frames, order, self._structure)
+        self.readings += 1
         self.joint_names: list[str] = list(self.tree.names)
         self._settings_seen, self._asks_seen = Revision.settings, Revision.asks
         self._values_seen = -1

@@ -1,15 +1,18 @@
-# flake8: noqa: E203
 """One set of goals, solved again and again for other poses."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Mapping
+from time import perf_counter
+from typing import NamedTuple, Protocol
 
 from ik_node.errors import ShapeError
-from ik_node.kernels._jit import only_known_types
-from ik_node.kernels.layout import CON_POSE
-from ik_node.kernels.solve import advance
-from ik_node.solver.problem import AS_THEY_ARE, Poses, Problem
+from ik_node.kernels.counters import STATUS_REFUSED
+from ik_node.kernels.direct import advance_direct
+from ik_node.kernels.layout import Ints
+from ik_node.model.revision import Revision
+from ik_node.solver.chain_problem import ChainProblem
+from ik_node.solver.options import SolverOptions
 from ik_node.solver.result import Solution
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,16 +20,36 @@ from numpy.typing import ArrayLike, NDArray
 Array = NDArray[np.float64]
 
 
+class Direct(NamedTuple):
+    """What one call of the kernel takes where no Python need stand between."""
+
+    at: int  # address of places
+    places: Ints
+    chain: ChainProblem
+    record: Array
+    joints: Array
+    packed: Array
+
+
 class PosedSolver(Protocol):
     """What a prepared solve needs of its solver."""
+
+    options: SolverOptions
+    readings: int
+
+    @property
+    def q(self) -> Array:
+        """Return all joint values, a copy."""
 
     def warm(self) -> None:
         """Have the kernels compiled."""
 
-    def problem_of(self, names: tuple[str, ...]) -> Problem:
-        """Return the problem of goals, up to date with joints, goals and options."""
+    def direct(self, names: tuple[str, ...]) -> Direct | None:
+        """Return what solves goals in one call of the kernel; None = that would not do."""
 
-    def run(self, problem: Problem, q0: ArrayLike | None, poses: Poses) -> Solution:
+    def solve_pose(
+        self, goals: Mapping[str, tuple[ArrayLike, ArrayLike]], q0: ArrayLike | None = None
+    ) -> Solution:
         """Solve for poses."""
 
 
@@ -42,12 +65,13 @@ class PreparedSolve:
 
     """
 
+    __slots__ = ('_asks', '_direct', '_names', '_options', '_readings', '_settings', '_solver')
+
     def __init__(self, solver: PosedSolver, names: tuple[str, ...]) -> None:
         self._solver = solver
         self._names = names
         solver.warm()
-        only_known_types(advance)
-        solver.problem_of(names)
+        self._look_up()
 
     def __call__(
         self, positions: ArrayLike, quats_xyzw: ArrayLike, q0: ArrayLike | None = None
@@ -70,32 +94,55 @@ class PreparedSolve:
             If a shape is wrong, a number is not finite, or a quaternion is zero.
 
         """
-        problem = self._solver.problem_of(self._names)
-        if len(problem.chains) == 1:
+        started, solver = perf_counter(), self._solver
+        if (
+            self._settings != Revision.settings
+            or self._asks != Revision.asks
+            or self._readings != solver.readings
+            or self._options is not solver.options
+        ):
+            self._look_up()
+        if self._direct is not None:
+            at, _, chain, record, joints, packed = self._direct
+            start = solver.q if q0 is None else q0
             try:
-                at: Any = positions
-                turned: Any = quats_xyzw
-                if len(self._names) == 1:
-                    at, turned = at.reshape(1, 3), turned.reshape(1, 4)
-                return self._solver.run(problem, q0, (at, turned))
-            except (AttributeError, TypeError, ValueError):
-                # Not arrays, or not of the one kind that kernels take.
-                pass
-        poses = self._tables(positions, quats_xyzw)
-        if len(problem.chains) > 1:
-            for k, name in enumerate(self._names):
-                chain, row = problem.seat[name]
-                chain.table[row, CON_POSE : CON_POSE + 3] = poses[0][k]
-                chain.table[row, CON_POSE + 3 : CON_POSE + 7] = poses[1][k]
-            poses = AS_THEY_ARE
-        return self._solver.run(problem, q0, poses)
+                # What is no array, or not of the kind that kernels take, is seen to below; so is
+                # what they refuse.
+                q: Array = start.copy()  # type: ignore[union-attr]
+                status = advance_direct(at, q, positions, quats_xyzw)  # type: ignore[arg-type]
+            except (AttributeError, TypeError):
+                status = STATUS_REFUSED
+            if status != STATUS_REFUSED:
+                answer = (chain, record.copy(), joints, packed)
+                return Solution(q, (answer,), perf_counter() - started)
+        count = len(self._names)
+        p = _table('positions', positions, count, 3)
+        r = _table('quats_xyzw', quats_xyzw, count, 4)
+        return solver.solve_pose({name: (p[k], r[k]) for k, name in enumerate(self._names)}, q0)
 
-    def _tables(self, positions: ArrayLike, quats_xyzw: ArrayLike) -> Poses:
-        """Return poses as kernels take them."""
-        count, tables = len(self._names), []
-        for name, values, width in (('positions', positions, 3), ('quats_xyzw', quats_xyzw, 4)):
-            array = np.array(values, dtype=np.float64, order='C')
-            if array.shape != (count, width) and (count, *array.shape) != (1, width):
-                raise ShapeError(name, f'shape ({count}, {width})', f'{array.shape}')
-            tables.append(array.reshape(count, width))
-        return tables[0], tables[1]
+    def _look_up(self) -> None:
+        """Look everything up anew that stays the same from call to call."""
+        # Counted first: what another thread changes meanwhile is looked up the next time.
+        self._settings, self._asks = Revision.settings, Revision.asks
+        self._readings, self._options = self._solver.readings, self._solver.options
+        self._direct = self._solver.direct(self._names)
+
+
+def _table(what: str, values: ArrayLike, count: int, width: int) -> Array:
+    """
+    Return numbers as an array (count, width).
+
+    Raises
+    ------
+    ShapeError
+        If they have another shape, or are no numbers.
+
+    """
+    wanted = f'shape ({count}, {width})'
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ShapeError(what, wanted, repr(values)) from None
+    if array.shape != (count, width) and (count, *array.shape) != (1, width):
+        raise ShapeError(what, wanted, f'{array.shape}')
+    return array.reshape(count, width)

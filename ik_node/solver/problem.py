@@ -105,13 +105,7 @@ class Problem:
             )
 
     def run(
-        self,
-        q: Array,
-        joints: Array,
-        packed: Array,
-        time_budget: float,
-        stop: Sequence[bool] = (),
-        poses: Poses = AS_THEY_ARE,
+        self, q: Array, joints: Array, packed: Array, time_budget: float, stop: Sequence[bool] = ()
     ) -> list[ChainAnswer]:
         """
         Solve every chain.
@@ -128,8 +122,6 @@ class Problem:
             [s], 0 = none.
         stop : sequence of bool
             Looked at between slices when not empty; stop[0] true ends the solve.
-        poses : (ndarray, ndarray), shapes (k, 3) and (k, 4)
-            Of all goals, where there is one chain only; k = 0: those of the chains' tables.
 
         """
         ends = perf_counter() + time_budget if time_budget > 0.0 else 0.0
@@ -140,12 +132,12 @@ class Problem:
                 # A solve that an exception ended may still be under way there.
                 chain.work_ints[PHASE], slice_ = PHASE_DONE, SLICE
             while True:
-                status = advance(*chain.arrays, q, joints, packed, *poses, slice_)
+                status = advance(*chain.arrays, q, joints, packed, *AS_THEY_ARE, slice_)
                 if status != STATUS_RUNNING:
                     break
                 if (stop and stop[0]) or (ends and perf_counter() >= ends):
                     chain.work_ints[INTERRUPTED] = 1
             if status == STATUS_REFUSED:
-                chain.refuse(q, poses)
+                chain.refuse(q, AS_THEY_ARE)
             answers.append(chain.answer(joints, packed))
         return answers

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import perf_counter
 
+from ik_node.kernels.direct import places_of
 from ik_node.kernels.layout import CON_POSE, JOINT_LOWER, JOINT_UPPER, JOINT_WINDOW
 from ik_node.model.frame import Frame
 from ik_node.solver.drive import drive
@@ -14,8 +15,8 @@ from ik_node.solver.many_solves import ManySolves
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.other_methods import run_other
 from ik_node.solver.pose import unit_pose
-from ik_node.solver.prepared import PreparedSolve
-from ik_node.solver.problem import AS_THEY_ARE, Poses, Problem
+from ik_node.solver.prepared import Direct, PreparedSolve
+from ik_node.solver.problem import Problem
 from ik_node.solver.result import Solution, SolveResult
 from ik_node.solver.status import Status
 from ik_node.solver.stepping import Stepping
@@ -274,10 +275,19 @@ class Solver(ManySolves):
         self._refresh()
         return self._problem(names)
 
-    def run(self, problem: Problem, q0: ArrayLike | None, poses: Poses) -> Solution:
-        """Solve for poses, see `Problem.run`."""
-        start = self.q if q0 is None else self.own_q(q0)
-        return self._run(problem, start, self._structure.table.rows, poses=poses)
+    def direct(self, names: tuple[str, ...]) -> Direct | None:
+        """Return what solves goals in one call of the kernel; None where more is to be done."""
+        problem, table = self.problem_of(names), self._structure.table
+        options, packed = self._packed
+        more = table.wishful_balls or table.has_targets or table.followers
+        limited = options.time_budget > 0.0 or options.max_joint_step < np.inf
+        if more or limited or not options.in_kernel or len(problem.chains) != 1:
+            return None
+        chain = problem.chains[0]
+        places = places_of(*chain.arrays, table.rows, packed, len(names))
+        if places is None:
+            return None
+        return Direct(places.ctypes.data, places, chain, chain.record, table.rows, packed)
 
     def warm(self) -> None:
         """Compile the kernels, or load them from the cache, before the first solve."""
@@ -285,6 +295,7 @@ class Solver(ManySolves):
         self.solve_pose(dict.fromkeys(last, ((0, 0, 0), (0, 0, 0, 1))))
         if last and self.options.in_kernel:
             self.solve_batch(dict.fromkeys(last, (np.zeros((0, 3)), np.zeros((0, 4)))))
+        self.direct(tuple(last))
         for chain in self._problem(tuple(last)).chains:
             chain.linearise(self.q, self._structure.table.rows, self._packed[1])
 
@@ -313,7 +324,6 @@ class Solver(ManySolves):
         window: Array | None = None,
         stop: Sequence[bool] = (),
         loops: Problem | None = None,
-        poses: Poses = AS_THEY_ARE,
     ) -> Solution:
         """Solve from q, which becomes the answer, within limits and the window around q."""
         started = perf_counter()
@@ -330,7 +340,7 @@ class Solver(ManySolves):
             table.move_to_targets(problem.moved, rows, q)
         options, packed = self._packed
         if options.in_kernel:
-            answers = problem.run(q, rows, packed, options.time_budget, stop, poses)
+            answers = problem.run(q, rows, packed, options.time_budget, stop)
         else:
             loops = self._problem(()) if loops is None else loops
             answers = run_other(problem, loops, q, rows, options, packed, stop)

@@ -1,0 +1,93 @@
+# flake8: noqa: E203
+"""
+Arithmetic on numbers that lie side by side: six, in which Jacobian and matrix are kept, and four.
+
+Compiled, each of these is a few vector instructions (`vectors_compiled`), which the compiler does
+not find by itself. A product and a sum may be rounded once.
+"""
+
+from __future__ import annotations
+
+from ik_node.kernels._jit import compiled
+from ik_node.kernels.layout import Floats
+
+Vector = tuple[float, ...]
+Four = tuple[float, ...]
+Six = tuple[float, ...]
+
+
+def pack(x: float, y: float, z: float, p: float) -> Four:
+    """Return four numbers as a vector."""
+    return x, y, z, p
+
+
+def four(w: Floats, at: int) -> Four:
+    """Return w[at:at + 4]."""
+    return w[at], w[at + 1], w[at + 2], w[at + 3]
+
+
+def six(w: Floats, at: int) -> Six:
+    """Return w[at:at + 6]."""
+    return w[at], w[at + 1], w[at + 2], w[at + 3], w[at + 4], w[at + 5]
+
+
+def six_of(a: float, b: float, c: float, d: float, e: float, f: float) -> Six:
+    """Return six numbers as a vector."""
+    return a, b, c, d, e, f
+
+
+def placed(a: Six, at: int, number: float) -> Six:
+    """Return a vector with another number in one place."""
+    return tuple(number if k == at else x for k, x in enumerate(a))
+
+
+def after(a: Six, at: int) -> Six:
+    """Return a vector with zeros up to a place."""
+    return tuple(x if k > at else 0.0 for k, x in enumerate(a))
+
+
+def before(a: Six, at: int) -> Six:
+    """Return a vector with zeros from a place on."""
+    return tuple(x if k < at else 0.0 for k, x in enumerate(a))
+
+
+def put(w: Floats, at: int, a: Vector) -> None:
+    """Write a vector to where w[at] is."""
+    w[at : at + len(a)] = a
+
+
+def times(a: Vector, b: Vector) -> Vector:
+    """Return the products of two vectors' numbers."""
+    return tuple(x * y for x, y in zip(a, b, strict=True))
+
+
+def plus(a: Vector, b: Vector) -> Vector:
+    """Return the sum of two vectors."""
+    return tuple(x + y for x, y in zip(a, b, strict=True))
+
+
+def more(a: Vector, share: float, b: Vector) -> Vector:
+    """Return a + share * b."""
+    return tuple(x + share * y for x, y in zip(a, b, strict=True))
+
+
+def less(a: Vector, share: float, b: Vector) -> Vector:
+    """Return a - share * b."""
+    return tuple(x - share * y for x, y in zip(a, b, strict=True))
+
+
+def dot(a: Six, b: Six) -> float:
+    """Return the scalar product."""
+    return float(
+        (a[0] * b[0] + a[3] * b[3]) + (a[1] * b[1] + a[4] * b[4]) + (a[2] * b[2] + a[5] * b[5])
+    )
+
+
+if compiled:
+    from ik_node.kernels import vectors_compiled
+
+    pack, four, six = vectors_compiled.pack, vectors_compiled.four, vectors_compiled.six
+    put, six_of, placed = vectors_compiled.put, vectors_compiled.six_of, vectors_compiled.placed
+    after, before = vectors_compiled.after, vectors_compiled.before
+    times, plus, dot = vectors_compiled.times, vectors_compiled.plus, vectors_compiled.dot
+    more, less = vectors_compiled.more, vectors_compiled.less

@@ -1,0 +1,55 @@
+"""Sines and cosines, four at a time: to the last digit but one, and beyond what they are for."""
+
+from building import Mechanism
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ik_node.kernels.sines import MOST
+import kernel_calls as call
+import numpy as np
+import pytest
+
+angle = st.one_of(
+    st.floats(-7.0, 7.0),
+    st.floats(-MOST, MOST),
+    # beside whole quarters of a turn, where one of the two is near zero
+    st.tuples(st.integers(-900_000, 900_000), st.floats(-1e-9, 1e-9)).map(
+        lambda at: at[0] * np.pi / 2 + at[1]
+    ),
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.tuples(angle, angle, angle, angle))
+def test_as_the_library_has_them(angles):
+    """Each of the four is what the library finds, to two units in the last place of 1."""
+    sines, cosines = call.four_sines(angles)
+    np.testing.assert_allclose(sines, np.sin(angles), rtol=0.0, atol=3e-16)
+    np.testing.assert_allclose(cosines, np.cos(angles), rtol=0.0, atol=3e-16)
+
+
+def test_small_angles_keep_their_digits():
+    """Near zero a sine is as exact, by its own size, as the angle."""
+    angles = np.array([1e-3, -1e-8, 1e-150, 0.0])
+    np.testing.assert_allclose(call.four_sines(angles)[0], np.sin(angles), rtol=3e-16)
+
+
+def test_what_is_no_number_stays_alone():
+    """A NaN or an infinity does no harm to the three beside it."""
+    sines, cosines = call.four_sines([np.nan, 0.5, np.inf, -0.5])
+    np.testing.assert_allclose(sines[1::2], [np.sin(0.5), -np.sin(0.5)], rtol=3e-16)
+    np.testing.assert_allclose(cosines[1::2], np.cos(0.5), rtol=3e-16)
+
+
+@pytest.mark.parametrize('turns', [1, 10**5, 10**6, 10**9])
+def test_a_joint_that_has_turned_far(turns):
+    """A joint without limits is where full turns less would have it, however many there were."""
+    m = Mechanism('wheel')
+    m.root('base')
+    m.joint('j1', 'base', 'EZ')
+    m.joint('j2', 'j1_link', 'EZ', (0.3, 0.0, 0.0))
+    m.tip('hand', 'j2_link', (0.2, 0.1, 0.0))
+    m.goal('hand_goal', 'hand')
+    rows = call.Rows(m)
+    near, far = np.array([0.4, -0.9]), np.array([0.4 + 2.0 * np.pi * turns, -0.9])
+    found, wanted = (rows.at(q)[0]['hand_goal'] for q in (far, near))
+    np.testing.assert_allclose(found, wanted, atol=1e-14 + 1e-15 * turns)

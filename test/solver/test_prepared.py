@@ -1,0 +1,193 @@
+"""What `prepare` returns: the answers of `solve_pose`, and nothing missed for its speed."""
+
+from dataclasses import replace
+
+from ik_node.errors import ShapeError
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.status import Status
+from mechanisms import MECHANISMS
+import numpy as np
+import pytest
+
+UNIT = np.array([0.0, 0.0, 0.0, 1.0])
+NAN = float('nan')
+
+
+class Prepared:
+    """A mechanism, its solver, the poses of its goals at other values, and the prepared call."""
+
+    def __init__(self, name, options=None, share=1.0):
+        self.m = MECHANISMS[name]()
+        self.solver = self.m.solver(options)
+        q = self.m.random_q(self.solver.joint_names, np.random.default_rng(2), share)
+        poses = [
+            self.m.pose_of(goal.child.name, self.solver.joint_names, q)
+            for goal in self.m.goals.values()
+        ]
+        self.names = list(self.m.goals)
+        self.at = np.array([position for position, _ in poses])
+        self.turned = np.array([quat for _, quat in poses])
+        self.call = self.solver.prepare(self.names)
+        self.q0 = self.solver.q
+
+    def same(self):
+        """Compare with `solve_pose`, to the bit, and return the answer."""
+        found = self.call(self.at, self.turned, self.q0)
+        goals = dict(zip(self.names, zip(self.at, self.turned, strict=True), strict=True))
+        wanted = self.solver.solve_pose(goals, self.q0)
+        assert found.q.tobytes() == wanted.q.tobytes()
+        assert (found.status, found.iterations) == (wanted.status, wanted.iterations)
+        assert (found.starts, found.goal_errors) == (wanted.starts, wanted.goal_errors)
+        assert (found.closure_errors, found.message) == (wanted.closure_errors, wanted.message)
+        return found
+
+
+@pytest.fixture
+def arm():
+    """Return a prepared 7R arm."""
+    return Prepared('arm7')
+
+
+@pytest.mark.parametrize('name', ['arm6', 'arm7', 'hexapod', 'coupled', 'two_arms', 'walker'])
+def test_answers_are_those_of_solve_pose(name):
+    """For arms and loops, one chain and two, with couplings and without."""
+    Prepared(name, share=0.1).same()
+
+
+def test_any_array_will_do(arm):
+    """Lists, single precision, other strides, read-only, one row or none: all are the same."""
+    wanted = arm.call(arm.at, arm.turned, arm.q0)
+    fixed = arm.at.copy()
+    fixed.flags.writeable = False
+    wide = np.zeros((7, 2))
+    wide[:, 0] = arm.q0
+    for at, turned, q0 in (
+        (arm.at[0], arm.turned[0], arm.q0),
+        (arm.at[0], arm.turned, arm.q0),
+        (arm.at.tolist(), arm.turned.tolist(), arm.q0.tolist()),
+        (fixed, arm.turned, arm.q0),
+        (np.asfortranarray(arm.at), arm.turned[:, ::-1][:, ::-1], wide[:, 0]),
+        (arm.at, arm.turned, None),
+    ):
+        assert arm.call(at, turned, q0).q.tobytes() == wanted.q.tobytes()
+    near = arm.call(arm.at.astype(np.float32), arm.turned, arm.q0.astype(np.float32))
+    assert near.status is Status.CONVERGED
+
+
+def test_what_comes_in_is_left_alone(arm):
+    """Start and poses stay as they were, quaternions that are not normalised among them."""
+    given = (arm.at, 3.0 * arm.turned, arm.q0)
+    kept = [array.copy() for array in given]
+    assert arm.call(*given).status is Status.CONVERGED
+    for array, before in zip(given, kept, strict=True):
+        np.testing.assert_array_equal(array, before)
+
+
+def test_an_answer_is_not_changed_by_the_next(arm):
+    """Names are put to numbers when they are asked for, but the numbers are its own."""
+    first = arm.call(arm.at, arm.turned, arm.q0)
+    q = first.q.copy()
+    last = arm.call(arm.at + 9.0, arm.turned, arm.q0)
+    assert last.status is not Status.CONVERGED
+    assert first.status is Status.CONVERGED
+    assert first.goal_errors['hand_goal'].position < 1e-6
+    np.testing.assert_array_equal(first.q, q)
+
+
+def test_limits_locks_and_targets_are_noticed(arm):
+    """What is set on joints after `prepare` counts from the next call on."""
+    joint = next(iter(arm.m.joints.values()))
+    (dof,) = joint.dof
+    joint.set_limits(dof, 0.1, 0.2)
+    assert 0.1 <= arm.same().q[0] <= 0.2
+    joint.set_limits(dof, -3.0, 3.0)
+    joint.locked = [True] * 6
+    assert arm.same().q[0] == arm.q0[0]
+    joint.locked = [False] * 6
+    joint.set_target_values(0.3)
+    arm.same()
+
+
+def test_weights_and_tolerances_are_noticed(arm):
+    """What is set on goals after `prepare`, too."""
+    fine = arm.same().iterations
+    next(iter(arm.m.goals.values())).tolerance = (0.1, 0.1)
+    assert arm.same().iterations < fine
+
+
+@pytest.mark.parametrize(
+    'change',
+    [
+        {'max_iterations': 3, 'restarts': 0},
+        {'max_joint_step': 0.01},
+        {'time_budget': 10.0},
+        {'method': 'sdls'},
+        {'jacobian': 'numeric'},
+    ],
+)
+def test_options_are_noticed(arm, change):
+    """Other options, those for which the quick way will not do among them, and back again."""
+    first = arm.same()
+    arm.solver.options = replace(arm.solver.options, **change)
+    arm.same()
+    arm.solver.options = SolverOptions()
+    assert arm.same().q.tobytes() == first.q.tobytes()
+
+
+def test_prepared_for_another_method():
+    """A call that is prepared while another method is chosen works, too."""
+    assert Prepared('arm6', SolverOptions(method='sdls'), share=0.1).same().iterations > 0
+
+
+def test_another_structure_is_noticed(arm):
+    """After `update_structure` the call is for the new graph."""
+    before = arm.same().q
+    next(iter(arm.m.joints.values())).set_position(0.0, 0.0, 0.1)
+    arm.solver.update_structure()
+    assert not np.array_equal(arm.same().q, before)
+    arm.m.joint('finger', list(arm.m.links)[-1], 'EZ', limits=(-1.0, 1.0))
+    arm.solver.update_structure()
+    arm.q0 = arm.solver.q
+    assert arm.same().q.shape == (8,)
+
+
+@pytest.mark.parametrize(
+    ('at', 'turned', 'q0', 'words'),
+    [
+        (np.zeros((0, 3)), UNIT, None, 'positions'),
+        (np.zeros((3, 1)), UNIT, None, 'positions'),
+        (np.zeros((2, 3)), np.zeros((2, 4)), None, 'positions'),
+        ([['x', 'y', 'z']], UNIT, None, 'positions'),
+        (np.zeros(3), np.zeros((4, 1)), None, 'quats_xyzw'),
+        (np.zeros(3), None, None, 'quats_xyzw'),
+        (np.zeros(3), np.zeros(4), None, 'zero'),
+        (np.array([0.0, NAN, 0.0]), UNIT, None, 'finite'),
+        (np.zeros(3), UNIT, np.zeros(6), 'q'),
+        (np.zeros(3), UNIT, np.zeros((1, 7)), 'q'),
+        (np.zeros(3), UNIT, np.full(7, NAN), 'finite'),
+    ],
+)
+def test_what_is_wrong_is_named(arm, at, turned, q0, words):
+    """Shapes, NaN and zero quaternions are refused, and the next call is as good as ever."""
+    wanted = arm.same()
+    with pytest.raises(ShapeError, match=words):
+        arm.call(at, turned, q0)
+    assert arm.same().q.tobytes() == wanted.q.tobytes()
+
+
+def test_a_start_is_read_once(arm):
+    """A start that is no array is turned into one a single time, be it right or wrong."""
+
+    class Start:
+        def __init__(self, values):
+            self.values, self.read = values, 0
+
+        def __array__(self, dtype=None, copy=None):
+            self.read += 1
+            return np.array(self.values, dtype=dtype)
+
+    good, bad = Start(arm.q0), Start([0.0] * 6)
+    assert arm.call(arm.at, arm.turned, good).status is Status.CONVERGED
+    with pytest.raises(ShapeError):
+        arm.call(arm.at, arm.turned, bad)
+    assert (good.read, bad.read) == (1, 1)
