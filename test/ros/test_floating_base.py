@@ -54,3 +54,15 @@ def test_a_link_that_is_the_world():
     assert list(base_poses(robot, robot.q)) == ['base']
     assert robot.mobility == 4
     assert root_frame(load_robot(text)) == 'base'
+
+
+def test_root_link_that_stands_elsewhere():
+    """An SDF root link off the origin: poses count in the world, and /tf says where it stands."""
+    link = '<link name="a"><pose>0 0 1 0 0 0</pose></link>'
+    text = f'<sdf version="1.9"><model name="r">{link}</model></sdf>'
+    robot = load_robot(text)
+    assert root_frame(robot) == 'world'
+    ((name, (position, quat_xyzw)),) = base_poses(robot, robot.q).items()
+    assert name == 'a'
+    np.testing.assert_allclose(position, [0.0, 0.0, 1.0])
+    np.testing.assert_allclose(quat_xyzw, [0.0, 0.0, 0.0, 1.0])

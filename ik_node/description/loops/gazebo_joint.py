@@ -26,7 +26,10 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-TYPES = ('revolute', 'continuous', 'prismatic', 'ball', 'fixed', 'universal', 'revolute2')
+TYPES = (
+    *('revolute', 'continuous', 'prismatic', 'ball', 'fixed', 'universal', 'revolute2'),
+    'gearbox',
+)
 TWO_AXES = ('universal', 'revolute2')
 X, Y = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
 
@@ -65,6 +68,14 @@ class _JointReader:
         """Read one joint."""
         document, description = self._document, self._description
         type_name = read_type(document, element, TYPES)
+        if type_name == 'gearbox':
+            ratio = element.findtext('gearbox_ratio', '1').strip()
+            description.notes.append(
+                f'gazebo joint {element.get("name", "")!r}: a gearbox (ratio {ratio[:30]}) is not '
+                'read; say it in a closures file: couplings: [{joint: ..., of: ..., coefficients: '
+                '[0, -ratio]}]'
+            )
+            return
         parent, child = self._link(element, 'parent'), self._link(element, 'child')
         name = self._names.of(element)
         if parent == WORLD and WORLD not in description.links:

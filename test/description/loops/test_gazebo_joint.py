@@ -165,9 +165,16 @@ def test_a_tree_of_its_own():
     assert description.links['d'].get_world_position() == pytest.approx([2, 0, 0])
 
 
+def test_a_gearbox_is_noted():
+    """The rest of the robot is read; the note says how to tell the ratio."""
+    gears = joint('gearbox', '<gearbox_ratio>-2</gearbox_ratio>')
+    description = read_description(robot(gears))
+    assert not description.closures
+    assert "gazebo joint 'g': a gearbox (ratio -2) is not read" in description.notes[-1]
+
+
 FAULTS = {
     'type': (joint('screw'), 'type="screw" is not known; allowed: revolute continuous'),
-    'gearbox': (joint('gearbox'), 'type="gearbox" is not known'),
     'parent': ('<joint name="g" type="ball"><child>a</child></joint>', '<parent> is missing'),
     'empty': (joint(parent=' '), 'its text is missing'),
     'unknown': (joint(parent='aa'), "<parent>: there is no link 'aa'; did you mean 'a'"),
