@@ -6,12 +6,10 @@ from ik_node.robot import load_robot
 from ik_node.ros.ik_answer import IkAnswer
 from ik_node.ros.ik_twin import IkTwin
 from ik_node.ros.loaded_model import LoadedModel
-from ik_node.ros.loop_limits import loop_limits
 from ik_node.ros.model_request import ModelRequest
 from ik_node.ros.refused_ik import RefusedIkError
 from ik_node.ros.settings import Settings
 from ik_node.ros.solve_ik import fill_response, read_request
-from ik_node.solver import Solver
 from moveit_messages import GetPositionIK
 from naive import angle_between, Naive, pose
 import numpy as np
@@ -54,18 +52,8 @@ def settings_of(**values):
 def model_of(robot, settings=None):
     """Return the node's model of a robot."""
     settings = settings_of() if settings is None else settings
-    return LoadedModel(
-        request=ModelRequest('', '', settings.active_goals, settings.options),
-        robot=robot,
-        solver=Solver(robot, settings.options),
-        offsets={},
-        q_start=robot.q,
-        joint_names=tuple(robot.joint_names),
-        lower=robot.lower,
-        upper=robot.upper,
-        max_velocity=robot.max_velocity,
-        loop_limits=loop_limits(robot),
-    )
+    request = ModelRequest('', '', settings.active_goals, settings.options)
+    return LoadedModel.of(request, robot)
 
 
 def nowhere(target, source):

@@ -5,16 +5,14 @@ from __future__ import annotations
 from ik_node.ros.loaded_model import LoadedModel
 from ik_node.ros.loop_limits import LOOP_TOLERANCE
 from ik_node.solver import Solution, SolverOptions
-import numpy as np
-
-# Beyond a limit by no more than rounding.
-LIMIT_SLACK = 1e-9
 
 
 def objection(model: LoadedModel, solution: Solution, options: SolverOptions) -> str:
     """Say why an answer must not go out; '' when it may."""
     q = solution.q
-    within = np.isfinite(q) & (q >= model.lower - LIMIT_SLACK) & (q <= model.upper + LIMIT_SLACK)
+    least, most = model.bounds
+    # Written so that what is not finite is not within.
+    within = (least <= q) & (q <= most)
     if not within.all():
         index = int(within.argmin())
         return (

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from ik_node.ros.convert import Pose, pose_from_matrix
 from ik_node.ros.goal_inbox import GoalInbox
+from ik_node.ros.loaded_model import LoadedModel
 from ik_node.ros.measured_state import MeasuredState
 from ik_node.ros.settings import Settings
 from ik_node.ros.tick_report import TickReport
@@ -28,6 +27,8 @@ class GoalFollowing:
     def __init__(self, goals: GoalInbox, measured: MeasuredState) -> None:
         self._goals = goals
         self._measured = measured
+        self._active_of: tuple[LoadedModel, Settings] | None = None
+        self._active_names: frozenset[str] = frozenset()
 
     def report(self, tracker: Tracker, settings: Settings, now: float) -> TickReport:
         """Solve once for the goals that there are at `now` [s]."""
@@ -40,7 +41,7 @@ class GoalFollowing:
             report = tracker.hold(now, '; '.join(notes))
             report.stale = report.silent = True
             return report
-        if settings.on_stale == 'hold':
+        if stale and settings.on_stale == 'hold':
             self._goals.hold(
                 stale, lambda name: pose_from_matrix(tracker.model.reached(name, tracker.q))
             )
@@ -51,17 +52,20 @@ class GoalFollowing:
 
     def has_goals(self, tracker: Tracker, settings: Settings) -> bool:
         """Tell whether there is anything to solve for."""
-        return bool(self._active(tracker, settings) & set(self._goals.poses()))
+        return not self._active(tracker, settings).isdisjoint(self._goals.poses())
 
     def asked(self, tracker: Tracker, settings: Settings) -> dict[str, Pose | None]:
         """Return the goals that take part, and their poses; None for one that has none."""
         active, poses = self._active(tracker, settings), self._goals.poses()
         return {goal.name: poses.get(goal.name) for goal in settings.goals if goal.name in active}
 
-    @staticmethod
-    def _active(tracker: Tracker, settings: Settings) -> set[str]:
-        wanted = {goal.name for goal in settings.active_goals if goal.takes_part}
-        return wanted & set(_names(tracker))
+    def _active(self, tracker: Tracker, settings: Settings) -> frozenset[str]:
+        model, of = tracker.model, self._active_of
+        if of is None or of[0] is not model or of[1] is not settings:
+            wanted = frozenset(goal.name for goal in settings.active_goals if goal.takes_part)
+            self._active_names = wanted.intersection(goal.name for goal in model.request.goals)
+            self._active_of = model, settings
+        return self._active_names
 
     def _start(
         self, tracker: Tracker, settings: Settings, now: float
@@ -76,7 +80,3 @@ class GoalFollowing:
             return measured.start(tracker.q), ''
         ignored = settings.on_stale == 'ignore'
         return measured.start(tracker.q) if ignored else None, 'joint_states is stale'
-
-
-def _names(tracker: Tracker) -> Iterable[str]:
-    return (goal.name for goal in tracker.model.request.goals)

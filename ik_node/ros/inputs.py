@@ -21,6 +21,7 @@ from ik_node.ros.latched import LATCHED
 from ik_node.ros.measured_state import MeasuredState
 from ik_node.ros.names import topic_parts
 from ik_node.ros.node_counts import NodeCounts
+from ik_node.ros.rare_callbacks import RareCallbacks
 from ik_node.ros.refusals import Refusals
 from ik_node.ros.refused_input import RefusedInputError
 from ik_node.ros.tracker import Tracker
@@ -43,6 +44,8 @@ class Inputs:
         Where accepted messages are counted.
     on_description : callable
         Takes the text of each robot_description.
+    rare : RareCallbacks
+        Takes what may wait for a moment.
 
     Attributes
     ----------
@@ -54,7 +57,11 @@ class Inputs:
     """
 
     def __init__(
-        self, node: Node, counts: NodeCounts, on_description: Callable[[str], None]
+        self,
+        node: Node,
+        counts: NodeCounts,
+        on_description: Callable[[str], None],
+        rare: RareCallbacks,
     ) -> None:
         self.goals = GoalInbox()
         self.measured = MeasuredState()
@@ -62,23 +69,33 @@ class Inputs:
         self.refusals = Refusals()
         self._node = node
         self._counts = counts
+        self._rare = rare
         self._tracker: Tracker | None = None
         self._base_frame = ''
         self._lookup = TransformLookup(node)
         self._subscriptions: dict[str, Any] = {}
         self._early: dict[str, PoseStamped] = {}
-        node.create_subscription(
-            String, 'robot_description', lambda message: on_description(message.data), LATCHED
+        rare.take(
+            self._subscribe(
+                String, 'robot_description', lambda message: on_description(message.data), LATCHED
+            )
         )
-        node.create_subscription(
+        self._subscribe(
             JointState,
             'joint_states',
             self._take_joint_state,
             QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT),
             qos_overriding_options=QoSOverridingOptions.with_default_policies(),
         )
+        self._subscribe(JointState, '~/joint_targets', self._take_joint_targets, 1)
 
-        node.create_subscription(JointState, '~/joint_targets', self._take_joint_targets, 1)
+    def _subscribe(
+        self, kind: type, topic: str, take: Callable[..., None], *qos: Any, **more: Any
+    ) -> Any:
+        subscription = self._node.create_subscription(kind, topic, take, *qos, **more)
+        # They say that a sender's QoS or type does not fit.
+        self._rare.take(*subscription.event_handlers)
+        return subscription
 
     def set_goals(self, names: Iterable[str], base_frame: str) -> None:
         """Listen to one `~/goals/<name>` for each of these goals."""
@@ -90,7 +107,7 @@ class Inputs:
         self.goals.keep(parts)
         for name, part in parts.items():
             if name not in self._subscriptions:
-                self._subscriptions[name] = self._node.create_subscription(
+                self._subscriptions[name] = self._subscribe(
                     PoseStamped, f'~/goals/{part}', partial(self.take_goal, name), 1
                 )
 

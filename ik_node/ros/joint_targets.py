@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ik_node.model.revision import Revision
+from ik_node.model.joint import Joint
 from ik_node.robot import Robot
+from ik_node.ros.joint_wishes import tell_wishes
 
 
 class JointTargets:
@@ -32,14 +33,7 @@ class JointTargets:
     def apply(self, robot: Robot) -> None:
         """Tell them to the joints of a robot; names that it does not have are left aside."""
         values = {**self._configured, **self._asked}
-        for joint in robot.joint_order:
-            joint.target_set = False
-            if any(name in values for name in joint.value_names):
-                for name, dof in zip(joint.value_names, joint.dof, strict=True):
-                    # A joint is drawn to all of its values or to none.
-                    joint.set_target_value(dof, values.get(name, joint.dof_values[dof]))
-        # The flag is a plain attribute: solvers are told by the counter.
-        Revision.settings += 1
+        tell_wishes(robot, values, 'target_set', Joint.set_target_value)
 
     def clear(self, robot: Robot) -> None:
         """Forget those of messages."""

@@ -11,13 +11,11 @@ from ik_node.robot import load_robot, Robot
 from ik_node.ros.goal_settings import GoalSettings
 from ik_node.ros.joint_roles import JointRoles
 from ik_node.ros.loaded_model import LoadedModel, offset_matrices
-from ik_node.ros.loop_limits import loop_limits
 from ik_node.ros.model_request import ModelRequest
 from ik_node.ros.names import topic_parts
 from ik_node.ros.package_url import resolve_package_url
 from ik_node.ros.settings import Settings
 from ik_node.ros.size_limits import check_loops, check_text
-from ik_node.solver import Solver
 
 
 def load_model(request: ModelRequest) -> LoadedModel:
@@ -49,7 +47,6 @@ def load_model(request: ModelRequest) -> LoadedModel:
     JointRoles.of(robot, request.joints)
     if robot.closures:
         robot.assemble()
-    limits = loop_limits(robot)
     offsets = offset_matrices(request)
     for goal in request.goals:
         offset = offsets.get(goal.name)
@@ -62,19 +59,7 @@ def load_model(request: ModelRequest) -> LoadedModel:
         )
         # A goal of weight zero, like one not enabled, is not asked for; the solver knows it.
         added.weight, added.priority = goal.weight or 1.0, goal.priority
-    solver = Solver(robot, request.options)
-    model = LoadedModel(
-        request=request,
-        robot=robot,
-        solver=solver,
-        offsets=offsets,
-        q_start=robot.q,
-        joint_names=tuple(robot.joint_names),
-        lower=robot.lower,
-        upper=robot.upper,
-        max_velocity=robot.max_velocity,
-        loop_limits=limits,
-    )
+    model = LoadedModel.of(request, robot)
     model.mobility_count.at(model.q_start)
     _warm(model)
     return model

@@ -10,12 +10,16 @@ from ik_node.model.rotation import pose_matrix
 from ik_node.robot import Robot
 from ik_node.ros.euler import quat_xyzw_from_rpy
 from ik_node.ros.floating_base import root_frame
+from ik_node.ros.loop_limits import loop_limits
 from ik_node.ros.mobility_count import MobilityCount
 from ik_node.ros.model_request import ModelRequest
 from ik_node.scene import IKRootsHelper
 from ik_node.solver import Solver
 import numpy as np
 from numpy.typing import NDArray
+
+# Beyond a limit by no more than rounding.
+LIMIT_SLACK = 1e-9
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,40 @@ class LoadedModel:
     upper: NDArray[np.float64]
     max_velocity: NDArray[np.float64]
     loop_limits: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, request: ModelRequest, robot: Robot) -> LoadedModel:
+        """
+        Return the model of a robot that has the goals of the request, its loops closed.
+
+        Raises
+        ------
+        TopologyError
+            If a loop is open by more than rounding.
+
+        """
+        limits = loop_limits(robot)
+        return cls(
+            request=request,
+            robot=robot,
+            solver=Solver(robot, request.options),
+            offsets=offset_matrices(request),
+            q_start=robot.q,
+            joint_names=tuple(robot.joint_names),
+            lower=robot.lower,
+            upper=robot.upper,
+            max_velocity=robot.max_velocity,
+            loop_limits=limits,
+        )
+
+    @cached_property
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return what values may not pass, (nq,): finite, and rounding let go through."""
+        largest = np.finfo(np.float64).max
+        return (
+            np.maximum(self.lower - LIMIT_SLACK, -largest),
+            np.minimum(self.upper + LIMIT_SLACK, largest),
+        )
 
     @cached_property
     def mobility_count(self) -> MobilityCount:

@@ -129,7 +129,8 @@ class Motion:
             self.hardware.silence('paused')
             return tracker.hold(now, 'paused'), None
         hardware, outputs = self.hardware, self.roles.outputs
-        has_goals = self._goals.has_goals(tracker, settings)
+        commands = settings.output_type != 'none'
+        has_goals = commands and self._goals.has_goals(tracker, settings)
         first = hardware.begin(tracker, outputs, has_goals, settings, now)
         report = self.closures.report(tracker, settings, now, hardware.q)
         if report is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+import inspect
 import time
 from typing import Any
 
@@ -19,6 +21,7 @@ from ik_node.ros.node_access import NodeAccess
 from ik_node.ros.node_counts import NodeCounts
 from ik_node.ros.outputs import Outputs
 from ik_node.ros.parameter_server import ParameterServer
+from ik_node.ros.rare_callbacks import RareCallbacks
 from ik_node.ros.scene_output import SceneOutput
 from ik_node.ros.services import Services
 from ik_node.ros.settings import Settings
@@ -50,6 +53,8 @@ class IkNode(Node):
         super().__init__(
             'ik_node', automatically_declare_parameters_from_overrides=True, **arguments
         )
+        self._rare = RareCallbacks(self.default_callback_group)
+        self._rare.take(*super().services, *super().waitables)
         self._counts = NodeCounts()
         self._supply = ModelSupply(load_model, check_joints)
         self._refused = ''
@@ -62,16 +67,16 @@ class IkNode(Node):
         self._outputs = Outputs(self)
         self._commands = CommandPublishers(self)
         self._transforms = TransformOutput(self)
-        self._inputs = Inputs(self, self._counts, self._on_description)
+        self._inputs = Inputs(self, self._counts, self._on_description, self._rare)
         self._scene = SceneOutput(self, self._inputs.take_goal)
         self._motion = motion = Motion(self._inputs)
-        self._offered = Services(self, motion, lambda: self._settings_server.settings)
+        self._offered = Services(self, motion, lambda: self._settings_server.settings, self._rare)
         add_ik_service(self, NodeAccess(motion, lambda: self._settings_server.settings))
         settings = self._settings_server.settings
         self._applied = settings
         self._apply_names(settings)
         motion.apply(settings)
-        self._ticker = self.create_timer(settings.period, lambda: self._tick(motion))
+        self._start_ticker(motion, settings)
         self.create_timer(
             1.0, lambda: self._diagnose(motion), clock=Clock(clock_type=ClockType.STEADY_TIME)
         )
@@ -88,11 +93,30 @@ class IkNode(Node):
         super().destroy_node()
 
     @property
+    def services(self) -> Iterator[Any]:
+        """Services that executors are to wait for at present, see `RareCallbacks`."""
+        yield from self._rare.present(super().services)
+
+    @property
+    def waitables(self) -> Iterator[Any]:
+        """Waitables, likewise."""
+        yield from self._rare.present(super().waitables)
+
+    @property
     def is_building(self) -> bool:
         """Whether a model is being built in the background."""
         return self._supply.busy
 
     # -- every tick
+
+    def _start_ticker(self, motion: Motion, settings: Settings) -> None:
+        def tick() -> None:
+            self._tick(motion)
+
+        # rclpy 9 asks for the signature at every call, which takes as long as what a tick does
+        # when there is nothing new; `inspect` takes this one as it is.
+        vars(tick)['__signature__'] = inspect.Signature()
+        self._ticker = self.create_timer(settings.period, tick)
 
     def _tick(self, motion: Motion) -> None:
         begin = time.perf_counter()
@@ -103,6 +127,7 @@ class IkNode(Node):
         tracker = motion.tracker
         if tracker is None:
             return
+        self._rare.tick(begin)
         now = self.get_clock().now()
         stamp = now.to_msg()
         report, command = motion.tick(tracker, settings, 1e-9 * float(now.nanoseconds))
@@ -166,7 +191,7 @@ class IkNode(Node):
         before, self._applied = self._applied, settings
         if settings.rate != before.rate:
             self.destroy_timer(self._ticker)
-            self._ticker = self.create_timer(settings.period, lambda: self._tick(motion))
+            self._start_ticker(motion, settings)
         self._apply_names(settings)
         motion.apply(settings)
         if settings.robot_description not in ('', before.robot_description):
@@ -211,6 +236,7 @@ class IkNode(Node):
     # -- once a second
 
     def _diagnose(self, motion: Motion) -> None:
+        self._rare.look()
         now, counts, refusals = time.monotonic(), self._counts, self._inputs.refusals
         then, ticks = self._diagnosed
         self._diagnosed = (now, counts.ticks)

@@ -7,8 +7,8 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from ik_node.ros.add_publisher import add_publisher
-from ik_node.ros.convert import fill_joint_state
 from ik_node.ros.diagnostic_messages import fill_diagnostics
+from ik_node.ros.joint_state_output import JointStateOutput
 from ik_node.ros.loaded_model import LoadedModel
 from ik_node.ros.reached_output import ReachedOutput
 from ik_node.ros.residual_output import ResidualOutput
@@ -16,7 +16,6 @@ from ik_node.ros.status_output import StatusOutput
 from ik_node.ros.status_row import StatusRow
 from ik_node.ros.tick_report import TickReport
 from rclpy.node import Node
-from sensor_msgs.msg import JointState
 
 
 class Outputs:
@@ -30,8 +29,7 @@ class Outputs:
     """
 
     def __init__(self, node: Node) -> None:
-        self._joint_states = add_publisher(node, JointState, '~/joint_states')
-        self._joint_state = JointState()
+        self._joint_states = JointStateOutput(node)
         self._diagnostics = add_publisher(node, DiagnosticArray, '/diagnostics')
         self._reached = ReachedOutput(node)
         self._every_tick = (StatusOutput(node), ResidualOutput(node), self._reached)
@@ -42,7 +40,7 @@ class Outputs:
 
     def set_model(self, model: LoadedModel) -> None:
         """Write this model's joint names from now on."""
-        self._joint_state.name = list(model.joint_names)
+        self._joint_states.set_model(model)
 
     def publish(self, report: TickReport, model: LoadedModel, stamp: Any, joints: bool) -> None:
         """
@@ -61,8 +59,7 @@ class Outputs:
 
         """
         if joints:
-            fill_joint_state(self._joint_state, stamp, report.q, report.velocity)
-            self._joint_states.publish(self._joint_state)
+            self._joint_states.publish(report.q, report.velocity, stamp)
         for output in self._every_tick:
             output.publish(report, model, stamp)
 

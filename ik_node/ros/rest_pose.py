@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ik_node.model.revision import Revision
+from ik_node.model.joint import Joint
 from ik_node.robot import Robot
+from ik_node.ros.joint_wishes import tell_wishes
 
 
 class RestPose:
@@ -35,12 +36,4 @@ class RestPose:
 
     def apply(self, robot: Robot) -> None:
         """Tell it to the joints of a robot; names that it does not have are left aside."""
-        values = self._values
-        for joint in robot.joint_order:
-            joint.rest_pose_set = False
-            if any(name in values for name in joint.value_names):
-                for name, dof in zip(joint.value_names, joint.dof, strict=True):
-                    # A joint is drawn to all of its values or to none.
-                    joint.set_rest_pose_value(dof, values.get(name, joint.dof_values[dof]))
-        # The flag is a plain attribute: solvers are told by the counter.
-        Revision.settings += 1
+        tell_wishes(robot, self._values, 'rest_pose_set', Joint.set_rest_pose_value)

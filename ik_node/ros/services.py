@@ -9,6 +9,7 @@ from typing import Any
 from ik_node.ros.motion import Motion
 from ik_node.ros.names import topic_parts
 from ik_node.ros.settings import Settings
+from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_srvs.srv import SetBool, Trigger
@@ -25,17 +26,24 @@ class Services:
         What they act on.
     settings : callable
         Returns the present parameters.
+    rare : rclpy.callback_groups.CallbackGroup
+        Of those that may wait for a moment; ~/enable may not, for it stops a robot.
 
     """
 
-    def __init__(self, node: Node, motion: Motion, settings: Callable[[], Settings]) -> None:
+    def __init__(
+        self, node: Node, motion: Motion, settings: Callable[[], Settings], rare: CallbackGroup
+    ) -> None:
         self._node = node
         self._motion = motion
         self._settings = settings
+        self._rare = rare
         self._named: dict[str, Any] = {}
         node.create_service(SetBool, '~/enable', self._on_enable)
-        node.create_service(Trigger, '~/reset', self._on_reset)
-        node.create_service(Trigger, '~/save_rest_pose', self._on_save_rest_pose)
+        node.create_service(Trigger, '~/reset', self._on_reset, callback_group=rare)
+        node.create_service(
+            Trigger, '~/save_rest_pose', self._on_save_rest_pose, callback_group=rare
+        )
 
     def set_goals(self, names: Iterable[str]) -> None:
         """Have one `~/goals/<name>/enable` for each of these goals."""
@@ -56,7 +64,7 @@ class Services:
         for service, name in wanted.items():
             if service not in self._named:
                 self._named[service] = self._node.create_service(
-                    SetBool, service, partial(answer, name)
+                    SetBool, service, partial(answer, name), callback_group=self._rare
                 )
 
     def _on_enable(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:

@@ -9,6 +9,8 @@ from ik_node.ros.add_publisher import add_publisher
 from ik_node.ros.diagnostic_messages import fill_diagnostics
 from ik_node.ros.diagnostics import solve_rows
 from ik_node.ros.loaded_model import LoadedModel
+from ik_node.ros.marker_bytes import blank_stamp
+from ik_node.ros.stamped_bytes import StampedBytes
 from ik_node.ros.tick_report import TickReport
 from rclpy.node import Node
 
@@ -27,10 +29,22 @@ class StatusOutput:
         self._name = node.get_name()
         self._publisher = add_publisher(node, DiagnosticArray, '~/solve_status')
         self._message = DiagnosticArray()
+        self._said: tuple[object, ...] = ()
+        self._bytes: StampedBytes | None = None
 
     def publish(self, report: TickReport, model: LoadedModel, stamp: Any) -> None:
         """Publish one tick, see `Outputs.publish`."""
-        if self._publisher.get_subscription_count():
-            rows = solve_rows(self._name, report)
-            fill_diagnostics(self._message, rows, stamp, model.robot.name)
-            self._publisher.publish(self._message)
+        if not self._publisher.get_subscription_count():
+            return
+        said = (report.solution, report.held, report.notes, report.under_way, model.robot.name)
+        message = self._message
+        if said == self._said:
+            if self._bytes is None:
+                message.header.stamp = blank_stamp()
+                self._bytes = StampedBytes(message)
+            if self._bytes.usable:
+                self._publisher.publish(self._bytes.filled(stamp))
+                return
+        self._said, self._bytes = said, None
+        fill_diagnostics(message, solve_rows(self._name, report), stamp, model.robot.name)
+        self._publisher.publish(message)

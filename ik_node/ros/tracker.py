@@ -99,7 +99,9 @@ class Tracker:
             lambda: model.solver.solve_pose(goals, q0=q0, max_step=max_step), settings, now, notes
         )
         report.goals = goals
-        stays = report.converged and np.array_equal(report.q, q0)
+        # Where joints have no wishes that go on pulling, what has converged stays.
+        settles = settings.options.in_kernel and not model.solver.has_wishes
+        stays = report.converged and (settles or bool((report.q == q0).all()))
         self._asked, self._settled = asked, report.solution if stays else None
         return report
 

@@ -87,10 +87,9 @@ def batch_chains(
 def _batch_chain(
     chain: ChainProblem, poses: Mapping[str, tuple[Array, Array]], count: int
 ) -> BatchChain:
-    names, are_goals, _ = chain.names
-    goals = [name for name, is_goal in zip(names, are_goals, strict=True) if is_goal]
+    goals = chain.names.goals
     positions, quats = np.zeros((count, len(goals), 3)), np.zeros((count, len(goals), 4))
-    for k, name in enumerate(goals):
+    for k, (_, name) in enumerate(goals):
         positions[:, k], quats[:, k] = poses[name]
-    records = np.zeros((count, 3 + 2 * len(names)))
+    records = np.zeros((count, 3 + 2 * len(chain.names.constraints)))
     return BatchChain(chain, chain.table.copy(), positions, quats, records)

@@ -108,11 +108,10 @@ class BatchSolution:
     def _errors(self, *, are_goals: bool) -> dict[str, PoseErrors]:
         found = {}
         for chain in self._chains:
-            names, kinds, _ = chain.chain.names
-            for c, (name, is_goal) in enumerate(zip(names, kinds, strict=True)):
-                if is_goal is are_goals:
-                    at = 3 + 2 * c
-                    found[name] = PoseErrors(chain.records[:, at], chain.records[:, at + 1])
+            names = chain.chain.names
+            for row, name in names.goals if are_goals else names.closures:
+                at = 3 + 2 * row
+                found[name] = PoseErrors(chain.records[:, at], chain.records[:, at + 1])
         return found
 
     @property

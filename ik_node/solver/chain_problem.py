@@ -109,7 +109,7 @@ class ChainProblem:
         ShapeError
 
         """
-        goals = [n for n, is_goal in zip(*self.names[:2], strict=True) if is_goal]
+        goals = [name for _, name in self.names.goals]
         for what, array, width in zip(('positions', 'quats_xyzw'), poses, (3, 4), strict=True):
             if len(poses[0]) > 0 and array.shape != (len(goals), width):
                 raise ShapeError(what, f'shape ({len(goals)}, {width})', f'{array.shape}')

@@ -7,6 +7,7 @@ import math
 from typing import Protocol
 
 from ik_node.errors import ShapeError, TopologyError
+from ik_node.kernels.layout import JOINT_REST_ON, JOINT_TARGET_WEIGHT
 from ik_node.model.frame import Frame
 from ik_node.model.joint import Joint
 from ik_node.model.revision import Revision
@@ -18,6 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
+
+_WISHES = (JOINT_TARGET_WEIGHT, JOINT_REST_ON), slice(None)
 
 
 class RobotLike(Protocol):
@@ -112,6 +115,12 @@ class GraphReader:
         """Names of the values that no closure or goal moves."""
         moved = {name for chain in self.chains for name in chain}
         return [name for name in self.joint_names if name not in moved]
+
+    @property
+    def has_wishes(self) -> bool:
+        """Whether a solve goes on when all goals are met, to targets of joints or a rest pose."""
+        self._refresh()
+        return bool(self._structure.table.rows[_WISHES].any())
 
     def _problem(self, keys: tuple[str, ...]) -> Problem:
         return self._structure.problem(keys, self.options)

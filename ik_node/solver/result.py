@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 from ik_node.kernels.layout import (
@@ -174,24 +175,26 @@ class Solution:
     def chains(self) -> tuple[SolveResult, ...]:
         """Return the result of every independent chain."""
         if self._chains is None:
-            answers = [ChainAnswer(*answer) for answer in self._answers]
-            self._chains = tuple(answer.result(self.q, self.solve_time) for answer in answers)
+            self._chains = tuple(each.result(self.q, self.solve_time) for each in self._each())
         return self._chains
+
+    def _each(self) -> Iterator[ChainAnswer]:
+        return map(ChainAnswer._make, self._answers)
 
     @property
     def goal_errors(self) -> dict[str, PoseError]:
         """Residual of every goal that took part."""
-        return {k: v for chain in self.chains for k, v in chain.goal_errors.items()}
+        return {k: v for answer in self._each() for k, v in answer.goal_errors.items()}
 
     @property
     def closure_errors(self) -> dict[str, PoseError]:
         """Residual of every closure."""
-        return {k: v for chain in self.chains for k, v in chain.closure_errors.items()}
+        return {k: v for answer in self._each() for k, v in answer.closure_errors.items()}
 
     @property
     def active_limits(self) -> tuple[str, ...]:
         """Joints that are at a limit."""
-        return tuple(name for chain in self.chains for name in chain.active_limits)
+        return tuple(name for answer in self._each() for name in answer.active_limits(self.q))
 
     @property
     def condition_number(self) -> float:
@@ -212,12 +215,61 @@ class Solution:
         return 'CONVERGED: nothing was asked' if worst is None else worst.message
 
 
-class ChainNames(NamedTuple):
-    """What the numbers of a chain are called."""
+@dataclass(frozen=True)
+class ChainNames:
+    """
+    Names of one chain, and what is worked out of them once rather than with every solve.
+
+    Attributes
+    ----------
+    constraints : tuple of str
+        Goals and closures, in the order of their rows.
+    are_goals : tuple of bool
+        Which of them are goals.
+    values : tuple of (int, str)
+        Place in q and name of every value that the chain moves.
+
+    """
 
     constraints: tuple[str, ...]
     are_goals: tuple[bool, ...]
     values: tuple[tuple[int, str], ...]
+    _told: dict[bytes, Mapping[str, PoseError]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+
+    @cached_property
+    def goals(self) -> tuple[tuple[int, str], ...]:
+        """Row and name of every goal."""
+        return self._of_kind(True)
+
+    @cached_property
+    def closures(self) -> tuple[tuple[int, str], ...]:
+        """Row and name of every closure."""
+        return self._of_kind(False)
+
+    def _of_kind(self, goals: bool) -> tuple[tuple[int, str], ...]:
+        named = enumerate(zip(self.constraints, self.are_goals, strict=True))
+        return tuple((at, name) for at, (name, is_goal) in named if is_goal is goals)
+
+    @cached_property
+    def places(self) -> NDArray[np.int64]:
+        """Places in q of all values."""
+        return np.array([at for at, _ in self.values], dtype=np.int64)
+
+    def named_tolerances(self, tolerances: Array) -> Mapping[str, PoseError]:
+        """
+        Put names to tolerances (nc, 2), [m] and [rad].
+
+        They seldom change: the same numbers get the same mapping.
+        """
+        key = tolerances.tobytes()
+        told = self._told.get(key)
+        if told is None:
+            self._told.clear()
+            named = zip(self.constraints, tolerances.tolist(), strict=True)
+            told = self._told[key] = {name: PoseError._make(pair) for name, pair in named}
+        return told
 
 
 class AskedChain(Protocol):
@@ -291,35 +343,41 @@ class ChainAnswer(NamedTuple):
         record[3 : 3 + errors.size] = errors
         return self._replace(record=record)
 
+    @property
+    def goal_errors(self) -> dict[str, PoseError]:
+        """Residual of every goal."""
+        return self._named(self.chain.names.goals)
+
+    @property
+    def closure_errors(self) -> dict[str, PoseError]:
+        """Residual of every closure."""
+        return self._named(self.chain.names.closures)
+
+    def _named(self, places: tuple[tuple[int, str], ...]) -> dict[str, PoseError]:
+        # A closure may be called like the link that a goal is for.
+        errors = self.errors.tolist()
+        return {name: PoseError._make(errors[at]) for at, name in places}
+
+    def active_limits(self, q: Array) -> tuple[str, ...]:
+        """Joints that are at a limit at q, the answer."""
+        names = self.chain.names
+        value, lower, upper = (
+            row[names.places] for row in (q, self.joints[JOINT_LOWER], self.joints[JOINT_UPPER])
+        )
+        inside = (lower < value) & (value < upper)
+        at_limit = np.flatnonzero((lower < upper) & ~inside)
+        return tuple(names.values[at][1] for at in at_limit.tolist())
+
     def result(self, q: Array, solve_time: float) -> SolveResult:
         """Put names to the numbers."""
-        names = self.chain.names
-        errors = [PoseError(*pair) for pair in self.errors.tolist()]
-        # A closure may be called like the link that a goal is for.
-        goals, closures = (
-            {
-                name: error
-                for name, is_goal, error in zip(
-                    names.constraints, names.are_goals, errors, strict=True
-                )
-                if is_goal is wanted
-            }
-            for wanted in (True, False)
-        )
-        lower, upper = self.joints[JOINT_LOWER], self.joints[JOINT_UPPER]
-        allowed = self.tolerances.tolist()
         return SolveResult(
             status=self.status,
             iterations=self.iterations,
             starts=self.starts,
             solve_time=solve_time,
-            goal_errors=goals,
-            closure_errors=closures,
-            active_limits=tuple(
-                name
-                for at, name in names.values
-                if lower[at] < upper[at] and not lower[at] < q[at] < upper[at]
-            ),
-            tolerances={n: PoseError(*a) for n, a in zip(names.constraints, allowed, strict=True)},
+            goal_errors=self.goal_errors,
+            closure_errors=self.closure_errors,
+            active_limits=self.active_limits(q),
+            tolerances=self.chain.names.named_tolerances(self.tolerances),
             _look=lambda: self.chain.condition_number(q, self.joints, self.table, self.packed),
         )

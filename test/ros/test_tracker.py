@@ -18,6 +18,8 @@ CLOSED = {'loop': Data(position=1e-9, orientation=1e-9)}
 class SolverDouble:
     """Answers what it is told to, remembers what it was asked."""
 
+    has_wishes = True
+
     def __init__(self):
         self.answer = np.zeros(2)
         self.errors = CLOSED
@@ -226,6 +228,22 @@ def test_a_goal_that_stands_is_not_solved_for_again(tracker, solver):
     assert len(solver.asked) == 2
     solver.answer = np.array([0.5, 0.0])
     assert tracker.tick(MOVED, None, settings, 4.5).velocity.tolist() == [1.0, 0.0]
+
+
+def test_what_has_converged_without_wishes_is_not_solved_for_again(tracker, solver):
+    """No joint has a target or a rest pose: the first answer stays, moved or not."""
+    solver.has_wishes, solver.answer = False, np.array([0.5, 0.0])
+    settings = Settings.from_values({})
+    found = [tracker.tick(STANDING, None, settings, now) for now in (1.0, 2.0, 3.0)]
+    assert len(solver.asked) == 1
+    assert [report.q.tolist() for report in found] == [[0.5, 0.0]] * 3
+    assert all(report.converged for report in found)
+    assert found[-1].velocity.tolist() == [0.0, 0.0]
+    # The other methods promise nothing of the kind.
+    other, solver.answer = Settings.from_values({'solver.method': 'ccd'}), np.array([0.2, 0.0])
+    for now in (4.0, 5.0, 6.0):
+        tracker.tick(STANDING, None, other, now)
+    assert len(solver.asked) == 3
 
 
 @pytest.mark.parametrize(
