@@ -16,7 +16,7 @@ RUN_TEST := ROS_DOMAIN_ID= ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_LOG_DIR= 
             ROS_PYTHON_CHECK_FIELDS=1 $(RUN) python -m pytest
 
 .PHONY: help setup warm demo view test test-all soak fuzz coverage lint format types bench \
-        bench-peers colcon lock clean
+        bench-peers gallery colcon lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 13
@@ -67,6 +67,9 @@ bench: setup warm ## Measure speed, beside the peers that are installed [ARGS='a
 
 bench-peers: setup ## Install the peers for `make bench` below .venvs/peers [ARGS='rtb placo']
 	@$(RUN) python benchmark/set_up_peers.py $(ARGS)
+
+gallery: setup warm ## Draw docs/gallery/*.png anew [ARGS='delta gripper']
+	@$(RUN) python -m tools.pictures $(ARGS)
 
 colcon: setup ## Build and test as a ROS 2 workspace does, below .venv
 	@$(RUN) tools/colcon.sh

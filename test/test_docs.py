@@ -9,7 +9,14 @@ from ik_node.description.sidecars.closures_yaml import read_closures
 import pytest
 import yaml
 
-PAGES = ('bring_your_robot', 'drive_hardware', 'rviz_and_foxglove', 'troubleshooting', 'tuning')
+PAGES = (
+    'bring_your_robot',
+    'drive_hardware',
+    'gallery',
+    'rviz_and_foxglove',
+    'troubleshooting',
+    'tuning',
+)
 # What makes each line of the table of errors in "Bring your robot": file, text, its replacement.
 MISTAKES = {
     "there is no link 'coupl'": ('yaml', 'link: coupler', 'link: coupl'),
@@ -80,7 +87,7 @@ def test_launch_commands_are_launch_files(repository, page):
     commands = re.findall(r'ros2 launch ik_node (\S+)(.*)', page_of(repository, page))
     general = (repository / 'launch' / 'ik_node.launch.py').read_text()
     for name, words in commands:
-        assert (repository / 'launch' / name).is_file()
+        general += (repository / 'launch' / name).read_text()
         for argument in re.findall(r'(\w+):=', words):
             assert f"'{argument}'," in general
 

@@ -21,8 +21,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs='?',
         default='hexapod',
         metavar='NAME',
-        help=f'one of: {", ".join(NAMES)} (default: %(default)s)',
+        help='which robot, see --list (default: %(default)s)',
     )
+    parser.add_argument('--list', action='store_true', help='name all of them and end')
     parser.add_argument(
         '--seconds',
         type=float,
@@ -39,7 +40,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the demo."""
+    """Run the demo, or say what there is to run."""
+    if args.list:
+        for name in NAMES:
+            print(f'{name:{max(map(len, NAMES))}}  {gallery_item(name).about}')
+        return 0
     item = gallery_item(args.name)
     need_rclpy()
     from ik_node.ros.demo import run_demo

@@ -7,7 +7,34 @@ import importlib
 from ik_node.errors import UnknownFrameError
 from ik_node.gallery.gallery_item import GalleryItem
 
-NAMES: tuple[str, ...] = ('hexapod', 'delta', 'fivebar', 'gripper', 'walker')
+NAMES: tuple[str, ...] = (
+    'hexapod',
+    'delta',
+    'fivebar',
+    'gripper',
+    'walker',
+    'palletizer',
+    'scissor_lift',
+    'strandbeest',
+    'peaucellier',
+    'two_arms_one_box',
+    'knee_leg',
+    'rocker_bogie',
+    'hexapod_gyrate',
+    'hexapod_rotate',
+    'hexapod_tilt',
+    'partial_goal_arm',
+    'arm6',
+    'rover_arm',
+    'dh_arm',
+    'ccd_arm',
+    'gradient_arm',
+    'chain100',
+    'six_legged_rover',
+    'climber',
+    'biped',
+    'quadruped_arm',
+)
 
 
 def gallery_item(name: str) -> GalleryItem:

@@ -33,4 +33,5 @@ ITEM = GalleryItem(
     goals={'platform': 'platform_link'},
     motion=motion,
     dof={'platform': 'X Y Z'},
+    about='three motors move a platform that cannot turn, through six rods',
 )

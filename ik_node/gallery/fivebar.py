@@ -41,4 +41,5 @@ ITEM = GalleryItem(
     goals={'tool': 'tool_link'},
     motion=motion,
     dof={'tool': 'X Y'},
+    about='two motors, one loop: the tool draws a figure of eight',
 )

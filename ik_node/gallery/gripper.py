@@ -31,4 +31,5 @@ ITEM = GalleryItem(
     goals={'grip': 'left_tip_link'},
     motion=motion,
     dof={'grip': 'X'},
+    about='two fingers of four bars; gears make one follow the other, one motor opens both',
 )

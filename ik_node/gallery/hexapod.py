@@ -35,5 +35,9 @@ def motion(time: float) -> dict[str, Pose]:
 
 
 ITEM = GalleryItem(
-    name='hexapod', description='hexapod.urdf', goals={'platform': 'platform_link'}, motion=motion
+    name='hexapod',
+    description='hexapod.urdf',
+    goals={'platform': 'platform_link'},
+    motion=motion,
+    about='six legs carry a platform: it circles, nods and turns',
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ik_node.gallery import gallery_item
+from ik_node.gallery.parameter_file import parameter_file
 
 
 def launch_item(name: str) -> Any:
@@ -14,7 +15,7 @@ def launch_item(name: str) -> Any:
     Parameters
     ----------
     name : str
-        Of the item; its parameters are in config/NAME.yaml.
+        Of the item; its parameters are in config/NAME.yaml, or come from the item itself.
 
     Returns
     -------
@@ -40,7 +41,7 @@ def launch_item(name: str) -> Any:
 
     defaults = (
         ('description', shared('urdf', item.description), f'File with the {name}.'),
-        ('params_file', shared('config', f'{name}.yaml'), 'YAML file with parameters.'),
+        ('params_file', str(parameter_file(item)), 'YAML file with parameters.'),
         ('goal', next(iter(item.goals)), 'Name of the goal that rviz2 shows.'),
     )
     arguments = [

@@ -14,3 +14,13 @@ def ramp(time: float) -> float:
     """
     share = min(max(time / RAMP, 0.0), 1.0)
     return share * share * (3.0 - 2.0 * share)
+
+
+def ramped(time: float) -> float:
+    """
+    Return how far something has come [s] that would have gone on evenly but for the ramp.
+
+    Its speed is `ramp`, so that it neither jumps nor jerks at the start and is even afterwards.
+    """
+    share = min(max(time / RAMP, 0.0), 1.0)
+    return RAMP * share**3 * (1.0 - 0.5 * share) + max(time - RAMP, 0.0)

@@ -30,5 +30,9 @@ def motion(time: float) -> dict[str, Pose]:
 
 
 ITEM = GalleryItem(
-    name='walker', description='walker.urdf', goals={'body': 'body_link'}, motion=motion
+    name='walker',
+    description='walker.urdf',
+    goals={'body': 'body_link'},
+    motion=motion,
+    about='a body that sways on four feet; they are pinned to the ground',
 )

@@ -11,16 +11,19 @@ from geometry_msgs.msg import PoseStamped
 from ik_node.errors import IkError
 from ik_node.gallery.description_path import description_path
 from ik_node.gallery.gallery_item import GalleryItem
-from ik_node.model.rotation import pose_matrix
 from ik_node.robot import load_robot, Robot
 from ik_node.ros.child_processes import ChildProcesses
 from ik_node.ros.convert import fill_pose
 from ik_node.ros.demo_watch import DemoWatch
 from ik_node.ros.parameter_text import yaml_value
+import numpy as np
+from numpy.typing import NDArray
 import rclpy
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
+
+Array = NDArray[np.float64]
 
 _GOAL_PERIOD = 0.01
 # The first run on a machine compiles the kernels.
@@ -100,6 +103,7 @@ class _DemoClient(Node):
     def __init__(self, item: GalleryItem, robot: Robot) -> None:
         super().__init__('ik_node_demo')
         self._item = item
+        self._robot = robot
         self._homes = {name: robot.forward(robot.q, link) for name, link in item.goals.items()}
         self.watch = DemoWatch(robot, dict(item.goals), item.dof)
         self._start: float | None = None
@@ -107,6 +111,7 @@ class _DemoClient(Node):
             name: self.create_publisher(PoseStamped, f'ik_node/goals/{name}', 1)
             for name in item.goals
         }
+        self._wish_publisher = self.create_publisher(JointState, 'ik_node/joint_targets', 1)
         self.create_subscription(JointState, 'ik_node/joint_states', self._on_joints, 10)
         self.create_subscription(DiagnosticArray, 'ik_node/solve_status', self._on_status, 10)
         self.create_timer(_GOAL_PERIOD, self._send)
@@ -139,16 +144,20 @@ class _DemoClient(Node):
     def _send(self) -> None:
         if self._start is None:
             return
-        motion = self._item.motion(time.monotonic() - self._start)
-        for name, pose in motion.items():
-            step, home = pose_matrix(*pose), self._homes[name]
-            goal = home.copy()
-            goal[:3, :3] = home[:3, :3] @ step[:3, :3]
-            goal[:3, 3] += step[:3, 3]
+        now = time.monotonic() - self._start
+        for name, goal in self._item.poses(now, self._homes, self._here).items():
             message = PoseStamped()
             fill_pose(message.pose, goal)
             self.watch.sent(name, goal)
             self._goal_publishers[name].publish(message)
+        if self._item.wishes:
+            wishes = self._item.wishes(now)
+            state = JointState(name=list(wishes), position=list(wishes.values()))
+            self._wish_publisher.publish(state)
+
+    def _here(self, link: str) -> Array:
+        """Return where a link was at the last joint state."""
+        return self._robot.forward(self.watch.q, link)
 
     def _on_joints(self, message: JointState) -> None:
         if self._start is None:

@@ -6,8 +6,9 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 import statistics
 
+from ik_node.model.closure import Closure
 from ik_node.model.dof import parse_dofs
-from ik_node.model.rotation import matrix_to_quat, quat_to_rotation_vector
+from ik_node.model.rotation import matrix_to_quat, pose_matrix, quat_to_rotation_vector
 from ik_node.robot import Robot
 import numpy as np
 from numpy.typing import NDArray
@@ -34,12 +35,18 @@ class DemoWatch:
     dof : mapping of str to str, optional
         Goal's name to the axes that are asked for; all six of a goal that is not named.
 
+    Attributes
+    ----------
+    q : ndarray, shape (nq,)
+        Values of the last joint state [rad or m].
+
     """
 
     def __init__(
         self, robot: Robot, goals: dict[str, str], dof: Mapping[str, str] | None = None
     ) -> None:
         self._robot = robot
+        self.q = robot.q
         self._goals = goals
         asked = {name: parse_dofs((dof or {}).get(name, _ALL)) for name in goals}
         self._asked = {name: np.isin(_AXES, axes).reshape(2, 3) for name, axes in asked.items()}
@@ -47,7 +54,7 @@ class DemoWatch:
         self._sent: dict[str, deque[Array]] = {name: deque(maxlen=_GOALS_KEPT) for name in goals}
         self.converged = 0
         self.ticks = 0
-        self._loop_points = _loop_points(robot)
+        self._closures = list(robot.closures.values())
         self._begin_second()
 
     def _begin_second(self) -> None:
@@ -63,15 +70,12 @@ class DemoWatch:
 
     def saw_joints(self, names: Sequence[str], positions: Sequence[float]) -> None:
         """Measure one joint state."""
-        q = self._robot.q
+        q = self.q
         q[self._indices(names)] = positions
         self._seen += 1
         self.ticks += 1
-        for link_a, point_a, link_b, point_b in self._loop_points:
-            gap = (
-                self._robot.forward(q, link_a) @ point_a - self._robot.forward(q, link_b) @ point_b
-            )
-            self._loop = max(self._loop, float(np.linalg.norm(gap)))
+        for closure in self._closures:
+            self._loop = max(self._loop, self._gap(q, closure))
         for name, sent in self._sent.items():
             if sent:
                 here = self._robot.forward(q, self._goals[name])
@@ -98,24 +102,24 @@ class DemoWatch:
         self._begin_second()
         return text
 
+    def _gap(self, q: Array, closure: Closure) -> float:
+        """Return how far apart a loop's two points are on the axes on which they are to meet."""
+        if not closure.child or not closure.parent:
+            return 0.0
+        point = self._robot.forward(q, closure.child.name) @ [*closure.offset_position, 1.0]
+        above = self._robot.forward(q, closure.parent.name)
+        there = above @ pose_matrix(closure.position, closure.quaternion)
+        gap = there[:3, :3].T @ (point[:3] - there[:3, 3])
+        if closure.kind == 'distance':
+            return abs(float(np.linalg.norm(gap)) - closure.distance)
+        return float(np.linalg.norm(gap[closure.dof_flags[:3]]))
+
     def _indices(self, names: Sequence[str]) -> NDArray[np.int64]:
         key = tuple(names)
         if key not in self._order:
             own = {name: index for index, name in enumerate(self._robot.joint_names)}
             self._order[key] = np.array([own[name] for name in key], dtype=np.int64)
         return self._order[key]
-
-
-def _loop_points(robot: Robot) -> list[tuple[str, Array, str, Array]]:
-    """Return, for each loop, the two points that must meet: link and [x y z 1] in it."""
-    points = []
-    for closure in robot.closures.values():
-        if closure.child is None or closure.parent is None:
-            continue
-        point_a = np.append(closure.offset_position, 1.0)
-        point_b = np.append(closure.position, 1.0)
-        points.append((closure.child.name, point_a, closure.parent.name, point_b))
-    return points
 
 
 def _distance(pose_a: Array, pose_b: Array, asked: NDArray[np.bool_]) -> tuple[float, float]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+from typing import Any
+
 from ik_node.gallery import gallery_item
 from ik_node.gallery.description_path import description_path
-from ik_node.model.rotation import pose_matrix
 from ik_node.robot import load_robot
-from ik_node.viewer.library_session import LibrarySession
+from ik_node.viewer.library_session import LibrarySession, OPTIONS
 import numpy as np
 from numpy.typing import NDArray
 
@@ -30,13 +32,10 @@ def gallery_session(name: str) -> LibrarySession:
     homes = {goal: robot.forward(robot.q, link) for goal, link in item.goals.items()}
 
     def motion(time: float) -> dict[str, Array]:
-        poses = {}
-        for goal, pose in item.motion(time).items():
-            step, home = pose_matrix(*pose), homes[goal]
-            wanted = home.copy()
-            wanted[:3, :3] = home[:3, :3] @ step[:3, :3]
-            wanted[:3, 3] += step[:3, 3]
-            poses[goal] = wanted
-        return poses
+        for joint, value in (item.wishes(time) if item.wishes else {}).items():
+            robot.joints[joint].set_target_values(value)
+            robot.joints[joint].target_set = True
+        return item.poses(time, homes, lambda link: robot.forward(robot.q, link))
 
-    return LibrarySession(robot, motion)
+    own: dict[str, Any] = dict(item.options)
+    return LibrarySession(robot, motion, dataclasses.replace(OPTIONS, **own))

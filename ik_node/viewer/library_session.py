@@ -46,6 +46,8 @@ class LibrarySession:
         With its goals; it is moved.
     motion : callable, optional
         Where its goals go when it moves by itself.
+    options : SolverOptions
+        To begin with.
 
     Attributes
     ----------
@@ -54,7 +56,9 @@ class LibrarySession:
 
     """
 
-    def __init__(self, robot: Robot, motion: Motion | None = None) -> None:
+    def __init__(
+        self, robot: Robot, motion: Motion | None = None, options: SolverOptions = OPTIONS
+    ) -> None:
         self.robot = robot
         self.motion = motion
         self.playing = False
@@ -62,7 +66,7 @@ class LibrarySession:
         self.forward = False
         self.note = ''
         self.reports: Sequence[ChainReport] = ()
-        self._solver = Solver(robot, OPTIONS)
+        self._solver = Solver(robot, options)
         self._solver.warm()
         self._start = self.remember()
         self._clock: tuple[float, float] | None = None  # when last looked at, time of the motion

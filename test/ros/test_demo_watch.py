@@ -64,6 +64,24 @@ def test_an_open_loop_is_seen(robot, watch):
     assert number(watch.line(1.0, 1.0), 'loops <= ') == pytest.approx(1e-3, rel=0.05)
 
 
+def test_what_a_loop_leaves_free_is_no_gap(repository):
+    """A pin may go along its slot, and no other way."""
+    lift = load_robot(repository / 'urdf' / 'scissor_lift.urdf')
+    watch = DemoWatch(lift, {'platform': 'platform_link'})
+    lift.closures['slot'].set_position(0.5, 0.0, 0.003)
+    watch.saw_joints(lift.joint_names, lift.q.tolist())
+    assert number(watch.line(1.0, 1.0), 'loops <= ') == pytest.approx(3e-3)
+
+
+def test_a_distance_that_is_not_kept(robot):
+    """Two points that meet are too near by all that is asked."""
+    robot.closures['leg0_ball'].kind = 'distance'
+    robot.closures['leg0_ball'].distance = 0.01
+    watch = DemoWatch(robot, GOALS)
+    watch.saw_joints(robot.joint_names, robot.q.tolist())
+    assert number(watch.line(1.0, 1.0), 'loops <= ') == pytest.approx(0.01)
+
+
 def test_names_in_another_order(robot, watch):
     """Joint states are read by name."""
     q = robot.q

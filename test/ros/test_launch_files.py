@@ -4,8 +4,11 @@ import ast
 from pathlib import Path
 import re
 import runpy
+import tempfile
 
+from gallery_motion import flat, WITH_FILES
 from ik_node.gallery import gallery_item, NAMES
+from ik_node.gallery.parameter_file import parameter_file
 import pytest
 import setuptools
 import yaml
@@ -16,6 +19,7 @@ LOOKING = {'namespace', 'use_sim_time', 'rviz', 'rviz_config', 'fixed_frame', 'g
 GENERAL = {
     'ik_node.launch.py': {'description', 'closures', 'params_file', *LOOKING},
     'view.launch.py': LOOKING,
+    'gallery.launch.py': {'name'},
 }
 
 
@@ -25,8 +29,9 @@ def syntax(name):
 
 
 def test_which_files_there_are():
-    """One for any robot, one that looks at what runs, and one for each of ours."""
-    assert {*FILES} == {*GENERAL, *(f'{name}.launch.py' for name in NAMES)}
+    """One for any robot, one that looks at what runs, one for all of ours, some of their own."""
+    assert {*FILES} == {*GENERAL, *(f'{name}.launch.py' for name in WITH_FILES)}
+    assert {*WITH_FILES} < {*NAMES}
 
 
 @pytest.mark.parametrize('name', FILES)
@@ -39,7 +44,7 @@ def test_compiles(repository, name):
     assert all(ast.get_docstring(function) for function in functions)
 
 
-@pytest.mark.parametrize('name', NAMES)
+@pytest.mark.parametrize('name', WITH_FILES)
 def test_file_of_a_robot_says_its_name(name):
     """It asks for the item that it is named after, and names the topic of its goal."""
     tree = syntax(f'{name}.launch.py')
@@ -60,7 +65,7 @@ def test_arguments_of_the_general_files(name):
     assert {argument.elts[0].value for argument in found} == GENERAL[name]
     for argument in found:
         assert len(argument.elts) == 3
-        about = ast.literal_eval(argument.elts[2])
+        about = ast.unparse(argument.elts[2]).removeprefix('f')[1:-1]
         assert about[0].isupper()
         assert about.endswith('.')
 
@@ -71,9 +76,9 @@ def test_named_files_are_there(repository):
     texts.append((repository / 'ik_node/gallery/launch_item.py').read_text())
     ends = r"'(\w+\.(?:yaml|rviz|urdf|launch\.py))'"
     named = {name for text in texts for name in re.findall(ends, text)}
-    assert named == {'ik_node.yaml', 'ik_node.rviz', *GENERAL}
+    assert named == {'ik_node.yaml', 'ik_node.rviz', 'ik_node.launch.py', 'view.launch.py'}
     assert not [name for name in named if not list(repository.glob(f'*/{name}'))]
-    for name in NAMES:
+    for name in WITH_FILES:
         assert (repository / 'config' / f'{name}.yaml').is_file()
 
 
@@ -90,17 +95,15 @@ def test_all_of_it_is_installed(repository, monkeypatch):
 
 
 @pytest.mark.parametrize('name', NAMES)
-def test_parameters_are_parameters(repository, name):
-    """config/NAME.yaml sets nothing that does not exist, for links that the robot has."""
+def test_parameters_are_parameters(repository, name, tmp_path, monkeypatch):
+    """What a launch file gives the node exists, for links that the robot has."""
     from ik_node.ros.settings import Settings
 
-    values = yaml.safe_load((repository / 'config' / f'{name}.yaml').read_text())
-    values = values['/**']['ros__parameters']
-    for goal, fields in values.pop('goals').items():
-        values.update({f'goals.{goal}.{key}': value for key, value in fields.items()})
-    settings = Settings.from_values(values)
+    monkeypatch.setattr(tempfile, 'tempdir', str(tmp_path))
+    values = yaml.safe_load(parameter_file(gallery_item(name)).read_text())
+    settings = Settings.from_values(flat(values['/**']['ros__parameters']))
     assert settings.rate == 250.0
-    text = (repository / 'urdf' / f'{name}.urdf').read_text()
+    text = (repository / 'urdf' / gallery_item(name).description).read_text()
     assert settings.active_goals
     for goal in settings.active_goals:
         assert f'<link name="{goal.link}"' in text

@@ -9,7 +9,8 @@ import subprocess
 import sys
 import time
 
-from ik_node.gallery import gallery_item, NAMES
+from gallery_motion import WITH_FILES
+from ik_node.gallery import gallery_item
 import pytest
 
 pytestmark = pytest.mark.ros
@@ -77,6 +78,7 @@ def launched(tmp_path, monkeypatch):
     prefixes = f'{tmp_path}:{os.environ.get("AMENT_PREFIX_PATH", "")}'
     monkeypatch.setenv('AMENT_PREFIX_PATH', prefixes)
     monkeypatch.setenv('PYTHONUNBUFFERED', '1')
+    monkeypatch.setenv('TMPDIR', str(tmp_path))
 
     def run(path, *words, until=None):
         log = tmp_path / 'log.txt'
@@ -105,7 +107,7 @@ def launched(tmp_path, monkeypatch):
     return run
 
 
-@pytest.mark.parametrize('name', NAMES)
+@pytest.mark.parametrize('name', WITH_FILES)
 def test_a_robot_is_launched(repository, launched, name):
     """The node gets ready, robot_state_publisher hears it, RViz its goal; the page is there."""
     item = gallery_item(name)
@@ -123,6 +125,29 @@ def test_a_robot_is_launched(repository, launched, name):
     assert 'markers.interactive is set' in log or find_spec('interactive_markers')
     assert '[ik_node-1]: process has finished cleanly' in log
     assert re.search(r'\[ik-\d\]: process has finished cleanly', log) or not find_spec('viser')
+
+
+@pytest.mark.parametrize(
+    ('name', 'goal'), [('peaucellier', 'pen'), ('rocker_bogie', 'chassis'), ('delta', 'platform')]
+)
+def test_any_of_ours_is_launched_by_its_name(repository, launched, name, goal):
+    """Also one without a launch file, with parameters from itself."""
+    code, log = launched(
+        repository / 'launch' / 'gallery.launch.py',
+        f'name:={name}',
+        'rviz:=true',
+        until=(f'ready: robot {name}', f'goals: {goal}', ' joints\n', '-r goal:='),
+    )
+    assert code == 0
+    assert f'-r goal:=ik_node/goals/{goal} -r reached:=ik_node/reached/{goal}' in log
+
+
+def test_none_of_ours(repository, launched):
+    """The names are listed."""
+    code, log = launched(repository / 'launch' / 'gallery.launch.py', 'name:=dragon')
+    assert code == 1
+    assert "no gallery item named 'dragon'" in log
+    assert 'scissor_lift' in log
 
 
 def test_a_node_that_runs_is_looked_at(repository, launched):
@@ -148,7 +173,7 @@ def test_nothing_to_look_with(repository, launched, tmp_path):
     assert launched(path, 'rviz:=false')[0] == 0
 
 
-@pytest.mark.parametrize('name', ['ik_node', *NAMES])
+@pytest.mark.parametrize('name', ['ik_node', *WITH_FILES])
 def test_arguments_are_shown(repository, name):
     """`--show-args` has all of them, with a sentence each, whichever file is launched."""
     pytest.importorskip('launch_ros', reason='launch comes with ROS 2 only')

@@ -1,7 +1,7 @@
 """A robot solved on the page: what can be asked of it, and what becomes of it."""
 
 from ik_node.errors import OptionError, UnknownFrameError
-from ik_node.gallery import NAMES
+from ik_node.gallery import gallery_item, NAMES
 from ik_node.model.rotation import matrix_to_quat
 from ik_node.robot import from_dh
 from ik_node.viewer.gallery_session import gallery_session
@@ -246,7 +246,8 @@ def test_gallery_moves_by_itself(name):
     session.play(True)
     for step in range(1, 60):
         assert session.update(0.05 * step)
-        assert {report.status for report in session.reports} == {'CONVERGED'}
+        converged = {report.status for report in session.reports} == {'CONVERGED'}
+        assert converged or not gallery_item(name).reachable
     assert np.abs(session.q - still).max() > 1e-3
     session.play(False)
     session.update(3.0)
@@ -255,5 +256,5 @@ def test_gallery_moves_by_itself(name):
     np.testing.assert_array_equal(session.q, held)
     session.play(True)
     session.update(4.05)
-    # It goes on where it was, not where it would be by now.
-    assert np.abs(session.q - held).max() < 0.1
+    # It goes on where it was, not where it would be by now; wheels turn by 0.2 rad in 0.05 s.
+    assert np.abs(session.q - held).max() < 0.25

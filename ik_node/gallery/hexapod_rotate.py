@@ -1,0 +1,33 @@
+"""The hexapod, its platform turning to and fro as it rises and sinks."""
+
+from __future__ import annotations
+
+from math import cos, pi, sin
+
+from ik_node.gallery.gallery_item import GalleryItem, Pose
+from ik_node.gallery.ramp import ramp
+
+PERIOD = 3.0  # of turning to and fro [s]
+TURN = 0.3  # to either side about the vertical [rad]
+LIFT = 0.006  # up and down [m]
+
+
+def motion(time: float) -> dict[str, Pose]:
+    """
+    Return the platform's pose relative to its start at a time [s].
+
+    It begins where the platform stands.
+    """
+    phase, size = 2.0 * pi * time / PERIOD, ramp(time)
+    half = 0.5 * size * TURN * sin(phase)
+    position = (0.0, 0.0, size * LIFT * cos(phase))
+    return {'platform': (position, (0.0, 0.0, sin(half), cos(half)))}
+
+
+ITEM = GalleryItem(
+    name='hexapod_rotate',
+    description='hexapod.urdf',
+    goals={'platform': 'platform_link'},
+    motion=motion,
+    about='the hexapod again: its platform turns to and fro, rises and sinks',
+)

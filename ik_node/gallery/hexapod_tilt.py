@@ -1,0 +1,38 @@
+"""The hexapod on a base that leans; its platform stays where it is."""
+
+from __future__ import annotations
+
+from math import cos, pi, sin
+
+from ik_node.gallery.gallery_item import GalleryItem, Pose
+from ik_node.gallery.ramp import ramp
+
+PERIOD = 4.0  # of leaning to every side once [s]
+TILT = 0.12  # of the base [rad]
+
+# Of hexapod.urdf: how high the platform is over the base at the start [m].
+HEIGHT = 0.088326
+
+
+def motion(time: float) -> dict[str, Pose]:
+    """
+    Return the platform's pose relative to its start at a time [s], as seen from the base.
+
+    The base leans about its middle to all sides in turn. What stands still beside it is seen from
+    it the other way round.
+    """
+    phase, size = 2.0 * pi * time / PERIOD, ramp(time)
+    tilt = size * TILT
+    x, y = cos(phase), sin(phase)  # the line that the base leans about
+    half = -0.5 * tilt
+    position = (-HEIGHT * sin(tilt) * y, HEIGHT * sin(tilt) * x, HEIGHT * (cos(tilt) - 1.0))
+    return {'platform': (position, (sin(half) * x, sin(half) * y, 0.0, cos(half)))}
+
+
+ITEM = GalleryItem(
+    name='hexapod_tilt',
+    description='hexapod.urdf',
+    goals={'platform': 'platform_link'},
+    motion=motion,
+    about='the hexapod again: the base leans under the platform, which stays level and in place',
+)

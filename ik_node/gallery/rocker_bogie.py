@@ -1,0 +1,83 @@
+"""A rover that drives round and settles on whatever is under its six wheels."""
+
+from __future__ import annotations
+
+from math import atan2, cos, hypot, sin
+
+from ik_node.gallery.gallery_item import GalleryItem, Pose
+from ik_node.gallery.ramp import ramp, ramped
+
+SPEED = 0.7  # of the chassis [m/s]
+RADIUS = 3.0  # of the circle that it drives, to the left [m]
+
+# Of rocker_bogie.urdf [m]: the wheels' radius, and where they are on the chassis.
+WHEEL = 0.25
+WHEELS = {
+    'left_front': (1.18502, 1.0625),
+    'left_middle': (0.0, 1.18450),
+    'left_rear': (-1.07498, 1.0625),
+    'right_front': (1.18502, -1.0625),
+    'right_middle': (0.0, -1.18450),
+    'right_rear': (-1.07498, -1.0625),
+}
+# The bumps of its ground: caps of balls of radius BALL, each at x, y and so high [m].
+BALL = 1.5
+BUMPS = (
+    (3.02, 0.08, 0.2),
+    (1.98, 2.47, 0.22),
+    (4.2, 3.15, 0.26),
+    (1.45, 4.45, 0.24),
+    (3.22, 5.7, 0.22),
+    (0.64, 6.03, 0.18),
+    (-1.16, 7.04, 0.25),
+    (-1.52, 4.37, 0.22),
+    (-3.64, 5.1, 0.26),
+    (-1.9, 2.23, 0.2),
+    (-4.08, 1.98, 0.22),
+)
+
+
+def ground(x: float, y: float) -> float:
+    """Return the height of the ground [m] at x, y [m]."""
+    height = 0.0
+    for bump_x, bump_y, top in BUMPS:
+        inside = BALL**2 - (x - bump_x) ** 2 - (y - bump_y) ** 2
+        if inside > 0.0:
+            height = max(height, top - BALL + inside**0.5)
+    return height
+
+
+def motion(time: float) -> dict[str, Pose]:
+    """
+    Return the chassis' pose relative to its start at a time [s].
+
+    Only x, y and the turn about z are asked for; height and tilt come from the wheels.
+    """
+    turn = SPEED / RADIUS * ramped(time)
+    position = (RADIUS * sin(turn), RADIUS * (1.0 - cos(turn)), 0.0)
+    return {'chassis': (position, (0.0, 0.0, sin(0.5 * turn), cos(0.5 * turn)))}
+
+
+def wishes(time: float) -> dict[str, float]:
+    """Return the angles of drives and steerings [rad] with which the wheels roll at a time [s]."""
+    turn = SPEED / RADIUS * ramped(time)
+    values = {}
+    for wheel, (x, y) in WHEELS.items():
+        # Every wheel stands across the line from the middle of the circle.
+        values[f'{wheel}_drive'] = turn * hypot(x, RADIUS - y) / WHEEL
+        if 'middle' not in wheel:
+            values[f'{wheel}_steer'] = ramp(time) * atan2(x, RADIUS - y)
+    return values
+
+
+ITEM = GalleryItem(
+    name='rocker_bogie',
+    description='rocker_bogie.urdf',
+    goals={'chassis': 'chassis_link', **{wheel: f'{wheel}_wheel_link' for wheel in WHEELS}},
+    motion=motion,
+    dof={'chassis': 'X Y EZ', **dict.fromkeys(WHEELS, 'Z')},
+    about='a rover of rockers, bogies and differential that settles on bumpy ground as it drives',
+    ground=ground,
+    standing=dict.fromkeys(WHEELS, WHEEL),
+    wishes=wishes,
+)

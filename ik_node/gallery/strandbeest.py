@@ -1,0 +1,26 @@
+"""Four of Theo Jansen's legs that walk while one crank turns."""
+
+from __future__ import annotations
+
+from math import cos, pi, sin
+
+from ik_node.gallery.gallery_item import GalleryItem, Pose
+from ik_node.gallery.ramp import ramped
+
+PERIOD = 6.0  # of one turn of the crank [s]
+
+
+def motion(time: float) -> dict[str, Pose]:
+    """Return the crank's pose relative to its start at a time [s]; it only turns, on and on."""
+    half = pi * ramped(time) / PERIOD
+    return {'crank': ((0.0, 0.0, 0.0), (0.0, sin(half), 0.0, cos(half)))}
+
+
+ITEM = GalleryItem(
+    name='strandbeest',
+    description='strandbeest.urdf',
+    goals={'crank': 'crank_link'},
+    motion=motion,
+    dof={'crank': 'EY'},
+    about="four of Theo Jansen's legs, twelve loops, that walk while one crank turns",
+)

@@ -1,0 +1,33 @@
+"""What our arms and walkers are known to be: mobility, redundant rows, motors."""
+
+HEXAPOD = (6, 0, [f'leg{k}' for k in range(6)])
+SIDES = ('left', 'right')
+LEGS = ('front_left', 'front_right', 'rear_left', 'rear_right')
+ROVER_LEG = ('hip_yaw', 'hip_pitch', 'knee_pitch', 'knee_roll', 'ankle_pitch', 'ankle_roll')
+BIPED_LEG = ('hip_yaw', 'hip_roll', 'hip_pitch', 'knee', 'ankle_pitch', 'ankle_roll')
+ARM = ('yaw', 'shoulder', 'elbow', 'roll', 'wrist', 'hand')
+
+ARMS_AND_WALKERS = {
+    'hexapod_gyrate': HEXAPOD,
+    'hexapod_rotate': HEXAPOD,
+    'hexapod_tilt': HEXAPOD,
+    'partial_goal_arm': (6, 0, [f'hinge{k}' for k in range(1, 7)]),
+    'arm6': (6, 0, [f'j{k}' for k in range(1, 7)]),
+    'rover_arm': (5, 0, ['azimuth', 'shoulder', 'elbow', 'wrist', 'turret']),
+    'dh_arm': (6, 0, [f'joint{k}' for k in range(1, 7)]),
+    'ccd_arm': (5, 0, [f'joint{k}' for k in range(1, 6)]),
+    'gradient_arm': (4, 0, ['yaw', 'shoulder', 'elbow', 'wrist']),
+    'chain100': (100, 0, [f'j{k}' for k in range(1, 101)]),
+    # Six of the body, whose legs have six hinges each and follow.
+    'six_legged_rover': (6, 0, [f'leg{k}_{hinge}' for k in range(6) for hinge in ROVER_LEG]),
+    # Six of the body, and the knees, which swing round while the body stands still.
+    'climber': (8, 0, [f'{side}_joint{k}' for side in SIDES for k in range(7)]),
+    'biped': (6, 0, [f'{side}_{hinge}' for side in SIDES for hinge in BIPED_LEG]),
+    # Six of the body and six of the arm.
+    'quadruped_arm': (
+        12,
+        0,
+        [f'{leg}_{hinge}' for leg in LEGS for hinge in ('hip_x', 'hip_y', 'knee')]
+        + [f'arm_{hinge}' for hinge in ARM],
+    ),
+}

@@ -1,0 +1,242 @@
+"""What each of our arms and walkers is known for."""
+
+from math import acos, cos, pi, radians, sin
+
+from gallery_motion import followed, loaded
+from ik_node import from_dh, Solver, SolverOptions
+from ik_node.gallery import gallery_item
+from ik_node.model.rotation import matrix_to_quat
+from naive import naive_of
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+UNIT = 0.04  # of the Denavit-Hartenberg table [m]
+# d, a, alpha, theta [units, deg]
+TABLE = np.array(
+    [
+        (5, 0, -90, 0),
+        (0, 2, 90, 125),
+        (0, 15, 0, -35),
+        (15, 2, 90, 0),
+        (0, 0, -90, 90),
+        (2, 0, -90, 0),
+    ]
+)
+
+
+def place(robot, q, link, step=(0.0, 0.0, 0.0)):
+    """Return a link's pose as a goal, a step further."""
+    pose = robot.forward(q, link)
+    return pose[:3, 3] + step, matrix_to_quat(pose)
+
+
+def distance(robot, q, link, goal):
+    """Return how far a link is from a goal: metres and radians squared and added."""
+    pose = robot.forward(q, link)
+    turn = Rotation.from_matrix(pose[:3, :3]) * Rotation.from_quat(goal[1]).inv()
+    return float(np.sum((pose[:3, 3] - goal[0]) ** 2) + turn.magnitude() ** 2)
+
+
+@pytest.mark.parametrize('seed', range(4))
+def test_dh_arm_is_that_of_its_table(seed):
+    """Wherever the joints are, the tool is where the table has it, in a base turned upright."""
+    arm = loaded('dh_arm')
+    rows = TABLE * (UNIT, UNIT, 1.0, 1.0)
+    rows[:, 2:] = np.radians(rows[:, 2:])
+    table = from_dh(rows, convention='modified')
+    upright = np.eye(4)
+    upright[:3, :3] = Rotation.from_euler('x', pi / 2).as_matrix()
+    q = np.random.default_rng(seed).uniform(arm.lower, arm.upper)
+    found, wanted = arm.forward(q, 'tool_link'), upright @ table.forward(q, 'link6')
+    np.testing.assert_allclose(found[:3, 3], wanted[:3, 3], atol=1e-5)
+    # The links of the description lie along the base at zero, those of a table do not.
+    home = (upright @ table.forward(np.zeros(6), 'link6'))[:3, :3]
+    np.testing.assert_allclose(found[:3, :3] @ home, wanted[:3, :3], atol=1e-12)
+
+
+@pytest.mark.parametrize('seed', range(4))
+def test_arm6_has_its_lengths(seed):
+    """The wrist is where shoulder and elbow, 0.425 m and 0.425 m, put it."""
+    arm = loaded('arm6')
+    q = np.random.default_rng(seed).uniform(arm.lower, arm.upper)
+    upper, fore = radians(20) + q[1], radians(115) + q[1] + q[2]
+    out = 0.05 + 0.425 * (sin(upper) + sin(fore))
+    up = 0.478 + 0.425 * (cos(upper) + cos(fore))
+    wanted = (out * cos(q[0]) - 0.05 * sin(q[0]), out * sin(q[0]) + 0.05 * cos(q[0]), up)
+    np.testing.assert_allclose(arm.forward(q, 'j5_link')[:3, 3], wanted, atol=2e-6)
+    tool = arm.forward(q, 'tool_link')[:3, 3]
+    assert np.linalg.norm(tool - wanted) == pytest.approx(0.1, abs=2e-6)
+
+
+def test_partial_goal_arm_turns_as_it_likes():
+    """Where it is sent it arrives, and never with the turn that it began with."""
+    robot = loaded('partial_goal_arm')
+    most = 0.0
+    for _, solution in followed(robot, 'partial_goal_arm', np.arange(0.0, 5.0, 0.1)):
+        assert solution.goal_errors['tip'].position < 1e-6
+        turned = Rotation.from_matrix(robot.forward(solution.q, 'tip_link')[:3, :3])
+        most = max(most, turned.magnitude())
+    assert most > 0.5
+
+
+def test_rover_arm_stays_as_near_as_it_can():
+    """Six axes are one too many: nothing around the answer is nearer to the goal."""
+    robot = loaded('rover_arm')
+    item = gallery_item('rover_arm')
+    home = robot.forward(robot.q, 'tool_link')
+    dice, far = np.random.default_rng(1), 0
+    for time, solution in followed(robot, 'rover_arm', np.arange(0.0, 4.0, 0.1)):
+        step = item.motion(time)['tool']
+        goal = (home[:3, 3] + step[0], step[1])
+        short = distance(robot, solution.q, 'tool_link', goal)
+        far += short > 0.1**2
+        for scale in (1e-3, 1e-2, 1e-1):
+            near = solution.q + scale * dice.normal(size=(8, 5))
+            assert min(distance(robot, q, 'tool_link', goal) for q in near) > short - 1e-9
+    assert far > 20
+
+
+def test_rover_arm_gets_where_it_can():
+    """A pose that five hinges have is met."""
+    robot = loaded('rover_arm')
+    there = np.array([0.5, 0.3, -0.4, 0.2, -0.6])
+    robot.add_goal('tool_link', name='tool')
+    solution = Solver(robot).solve_pose({'tool': place(robot, there, 'tool_link')})
+    assert solution.status.name == 'CONVERGED'
+    np.testing.assert_allclose(solution.q, there, atol=1e-4)
+
+
+def test_all_hundred_hinges_bend():
+    """The tip goes metres, and no hinge of the chain takes it all on itself."""
+    robot = loaded('chain100')
+    path = [solution.q for _, solution in followed(robot, 'chain100', np.arange(0.0, 6.0, 0.1))]
+    tips = [robot.forward(q, 'tip_link')[:3, 3] for q in path]
+    assert np.ptp(tips, axis=0).max() > 4.0
+    assert np.abs(path).max() < 0.5
+    assert np.ptp(path, axis=0).min() > 0.05
+
+
+@pytest.mark.parametrize('name', ['ccd_arm', 'gradient_arm'])
+def test_methods_of_their_own(name):
+    """A tenth of a millimetre is kept, by many small steps and not by dls."""
+    item, robot = gallery_item(name), loaded(name)
+    iterations = []
+    for _, solution in followed(robot, name, np.arange(0.0, 2.0, 0.04)):
+        assert solution.status.name == 'CONVERGED'
+        assert solution.goal_errors['tip'].position < 1e-4
+        iterations.append(solution.iterations)
+    assert max(iterations) > 10
+    assert item.parameters['solver.method'] == item.options['method'] != 'dls'
+
+
+def test_gradient_arm_with_comfort():
+    """Four hinges for a point leave one free: it goes where the cost of q is low."""
+    robot = loaded('gradient_arm')
+    robot.add_goal('tip_link', name='tip', dof='X Y Z')
+    wanted = {'tip': place(robot, robot.q, 'tip_link', (-0.05, 0.1, 0.08))}
+    wrist = robot.joint_names.index('wrist')
+
+    def comfort(q):
+        return 0.1 * (q[wrist] - 0.5) ** 2
+
+    costs = []
+    for cost in (None, comfort):
+        options = {**gallery_item('gradient_arm').options, 'max_iterations': 2000}
+        solution = Solver(robot, SolverOptions(**options, comfort=cost)).solve_pose(wanted)
+        assert solution.status.name == 'CONVERGED'
+        assert solution.goal_errors['tip'].position < 1e-4
+        costs.append(comfort(solution.q))
+    assert costs[1] < 0.25 * costs[0]
+
+
+@pytest.mark.parametrize('time', [0.7, 1.0, 1.7, 3.1])
+def test_hexapod_stays_level_on_a_base_that_leans(time):
+    """Seen from beside, the platform does not move."""
+    item, robot = gallery_item('hexapod_tilt'), loaded('hexapod_tilt')
+    home = robot.forward(robot.q, 'platform_link')
+    position, quat_xyzw = item.motion(time)['platform']
+    # As a turn of the base, which the platform's own undoes.
+    base = Rotation.from_quat(quat_xyzw).inv()
+    assert 0.04 < base.magnitude() < 0.2
+    np.testing.assert_allclose(base.apply(home[:3, 3] + position), home[:3, 3], atol=1e-9)
+
+
+@pytest.mark.parametrize('squat', [0.0, 0.08, 0.15])
+def test_biped_squats(squat):
+    """The pelvis sinks, the soles stay flat, and the knees bend as two bones have to."""
+    robot = loaded('biped')
+    robot.add_goal('pelvis_link', name='pelvis')
+    wanted = place(robot, robot.q, 'pelvis_link', (0.0, 0.0, -squat))
+    solution = Solver(robot).solve_pose({'pelvis': wanted})
+    assert solution.status.name == 'CONVERGED'
+    bone = (0.14**2 + 0.36**2) ** 0.5
+    bend = [pi - acos(1.0 - 0.5 * (way / bone) ** 2) for way in (0.72, 0.72 - squat)]
+    for side in ('left', 'right'):
+        knee = solution.q[robot.joint_names.index(f'{side}_knee')]
+        assert knee == pytest.approx(bend[1] - bend[0], abs=1e-5)
+        sole = robot.forward(solution.q, f'{side}_foot_link')
+        np.testing.assert_allclose(sole[:3, :3], np.eye(3), atol=1e-6)
+        assert sole[2, 3] == pytest.approx(0.0, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ('name', 'grip', 'foot', 'step', 'free'),
+    [
+        ('six_legged_rover', 'leg1_contact', 'leg1_foot_link', (0.2, 0.1, 0.3), 12),
+        ('climber', 'right_grip', 'right_foot_link', (0.1, 0.1, 0.1), 14),
+        ('biped', 'left_sole', 'left_foot_link', (0.1, 0.02, 0.08), 12),
+    ],
+)
+def test_a_foot_is_let_go(name, grip, foot, step, free):
+    """It follows a goal of its own while the others hold and the body stays."""
+    robot = loaded(name)
+    (body,) = gallery_item(name).goals.values()
+    robot.closures[grip].enabled = False
+    assert robot.mobility == free
+    robot.add_goal(body, name='body')
+    robot.add_goal(foot, name='foot')
+    wanted = {'body': place(robot, robot.q, body), 'foot': place(robot, robot.q, foot, step)}
+    solution = Solver(robot).solve_pose(wanted)
+    assert solution.status.name == 'CONVERGED'
+    there = naive_of(robot, solution.q)
+    gaps = {loop: max(there.error(closure)) for loop, closure in robot.closures.items()}
+    assert gaps.pop(grip) > 0.1
+    assert max(gaps.values()) < 1e-6
+    np.testing.assert_allclose(
+        robot.forward(solution.q, foot)[:3, 3], wanted['foot'][0], atol=1e-6
+    )
+
+
+def test_knees_of_the_climber_swing():
+    """While the body stands still a wish for one hinge is met, and both feet hold."""
+    robot = loaded('climber')
+    robot.add_goal('body_link', name='body')
+    wanted = {'body': place(robot, robot.q, 'body_link')}
+    robot.joints['left_joint0'].set_target_values(0.4)
+    solution = Solver(robot).solve_pose(wanted)
+    assert solution.status.name == 'CONVERGED'
+    values = dict(zip(robot.joint_names, solution.q, strict=True))
+    assert values['left_joint0'] == pytest.approx(0.4, abs=1e-3)
+    assert abs(values['right_joint0']) < 1e-3
+    there = naive_of(robot, solution.q)
+    assert max(max(there.error(loop)) for loop in robot.closures.values()) < 1e-6
+
+
+def test_quadruped_holds_its_gripper_still():
+    """The body may sway as it likes: the arm takes it back, in the world."""
+    robot = loaded('quadruped_arm')
+    for goal, link in gallery_item('quadruped_arm').goals.items():
+        robot.add_goal(link, name=goal)
+    gripper = place(robot, robot.q, 'gripper_link')
+    solver, q = Solver(robot), robot.q
+    for phase in np.linspace(0.0, 2.0 * pi, 30):
+        step = (0.05 * sin(phase), 0.04 * (1.0 - cos(phase)), -0.03 * sin(phase))
+        body = place(robot, robot.q, 'body_link', step)
+        solution = solver.solve_pose({'body': body, 'gripper': gripper}, q0=q)
+        assert solution.status.name == 'CONVERGED'
+        assert np.abs(solution.q - q).max() < 0.2
+        q = solution.q
+        np.testing.assert_allclose(robot.forward(q, 'gripper_link')[:3, 3], gripper[0], atol=1e-6)
+        there = naive_of(robot, q)
+        assert max(max(there.error(loop)) for loop in robot.closures.values()) < 1e-6

@@ -1,0 +1,231 @@
+"""What each of our linkages is known for."""
+
+from math import asin, cos, hypot, sin, sqrt
+from xml.etree import ElementTree
+
+from gallery_motion import followed, loaded
+from ik_node import Solver, SolverOptions
+from ik_node.gallery.description_path import description_path
+from ik_node.gallery.rocker_bogie import BALL, BUMPS, ground, WHEEL, WHEELS
+from naive import naive_of
+import numpy as np
+import pytest
+
+STRAIGHT = (0.0, 0.0, 0.0, 1.0)
+# Theo Jansen's thirteen lengths, and between which two points each of them is.
+JANSEN = {
+    'a': 38.0, 'b': 41.5, 'c': 39.3, 'd': 40.1, 'e': 55.8, 'f': 39.4, 'g': 36.7,
+    'h': 65.7, 'i': 49.0, 'j': 50.0, 'k': 61.9, 'l': 7.8, 'm': 15.0,
+}  # fmt: skip
+RODS = {
+    'b': 'pin top', 'c': 'pin knee', 'd': 'pin edge', 'e': 'top edge', 'f': 'edge heel',
+    'g': 'heel knee', 'h': 'heel foot', 'i': 'knee foot', 'j': 'crank top', 'k': 'crank knee',
+    'm': 'axle crank',
+}  # fmt: skip
+
+
+def where(robot, q, link, point=(0.0, 0.0, 0.0)):
+    """Return a point of a link in the root frame."""
+    return (robot.forward(q, link) @ [*point, 1.0])[:3]
+
+
+@pytest.mark.parametrize('motors', [(0.5, 0.2, -0.3, 1.0), (-2.0, -0.6, 0.5, 0.0), (1, 0.4, 0, 2)])
+def test_palletizer_keeps_its_tool_level(motors):
+    """Wherever the motors stand, the tool points down, and turns as tower and wrist together."""
+    robot = loaded('palletizer')
+    names = ('turn', 'shoulder', 'drive', 'wrist')
+    solution = Solver(robot).drive(dict(zip(names, map(float, motors), strict=True)))
+    assert solution.status.name == 'CONVERGED'
+    tool = robot.forward(solution.q, 'tool_link')[:3, :3]
+    turn = motors[0] + motors[3]
+    level = [[cos(turn), -sin(turn), 0.0], [sin(turn), cos(turn), 0.0], [0.0, 0.0, 1.0]]
+    np.testing.assert_allclose(tool, level, atol=1e-6)
+    # The forearm turns as the crank does, not as the upper arm.
+    q = dict(zip(robot.joint_names, solution.q, strict=True))
+    assert q['shoulder'] + q['elbow'] == pytest.approx(q['drive'], abs=1e-6)
+
+
+@pytest.mark.parametrize('slide', [-0.12, -0.05, 0.02, 0.06])
+def test_scissor_lift_by_its_formula(slide):
+    """Four stages of bars of 0.5 m: 4 sqrt(0.25 - foot^2) high, and the platform stays level."""
+    robot = loaded('scissor_lift')
+    solution = Solver(robot).drive({'slide': slide})
+    assert solution.status.name == 'CONVERGED'
+    expected = np.eye(4)
+    expected[2, 3] = 4.0 * sqrt(0.25 - (0.4 + slide) ** 2)
+    np.testing.assert_allclose(robot.forward(solution.q, 'platform_link'), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize('leg', ['left_front', 'left_rear', 'right_front', 'right_rear'])
+def test_jansens_lengths(leg):
+    """Every leg has the published lengths all the way round, whichever way they are measured."""
+    robot = loaded('strandbeest')
+    pair = leg.split('_')[0]
+    crank_pin = (0.0, 0.0, 0.15 if pair == 'left' else -0.15)
+    top, heel = (robot.closures[f'{leg}_{end}'].position for end in ('top', 'heel'))
+    for _, solution in followed(robot, 'strandbeest', np.arange(0.0, 7.0, 0.25)):
+        q = solution.q
+        places = {
+            'axle': where(robot, q, 'crank_link'),
+            'crank': where(robot, q, 'crank_link', crank_pin),
+            'pin': where(robot, q, f'{leg}_upper_link'),
+            'top': where(robot, q, f'{leg}_upper_link', top),
+            'edge': where(robot, q, f'{leg}_f_link'),
+            'knee': where(robot, q, f'{leg}_lower_link'),
+            'heel': where(robot, q, f'{leg}_lower_link', heel),
+            'foot': where(robot, q, f'{leg}_foot_link'),
+        }
+        flat = {name: 100.0 * place[[0, 2]] for name, place in places.items()}
+        for rod, ends in RODS.items():
+            start, end = (flat[end] for end in ends.split())
+            assert hypot(*(end - start)) == pytest.approx(JANSEN[rod], abs=1e-4), rod
+        across = np.abs(flat['pin'] - flat['axle'])
+        assert across.tolist() == pytest.approx([JANSEN['a'], JANSEN['l']], abs=1e-9)
+
+
+def test_strandbeest_walks():
+    """In a turn of the crank a foot goes a long way close to the ground, and back in the air."""
+    for leg in ('left_front', 'right_rear'):
+        robot = loaded('strandbeest')
+        times = np.arange(1.0, 7.0, 0.05)
+        track = 100.0 * np.array(
+            [
+                where(robot, s.q, f'{leg}_foot_link')
+                for _, s in followed(robot, 'strandbeest', times)
+            ]
+        )
+        assert np.linalg.norm(track[0] - track[-1]) < 4.0
+        height = track[:, 2] - track[:, 2].min()
+        low = track[height < 0.05 * np.ptp(track[:, 0])]
+        assert np.ptp(low[:, 0]) > 0.6 * np.ptp(track[:, 0])
+        assert height.max() > 0.25 * np.ptp(track[:, 0])
+
+
+def test_peaucelliers_line_is_straight():
+    """The pen leaves its line by less than a nanometre over 0.4 m."""
+    robot = loaded('peaucellier')
+    robot.add_goal('pen_link', name='pen', dof='Y')
+    sharp = SolverOptions(translation_converge_threshold=1e-12, rotation_converge_threshold=1e-12)
+    solver, q, off = Solver(robot, sharp), robot.q, []
+    for y in np.concatenate((np.linspace(0.0, 0.2, 40), np.linspace(0.2, -0.2, 80))):
+        solution = solver.solve_pose({'pen': ((0.0, y, 0.0), STRAIGHT)}, q0=q)
+        assert solution.status.name == 'CONVERGED'
+        q = solution.q
+        pen = where(robot, q, 'pen_link')
+        assert pen[1] == pytest.approx(y, abs=1e-9)
+        off.append(abs(pen[0] - 0.51))
+    assert max(off) < 1e-9
+    # Its inversion: the crank's end and the pen are in line with the fixed pin, and
+    # the product of their distances is that of sum and difference of the bars.
+    near = where(robot, q, 'crank_link', (0.095, 0.0, 0.0))
+    assert hypot(*near[:2]) * hypot(*pen[:2]) == pytest.approx(0.37**2 - 0.2**2, abs=1e-9)
+
+
+def test_an_arm_lets_go_of_the_box():
+    """With one grip open the box follows the other hand, and the free one goes where it likes."""
+    robot = loaded('two_arms_one_box')
+    robot.closures['right_grip'].enabled = False
+    assert robot.mobility == 14
+    robot.add_goal('box_link', name='box')
+    robot.add_goal('right_hand_link', name='hand', dof='X Y Z')
+    box = np.add(where(robot, robot.q, 'box_link'), (0.05, 0.1, 0.05))
+    hand = np.add(where(robot, robot.q, 'right_hand_link'), (0.0, -0.1, 0.1))
+    solution = Solver(robot).solve_pose({'box': (box, STRAIGHT), 'hand': (hand, STRAIGHT)})
+    assert solution.status.name == 'CONVERGED'
+    there = naive_of(robot, solution.q)
+    assert max(there.error(robot.closures['left_grip'])) < 1e-6
+    assert there.error(robot.closures['right_grip'])[0] > 0.1
+
+
+def test_the_right_arm_mirrors_the_left_one():
+    """Equal values put the hands in mirror places."""
+    robot = loaded('two_arms_one_box')
+    rng = np.random.default_rng(3)
+    values = rng.uniform(-1.0, 1.0, 7)
+    q = robot.q
+    for side in ('left', 'right'):
+        arm = [n for n in robot.joint_names if n.startswith(side)]
+        q[[robot.joint_names.index(name) for name in arm]] = values
+    left, right = (robot.forward(q, f'{side}_hand_link') for side in ('left', 'right'))
+    mirror = np.diag((1.0, -1.0, 1.0))
+    np.testing.assert_allclose(right[:3, 3], mirror @ left[:3, 3], atol=1e-12)
+    np.testing.assert_allclose(right[:3, :3], mirror @ left[:3, :3] @ mirror, atol=1e-12)
+
+
+def test_knee_turns_by_its_four_bar():
+    """By the rod's length alone; faster than the crank, and not in proportion."""
+    robot = loaded('knee_leg')
+    solver, ratios = Solver(robot), []
+    angles = dict(zip(robot.joint_names, robot.q, strict=True))
+    for crank in (-0.6, -0.3, 0.3, 0.6):
+        solution = solver.drive({'crank': crank})
+        assert solution.status.name == 'CONVERGED'
+        angles = dict(zip(robot.joint_names, solution.q, strict=True))
+        assert angles['hip'] == angles['roll'] == 0.0
+        pin = np.add(turned((-0.04, -0.03), crank), (0.03, -0.04))
+        lever = np.add(turned((-0.032, -0.024), angles['knee']), (0.21, -0.28))
+        assert hypot(*(pin - lever)) == pytest.approx(hypot(0.188, 0.234), abs=1e-6)
+        ratios.append(angles['knee'] / crank)
+    assert min(ratios) > 1.15
+    assert np.ptp(ratios) > 0.05
+
+
+def turned(point, angle):
+    """Return x, z turned about y."""
+    x, z = point
+    return np.array((cos(angle) * x + sin(angle) * z, cos(angle) * z - sin(angle) * x))
+
+
+def test_rovers_ground_is_what_is_drawn():
+    """The description's balls and the item's bumps are the same."""
+    robot = ElementTree.parse(description_path('rocker_bogie.urdf')).getroot()
+    drawn = []
+    for visual in robot.find("link[@name='ground_link']").findall('visual'):
+        ball = visual.find('geometry/sphere')
+        if ball is not None:
+            assert float(ball.get('radius')) == BALL
+            drawn.append([float(word) for word in visual.find('origin').get('xyz').split()])
+    np.testing.assert_allclose(drawn, [(x, y, top - BALL) for x, y, top in BUMPS], atol=1e-12)
+    assert [ground(x, y) for x, y, _ in BUMPS] == pytest.approx([top for *_, top in BUMPS])
+    assert ground(0.0, 0.0) == 0.0
+
+
+def test_rover_settles():
+    """Asked again in one place, all six wheels stand on the ground and the chassis is there."""
+    robot = loaded('rocker_bogie')
+    times = np.concatenate((np.arange(0.0, 7.0, 0.05), [7.0] * 8))
+    stood, path = [], []
+    for _, solution in followed(robot, 'rocker_bogie', times):
+        assert solution.status.name == 'CONVERGED'
+        path.append(solution.q)
+        places = [where(robot, solution.q, f'{wheel}_wheel_link') for wheel in WHEELS]
+        stood.append(max(abs(z - WHEEL - ground(x, y)) for x, y, z in places))
+    assert stood[-1] < 1e-5
+    # On the way a wheel is behind by as much as it climbs in one step.
+    assert max(stood) < 0.05
+    q = dict(zip(robot.joint_names, path[-1], strict=True))
+    assert q['left_middle_drive'] == pytest.approx((7.0 - 0.5) * 0.7 / 3.0 * 1.8155 / WHEEL)
+    # It was no plain: bogies and differential have moved.
+    for joint in ('left_bogie', 'right_bogie', 'left_rocker', 'bar'):
+        assert np.ptp([p[robot.joint_names.index(joint)] for p in path]) > 0.05
+
+
+def test_rovers_differential():
+    """The bar's ends turn one rocker up and the other one down, by arms of 0.7 m and 0.2405 m."""
+    robot = loaded('rocker_bogie')
+    solution = Solver(robot).drive({'bar': 0.1})
+    assert solution.status.name == 'CONVERGED'
+    q = dict(zip(robot.joint_names, solution.q, strict=True))
+    expected = asin(0.7 * sin(0.1) / 0.2405)
+    assert -q['left_rocker'] == pytest.approx(expected, rel=0.05)
+    assert q['right_rocker'] == pytest.approx(expected, rel=0.05)
+
+
+@pytest.mark.parametrize('name', ['peaucellier', 'scissor_lift'])
+def test_a_linkage_comes_back(name):
+    """After whole rounds all joints are where they were: no other branch was taken."""
+    robot = loaded(name)
+    period = {'peaucellier': 4.0, 'scissor_lift': 6.0}[name]
+    path = [s.q for _, s in followed(robot, name, np.arange(0.0, 2.0 * period + 0.01, 0.05))]
+    np.testing.assert_allclose(path[-1], path[0], atol=1e-4)
+    assert np.ptp(path, axis=0).min() > 0.1

@@ -1,0 +1,49 @@
+"""Our own robots on their way: what their motions ask, solved step by step."""
+
+from ik_node import load_robot, Solver, SolverOptions
+from ik_node.gallery import gallery_item
+from ik_node.gallery.description_path import description_path
+from ik_node.model.rotation import matrix_to_quat
+
+# Those with a launch file and a file of parameters; the others share launch/gallery.launch.py.
+WITH_FILES = ('hexapod', 'delta', 'fivebar', 'gripper', 'walker')
+
+
+def loaded(name):
+    """Return one of our robots."""
+    return load_robot(description_path(gallery_item(name).description))
+
+
+def flat(values, above=''):
+    """Return nested parameters with dots in their names."""
+    found = {}
+    for name, value in values.items():
+        found.update(
+            flat(value, f'{above}{name}.') if isinstance(value, dict) else {above + name: value}
+        )
+    return found
+
+
+def followed(robot, name, times, whole=False):
+    """
+    Yield time and solution while a robot follows its item's motion, each from the one before.
+
+    With `whole` every goal asks for all six axes, whatever the item says.
+    """
+    item = gallery_item(name)
+    homes = {goal: robot.forward(robot.q, link) for goal, link in item.goals.items()}
+    for goal, link in item.goals.items():
+        robot.add_goal(link, name=goal, dof=None if whole else item.dof.get(goal))
+    solver, q = Solver(robot, SolverOptions(**item.options)), robot.q
+    for time in times:
+        for joint, value in (item.wishes(float(time)) if item.wishes else {}).items():
+            robot.joints[joint].set_target_values(value)
+
+        def here(link, q=q):
+            return robot.forward(q, link)
+
+        poses = item.poses(float(time), homes, here)
+        asked = {goal: (pose[:3, 3], matrix_to_quat(pose)) for goal, pose in poses.items()}
+        solution = solver.solve_pose(asked, q0=q)
+        q = solution.q
+        yield float(time), solution

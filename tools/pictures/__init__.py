@@ -1,0 +1,1 @@
+"""Pictures of our own robots for the documentation."""
