@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace as Data
 
+from ik_node.model.link import Link
 from ik_node.model.rotation import pose_matrix
 from ik_node.ros.goal_frames import frame_in_root
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 TIP = pose_matrix((0.0, 0.0, 1.0), (0.0, 0.0, 0.0, 1.0))
 MAP = pose_matrix((5.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0))
 ROBOT = Data(
-    description=Data(root=Data(name='base')),
+    description=Data(root=Link('base')),
     links={'base': None, 'tip': None},
     forward=lambda q, link: TIP,
 )
