@@ -19,6 +19,7 @@ COMMANDS: dict[str, str] = {
     'convert': 'any description of a robot to URDF that carries its loops',
     'solve': 'solve once for the poses of some links',
     'batch': 'solve for many poses, from a file into a file',
+    'reach': 'where a link can be brought to: a slice of the workspace',
     'compare': 'the same problem with every method, as a table and a picture',
     'view': 'a robot in the browser: drag its goals, or watch a running node',
     'warm': 'fill the cache of compiled kernels',
