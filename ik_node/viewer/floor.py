@@ -47,7 +47,7 @@ def add_floor(scene: Any, size: float, height: float) -> Any:
 def lines(cell: float) -> tuple[Array, NDArray[np.int64]]:
     """Return flat bars along x and y, `cell` apart [m], as corners and triangles."""
     half, wide = 0.5 * CELLS * cell, 0.5 * WIDTH * cell
-    places = np.linspace(-half, half, CELLS + 1)
+    places = np.linspace(-half, half, CELLS + 1).tolist()
     bars = [(-half, at - wide, half, at + wide) for at in places]
     bars += [(at - wide, -half, at + wide, half) for at in places]
     corners = [((a, b, 0.0), (c, b, 0.0), (c, d, 0.0), (a, d, 0.0)) for a, b, c, d in bars]
