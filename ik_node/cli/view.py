@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--closures', metavar='FILE', help='closure annotations, in place of those described'
     )
-    parser.add_argument('--demo', metavar='NAME', help=f'a robot of ours: {", ".join(NAMES)}')
+    parser.add_argument('--demo', metavar='NAME', help='a robot of ours: see demo --list')
     parser.add_argument(
         '--ros', action='store_true', help='show a running ik_node; --ros-args may follow'
     )
@@ -96,7 +96,8 @@ def _serve(args: argparse.Namespace, stack: ExitStack) -> None:
         print(f'reading {shown} (a first run compiles the kernels)', flush=True)
         session = robots[shown]()
     stack.callback(session.close)
-    page = Page(session, args.host, args.port, robots)
+    about = {name: gallery_item(name).about for name in robots if name in NAMES}
+    page = Page(session, args.host, args.port, robots, about)
     stack.callback(page.close)
     print(f'open {page.url} in a browser; Ctrl-C ends', flush=True)
     page.wait(args.seconds)

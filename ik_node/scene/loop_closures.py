@@ -9,7 +9,7 @@ from ik_node.scene.look import Look, OPEN, UNUSED
 from ik_node.scene.name_book import NameBook
 from ik_node.scene.pen import Pen
 from ik_node.scene.plain_pose import plain_pose, point, z_onto
-from ik_node.scene.shapes import Rgba, Shape
+from ik_node.scene.shapes import Rgba, Shape, Text
 from ik_node.scene.skeleton import Moment, Skeleton
 from ik_node.scene.tie import Tie
 from ik_node.solver.options import SolverOptions
@@ -44,24 +44,24 @@ class LoopClosures:
         self._ties = [(names.new(r.name), Tie(skeleton, r)) for r in requests]
 
     def closures(self, moment: Moment, look: Look, options: SolverOptions) -> list[Shape]:
-        """Return all of them, those that are not in use in grey."""
+        """Return all of them; in grey those that are not in use, with their gap as well."""
         shapes: list[Shape] = []
         for name, tie in self._ties:
             pen = Pen('closures', name, tie.name, look)
             a, b = tie.frame_a(moment), tie.frame_b(moment)
+            opening = tie.opening(a, b, options)
             if not tie.request.takes_part:
                 shapes += _ends(pen, a, b, UNUSED)
+                if not opening.met:
+                    shapes.append(_gap(pen, a, b, opening.text, UNUSED))
                 continue
-            opening = tie.opening(a, b, options)
             rgba = look.rgba['closures'] if opening.met else OPEN
             shapes += _ends(pen, a, b, rgba, opening.apart)
             shapes += _freedom(pen, tie.request, a, b, rgba)
             if not opening.met and _holds_turns(tie.request):
                 shapes.append(pen.triad('frame_a', plain_pose(a), TRIAD))
             if not opening.met:
-                place = 0.5 * (a[:3, 3] + b[:3, 3])
-                place[2] = max(a[2, 3], b[2, 3]) + RAISED * look.scale
-                shapes.append(pen.text('gap', point(place), opening.text, TEXT, OPEN))
+                shapes.append(_gap(pen, a, b, opening.text, OPEN))
         return shapes
 
 
@@ -77,6 +77,13 @@ def _ends(pen: Pen, a: Array, b: Array, rgba: Rgba, is_open: bool = False) -> li
         width = OPEN_LINE if is_open else LINE
         shapes.append(pen.line('line', b[:3, 3], a[:3, 3], width, rgba))
     return shapes
+
+
+def _gap(pen: Pen, a: Array, b: Array, text: str, rgba: Rgba) -> Text:
+    """Return how far it is open, above both ends."""
+    place = 0.5 * (a[:3, 3] + b[:3, 3])
+    place[2] = max(a[2, 3], b[2, 3]) + RAISED * pen.scale
+    return pen.text('gap', point(place), text, TEXT, rgba)
 
 
 def _freedom(pen: Pen, request: Request, a: Array, b: Array, rgba: Rgba) -> list[Shape]:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
+from html import escape
 from typing import Any
 
 from ik_node.viewer.configuration_yaml import configuration_yaml
 from ik_node.viewer.copy_html import copy_html
 from ik_node.viewer.desk import by_hand, Desk
 from ik_node.viewer.goal_panel import GoalPanel
+from ik_node.viewer.handle_panel import HandlePanel
 from ik_node.viewer.history import History
 from ik_node.viewer.joint_panel import JointPanel
 from ik_node.viewer.option_panel import OptionPanel
 from ik_node.viewer.plot_panel import PlotPanel
 from ik_node.viewer.session import Session
+from ik_node.viewer.state_panel import StatePanel
 from ik_node.viewer.status_html import status_html
 from ik_node.viewer.view_panel import ViewPanel
 
@@ -38,8 +41,8 @@ class Controls:
         Goes a step back.
     redraw : callable
         Called when something else is to be drawn.
-    choices : sequence of str
-        Robots to choose from.
+    choices : mapping of str to str
+        Robots to choose from, and what there is to say about each.
     choose : callable
         Called with the one that was chosen.
 
@@ -51,12 +54,16 @@ class Controls:
         desk: Desk,
         undo: Callable[[], None],
         redraw: Callable[[], None],
-        choices: Sequence[str],
+        choices: Mapping[str, str],
         choose: Callable[[str], None],
     ) -> None:
         self._status = gui.add_html('')
-        self._chooser = gui.add_dropdown('robot', choices) if choices else None
-        if self._chooser is not None:
+        self._choices = choices
+        self._chooser: Any = None
+        if choices:
+            first = next(iter(choices))
+            self._chooser = gui.add_dropdown('robot', tuple(choices))
+            self._about = gui.add_html(about_html(choices[first]))
             by_hand(self._chooser, choose)
         self._lead = gui.add_dropdown('mode', (IK, FK))
         by_hand(self._lead, lambda value: desk.do(lambda s: s.set_forward(value == FK)))
@@ -74,6 +81,7 @@ class Controls:
         tabs = gui.add_tab_group()
         made = {label: tabs.add_tab(label) for label in TABS}
         with made['Goals']:
+            self.handles = HandlePanel(gui, redraw)
             self.goals = GoalPanel(gui, desk)
         with made['Joints']:
             self._advice = gui.add_html('')
@@ -86,12 +94,14 @@ class Controls:
             self._plots = PlotPanel(gui)
         with made['View']:
             self.view = ViewPanel(gui, redraw)
+        self._state = StatePanel(gui)
         self._made = made
 
     def show_choice(self, name: str) -> None:
         """Say which robot is shown."""
         if self._chooser is not None:
             self._chooser.value = name
+            self._about.content = about_html(self._choices.get(name, ''))
 
     def rebuild(self, session: Session) -> None:
         """Have panels for another robot, or other goals."""
@@ -102,6 +112,7 @@ class Controls:
             self.goals.rebuild(robot)
         with self._made['Joints']:
             self._joints.rebuild(robot)
+        self._state.rebuild(robot)
         self._options.forget()
         self._play.visible = session.can_play
 
@@ -113,6 +124,8 @@ class Controls:
         robot = session.robot
         if robot is None:
             return
+        self._state.show(self.view.state)
+        self._state.refresh(robot, session.q)
         self.goals.refresh(robot)
         self._joints.refresh(session.q, forward=session.forward)
         self._options.refresh(session.options)
@@ -122,3 +135,9 @@ class Controls:
         )
         with self._made['Plots']:
             self._plots.refresh(history)
+
+
+def about_html(text: str) -> str:
+    """Return a line below the chooser; of nothing, nothing."""
+    style = 'padding:0 10px;font-size:0.85em;opacity:0.8'
+    return f'<div style="{style}">{escape(text)}</div>' if text else ''

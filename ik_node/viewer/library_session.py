@@ -34,6 +34,7 @@ class Memory(NamedTuple):
 
     q: Array
     goals: list[GoalMemory]
+    targets: dict[str, list[float]]  # of the joints that have any
 
 
 class LibrarySession:
@@ -213,13 +214,21 @@ class LibrarySession:
     # -- back
 
     def remember(self) -> Memory:
-        """Return the configuration and the goals."""
-        return Memory(self.q, [GoalMemory.of(goal) for goal in self.robot.goals.values()])
+        """Return the configuration, the goals, and the wishes for joints."""
+        goals = [GoalMemory.of(goal) for goal in self.robot.goals.values()]
+        joints = [joint for joint in self.robot.joint_order if joint.target_set]
+        targets = {joint.name: joint.dof_target[joint.dof].tolist() for joint in joints}
+        return Memory(self.q, goals, targets)
 
     def restore(self, memory: Memory) -> None:
         """Go back to what was remembered."""
         if restore_goals(self.robot, memory.goals):
             self._anew()
+        for joint in self.robot.joint_order:
+            if joint.name in memory.targets:
+                joint.set_target_values(*memory.targets[joint.name])
+            else:
+                joint.target_set = False
         self._solver.q = memory.q
         self._stale = True
 

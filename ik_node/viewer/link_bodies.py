@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any
 from urllib.parse import quote
 
@@ -30,6 +30,8 @@ class LinkBodies:
     robot : Robot
     on_click : callable
         Called with the name of a link that was clicked.
+    on_pull : callable
+        Called with the name of a link that can be dragged, and how it is.
 
     Attributes
     ----------
@@ -42,12 +44,21 @@ class LinkBodies:
 
     """
 
-    def __init__(self, scene: Any, robot: Robot, on_click: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        scene: Any,
+        robot: Robot,
+        on_click: Callable[[str], None],
+        on_pull: Callable[[str, Any], None],
+    ) -> None:
         self._scene = scene
         self._on_click = on_click
+        self._on_pull = on_pull
         self._source = robot.description.source
         self._skeleton = Skeleton(build_tree(robot.roots, robot.joint_order))
         self._frames: dict[str, tuple[Any, int]] = {}
+        self._handles: dict[str, list[Any]] = {}
+        self._pulled: set[str] = set()
         self._visible = True
         self.missing: list[str] = []
         self.drawn: set[str] = set()
@@ -79,6 +90,16 @@ class LinkBodies:
         for frame, place in self._frames.values():
             position, quat = poses[place]
             frame.position, frame.wxyz = position, wxyz_of(quat)
+
+    def let_pull(self, links: set[str]) -> None:
+        """Have these links dragged as they are; dragging others turns the view."""
+        for link in (links ^ self._pulled) & self._handles.keys():
+            for handle in self._handles[link]:
+                if link in links:
+                    handle.on_drag(self._puller(link))
+                else:
+                    handle.remove_drag_callback()
+        self._pulled = set(links)
 
     def remove(self) -> None:
         """Take them off the page."""
@@ -115,7 +136,14 @@ class LinkBodies:
             self._on_click(visual.link)
 
         handle.on_click(clicked)
+        self._handles.setdefault(visual.link, []).append(handle)
         return True
+
+    def _puller(self, link: str) -> Callable[[Any], Coroutine[Any, Any, None]]:
+        async def pulled(event: Any) -> None:
+            self._on_pull(link, event)
+
+        return pulled
 
     def _mesh(self, visual: Visual) -> Any:
         """Return a mesh in [m], or None."""

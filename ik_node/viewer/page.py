@@ -44,6 +44,8 @@ class Page:
         If it is taken, the next free one is.
     robots : mapping of str to callable, optional
         Other sessions to choose from, and how they are made.
+    about : mapping of str to str, optional
+        What there is to say of each of them, a line.
 
     Attributes
     ----------
@@ -58,6 +60,7 @@ class Page:
         host: str = '127.0.0.1',
         port: int = 8080,
         robots: Mapping[str, Callable[[], Session]] | None = None,
+        about: Mapping[str, str] | None = None,
     ) -> None:
         self.session = session
         self._robots = dict(robots or {})
@@ -78,10 +81,14 @@ class Page:
             self,
             self.undo,
             lambda: self.do(lambda _: None),
-            tuple(self._robots),
+            {name: (about or {}).get(name, '') for name in self._robots},
             self.choose,
         )
-        self._stage = Stage(self.server, self._controls.view, self._clicked, self._dragged)
+        controls = self._controls
+        self._stage = Stage(
+            self.server, controls.view, controls.handles, self._clicked, self._dragged
+        )
+        self.server.on_client_disconnect(self._gone)
         self._thread = threading.Thread(target=self._guarded, name='page', daemon=True)
         self._thread.start()
 
@@ -212,3 +219,8 @@ class Page:
             self.do(lambda _: None, undo=True)
         else:
             self.do(lambda s: s.move_goal(name, position, quat_xyzw), key=('goal', name))
+
+    async def _gone(self, client: viser.ClientHandle) -> None:
+        """Let go of what a browser held that has gone."""
+        self._stage.release(client.client_id)
+        self.do(lambda _: None)

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from ik_node.scene.shapes import Quat, Sector, Segment, Shape, Text
-from ik_node.viewer.shape_pieces import form_of, Piece, pieces_of
+from ik_node.viewer.shape_pieces import form_of, Piece, pieces_of, settled
 import numpy as np
 from numpy.typing import NDArray
 
@@ -43,6 +43,7 @@ class SceneNodes:
             if isinstance(shape, Text):
                 texts.append(shape)
                 continue
+            shape = settled(shape)
             form = form_of(shape)
             pieces = self._pieces.get(form)
             if pieces is None:

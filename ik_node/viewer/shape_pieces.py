@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
+from math import ceil, floor
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -25,6 +26,10 @@ from numpy.typing import NDArray
 
 # Corners nearer than this share of the size are one.
 _SAME = 1e-6
+# Edges nearer than this to half a turn from the hand [rad] are there.
+_EDGE = 1e-9
+# Where the edge of a sector is no limit, it is drawn at a multiple of this [rad].
+SEAM = np.pi / 12.0
 # What makes another mesh necessary, and with it the colour.
 _FORMS: dict[type[Shape], Callable[[Shape], Any]] = {
     Segment: attrgetter('width', 'rgba'),
@@ -61,6 +66,26 @@ class Piece(NamedTuple):
     rgba: Rgba
     key: tuple[Any, ...]
     is_hand: bool = False
+
+
+def settled(shape: Shape) -> Shape:
+    """
+    Return a shape as it is drawn: of a sector, the edges that follow its hand go in steps.
+
+    They are half a turn from it, where limits are more than a turn apart. Another mesh for every
+    value would soon be thousands.
+    """
+    if not isinstance(shape, Sector) or shape.value is None:
+        return shape
+    low = abs(shape.value - np.pi - shape.lower) < _EDGE
+    high = abs(shape.value + np.pi - shape.upper) < _EDGE
+    if low and high:
+        return replace(shape, lower=-np.pi, upper=np.pi)
+    if high:
+        return replace(shape, upper=SEAM * ceil(shape.upper / SEAM))
+    if low:
+        return replace(shape, lower=SEAM * floor(shape.lower / SEAM))
+    return shape
 
 
 def form_of(shape: Shape) -> tuple[Any, ...]:

@@ -9,7 +9,9 @@ from ik_node.robot import Robot
 from ik_node.scene import IKRootsHelper
 from ik_node.scene.shapes import Shape
 from ik_node.viewer.floor import add_floor
-from ik_node.viewer.goal_gizmos import GoalGizmos, OnDrag
+from ik_node.viewer.goal_gizmos import GoalGizmos
+from ik_node.viewer.goal_handle import OnDrag
+from ik_node.viewer.handle_panel import HandlePanel
 from ik_node.viewer.lights import Lights
 from ik_node.viewer.link_bodies import LinkBodies
 from ik_node.viewer.scene_nodes import SceneNodes
@@ -37,6 +39,8 @@ class Stage:
     server : viser.ViserServer
     view : ViewPanel
         What is to be drawn.
+    handles : HandlePanel
+        How goals are dragged.
     on_click : callable
         Called with the name of a link that was clicked.
     on_drag : callable
@@ -49,10 +53,16 @@ class Stage:
     """
 
     def __init__(
-        self, server: Any, view: ViewPanel, on_click: Callable[[str], None], on_drag: OnDrag
+        self,
+        server: Any,
+        view: ViewPanel,
+        handles: HandlePanel,
+        on_click: Callable[[str], None],
+        on_drag: OnDrag,
     ) -> None:
         self._server = server
         self._view = view
+        self._handles = handles
         self._on_click = on_click
         self._nodes = SceneNodes(server.scene, on_click)
         self._gizmos = GoalGizmos(server.scene, on_drag)
@@ -62,11 +72,6 @@ class Stage:
         self._robot: Robot | None = None
         self._size = self.gizmo_size = 1.0
         self._floor: Any = None
-
-    @property
-    def missing(self) -> list[str]:
-        """Return the meshes that were not found."""
-        return [] if self._bodies is None else self._bodies.missing
 
     def read(self, session: Session) -> None:
         """Take up a robot and its goals anew."""
@@ -78,7 +83,7 @@ class Stage:
         if other:
             self.clear()
             self._robot = robot
-            self._bodies = LinkBodies(self._server.scene, robot, self._on_click)
+            self._bodies = LinkBodies(self._server.scene, robot, self._on_click, self._gizmos.pull)
         self._helper = IKRootsHelper(session.source, resolution=SIDES)
         self._size = self._helper.joint_scale
         if other:
@@ -96,7 +101,8 @@ class Stage:
         with self._server.atomic():
             self._nodes.draw(shape for shape in shapes if self._is_drawn(shape))
             self._bodies.draw(session.q, visible=view.bodies)
-            self._gizmos.draw(robot, self.gizmo_size, visible=view.gizmos)
+            self._gizmos.draw(robot, self.gizmo_size, self._handles.style, visible=view.gizmos)
+            self._bodies.let_pull(self._gizmos.links if self._handles.links else set())
         self._server.flush()
 
     def clear(self) -> None:
@@ -106,6 +112,10 @@ class Stage:
         if self._bodies is not None:
             self._bodies.remove()
         self._helper = self._bodies = self._robot = None
+
+    def release(self, client: int) -> None:
+        """Take it that a browser has gone: what it held is held no more."""
+        self._gizmos.release(client)
 
     def _is_drawn(self, shape: Shape) -> bool:
         """Return whether a link without a body is drawn as a rod."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from html import escape
 from typing import Any
 
 from ik_node.scene import LAYERS
@@ -17,6 +18,8 @@ ABOUT = {
     'labels': 'names of joints',
 }
 AT_FIRST = ('axes', 'limits', 'closures', 'goals')
+# Meshes that are named one by one.
+MOST = 8
 BODIES = ('meshes', 'rods', 'both', 'none')
 
 
@@ -36,18 +39,29 @@ class ViewPanel:
         self._bodies = gui.add_dropdown(
             'links', BODIES, initial_value='meshes', hint='as described, or as rods'
         )
+        self._missing = gui.add_html('')
         self._layers = {
             layer: gui.add_checkbox(ABOUT[layer], layer in AT_FIRST)
             for layer in LAYERS
             if layer in ABOUT
         }
         self._gizmos = gui.add_checkbox('handles of goals', True)
+        self._state = gui.add_checkbox('joints and pose as text', True)
         self._size = gui.add_slider('size of marks', 0.2, 3.0, 0.1, 1.0)
         self._fine = gui.add_checkbox(
             'fine light', False, hint='with shadows; for browsers with a graphics card'
         )
-        for handle in (self._fine, self._bodies, *self._layers.values(), self._gizmos, self._size):
+        switches = (self._fine, self._bodies, *self._layers.values(), self._gizmos, self._state)
+        for handle in (*switches, self._size):
             by_hand(handle, lambda _: changed())
+
+    def show_missing(self, meshes: Sequence[str]) -> None:
+        """Name the meshes that were not found, whose links are drawn as rods."""
+        names = ''.join(f'<li>{escape(name)}</li>' for name in meshes[:MOST])
+        more = f'<li>and {len(meshes) - MOST} more</li>' if len(meshes) > MOST else ''
+        text = f'not found, or no mesh:<ul style="margin:0">{names}{more}</ul>'
+        style = 'padding:0 10px;font-size:0.85em;overflow-wrap:anywhere'
+        self._missing.content = f'<div style="{style}">{text}</div>' if meshes else ''
 
     @property
     def layers(self) -> list[str]:
@@ -68,6 +82,11 @@ class ViewPanel:
     def gizmos(self) -> bool:
         """Whether goals have handles."""
         return bool(self._gizmos.value)
+
+    @property
+    def state(self) -> bool:
+        """Whether joints and a link's pose are shown as text."""
+        return bool(self._state.value)
 
     @property
     def fine_light(self) -> bool:

@@ -196,11 +196,12 @@ def test_a_solver_says_what_counts_as_closed():
 
 
 def test_a_closure_not_in_use_is_grey():
-    """It has no gap to complain of, and joins in again when it is enabled."""
+    """It complains of nothing but says how far it is open; it joins in again when enabled."""
     m, closure = two_points('weld', (0.1, 0, 0))
     closure.enabled = False
     parts = drawn(m.roots, 'closure')
-    assert set(parts) == {'a', 'b', 'line'}
+    assert set(parts) == {'a', 'b', 'line', 'gap'}
+    assert parts['gap'].text == '100 mm'
     assert {shape.rgba for shape in parts.values()} == {UNUSED}
     helper = IKRootsHelper(m.roots)
     assert parts['line'].width == LINE * helper.joint_scale
@@ -208,6 +209,13 @@ def test_a_closure_not_in_use_is_grey():
     assert drawn(m.roots, 'closure')['b'].rgba == OPEN
     closure.weight = 0.0
     assert drawn(m.roots, 'closure')['b'].rgba == UNUSED
+
+
+def test_a_closure_that_is_released_while_it_is_closed():
+    """As long as its frames coincide there is no gap to speak of."""
+    m, closure = two_points('weld')
+    closure.enabled = False
+    assert set(drawn(m.roots, 'closure')) == {'b'}
 
 
 def test_closures_in_a_colour_of_their_own():

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 PATIENCE = 60.0  # [s]; pixels are drawn by the processor
-WIDTH, HEIGHT = 1000, 800
+WIDTH, HEIGHT = 900, 700
 FLAGS = (
     '--headless',
     '--no-sandbox',
@@ -70,6 +70,14 @@ class Browser:
         """Load a page."""
         self._call('POST', '/url', {'url': url})
 
+    def clipboard(self) -> str:
+        """Return the text on the clipboard."""
+        allowed = {'permissions': ['clipboardReadWrite', 'clipboardSanitizedWrite']}
+        words = {'cmd': 'Browser.grantPermissions', 'params': allowed}
+        self._call('POST', '/goog/cdp/execute', words)
+        script = 'navigator.clipboard.readText().then(arguments[0],arguments[0])'
+        return str(self._call('POST', '/execute/async', {'script': script, 'args': []}))
+
     def run(self, script: str) -> Any:
         """Run JavaScript on the page; return what it returns."""
         return self._call('POST', '/execute/sync', {'script': script, 'args': []})
@@ -79,18 +87,20 @@ class Browser:
         return str(self.run('return document.body.innerText'))
 
     def place_of(self, label: str) -> tuple[float, float] | None:
-        """Return the middle [px] of the button, tab or input of that label."""
+        """Return the middle [px] of the button, tab, option or input of that text."""
         found = self.run(
             f'const w={json.dumps(label)};'
-            'const all=[...document.querySelectorAll("button,[role=tab],input,label")];'
-            'const b=all.find(e=>e.textContent.trim()===w&&e.getBoundingClientRect().width>0);'
+            'const q="button,[role=tab],[role=option],input,label";'
+            'const is=e=>e.textContent.trim()===w||e.type==="text"&&e.value===w;'
+            'const all=[...document.querySelectorAll(q)];'
+            'const b=all.find(e=>is(e)&&e.getBoundingClientRect().width>0);'
             'if(!b)return null;b.scrollIntoView({block:"nearest"});'
             'const r=b.getBoundingClientRect();return [r.x+r.width/2,r.y+r.height/2]'
         )
         return None if found is None else (float(found[0]), float(found[1]))
 
     def press(self, label: str) -> None:
-        """Click the button or tab of that label."""
+        """Click the button, tab or option of that label, or the input with that text."""
         x, y = wait_for(lambda: self.place_of(label), f'{label!r} on the page')
         self.click(x, y)
 
@@ -160,12 +170,21 @@ class Node:
         self.visible = True
         self.scale: Any = 1.0
         self.clicks: list[Any] = []
+        self.drags: list[Any] = []
         self.position, self.wxyz = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0)
         self.__dict__.update(about)
 
     def on_click(self, work: Any) -> None:
         """Note who wants to know of clicks."""
         self.clicks.append(work)
+
+    def on_drag(self, work: Any) -> None:
+        """Note who wants to know of drags."""
+        self.drags.append(work)
+
+    def remove_drag_callback(self) -> None:
+        """Nobody wants to know of drags any more."""
+        self.drags.clear()
 
     def on_update(self, work: Any) -> None:
         """Note who wants to know of drags."""
@@ -307,13 +326,16 @@ class Window:
             0.5 * camera.image_height + focal * down / away,
         )
 
+    def pull(self, grip: Any, way: Any) -> None:
+        """Drag whatever is seen at a place [m] along a way [m]."""
+        grip, way = np.asarray(grip, dtype=float), np.asarray(way, dtype=float)
+        self.browser.drag(*[self.pixel(grip + share * way) for share in (0.0, 0.4, 1.0, 1.0)])
+
     def lift(self, goal: str, height: float) -> np.ndarray:
         """Drag a gizmo's upper arrow up by a height [m]; return where the goal was."""
         start = self._page.ask(lambda s: s.robot.goals[goal].matrix_world.copy())
         hold = start[:3, 3] + (0.0, 0.0, 0.9 * self._page.gizmo_size)
-        up = np.array((0.0, 0.0, height))
-        places = [self.pixel(hold + share * up) for share in (0.0, 0.4, 1.0, 1.0)]
-        self.browser.drag(*places)
+        self.pull(hold, (0.0, 0.0, height))
         return np.asarray(start)
 
 

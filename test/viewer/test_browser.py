@@ -1,5 +1,10 @@
 """The page in a real browser, driven by the pointer."""
 
+from functools import partial
+
+from ik_node.gallery import NAMES
+from ik_node.viewer.configuration_yaml import configuration_yaml
+from ik_node.viewer.gallery_session import gallery_session
 import numpy as np
 import pytest
 
@@ -49,19 +54,6 @@ def test_click_on_a_link_makes_a_goal(open_page, open_window, patient):
     patient(lambda: len(page.ask(lambda s: list(s.robot.goals))) == 1, 'its end')
 
 
-def test_every_tab_shows_something(open_page, open_window, patient):
-    """Joints, options, plots and layers are there."""
-    window = open_window(open_page())
-    for tab, word in (
-        ('Joints', 'motors'),
-        ('Solver', 'damping_factor'),
-        ('Plots', 'solve time [ms]'),
-        ('View', 'joint limits'),
-    ):
-        window.browser.press(tab)
-        patient(lambda word=word: word in window.browser.text(), f'{word} on {tab}')
-
-
 def test_a_dropped_connection_comes_back(open_page, open_window, patient):
     """The browser connects again by itself, shows the robot, and its pointer still leads."""
     page = open_page()
@@ -94,3 +86,64 @@ def test_two_browsers_at_once(open_page, open_window, patient):
     patient(lambda: len(page.server.get_clients()) == 1, 'one browser to be gone')
     middle = other.lift('platform', -0.008)
     patient(lambda: page.ask(platform)[2, 3] < middle[2, 3] - 0.004, 'the platform to sink')
+
+
+def test_planar_arm_follows_the_pointer(open_page, open_window, patient):
+    """The five-bar's pen is dragged in its plane by itself and by a square, then on a grid."""
+    page = open_page('fivebar')
+    window = open_window(page)
+
+    def tool():
+        return page.ask(lambda session: session.robot.links['tool_link'].matrix_world[:3, 3])
+
+    def dragged(grip, way):
+        start = tool().copy()
+        window.pull(start + grip, way)
+        patient(lambda: np.abs(tool() - start - way).max() < 0.006, f'the pen to go {way}')
+        assert tool()[2] == pytest.approx(start[2], abs=1e-9)
+        assert page.ask(widest_gap) < 1e-6
+
+    dragged((0.0, 0.0, -0.02), (0.03, -0.02, 0.0))
+    square = 0.25 * page.gizmo_size
+    dragged((square, square, 0.0), (-0.05, 0.01, 0.0))
+    window.browser.press('snap to grid')
+    patient(lambda: 'step [deg]' in window.browser.text(), 'the steps')
+    dragged((square, square, 0.0), (0.032, -0.027, 0.0))
+    at = 100.0 * page.ask(lambda session: session.robot.goals['tool'].matrix_world[:2, 3])
+    np.testing.assert_allclose(at, np.round(at), atol=1e-9)
+
+
+def test_chooser_rest_pose_yaml_and_tabs(open_page, open_window, patient):
+    """Another robot is chosen and described, its state shown, kept, copied; tabs are there."""
+    robots = {name: partial(gallery_session, name) for name in NAMES}
+    page = open_page(robots=robots, about={'fivebar': 'a pen on two arms'})
+    window = open_window(page)
+    window.browser.press('hexapod')
+    patient(lambda: window.browser.place_of(NAMES[-1]), 'the last of the list')
+    window.browser.press('fivebar')
+    patient(lambda: page.ask(lambda session: session.title) == 'fivebar', 'the other robot')
+    patient(lambda: 'a pen on two arms' in window.browser.text(), 'what it is')
+    page.do(lambda session: session.set_forward(True))
+    page.do(lambda session: session.set_joint('left_shoulder', 0.3))
+    patient(lambda: '0.3000 rad' in window.browser.text(), 'the state of its joints')
+    q = page.ask(lambda session: session.q)
+    window.browser.press('Rest pose')
+
+    def rest():
+        joints = page.ask(lambda session: session.robot.joint_order)
+        return [joint.dof_rest_pose[joint.dof[0]] for joint in joints]
+
+    patient(lambda: np.allclose(rest(), q), 'the rest pose')
+    window.browser.press('Joints')
+    window.browser.press('Copy')
+    patient(lambda: 'Copied' in window.browser.text(), 'the copy')
+    copied = window.browser.clipboard()
+    assert copied == configuration_yaml(page.session.robot.joint_names, q.tolist())
+    for tab, word in (
+        ('Solver', 'damping_factor'),
+        ('Plots', 'solve time [ms]'),
+        ('View', 'joint limits'),
+        ('Goals', 'drag links'),
+    ):
+        window.browser.press(tab)
+        patient(lambda word=word: word in window.browser.text(), f'{word} on {tab}')

@@ -236,6 +236,21 @@ def test_rest_pose_is_the_present_one():
     np.testing.assert_allclose(session.q, wanted)
 
 
+def test_reset_forgets_what_joints_were_to_do():
+    """Wheels that rolled on their way stand as at the start, and stay so."""
+    session = gallery_session('rocker_bogie')
+    session.update(0.0)
+    still = session.q
+    session.play(True)
+    for step in range(1, 20):
+        session.update(0.1 * step)
+    assert abs(session.q - still).max() > 1.0
+    session.play(False)
+    session.reset()
+    session.update(2.1)
+    np.testing.assert_allclose(session.q, still, atol=1e-6)
+
+
 @pytest.mark.parametrize('name', NAMES)
 def test_gallery_moves_by_itself(name):
     """Goals follow the motion while it plays, every solve converges, and a pause holds them."""

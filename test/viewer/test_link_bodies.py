@@ -33,13 +33,14 @@ ROBOT = """
 def bodies_of(scene, text, clicked=None):
     """Return the robot of a text and its bodies."""
     robot = load_robot(text)
-    return robot, LinkBodies(scene, robot, [].append if clicked is None else clicked.append)
+    on_click = [].append if clicked is None else clicked.append
+    return robot, LinkBodies(scene, robot, on_click, lambda link, event: on_click((link, event)))
 
 
 def test_bodies_follow_their_links(scene):
     """Every body is where its link is."""
     robot = load_robot(description_path('hexapod.urdf'))
-    bodies = LinkBodies(scene, robot, lambda link: None)
+    bodies = LinkBodies(scene, robot, lambda link: None, lambda link, event: None)
     q = robot.q + 0.003
     bodies.draw(q, visible=True)
     assert len(bodies.drawn) > 10
@@ -83,3 +84,18 @@ def test_bodies_are_hidden_and_clicked(scene, tmp_path):
     assert scene.nodes['/bodies/base'].visible
     asyncio.run(scene.nodes['/bodies/base/0'].clicks[0](None))
     assert clicked == ['base']
+
+
+def test_some_links_are_dragged(scene):
+    """Those that may be say so; dragging the others turns the view."""
+    told = []
+    _, bodies = bodies_of(scene, ROBOT.format(mesh='none.stl'), told)
+    node = scene.nodes['/bodies/base/0']
+    assert node.drags == []
+    for _ in range(2):
+        bodies.let_pull({'base', 'arm', 'nobody'})
+        (drag,) = node.drags
+        asyncio.run(drag('event'))
+    assert told == [('base', 'event')] * 2
+    bodies.let_pull(set())
+    assert node.drags == []

@@ -109,6 +109,17 @@ def test_a_robot_that_is_not_to_be_had(open_page):
     assert chooser.value == 'fivebar'
 
 
+def test_meshes_that_are_missing_are_named(open_page):
+    """As text, not all of a hundred; nothing is said where none is missing."""
+    view = open_page()._controls.view
+    assert view._missing.content == ''
+    view.show_missing(['<a>.stl', *(f'{number}.stl' for number in range(99))])
+    assert '&lt;a&gt;.stl' in view._missing.content
+    assert 'and 92 more' in view._missing.content
+    view.show_missing([])
+    assert view._missing.content == ''
+
+
 def test_a_defect_is_not_hidden(open_page):
     """An error that nobody foresaw ends the page, and `wait` raises it."""
     page = open_page()
