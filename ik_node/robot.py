@@ -12,6 +12,7 @@ from ik_node.description.dh import read_dh
 from ik_node.description.read import read_description
 from ik_node.description.writers.closures_yaml import to_closures
 from ik_node.description.writers.urdf import to_urdf
+from ik_node.description.xml_document import MAX_BYTES
 from ik_node.errors import TopologyError
 from ik_node.model.closure import Closure
 from ik_node.model.frame import Frame
@@ -301,6 +302,7 @@ def load_robot(
     root: str = 'fixed',
     trim_unused: bool = False,
     assemble: bool = True,
+    max_bytes: int = MAX_BYTES,
 ) -> Robot:
     """
     Read a robot description with its loops.
@@ -318,6 +320,8 @@ def load_robot(
     assemble : bool
         Close the loops from the description's values: zero is usually not loop-consistent. How
         that went is in `Robot.assembly`.
+    max_bytes : int
+        Larger descriptions are refused.
 
     Raises
     ------
@@ -327,7 +331,11 @@ def load_robot(
         If the graph is not one that can be solved.
 
     """
-    robot = Robot(read_description(source, closures=closures, root=root, trim_unused=trim_unused))
+    robot = Robot(
+        read_description(
+            source, closures=closures, root=root, trim_unused=trim_unused, max_bytes=max_bytes
+        )
+    )
     if assemble and robot.closures:
         robot.assemble()
     return robot

@@ -1,7 +1,7 @@
 """A robot: description, model and solver behind one face."""
 
 from fourbar_urdf import FOURBAR
-from ik_node.errors import ShapeError, UnknownFrameError
+from ik_node.errors import DescriptionError, ShapeError, UnknownFrameError
 from ik_node.gallery.description_path import description_path
 from ik_node.robot import load_robot, Robot
 from ik_node.solver.solver import Solver
@@ -155,3 +155,10 @@ def test_closures_given_replace_those_of_the_file():
     assert dict(robot.closures) == {}
     assert robot.assembly is None
     assert robot.mobility == 4
+
+
+def test_a_large_description_is_refused():
+    """The limit is the caller's to set."""
+    with pytest.raises(DescriptionError, match='the largest description read is 100 bytes'):
+        load_robot(FOURBAR, max_bytes=100)
+    assert load_robot(FOURBAR, max_bytes=len(FOURBAR)).links

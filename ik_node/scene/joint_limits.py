@@ -25,6 +25,8 @@ MARK = 0.15
 
 # A value this near to a limit [m or rad] is at it: solvers stop there to the last bit.
 TOUCHING = 1e-9
+# Many files write pi with four digits: that much more than a turn is a whole one [rad].
+FULL_TURN = 2.0 * pi + 1e-3
 # A point nearer to an axis than this [m] says nothing about where the joint points.
 ON_AXIS = 1e-6
 
@@ -63,9 +65,10 @@ class JointLimits:
                 continue
             touching = low < high and not low + TOUCHING < value < high - TOUCHING
             rgba = AT_LIMIT if touching else free
-            if not high - low <= 2.0 * pi:
+            if not high - low <= FULL_TURN:
                 # More than the disc can show: half a turn either way of the hand.
                 low, high = max(low, value - pi), min(high, value + pi)
+            high = min(high, low + 2.0 * pi)
             position, quat = moment.poses[at]
             shapes.append(
                 Sector(
