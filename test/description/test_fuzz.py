@@ -89,14 +89,14 @@ def test_the_seeds_are_valid():
     assert len(read_description(SEED, closures=YAML).closures) == 1
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(mutated(SEED), st.sampled_from(['fixed', 'floating']), st.booleans())
 def test_mutated_urdf(text, root, trim):
     """A URDF with some tokens changed."""
     check('<' + text.lstrip('<'), root=root, trim_unused=trim)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(mutated(YAML))
 def test_mutated_annotations(text):
     """Annotations with some tokens changed."""

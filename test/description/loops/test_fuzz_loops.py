@@ -72,7 +72,7 @@ def test_the_seed_is_valid():
     assert description.joints['k'].couplings
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(changed(), st.sampled_from(['fixed', 'floating']))
 def test_changed(text, root):
     """Some words are others."""

@@ -192,7 +192,7 @@ def test_the_seed_is_valid():
         assert 'compiled' in check(SEED, True).dialect
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(changes)
 def test_mutated(chosen):
     """Our own reader."""
@@ -200,7 +200,7 @@ def test_mutated(chosen):
 
 
 @needs_mujoco
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(changes)
 def test_mutated_with_mujoco(chosen):
     """The compiler neither ends the process nor writes files, and agrees with our reading."""
@@ -208,7 +208,7 @@ def test_mutated_with_mujoco(chosen):
 
 
 @needs_mujoco
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(edits)
 def test_edited_with_mujoco(chosen):
     """The same where the text stays well-formed."""

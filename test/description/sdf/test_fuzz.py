@@ -105,7 +105,7 @@ def test_the_seed_is_valid():
     assert description.actuated == ['j']
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(
     st.lists(CHANGE, min_size=1, max_size=6), st.sampled_from(('fixed', 'floating')), st.booleans()
 )
@@ -147,7 +147,7 @@ def elements(draw, depth=0):
     return ''.join(parts)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(elements(), st.sampled_from(('1.4', '1.6', '1.9', '1.12')))
 def test_any_graph(content, version):
     """Models nested and tied by names at random."""

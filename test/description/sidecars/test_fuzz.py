@@ -147,14 +147,14 @@ def test_the_seeds_are_valid(dialect):
     assert len(description.closures) == {'gepetto': 2, 'loop closures': 4}[dialect]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(mutated(SEEDS['gepetto']))
 def test_mutated_gepetto(text):
     """Gepetto's file with some tokens changed."""
     check(ROBOT, text + '\n')
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(mutated(SEEDS['loop closures']))
 def test_mutated_loop_closures(text):
     """A loop_closures.yaml with some tokens changed."""
@@ -171,7 +171,7 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.dictionaries(st.sampled_from(KEYS), values))
 def test_any_dict(closures):
     """A dict of any shape."""
@@ -182,7 +182,7 @@ ends = st.tuples(names, names).map(list)
 types = st.lists(st.sampled_from(['SPHERICAL', 'FIXED', 'UJOINT_XY', 'UJOINT_ZX']), max_size=3)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(ends, max_size=4), st.lists(names, max_size=3), st.lists(names, max_size=3), types)
 def test_any_names(pairs, motors, joints, joint_types):
     """Gepetto's file of the right shape with any names in it."""
@@ -198,7 +198,7 @@ def folder(tmp_path_factory):
     return place
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     name=st.sampled_from(['r.yaml', 'robot.yaml', 'loop_closures.yaml', 'r.closures.yaml']),
     data=st.binary(max_size=100)
