@@ -6,14 +6,10 @@ from math import cos, pi, sin
 
 from ik_node.gallery.gallery_item import GalleryItem, Pose
 from ik_node.gallery.ramp import ramp
+from ik_node.gallery.sway import Sway
 from ik_node.model.rotation import quat_from_euler
 
-PERIOD = 5.0  # of one round of the body [s]
-SWAY = 0.06  # of the body, to the sides and along [m]
-LIFT = 0.04  # up and down, twice a round [m]
-TILT = 0.15  # largest lean to a side [rad]
-TURN = 0.2  # largest turn about the vertical [rad]
-
+SWAY = Sway(period=5.0, radius=0.06, lift=0.04, tilt=0.15, turn=0.2)  # of the body
 ROUND = 4.0  # of one circle of the gripper [s]
 RADIUS = 0.12  # of the circle, upright in front of the body [m]
 NOD = 0.2  # largest turn of the gripper, up and down and to the sides [rad]
@@ -26,16 +22,7 @@ def motion(time: float) -> dict[str, Pose]:
 
     Both begin where they are; neither knows of the other.
     """
-    size = ramp(time)
-    return {'body': _body(2.0 * pi * time / PERIOD, size), 'gripper': _gripper(time, size)}
-
-
-def _body(phase: float, size: float) -> Pose:
-    x, y, z, w = quat_from_euler(
-        size * TILT * sin(phase), size * TILT * cos(phase), size * TURN * sin(phase)
-    ).tolist()
-    position = (size * SWAY * cos(phase), size * SWAY * sin(phase), size * LIFT * sin(2.0 * phase))
-    return position, (x, y, z, w)
+    return {'body': SWAY.pose(time), 'gripper': _gripper(time, ramp(time))}
 
 
 def _gripper(time: float, size: float) -> Pose:
