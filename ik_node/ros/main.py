@@ -28,6 +28,7 @@ def main(args: Sequence[str] | None = None) -> int:
     """
     with quiet_end():
         from ik_node.ros.node import IkNode
+        from ik_node.ros.settle_memory import settle_memory
         import rclpy
         from rclpy.executors import ExternalShutdownException
         from rclpy.logging import get_logger
@@ -42,7 +43,7 @@ def main(args: Sequence[str] | None = None) -> int:
     node = None
     code = 1
     try:
-        node = IkNode()
+        node = IkNode(on_model=settle_memory)
         rclpy.spin(node)
         code = 0
     except (KeyboardInterrupt, ExternalShutdownException):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 import inspect
 import time
 from typing import Any
@@ -39,6 +39,8 @@ class IkNode(Node):
 
     Parameters
     ----------
+    on_model : callable
+        Called without arguments each time that a model was taken; default does nothing.
     **arguments
         Passed to `rclpy.node.Node`: context, namespace, parameter_overrides and so on.
 
@@ -49,12 +51,13 @@ class IkNode(Node):
 
     """
 
-    def __init__(self, **arguments: Any) -> None:
+    def __init__(self, *, on_model: Callable[[], None] = lambda: None, **arguments: Any) -> None:
         super().__init__(
             'ik_node', automatically_declare_parameters_from_overrides=True, **arguments
         )
         self._rare = RareCallbacks(self.default_callback_group)
         self._rare.take(*super().services, *super().waitables)
+        self._on_model = on_model
         self._counts = NodeCounts()
         self._supply = ModelSupply(load_model, check_joints)
         self._refused = ''
@@ -174,7 +177,9 @@ class IkNode(Node):
             self._outputs.set_model(model)
             self._offered.set_closures(model.robot.closures)
             q = model.q_start if motion.tracker is None else motion.tracker.q
-            self._tell(model, model.mobility_count.at(q))
+            mobility = model.mobility_count.at(q)
+            self._on_model()
+            self._tell(model, mobility)
 
     def _tell(self, model: LoadedModel, mobility: int) -> None:
         robot = model.robot

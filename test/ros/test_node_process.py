@@ -81,6 +81,38 @@ def test_ends_cleanly_while_it_loads(number, module, entry):
     assert process.returncode == 0
 
 
+# The node's entry, watched by who counts what the garbage collector no longer looks at.
+WATCHED = """
+import gc, sys
+from ik_node.ros.main import main
+code = main(['ik_node', '--ros-args', '-p', 'rate:=50.0'])
+print('settled', gc.get_freeze_count(), flush=True)
+sys.exit(code)
+"""
+
+
+def test_memory_is_settled_with_each_model(graph, urdf, tmp_path):
+    """What is loaded and stays costs no tick a look of the garbage collector."""
+    (tmp_path / 'watched_node.py').write_text(WATCHED)
+    counts = []
+    for robots in ((), ('fivebar',), ('hexapod', 'fivebar')):
+        name = '-'.join(('node', *robots))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv('PYTHONPATH', os.pathsep.join((str(tmp_path), *sys.path)))
+            graph.start(name, 'watched_node')
+        graph.wait(lambda name=name: 'waiting for' in graph.log(name), 'the node')
+        for robot in robots:
+            graph.describe(urdf(robot))
+            ready = f'ready: robot {robot}'
+            graph.wait(lambda name=name, ready=ready: ready in graph.log(name), ready)
+        assert graph.end(name) == 0
+        counts.append(int(graph.log(name).partition('settled ')[2]))
+    assert counts[0] == 0
+    assert counts[1] > 50_000
+    # The robot before is not kept.
+    assert counts[2] < 1.05 * counts[1]
+
+
 @pytest.mark.parametrize(
     ('words', 'reason'),
     [
