@@ -37,7 +37,7 @@ view: setup warm ## Show a robot in the browser [ROBOT=hexapod] [ARGS='--port 80
 	@$(RUN) python -m ik_node view --demo $(ROBOT) $(ARGS)
 
 test: setup warm ## Run all tests [ARGS='-k hexapod']
-	@$(RUN_TEST) $(ARGS)
+	@$(RUN_TEST) -n 2 --dist loadfile $(ARGS)
 
 test-all: ## Run all tests for every Python and ROS 2 there are wheels for [COMBINATIONS=jazzy-py3.12]
 	@tools/test_all.sh $(COMBINATIONS) -- $(ARGS)

@@ -9,7 +9,7 @@ import time
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped
-from ik_node.ros.latched import LATCHED
+from ik_node.ros.outputs.latched import LATCHED
 from node_process import NodeProcess
 import numpy as np
 from numpy.typing import NDArray

@@ -11,7 +11,7 @@ import statistics
 import tempfile
 import time
 
-from ik_node.ros.latched import LATCHED
+from ik_node.ros.outputs.latched import LATCHED
 from node_process import LINK, NodeProcess
 import rclpy
 from rclpy.executors import SingleThreadedExecutor

@@ -3,13 +3,13 @@
 from types import SimpleNamespace
 
 from ik_node.robot import load_robot
-from ik_node.ros.ik_answer import IkAnswer
-from ik_node.ros.ik_twin import IkTwin
-from ik_node.ros.loaded_model import LoadedModel
-from ik_node.ros.model_request import ModelRequest
-from ik_node.ros.refused_ik import RefusedIkError
-from ik_node.ros.settings import Settings
-from ik_node.ros.solve_ik import fill_response, read_request
+from ik_node.ros.model.loaded_model import LoadedModel
+from ik_node.ros.model.model_request import ModelRequest
+from ik_node.ros.moveit.ik_answer import IkAnswer
+from ik_node.ros.moveit.ik_twin import IkTwin
+from ik_node.ros.moveit.refused_ik import RefusedIkError
+from ik_node.ros.moveit.solve_ik import fill_response, read_request
+from ik_node.ros.parameters.settings import Settings
 from moveit_messages import GetPositionIK
 from naive import angle_between, Naive, pose
 import numpy as np

@@ -95,7 +95,7 @@ def test_launch_commands_are_launch_files(repository, page):
 @pytest.mark.parametrize('page', PAGES)
 def test_parameters_are_parameters(repository, page):
     """YAML for this node is taken by this node."""
-    from ik_node.ros.settings import Settings
+    from ik_node.ros.parameters.settings import Settings
 
     for text in blocks(repository, page, 'yaml'):
         content = yaml.safe_load(text)
@@ -104,7 +104,7 @@ def test_parameters_are_parameters(repository, page):
         values = flattened(content['/**']['ros__parameters'])
         settings = Settings.from_values(values)
         assert settings.active_goals
-        from ik_node.ros.parameters import parameter_table
+        from ik_node.ros.parameters.parameters import parameter_table
 
         known = {spec.name for spec in parameter_table()}
         for name in values:
@@ -136,7 +136,7 @@ def test_launch_file_of_drive_hardware(repository):
     """It compiles, and remaps the two topics that commands go out on."""
     (text,) = blocks(repository, 'drive_hardware', 'python')
     compile(text, 'drive_hardware.launch.py', 'exec')
-    source = (repository / 'ik_node' / 'ros' / 'command_publishers.py').read_text()
+    source = (repository / 'ik_node' / 'ros' / 'hardware' / 'command_publishers.py').read_text()
     remapped = re.findall(r"SetRemap\('(.*?)'", text)
     assert remapped == re.findall(r"'(~/\w+)'\)", source)
 

@@ -49,7 +49,7 @@ def solved(robot, goals, q0=None, **options):
 
 def test_every_option_is_a_parameter(repository):
     """Names in the second column are parameters of the node, or topics and services."""
-    from ik_node.ros.parameters import parameter_table
+    from ik_node.ros.parameters.parameters import parameter_table
 
     text = (repository / 'docs' / 'tuning.md').read_text()
     rows = [row.split('|')[2] for row in text.splitlines() if row.startswith('|')][2:]
@@ -75,10 +75,10 @@ def test_restarts_find_what_one_start_does_not(arm):
 
 def test_velocity_limits_make_a_leap_a_motion(repository, fivebar):
     """With a share of them no joint state is further on, and the status says why."""
-    from ik_node.ros.goal_settings import GoalSettings
-    from ik_node.ros.load_model import load_model
-    from ik_node.ros.model_request import ModelRequest
-    from ik_node.ros.settings import Settings
+    from ik_node.ros.goals.goal_settings import GoalSettings
+    from ik_node.ros.model.load_model import load_model
+    from ik_node.ros.model.model_request import ModelRequest
+    from ik_node.ros.parameters.settings import Settings
     from ik_node.ros.tracker import Tracker
 
     given = {'goal_names': ['tool'], 'goals.tool.link': 'tool_link', 'goals.tool.dof': 'X Y'}

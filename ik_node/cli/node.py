@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ik_node.cli.rclpy_needed import need_rclpy
-from ik_node.ros.parameter_text import help_text
+from ik_node.ros.parameters.parameter_text import help_text
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

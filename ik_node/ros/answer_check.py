@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ik_node.ros.loaded_model import LoadedModel
-from ik_node.ros.loop_limits import LOOP_TOLERANCE
+from ik_node.ros.model.loaded_model import LoadedModel
+from ik_node.ros.model.loop_limits import LOOP_TOLERANCE
 from ik_node.solver import Solution, SolverOptions
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from ik_node.errors import IkError
 from ik_node.ros.answer_check import objection
-from ik_node.ros.loaded_model import LoadedModel
-from ik_node.ros.settings import Settings
+from ik_node.ros.model.loaded_model import LoadedModel
+from ik_node.ros.parameters.settings import Settings
 from ik_node.ros.tick_report import TickReport
 from ik_node.ros.tracker import Tracker
 from ik_node.solver import Solution, Status

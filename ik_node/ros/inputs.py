@@ -14,18 +14,18 @@ from ik_node.ros.convert import (
     positions_from_message,
     seconds_from_stamp,
 )
-from ik_node.ros.goal_frames import frame_in_root
-from ik_node.ros.goal_inbox import GoalInbox
-from ik_node.ros.joint_targets import JointTargets
-from ik_node.ros.latched import LATCHED
-from ik_node.ros.measured_state import MeasuredState
-from ik_node.ros.names import topic_parts
+from ik_node.ros.goals.goal_frames import frame_in_root
+from ik_node.ros.goals.goal_inbox import GoalInbox
+from ik_node.ros.goals.transform_lookup import TransformLookup
+from ik_node.ros.joints.joint_targets import JointTargets
+from ik_node.ros.joints.measured_state import MeasuredState
 from ik_node.ros.node_counts import NodeCounts
+from ik_node.ros.outputs.latched import LATCHED
+from ik_node.ros.parameters.names import topic_parts
 from ik_node.ros.rare_callbacks import RareCallbacks
 from ik_node.ros.refusals import Refusals
 from ik_node.ros.refused_input import RefusedInputError
 from ik_node.ros.tracker import Tracker
-from ik_node.ros.transform_lookup import TransformLookup
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.qos_overriding_options import QoSOverridingOptions

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ik_node.ros.actuated_following import ActuatedFollowing
 from ik_node.ros.closure_switch import ClosureSwitch
 from ik_node.ros.convert import Pose
-from ik_node.ros.goal_following import GoalFollowing
-from ik_node.ros.hardware_command import HardwareCommand
-from ik_node.ros.hardware_output import HardwareOutput
-from ik_node.ros.joint_roles import JointRoles
-from ik_node.ros.loaded_model import LoadedModel
-from ik_node.ros.rest_pose import RestPose
-from ik_node.ros.settings import Settings
+from ik_node.ros.goals.goal_following import GoalFollowing
+from ik_node.ros.hardware.hardware_command import HardwareCommand
+from ik_node.ros.hardware.hardware_output import HardwareOutput
+from ik_node.ros.joints.actuated_following import ActuatedFollowing
+from ik_node.ros.joints.joint_roles import JointRoles
+from ik_node.ros.joints.rest_pose import RestPose
+from ik_node.ros.model.loaded_model import LoadedModel
+from ik_node.ros.parameters.settings import Settings
 from ik_node.ros.tick_report import TickReport
 from ik_node.ros.tracker import Tracker
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ik_node.ros.status_row import StatusRow, WARN
+from ik_node.ros.outputs.status_row import StatusRow, WARN
 from rclpy.node import Node
 
 

@@ -8,24 +8,24 @@ import time
 from typing import Any
 
 from ik_node.errors import IkError, OptionError
-from ik_node.ros.command_publishers import CommandPublishers
-from ik_node.ros.diagnostics import input_row, model_row, output_row, rate_row
-from ik_node.ros.ik_service import add_ik_service
+from ik_node.ros.hardware.command_publishers import CommandPublishers
 from ik_node.ros.inputs import Inputs
-from ik_node.ros.load_model import check_joints, check_settings, load_model
-from ik_node.ros.loaded_model import LoadedModel
-from ik_node.ros.model_supply import ModelSupply
+from ik_node.ros.markers.scene_output import SceneOutput
+from ik_node.ros.model.load_model import check_joints, check_settings, load_model
+from ik_node.ros.model.loaded_model import LoadedModel
+from ik_node.ros.model.model_supply import ModelSupply
 from ik_node.ros.motion import Motion
+from ik_node.ros.moveit.ik_service import add_ik_service
 from ik_node.ros.namesakes import Namesakes
 from ik_node.ros.node_access import NodeAccess
 from ik_node.ros.node_counts import NodeCounts
-from ik_node.ros.outputs import Outputs
-from ik_node.ros.parameter_server import ParameterServer
+from ik_node.ros.outputs.diagnostics import input_row, model_row, output_row, rate_row
+from ik_node.ros.outputs.outputs import Outputs
+from ik_node.ros.outputs.transform_output import TransformOutput
+from ik_node.ros.parameters.parameter_server import ParameterServer
+from ik_node.ros.parameters.settings import Settings
 from ik_node.ros.rare_callbacks import RareCallbacks
-from ik_node.ros.scene_output import SceneOutput
 from ik_node.ros.services import Services
-from ik_node.ros.settings import Settings
-from ik_node.ros.transform_output import TransformOutput
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 

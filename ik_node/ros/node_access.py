@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ik_node.ros.loaded_model import LoadedModel
+from ik_node.ros.model.loaded_model import LoadedModel
 from ik_node.ros.motion import Motion
-from ik_node.ros.settings import Settings
+from ik_node.ros.parameters.settings import Settings
 import numpy as np
 from numpy.typing import NDArray
 

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 from ik_node.ros.motion import Motion
-from ik_node.ros.names import topic_parts
-from ik_node.ros.settings import Settings
+from ik_node.ros.parameters.names import topic_parts
+from ik_node.ros.parameters.settings import Settings
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 from rclpy.parameter import Parameter

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from ik_node.errors import IkError
 from ik_node.model.revision import Revision
 from ik_node.ros.answer_check import objection
-from ik_node.ros.approach import approach
 from ik_node.ros.convert import Pose
-from ik_node.ros.loaded_model import LoadedModel
-from ik_node.ros.measured_drive import MeasuredDrive
-from ik_node.ros.settings import Settings
+from ik_node.ros.hardware.approach import approach
+from ik_node.ros.hardware.measured_drive import MeasuredDrive
+from ik_node.ros.model.loaded_model import LoadedModel
+from ik_node.ros.parameters.settings import Settings
 from ik_node.ros.tick_report import TickReport
 from ik_node.solver import Solution
 import numpy as np

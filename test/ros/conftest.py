@@ -78,13 +78,13 @@ class Moving:
     """A robot in motion without ROS: its inputs are put in by hand, ticks are counted out."""
 
     def __init__(self, text: str, values: dict[str, Any]) -> None:
-        from ik_node.ros.goal_inbox import GoalInbox
-        from ik_node.ros.joint_targets import JointTargets
-        from ik_node.ros.load_model import load_model
-        from ik_node.ros.measured_state import MeasuredState
-        from ik_node.ros.model_request import ModelRequest
+        from ik_node.ros.goals.goal_inbox import GoalInbox
+        from ik_node.ros.joints.joint_targets import JointTargets
+        from ik_node.ros.joints.measured_state import MeasuredState
+        from ik_node.ros.model.load_model import load_model
+        from ik_node.ros.model.model_request import ModelRequest
         from ik_node.ros.motion import Motion
-        from ik_node.ros.settings import Settings
+        from ik_node.ros.parameters.settings import Settings
 
         self.goals, self.measured, self.targets = GoalInbox(), MeasuredState(), JointTargets()
         self.values = {name.replace('__', '.'): value for name, value in values.items()}
@@ -116,7 +116,7 @@ class Moving:
 
     def configure(self, **values: Any) -> None:
         """Change parameters (dots as __)."""
-        from ik_node.ros.settings import Settings
+        from ik_node.ros.parameters.settings import Settings
 
         self.values.update({name.replace('__', '.'): value for name, value in values.items()})
         self.settings = Settings.from_values(self.values)
@@ -280,7 +280,7 @@ class Graph:
 
     def describe(self, text: str) -> None:
         """Publish a robot description, latched."""
-        from ik_node.ros.latched import LATCHED
+        from ik_node.ros.outputs.latched import LATCHED
         from std_msgs.msg import String
 
         self.publish(String, 'robot_description', String(data=text), LATCHED)

@@ -4,7 +4,6 @@ import math
 from types import SimpleNamespace as Data
 
 from ik_node.model.rotation import matrix_to_quat, pose_matrix, quat_from_euler
-from ik_node.ros import euler
 from ik_node.ros.convert import (
     fill_joint_state,
     fill_pose,
@@ -13,6 +12,7 @@ from ik_node.ros.convert import (
     positions_from_message,
     seconds_from_stamp,
 )
+from ik_node.ros.joints import euler
 from ik_node.ros.refused_input import RefusedInputError
 import numpy as np
 import pytest

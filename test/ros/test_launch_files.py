@@ -97,7 +97,7 @@ def test_all_of_it_is_installed(repository, monkeypatch):
 @pytest.mark.parametrize('name', NAMES)
 def test_parameters_are_parameters(repository, name, tmp_path, monkeypatch):
     """What a launch file gives the node exists, for links that the robot has."""
-    from ik_node.ros.settings import Settings
+    from ik_node.ros.parameters.settings import Settings
 
     monkeypatch.setattr(tempfile, 'tempdir', str(tmp_path))
     values = yaml.safe_load(parameter_file(gallery_item(name)).read_text())

@@ -28,7 +28,7 @@ def hexapod(lasting_graph, urdf, repository: Path):
     graph.hexapod = graph.knows(urdf('hexapod'))
     graph.start(
         'description',
-        'ik_node.ros.description_publisher',
+        'ik_node.ros.demo.description_publisher',
         str(repository / 'urdf' / 'hexapod.urdf'),
     )
     graph.start_node(

@@ -155,7 +155,11 @@ def test_no_attribute_hides_one_of_rclpy(context):
 def test_parameters_are_declared_with_descriptions(context):
     """Every row of the table is a parameter with its description and range."""
     from ik_node.ros.node import IkNode
-    from ik_node.ros.parameters import goal_parameters, NODE_PARAMETERS, solver_parameters
+    from ik_node.ros.parameters.parameters import (
+        goal_parameters,
+        NODE_PARAMETERS,
+        solver_parameters,
+    )
 
     node = IkNode(context=context, parameter_overrides=[Parameter('goal_names', value=['hand'])])
     for spec in (*NODE_PARAMETERS, *goal_parameters('hand'), *solver_parameters()):

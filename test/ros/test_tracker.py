@@ -4,9 +4,9 @@ from types import SimpleNamespace as Data
 
 from ik_node.errors import ShapeError
 from ik_node.model.revision import Revision
-from ik_node.ros.loaded_model import LoadedModel
-from ik_node.ros.model_request import ModelRequest
-from ik_node.ros.settings import Settings
+from ik_node.ros.model.loaded_model import LoadedModel
+from ik_node.ros.model.model_request import ModelRequest
+from ik_node.ros.parameters.settings import Settings
 from ik_node.ros.tracker import Tracker
 from ik_node.solver import Status
 import numpy as np

@@ -7,6 +7,7 @@ import re
 import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / 'ik_node'
+ROS = sorted((PACKAGE / 'ros').rglob('*.py'))
 PAGE = PACKAGE.parent / 'docs' / 'troubleshooting.md'
 LEVELS = {'debug', 'info', 'warning', 'error', 'fatal'}
 # How an error makes its message of its arguments; '…' stands for what is only known then.
@@ -111,8 +112,7 @@ def rows(*sections):
 
 def told():
     """Return what the node may tell a user: the demo and the page are other programs."""
-    others = ('demo', 'peer', 'view_')
-    modules = [path for path in (PACKAGE / 'ros').glob('*.py') if not path.stem.startswith(others)]
+    modules = [path for path in ROS if path.parent.name not in ('demo', 'page')]
     everything = set().union(*map(templates, modules))
     # Passed on from elsewhere: the reasons have rows of their own.
     passed_on = {text for text in everything if not re.search('[a-z]', text)}
@@ -126,7 +126,7 @@ def test_every_line_is_explained():
 
 def test_no_line_is_explained_that_is_gone():
     """And every row is something that it may say, or that one of its lines may quote."""
-    quoted = set().union(*(texts(path) for path in (PACKAGE / 'ros').glob('*.py')))
+    quoted = set().union(*map(texts, ROS))
     assert sorted({*rows(*LOGGED)} - told() - quoted) == []
 
 
@@ -154,7 +154,7 @@ def said_elsewhere(node):
 def test_every_reason_is_explained(module):
     """Why a tick holds, or hardware is left alone: the statuses that quote it have its row."""
     explained = [row.strip('… ;:') for row in rows(*QUOTED, *LOGGED)]
-    found = reasons(PACKAGE / 'ros' / f'{module}.py')
+    found = reasons(next(path for path in ROS if path.stem == module))
     assert found
     assert sorted(t for t in found if not any(t.strip('… ;:') in row for row in explained)) == []
 
@@ -168,7 +168,7 @@ def test_no_row_comes_twice():
 @pytest.mark.parametrize('section', QUOTED)
 def test_statuses_are_quoted(section):
     """Each part of a message that the other tables explain is in the source."""
-    modules = [*(PACKAGE / 'ros').glob('*.py'), *(PACKAGE / 'solver').glob('*.py')]
+    modules = [*ROS, *(PACKAGE / 'solver').glob('*.py')]
     known = ' | '.join(set().union(*map(texts, modules)))
     quoted = rows(section)
     assert len(quoted) > 5

@@ -1,0 +1,1 @@
+"""A robot of the gallery in motion on the real node."""

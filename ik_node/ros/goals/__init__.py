@@ -1,0 +1,1 @@
+"""Goal poses: how they arrive, in which frame, and how they are followed."""

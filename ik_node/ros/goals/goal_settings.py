@@ -1,0 +1,74 @@
+"""What the parameters say about one goal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ik_node.model.dof import parse_dofs
+from ik_node.ros.parameters.parameter_spec import Value
+from ik_node.ros.parameters.parameters import goal_parameters
+
+
+@dataclass(frozen=True)
+class GoalSettings:
+    """
+    Checked parameters of one goal.
+
+    Attributes
+    ----------
+    name : str
+        Key of the goal in topics, parameters and results.
+    link : str
+        Link that it moves; '' while not active.
+    dof : str
+        Wanted axes.
+    axes : str
+        Whose axes: world, goal or link.
+    offset : tuple of float
+        Pose of the goal's frame in the link: x y z [m], roll pitch yaw [rad].
+    weight : float
+        Weight among goals of one priority.
+    priority : int
+        Level; lower numbers come first.
+    enabled : bool
+        Whether it takes part.
+
+    """
+
+    name: str
+    link: str
+    dof: str
+    axes: str
+    offset: tuple[float, ...]
+    weight: float
+    priority: int
+    enabled: bool
+
+    @classmethod
+    def from_values(cls, name: str, values: Mapping[str, Value]) -> GoalSettings:
+        """
+        Read the goal's parameters out of all values; a missing one has its default.
+
+        Raises
+        ------
+        OptionError
+            If a value is not allowed.
+
+        """
+        fields: dict[str, Any] = {}
+        for spec in goal_parameters(name):
+            fields[spec.name.rsplit('.', 1)[1]] = spec.check(values.get(spec.name, spec.default))
+        parse_dofs(fields['dof'], f'goals.{name}.dof')
+        return cls(name=name, **fields)
+
+    @property
+    def takes_part(self) -> bool:
+        """Whether it is to be solved for, once it has a pose."""
+        return self.enabled and self.weight > 0.0
+
+    @property
+    def structure(self) -> tuple[str, str, str, str, tuple[float, ...]]:
+        """Say what needs a new solver when it changes."""
+        return (self.name, self.link, self.dof, self.axes, self.offset)

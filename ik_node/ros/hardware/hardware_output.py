@@ -1,0 +1,227 @@
+"""What is commanded to hardware: from where the robot is to the solution, at its limits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ik_node.errors import IkError
+from ik_node.ros.answer_check import objection
+from ik_node.ros.hardware.approach import approach
+from ik_node.ros.hardware.hardware_command import HardwareCommand
+from ik_node.ros.joints.measured_state import MeasuredState
+from ik_node.ros.parameters.settings import Settings
+from ik_node.ros.tick_report import TickReport
+from ik_node.ros.tracker import Tracker
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# A measured joint may be this far from what is commanded first [rad or m]: loops have tolerances,
+# and sensors.
+_LEAST_FIRST_STEP = 1e-6
+_MOST_FIRST_STEP = 1e-3
+# The way to a measured configuration, each of up to 0.3 rad or m.
+_MOST_STEPS = 200
+
+
+class HardwareOutput:
+    """
+    Decide tick by tick what is commanded, and whether anything is.
+
+    Every command belongs to a whole configuration with closed loops and within limits. The first
+    one is the measured one; from there no joint goes faster than its velocity limit.
+
+    Parameters
+    ----------
+    measured : MeasuredState
+
+    Attributes
+    ----------
+    q : ndarray, shape (nq,), or None
+        The configuration commanded last [rad or m]; None while silent.
+    note : str
+        Why nothing is commanded, or why not the solution; '' when there is nothing to say.
+
+    """
+
+    def __init__(self, measured: MeasuredState) -> None:
+        self._measured = measured
+        self.q: Array | None = None
+        self.note = ''
+        self._time = 0.0
+        # When the way to the solution is barred, the goals are gone after from here.
+        self._own_way = False
+
+    def silence(self, note: str) -> None:
+        """Command nothing; the next command will be the measured configuration of then."""
+        self.q, self.note, self._own_way = None, note, False
+
+    def begin(
+        self,
+        tracker: Tracker,
+        outputs: Sequence[str],
+        has_goals: bool,
+        settings: Settings,
+        now: float,
+    ) -> bool:
+        """
+        Before a solve: fall silent, or begin where the robot is measured, if it is time to.
+
+        Parameters
+        ----------
+        tracker : Tracker
+            Jumps to the measured configuration when commands begin.
+        outputs : sequence of str
+            Joint values that are commanded.
+        has_goals : bool
+            Whether there is anything to solve for.
+        settings : Settings
+            Of this tick.
+        now : float
+            [s]
+
+        Returns
+        -------
+        bool
+            Whether this tick's command is the first one.
+
+        """
+        reason = self._obstacle(outputs, has_goals, settings, now)
+        if reason:
+            self.silence(reason)
+        if reason or self.q is not None:
+            return False
+        q, reason = self._measured_configuration(tracker, outputs, settings)
+        if reason:
+            self.silence(reason)
+            return False
+        tracker.jump(q)
+        self.q, self.note, self._time = q, '', now
+        return True
+
+    def command(
+        self,
+        tracker: Tracker,
+        report: TickReport,
+        outputs: Sequence[str],
+        settings: Settings,
+        now: float,
+        first: bool,
+    ) -> HardwareCommand | None:
+        """
+        After a solve: return the command of this tick; None while silent.
+
+        Parameters
+        ----------
+        tracker, outputs, settings, now
+            As for `begin`.
+        report : TickReport
+            Of the solve.
+        first : bool
+            What `begin` returned.
+
+        """
+        if report.silent:
+            self.silence(report.held)
+        if self.q is None:
+            return None
+        before = self.q
+        elapsed, self._time = now - self._time, now
+        self.note = self._pause(report, outputs, settings, now)
+        if not first and not self.note and elapsed > 0.0:
+            window = min(elapsed, settings.period) * tracker.model.max_velocity
+            self.q = self._next(tracker, before, report, window, settings)
+        at = [tracker.model.joint_names.index(name) for name in outputs]
+        step = (self.q - before)[at]
+        return HardwareCommand(tuple(outputs), self.q[at], step / settings.period, settings.period)
+
+    def _obstacle(
+        self, outputs: Sequence[str], has_goals: bool, settings: Settings, now: float
+    ) -> str:
+        """Say why there can be no command; '' when there can."""
+        if settings.output_type == 'none':
+            return 'output.type is none'
+        if settings.state_source == 'actuated':
+            return 'state_source actuated solves for no goal'
+        if not has_goals:
+            return 'no goal yet'
+        known = self._measured.values(outputs)
+        missing = [name for name in outputs if name not in known]
+        if missing:
+            return 'not measured yet: ' + ', '.join(missing)
+        stale = self._stale(outputs, settings, now)
+        if stale and (self.q is None or settings.on_stale == 'stop'):
+            return stale
+        return ''
+
+    def _pause(
+        self, report: TickReport, outputs: Sequence[str], settings: Settings, now: float
+    ) -> str:
+        """Say why the last command is repeated; '' when the next one is due."""
+        if report.stale:
+            return '; '.join(report.notes) or report.held
+        if settings.publish_on == 'converged' and not report.converged and not report.under_way:
+            return 'not converged'
+        return self._stale(outputs, settings, now)
+
+    def _stale(self, outputs: Sequence[str], settings: Settings, now: float) -> str:
+        if settings.on_stale == 'ignore':
+            return ''
+        names = self._measured.stale(outputs, now, settings.joint_state_timeout)
+        return 'joint_states is stale: ' + ', '.join(names) if names else ''
+
+    def _measured_configuration(
+        self, tracker: Tracker, outputs: Sequence[str], settings: Settings
+    ) -> tuple[Array, str]:
+        """Return the whole configuration that was measured, or why there is none."""
+        model = tracker.model
+        values = self._measured.values(outputs)
+        start = tracker.q
+        if len(self._measured.values(model.joint_names)) == len(start):
+            # Only a whole measurement says in which branch the loops are.
+            start = np.clip(self._measured.start(start), model.lower, model.upper)
+        try:
+            solution = model.solver.drive(values, start, steps=_MOST_STEPS)
+            if objection(model, solution, settings.options):
+                # Sensors are not exact: the nearest configuration that closes will do.
+                solution = model.solver.drive({}, solution.q, steps=_MOST_STEPS)
+        except IkError as error:
+            return tracker.q, str(error)
+        reason = objection(model, solution, settings.options)
+        for name, value in values.items():
+            at = model.joint_names.index(name)
+            step = settings.period * model.max_velocity[at]
+            allowed = min(max(_LEAST_FIRST_STEP, step), _MOST_FIRST_STEP)
+            if not reason and not abs(solution.q[at] - value) <= allowed:
+                reason = (
+                    f'joint {name} is measured at {value:.6g}, where loops and limits do not '
+                    f'let it be; the nearest is {solution.q[at]:.6g}'
+                )
+        return solution.q, reason
+
+    def _next(
+        self, tracker: Tracker, q: Array, report: TickReport, window: Array, settings: Settings
+    ) -> Array:
+        """Return the next configuration; the present one, with a note, when there is no way."""
+        model = tracker.model
+        if (np.abs(report.q - q) <= window).all():
+            self._own_way = False
+        if not self._own_way:
+            nearer, barred = approach(model, q, report.q, window, settings.options)
+            if not barred:
+                return nearer
+            self.note = f'cannot follow the solution: {barred}'
+            self._own_way = bool(report.goals)
+            return q
+        self.note = 'goes to the goals on a way of its own: that of the solution is barred'
+        try:
+            solution = model.solver.solve_pose(report.goals, q0=q, max_step=window)
+        except IkError as error:
+            self.note = str(error)
+            return q
+        refused = objection(model, solution, settings.options)
+        if refused or not (np.abs(solution.q - q) <= window * (1.0 + 1e-9)).all():
+            self.note = f'cannot go on: {refused or "the velocity limits do not let it"}'
+            return q
+        return solution.q

@@ -1,0 +1,1 @@
+"""What joints are asked, measured and allowed."""

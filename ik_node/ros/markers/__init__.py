@@ -1,0 +1,1 @@
+"""What rviz2 and Foxglove draw, and the goals dragged there."""

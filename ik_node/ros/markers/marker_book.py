@@ -1,0 +1,147 @@
+# flake8: noqa: E203
+"""The markers that viewers have, and what makes them those of the present shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import count
+from typing import Any
+
+from ik_node.ros.markers.marker_bytes import blank_stamp, MarkerBytes, NUMBER
+from ik_node.ros.markers.shape_markers import looks, markers_of, numbers, put
+from ik_node.scene import Shape
+import numpy as np
+from std_msgs.msg import Header
+from visualization_msgs.msg import Marker, MarkerArray
+
+Look = tuple[str, tuple[type[Shape], object]]
+
+# A shape has at most so many markers.
+_PARTS = 2
+# Making markers takes time, which a tick may not have: so many shapes a message.
+AT_ONCE = 40
+
+
+class MarkerBook:
+    """
+    Keeps the markers of every shape from one message to the next.
+
+    A layer of the scene is a namespace, so that a viewer can switch it off. A shape keeps its id,
+    also when it has been away. Every message has all that is there, and deletes all that was: a
+    viewer that has missed one is set right by the next.
+
+    Attributes
+    ----------
+    complete : bool
+        Whether the last message had all shapes; if not, the next ones bring them.
+
+    """
+
+    def __init__(self) -> None:
+        self.complete = True
+        self._markers: dict[str, list[Marker]] = {}
+        self._looks: list[Look] = []
+        self._gone: dict[tuple[str, int], Marker] = {}
+        self._ids: dict[str, int] = {}
+        self._next_id = count(0, _PARTS)
+        self._header = Header()
+        self._bytes: MarkerBytes | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is shown, and nothing is to be deleted."""
+        return not (self._markers or self._gone)
+
+    def forget_gone(self) -> None:
+        """Delete no more what is gone by now: viewers have been told to delete everything."""
+        self._gone.clear()
+        self._ids = {name: self._ids[name] for name in self._markers if name in self._ids}
+        self._bytes = None
+
+    def message(self, shapes: Sequence[Shape], frame: str, stamp: Any) -> MarkerArray | bytes:
+        """
+        Return everything that is to be seen, and the deletion of what no longer is.
+
+        Parameters
+        ----------
+        shapes : sequence of Shape
+            Each with a name of its own.
+        frame : str
+            That their poses count in.
+        stamp : builtin_interfaces.msg.Time
+            Of their configuration.
+
+        Returns
+        -------
+        visualization_msgs.msg.MarkerArray or bytes
+            As bytes where only numbers have changed. To be sent before the next one is asked for:
+            the messages are used again.
+
+        """
+        present = [(shape.name, looks(shape)) for shape in shapes]
+        if present != self._looks or frame != self._header.frame_id:
+            return self._changed(shapes, present, frame, stamp)
+        if self._bytes is None:
+            self._bytes = self._serialised(shapes)
+        if self._bytes.usable:
+            values = [number for shape in shapes for number in numbers(shape)]
+            return self._bytes.filled(np.array(values), stamp)
+        return self._array(shapes, stamp)
+
+    def _changed(
+        self, shapes: Sequence[Shape], present: list[Look], frame: str, stamp: Any
+    ) -> MarkerArray:
+        """Return a message that takes viewers towards these shapes and no others."""
+        self._header.frame_id = frame
+        before, kept = dict(self._looks), self._markers
+        self._markers, self._looks, self._bytes = {}, [], None
+        shown: list[Shape] = []
+        made = 0
+        for shape, (name, look) in zip(shapes, present, strict=True):
+            old = kept.pop(name, [])
+            self._markers[name] = old
+            if before.get(name) != look:
+                if made == AT_ONCE:
+                    continue
+                made += 1
+                self._markers[name] = self._new(shape)
+                self._delete(old[len(self._markers[name]) :])
+            shown.append(shape)
+            self._looks.append((name, look))
+        for markers in kept.values():
+            self._delete(markers)
+        self.complete = len(shown) == len(shapes)
+        return self._array(shown, stamp)
+
+    def _array(self, shapes: Iterable[Shape], stamp: Any) -> MarkerArray:
+        self._header.stamp = stamp
+        array = MarkerArray(markers=list(self._gone.values()))
+        for shape in shapes:
+            markers = self._markers[shape.name]
+            put(markers, numbers(shape))
+            array.markers += markers
+        return array
+
+    def _serialised(self, shapes: Iterable[Shape]) -> MarkerBytes:
+        self._header.stamp = blank_stamp()
+        array, blanks = MarkerArray(markers=list(self._gone.values())), 0
+        for shape in shapes:
+            markers, own = self._markers[shape.name], len(numbers(shape))
+            put(markers, [NUMBER] * own)
+            array.markers += markers
+            blanks += own
+        return MarkerBytes(array, blanks)
+
+    def _new(self, shape: Shape) -> list[Marker]:
+        if shape.name not in self._ids:
+            self._ids[shape.name] = next(self._next_id)
+        markers = markers_of(shape)
+        for number, marker in enumerate(markers, self._ids[shape.name]):
+            marker.header, marker.ns, marker.id = self._header, shape.layer, number
+            self._gone.pop((marker.ns, marker.id), None)
+        return markers
+
+    def _delete(self, markers: Iterable[Marker]) -> None:
+        for old in markers:
+            marker = Marker(header=self._header, ns=old.ns, id=old.id, action=Marker.DELETE)
+            self._gone[old.ns, old.id] = marker

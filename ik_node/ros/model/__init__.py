@@ -1,0 +1,1 @@
+"""From a robot description that arrives to the model that ticks."""

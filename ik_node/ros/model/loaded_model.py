@@ -1,0 +1,141 @@
+"""A robot with its goals and a warm solver, ready to tick."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ik_node.model.rotation import pose_matrix
+from ik_node.robot import Robot
+from ik_node.ros.joints.euler import quat_xyzw_from_rpy
+from ik_node.ros.joints.floating_base import root_frame
+from ik_node.ros.model.loop_limits import loop_limits
+from ik_node.ros.model.mobility_count import MobilityCount
+from ik_node.ros.model.model_request import ModelRequest
+from ik_node.scene import IKRootsHelper
+from ik_node.solver import Solver
+import numpy as np
+from numpy.typing import NDArray
+
+# Beyond a limit by no more than rounding.
+LIMIT_SLACK = 1e-9
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """
+    What a tick works on; replaced as a whole by the next model.
+
+    Attributes
+    ----------
+    request : ModelRequest
+        What it was built from.
+    robot : Robot
+        Holds the goals of the request.
+    solver : Solver
+        Of that robot, with kernels loaded.
+    offsets : mapping of str to ndarray, shape (4, 4)
+        Goal's name to the pose of its frame in its link, where that is not the identity.
+    q_start : ndarray, shape (nq,)
+        The description's configuration with its loops closed [rad, m].
+    joint_names : tuple of str
+        Of the values of q.
+    lower, upper, max_velocity : ndarray, shape (nq,)
+        Limits; infinite where there is none.
+    loop_limits : mapping of str to float
+        Residual of every loop that counts as closed [m, rad].
+
+    """
+
+    request: ModelRequest
+    robot: Robot
+    solver: Solver
+    offsets: Mapping[str, NDArray[np.float64]]
+    q_start: NDArray[np.float64]
+    joint_names: tuple[str, ...]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    max_velocity: NDArray[np.float64]
+    loop_limits: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, request: ModelRequest, robot: Robot) -> LoadedModel:
+        """
+        Return the model of a robot that has the goals of the request, its loops closed.
+
+        Raises
+        ------
+        TopologyError
+            If a loop is open by more than rounding.
+
+        """
+        limits = loop_limits(robot)
+        return cls(
+            request=request,
+            robot=robot,
+            solver=Solver(robot, request.options),
+            offsets=offset_matrices(request),
+            q_start=robot.q,
+            joint_names=tuple(robot.joint_names),
+            lower=robot.lower,
+            upper=robot.upper,
+            max_velocity=robot.max_velocity,
+            loop_limits=limits,
+        )
+
+    @cached_property
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return what values may not pass, (nq,): finite, and rounding let go through."""
+        largest = np.finfo(np.float64).max
+        return (
+            np.maximum(self.lower - LIMIT_SLACK, -largest),
+            np.minimum(self.upper + LIMIT_SLACK, largest),
+        )
+
+    @cached_property
+    def mobility_count(self) -> MobilityCount:
+        """Return what counts degrees of freedom."""
+        return MobilityCount(self.robot, self.solver)
+
+    @property
+    def mobility(self) -> int:
+        """Return the degrees of freedom as they were counted last."""
+        return self.mobility_count.last
+
+    @cached_property
+    def helper(self) -> IKRootsHelper:
+        """Return what works out how the robot is drawn; made when it is first asked for."""
+        return IKRootsHelper(self.robot)
+
+    @property
+    def root_frame(self) -> str:
+        """Return the frame that all poses count in."""
+        return root_frame(self.robot)
+
+    def reached(self, goal: str, q: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return where the goal's frame is at `q`: 4x4, in the root frame."""
+        link = next(each.link for each in self.request.goals if each.name == goal)
+        matrix: NDArray[np.float64] = self.robot.forward(q, link)
+        offset = self.offsets.get(goal)
+        return matrix if offset is None else matrix @ offset
+
+    def start_from(self, other: LoadedModel, q: NDArray[np.float64]) -> NDArray[np.float64]:
+        """
+        Return where to go on from when this model replaces another one at `q`.
+
+        A robot with the same joints goes on where it was; any other starts where its description
+        says.
+        """
+        if self.joint_names != other.joint_names:
+            return self.q_start.copy()
+        return np.clip(q, self.lower, self.upper)
+
+
+def offset_matrices(request: ModelRequest) -> dict[str, NDArray[np.float64]]:
+    """Return the goals' offsets that are not the identity, as 4x4 matrices."""
+    return {
+        goal.name: pose_matrix(goal.offset[:3], quat_xyzw_from_rpy(goal.offset[3:]))
+        for goal in request.goals
+        if any(goal.offset)
+    }

@@ -1,0 +1,1 @@
+"""The service that MoveIt's kinematics plugin calls."""

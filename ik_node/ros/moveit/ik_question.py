@@ -1,0 +1,43 @@
+"""What a request for inverse kinematics asks for, in numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ik_node.ros.convert import Pose
+from ik_node.ros.moveit.ik_seed import IkSeed
+from ik_node.solver import SolverOptions
+
+
+@dataclass(frozen=True)
+class IkQuestion:
+    """
+    A request, read and checked; nothing of it points to what another thread changes.
+
+    Attributes
+    ----------
+    seed : IkSeed
+        Where the solve starts, and how the answer is to be given.
+    poses : mapping of str to (position, quat_xyzw)
+        Link and where it is to be, in the root frame [m].
+    movable : tuple of str or None
+        Values that may change; None = all.
+    held : str
+        What is held and why, for the case that there is no answer; '' = nothing.
+    closures : mapping of str to bool
+        Which loops are to be closed.
+    options : SolverOptions
+        With the time budget of this request.
+    checks_collisions : bool
+        Whether the client asked for an answer free of collisions.
+
+    """
+
+    seed: IkSeed
+    poses: Mapping[str, Pose]
+    movable: tuple[str, ...] | None
+    held: str
+    closures: Mapping[str, bool]
+    options: SolverOptions
+    checks_collisions: bool = False

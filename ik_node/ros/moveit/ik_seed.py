@@ -1,0 +1,213 @@
+"""A moveit_msgs/RobotState as a configuration to start from, and back again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+from ik_node.model.dof import DOF
+from ik_node.model.euler import nearest_euler
+from ik_node.model.joint import Joint
+from ik_node.model.rotation import matrix_to_euler, pose_matrix, quat_from_euler
+from ik_node.model.tree import Tree
+from ik_node.ros.convert import pose_from_message, positions_from_message
+from ik_node.ros.joints.floating_base import root_frame
+from ik_node.ros.model.loaded_model import LoadedModel
+from ik_node.ros.moveit.ik_code import IkCode
+from ik_node.ros.moveit.refused_ik import RefusedIkError
+from ik_node.ros.refused_input import RefusedInputError
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# How far a transform may be from what the joint's own axes can do [m, rad].
+_SLACK = 1e-6
+
+
+@dataclass(frozen=True)
+class IkSeed:
+    """
+    Where a solve starts, and which names its answer is given in.
+
+    Attributes
+    ----------
+    q : ndarray, shape (nq,)
+        All values of the robot [rad, m], within limits; those that follow others do so.
+    places : mapping of str to int
+        Name in joint_state of the answer, and its place in q.
+    bodies : mapping of str to Joint
+        Name in multi_dof_joint_state of the answer, and the joint it stands for.
+    missing : tuple of str
+        Values that the request did not give.
+    frame_id : str
+        Of multi_dof_joint_state: the frame those joints are given in; '' = not said.
+
+    """
+
+    q: Array
+    places: Mapping[str, int]
+    bodies: Mapping[str, Joint]
+    missing: tuple[str, ...]
+    frame_id: str
+
+    @property
+    def has_base(self) -> bool:
+        """Whether it says where the floating base is."""
+        return any(joint.parent is None for joint in self.bodies.values())
+
+    def fill(self, state: Any, q: Array, tree: Tree) -> None:
+        """Write the answer `q` into a moveit_msgs/RobotState."""
+        state.joint_state.name = list(self.places)
+        state.joint_state.position = q[list(self.places.values())].tolist()
+        if not self.bodies:
+            return
+        from geometry_msgs.msg import Transform
+
+        several = state.multi_dof_joint_state
+        several.header.frame_id = self.frame_id
+        several.joint_names = list(self.bodies)
+        several.transforms = [
+            _fill_transform(Transform(), q[_places_of(joint, tree)], joint)
+            for joint in self.bodies.values()
+        ]
+
+
+def read_seed(state: Any, model: LoadedModel, present: Array) -> IkSeed:
+    """
+    Read the seed of a request.
+
+    Parameters
+    ----------
+    state : moveit_msgs/RobotState
+        Joints it does not name are where the node has them; joints the robot does not have are
+        left out. Without any joint at all, everything is where the node has it, and the answer
+        names every joint.
+    model : LoadedModel
+        The robot.
+    present : ndarray, shape (nq,)
+        The node's configuration [rad, m].
+
+    Raises
+    ------
+    RefusedIkError
+        If sizes differ, a number is not finite, a transform is none of the joint's, or no joint
+        is the robot's.
+
+    """
+    tree = model.solver.tree
+    q = np.array(present, dtype=np.float64)
+    place = {name: at for at, name in enumerate(tree.names)}
+    try:
+        names, positions = positions_from_message('robot_state.joint_state', state.joint_state)
+    except RefusedInputError as error:
+        raise RefusedIkError(IkCode.INVALID_ROBOT_STATE, str(error)) from None
+    several = state.multi_dof_joint_state
+    if not names and not several.joint_names:
+        bodies = {j.name: j for j in model.robot.joint_order if len(j.dof) > 1}
+        inside = {at for joint in bodies.values() for at in _places_of(joint, tree)}
+        places = {name: at for name, at in place.items() if at not in inside}
+        frame_id = root_frame(model.robot) if bodies else ''
+        return IkSeed(_consistent(q, model), places, bodies, (), frame_id)
+    places = {name: place[name] for name in names if name in place}
+    for name, position in zip(names, positions, strict=True):
+        if name in places:
+            q[places[name]] = position
+    bodies = _read_bodies(several, model, q)
+    if not places and not bodies:
+        raise RefusedIkError(
+            IkCode.INVALID_ROBOT_STATE,
+            f'robot_state names no joint of robot {model.robot.name!r}, but '
+            f'{", ".join([*names, *several.joint_names][:5])}: is it of another robot?',
+        )
+    given = {at for joint in bodies.values() for at in _places_of(joint, tree)}
+    given.update(places.values())
+    missing = tuple(name for name, at in place.items() if at not in given)
+    return IkSeed(_consistent(q, model), places, bodies, missing, several.header.frame_id)
+
+
+def _read_bodies(several: Any, model: LoadedModel, q: Array) -> dict[str, Joint]:
+    """Read joints of several axes into q; return them by their names in the message."""
+    names, transforms = list(several.joint_names), several.transforms
+    if len(names) != len(transforms):
+        raise RefusedIkError(
+            IkCode.INVALID_ROBOT_STATE,
+            f'robot_state.multi_dof_joint_state: {len(names)} names need as many transforms, not '
+            f'{len(transforms)}',
+        )
+    robot = model.robot
+    own = {j.name: j for j in robot.joint_order if len(j.dof) > 1}
+    bodies = {name: own[name] for name in names if name in own}
+    # MoveIt calls the joint under the base as the SRDF does, which nobody else knows.
+    strangers = [name for name in names if name not in own]
+    base = robot.root
+    if isinstance(base, Joint) and base.name not in bodies and len(strangers) == 1:
+        bodies[strangers[0]] = base
+    for name, transform in zip(names, transforms, strict=True):
+        if name in bodies:
+            at = _places_of(bodies[name], model.solver.tree)
+            q[at] = _values_of(name, transform, bodies[name], q[at])
+    return bodies
+
+
+def _values_of(name: str, transform: Any, joint: Joint, present: Array) -> Array:
+    """Return the joint's values for a geometry_msgs/Transform, the nearest to the present ones."""
+    field = f'robot_state.multi_dof_joint_state, transform of {name!r}'
+    pose = SimpleNamespace(position=transform.translation, orientation=transform.rotation)
+    try:
+        position, quat_xyzw = pose_from_message(field, pose)
+    except RefusedInputError as error:
+        raise RefusedIkError(IkCode.INVALID_ROBOT_STATE, str(error)) from None
+    wanted = pose_matrix(position, quat_xyzw)
+    six = np.zeros(6)
+    six[:3] = position
+    now = np.zeros(6)
+    now[joint.dof] = present
+    six[3:] = nearest_euler(matrix_to_euler(wanted), now[3:])
+    values = six[joint.dof]
+    if not np.allclose(_pose_of(joint, values), wanted, rtol=0.0, atol=_SLACK):
+        axes = ' '.join(dof.name for dof in joint.dof)
+        raise RefusedIkError(
+            IkCode.INVALID_ROBOT_STATE,
+            f'{field} = {np.round(wanted, 6).tolist()} refused: the joint moves along or about '
+            f'{axes} only',
+        )
+    return values
+
+
+def _pose_of(joint: Joint, values: Array) -> Array:
+    six = np.zeros(6)
+    six[joint.dof] = values
+    return pose_matrix(six[:3], quat_from_euler(*six[3:].tolist()))
+
+
+def _fill_transform(transform: Any, values: Array, joint: Joint) -> Any:
+    six = np.zeros(6)
+    six[joint.dof] = values
+    move, turn = transform.translation, transform.rotation
+    move.x, move.y, move.z = six[:3].tolist()
+    turn.x, turn.y, turn.z, turn.w = quat_from_euler(*six[3:].tolist()).tolist()
+    return transform
+
+
+def _places_of(joint: Joint, tree: Tree) -> list[int]:
+    return [at for at, (owner, _) in enumerate(tree.owner) if owner is joint]
+
+
+def _consistent(q: Array, model: LoadedModel) -> Array:
+    """Return q with every coupled value where its master has it, and all within limits."""
+    tree = model.solver.tree
+    values: list[float] = q.tolist()
+    by_axis = {(id(joint), dof): at for at, (joint, dof) in enumerate(tree.owner)}
+
+    def value(joint: Joint, dof: DOF) -> float:
+        coupling = joint.couplings.get(dof)
+        if coupling is None:
+            return values[by_axis[id(joint), dof]]
+        return coupling.value(value(coupling.master, coupling.master_dof))
+
+    followed = [value(joint, dof) for joint, dof in tree.owner]
+    # What a solve would do: a link that is held would else be held elsewhere than it was read.
+    return np.clip(followed, model.lower, model.upper)

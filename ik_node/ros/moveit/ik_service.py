@@ -1,0 +1,118 @@
+"""The service ~/solve_ik: inverse kinematics for MoveIt's service plugin, and others."""
+
+from __future__ import annotations
+
+from functools import partial
+import time
+from typing import Any
+
+from ik_node.ros.goals.transform_lookup import TransformLookup
+from ik_node.ros.model.background_work import BackgroundWork
+from ik_node.ros.model.loaded_model import LoadedModel
+from ik_node.ros.moveit.ik_access import IkAccess
+from ik_node.ros.moveit.ik_answer import IkAnswer
+from ik_node.ros.moveit.ik_code import IkCode
+from ik_node.ros.moveit.ik_question import IkQuestion
+from ik_node.ros.moveit.ik_twin import IkTwin
+from ik_node.ros.moveit.refused_ik import RefusedIkError
+from ik_node.ros.moveit.solve_ik import fill_response, read_request
+from ik_node.ros.refusals import Refusals
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from rclpy.node import Node
+
+SERVICE = '~/solve_ik'
+
+
+def add_ik_service(node: Node, access: IkAccess) -> IkService | None:
+    """
+    Offer ~/solve_ik where moveit_msgs is installed; else say once what is missing.
+
+    Parameters
+    ----------
+    node : rclpy.node.Node
+        Offers the service.
+    access : IkAccess
+        The node's model, configuration and parameters.
+
+    """
+    try:
+        from moveit_msgs.srv import GetPositionIK
+    except ImportError:
+        node.get_logger().info(
+            f'no service {SERVICE}: moveit_msgs is not installed; with it MoveIt, through its '
+            f'srv_kinematics_plugin, could ask this node for inverse kinematics'
+        )
+        return None
+    return IkService(node, access, GetPositionIK)
+
+
+class IkService:
+    """
+    Answer moveit_msgs/GetPositionIK.
+
+    A request is read in the executor, solved in a thread on a robot of its own, and answered in
+    the executor again, which does other things meanwhile. Requests are answered one after the
+    other: the callback group is the service's own.
+
+    Parameters
+    ----------
+    node : rclpy.node.Node
+    access : IkAccess
+    service_type : type
+        moveit_msgs.srv.GetPositionIK.
+
+    """
+
+    def __init__(self, node: Node, access: IkAccess, service_type: Any) -> None:
+        self._node = node
+        self._access = access
+        self._lookup = TransformLookup(node)
+        self._refusals = Refusals()
+        self._twin: IkTwin | None = None
+        self._work = BackgroundWork(node)
+        self._service = node.create_service(
+            service_type,
+            SERVICE,
+            self._on_request,
+            callback_group=MutuallyExclusiveCallbackGroup(),
+        )
+
+    def close(self) -> None:
+        """Take the service away."""
+        self._node.destroy_service(self._service)
+        self._work.close()
+
+    async def _on_request(self, request: Any, response: Any) -> Any:
+        model = self._access.model
+        question: IkQuestion | None = None
+        try:
+            if model is None:
+                raise RefusedIkError(IkCode.FAILURE, 'the node has no robot yet')
+            access = self._access
+            question = read_request(
+                request.ik_request, model, access.q, access.settings, self._lookup.pose
+            )
+            answer = await self._work.run(partial(self._solve, question, model))
+        except RefusedIkError as error:
+            answer = IkAnswer(error.code, str(error))
+        except Exception as error:  # noqa: BLE001
+            # A client waits, and the node ticks on: a defect of ours must not end either.
+            what = f'internal error, please report: {type(error).__name__}: {error}'
+            answer = IkAnswer(IkCode.FAILURE, what)
+        self._log(answer)
+        fill_response(response, answer, question, model, self._node.get_name())
+        return response
+
+    def _solve(self, question: IkQuestion, model: LoadedModel) -> IkAnswer:
+        twin = self._twin
+        if twin is None or twin.model is not model:
+            twin = self._twin = IkTwin(model)
+        return twin.answer(question)
+
+    def _log(self, answer: IkAnswer) -> None:
+        """Tell of requests that could not be worked on; that a pose is out of reach is no news."""
+        if answer.code in (IkCode.SUCCESS, IkCode.NO_IK_SOLUTION, IkCode.TIMED_OUT):
+            return
+        kind = f'{SERVICE}: {answer.code.name}'
+        if self._refusals.add(kind, answer.message, time.monotonic()):
+            self._node.get_logger().warning(f'{kind}: {answer.message}')

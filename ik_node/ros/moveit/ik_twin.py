@@ -1,0 +1,120 @@
+"""A robot of its own for requests of inverse kinematics, beside the one that ticks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+import dataclasses
+from time import perf_counter
+
+from ik_node.errors import IkError
+from ik_node.model.goal import Goal
+from ik_node.robot import Robot
+from ik_node.ros.answer_check import objection
+from ik_node.ros.convert import Pose
+from ik_node.ros.model.loaded_model import LoadedModel
+from ik_node.ros.model.loop_limits import LOOP_TOLERANCE
+from ik_node.ros.moveit.ik_answer import IkAnswer
+from ik_node.ros.moveit.ik_code import IkCode
+from ik_node.ros.moveit.ik_question import IkQuestion
+from ik_node.solver import Solution, Solver, Status
+import numpy as np
+
+# How often to look for a solution nearer to the seed when that itself does not get there.
+FURTHER_SOLVES = 8
+LARGEST_SEED = 2**31 - 2
+
+
+class IkTwin:
+    """
+    Solve requests on a copy of a model's robot, so that the one that ticks is left alone.
+
+    The copy has no goals but those of requests, so that no name hides a link; it knows neither
+    rest poses nor wishes for joints, for an answer is to be near the seed; what is locked each
+    request says anew. A loop that its description leaves open by rounding counts as closed where
+    the node says so.
+
+    Parameters
+    ----------
+    model : LoadedModel
+
+    """
+
+    def __init__(self, model: LoadedModel) -> None:
+        self.model = model
+        self._robot = Robot(deepcopy(model.robot.description))
+        for link in self._robot.links.values():
+            for goal in [joint for joint in link.closure_joints if isinstance(joint, Goal)]:
+                goal.remove_child(link)
+        for joint in self._robot.joint_order:
+            joint.unlock()
+            joint.target_set = joint.rest_pose_set = False
+        for name, closure in self._robot.closures.items():
+            limit = model.loop_limits.get(name, 0.0)
+            if limit > max(closure.tolerance or (LOOP_TOLERANCE,)):
+                closure.tolerance = limit
+        self._solver = Solver(self._robot, model.request.options)
+        self._goal_of: dict[str, str] = {}
+
+    def answer(self, question: IkQuestion) -> IkAnswer:
+        """Solve; from one thread at a time, whichever."""
+        try:
+            return self._answer(question)
+        except IkError as error:
+            return IkAnswer(IkCode.FAILURE, str(error))
+
+    def _answer(self, question: IkQuestion) -> IkAnswer:
+        for name, closed in question.closures.items():
+            closure = self._robot.closures[name]
+            if closure.enabled != closed:
+                closure.enabled = closed
+        goals = {self._goal(link): pose for link, pose in question.poses.items()}
+        solution = self._solve(goals, question)
+        model = self.model
+        if solution.status is not Status.CONVERGED:
+            late = solution.solve_time >= question.options.time_budget
+            message = solution.message
+            if question.held:
+                message += f'; held: {question.held}'
+            return IkAnswer(IkCode.TIMED_OUT if late else IkCode.NO_IK_SOLUTION, message)
+        amiss = objection(model, solution, question.options)
+        if amiss:
+            return IkAnswer(IkCode.NO_IK_SOLUTION, amiss)
+        q = np.clip(solution.q, model.lower, model.upper)
+        starts = f' and {solution.starts} starts' if solution.starts > 1 else ''
+        message = f'CONVERGED after {solution.iterations} steps{starts}'
+        if question.checks_collisions:
+            message += '; collisions are not checked here'
+        return IkAnswer(IkCode.SUCCESS, message, q)
+
+    def _solve(self, goals: Mapping[str, Pose], question: IkQuestion) -> Solution:
+        """Solve from the seed; where that takes restarts, see whether others end nearer to it."""
+        begin = perf_counter()
+        options, start, solver = question.options, question.seed.q, self._solver
+        solver.options = options
+        best = solver.solve_pose(goals, q0=start, joints=question.movable)
+        if best.status is not Status.CONVERGED or best.starts == 1:
+            return best
+        for number in range(1, FURTHER_SOLVES + 1):
+            left = options.time_budget - (perf_counter() - begin)
+            if left <= 0.0:
+                break
+            seed = (options.seed + number) % LARGEST_SEED
+            solver.options = dataclasses.replace(options, seed=seed, time_budget=left)
+            other = solver.solve_pose(goals, q0=start, joints=question.movable)
+            nearer = np.linalg.norm(other.q - start) < np.linalg.norm(best.q - start)
+            if other.status is Status.CONVERGED and nearer:
+                best = other
+        return best
+
+    def _goal(self, link: str) -> str:
+        """Return the name of the goal for a link; it is made when first asked for."""
+        name = self._goal_of.get(link)
+        if name is None:
+            name = link
+            while name in self._robot.closures:
+                name += "'"
+            self._robot.add_goal(link, name=name)
+            self._solver.update_structure()
+            self._goal_of[link] = name
+        return name

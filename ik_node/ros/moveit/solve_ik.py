@@ -1,0 +1,180 @@
+"""
+Requests for inverse kinematics as MoveIt sends them, to numbers and back.
+
+Pure functions over message-shaped data: whatever has the fields will do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import dataclasses
+import math
+from typing import Any
+
+from ik_node.model.link import Link
+from ik_node.ros.convert import Pose, pose_from_message, pose_in_root
+from ik_node.ros.joints.floating_base import root_frame
+from ik_node.ros.model.loaded_model import LoadedModel
+from ik_node.ros.moveit.ik_answer import IkAnswer
+from ik_node.ros.moveit.ik_code import IkCode
+from ik_node.ros.moveit.ik_held import carries, movable_values, staying_values
+from ik_node.ros.moveit.ik_question import IkQuestion
+from ik_node.ros.moveit.ik_seed import IkSeed, read_seed
+from ik_node.ros.moveit.ik_tips import read_tips
+from ik_node.ros.moveit.refused_ik import RefusedIkError
+from ik_node.ros.parameters.settings import Settings
+from ik_node.ros.refused_input import RefusedInputError
+from ik_node.solver import SolverOptions
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Lookup = Callable[[str, str], Array]
+
+# Of a request whose timeout is zero [s]. MoveIt's plugin always sends that, and waits.
+TIME_BUDGET = 0.1
+# Further starts when the seed does not get there: at some 20 microseconds each on a usual arm,
+# what cannot be reached is known well before the budget is spent.
+RESTARTS = 100
+
+
+def read_request(
+    request: Any, model: LoadedModel, present: Array, settings: Settings, lookup: Lookup
+) -> IkQuestion:
+    """
+    Read and check a request.
+
+    Parameters
+    ----------
+    request : moveit_msgs/PositionIKRequest
+        Whatever its `group_name`: this node knows of no groups.
+    model : LoadedModel
+        The robot.
+    present : ndarray, shape (nq,)
+        The node's configuration [rad, m].
+    settings : Settings
+        The node's parameters.
+    lookup : callable
+        (target, source) -> pose of a frame that is not the robot's; raises LookupError.
+
+    Raises
+    ------
+    RefusedIkError
+        Says what of it cannot be used, with the code for the answer.
+
+    """
+    _refuse_constraints(request.constraints)
+    tips = read_tips(request, model)
+    seed = read_seed(request.robot_state, model, present)
+    poses: dict[str, Pose] = {}
+    bases: dict[str, Link] = {}
+    links = model.robot.links
+    for link, stamped in tips.items():
+        frame = _frame_of(stamped, settings)
+        poses[link] = _pose_in_root(link, stamped, frame, model, seed, lookup)
+        base = links.get(frame)
+        if base is not None and carries(base, links[link]):
+            bases[frame] = base
+    actuated = settings.joints.actuated or model.robot.actuated
+    staying = staying_values(model.robot, model.solver.tree, seed.missing, actuated)
+    held = [f'what carries {base}, for a pose is given in its frame' for base in bases]
+    if staying:
+        held.append(f'joints that robot_state does not name: {", ".join(staying[:12])}')
+    return IkQuestion(
+        seed=seed,
+        poses=poses,
+        movable=movable_values(model.solver.tree, bases.values(), staying),
+        held='; '.join(held),
+        closures={name: closure.enabled for name, closure in model.robot.closures.items()},
+        options=_options(settings.options, request.timeout),
+        checks_collisions=bool(request.avoid_collisions),
+    )
+
+
+def fill_response(
+    response: Any,
+    answer: IkAnswer,
+    question: IkQuestion | None,
+    model: LoadedModel | None,
+    source: str,
+) -> None:
+    """
+    Write an answer into a moveit_msgs/GetPositionIK response.
+
+    Parameters
+    ----------
+    response : moveit_msgs/GetPositionIK_Response
+        Its solution stays empty unless the answer is a success.
+    answer : IkAnswer
+        What came out.
+    question : IkQuestion or None
+        What was answered; None when the request was refused.
+    model : LoadedModel or None
+        Whose robot the question is about.
+    source : str
+        Who answers.
+
+    """
+    code = response.error_code
+    code.val = int(answer.code)
+    # Humble's messages have neither text, and there were other names for them once.
+    for field, text in (('message', answer.message), ('source', source)):
+        for name in (field, f'error_{field}'):
+            if hasattr(code, name):
+                setattr(code, name, text)
+    if answer.q is not None and question is not None and model is not None:
+        question.seed.fill(response.solution, answer.q, model.solver.tree)
+
+
+def _refuse_constraints(constraints: Any) -> None:
+    kinds = ('joint', 'position', 'orientation', 'visibility')
+    found = [kind for kind in kinds if len(getattr(constraints, f'{kind}_constraints'))]
+    if found:
+        raise RefusedIkError(
+            IkCode.INVALID_GOAL_CONSTRAINTS,
+            f'constraints: {", ".join(found)} constraints are not kept by this node, so that it '
+            f'does not pretend to: send none',
+        )
+
+
+def _frame_of(stamped: Any, settings: Settings) -> str:
+    """Return the name of the frame that a pose is given in; '' = the root frame."""
+    name: str = stamped.header.frame_id or settings.base_frame
+    return name.lstrip('/')
+
+
+def _pose_in_root(
+    link: str, stamped: Any, frame: str, model: LoadedModel, seed: IkSeed, lookup: Lookup
+) -> Pose:
+    """Return the pose in the root frame; where the seed says the base, in what that is given."""
+    field = f'pose of {link}'
+    try:
+        pose = pose_from_message(field, stamped.pose)
+    except RefusedInputError as error:
+        raise RefusedIkError(IkCode.INVALID_GOAL_CONSTRAINTS, str(error)) from None
+    world = (seed.frame_id if seed.has_base else '') or root_frame(model.robot)
+    if frame in ('', world):
+        return pose
+    if frame in model.robot.links:
+        return pose_in_root(pose, model.robot.forward(seed.q, frame))
+    try:
+        return pose_in_root(pose, lookup(world, frame))
+    except LookupError as error:
+        raise RefusedIkError(
+            IkCode.FRAME_TRANSFORM_FAILURE, f'{field}: frame {frame!r}: {error.args[0]}'
+        ) from None
+
+
+def _options(options: SolverOptions, timeout: Any) -> SolverOptions:
+    """Return the options of a request: the node's tolerances and damping, but with restarts."""
+    seconds = float(timeout.sec) + 1e-9 * float(timeout.nanosec)
+    return dataclasses.replace(
+        options,
+        method='dls',
+        jacobian='analytic',
+        use_svd=False,
+        comfort=None,
+        max_joint_step=math.inf,
+        restarts=max(options.restarts, RESTARTS),
+        time_budget=seconds if seconds > 0.0 else TIME_BUDGET,
+    )

@@ -1,0 +1,151 @@
+"""What goes into ~/solve_status, ~/residuals and /diagnostics, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from ik_node.ros.hardware.hardware_output import HardwareOutput
+from ik_node.ros.model.loaded_model import LoadedModel
+from ik_node.ros.node_counts import NodeCounts
+from ik_node.ros.outputs.status_row import ERROR, OK, StatusRow, WARN
+from ik_node.ros.tick_report import TickReport
+from ik_node.solver import Solution, SolveResult
+
+_LEVELS = {'CONVERGED': OK, 'STALLED': WARN, 'TIMEOUT': WARN, 'DIVERGED': ERROR}
+
+
+def solve_rows(node: str, report: TickReport) -> list[StatusRow]:
+    """
+    Return one row a chain.
+
+    The word CONVERGED stands first only where the chain's goals are met, its loops closed, and
+    the configuration published is this one.
+    """
+    solution = report.solution
+    if solution is None:
+        return [StatusRow(WARN, f'{node}: chain', f'not solved: {report.held}')]
+    if not solution.chains:
+        message = '; '.join(['CONVERGED: no goal and no loop', *report.notes])
+        return [StatusRow(WARN if report.notes else OK, f'{node}: no chain', message)]
+    return [_chain_row(node, chain, report) for chain in solution.chains]
+
+
+def _chain_row(node: str, chain: SolveResult, report: TickReport) -> StatusRow:
+    status = chain.status.name
+    level = _LEVELS[status]
+    if report.held:
+        # Another configuration goes out than the one that the status is about.
+        shown = 'STALLED' if status == 'CONVERGED' else status
+        message = f'{shown}: holding the configuration before, {report.held}'
+        level = ERROR
+    elif report.under_way:
+        message, level = 'STALLED: under way to the solution at the velocity limits', WARN
+    elif status == 'CONVERGED':
+        message = status
+    else:
+        message = chain.message
+    if report.notes:
+        level = max(level, WARN)
+        message = '; '.join([message, *report.notes])
+    values = {
+        'iterations': str(chain.iterations),
+        'starts': str(chain.starts),
+        'solve_time': f'{chain.solve_time:.3g}',
+    }
+    for kind, errors in (('goal', chain.goal_errors), ('closure', chain.closure_errors)):
+        for name, error in errors.items():
+            values[f'{kind}.{name}.position'] = f'{error.position:.3g}'
+            values[f'{kind}.{name}.orientation'] = f'{error.orientation:.3g}'
+    values['active_limits'] = ' '.join(chain.active_limits)
+    label = ', '.join(chain.goal_errors) or ', '.join(chain.closure_errors)
+    return StatusRow(level, f'{node}: {label}', message, values)
+
+
+def residual_labels(solution: Solution) -> tuple[str, ...]:
+    """Return the goals and closures whose residuals `residual_numbers` lists."""
+    return (*solution.goal_errors, *solution.closure_errors)
+
+
+def residual_numbers(solution: Solution) -> list[float]:
+    """Return position [m] and orientation [rad] of each goal, then of each closure."""
+    numbers = []
+    for errors in (solution.goal_errors, solution.closure_errors):
+        for error in errors.values():
+            numbers += [float(error.position), float(error.orientation)]
+    return numbers
+
+
+def model_row(
+    node: str,
+    model: LoadedModel | None,
+    refused: str,
+    building: bool,
+    released: Collection[str] = (),
+) -> StatusRow:
+    """
+    Return the row on the model.
+
+    Parameters
+    ----------
+    node : str
+        Its name.
+    model : LoadedModel or None
+        The present one.
+    refused : str
+        Why the last description was; '' if it was not.
+    building : bool
+        Whether another one is on its way.
+    released : collection of str
+        Closures that hold nothing at present.
+
+    """
+    name = f'{node}: model'
+    values: dict[str, str] = {'building': str(building).lower()}
+    if model is None:
+        if refused:
+            return StatusRow(ERROR, name, f'no model: {refused}', values)
+        return StatusRow(WARN, name, 'waiting for robot_description', values)
+    robot = model.robot
+    values['robot'] = robot.name
+    values['joints'] = str(len(model.joint_names))
+    values['loops'] = str(len(robot.closures))
+    values['goals'] = ' '.join(robot.goals)
+    values['mobility'] = str(model.mobility)
+    if released:
+        values['released'] = ' '.join(sorted(released))
+    if refused:
+        message = f'going on with {robot.name}; the last description was refused: {refused}'
+        return StatusRow(ERROR, name, message, values)
+    return StatusRow(OK, name, f'robot {robot.name}', values)
+
+
+def rate_row(node: str, rate: float, wanted: float, counts: NodeCounts) -> StatusRow:
+    """Return the row on ticks: how many a second, and how many our own work overran."""
+    level = OK if rate >= 0.5 * wanted else WARN
+    values = {
+        'rate': f'{rate:.1f}',
+        'wanted_rate': f'{wanted:g}',
+        'ticks': str(counts.ticks),
+        'missed_ticks': str(counts.missed_ticks),
+        'goals': str(counts.goals),
+        'joint_states': str(counts.joint_states),
+    }
+    return StatusRow(level, f'{node}: ticks', f'{rate:.1f} of {wanted:g} Hz', values)
+
+
+def output_row(node: str, hardware: HardwareOutput) -> StatusRow:
+    """Return the row on the hardware outputs: whether they command, and why not."""
+    note = hardware.note
+    if hardware.q is None:
+        return StatusRow(WARN, f'{node}: output', f'silent: {note}')
+    if note:
+        return StatusRow(WARN, f'{node}: output', f'commanding: {note}')
+    return StatusRow(OK, f'{node}: output', 'commanding')
+
+
+def input_row(node: str, counts: Mapping[str, int], last: str, new: int) -> StatusRow:
+    """Return the row on refused messages: per topic, the last reason, how many of them new."""
+    values = {topic: str(count) for topic, count in counts.items()}
+    values['last'] = last
+    message = f'{sum(counts.values())} messages refused' if counts else 'no message refused'
+    return StatusRow(WARN if new else OK, f'{node}: input', message, values)

@@ -1,0 +1,70 @@
+"""What the node publishes, tick by tick."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray
+from ik_node.ros.model.loaded_model import LoadedModel
+from ik_node.ros.outputs.add_publisher import add_publisher
+from ik_node.ros.outputs.diagnostic_messages import fill_diagnostics
+from ik_node.ros.outputs.joint_state_output import JointStateOutput
+from ik_node.ros.outputs.reached_output import ReachedOutput
+from ik_node.ros.outputs.residual_output import ResidualOutput
+from ik_node.ros.outputs.status_output import StatusOutput
+from ik_node.ros.outputs.status_row import StatusRow
+from ik_node.ros.tick_report import TickReport
+from rclpy.node import Node
+
+
+class Outputs:
+    """
+    Own the publishers; what nobody subscribes to is not even computed.
+
+    Parameters
+    ----------
+    node : rclpy.node.Node
+
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._joint_states = JointStateOutput(node)
+        self._diagnostics = add_publisher(node, DiagnosticArray, '/diagnostics')
+        self._reached = ReachedOutput(node)
+        self._every_tick = (StatusOutput(node), ResidualOutput(node), self._reached)
+
+    def set_goals(self, names: Iterable[str]) -> None:
+        """Have one `~/reached/<name>` for each of these goals."""
+        self._reached.set_goals(names)
+
+    def set_model(self, model: LoadedModel) -> None:
+        """Write this model's joint names from now on."""
+        self._joint_states.set_model(model)
+
+    def publish(self, report: TickReport, model: LoadedModel, stamp: Any, joints: bool) -> None:
+        """
+        Publish one tick.
+
+        Parameters
+        ----------
+        report : TickReport
+            What to say.
+        model : LoadedModel
+            The one that the report is of.
+        stamp : builtin_interfaces.msg.Time
+            Time of the tick.
+        joints : bool
+            Whether `~/joint_states` is published this time.
+
+        """
+        if joints:
+            self._joint_states.publish(report.q, report.velocity, stamp)
+        for output in self._every_tick:
+            output.publish(report, model, stamp)
+
+    def publish_diagnostics(self, rows: Sequence[StatusRow], stamp: Any, hardware_id: str) -> None:
+        """Publish rows on /diagnostics."""
+        message = DiagnosticArray()
+        fill_diagnostics(message, rows, stamp, hardware_id)
+        self._diagnostics.publish(message)

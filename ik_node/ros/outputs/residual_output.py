@@ -1,0 +1,45 @@
+"""~/residuals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ik_node.ros.model.loaded_model import LoadedModel
+from ik_node.ros.outputs.add_publisher import add_publisher
+from ik_node.ros.outputs.diagnostics import residual_labels, residual_numbers
+from ik_node.ros.tick_report import TickReport
+from rclpy.node import Node
+from std_msgs.msg import Float64MultiArray, MultiArrayDimension
+
+
+class ResidualOutput:
+    """
+    Publish the residuals of goals and closures as plain numbers, with their names as labels.
+
+    Parameters
+    ----------
+    node : rclpy.node.Node
+
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._publisher = add_publisher(node, Float64MultiArray, '~/residuals')
+        self._message = Float64MultiArray()
+        self._labels: tuple[str, ...] | None = None
+
+    def publish(self, report: TickReport, model: LoadedModel, stamp: Any) -> None:
+        """Publish one tick, see `Outputs.publish`; nothing when there was no solve."""
+        solution = report.solution
+        if solution is None or not self._publisher.get_subscription_count():
+            return
+        labels = residual_labels(solution)
+        if labels != self._labels:
+            self._labels = labels
+            self._message.layout.dim = [
+                MultiArrayDimension(
+                    label=','.join(labels), size=len(labels), stride=2 * len(labels)
+                ),
+                MultiArrayDimension(label='position [m],orientation [rad]', size=2, stride=2),
+            ]
+        self._message.data = residual_numbers(solution)
+        self._publisher.publish(self._message)

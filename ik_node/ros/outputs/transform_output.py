@@ -1,0 +1,79 @@
+"""/tf of what joint states cannot show, through tf2 where it is installed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from geometry_msgs.msg import TransformStamped
+from ik_node.ros.convert import Pose
+from ik_node.ros.joints.wide_joints import wide_joint_ends, wide_joint_poses
+from ik_node.ros.model.loaded_model import LoadedModel
+import numpy as np
+from numpy.typing import NDArray
+from rclpy.node import Node
+
+
+class TransformOutput:
+    """
+    Broadcast a floating base, and joints with several DoF; for other robots nothing is sent.
+
+    Parameters
+    ----------
+    node : rclpy.node.Node
+
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._broadcaster: Any = None
+        self._model: LoadedModel | None = None
+        self._wanted = False
+
+    def publish(self, model: LoadedModel, q: NDArray[np.float64], stamp: Any) -> None:
+        """
+        Send the transforms of one tick.
+
+        Parameters
+        ----------
+        model : LoadedModel
+            The one that moves.
+        q : ndarray, shape (nq,)
+            [rad or m]
+        stamp : builtin_interfaces.msg.Time
+            Of the tick.
+
+        """
+        if model is not self._model:
+            self._model = model
+            self._wanted = model.request.root != 'fixed' or bool(wide_joint_ends(model.robot))
+        if not self._wanted or not self._has_broadcaster():
+            return
+        poses = wide_joint_poses(model.robot, q)
+        self._broadcaster.sendTransform(
+            [transform_message(*frames, pose, stamp) for frames, pose in poses.items()]
+        )
+
+    def _has_broadcaster(self) -> bool:
+        if self._broadcaster is None:
+            try:
+                from tf2_ros import TransformBroadcaster
+            except ImportError:
+                self._node.get_logger().warning(
+                    'no /tf of the floating base and of joints with several degrees of freedom: '
+                    'the package tf2_ros is not installed',
+                    once=True,
+                )
+                return False
+            self._broadcaster = TransformBroadcaster(self._node)
+        return True
+
+
+def transform_message(parent: str, child: str, pose: Pose, stamp: Any) -> TransformStamped:
+    """Return the pose of frame `child` in frame `parent` as a message."""
+    message = TransformStamped()
+    message.header.stamp = stamp
+    message.header.frame_id = parent
+    message.child_frame_id = child
+    move, turn = message.transform.translation, message.transform.rotation
+    (move.x, move.y, move.z), (turn.x, turn.y, turn.z, turn.w) = pose
+    return message

@@ -1,0 +1,1 @@
+"""The browser page beside a running node: what it hears of it and asks of it."""

@@ -1,0 +1,55 @@
+"""The process of a page that shows a running node."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import threading
+
+from ik_node.ros.page.peer import Peer
+from ik_node.ros.page.peer_session import PeerSession
+import rclpy
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.signals import SignalHandlerOptions
+
+
+def open_view(args: Sequence[str], name: str) -> PeerSession:
+    """
+    Start a node of our own that watches another one.
+
+    Parameters
+    ----------
+    args : sequence of str
+        Command line with the program's name first, for ROS to read.
+    name : str
+        The other node's.
+
+    Returns
+    -------
+    PeerSession
+        To be closed, which ends our node; the other one does not notice.
+
+    """
+    # Ctrl-C is for the page to hear.
+    rclpy.init(args=list(args), signal_handler_options=SignalHandlerOptions.NO)
+    peer = Peer(name)
+    executor = SingleThreadedExecutor()
+    executor.add_node(peer)
+
+    def spin() -> None:
+        try:
+            executor.spin()
+        except ExternalShutdownException:
+            return
+
+    thread = threading.Thread(target=spin, name='ros', daemon=True)
+    thread.start()
+
+    def end() -> None:
+        if not thread.is_alive():
+            return
+        executor.shutdown()
+        thread.join()
+        peer.destroy_node()
+        rclpy.try_shutdown()
+
+    return PeerSession(peer, end)

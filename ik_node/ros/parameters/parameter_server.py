@@ -1,0 +1,182 @@
+"""The parameters of a running node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+import difflib
+from typing import Any, cast
+
+from ik_node.errors import OptionError
+from ik_node.ros.goals.goal_settings import GoalSettings
+from ik_node.ros.parameters.parameter_spec import ParameterSpec, Value
+from ik_node.ros.parameters.parameters import goal_parameters, NODE_PARAMETERS, solver_parameters
+from ik_node.ros.parameters.settings import Settings
+from rcl_interfaces.msg import (
+    FloatingPointRange,
+    IntegerRange,
+    ParameterDescriptor,
+    SetParametersResult,
+)
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+
+
+class ParameterServer:
+    """
+    Declare the table's parameters on a node and keep a checked snapshot of their values.
+
+    The node must have been made with `automatically_declare_parameters_from_overrides=True`: that
+    is the public way to see an override before its parameter is declared, and so to take an int
+    for a double and to name a misspelt parameter.
+
+    Parameters
+    ----------
+    node : rclpy.node.Node
+    objection : callable
+        New settings -> why they cannot be taken at present, or ''.
+
+    Attributes
+    ----------
+    settings : Settings
+        Replaced as a whole when parameters change.
+
+    Raises
+    ------
+    OptionError
+        If an override is not allowed.
+
+    """
+
+    def __init__(self, node: Node, objection: Callable[[Settings], str]) -> None:
+        self._node = node
+        self._objection = objection
+        self._specs: dict[str, ParameterSpec] = {}
+        self._values: dict[str, Value] = {}
+        self._declaring = False
+        self._overrides = self._take_overrides()
+        fixed = (*NODE_PARAMETERS, *solver_parameters())
+        self._declare(fixed)
+        for name in self._undeclared_goals():
+            self._declare(goal_parameters(name))
+        self.settings = Settings.from_values(self._values)
+        self._name_unknown_overrides(fixed)
+        node.add_pre_set_parameters_callback(self._ints_to_doubles)
+        node.add_on_set_parameters_callback(self._check)
+        node.add_post_set_parameters_callback(self._apply)
+
+    def _take_overrides(self) -> dict[str, Any]:
+        """Undeclare what overrides declared, so that it can be declared with its descriptor."""
+        overrides = {}
+        for name, parameter in self._node.get_parameters_by_prefix('').items():
+            if name.startswith('qos_overrides.') or name in _RCLPY_PARAMETERS:
+                continue
+            overrides[name] = parameter.value
+            self._node.undeclare_parameter(name)
+        return overrides
+
+    def _declare(self, specs: Iterable[ParameterSpec]) -> None:
+        for spec in specs:
+            if spec.name in self._specs:
+                continue
+            value = spec.check(self._overrides.pop(spec.name, spec.default))
+            self._specs[spec.name] = spec
+            self._values[spec.name] = value
+            self._node.declare_parameter(
+                spec.name, _ros_value(value), _descriptor(spec), ignore_override=True
+            )
+
+    def _undeclared_goals(self) -> list[str]:
+        names = [str(name) for name in cast('tuple[str, ...]', self._values['goal_names'])]
+        return [name for name in names if name and f'goals.{name}.link' not in self._specs]
+
+    def _declare_new_goals(self) -> None:
+        """Declare the parameters of goals named while running; a bad override is left out."""
+        self._declaring = True
+        try:
+            for name in self._undeclared_goals():
+                try:
+                    GoalSettings.from_values(name, self._overrides)
+                except OptionError as error:
+                    self._node.get_logger().warning(f'{error}; defaults are used')
+                    for spec in goal_parameters(name):
+                        self._overrides.pop(spec.name, None)
+                self._declare(goal_parameters(name))
+        finally:
+            self._declaring = False
+
+    def _name_unknown_overrides(self, fixed: Iterable[ParameterSpec]) -> None:
+        known = [spec.name for spec in fixed]
+        for name in self._overrides:
+            if name.startswith('goals.'):
+                hint = 'its goal is not in goal_names'
+            else:
+                close = difflib.get_close_matches(name, known, n=1)
+                hint = f'did you mean {close[0]}?' if close else 'see --help for those there are'
+            self._node.get_logger().warning(f'parameter {name} does not exist: {hint}')
+
+    # -- while running: first convert, then check all together, then take over
+
+    def _ints_to_doubles(self, parameters: list[Parameter[Any]]) -> list[Parameter[Any]]:
+        converted: list[Parameter[Any]] = []
+        for parameter in parameters:
+            spec = self._specs.get(parameter.name)
+            if spec is not None:
+                # What is wrong is refused below, where a reason can be given.
+                with suppress(OptionError):
+                    value = _ros_value(spec.check(parameter.value))
+                    converted.append(Parameter(parameter.name, value=value))
+                    continue
+            converted.append(parameter)
+        return converted
+
+    def _check(self, parameters: list[Parameter[Any]]) -> SetParametersResult:
+        if self._declaring:
+            return SetParametersResult(successful=True)
+        try:
+            reason = self._objection(Settings.from_values(self._with(parameters)))
+        except OptionError as error:
+            reason = str(error)
+        return SetParametersResult(successful=not reason, reason=reason)
+
+    def _apply(self, parameters: list[Parameter[Any]]) -> None:
+        if self._declaring:
+            return
+        self._values = self._with(parameters)
+        self._declare_new_goals()
+        self.settings = Settings.from_values(self._values)
+
+    def _with(self, parameters: list[Parameter[Any]]) -> dict[str, Value]:
+        values = dict(self._values)
+        for parameter in parameters:
+            spec = self._specs.get(parameter.name)
+            if spec is not None:
+                values[parameter.name] = spec.check(parameter.value)
+        return values
+
+
+_RCLPY_PARAMETERS = ('use_sim_time', 'start_type_description_service')
+
+
+def _ros_value(value: Value) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _descriptor(spec: ParameterSpec) -> ParameterDescriptor:
+    unit = f' [{spec.unit}]' if spec.unit else ''
+    descriptor = ParameterDescriptor(
+        description=f'{spec.doc}{unit}',
+        read_only=not spec.live,
+        additional_constraints=spec.allowed if spec.choices else '',
+    )
+    if spec.low is None or spec.high is None:
+        return descriptor
+    if isinstance(spec.default, float):
+        descriptor.floating_point_range = [
+            FloatingPointRange(from_value=float(spec.low), to_value=float(spec.high))
+        ]
+    else:
+        descriptor.integer_range = [
+            IntegerRange(from_value=int(spec.low), to_value=int(spec.high), step=1)
+        ]
+    return descriptor

@@ -1,0 +1,252 @@
+# flake8: noqa: E402, I100
+"""What viewers have after each message is what was drawn, however the message was made."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from builtin_interfaces.msg import Time
+from ik_node.ros.markers.marker_book import AT_ONCE, MarkerBook
+from ik_node.ros.markers.marker_bytes import blank_stamp, MarkerBytes, NUMBER
+from ik_node.ros.markers.shape_markers import markers_of
+from ik_node.scene import Capsule, Sector, Segment, Sphere, Text
+from marker_cloud import pose_of, Viewer
+from rclpy.serialization import deserialize_message, serialize_message
+from visualization_msgs.msg import Marker, MarkerArray
+
+RGBA = (0.25, 0.5, 0.75, 0.5)
+TURN = (0.0, 0.6, 0.0, 0.8)
+
+
+def shape(kind, name, at, *more):
+    """Return a shape somewhere."""
+    return kind(name, name.split('/')[0], 'x', (at, 2.0, -3.0), TURN, RGBA, 0.0, *more)
+
+
+def scene(at):
+    """Return one shape of each way to move."""
+    return [
+        shape(Sphere, 'axes/a', at, 0.1, 12),
+        shape(Segment, 'axes/b', at, 0.1 + at, 0.02),
+        shape(Sector, 'limits/a', at, 0.3, 0.0, -1.0, 2.0, 0.1 * at, 24),
+        shape(Sector, 'goals/g/EX', at, 0.3, 0.28, -1.0, 2.0, None, 24),
+        shape(Capsule, 'links/a', at, 0.1, 0.5, 12),
+        shape(Text, 'closures/c/gap', at, '3 mm', 0.1),
+    ]
+
+
+def spheres(count):
+    """Return many shapes."""
+    return [shape(Sphere, f'axes/{number}', float(number), 0.1, 12) for number in range(count)]
+
+
+class Sent:
+    """A book, what it sent, and the viewer that got it."""
+
+    def __init__(self):
+        self.book = MarkerBook()
+        self.viewer = Viewer()
+        self.messages = []
+
+    def send(self, shapes, frame='base', second=7):
+        """Send shapes; return the message as a viewer gets it."""
+        message = self.book.message(shapes, frame, Time(sec=second, nanosec=8))
+        self.messages.append(message)
+        raw = isinstance(message, bytes)
+        array = deserialize_message(message, MarkerArray) if raw else message
+        self.viewer.take(array)
+        return array
+
+    def shows(self, shapes):
+        """Tell whether the viewer has exactly these shapes."""
+        found = sorted(map(plain, self.viewer.markers.values()))
+        return found == sorted(plain(each) for one in shapes for each in markers_of(one))
+
+
+def plain(marker):
+    """Return what a marker looks like, without its name, as it arrives."""
+    marker = deserialize_message(serialize_message(marker), Marker)
+    colours = [str(colour) for colour in marker.colors]
+    points = [str(point) for point in marker.points]
+    whole = [str(each) for each in (marker.pose, marker.scale, marker.color)]
+    return (marker.type, whole, points, colours, marker.text)
+
+
+@pytest.fixture
+def sent():
+    """Provide a book that has sent nothing."""
+    return Sent()
+
+
+def test_the_first_message_has_everything(sent):
+    """With frame and stamp, a namespace a layer and an id each."""
+    assert sent.book.is_empty
+    others = sent.send(scene(1.0)).markers
+    assert not sent.book.is_empty
+    assert {marker.action for marker in others} == {Marker.ADD}
+    assert {marker.header.frame_id for marker in others} == {'base'}
+    assert {(each.header.stamp.sec, each.header.stamp.nanosec) for each in others} == {(7, 8)}
+    assert {marker.ns for marker in others} == {'axes', 'limits', 'goals', 'links', 'closures'}
+    assert len(sent.viewer.markers) == len(others) == 8
+    assert sent.shows(scene(1.0))
+
+
+def test_motion_is_sent_as_bytes(sent):
+    """The same markers at other places, with another stamp, are what a viewer reads from them."""
+    for step in range(5):
+        shapes = scene(1.0 + 0.1 * step)
+        array = sent.send(shapes, second=-step)
+        assert isinstance(sent.messages[-1], bytes) == (step > 0)
+        assert sent.shows(shapes)
+        assert {marker.header.stamp.sec for marker in array.markers} == {-step}
+        assert {marker.header.stamp.nanosec for marker in array.markers} == {8}
+    assert not [marker for marker in array.markers if marker.action != Marker.ADD]
+
+
+def test_motion_where_bytes_cannot_be_written_over(sent, monkeypatch):
+    """Where the middleware serialises in a way of its own, messages are sent."""
+    monkeypatch.setattr(MarkerBytes, 'usable', False, raising=False)
+    monkeypatch.setattr(MarkerBytes, '__init__', lambda self, array, count: None)
+    for step in range(4):
+        sent.send(scene(1.0 + 0.1 * step))
+        assert isinstance(sent.messages[-1], MarkerArray)
+        assert sent.shows(scene(1.0 + 0.1 * step))
+
+
+def test_what_vanishes_is_deleted(sent):
+    """And has the same id when it comes back."""
+    sent.send(scene(1.0))
+    ids = {(marker.ns, marker.id) for marker in sent.viewer.of('links')}
+    fewer = [each for each in scene(1.1) if each.layer != 'links']
+    array = sent.send(fewer)
+    gone = [marker for marker in array.markers if marker.action == Marker.DELETE]
+    assert {(marker.ns, marker.id) for marker in gone} == ids
+    assert sent.shows(fewer)
+    array = sent.send(scene(1.2))
+    assert not [marker for marker in array.markers if marker.action == Marker.DELETE]
+    assert {(marker.ns, marker.id) for marker in sent.viewer.of('links')} == ids
+    assert sent.shows(scene(1.2))
+
+
+def test_a_viewer_that_missed_messages(sent):
+    """Any later one deletes what has gone meanwhile, also when that was everything."""
+    slow = Viewer()
+    slow.take(sent.send(scene(1.0)))
+    fewer = [each for each in scene(1.1) if each.layer != 'links']
+    sent.send(fewer)
+    slow.take(sent.send(fewer))
+    assert isinstance(sent.messages[-1], bytes)
+    assert slow.markers.keys() == sent.viewer.markers.keys()
+    sent.book.forget_gone()
+    sent.send(spheres(3))
+    slow.take(sent.send(spheres(3)))
+    assert slow.markers.keys() == sent.viewer.markers.keys()
+    assert sent.shows(spheres(3))
+
+
+def test_deletions_are_not_repeated_for_ever(sent):
+    """Many robots one after the other: a message tells of the present and the last one."""
+    for number in range(5):
+        shapes = [replace(each, name=f'axes/{number}/{each.name}') for each in spheres(4)]
+        sent.book.forget_gone()
+        sent.send(shapes)
+        assert sent.shows(shapes)
+        assert len(sent.send(shapes).markers) <= 8
+
+
+def test_other_looks_replace_a_marker(sent):
+    """A colour, a text, or another kind of shape under the same name."""
+    sent.send(scene(1.0))
+    sent.send(scene(1.0))
+    shapes = scene(1.0)
+    shapes[0] = replace(shapes[0], rgba=(1.0, 0.0, 0.0, 1.0))
+    shapes[4] = shape(Sphere, 'links/a', 1.0, 0.5, 12)
+    shapes[5] = replace(shapes[5], text='4 mm')
+    sent.send(shapes)
+    assert sent.shows(shapes)
+    sent.send(shapes)
+    assert isinstance(sent.messages[-1], bytes)
+    assert sent.shows(shapes)
+
+
+def test_another_frame(sent):
+    """It is in every marker from then on."""
+    sent.send(scene(1.0))
+    sent.send(scene(1.0))
+    sent.send(scene(1.0), frame='world')
+    array = sent.send(scene(1.0), frame='world')
+    assert {marker.header.frame_id for marker in array.markers} == {'world'}
+    assert isinstance(sent.messages[-1], bytes)
+
+
+def test_what_viewers_have_deleted_is_forgotten(sent):
+    """Deletions end, what is there goes on; what comes back may have another id."""
+    sent.send(scene(1.0))
+    fewer = [each for each in scene(1.1) if each.layer != 'links']
+    sent.send(fewer)
+    sent.book.forget_gone()
+    array = sent.send(fewer)
+    assert {marker.action for marker in array.markers} == {Marker.ADD}
+    assert sent.shows(fewer)
+    sent.send(scene(1.2))
+    assert sent.shows(scene(1.2))
+    assert len(sent.viewer.markers) == 8
+    sent.send([])
+    sent.book.forget_gone()
+    assert sent.book.is_empty
+
+
+def test_many_new_markers_take_several_messages(sent):
+    """A tick has time for so many; those that were there go on moving meanwhile."""
+    many = spheres(2 * AT_ONCE + 5)
+    for count in (AT_ONCE, 2 * AT_ONCE, len(many)):
+        assert sent.book.complete == (count == AT_ONCE)
+        sent.send(many)
+        assert sent.shows(many[:count])
+    assert sent.book.complete
+    red = [replace(each, rgba=(1.0, 0.0, 0.0, 1.0)) for each in many]
+    while not sent.shows(red):
+        sent.send(red)
+        assert len(sent.viewer.markers) == len(many)
+    assert len(sent.messages) == 6
+
+
+def test_nothing_to_show(sent):
+    """No layer: what was there goes, and nothing comes."""
+    sent.send(scene(1.0))
+    sent.send([])
+    assert sent.viewer.markers == {}
+    assert {marker.action for marker in sent.send([]).markers} == {Marker.DELETE}
+    assert Sent().send([]).markers == []
+
+
+def test_numbers_that_are_not_found_make_bytes_unusable():
+    """More or fewer than were written: nothing is written over."""
+    marker = Marker()
+    marker.header.stamp = blank_stamp()
+    marker.pose.position.x = NUMBER
+    assert MarkerBytes(MarkerArray(markers=[marker]), 1).usable
+    assert not MarkerBytes(MarkerArray(markers=[marker]), 2).usable
+    assert not MarkerBytes(MarkerArray(markers=[marker, Marker()]), 1).usable
+
+
+def test_bytes_do_not_depend_on_names():
+    """Whatever the lengths of texts before them, numbers are found and written."""
+    for length in range(9):
+        marker = markers_of(shape(Sphere, 'axes/a', 1.0, 0.1, 12))[0]
+        marker.header.frame_id, marker.ns = 'f' * length, 'n' * (2 * length)
+        marker.header.stamp = blank_stamp()
+        for part in (marker.pose.position, marker.pose.orientation):
+            for field in part.get_fields_and_field_types():
+                setattr(part, field, NUMBER)
+        found = MarkerBytes(MarkerArray(markers=[marker]), 7)
+        assert found.usable
+        raw = found.filled(np.arange(7.0), Time(sec=1))
+        read = deserialize_message(raw, MarkerArray).markers[0]
+        assert read.ns == 'n' * (2 * length)
+        assert read.pose.position.z == 2.0
+        assert read.pose.orientation.w == 6.0
+        assert pose_of(read).shape == (4, 4)

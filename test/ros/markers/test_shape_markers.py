@@ -1,0 +1,151 @@
+# flake8: noqa: E402, I100
+"""Every shape as a marker: what a viewer draws of it is where the shape is."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from ik_node.ros.markers.shape_markers import looks, markers_of, numbers, put
+from ik_node.scene import (
+    Arrow,
+    AXIS_COLOURS,
+    Capsule,
+    Cylinder,
+    mesh_of,
+    Sector,
+    Segment,
+    Sphere,
+    Text,
+    Triad,
+)
+from marker_cloud import cloud, colour_of, pose_of
+from visualization_msgs.msg import Marker
+
+POSE = ((0.1, -0.2, 0.3), (0.5, -0.5, 0.1, 0.7))
+RGBA = (0.25, 0.5, 0.75, 0.5)
+SAME = ('layer/x', 'layer', 'x', POSE[0], tuple(np.array(POSE[1]) / np.linalg.norm(POSE[1])), RGBA)
+SHAPES = {
+    'segment': Segment(*SAME, 0.0, 0.4, 0.02),
+    'arrow': Arrow(*SAME, 0.0, 0.5, 0.03, 72),
+    'cylinder': Cylinder(*SAME, 0.0, 0.05, 0.3, 72),
+    'capsule': Capsule(*SAME, 0.25, 0.05, 0.3, 72),
+    'sphere': Sphere(*SAME, 0.0, 0.2, 72),
+    'disc': Sector(*SAME, 0.0, 0.3, 0.0, -0.5, 1.5, 0.7, 72),
+    'ring': Sector(*SAME, 0.0, 0.3, 0.28, -np.pi, np.pi, None, 72),
+    'triad': Triad(*SAME, 0.0, 0.2, 0.01),
+    'text': Text(*SAME, 0.0, '3 mm', 0.1),
+}
+# How far a shape's mesh may reach beyond what viewers draw: half the width of a line, which has
+# no thickness of its own there, and corners of a polygon.
+SLACK = {'segment': 1e-3, 'disc': 0.011, 'ring': 0.012, 'triad': 0.006}
+
+
+@pytest.mark.parametrize('name', SHAPES)
+def test_what_is_drawn_is_where_the_shape_is(name):
+    """Its bounds, in the root frame, are those of the shape's own triangles."""
+    shape = SHAPES[name]
+    markers = markers_of(shape)
+    if name == 'text':
+        assert np.allclose(pose_of(markers[0])[:3, 3], shape.position)
+        return
+    drawn = np.concatenate([cloud(marker) for marker in markers])
+    triangles = mesh_of(shape)[0].reshape(-1, 3)
+    slack = SLACK.get(name, 1e-3)
+    assert drawn.min(axis=0) == pytest.approx(triangles.min(axis=0), abs=slack)
+    assert drawn.max(axis=0) == pytest.approx(triangles.max(axis=0), abs=slack)
+
+
+@pytest.mark.parametrize('name', SHAPES)
+def test_markers_turn_with_their_shape(name):
+    """All parts of a shape have its pose, and stay with their frame while that moves."""
+    shape = SHAPES[name]
+    for marker in markers_of(shape):
+        quat = marker.pose.orientation
+        assert (quat.x, quat.y, quat.z, quat.w) == shape.quat_xyzw
+        assert marker.frame_locked
+        assert marker.action == Marker.ADD
+
+
+def test_colours():
+    """A shape's colour, of a triad its opacity; what is hidden is seen through capsules."""
+    for name, shape in SHAPES.items():
+        colours = [colour_of(marker) for marker in markers_of(shape)]
+        if name == 'capsule':
+            assert colours == [(*RGBA[:3], 0.5 * (1.0 - 0.25))] * 2
+        else:
+            assert colours[0] == RGBA
+    (triad,) = markers_of(SHAPES['triad'])
+    ends = [(each.r, each.g, each.b, each.a) for each in triad.colors]
+    assert ends[::2] == ends[1::2]
+    assert np.allclose(ends[::2], [(*colour[:3], RGBA[3]) for colour in AXIS_COLOURS])
+    face, hand = markers_of(SHAPES['disc'])
+    assert hand.color.a == 1.0
+    assert hand.color.r < face.color.r
+
+
+def test_a_hand_points_at_the_value():
+    """From the middle of the sector to its rim."""
+    shape = SHAPES['disc']
+    hand = cloud(markers_of(shape)[1])
+    assert np.allclose(hand, [shape.position, shape.hand])
+
+
+def test_a_text_is_as_high_as_it_says():
+    """The height of a capital letter, as the scale's z is defined."""
+    (marker,) = markers_of(SHAPES['text'])
+    assert (marker.type, marker.text) == (Marker.TEXT_VIEW_FACING, '3 mm')
+    assert marker.scale.z == 0.1
+
+
+def test_a_line_is_as_wide_as_it_says():
+    """Lines have their width in the scale's x."""
+    for name, width in (('triad', 0.01), ('ring', 0.02)):
+        (marker,) = markers_of(SHAPES[name])
+        assert marker.scale.x == pytest.approx(width)
+
+
+MOVED = {'segment': {'length': 0.7}, 'disc': {'value': -0.4}}
+CHANGED = {
+    'segment': {'width': 0.1},
+    'arrow': {'radius': 0.1},
+    'cylinder': {'length': 0.1},
+    'capsule': {'draw_through': 0.5},
+    'sphere': {'radius': 0.1},
+    'disc': {'upper': 1.0},
+    'ring': {'value': 0.5},
+    'triad': {'width': 0.1},
+    'text': {'text': '4 mm'},
+}
+
+
+@pytest.mark.parametrize('name', SHAPES)
+def test_numbers_alone_move_a_shape(name):
+    """With the same looks, markers of one place become those of the other."""
+    before = SHAPES[name]
+    after = replace(
+        before, position=(1.0, 2.0, 3.0), quat_xyzw=(0.0, 0.6, 0.0, 0.8), **MOVED.get(name, {})
+    )
+    assert looks(before) == looks(after)
+    markers = markers_of(before)
+    put(markers, numbers(after))
+    assert markers == markers_of(after)
+    assert markers != markers_of(before)
+
+
+@pytest.mark.parametrize('name', SHAPES)
+def test_looks_tell_of_everything_else(name):
+    """Whatever else changes, and a colour always, asks for another marker."""
+    shape = SHAPES[name]
+    assert looks(replace(shape, rgba=(1.0, 0.0, 0.0, 1.0))) != looks(shape)
+    assert looks(replace(shape, **CHANGED[name])) != looks(shape)
+
+
+def test_nothing_has_no_size():
+    """Of no length is shown as the thinnest of things: RViz refuses a scale of zero."""
+    flat = (replace(SHAPES['segment'], length=0.0), replace(SHAPES['cylinder'], length=0.0))
+    for shape in flat:
+        (marker,) = markers_of(shape)
+        assert 0.0 < marker.scale.z < 1e-5

@@ -1,0 +1,384 @@
+# flake8: noqa: E402, I100
+"""Requests and their answers: which link, which frame, which joints, which code."""
+
+import math
+
+import pytest
+
+pytest.importorskip('rclpy')
+
+from builtin_interfaces.msg import Duration
+from ik_asking import arm_text, Asking, moved, parts, settings_of
+from ik_node.ros.moveit.solve_ik import RESTARTS, TIME_BUDGET
+from moveit_messages import GetPositionIK, OldErrorCodes, request_for, stamped, state_of
+from naive import pose
+import numpy as np
+
+SUCCESS, TIMED_OUT, BAD_GOAL, BAD_STATE, BAD_LINK, BAD_FRAME, NO_SOLUTION, FAILURE = (
+    1,
+    -6,
+    -16,
+    -17,
+    -18,
+    -21,
+    -31,
+    99999,
+)
+BENT = np.array((0.3, 0.5, 0.9, 0.2, 0.6, -0.4))
+
+
+@pytest.fixture
+def arm():
+    """Provide an arm of six joints, bent, and MoveIt's state of it."""
+    asking = Asking(arm_text(6))
+    asking.q = BENT.copy()
+    return asking
+
+
+@pytest.fixture
+def near(arm):
+    """Provide a pose near the arm's end, in the root frame."""
+    return moved(arm.place(BENT, 'link6'), 0.03, -0.02, 0.01, (0.1, 0.05, -0.1))
+
+
+def asked(arm, matrix, link='link6', frame_id='base', names=None, values=None):
+    """Return a request for a link, with the full state as seed and time on a busy machine."""
+    state = state_of(arm.names if names is None else names, arm.q if values is None else values)
+    request = request_for(link, stamped(*parts(matrix), frame_id), state)
+    request.ik_request.timeout = Duration(sec=60)
+    return request
+
+
+def refused(response, code, *words):
+    """Assert a refusal with its reason, and no solution."""
+    assert response.error_code.val == code, response.error_code
+    for word in words:
+        assert word in response.error_code.message
+    assert list(response.solution.joint_state.name) == []
+    assert list(response.solution.joint_state.position) == []
+
+
+# -- what the plugin sends
+
+
+def test_a_full_state_is_answered_in_its_own_names(arm, near):
+    """As MoveIt sends it: every name comes back, in order, and the link is where it shall be."""
+    response = arm.ask(asked(arm, near))
+    arm.check(response, {'link6': near})
+    assert list(response.solution.joint_state.name) == arm.names
+    assert 'collisions are not checked' in response.error_code.message
+    assert response.error_code.source == 'ik_node'
+
+
+def test_the_answer_is_near_the_seed(arm, near):
+    """A pose near the seed's needs no more than a small step from there."""
+    response = arm.ask(asked(arm, near))
+    assert np.abs(np.array(response.solution.joint_state.position) - arm.q).max() < 0.5
+
+
+def test_the_nearest_of_other_solutions(arm):
+    """Where no way leads from the seed, of the solutions the nearest: three others are farther."""
+    seed = np.array((0.3, -0.5, 0.9, 0.2, 0.6, -0.4))  # the wrist is over the first axis
+    wanted = moved(arm.place(seed, 'link6'), 0.03, -0.02, 0.01, (0.1, 0.05, -0.1))
+    response = arm.ask(asked(arm, wanted, values=seed))
+    arm.check(response, {'link6': wanted})
+    away = np.abs(np.array(response.solution.joint_state.position) - seed).max()
+    assert away == pytest.approx(1.395, abs=1e-3)
+
+
+def test_the_seed_counts_not_the_present_configuration(arm):
+    """The pose of the seed is answered by the seed, wherever the node is."""
+    seed = np.array((-1.0, 0.4, -1.1, 0.5, -0.7, 0.9))
+    response = arm.ask(asked(arm, arm.place(seed, 'link6'), values=seed))
+    np.testing.assert_allclose(response.solution.joint_state.position, seed, atol=1e-5)
+
+
+def test_names_in_any_order(arm, near):
+    """Values go with their names."""
+    order = [3, 0, 5, 1, 4, 2]
+    names = [arm.names[at] for at in order]
+    response = arm.ask(asked(arm, near, names=names, values=arm.q[order]))
+    assert list(response.solution.joint_state.name) == names
+    arm.check(response, {'link6': near})
+
+
+def test_names_the_robot_does_not_have_are_left_out(arm, near):
+    """A gripper that is in MoveIt's model alone: its name must not come back."""
+    names, values = [*arm.names, 'finger'], [*arm.q, 0.04]
+    response = arm.ask(asked(arm, near, names=names, values=values))
+    assert list(response.solution.joint_state.name) == arm.names
+    arm.check(response, {'link6': near})
+
+
+def test_an_empty_state_is_the_present_one(arm, near):
+    """Other clients than the plugin: from where the node is, and all joints are named."""
+    response = arm.ask(request_for('link6', stamped(*parts(near), 'base')))
+    arm.check(response, {'link6': near})
+    assert list(response.solution.joint_state.name) == arm.names
+    assert np.abs(np.array(response.solution.joint_state.position) - arm.q).max() < 0.5
+
+
+def test_joints_that_are_not_named_stay(arm):
+    """Without them in the answer nobody would move them: the others alone must do it."""
+    goal = BENT + np.array((0, 0, 0, 0.3, -0.2, 0.4))
+    wanted = arm.place(goal, 'link6')
+    names = arm.names[3:]
+    response = arm.ask(asked(arm, wanted, names=names, values=arm.q[3:]))
+    assert list(response.solution.joint_state.name) == names
+    arm.check(response, {'link6': wanted})
+    far = arm.place(BENT + np.array((0.5, 0, 0, 0, 0, 0)), 'link6')
+    response = arm.ask(asked(arm, far, names=names, values=arm.q[3:]))
+    refused(response, NO_SOLUTION, 'does not name', 'joint1')
+
+
+def test_any_group_will_do(arm, near):
+    """The node knows of no groups."""
+    request = asked(arm, near)
+    request.ik_request.group_name = 'no such group'
+    assert arm.ask(request).error_code.val == SUCCESS
+
+
+# -- seeds that are none
+
+
+@pytest.mark.parametrize('value', [math.nan, math.inf, -math.inf])
+def test_a_seed_that_is_not_finite_is_refused(arm, near, value):
+    """The joint is named."""
+    values = [*arm.q[:5], value]
+    refused(arm.ask(asked(arm, near, values=values)), BAD_STATE, 'joint6', 'finite')
+
+
+def test_a_seed_of_another_length_is_refused(arm, near):
+    """As many positions as names."""
+    response = arm.ask(asked(arm, near, values=arm.q[:5]))
+    refused(response, BAD_STATE, '5 numbers', '6 names')
+
+
+def test_a_state_of_another_robot_is_refused(arm, near):
+    """An answer without any joint would be no answer."""
+    response = arm.ask(asked(arm, near, names=['a', 'b'], values=[0, 0]))
+    refused(response, BAD_STATE, 'no joint of robot', 'a, b')
+
+
+def test_a_seed_beyond_its_limits_is_taken_at_them(arm):
+    """Start states of MoveIt may be beyond by a hair; the answer is within."""
+    goal = np.array((2.6, *BENT[1:]))
+    seed = np.array((2.601, *BENT[1:]))
+    wanted = arm.place(goal, 'link6')
+    response = arm.ask(asked(arm, wanted, values=seed))
+    arm.check(response, {'link6': wanted})
+
+
+# -- links
+
+
+def test_unknown_link_is_refused(arm, near):
+    """With some of the links there are."""
+    refused(arm.ask(asked(arm, near, link='hand')), BAD_LINK, "'hand'", 'link6')
+
+
+def test_an_empty_link_is_that_of_the_goals(near, arm):
+    """When the node's goals have but one link."""
+    named = settings_of(
+        goal_names=('a', 'b'), goals__a__link='link6', goals__b__link='link6', goals__b__dof='X'
+    )
+    one = Asking(arm_text(6), named)
+    one.q = arm.q
+    response = one.ask(asked(one, near, link=''))
+    one.check(response, {'link6': near})
+
+
+def test_an_empty_link_must_not_be_guessed(arm, near):
+    """Without goals, or with goals for several links."""
+    refused(arm.ask(asked(arm, near, link='')), BAD_LINK, 'ik_link_name is empty', 'no goal')
+    named = settings_of(goal_names=('a', 'b'), goals__a__link='link6', goals__b__link='link5')
+    several = Asking(arm_text(6), named)
+    response = several.ask(asked(several, near, link=''))
+    refused(response, BAD_LINK, 'ik_link_name is empty', 'link5, link6')
+
+
+def test_a_vector_of_one(arm, near):
+    """As MoveIt's own compute_ik takes it, the link in either field."""
+    for link, links in (('link6', []), ('', ['link6']), ('not looked at', ['link6'])):
+        request = asked(arm, near, link=link)
+        request.ik_request.ik_link_names = links
+        request.ik_request.pose_stamped_vector = [request.ik_request.pose_stamped]
+        request.ik_request.pose_stamped = stamped((9, 9, 9), frame_id='not looked at')
+        arm.check(arm.ask(request), {'link6': near})
+
+
+def test_several_tips(arm):
+    """Two links of one arm, each with its pose."""
+    goal = BENT + 0.1
+    wanted = {link: arm.place(goal, link) for link in ('link3', 'link6')}
+    request = asked(arm, np.eye(4), link='')
+    request.ik_request.ik_link_names = list(wanted)
+    request.ik_request.pose_stamped_vector = [
+        stamped(*parts(matrix), 'base') for matrix in wanted.values()
+    ]
+    arm.check(arm.ask(request), wanted)
+
+
+@pytest.mark.parametrize(
+    ('links', 'poses', 'word'),
+    [
+        (['link6'], 2, '1 links for 2 poses'),
+        (['link6', 'link5'], 1, '2 links for 1 poses'),
+        ([], 2, '0 links for 2 poses'),
+        (['link6', 'link5'], 0, '2 links for 1 poses'),
+        (['link6', 'link6'], 2, "'link6' comes twice"),
+    ],
+)
+def test_as_many_links_as_poses(arm, near, links, poses, word):
+    """No pose without a link, no link without a pose, none twice."""
+    request = asked(arm, near)
+    request.ik_request.ik_link_names = links
+    request.ik_request.pose_stamped_vector = [request.ik_request.pose_stamped] * poses
+    refused(arm.ask(request), BAD_LINK, word)
+
+
+# -- frames
+
+
+def test_an_empty_frame_is_the_base_frame(arm, near):
+    """That of the parameter, else the root link."""
+    arm.check(arm.ask(asked(arm, near, frame_id='')), {'link6': near})
+    based = Asking(arm_text(6), settings_of(base_frame='table'))
+    based.q = arm.q
+    shift = pose((0.1, 0.2, 0.3), (0, 0, 0.6, 0.8))
+    based.lookup = lambda target, source: {('base', 'table'): shift}[target, source]
+    response = based.ask(asked(based, np.linalg.inv(shift) @ near, frame_id=''))
+    based.check(response, {'link6': near})
+
+
+def test_the_frame_of_the_tip_is_read_at_the_seed(arm):
+    """Three centimetres ahead of where the seed has it, wherever the node is."""
+    seed = np.array((-1.0, 0.4, -1.1, 0.5, -0.7, 0.9))
+    ahead = pose((0.0, 0.0, 0.03), (0, 0, 0, 1))
+    response = arm.ask(asked(arm, ahead, frame_id='link6', values=seed))
+    arm.check(response, {'link6': arm.place(seed, 'link6') @ ahead}, seed)
+
+
+def test_a_link_that_carries_the_tip_stays(arm):
+    """As MoveIt takes but its group's joints from the answer: relative to its base it holds."""
+    goal = BENT + np.array((0, 0, 0, 0.3, -0.2, 0.4))
+    relative = np.linalg.inv(arm.place(BENT, 'link3')) @ arm.place(goal, 'link6')
+    response = arm.ask(asked(arm, relative, frame_id='link3'))
+    arm.check(response, {'link6': arm.place(goal, 'link6')})
+    np.testing.assert_array_equal(response.solution.joint_state.position[:3], arm.q[:3])
+    far = pose((0.6, 0, 0), (0, 0, 0, 1))
+    refused(arm.ask(asked(arm, far, frame_id='link3')), NO_SOLUTION, 'carries link3')
+
+
+def test_a_carrier_beyond_its_limit_is_taken_at_it(arm):
+    """The pose relative to it holds where the answer has it."""
+    seed = np.array((2.7, *BENT[1:]))
+    goal = np.array((2.6, *BENT[1:5], 0.2))
+    relative = np.linalg.inv(arm.place(goal, 'link3')) @ arm.place(goal, 'link6')
+    response = arm.ask(asked(arm, relative, frame_id='link3', values=seed))
+    arm.check(response, {'link6': arm.place(goal, 'link6')})
+
+
+def test_a_foreign_frame_is_looked_up(arm, near):
+    """Through TF, from the root link."""
+    shift = pose((0.1, 0.2, 0.3), (0, 0, 0.6, 0.8))
+    seen = []
+
+    def lookup(target, source):
+        seen.append((target, source))
+        return shift
+
+    arm.lookup = lookup
+    response = arm.ask(asked(arm, np.linalg.inv(shift) @ near, frame_id='table'))
+    arm.check(response, {'link6': near})
+    assert seen == [('base', 'table')]
+
+
+def test_an_unknown_frame_is_refused(arm, near):
+    """With what the lookup says of it."""
+    response = arm.ask(asked(arm, near, frame_id='moon'))
+    refused(response, BAD_FRAME, "'moon'", 'no transform')
+
+
+@pytest.mark.parametrize(
+    ('position', 'turn', 'word'),
+    [
+        ((math.nan, 0, 0), (0, 0, 0, 1), 'position.x'),
+        ((0, 0, 0), (0, math.inf, 0, 1), 'orientation.y'),
+        ((0, 0, 0), (0, 0, 0, 0), 'zero quaternion'),
+    ],
+)
+def test_a_pose_that_is_none_is_refused(arm, position, turn, word):
+    """The field is named."""
+    request = request_for('link6', stamped(position, turn), state_of(arm.names, arm.q))
+    refused(arm.ask(request), BAD_GOAL, 'link6', word)
+
+
+# -- what is not honoured, and time
+
+
+@pytest.mark.parametrize('kind', ['joint', 'position', 'orientation', 'visibility'])
+def test_constraints_are_not_passed_over(arm, near, kind):
+    """An answer that breaks them would be called a success."""
+    request = asked(arm, near)
+    getattr(request.ik_request.constraints, f'{kind}_constraints').append(object())
+    refused(arm.ask(request), BAD_GOAL, f'{kind} constraints')
+
+
+def test_out_of_reach(arm):
+    """It is known before the budget is spent, and said of the link."""
+    response = arm.ask(asked(arm, pose((9.0, 0, 0), (0, 0, 0, 1))))
+    refused(response, NO_SOLUTION, 'link6')
+
+
+def test_too_far_for_numbers(arm):
+    """Nothing breaks where squares overflow."""
+    response = arm.ask(asked(arm, pose((1e200, 0, 0), (0, 0, 0, 1))))
+    assert response.error_code.val in (NO_SOLUTION, TIMED_OUT)
+
+
+def test_a_spent_budget_is_said(arm):
+    """A nanosecond is not enough for what is out of reach."""
+    request = asked(arm, pose((9.0, 0, 0), (0, 0, 0, 1)))
+    request.ik_request.timeout = Duration(nanosec=1)
+    refused(arm.ask(request), TIMED_OUT)
+
+
+@pytest.mark.parametrize(
+    ('timeout', 'budget'),
+    [
+        (Duration(), TIME_BUDGET),
+        (Duration(sec=-1), TIME_BUDGET),
+        (Duration(sec=2, nanosec=500_000_000), 2.5),
+        (Duration(nanosec=20_000_000), 0.02),
+    ],
+)
+def test_the_timeout(arm, near, timeout, budget):
+    """Zero is our default; nanoseconds count."""
+    request = asked(arm, near)
+    request.ik_request.timeout = timeout
+    arm.ask(request)
+    assert arm.question.options.time_budget == pytest.approx(budget)
+
+
+def test_what_is_taken_from_the_parameters(arm, near):
+    """Tolerances are; what belongs to ticks is not."""
+    arm.settings = settings_of(
+        solver__translation_converge_threshold=1e-4,
+        solver__method='ccd',
+        solver__max_joint_step=1e-3,
+        solver__restarts=3,
+        solver__time_budget=1e-4,
+    )
+    response = arm.ask(asked(arm, near))
+    assert response.error_code.val == SUCCESS
+    options = arm.question.options
+    assert options.translation_converge_threshold == 1e-4
+    assert (options.method, options.restarts) == ('dls', RESTARTS)
+    assert options.max_joint_step == math.inf
+
+
+def test_humble_has_no_words(arm, near):
+    """Its error codes are numbers only."""
+    response = GetPositionIK.Response(error_code=OldErrorCodes())
+    assert vars(arm.ask(asked(arm, near), response).error_code) == {'val': SUCCESS}

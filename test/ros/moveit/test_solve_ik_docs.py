@@ -1,0 +1,102 @@
+# flake8: noqa: E402, I100
+"""What docs/moveit.md shows fits the robot and the code."""
+
+import re
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+pytest.importorskip('rclpy')
+
+from ik_asking import Asking
+from ik_node.ros.moveit.ik_code import IkCode
+from ik_node.ros.moveit.ik_service import SERVICE
+from ik_node.ros.moveit.ik_twin import FURTHER_SOLVES
+from ik_node.ros.moveit.solve_ik import RESTARTS, TIME_BUDGET
+from moveit_messages import GetPositionIK
+from naive import motion
+import yaml
+
+
+@pytest.fixture(scope='module')
+def text(repository):
+    """Return the page."""
+    return (repository / 'docs' / 'moveit.md').read_text()
+
+
+@pytest.fixture(scope='module')
+def srdf(text):
+    """Return the SRDF that is shown."""
+    (block,) = re.findall(r'^```xml\n(.*?)^```', text, flags=re.DOTALL | re.MULTILINE)
+    return ElementTree.fromstring(block)
+
+
+@pytest.fixture
+def hexapod(urdf):
+    """Provide the robot that the page is about."""
+    return Asking(urdf('hexapod'))
+
+
+def fill(message, values):
+    """Write a mapping of fields to values into a message, as `ros2 service call` does."""
+    for name, value in values.items():
+        if isinstance(value, dict):
+            fill(getattr(message, name), value)
+        else:
+            setattr(message, name, value)
+
+
+def test_kinematics_yaml(text, srdf):
+    """The group is the SRDF's, the service the node's."""
+    (block,) = re.findall(r'^```yaml\n(.*?)^```', text, flags=re.DOTALL | re.MULTILINE)
+    ((group, entries),) = yaml.safe_load(block).items()
+    assert group == srdf.find('group').get('name')
+    assert entries == {
+        'kinematics_solver': 'srv_kinematics_plugin/SrvKinematicsPlugin',
+        'kinematics_solver_service_name': SERVICE.replace('~', '/ik_node'),
+    }
+
+
+def test_the_group_is_a_chain(srdf, hexapod):
+    """From its base link to its tip, through the joints that its state names."""
+    chain = srdf.find('group/chain')
+    frame, joints = hexapod.robot.links[chain.get('tip_link')], []
+    while frame.name != chain.get('base_link'):
+        joints += [frame.name] if frame.is_joint else []
+        frame = frame.parent
+    named = [joint.get('name') for joint in srdf.findall('group_state/joint')]
+    assert named == joints[::-1]
+
+
+def test_passive_joints(srdf, hexapod):
+    """All joints without a motor, and no other."""
+    named = [joint.get('name') for joint in srdf.findall('passive_joint')]
+    assert sorted(named) == sorted(set(hexapod.names) - set(hexapod.robot.actuated))
+    assert len(hexapod.robot.actuated) == 6
+
+
+def test_the_call_is_answered(text, hexapod):
+    """With all joints, as the page says."""
+    ((service, block),) = re.findall(r'^ros2 service call (\S+) \S+ "(.*)"$', text, flags=re.M)
+    assert service == SERVICE.replace('~', '/ik_node')
+    request = GetPositionIK.Request()
+    fill(request, yaml.safe_load(block))
+    response = hexapod.ask(request)
+    hexapod.check(response, {'platform_link': motion((0.004, 0.0, 0.09, 0, 0, 0))})
+    count = len(response.solution.joint_state.name)
+    assert f'names all {count} joints' in ' '.join(text.split())
+
+
+def test_every_code_is_explained(text):
+    """With its number."""
+    rows = re.findall(r'^\| (-?\d+) \| (\w+) \|', text, flags=re.MULTILINE)
+    assert {name: int(number) for number, name in rows} == dict(IkCode.__members__)
+
+
+def test_numbers(text):
+    """The budget, the restarts, the further solves."""
+    text = ' '.join(text.split())
+    assert f'0 = {TIME_BUDGET:g} s' in text
+    assert f'there are {RESTARTS} restarts' in text
+    assert FURTHER_SOLVES == 8
+    assert 'up to eight further solves' in text

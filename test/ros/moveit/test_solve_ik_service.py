@@ -1,0 +1,286 @@
+# flake8: noqa: E402, I100
+"""The service itself: offered where MoveIt's messages are, and never in the way of ticks."""
+
+import sys
+import time
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+pytest.importorskip('rclpy')
+
+from ik_asking import access_of, arm_text, Asking, moved, parts
+from ik_node.ros.model.background_work import BackgroundWork
+from ik_node.ros.moveit import ik_service
+from ik_node.ros.moveit.ik_service import add_ik_service
+import moveit_messages
+from moveit_messages import GetPositionIK, request_for, stamped, state_of
+import numpy as np
+import rclpy
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
+from rclpy.node import Node
+from std_srvs.srv import Trigger
+
+pytestmark = pytest.mark.ros
+
+BENT = np.array((0.3, 0.5, 0.9, 0.2, 0.6, -0.4))
+PATIENCE = 30.0  # [s]
+
+
+class RecordingNode(Node):
+    """A node that notes services of types which are none, and what is logged."""
+
+    def __init__(self, context):
+        super().__init__('ik_node', context=context)
+        self.offered = []
+        self.logged = []
+
+    def create_service(self, kind, name, callback, **how):
+        """Offer a service, or note it."""
+        if kind is not GetPositionIK:
+            return super().create_service(kind, name, callback, **how)
+        self.offered.append(SimpleNamespace(kind=kind, name=name, callback=callback, **how))
+        return self.offered[-1]
+
+    def destroy_service(self, service):
+        """Take a service away."""
+        if service in self.offered:
+            self.offered.remove(service)
+            return True
+        return super().destroy_service(service)
+
+    def get_logger(self):
+        """Return a logger that keeps what it is told."""
+        return SimpleNamespace(
+            info=lambda text: self.logged.append(('info', text)),
+            warning=lambda text: self.logged.append(('warning', text)),
+        )
+
+
+@pytest.fixture
+def context():
+    """Provide an rclpy context of the test's own."""
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    yield context
+    rclpy.try_shutdown(context=context)
+
+
+@pytest.fixture
+def node(context):
+    """Provide a node."""
+    node = RecordingNode(context)
+    yield node
+    node.destroy_node()
+
+
+@pytest.fixture
+def executor(context, node):
+    """Provide an executor with one thread, which is the test's."""
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    yield executor
+    executor.shutdown()
+
+
+@pytest.fixture
+def moveit(monkeypatch):
+    """Have moveit_msgs importable, though it is not installed."""
+    package, services = ModuleType('moveit_msgs'), ModuleType('moveit_msgs.srv')
+    services.GetPositionIK = moveit_messages.GetPositionIK
+    monkeypatch.setitem(sys.modules, 'moveit_msgs', package)
+    monkeypatch.setitem(sys.modules, 'moveit_msgs.srv', services)
+
+
+@pytest.fixture
+def arm():
+    """Provide an arm of six joints, bent."""
+    asking = Asking(arm_text(6))
+    asking.q = BENT.copy()
+    return asking
+
+
+def spin_until(executor, condition):
+    """Let the executor work until something holds."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, 'waited in vain'
+        executor.spin_once(timeout_sec=0.1)
+
+
+def call(executor, node, request):
+    """Have the offered service's callback answer, as the executor does it."""
+    (service,) = node.offered
+    task = executor.create_task(service.callback, request, GetPositionIK.Response())
+    spin_until(executor, task.done)
+    return task.result()
+
+
+def near(arm):
+    """Return a request the arm can meet, and what it asks for."""
+    wanted = moved(arm.place(BENT, 'link6'), 0.03)
+    return request_for('link6', stamped(*parts(wanted)), state_of(arm.names, BENT)), wanted
+
+
+def test_without_moveit_msgs(node, arm, monkeypatch):
+    """One line says which package is missing, and what it would give."""
+    monkeypatch.setitem(sys.modules, 'moveit_msgs', None)
+    assert add_ik_service(node, access_of(arm)) is None
+    ((level, text),) = node.logged
+    assert level == 'info'
+    for word in ('~/solve_ik', 'moveit_msgs', 'srv_kinematics_plugin'):
+        assert word in text
+    assert node.offered == []
+
+
+def test_with_moveit_msgs(node, executor, arm, moveit):
+    """The service is there, in a callback group of its own, and answers; close takes it away."""
+    service = add_ik_service(node, access_of(arm))
+    (offered,) = node.offered
+    assert (offered.kind, offered.name) == (GetPositionIK, '~/solve_ik')
+    assert isinstance(offered.callback_group, MutuallyExclusiveCallbackGroup)
+    assert offered.callback_group is not node.default_callback_group
+    request, wanted = near(arm)
+    response = call(executor, node, request)
+    arm.check(response, {'link6': wanted})
+    assert response.error_code.source == 'ik_node'
+    assert node.logged == []
+    service.close()
+    assert node.offered == []
+
+
+def test_before_the_first_robot(node, executor, arm, moveit):
+    """There is an answer, and it is no success."""
+    access = access_of(arm)
+    access.model = None
+    add_ik_service(node, access)
+    response = call(executor, node, near(arm)[0])
+    assert response.error_code.val == 99999
+    assert 'no robot yet' in response.error_code.message
+
+
+def test_another_robot_while_running(node, executor, arm, moveit):
+    """Each request is about the robot that is there when it comes."""
+    access = access_of(arm)
+    add_ik_service(node, access)
+    call(executor, node, near(arm)[0])
+    other = Asking(arm_text(5))
+    access.model, access.q, access.settings = other.model, other.q, other.settings
+    wanted = other.place((0.1, 0.2, 0.3, 0.4, 0.5), 'link5')
+    request = request_for('link5', stamped(*parts(wanted)))
+    response = call(executor, node, request)
+    other.check(response, {'link5': wanted})
+
+
+def test_refusals_are_logged_but_not_each(node, executor, arm, moveit):
+    """On Humble the answer is a number only; poses out of reach are no news."""
+    add_ik_service(node, access_of(arm))
+    request, _ = near(arm)
+    request.ik_request.ik_link_name = 'hand'
+    for _ in range(3):
+        assert call(executor, node, request).error_code.val == -18
+    ((level, text),) = node.logged
+    assert level == 'warning'
+    assert 'INVALID_LINK_NAME' in text
+    assert "'hand'" in text
+    request.ik_request.ik_link_name = 'link6'
+    request.ik_request.pose_stamped = stamped((9, 9, 9))
+    request.ik_request.timeout.sec = 60
+    assert call(executor, node, request).error_code.val == -31
+    assert len(node.logged) == 1
+
+
+@pytest.mark.parametrize('place', ['read_request', 'IkTwin'])
+def test_a_defect_of_ours_is_an_answer(node, executor, arm, moveit, monkeypatch, place):
+    """The client is not left waiting, and the node goes on."""
+
+    def broken(*arguments):
+        raise ZeroDivisionError('of all things')
+
+    monkeypatch.setattr(ik_service, place, broken)
+    add_ik_service(node, access_of(arm))
+    response = call(executor, node, near(arm)[0])
+    assert response.error_code.val == 99999
+    assert 'ZeroDivisionError: of all things' in response.error_code.message
+    monkeypatch.undo()
+
+
+# -- work beside the executor
+
+
+@pytest.mark.parametrize('kind', [SingleThreadedExecutor, MultiThreadedExecutor])
+def test_ticks_go_on_during_a_long_answer(context, node, kind):
+    """A real service that works for half a second, and a timer in the same executor."""
+    executor = kind(context=context)
+    executor.add_node(node)
+    work, ticks, during = BackgroundWork(node), [], []
+
+    def long():
+        begin = len(ticks)
+        time.sleep(0.5)
+        during.append(len(ticks) - begin)
+        return 'done'
+
+    async def answer(request, response):
+        response.message = await work.run(long)
+        return response
+
+    node.create_service(Trigger, '~/long', answer, callback_group=MutuallyExclusiveCallbackGroup())
+    node.create_timer(0.02, lambda: ticks.append(time.monotonic()))
+    client = node.create_client(Trigger, '~/long', callback_group=MutuallyExclusiveCallbackGroup())
+    spin_until(executor, client.service_is_ready)
+    futures = [client.call_async(Trigger.Request()) for _ in range(2)]
+    spin_until(executor, lambda: all(future.done() for future in futures))
+    assert [future.result().message for future in futures] == ['done', 'done']
+    assert min(during) >= 5
+    executor.shutdown()
+
+
+def test_an_executor_that_sleeps_is_woken(executor, node):
+    """Nothing else happens: the end of the work alone brings the answer."""
+    work = BackgroundWork(node)
+
+    async def wait():
+        return await work.run(lambda: time.sleep(0.2) or 7)
+
+    task = executor.create_task(wait)
+    begin = time.monotonic()
+    while not task.done():
+        executor.spin_once(timeout_sec=PATIENCE)
+    assert task.result() == 7
+    assert time.monotonic() - begin < 0.5 * PATIENCE
+
+
+def test_what_the_work_raises_is_raised(executor, node):
+    """Where it is waited for."""
+    work = BackgroundWork(node)
+
+    async def wait():
+        await work.run(lambda: {}['nothing'])
+
+    task = executor.create_task(wait)
+    # Executors raise what tasks raise, in some distributions only where they are asked.
+    with pytest.raises(KeyError, match='nothing'):
+        spin_until(executor, lambda: task.done() and task.result())
+
+
+def test_the_end_of_work_after_the_end_of_the_node(executor, node):
+    """Nobody waits any more: nothing is raised in the thread."""
+    work = BackgroundWork(node)
+    ended = []
+
+    def slow():
+        time.sleep(0.3)
+        ended.append(True)
+
+    async def wait():
+        await work.run(slow)
+
+    task = executor.create_task(wait)
+    executor.spin_once(timeout_sec=0.05)
+    work.close()
+    while not ended:
+        time.sleep(0.01)
+    time.sleep(0.05)
+    task.cancel()

@@ -1,0 +1,230 @@
+# flake8: noqa: E402, I100
+"""A running node seen from another process: what is shown, and what it can be asked."""
+
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from ik_node.errors import IkError, OptionError, UnknownFrameError
+from ik_node.ros.page.view_node import open_view
+
+pytestmark = pytest.mark.ros
+
+GOAL = ('-p', 'goal_names:=[platform]', '-p', 'goals.platform.link:=platform_link')
+
+
+class View:
+    """A session that is looked at as the page does."""
+
+    def __init__(self, graph):
+        self.graph = graph
+        self.session = open_view(['view'], 'ik_node')
+        self.said = []
+
+    def until(self, condition, what):
+        """Look until something holds; return it."""
+
+        def look():
+            self.session.update(time.monotonic())
+            self.said += self.session.complaints()
+            return condition(self.session)
+
+        try:
+            return self.graph.wait(look, what)
+        except pytest.fail.Exception as failure:
+            pytest.fail(f'{failure}\nthe view says {self.session.note!r}, {self.said}')
+
+    def link(self, name):
+        """Return where a link is shown, (4, 4)."""
+        return self.session.robot.links[name].matrix_world.copy()
+
+    def value(self, joint):
+        """Return a joint's value as it is shown."""
+        return float(self.session.q[self.session.robot.joint_names.index(joint)])
+
+    def moved(self, goal, shift):
+        """Drag a goal; return where it is asked to be."""
+        wanted = self.session.robot.goals[goal].matrix_world.copy()
+        wanted[:3, 3] += shift
+        self.session.move_goal(goal, wanted[:3, 3], (0.0, 0.0, 0.0, 1.0))
+        return wanted
+
+
+@pytest.fixture
+def view(graph):
+    """Return a view of a node called ik_node."""
+    made = View(graph)
+    yield made
+    made.session.close()
+
+
+@pytest.fixture
+def hexapod(graph, urdf, view):
+    """Start the hexapod's node and have it shown."""
+    graph.knows(urdf('hexapod'))
+    graph.start_node(*GOAL)
+    graph.describe(urdf('hexapod'))
+    view.until(lambda s: s.robot is not None and s.reports and not s.note, 'the robot')
+    return view
+
+
+def test_what_is_shown_is_what_the_node_says(graph, hexapod):
+    """Joint values are those of ~/joint_states, and goals are where their links are at first."""
+    session = hexapod.session
+    assert list(session.robot.goals) == ['platform']
+    assert 'hexapod' in session.title
+    wanted = hexapod.moved('platform', (0.004, 0.0, 0.003))
+    hexapod.until(lambda s: abs(hexapod.link('platform_link')[0, 3] - wanted[0, 3]) < 1e-6, 'it')
+    np.testing.assert_allclose(hexapod.link('platform_link'), wanted, atol=2e-6)
+
+    def says_the_same(_):
+        last = graph.joint_states[-1]
+        return all(
+            abs(hexapod.value(name) - value) < 1e-12
+            for name, value in zip(last.name, last.position, strict=True)
+        )
+
+    graph.spin(5)
+    hexapod.until(says_the_same, 'the joint states')
+    (report,) = hexapod.until(
+        lambda s: s.reports if s.reports[0].goal_errors else None, 'a report on the goal'
+    )
+    assert report.status == 'CONVERGED'
+    assert len(report.closure_errors) == 6
+
+
+def test_goals_of_others_are_shown(graph, hexapod):
+    """What another client asks for moves the goal on the page as well, in a link's frame too."""
+    x, y, z = hexapod.link('platform_link')[:3, 3]
+    for frame, height in (('', 0.003), ('base_link', 0.005)):
+        graph.send_goal('platform', (x, y, z + height), frame=frame)
+        hexapod.until(
+            lambda s, wanted=z + height: (
+                s.robot.goals['platform'].matrix_world[2, 3] == pytest.approx(wanted, abs=1e-9)
+            ),
+            'the goal',
+        )
+
+
+def test_goals_are_made_and_taken_away(hexapod):
+    """The node has them, the page shows what the node has, and undo brings one back."""
+    session = hexapod.session
+    structure = session.structure
+    name = session.add_goal('leg0_rod_link', 'X Y Z')
+    hexapod.until(lambda s: name in s.robot.goals and s.structure > structure, 'the goal')
+    assert [dof.name for dof in session.robot.goals[name].dof] == ['X', 'Y', 'Z']
+    memory = session.remember()
+    session.change_goal(name, dof='Z', enabled=False)
+    hexapod.until(
+        lambda s: len(s.robot.goals[name].dof) == 1 and not s.robot.goals[name].enabled, 'a change'
+    )
+    session.remove_goal(name)
+    hexapod.until(lambda s: list(s.robot.goals) == ['platform'], 'its end')
+    session.restore(memory)
+    hexapod.until(lambda s: name in s.robot.goals, 'it to be back')
+    with pytest.raises(UnknownFrameError, match='nobody'):
+        session.move_goal('nobody', (0, 0, 0), (0, 0, 0, 1))
+
+
+def test_options_are_the_nodes(hexapod):
+    """A change is the node's parameter; what it refuses is said."""
+    session = hexapod.session
+    assert session.options.restarts == 0
+    session.set_option('max_iterations', 77)
+    hexapod.until(lambda s: s.options.max_iterations == 77, 'the parameter')
+    with pytest.raises(OptionError, match='max_iterations'):
+        session.set_option('max_iterations', 0)
+    # A goal that is asked for out of reach stays there, whatever else changes.
+    structure = session.structure
+    wanted = hexapod.moved('platform', (0.0, 0.0, 0.5))
+    hexapod.until(lambda s: s.reports[0].status != 'CONVERGED', 'a goal out of reach')
+    session.set_option('max_iterations', 78)
+    hexapod.until(lambda s: s.options.max_iterations == 78, 'the parameter')
+    np.testing.assert_allclose(session.robot.goals['platform'].matrix_world, wanted, atol=1e-12)
+    assert session.structure == structure
+    session.change_goal('platform', dof='SIDEWAYS')
+    hexapod.until(lambda s: any('SIDEWAYS' in text for text in hexapod.said), 'the refusal')
+
+
+def test_sliders_of_a_node(hexapod):
+    """In FK a motor goes where it is told and the others hold; back in IK nothing jumps."""
+    session = hexapod.session
+    with pytest.raises(IkError, match='FK'):
+        session.set_joint('leg0', 0.003)
+    session.set_forward(True)
+    hexapod.until(lambda s: not s.robot.goals['platform'].enabled, 'goals to rest')
+    session.set_joint('leg0', 0.003)
+    hexapod.until(lambda s: abs(hexapod.value('leg0') - 0.003) < 1e-6, 'the motor')
+    for motor in ('leg1', 'leg2', 'leg3', 'leg4', 'leg5'):
+        assert hexapod.value(motor) == pytest.approx(0.0, abs=1e-6)
+    there = hexapod.link('platform_link')
+    session.set_forward(False)
+    hexapod.until(lambda s: s.robot.goals['platform'].enabled, 'goals to lead')
+    hexapod.until(lambda s: bool(s.reports[0].goal_errors), 'a solve for the goal')
+    np.testing.assert_allclose(hexapod.link('platform_link'), there, atol=1e-5)
+
+
+def test_loops_and_reset(graph, hexapod):
+    """A loop is released and made; reset goes back to the start; the rest pose is taken."""
+    session = hexapod.session
+    graph.robots[0].released.add('leg0_ball')
+    session.set_closure('leg0_ball', False)
+    hexapod.until(lambda s: 'leg0_ball' not in s.reports[0].closure_errors, 'an open loop')
+    session.set_closure('leg0_ball', True)
+    hexapod.until(lambda s: 'leg0_ball' in s.reports[0].closure_errors, 'a closed loop')
+    home = 0.088326
+
+    def rests_at(height):
+        hexapod.until(lambda s: abs(hexapod.link('platform_link')[2, 3] - height) < 1e-5, height)
+
+    hexapod.moved('platform', (0.0, 0.0, 0.004))
+    rests_at(home + 0.004)
+    session.reset()
+    rests_at(home)
+    hexapod.moved('platform', (0.0, 0.0, 0.003))
+    rests_at(home + 0.003)
+    session.save_rest_pose()
+    graph.spin(20)
+    hexapod.moved('platform', (0.0, 0.0, 0.004))
+    rests_at(home + 0.007)
+    # The rest pose is where a robot without a goal goes from its start.
+    session.reset()
+    rests_at(home + 0.003)
+    assert hexapod.said == []
+
+
+def test_what_is_waited_for_is_said(graph, urdf, view):
+    """First the node, then its robot, then its joint states; one that is gone comes back."""
+    view.until(lambda s: 'waiting for the node /ik_node' in s.note, 'a note on the node')
+    graph.knows(urdf('hexapod'))
+    graph.start_node(*GOAL)
+    view.until(lambda s: s.note == 'waiting for robot_description', 'a note on the robot')
+    graph.describe(urdf('hexapod'))
+    view.until(lambda s: s.robot is not None and not s.note, 'the robot')
+    view.moved('platform', (0.0, 0.0, 0.005))
+    view.until(lambda s: view.link('platform_link')[2, 3] > 0.0925, 'it to rise')
+    view.session.set_forward(True)
+    graph.end('node')
+    view.until(lambda s: 'is it running?' in s.note, 'a note on silence')
+    view.session.reset()
+    view.until(lambda s: any('no service' in text for text in view.said), 'a complaint')
+    graph.start_node(*GOAL, '-p', 'solver.max_iterations:=55')
+    view.until(lambda s: not s.note and s.options.max_iterations == 55, 'the node again')
+    assert not view.session.forward
+    # The new one has not heard of any goal.
+    view.until(lambda s: abs(view.link('platform_link')[2, 3] - 0.088326) < 1e-6, 'the start')
+    shown = view.session.robot.goals['platform'].matrix_world
+    np.testing.assert_allclose(shown, view.link('platform_link'), atol=1e-9)
+
+
+def test_another_robot_takes_over(graph, urdf, hexapod):
+    """A description that arrives later is shown; goals it has no links for are not."""
+    graph.knows(urdf('fivebar'))
+    hexapod.session.remove_goal('platform')
+    hexapod.until(lambda s: not s.robot.goals, 'no goal')
+    graph.describe(urdf('fivebar'))
+    hexapod.until(lambda s: s.robot.name == 'fivebar' and len(s.q) == 4, 'the other robot')
+    hexapod.until(lambda s: not s.note, 'its joint states')
