@@ -15,7 +15,7 @@ RUN := tools/run
 RUN_TEST := ROS_DOMAIN_ID= ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_LOG_DIR= \
             ROS_PYTHON_CHECK_FIELDS=1 $(RUN) python -m pytest
 
-.PHONY: help setup warm demo view test test-all soak fuzz bounds coverage lint format types bench \
+.PHONY: help setup warm demo view test test-all soak fuzz coverage lint format types bench \
         bench-peers gallery colcon lock clean
 
 help: ## List the targets
@@ -47,9 +47,6 @@ soak: setup warm ## Work the node under faults for long and check all it says [S
 
 fuzz: setup warm ## Feed the readers of descriptions with broken ones [RUNS=10000] [ARGS='urdf.urdf sdf.sdf']
 	@tools/fuzz.sh $(or $(RUNS),10000) $(ARGS)
-
-bounds: setup warm ## Compile the kernels with checks of every index and solve with them
-	@IK_NODE_BOUNDS=1 $(RUN_TEST) test/architecture/test_kernels.py
 
 coverage: setup warm ## Count the lines that tests reach: kernels as plain Python, nodes as they run
 	@NUMBA_DISABLE_JIT=1 $(RUN_TEST) --cov --cov-report= --ignore test/ros $(ARGS)

@@ -89,7 +89,6 @@ def test_without_numba(repository, compiled_answers):
 
 
 @needs_compiler
-@pytest.mark.skipif('IK_NODE_BOUNDS' not in os.environ, reason='compiles all anew: make bounds')
 def test_no_index_is_out_of_bounds(repository, compiled_answers):
     """Compiled with bounds checks the same answers come out, and no IndexError."""
     lines = run(repository, NUMBA_DISABLE_JIT='0', NUMBA_BOUNDSCHECK='1')
