@@ -15,6 +15,9 @@ RUN := tools/run
 RUN_TEST := ROS_DOMAIN_ID= ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_LOG_DIR= \
             ROS_PYTHON_CHECK_FIELDS=1 $(RUN) python -m pytest
 
+# Two processes, each with a ROS domain of its own; one that may be listened to.
+PARALLEL := $(if $(IK_NODE_TEST_DOMAIN),,-n 2 --dist loadfile)
+
 .PHONY: help setup warm demo view test test-all soak fuzz coverage lint format types bench \
         bench-peers gallery colcon lock clean
 
@@ -37,7 +40,7 @@ view: setup warm ## Show a robot in the browser [ROBOT=hexapod] [ARGS='--port 80
 	@$(RUN) python -m ik_node view --demo $(ROBOT) $(ARGS)
 
 test: setup warm ## Run all tests [ARGS='-k hexapod']
-	@$(RUN_TEST) -n 2 --dist loadfile $(ARGS)
+	@$(RUN_TEST) $(PARALLEL) $(ARGS)
 
 test-all: ## Run all tests for every Python and ROS 2 there are wheels for [COMBINATIONS=jazzy-py3.12]
 	@tools/test_all.sh $(COMBINATIONS) -- $(ARGS)

@@ -18,8 +18,10 @@ os.environ.setdefault('ROS_PYTHON_CHECK_FIELDS', '1')
 os.environ.setdefault('ROS_LOG_DIR', os.path.join(tempfile.gettempdir(), 'ik_node_test_log'))
 
 
-def pytest_report_header() -> str:
+def pytest_report_header(config: pytest.Config) -> str:
     """Say where to listen in."""
+    if config.getoption('numprocesses', None):
+        return 'ROS_DOMAIN_ID: one for each process; IK_NODE_TEST_DOMAIN=57 for one to listen in'
     return f'ROS_DOMAIN_ID: {DOMAIN}'
 
 
