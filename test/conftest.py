@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+import signal
 import tempfile
 
 import pytest
@@ -16,6 +17,11 @@ os.environ['ROS_DOMAIN_ID'] = str(DOMAIN)
 os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
 os.environ.setdefault('ROS_PYTHON_CHECK_FIELDS', '1')
 os.environ.setdefault('ROS_LOG_DIR', os.path.join(tempfile.gettempdir(), 'ik_node_test_log'))
+
+# A shell without job control starts what it puts in the background deaf to Ctrl-C, and so would be
+# every process that is started here.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_report_header(config: pytest.Config) -> str:

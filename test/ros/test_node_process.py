@@ -107,7 +107,8 @@ def test_memory_is_settled_with_each_model(graph, urdf, tmp_path):
             graph.wait(lambda name=name, ready=ready: ready in graph.log(name), ready)
         assert graph.end(name) == 0
         counts.append(int(graph.log(name).partition('settled ')[2]))
-    assert counts[0] == 0
+    # Some interpreters freeze a few objects of their own.
+    assert counts[0] < 1000
     assert counts[1] > 50_000
     # The robot before is not kept.
     assert counts[2] < 1.05 * counts[1]
