@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-import warnings
 
 from ik_node.cli.check_layout import GraphLayout, Row
-from ik_node.errors import OptionError
+from ik_node.scene.picture import picture_maker, save_picture
 
 # Told apart by the colour-blind, too (Okabe & Ito 2008); red is for loops that stay open.
 _LOOP_COLOURS = (*('#0072B2', '#009E73', '#CC79A7', '#E69F00', '#56B4E9', '#7F5AA2', '#8C6D31'),)
@@ -50,29 +49,18 @@ def graph_plot(path: str) -> Callable[[dict[str, Any]], None]:
         If pictures cannot be drawn, or not of that kind.
 
     """
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise OptionError(
-            '--plot', path, 'only with matplotlib: `pip install matplotlib` or python3-matplotlib'
-        ) from None
-    kinds = FigureCanvasAgg.get_supported_filetypes()
-    if path.rpartition('.')[2].lower() not in kinds:
-        raise OptionError('--plot', path, 'a file that ends in .' + ', .'.join(sorted(kinds)))
+    new_figure = picture_maker('--plot', path)
 
     def save(found: dict[str, Any]) -> None:
         layout = GraphLayout(found)
-        figure = Figure(figsize=(layout.width, layout.height))
-        FigureCanvasAgg(figure)
+        figure = new_figure(figsize=(layout.width, layout.height))
         axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
         axes.set_xlim(0.0, layout.width)
         axes.set_ylim(layout.height, 0.0)
         axes.set_axis_off()
         _Drawing(axes, layout, found).draw()
-        with warnings.catch_warnings():
-            warnings.simplefilter('ignore', UserWarning)  # a name may have letters no font has
-            figure.savefig(path, dpi=min(_DPI, _MOST_PIXELS / max(layout.width, layout.height)))
+        dpi = min(_DPI, _MOST_PIXELS / max(layout.width, layout.height))
+        save_picture(figure, path, dpi=dpi)
 
     return save
 

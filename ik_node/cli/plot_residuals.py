@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import Any
 
-from ik_node.errors import OptionError
+from ik_node.scene.picture import picture_maker, save_picture
 from ik_node.solver.methods import Trace, TracePoint
 from ik_node.solver.options import METHODS
 import numpy as np
@@ -37,22 +37,12 @@ def residual_plot(path: str) -> Callable[[Sequence[tuple[str, Trace]]], None]:
         If pictures cannot be drawn, or not of that kind.
 
     """
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise OptionError(
-            '--plot', path, 'only with matplotlib: `pip install matplotlib` or python3-matplotlib'
-        ) from None
-    kinds = FigureCanvasAgg.get_supported_filetypes()
-    if path.rpartition('.')[2].lower() not in kinds:
-        raise OptionError('--plot', path, 'a file that ends in .' + ', .'.join(sorted(kinds)))
+    new_figure = picture_maker('--plot', path)
 
     def save(traces: Sequence[tuple[str, Trace]]) -> None:
-        figure = Figure(figsize=(10.5, 5.2), layout='constrained')
-        FigureCanvasAgg(figure)
+        figure = new_figure(figsize=(10.5, 5.2), layout='constrained')
         _draw(figure, traces)
-        figure.savefig(path, dpi=100)
+        save_picture(figure, path, dpi=100)
 
     return save
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-import warnings
 
 from ik_node.cli.reach_figure import FlatRobot
 from ik_node.cli.reach_map import ReachMap
 from ik_node.cli.reach_outline import Outline
-from ik_node.errors import OptionError
 from ik_node.robot import Robot
+from ik_node.scene.picture import picture_maker, save_picture
 import numpy as np
 from numpy.typing import NDArray
 
@@ -43,18 +42,7 @@ def reach_plot(path: str) -> Callable[[Robot, str, ReachMap, Outline, Array], No
         If pictures cannot be drawn, or not of that kind.
 
     """
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise OptionError(
-            '--plot',
-            path,
-            'only with matplotlib: `pip install matplotlib` or python3-matplotlib; -o needs none',
-        ) from None
-    kinds = FigureCanvasAgg.get_supported_filetypes()
-    if path.rpartition('.')[2].lower() not in kinds:
-        raise OptionError('--plot', path, 'a file that ends in .' + ', .'.join(sorted(kinds)))
+    new_figure = picture_maker('--plot', path, hint='; -o needs none')
 
     def save(robot: Robot, link: str, found: ReachMap, outline: Outline, measure: Array) -> None:
         flat = FlatRobot(robot, link, found.points)
@@ -62,15 +50,12 @@ def reach_plot(path: str) -> Callable[[Robot, str, ReachMap, Outline, Array], No
         scale = _LONGEST / max(right - left, high - low)
         sides = [max(_LEAST, scale * side) for side in (right - left, high - low)]
         size = (sides[0] + _AROUND[0], sides[1] + _AROUND[1])
-        figure = Figure(figsize=size, layout='constrained')
-        FigureCanvasAgg(figure)
+        figure = new_figure(figsize=size, layout='constrained')
         drawing = _Drawing(figure, view, found, outline)
         drawing.reach(measure)
         drawing.robot(flat, link)
         drawing.words(robot.name, link)
-        with warnings.catch_warnings():
-            warnings.simplefilter('ignore', UserWarning)  # a name may have letters no font has
-            figure.savefig(path, dpi=_DPI, bbox_inches='tight', pad_inches=0.2)
+        save_picture(figure, path, dpi=_DPI, bbox_inches='tight', pad_inches=0.2)
 
     return save
 

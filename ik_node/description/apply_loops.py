@@ -49,7 +49,7 @@ def _add_closure(loop: Loop, description: Description, fail: Fail) -> None:
     what = f'closure {loop.name!r}'
     if loop.name in description.closures:
         raise fail(f'{what}: that name is taken by another closure', loop.line)
-    if WORLD in (loop.frame_a.link, loop.frame_b.link) and WORLD not in description.links:
+    if WORLD in loop.ends and WORLD not in description.links:
         description.links[WORLD] = Link(WORLD)
         description.roots.append(description.links[WORLD])
         description.notes.append(

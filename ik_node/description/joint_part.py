@@ -9,9 +9,9 @@ from ik_node.description.loop import Loop, LoopFrame
 from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint
 from ik_node.model.rotation import (
-    matrix_to_quat,
     pose_inverse,
     pose_matrix,
+    pose_parts,
     quat_between,
     quat_conjugate,
     quat_identity,
@@ -79,6 +79,23 @@ class JointPart:
         limited = self.type_name in LIMITED_TYPES and not (isinf(self.lower) and isinf(self.upper))
         return self.needed or limited
 
+    def place(self, origin: Array | None = None, child: Array | None = None) -> None:
+        """
+        Set where the joint stands.
+
+        Parameters
+        ----------
+        origin : ndarray, shape (4, 4), optional
+            The joint frame in the parent link.
+        child : ndarray, shape (4, 4), optional
+            The child link in the moved joint frame.
+
+        """
+        if origin is not None:
+            self.position, self.quat_xyzw = pose_parts(origin)
+        if child is not None:
+            self.child_position, self.child_quat_xyzw = pose_parts(child)
+
     def make(self) -> tuple[Joint, Array, Array]:
         """Return the joint, and position and orientation of its child link in it."""
         joint, turn = Joint(self.name), quat_identity()
@@ -102,7 +119,7 @@ class JointPart:
     def loop(self) -> Loop:
         """Return it as a loop: its child's frame and its parent's must coincide but for it."""
         child = pose_inverse(pose_matrix(self.child_position, self.child_quat_xyzw))
-        frame_a = LoopFrame(self.child, child[:3, 3], matrix_to_quat(child[:3, :3]))
+        frame_a = LoopFrame(self.child, *pose_parts(child))
         frame_b = LoopFrame(self.parent, self.position, self.quat_xyzw)
         if self.type_name in AXIS_TYPES:
             turn = quat_between((0.0, 0.0, 1.0), self.axis)
@@ -114,16 +131,9 @@ class JointPart:
         """Return the same joint, seen from its child; a ball's Euler angles become others."""
         origin = pose_inverse(pose_matrix(self.child_position, self.child_quat_xyzw))
         child = pose_inverse(pose_matrix(self.position, self.quat_xyzw))
-        return replace(
-            self,
-            parent=self.child,
-            child=self.parent,
-            position=origin[:3, 3],
-            quat_xyzw=matrix_to_quat(origin[:3, :3]),
-            axis=-self.axis,
-            child_position=child[:3, 3],
-            child_quat_xyzw=matrix_to_quat(child[:3, :3]),
-        )
+        turned = replace(self, parent=self.child, child=self.parent, axis=-self.axis)
+        turned.place(origin, child)
+        return turned
 
 
 def _axis_turn(axis: Array) -> tuple[int, Array]:

@@ -9,6 +9,8 @@ from ik_node.model.rotation import quat_identity
 import numpy as np
 from numpy.typing import NDArray
 
+MOST_COEFFICIENTS = 10  # of a coupling
+
 
 @dataclass
 class LoopFrame:
@@ -61,6 +63,11 @@ class Loop:
     tolerance: list[float] | None = None
     enabled: bool = True
     line: int | None = None
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """Return the links of frame_a and frame_b."""
+        return self.frame_a.link, self.frame_b.link
 
 
 @dataclass

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from heapq import heappop, heappush
 
 from ik_node.description.description import Description, WORLD
+from ik_node.description.free_name import free_name
 from ik_node.description.joint_part import JointPart
 from ik_node.description.loop import Loop, LoopFrame, LoopSet
 from ik_node.description.tree import hang_tree
@@ -51,9 +53,13 @@ def plant(
             loops.loops.append(loop)
             if kept is None:
                 continue
-            _hang(description, kept, ends)
+            hung = kept
         else:
-            _hang(description, part.turned_round() if chosen[index] else part, ends)
+            hung = part.turned_round() if chosen[index] else part
+        _hang(description, hung)
+        ends[hung.name] = (hung.parent, hung.child)
+    if loops.loops:
+        loops.dialect = 'cycle of joints'
     hang_tree(description, ends)
     rank = {name: order for order, name in enumerate(roots)}
     description.roots.sort(key=lambda root: rank.get(root.name, len(rank)))
@@ -80,13 +86,10 @@ def add_joint(description: Description, part: JointPart) -> Loop | None:
         if kept is None:
             return loop
         part = kept
-    name = part.name
-    while part.name in description.joints:
-        part.name += '_'
+    name, part.name = part.name, free_name(part.name, description.joints)
     if part.name != name:
         description.notes.append(f'joint: the name {name!r} is taken, it is {part.name!r}')
-    ends: dict[str, tuple[str, str]] = {}
-    _hang(description, part, ends)
+    _hang(description, part)
     description.joints[part.name].add_child(description.links[part.child])
     parent.add_child(description.joints[part.name])
     return loop
@@ -101,10 +104,10 @@ def _carry(description: Description, child: Frame, top: Frame) -> None:
     description.roots = [*rest[:first], carrier, *rest[first:]]
 
 
-def _hang(description: Description, part: JointPart, ends: dict[str, tuple[str, str]]) -> None:
+def _hang(description: Description, part: JointPart) -> None:
+    """Add a joint, not yet connected, and place its child link in it."""
     joint, position, quat_xyzw = part.make()
     description.joints[part.name] = joint
-    ends[part.name] = (part.parent, part.child)
     link = description.links[part.child]
     link.set_position(*position)
     link.set_quaternion(*quat_xyzw)
@@ -116,17 +119,14 @@ def _close(description: Description, part: JointPart) -> tuple[Loop, JointPart |
     if not part.has_value:
         description.notes.append(f'{where}; it is a closure of type {part.type_name}')
         return part.loop(), None
-    twin = f'{part.child}__{part.name}'
-    while twin in description.links:
-        twin += '_'
+    twin = free_name(f'{part.child}__{part.name}', description.links)
     description.links[twin] = Link(twin)
     description.notes.append(
         f'{where}; as its value has limits or is asked for, it stays a joint and its end '
         f'{twin!r} is welded to the link'
     )
     loop = Loop(part.name, LoopFrame(twin), LoopFrame(part.child), 'weld', line=part.line)
-    kept = JointPart(**{**vars(part), 'child': twin})
-    return loop, kept
+    return loop, replace(part, child=twin)
 
 
 def _choose(

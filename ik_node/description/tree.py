@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ik_node.description.description import Description, WORLD
 from ik_node.description.masses import merge_mass
 from ik_node.errors import TopologyError
@@ -57,6 +59,15 @@ def poses_at_zero(description: Description) -> dict[str, NDArray[np.float64]]:
     for root in description.roots:
         root.traverse(place)
     return {name: poses[link] for name, link in description.links.items()}
+
+
+def joints_above(frame: Frame) -> Iterator[Joint]:
+    """Give the joints that carry a frame, fixed ones too, the nearest first."""
+    above = frame.parent
+    while above is not None:
+        if isinstance(above, Joint):
+            yield above
+        above = above.parent
 
 
 def float_roots(description: Description) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
+from ik_node.description.origin import read_origin
 from ik_node.description.xml_document import parse_xml, XmlDocument
 from ik_node.errors import DescriptionError
-from ik_node.model.rotation import quat_from_euler
 
 Rgba = tuple[float, float, float, float]
 
@@ -99,15 +99,14 @@ def _visual(
         size = document.numbers(form, 'scale', (1.0, 1.0, 1.0))
     if not size or 0.0 in size:
         return []
-    origin = element.find('origin')
-    xyz = document.numbers(origin, 'xyz', (0.0, 0.0, 0.0))
-    rpy = document.numbers(origin, 'rpy', (0.0, 0.0, 0.0))
-    quat = tuple(quat_from_euler(*rpy).tolist())
+    position, quat = (
+        tuple(part.tolist()) for part in read_origin(document, element.find('origin'))
+    )
     material = element.find('material')
     rgba = None
     if material is not None:
         rgba = _colour(document, material) or named.get(material.get('name'))
-    return [Visual(link, tuple(xyz), quat, kind, tuple(size), file, rgba)]
+    return [Visual(link, position, quat, kind, tuple(size), file, rgba)]
 
 
 def _colour(document: XmlDocument, material: Element) -> Rgba | None:

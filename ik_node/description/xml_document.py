@@ -64,6 +64,13 @@ class XmlDocument:
             raise self.error(element, f'the element <{tag}> is missing')
         return found
 
+    def text(self, element: Element) -> str:
+        """Return the text of an element, which must not be empty."""
+        text = (element.text or '').strip()
+        if not text:
+            raise self.error(element, 'its text is missing')
+        return text
+
     def numbers(
         self,
         element: Element | None,
@@ -96,23 +103,22 @@ class XmlDocument:
         if element is None or text is None:
             return list(default)
         parts = text.split()
-        if len(parts) != len(default):
-            wanted = f'{len(default)} number' + ('s' if len(default) > 1 else '')
-            raise self.error(element, f'{name}="{_short(text)}": expected {wanted}')
+        self._check_count(element, f'{name}="{_short(text)}"', len(parts), len(default))
         return [self._number(element, name, part, infinite) for part in parts]
 
-    def text_numbers(
-        self, element: Element | None, default: Sequence[float], *, infinite: bool = False
-    ) -> list[float]:
+    def text_numbers(self, element: Element | None, default: Sequence[float]) -> list[float]:
         """Return the numbers that an element has as its text, read as `numbers` reads."""
-        text = '' if element is None or element.text is None else element.text
-        parts = text.split()
-        if element is None or not parts:
+        text = '' if element is None else (element.text or '').strip()
+        if element is None or not text:
             return list(default)
-        if len(parts) != len(default):
-            wanted = f'{len(default)} number' + ('s' if len(default) > 1 else '')
-            raise self.error(element, f'{_short(text.strip())!r}: expected {wanted}')
-        return [self._number(element, 'its text', part, infinite) for part in parts]
+        parts = text.split()
+        self._check_count(element, repr(_short(text)), len(parts), len(default))
+        return [self._number(element, 'its text', part, infinite=False) for part in parts]
+
+    def _check_count(self, element: Element, shown: str, count: int, wanted: int) -> None:
+        if count != wanted:
+            plural = 's' if wanted > 1 else ''
+            raise self.error(element, f'{shown}: expected {wanted} number{plural}')
 
     def _number(self, element: Element, name: str, text: str, infinite: bool) -> float:
         try:

@@ -141,6 +141,11 @@ def pose_matrix(position: ArrayLike, quat: ArrayLike) -> Array:
     return matrix
 
 
+def pose_parts(pose: Array) -> tuple[Array, Array]:
+    """Return position and orientation (xyzw) of a 4x4 pose, as `pose_matrix` takes them."""
+    return pose[:3, 3].copy(), matrix_to_quat(pose)
+
+
 def pose_inverse(matrix: ArrayLike) -> Array:
     """Return the inverse of a 4x4 pose."""
     m = np.asarray(matrix, dtype=float)

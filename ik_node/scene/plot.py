@@ -8,6 +8,7 @@ from typing import Any
 
 from ik_node.errors import OptionError
 from ik_node.scene.mesh import mesh_of
+from ik_node.scene.picture import picture_maker, save_picture
 from ik_node.scene.shapes import Shape, Text
 import numpy as np
 from numpy.typing import NDArray
@@ -55,24 +56,13 @@ def plot_shapes(
         If matplotlib is missing, does not know that kind of picture, or cannot write there.
 
     """
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise OptionError(
-            'plot', str(path), 'only with matplotlib: `pip install matplotlib`, python3-matplotlib'
-        ) from None
-    kinds = FigureCanvasAgg.get_supported_filetypes()
-    if Path(path).suffix[1:].lower() not in kinds:
-        raise OptionError('plot', str(path), 'a file that ends in .' + ', .'.join(sorted(kinds)))
-    figure = Figure(figsize=size, layout='constrained')
-    FigureCanvasAgg(figure)
+    figure = picture_maker('plot', path)(figsize=size, layout='constrained')
     axes = figure.add_subplot(projection='3d', proj_type='ortho')
     axes.view_init(elev=elevation, azim=azimuth)
     axes.set(title=title, xlabel='x [m]', ylabel='y [m]', zlabel='z [m]')
     _draw(axes, list(shapes))
     try:
-        figure.savefig(path, dpi=_DPI)
+        save_picture(figure, path, dpi=_DPI)
     except OSError as error:
         raise OptionError('plot', str(path), f'a file that can be written ({error})') from None
 

@@ -1,5 +1,7 @@
 """What links look like."""
 
+import re
+
 from ik_node.description.visuals import read_visuals
 from ik_node.errors import DescriptionError
 import pytest
@@ -60,6 +62,13 @@ def test_what_cannot_be_read_is_left_out(visual):
     text = f'<robot name="r"><link name="a">{visual}</link>{ROBOT.split("</material>", 1)[1]}'
     text = text.replace('name="a"', 'name="z"', 1)
     assert [found.link for found in read_visuals(text)] == ['a', 'a', 'b', 'b']
+
+
+def test_a_quaternion():
+    """URDF 1.1 may turn a shape by one, of any length."""
+    (box, *_) = read_visuals(re.sub('rpy="[^"]*"', 'quat_xyzw="0 0 -2 2"', ROBOT, count=1))
+    assert box.position == (1.0, 2.0, 3.0)
+    assert box.quat_xyzw == pytest.approx((0.0, 0.0, -(0.5**0.5), 0.5**0.5))
 
 
 def test_other_dialects_have_none():

@@ -9,6 +9,7 @@ from ik_node.model.rotation import (
     matrix_to_quat,
     pose_inverse,
     pose_matrix,
+    pose_parts,
     quat_between,
     quat_conjugate,
     quat_from_euler,
@@ -118,6 +119,17 @@ def test_between_nearly_opposite_directions(size):
     turned = quat_to_matrix(quat_between((0.0, 0.0, 1.0), end)) @ (0.0, 0.0, 1.0)
     assert turned[1] == pytest.approx(end[1], rel=1e-7, abs=1e-15)
     np.testing.assert_allclose(turned, end, atol=1e-15)
+
+
+@given(quats(), st.tuples(numbers, numbers, numbers))
+def test_pose_parts(quat, position):
+    """They are those that the pose was made of, and numbers of their own."""
+    pose = pose_matrix(position, quat)
+    place, turn = pose_parts(pose)
+    assert place.tolist() == list(position)
+    np.testing.assert_allclose(pose_matrix(place, turn), pose, atol=1e-14)
+    place += 1.0
+    np.testing.assert_array_equal(pose[:3, 3], position)
 
 
 @given(quats(), st.tuples(numbers, numbers, numbers))

@@ -13,15 +13,6 @@ from rclpy.parameter import Parameter
 pytestmark = pytest.mark.ros
 
 
-@pytest.fixture
-def context():
-    """Provide an rclpy context of the test's own."""
-    context = rclpy.Context()
-    rclpy.init(context=context)
-    yield context
-    rclpy.try_shutdown(context=context)
-
-
 def test_two_nodes_in_one_process(context, urdf):
     """Each in its namespace, with a robot of its own, in one executor."""
     from ik_node.ros.node import IkNode

@@ -20,15 +20,6 @@ pytestmark = pytest.mark.ros
 PROMPT = {'/ik_node/enable', '/ik_node/solve_ik'}
 
 
-@pytest.fixture
-def context():
-    """Provide an rclpy context of the test's own."""
-    context = rclpy.Context()
-    rclpy.init(context=context)
-    yield context
-    rclpy.try_shutdown(context=context)
-
-
 class Entity:
     """Something that an executor waits for."""
 

@@ -30,11 +30,7 @@ def read_closing_frames(document: XmlDocument, description: Description) -> Loop
     """
     found = LoopSet(document.source)
     links = description.links
-    tied = {
-        frozenset((loop.frame_a.link, loop.frame_b.link))
-        for loop_set in description.loops
-        for loop in loop_set.loops
-    }
+    tied = _tied(description.loops)
     poses = None
     for name in list(links):
         match = CLOSING.fullmatch(name)
@@ -71,13 +67,12 @@ def read_closing_frames(document: XmlDocument, description: Description) -> Loop
 
 def drop_guesses(description: Description, others: Iterable[LoopSet]) -> None:
     """Forget what closing frames seem to say about two links that another source ties."""
-    tied = {
-        frozenset((loop.frame_a.link, loop.frame_b.link)) for each in others for loop in each.loops
-    }
+    tied = _tied(others)
     for loop_set in description.loops:
         if loop_set.dialect == DIALECT and tied:
-            loop_set.loops = [
-                loop
-                for loop in loop_set.loops
-                if frozenset((loop.frame_a.link, loop.frame_b.link)) not in tied
-            ]
+            loop_set.loops = [loop for loop in loop_set.loops if frozenset(loop.ends) not in tied]
+
+
+def _tied(loop_sets: Iterable[LoopSet]) -> set[frozenset[str]]:
+    """Return the pairs of links that loops tie."""
+    return {frozenset(loop.ends) for each in loop_sets for loop in each.loops}

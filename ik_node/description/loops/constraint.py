@@ -15,7 +15,15 @@ from xml.etree.ElementTree import Element
 
 from ik_node.description.description import Description
 from ik_node.description.loop import Loop, LoopSet
-from ik_node.description.loops.loop_frames import read_axis, read_frame, read_type, turn_frame
+from ik_node.description.loops.loop_frames import (
+    read_axis,
+    read_end,
+    read_type,
+    turn_frame,
+    X,
+    Y,
+    Z,
+)
 from ik_node.description.loops.loop_names import LoopNames
 from ik_node.description.loops.urdf_plus import is_constraint
 from ik_node.description.xml_document import XmlDocument
@@ -31,7 +39,6 @@ TYPES = {
     'fixed': 'weld',
     'planar': 'planar',
 }
-X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
 
 def read_constraints(document: XmlDocument, description: Description) -> LoopSet:
@@ -60,11 +67,7 @@ def _read_loop(
 ) -> Loop:
     written = read_type(document, element, tuple(TYPES))
     name, kind = names.of(element), TYPES[written]
-    frames = []
-    for tag in ('child', 'parent'):
-        link = document.attribute(document.child(element, tag), 'link')
-        frames.append(read_frame(document, link, element.find(f'{tag}_origin')))
-    frame_a, frame_b = frames
+    frame_a, frame_b = (read_end(document, element, tag) for tag in ('child', 'parent'))
     if kind not in ('weld', 'spherical'):
         parent_axis, child_axis = element.find('parent_axis'), element.find('child_axis')
         if parent_axis is None:

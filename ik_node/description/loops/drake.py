@@ -7,10 +7,12 @@ that <frame name="..." link="..." xyz="..." rpy="..."/> declares, and <drake:mim
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
 from ik_node.description.description import Description
 from ik_node.description.loop import CouplingRule, Loop, LoopFrame, LoopSet
+from ik_node.description.loops.bushing import stiff_axes
 from ik_node.description.loops.loop_frames import read_frame
 from ik_node.description.loops.loop_names import LoopNames
 from ik_node.description.unknown_name import unknown
@@ -70,8 +72,7 @@ class _DrakeReader:
         """Read two points whose distance stays."""
         loop = self._between_points(element, 'distance')
         child = self._document.child(element, f'{element.tag}_distance')
-        self._document.attribute(child, 'value')
-        loop.distance = self._document.numbers(child, 'value', (0.0,))[0]
+        loop.distance = self._numbers(child, (0.0,))[0]
         if loop.distance < 0.0:
             raise self._document.error(element, f'the distance {loop.distance:g} is below 0 m')
         self._found.loops.append(loop)
@@ -82,8 +83,7 @@ class _DrakeReader:
             link = self._document.child(element, f'{element.tag}_{body}')
             frame = LoopFrame(self._document.attribute(link, 'name'))
             place = self._document.child(element, f'{element.tag}_{point}')
-            self._document.attribute(place, 'value')
-            frame.position[:] = self._document.numbers(place, 'value', (0.0, 0.0, 0.0))
+            frame.position[:] = self._numbers(place, (0.0, 0.0, 0.0))
             ends.append(frame)
         line = self._document.line(element)
         return Loop(self._names.of(element, noted=False), ends[0], ends[1], kind, line=line)
@@ -95,14 +95,7 @@ class _DrakeReader:
         for tag in ('drake:bushing_frameC', 'drake:bushing_frameA'):
             child = self._document.child(element, tag)
             frames.append(self._frame(self._document.attribute(child, 'name'), child))
-        rigid: list[DOF] = []
-        for tag, first in (('force', DOF.X), ('torque', DOF.EX)):
-            child = self._document.child(element, f'drake:bushing_{tag}_stiffness')
-            self._document.attribute(child, 'value')
-            values = self._document.numbers(child, 'value', (0.0, 0.0, 0.0))
-            if min(values) < 0.0:
-                raise self._document.error(child, 'a stiffness is below 0')
-            rigid += [DOF(first + axis) for axis in range(3) if values[axis] > 0.0]
+        rigid = stiff_axes(self._document, element, self._numbers)
         notes = self._description.notes
         if not rigid:
             notes.append(f'bushing {name!r} is not used: all its stiffnesses are 0')
@@ -110,8 +103,12 @@ class _DrakeReader:
         axes = ' '.join(dof.name for dof in rigid)
         notes.append(f'bushing {name!r} is taken as rigid along its axes of stiffness: {axes}')
         loop = Loop(name, frames[0], frames[1], line=self._document.line(element))
-        loop.dofs = None if len(rigid) == 6 else tuple(rigid)
+        loop.dofs = None if len(rigid) == len(DOF) else rigid
         self._found.loops.append(loop)
+
+    def _numbers(self, element: Element, default: Sequence[float]) -> list[float]:
+        self._document.attribute(element, 'value')
+        return self._document.numbers(element, 'value', default)
 
     def _frame(self, name: str, element: Element) -> LoopFrame:
         """Return a copy of a declared frame, or the frame of a link."""

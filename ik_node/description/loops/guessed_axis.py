@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from ik_node.description.description import Description
 from ik_node.description.loop import LoopFrame
+from ik_node.description.tree import joints_above
 from ik_node.model.dof import DOF
-from ik_node.model.joint import Joint
 from ik_node.model.rotation import pose_matrix, quat_to_matrix
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +49,9 @@ def guess_axis(
     if any(frame.link not in poses for frame in frames):
         return 2, None
     turn = poses[frames[0].link][:3, :3] @ quat_to_matrix(frames[0].quat_xyzw)
-    ways = [_way(description, frame.link) for frame in frames]
+    ways = [
+        list(islice(joints_above(description.links[frame.link]), MOST_JOINTS)) for frame in frames
+    ]
     shared = {id(joint) for joint in ways[0]} & {id(joint) for joint in ways[1]}
     for axis in (2, 0, 1):
         for joint in ways[0] + ways[1]:
@@ -60,13 +64,3 @@ def guess_axis(
             if abs(along) > 1.0 - PARALLEL:
                 return axis, joint.name
     return 2, None
-
-
-def _way(description: Description, link: str) -> list[Joint]:
-    way: list[Joint] = []
-    frame = description.links[link].parent
-    while frame is not None and len(way) < MOST_JOINTS:
-        if isinstance(frame, Joint):
-            way.append(frame)
-        frame = frame.parent
-    return way

@@ -6,13 +6,13 @@ from math import inf
 from xml.etree.ElementTree import Element
 
 from ik_node.description.description import Description
-from ik_node.description.loop import CouplingRule, LoopSet
+from ik_node.description.loop import CouplingRule, LoopSet, MOST_COEFFICIENTS
 from ik_node.description.unknown_name import unknown
+from ik_node.description.urdf.motors import commanded_joints
 from ik_node.description.xml_document import XmlDocument
 from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint
 
-MOST_COEFFICIENTS = 10
 LIMITS = ('lower', 'upper', 'velocity')
 
 
@@ -87,15 +87,9 @@ def _start(document: XmlDocument, element: Element, description: Description) ->
 
 def _value_motors(document: XmlDocument, description: Description) -> list[str]:
     """Return the joints that <ros2_control> drives, single values of a joint among them."""
-    driven = [
-        joint.get('name', '')
-        for control in document.root.findall('ros2_control')
-        for joint in control.findall('joint')
-        if joint.find('command_interface') is not None
-    ]
     known = [
         name
-        for name in dict.fromkeys(driven)
+        for name in commanded_joints(document.root)
         if name in description.actuated or _value(name, description) is not None
     ]
     return known if len(known) > len(description.actuated) else description.actuated

@@ -7,6 +7,7 @@ from xml.etree.ElementTree import Element
 from ik_node.description.description import Description
 from ik_node.description.loop import CouplingRule, Loop, LoopFrame, LoopSet
 from ik_node.description.loops.loop_names import LoopNames
+from ik_node.description.tree import joints_above
 from ik_node.description.unknown_name import unknown
 from ik_node.description.xml_document import XmlDocument
 from ik_node.model.dof import DOF
@@ -94,12 +95,7 @@ class LinkCoupling:
         """Return the movable joints down to each link from the last common one."""
         ways = []
         for name in links:
-            way: list[Joint] = []
-            frame = self._description.links[name].parent
-            while frame is not None:
-                if isinstance(frame, Joint):
-                    way.append(frame)
-                frame = frame.parent
+            way = list(joints_above(self._description.links[name]))
             ways.append(way[::-1])
             self._steps += len(way)
             if self._steps > MAX_STEPS:

@@ -6,27 +6,27 @@ from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
 from ik_node.description.loop import LoopFrame
+from ik_node.description.origin import read_origin
 from ik_node.description.xml_document import XmlDocument
 from ik_node.errors import UnsupportedElementError
-from ik_node.model.rotation import quat_between, quat_from_euler, quat_multiply, unit
+from ik_node.model.rotation import quat_between, quat_multiply, unit
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
-Z = (0.0, 0.0, 1.0)
+X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
 
 def read_frame(document: XmlDocument, link: str, pose: Element | None) -> LoopFrame:
     """Return a frame of a link, posed by the attributes xyz and rpy or quat_xyzw of an element."""
-    position = np.array(document.numbers(pose, 'xyz', (0.0, 0.0, 0.0)))
-    if pose is not None and pose.get('quat_xyzw') is not None:
-        quat = np.array(document.numbers(pose, 'quat_xyzw', (0.0, 0.0, 0.0, 1.0)))
-        if np.max(np.abs(quat)) < 1e-9:
-            raise document.error(pose, 'quat_xyzw="0 0 0 0" is no rotation')
-        return LoopFrame(link, position, unit(quat))
-    rpy = document.numbers(pose, 'rpy', (0.0, 0.0, 0.0))
-    return LoopFrame(link, position, quat_from_euler(*rpy))
+    return LoopFrame(link, *read_origin(document, pose))
+
+
+def read_end(document: XmlDocument, element: Element, tag: str) -> LoopFrame:
+    """Return a frame of the link that <TAG link="..."> names, posed by <TAG_origin>."""
+    link = document.attribute(document.child(element, tag), 'link')
+    return read_frame(document, link, element.find(f'{tag}_origin'))
 
 
 def read_axis(

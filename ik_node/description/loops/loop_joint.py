@@ -26,7 +26,14 @@ from xml.etree.ElementTree import Element
 from ik_node.description.description import Description
 from ik_node.description.loop import Loop, LoopFrame, LoopSet
 from ik_node.description.loops.guessed_axis import guess_axis
-from ik_node.description.loops.loop_frames import read_axis, read_frame, read_type, turn_frame, Z
+from ik_node.description.loops.loop_frames import (
+    read_axis,
+    read_end,
+    read_frame,
+    read_type,
+    turn_frame,
+    Z,
+)
 from ik_node.description.loops.loop_names import LoopNames
 from ik_node.description.tree import poses_at_zero
 from ik_node.description.xml_document import XmlDocument
@@ -115,10 +122,7 @@ def _frames(document: XmlDocument, element: Element, type_name: str) -> list[Loo
 def _fusion_frames(
     document: XmlDocument, element: Element, type_name: str, poses: Poses
 ) -> list[LoopFrame]:
-    frames = []
-    for tag in ('parent', 'child'):
-        link = document.attribute(document.child(element, tag), 'link')
-        frames.append(read_frame(document, link, element.find(f'{tag}_origin')))
+    frames = [read_end(document, element, tag) for tag in ('parent', 'child')]
     parent, child = frames
     axis_element = element.find('axis')
     of_child = axis_element is not None and axis_element.get('frame', 'parent') == 'child'

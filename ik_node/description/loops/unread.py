@@ -6,6 +6,7 @@ from collections import Counter
 import re
 
 from ik_node.description.description import Description
+from ik_node.description.listed import listed
 from ik_node.description.loop import LoopSet
 from ik_node.description.xml_document import XmlDocument
 
@@ -34,9 +35,8 @@ def note_unnamed_pairs(description: Description) -> None:
     """
     names = [name for name in description.links if OLD_NAMES.fullmatch(name)]
     if names and not description.closures:
-        shown = ', '.join(map(repr, names[:6])) + (', ...' if len(names) > 6 else '')
         description.notes.append(
-            f'links {shown} look like ends of loops, but nothing says which belong together: put '
-            'the robot.yaml of the model beside its URDF, or give a closures file with a '
-            'closure a pair'
+            f'links {listed(names, 6)} look like ends of loops, but nothing says which belong '
+            'together: put the robot.yaml of the model beside its URDF, or give a closures file '
+            'with a closure a pair'
         )

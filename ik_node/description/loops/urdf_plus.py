@@ -24,7 +24,7 @@ from xml.etree.ElementTree import Element
 from ik_node.description.description import Description
 from ik_node.description.loop import Loop, LoopSet
 from ik_node.description.loops.link_coupling import LinkCoupling
-from ik_node.description.loops.loop_frames import read_axis, read_frame, read_type, turn_frame
+from ik_node.description.loops.loop_frames import read_axis, read_frame, read_type, turn_frame, X
 from ik_node.description.loops.loop_names import LoopNames
 from ik_node.description.xml_document import XmlDocument
 
@@ -32,7 +32,6 @@ LOOP_TYPES = ('revolute', 'continuous', 'prismatic', 'fixed', 'planar')
 OLD_TYPES = ('position', 'rolling')
 ALSO_READ = ('spherical', 'ball')  # nobody writes them, but there is no doubt
 SPELLINGS = ('successor', 'sucessor', 'succesor')
-X = (1.0, 0.0, 0.0)
 
 
 def read_urdf_plus(document: XmlDocument, description: Description) -> LoopSet:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element
 
+from ik_node.description.listed import listed
 from ik_node.description.mjcf.document import MjcfDocument
-from ik_node.description.mjcf.names import listed
 from ik_node.description.mjcf.parts import Mjcf, MjcfFollow
 
 # Nothing in them says where bodies are or what moves them.

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from math import degrees
 from xml.etree.ElementTree import Element
 
+from ik_node.description.listed import listed
 from ik_node.description.mjcf.document import MjcfDocument
-from ik_node.description.mjcf.names import listed
 from ik_node.description.mjcf.parts import Mjcf, MjcfBody, MjcfFollow, MjcfJoint, MjcfTie
 from ik_node.description.mjcf.settings import Settings
 from ik_node.description.unknown_name import unknown

@@ -5,10 +5,11 @@ from __future__ import annotations
 from xml.etree.ElementTree import Element
 
 from ik_node.description.description import WORLD
+from ik_node.description.listed import listed
 from ik_node.description.mjcf.defaults import Defaults
 from ik_node.description.mjcf.document import MjcfDocument
 from ik_node.description.mjcf.joints import read_free_joint, read_joint
-from ik_node.description.mjcf.names import listed, Names
+from ik_node.description.mjcf.names import Names
 from ik_node.description.mjcf.orientation import quat_of_z, read_quat, SMALLEST
 from ik_node.description.mjcf.parts import MjcfBody, MjcfJoint, MjcfSite
 from ik_node.description.mjcf.settings import Settings

@@ -6,9 +6,10 @@ from math import comb
 
 from ik_node.description.description import Description
 from ik_node.description.joint_part import JointPart
+from ik_node.description.listed import listed
 from ik_node.description.loop import CouplingRule, Loop, LoopFrame, LoopSet
 from ik_node.description.mjcf.bodies import compose, Pose
-from ik_node.description.mjcf.names import listed, Names
+from ik_node.description.mjcf.names import Names
 from ik_node.description.mjcf.parts import Mjcf, MjcfBody, MjcfFollow, MjcfJoint, MjcfTie
 from ik_node.description.plant import plant
 from ik_node.model.link import Link

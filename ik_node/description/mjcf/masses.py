@@ -6,9 +6,9 @@ from __future__ import annotations
 from math import isnan, nan, pi
 from xml.etree.ElementTree import Element
 
+from ik_node.description.listed import listed
 from ik_node.description.mjcf.bodies import BodyReader, Pose
 from ik_node.description.mjcf.document import MjcfDocument
-from ik_node.description.mjcf.names import listed
 from ik_node.description.mjcf.parts import MjcfBody
 from ik_node.description.mjcf.settings import Settings
 from ik_node.model.rotation import quat_to_matrix

@@ -33,8 +33,3 @@ class Names:
         self._counts[wanted] = count
         self._taken.add(name)
         return name
-
-
-def listed(names: list[str], most: int = 8) -> str:
-    """Return names for a note, not too many of them."""
-    return ', '.join(map(repr, names[:most])) + (', ...' if len(names) > most else '')

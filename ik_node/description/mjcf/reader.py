@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ik_node.description.description import Description
+from ik_node.description.listed import listed
 from ik_node.description.mjcf.actuators import note_the_rest, read_actuators
 from ik_node.description.mjcf.attach import expand_attaches
 from ik_node.description.mjcf.bodies import BodyReader
@@ -12,7 +13,6 @@ from ik_node.description.mjcf.defaults import Defaults
 from ik_node.description.mjcf.document import MjcfDocument
 from ik_node.description.mjcf.equality import EqualityReader
 from ik_node.description.mjcf.masses import read_masses
-from ik_node.description.mjcf.names import listed
 from ik_node.description.mjcf.parts import Mjcf
 from ik_node.description.mjcf.replicate import expand_replicates
 from ik_node.description.mjcf.settings import read_settings

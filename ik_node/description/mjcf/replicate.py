@@ -8,6 +8,7 @@ from xml.etree.ElementTree import Element
 from ik_node.description.mjcf.document import MjcfDocument
 from ik_node.description.mjcf.orientation import rotation
 from ik_node.description.mjcf.settings import Settings
+from ik_node.description.xml_document import MAX_NUMBER
 from ik_node.model.rotation import quat_to_matrix
 import numpy as np
 
@@ -21,7 +22,7 @@ KINDS = {'freejoint': 'joint', 'body1': 'body', 'body2': 'body', 'jointinparent'
 KINDS |= {'joint1': 'joint', 'joint2': 'joint', 'site1': 'site', 'site2': 'site'}
 KINDS |= dict.fromkeys(('refsite', 'cranksite', 'slidersite'), 'site')
 
-Names = set[tuple[str, str]]
+Replicated = set[tuple[str, str]]  # kind and name of what a <replicate> has in it
 
 
 def expand_replicates(document: MjcfDocument, settings: Settings) -> None:
@@ -64,7 +65,7 @@ class _Expander:
         count = document.numbers(element, 'count', (0.0,))[0]
         if not (count >= 1.0 and count == int(count)):
             raise document.error(element, f'count="{element.get("count")}": expected 1 or more')
-        names: Names = {
+        names: Replicated = {
             (KINDS.get(each.tag, each.tag), each.attrib['name'])
             for each in element.iter()
             if each is not element and each.get('name')
@@ -92,7 +93,7 @@ class _Expander:
             frame.extend(self._copy(child, suffix) for child in element)
             frames.append(frame)
             position = position + quat_to_matrix(quat) @ offset
-            if np.max(np.abs(position)) > 1e12:
+            if np.max(np.abs(position)) > MAX_NUMBER:
                 raise document.error(element, 'its replicas reach beyond 1e12 m')
         for tag, attributes in REFERENCES.items():
             for section in document.sections(tag):
@@ -111,7 +112,7 @@ class _Expander:
         return made
 
     def _replicas(
-        self, element: Element, attributes: tuple[str, ...], names: Names, suffixes: list[str]
+        self, element: Element, attributes: tuple[str, ...], names: Replicated, suffixes: list[str]
     ) -> Iterator[Element]:
         """Return an element itself, or one a replica that it refers to."""
         refers = {

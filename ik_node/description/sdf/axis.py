@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from math import inf, isnan
-from xml.etree.ElementTree import Element
+from math import inf
 
+from ik_node.description.sdf.flag import is_true
 from ik_node.description.sdf.frame import SdfFrame
 from ik_node.description.sdf.frame_graph import FrameGraph
-from ik_node.description.sdf.pose import is_true
-from ik_node.description.xml_document import MAX_NUMBER, XmlDocument
+from ik_node.description.sdf.limit import read_bound
+from ik_node.description.xml_document import XmlDocument
 from ik_node.model.rotation import unit
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-# 1e16 and the largest double are how older files write "none"
-NO_LIMIT = MAX_NUMBER
 
 
 class SdfAxis:
@@ -76,20 +74,20 @@ class SdfAxis:
             there, here = graph.pose(turned)[:3, :3], graph.pose(joint)[:3, :3]
             self.direction = unit(here.T @ there @ self.direction)
         limit = None if self.element is None else self.element.find('limit')
-        self.lower = _bound(document, limit, 'lower', -inf)
-        self.upper = _bound(document, limit, 'upper', inf)
+        self.lower = read_bound(document, limit, 'lower', -inf)
+        self.upper = read_bound(document, limit, 'upper')
         if self.lower > self.upper:
             message = f'lower {self.lower:g} is above upper {self.upper:g}'
             raise document.error(joint.element, message)
         if self.lower == self.upper:
             notes.append(f'{what}: lower and upper are both {self.lower:g}, it cannot move')
-        self.velocity = _bound(document, limit, 'velocity', inf)
+        self.velocity = read_bound(document, limit, 'velocity')
         if self.velocity <= 0.0:
             if self.velocity == 0.0:
                 notes.append(f'{what}: velocity 0, taken as unlimited')
             self.velocity = inf
         effort = None if limit is None else limit.find('effort')
-        self.effort = None if effort is None else _bound(document, limit, 'effort', inf)
+        self.effort = None if effort is None else read_bound(document, limit, 'effort')
 
     def _expressed_in(
         self, version: tuple[int, ...], joint: SdfFrame, tag: str, notes: list[str]
@@ -102,8 +100,7 @@ class SdfAxis:
         name = '' if xyz is None else xyz.get('expressed_in', '').strip()
         if name:
             return joint.scope.need(name, joint.element, f'<{tag}><xyz expressed_in>')
-        flag = element.find('use_parent_model_frame')
-        in_model = flag is not None and is_true(flag.text)
+        in_model = is_true(element.findtext('use_parent_model_frame'))
         if version >= (1, 7):
             if in_model:
                 notes.append(
@@ -112,15 +109,3 @@ class SdfAxis:
                 )
             return None
         return joint.scope.frame if version < (1, 5) or in_model else None
-
-
-def _bound(document: XmlDocument, limit: Element | None, tag: str, default: float) -> float:
-    element = None if limit is None else limit.find(tag)
-    text = '' if element is None else (element.text or '').strip()
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if isnan(value) or abs(value) < NO_LIMIT:  # or not a number: that is said there
-        return document.text_numbers(element, (default,))[0]
-    return inf if value > 0.0 else -inf

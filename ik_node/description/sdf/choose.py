@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
-from ik_node.description.sdf.pose import is_true
-from ik_node.description.sdf.scope import INCLUDE_HINT
+from ik_node.description.listed import listed
+from ik_node.description.sdf.flag import is_true
+from ik_node.description.sdf.scope import include_hint
 from ik_node.description.xml_document import XmlDocument
 
 
@@ -27,16 +28,13 @@ def choose_model(document: XmlDocument, notes: list[str]) -> tuple[Element, Elem
     around = [root, *root.findall('world')]
     models = [(each, model) for each in around for model in each.findall('model')]
     if not models:
-        message = 'no <model> in it'
-        if next(root.iter('include'), None) is not None:
-            message += INCLUDE_HINT
-        raise document.error(root, message)
+        raise document.error(root, 'no <model> in it' + include_hint(root))
     if len(models) == 1:
         return models[0]
     world = models[0][0]
     if world.find('joint') is not None and all(each is world for each, _ in models):
         return world, None
-    loose = [each for each in models if not _says(each[1].find('static'))]
+    loose = [each for each in models if not is_true(each[1].findtext('static'))]
     moving = [each for each in loose if _moves(each[1])] or loose
     if len(moving) != 1:
         message = (
@@ -53,10 +51,5 @@ def _moves(model: Element) -> bool:
     return any(joint.get('type') != 'fixed' for joint in model.iter('joint'))
 
 
-def _says(flag: Element | None) -> bool:
-    return flag is not None and is_true(flag.text)
-
-
 def _names(models: Sequence[tuple[Element, Element]]) -> str:
-    more = ', ...' if len(models) > 8 else ''
-    return ', '.join(repr(model.get('name', '')) for _, model in models[:8]) + more
+    return listed([model.get('name', '') for _, model in models])

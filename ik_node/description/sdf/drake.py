@@ -7,10 +7,12 @@ Drake's elements for loops in an SDFormat file, whether their prefix is declared
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
 from ik_node.description.description import Description
 from ik_node.description.loop import Loop, LoopFrame, LoopSet
+from ik_node.description.loops.bushing import stiff_axes
 from ik_node.description.loops.closing_frames import DIALECT as CLOSING_FRAMES
 from ik_node.description.loops.loop_names import LoopNames
 from ik_node.description.sdf.frame import SdfFrame
@@ -18,7 +20,7 @@ from ik_node.description.sdf.frame_graph import FrameGraph
 from ik_node.description.sdf.scope import SdfScope
 from ik_node.description.xml_document import XmlDocument
 from ik_node.model.dof import DOF
-from ik_node.model.rotation import matrix_to_quat, pose_inverse
+from ik_node.model.rotation import pose_inverse, pose_parts
 
 PREFIX = 'drake:'
 # without a say in which poses are possible, or read elsewhere
@@ -94,34 +96,29 @@ class DrakeLoops:
         for body, point in (('body_A', 'p_AP'), ('body_B', 'p_BQ')):
             frame = self._frame(scope, element, f'{PREFIX}{kind}_{body}')
             place = self._document.child(element, f'{PREFIX}{kind}_{point}')
-            self._text(place)
-            frame.position[:] = self._document.text_numbers(place, (0.0, 0.0, 0.0))
+            frame.position[:] = self._numbers(place, (0.0, 0.0, 0.0))
             ends.append(frame)
         loop = self._add(element, ends, 'point' if kind == 'ball_constraint' else 'distance')
         if kind == 'distance_constraint':
             length = self._document.child(element, f'{PREFIX}{kind}_distance')
-            self._text(length)
-            loop.distance = self._document.text_numbers(length, (0.0,))[0]
+            loop.distance = self._numbers(length, (0.0,))[0]
             if loop.distance < 0.0:
                 raise self._document.error(length, f'the distance {loop.distance:g} is below 0 m')
 
     def _bushing(self, scope: SdfScope, element: Element) -> None:
         frames = [self._frame(scope, element, f'{PREFIX}bushing_frame{end}') for end in 'CA']
-        rigid: list[DOF] = []
-        for what, first in (('force', DOF.X), ('torque', DOF.EX)):
-            child = self._document.child(element, f'{PREFIX}bushing_{what}_stiffness')
-            self._text(child)
-            values = self._document.text_numbers(child, (0.0, 0.0, 0.0))
-            if min(values) < 0.0:
-                raise self._document.error(child, 'a stiffness is below 0')
-            rigid += [DOF(first + axis) for axis in range(3) if values[axis] > 0.0]
+        rigid = stiff_axes(self._document, element, self._numbers)
         if not rigid:
             self._notes.append(f'<{element.tag}>: all its stiffnesses are 0, it joins nothing')
             return
         loop = self._add(element, frames, 'weld')
-        loop.dofs = None if len(rigid) == 6 else tuple(rigid)
+        loop.dofs = None if len(rigid) == len(DOF) else rigid
         axes = ' '.join(dof.name for dof in rigid)
         self._notes.append(f'bushing {loop.name!r} is taken as rigid where it is stiff: {axes}')
+
+    def _numbers(self, element: Element, default: Sequence[float]) -> list[float]:
+        self._document.text(element)
+        return self._document.text_numbers(element, default)
 
     def _guess_bushings(self, scope: SdfScope) -> None:
         """Close loops between frames like Bc_bushing and Cb_bushing, as Drake's example does."""
@@ -152,18 +149,12 @@ class DrakeLoops:
         """Return a frame by its place in the link that carries it."""
         link = self._graph.link(frame)
         pose = pose_inverse(self._graph.pose(link)) @ self._graph.pose(frame)
-        return LoopFrame(link.link_name, pose[:3, 3], matrix_to_quat(pose[:3, :3]))
+        return LoopFrame(link.link_name, *pose_parts(pose))
 
     def _frame(self, scope: SdfScope, element: Element, tag: str) -> LoopFrame:
         """Return the frame that a child element names."""
         child = self._document.child(element, tag)
-        return self._placed(scope.need(self._text(child), element, f'<{tag}>'))
-
-    def _text(self, element: Element) -> str:
-        text = (element.text or '').strip()
-        if not text:
-            raise self._document.error(element, 'its text is missing')
-        return text
+        return self._placed(scope.need(self._document.text(child), element, f'<{tag}>'))
 
 
 def _stem(name: str) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ik_node.description.description import Description
+from ik_node.description.sdf.flag import is_true
 from ik_node.description.sdf.frame import SdfFrame
-from ik_node.description.sdf.pose import is_true, read_pose
+from ik_node.description.sdf.pose import read_pose
 from ik_node.description.xml_document import XmlDocument
 
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 
 from ik_node.description.joint_part import JointPart
 from ik_node.description.sdf.axis import SdfAxis
+from ik_node.description.sdf.flag import is_true
 from ik_node.description.sdf.frame import SdfFrame
 from ik_node.description.sdf.frame_graph import FrameGraph
-from ik_node.description.sdf.pose import is_true
 from ik_node.description.xml_document import XmlDocument
 from ik_node.errors import UnsupportedElementError
-from ik_node.model.rotation import matrix_to_quat, pose_inverse
+from ik_node.model.rotation import pose_inverse
 import numpy as np
 
 ONE_AXIS = ('revolute', 'continuous', 'prismatic', 'screw')
@@ -106,9 +106,7 @@ def _divide(document: XmlDocument, graph: FrameGraph, joint: SdfJoint, notes: li
         )
     first = JointPart(joint.name, joint.type_name, parent.link_name, child.link_name)
     first.line = document.line(joint.frame.element)
-    origin = pose_inverse(graph.pose(parent)) @ here
-    first.position, first.quat_xyzw = origin[:3, 3], matrix_to_quat(origin[:3, :3])
-    moved = pose_inverse(here) @ graph.pose(child)
+    first.place(pose_inverse(graph.pose(parent)) @ here)
     last = first
     if joint.type_name in ('screw', *TWO_AXES):
         kind, name = 'revolute', f'{joint.name}_axis2'
@@ -117,7 +115,7 @@ def _divide(document: XmlDocument, graph: FrameGraph, joint: SdfJoint, notes: li
         between = f'{joint.name}__between'
         last = JointPart(name, kind, between, first.child, line=first.line)
         first.child, first.type_name = between, 'revolute'
-    last.child_position, last.child_quat_xyzw = moved[:3, 3], matrix_to_quat(moved[:3, :3])
+    last.place(child=pose_inverse(here) @ graph.pose(child))
     joint.parts = [first] if last is first else [first, last]
     last.must_close = is_true(joint.frame.element.findtext(MUST_CLOSE))
     if joint.type_name == 'planar':

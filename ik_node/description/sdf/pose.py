@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element
 
+from ik_node.description.sdf.flag import is_true
 from ik_node.description.xml_document import XmlDocument
 from ik_node.errors import UnsupportedElementError
 from ik_node.model.rotation import pose_matrix, quat_from_euler, unit
@@ -32,14 +33,9 @@ def read_pose(document: XmlDocument, element: Element | None) -> NDArray[np.floa
     if form == 'quat_xyzw':
         numbers = document.text_numbers(element, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
         if max(map(abs, numbers[3:])) < 1e-9:
-            raise document.error(element, 'the quaternion 0 0 0 0 is no rotation')
+            raise document.error(element, 'its quaternion is no rotation')
         return pose_matrix(numbers[:3], unit(numbers[3:]))
     numbers = document.text_numbers(element, (0.0,) * 6)
     if is_true(element.get('degrees')):
         numbers[3:] = np.radians(numbers[3:]).tolist()
     return pose_matrix(numbers[:3], quat_from_euler(*numbers[3:]))
-
-
-def is_true(text: str | None) -> bool:
-    """Say whether a text stands for true."""
-    return text is not None and text.strip().lower() in ('true', '1')

@@ -12,17 +12,17 @@ from ik_node.description.plant import plant
 from ik_node.description.sdf.choose import choose_model
 from ik_node.description.sdf.couplings import read_couplings
 from ik_node.description.sdf.drake import DrakeLoops
+from ik_node.description.sdf.flag import is_true
 from ik_node.description.sdf.frame import SdfFrame
 from ik_node.description.sdf.frame_graph import FrameGraph
 from ik_node.description.sdf.inertials import read_inertials
 from ik_node.description.sdf.joint import read_joint, SdfJoint
 from ik_node.description.sdf.motors import read_motors
-from ik_node.description.sdf.pose import is_true
-from ik_node.description.sdf.scope import INCLUDE_HINT, SdfScope
+from ik_node.description.sdf.scope import include_hint, SdfScope
 from ik_node.description.xml_document import XmlDocument
 from ik_node.errors import DescriptionError
 from ik_node.model.link import Link
-from ik_node.model.rotation import matrix_to_quat, pose_inverse
+from ik_node.model.rotation import pose_inverse, pose_parts
 
 NEWEST = (1, 12)
 
@@ -108,8 +108,7 @@ class _SdfReader:
             self._links[frame.name] = frame
         if not links:
             message = 'no <link> in it; a robot needs one'
-            if next(self._document.root.iter('include'), None) is not None:
-                message += INCLUDE_HINT
+            message += include_hint(self._document.root)
             raise self._document.error(world.frame.element, message)
         read_inertials(self._document, links, self._description)
 
@@ -140,15 +139,13 @@ class _SdfReader:
             part.needed = part.needed or part.name in motors
         self._add_links()
         fixed = self._frames(world, names)
-        loops = plant(description, [*parts, *fixed], undirected=True)
-        loops.dialect = 'cycle of joints' if loops.loops else ''
-        description.loops.append(loops)
+        description.loops.append(plant(description, [*parts, *fixed], undirected=True))
         for root in description.roots:
             frame = self._links.get(root.name)
             if frame is not None:
-                pose = self._graph.pose(frame)
-                root.set_position(*pose[:3, 3])
-                root.set_quaternion(*matrix_to_quat(pose[:3, :3]))
+                position, quat_xyzw = pose_parts(self._graph.pose(frame))
+                root.set_position(*position)
+                root.set_quaternion(*quat_xyzw)
 
     def _add_links(self) -> None:
         """Declare the links that the file need not: the world, and what is between two axes."""
@@ -184,7 +181,7 @@ class _SdfReader:
             description.links[frame.name] = Link(frame.name)
             pose = pose_inverse(self._graph.pose(carrier)) @ self._graph.pose(frame)
             part = JointPart(frame.name, 'fixed', carrier.link_name, frame.name)
-            part.position, part.quat_xyzw = pose[:3, 3], matrix_to_quat(pose[:3, :3])
+            part.place(pose)
             parts.append(part)
         return parts
 
@@ -200,7 +197,6 @@ class _SdfReader:
                 notes.append(
                     f'<include> of {uri[:80]!r} is not read; `gz sdf -p FILE` writes it out'
                 )
-            static = element.find('static')
-            if static is not None and is_true(static.text) and self._joints:
+            if is_true(element.findtext('static')) and self._joints:
                 name = element.get('name', '')
                 notes.append(f'model {name!r} is static; its joints are read as movable')

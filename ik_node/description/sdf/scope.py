@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from ik_node.description.description import WORLD
+from ik_node.description.sdf.flag import is_true
 from ik_node.description.sdf.frame import SdfFrame
-from ik_node.description.sdf.pose import is_true
 from ik_node.description.unknown_name import unknown
 from ik_node.description.xml_document import XmlDocument
 
 # where two share a name, the kind that comes first is meant
 KINDS = ('link', 'frame', 'joint', 'drake:joint', 'model')
 MODEL = '__model__'
-INCLUDE_HINT = '; what an <include> brings is not read: write it out, `gz sdf -p FILE` does that'
+_INCLUDE_HINT = '; what an <include> brings is not read: write it out, `gz sdf -p FILE` does that'
 
 
 class SdfScope:
@@ -123,8 +123,7 @@ class SdfScope:
         found = self.find(name)
         if found is None:
             message = unknown('link or frame', name, list(self.frames))
-            if next(self.world.element.iter('include'), None) is not None:
-                message += INCLUDE_HINT
+            message += include_hint(self.world.element)
             raise self._document.error(element, f'{where}: {message}')
         return found
 
@@ -144,6 +143,11 @@ class SdfScope:
         while not frame.is_world:
             frame = frame.scope.frame
         return frame
+
+
+def include_hint(around: Element) -> str:
+    """Return what to add to a message that something is missing: an <include> may bring it."""
+    return '' if next(around.iter('include'), None) is None else _INCLUDE_HINT
 
 
 def _last(uri: str) -> str:

@@ -7,13 +7,13 @@ from math import isfinite
 from reprlib import Repr
 from typing import Any
 
+from ik_node.description.xml_document import MAX_NUMBER
 from ik_node.description.yaml_document import line_of
 from ik_node.errors import DescriptionError
 import numpy as np
 
 SHORT = Repr()
 SHORT.maxstring = SHORT.maxother = 60
-MAX_NUMBER = 1e12
 MAX_NAME = 500
 MAX_ITEMS = 5000
 

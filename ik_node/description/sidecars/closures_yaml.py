@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ik_node.description.loop import CouplingRule, Loop, LoopFrame, LoopSet
+from ik_node.description.loop import CouplingRule, Loop, LoopFrame, LoopSet, MOST_COEFFICIENTS
 from ik_node.description.sidecars.checked import Checked, shown
 from ik_node.errors import IkError
 from ik_node.model.closure import CLOSURE_TYPES
@@ -127,8 +127,11 @@ class _Reader(Checked):
                 raise self.fail(f'{what}: {key} is missing; needed: {" ".join(COUPLING_KEYS)}')
         numbers = fields['coefficients']
         count = len(numbers) if isinstance(numbers, list | tuple) else 0
-        if not 1 <= count <= 10:
-            raise self.fail(f'{what}: coefficients: {shown(numbers)}; expected 1 to 10 of them')
+        if not 1 <= count <= MOST_COEFFICIENTS:
+            most = MOST_COEFFICIENTS
+            raise self.fail(
+                f'{what}: coefficients: {shown(numbers)}; expected 1 to {most} of them'
+            )
         return CouplingRule(
             self.text(fields['joint'], f'{what}: joint'),
             self.text(fields['of'], f'{what}: of'),

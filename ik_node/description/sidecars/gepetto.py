@@ -19,13 +19,12 @@ import re
 from typing import Any
 
 from ik_node.description.description import Description, WORLD
-from ik_node.description.loop import Loop, LoopFrame, LoopSet
-from ik_node.description.sidecars.against import known_motors, name_apart
-from ik_node.description.sidecars.checked import Checked, shown
+from ik_node.description.loop import Loop, LoopFrame
+from ik_node.description.sidecars.checked import shown
+from ik_node.description.sidecars.loop_file import LoopFile
 from ik_node.description.sidecars.retype import Retype
 from ik_node.description.sidecars.sidecar import Sidecar
 from ik_node.description.unknown_name import unknown
-from ik_node.description.xml_document import XmlDocument
 from ik_node.description.yaml_document import line_of
 
 TOP_KEYS = ('closed_loop', 'type', 'name_mot', 'joint_name', 'joint_type')
@@ -50,35 +49,23 @@ def read_gepetto(content: object, source: str) -> Sidecar:
         With file and line, what was found and what is allowed.
 
     """
-    reader = _Reader(source)
-    reader.read(content)
-    ends = tuple((loop.frame_a.link, loop.frame_b.link) for loop in reader.loops)
-    return Sidecar(reader.loop_set, reader.rewrite, ends)
+    return _Reader(source).read(content)
 
 
-class _Reader(Checked):
+class _Reader(LoopFile):
     """Reads such a file; the names in its loops are told apart once the robot is known."""
+
+    dialect = 'Gepetto YAML'
+    top_keys = TOP_KEYS
+    motor_keys = ('name_mot',)
+    retype_key = 'joint_name'
 
     def __init__(self, source: str) -> None:
         super().__init__(source)
-        self.loops: list[Loop] = []
-        self._motors: list[str] | None = None
         self._types: dict[str, str] = {}
         self._types_line: int | None = None
-        self._motors_line: int | None = None
-        self._notes: list[str] = []
 
-    def read(self, content: object) -> None:
-        top = self.mapping(content, 'the file', TOP_KEYS, others=True)
-        self._notes += [
-            f'{self.source}: the key {shown(key)} is not read'
-            for key in top
-            if key not in TOP_KEYS
-        ]
-        self._read_loops(top)
-        if top.get('name_mot') is not None:
-            self._motors = self.names(top, 'name_mot')
-            self._motors_line = self.line
+    def read_types(self, top: Mapping[str, Any]) -> None:
         joints = self.items(top, 'joint_name')
         types = self.items(top, 'joint_type')
         self._types_line = self.line
@@ -102,13 +89,11 @@ class _Reader(Checked):
             )
         return name
 
-    def _read_loops(self, top: Mapping[str, Any]) -> None:
+    def read_loops(self, top: Mapping[str, Any]) -> None:
         types = self.items(top, 'type')
         pairs = self.items(top, 'closed_loop')
         if 'type' not in top and pairs:
-            self._notes.append(
-                f'{self.source}: no type of the loops is given; all are taken as 6d'
-            )
+            self.notes.append(f'{self.source}: no type of the loops is given; all are taken as 6d')
             types = ['6d'] * len(pairs)
         if len(types) < len(pairs):
             raise self.fail(
@@ -116,7 +101,7 @@ class _Reader(Checked):
                 "pair (Gepetto's own loader leaves out the loops without one)"
             )
         if len(types) > len(pairs):
-            self._notes.append(
+            self.notes.append(
                 f'{self.source}: closed_loop has {len(pairs)} pairs, type {len(types)} types; '
                 'the last types are not used'
             )
@@ -128,7 +113,7 @@ class _Reader(Checked):
             name_a, name_b = (self.text(name, what) for name in pair)
             kind = str(type_name).strip().lower()[:20]
             if kind not in ('3d', '6d'):
-                self._notes.append(
+                self.notes.append(
                     f'{self.source}: type[{index}]: {shown(type_name)} is neither 3d nor 6d; '
                     'taken as 6d'
                 )
@@ -137,37 +122,23 @@ class _Reader(Checked):
             loop.line = self.line
             self.loops.append(loop)
 
-    def rewrite(self, document: XmlDocument) -> None:
+    def retype(self, joints: Retype) -> None:
         self.line = self._types_line
-        retype = Retype(document, 'joint_name')
-        problem = retype.refused() if self._types else None
         for name, type_name in self._types.items():
-            axes = UNIVERSAL.fullmatch(type_name)
-            missing = retype.unknown(name)
-            if problem is not None:
-                raise self.fail(problem)
+            self.refuse(joints.refused())
+            axes, missing = UNIVERSAL.fullmatch(type_name), joints.unknown(name)
             if missing is not None:  # one of their own files has this, and their loader goes on
-                self._notes.append(f'{self.source}: {missing}; it is not retyped')
+                self.notes.append(f'{self.source}: {missing}; it is not retyped')
             elif axes is not None:
-                problem = retype.universal(name, axes[1], axes[2])
+                self.refuse(joints.universal(name, axes[1], axes[2]))
             else:
-                (retype.ball if type_name == 'SPHERICAL' else retype.fixed)(name)
-        if problem is not None:
-            raise self.fail(problem)
-        retype.finish()
-        self._notes += retype.notes
+                (joints.ball if type_name == 'SPHERICAL' else joints.fixed)(name)
 
-    def loop_set(self, description: Description) -> LoopSet:
-        result = LoopSet(self.source, 'Gepetto YAML')
+    def fit_to(self, description: Description) -> None:
         for loop in self.loops:
             self.line = loop.line
             for frame in (loop.frame_a, loop.frame_b):
                 frame.link = self._link(frame.link, description)
-        name_apart(self.loops, description)
-        result.loops = self.loops
-        result.actuated = known_motors(self._motors, 'name_mot', self.source, description)
-        description.notes += self._notes
-        return result
 
     def _link(self, name: str, description: Description) -> str:
         """Return the link that a link's or a joint's name stands for."""
@@ -176,7 +147,7 @@ class _Reader(Checked):
         child = None if joint is None or joint.child is None else joint.child.name
         if name in description.links:
             if child not in (None, name):
-                self._notes.append(
+                self.notes.append(
                     f'{self.source}: closed_loop: {name!r} is both a link and a joint above '
                     f'{child!r}; taken as the link'
                 )

@@ -23,14 +23,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from ik_node.description.description import Description, WORLD
-from ik_node.description.loop import Loop, LoopFrame, LoopSet
-from ik_node.description.sidecars.against import known_motors, name_apart
-from ik_node.description.sidecars.checked import Checked, shown
+from ik_node.description.loop import Loop, LoopFrame
+from ik_node.description.loops.loop_frames import Z
+from ik_node.description.sidecars.checked import shown
+from ik_node.description.sidecars.loop_file import LoopFile
 from ik_node.description.sidecars.retype import Retype
 from ik_node.description.sidecars.sidecar import Sidecar
 from ik_node.description.tree import poses_at_zero
-from ik_node.description.xml_document import XmlDocument
-from ik_node.model.rotation import matrix_to_quat, pose_inverse, pose_matrix, quat_between, unit
+from ik_node.model.rotation import pose_inverse, pose_matrix, pose_parts, quat_between, unit
 import numpy as np
 from numpy.typing import NDArray
 
@@ -39,7 +39,6 @@ MOTORS = ('independent', 'actuated_joints')
 TOP_KEYS = ('closures', 'pin_loops', 'ball_loops', 'ball_upgrades', 'dependent', *MOTORS)
 CLOSURE_KEYS = ('name', 'link_a', 'link_b', 'point', 'axis')
 LOCAL_KEYS = ('name', 'parent', 'child', 'parent_xyz', 'child_xyz', 'axis')
-Z_AXIS = (0.0, 0.0, 1.0)
 
 
 def is_loop_closures(content: object) -> bool:
@@ -65,39 +64,33 @@ def read_loop_closures(content: object, source: str) -> Sidecar:
         With file and line, what was found and what is allowed.
 
     """
-    reader = _Reader(source)
-    reader.read(content)
-    ends = tuple((loop.frame_a.link, loop.frame_b.link) for loop in reader.loops)
-    return Sidecar(reader.loop_set, reader.rewrite, ends)
+    return _Reader(source).read(content)
 
 
-class _Reader(Checked):
+class _Reader(LoopFile):
     """Reads such a file; frames given at the zero pose find their links once those are known."""
+
+    dialect = 'loop_closures YAML'
+    top_keys = TOP_KEYS
+    motor_keys = MOTORS
+    retype_key = 'ball_upgrades'
 
     def __init__(self, source: str) -> None:
         super().__init__(source)
-        self.loops: list[Loop] = []
         self._at_zero: list[tuple[Loop, Array]] = []  # the frame in the root link
         self._balls: list[str] = []
         self._balls_line: int | None = None
         self._dependent: list[str] = []
-        self._motors: dict[str, list[str]] = {}
-        self._notes: list[str] = []
 
-    def read(self, content: object) -> None:
-        top = self.mapping(content, 'the file', TOP_KEYS, others=True)
-        for key in top:
-            if key not in TOP_KEYS:
-                self._notes.append(f'{self.source}: the key {shown(key)} is not read')
+    def read_loops(self, top: Mapping[str, Any]) -> None:
         for index, entry in enumerate(self.items(top, 'closures')):
             self._closure(entry, f'closures[{index}]')
         for key in ('pin_loops', 'ball_loops'):
             for index, entry in enumerate(self.items(top, key)):
                 self._local(entry, f'{key}[{index}]', key == 'pin_loops')
         self._dependent = self.names(top, 'dependent')
-        for key in MOTORS:
-            if top.get(key) is not None:
-                self._motors[key] = self.names(top, key)
+
+    def read_types(self, top: Mapping[str, Any]) -> None:
         self._balls = self.names(top, 'ball_upgrades')
         self._balls_line = self.line
 
@@ -122,7 +115,7 @@ class _Reader(Checked):
         turn = self._turn(fields, what)
         if pin is (turn is None):
             found = 'a pin without axis' if pin else 'a ball; its axis is not read'
-            self._notes.append(f'{self.source}: {what}: {found}; it is taken as a point')
+            self.notes.append(f'{self.source}: {what}: {found}; it is taken as a point')
         if pin and turn is not None:
             loop.type_name = 'hinge'
             loop.frame_a.quat_xyzw = loop.frame_b.quat_xyzw = turn
@@ -148,24 +141,27 @@ class _Reader(Checked):
         axis = np.array(self.numbers(fields['axis'], 3, f'{what}: axis'))
         if np.max(np.abs(axis)) < 1e-12:
             raise self.fail(f'{what}: axis: {shown(fields["axis"])} has no direction')
-        return quat_between(Z_AXIS, unit(axis))
+        return quat_between(Z, unit(axis))
 
-    def rewrite(self, document: XmlDocument) -> None:
+    def retype(self, joints: Retype) -> None:
         self.line = self._balls_line
-        retype = Retype(document, 'ball_upgrades')
         for name in self._balls:
-            problem = retype.refused() or retype.unknown(name)
-            if problem is not None:
-                raise self.fail(problem)
-            retype.ball(name)
-        retype.finish()
-        self._notes += retype.notes
+            self.refuse(joints.refused() or joints.unknown(name))
+            joints.ball(name)
 
-    def loop_set(self, description: Description) -> LoopSet:
-        self._place(description)
-        description.notes += self._notes
-        name_apart(self.loops, description)
-        result = LoopSet(self.source, 'loop_closures YAML', self.loops)
+    def fit_to(self, description: Description) -> None:
+        self._uncouple_dependent(description)
+        if not self._at_zero:
+            return
+        poses = poses_at_zero(description)
+        root = poses.get(description.root.name, np.eye(4))
+        for loop, frame_in_root in self._at_zero:
+            for frame in (loop.frame_a, loop.frame_b):
+                pose = np.eye(4) if frame.link == WORLD else root
+                local = pose_inverse(poses.get(frame.link, pose)) @ root @ frame_in_root
+                frame.position, frame.quat_xyzw = pose_parts(local)
+
+    def _uncouple_dependent(self, description: Description) -> None:
         for name in self._dependent:
             joint = description.joints.get(name)
             if joint is None or not joint.couplings:
@@ -176,20 +172,3 @@ class _Reader(Checked):
                 f'{self.source}: joint {name!r}: its <mimic> is left out, as `dependent` says '
                 'that the loops move it'
             )
-        for key, names in self._motors.items():
-            motors = known_motors(names, key, self.source, description) or []
-            result.actuated = list(dict.fromkeys([*(result.actuated or []), *motors]))
-        return result
-
-    def _place(self, description: Description) -> None:
-        """Turn frames in the root link into frames in the two links, known or not."""
-        if not self._at_zero:
-            return
-        poses = poses_at_zero(description)
-        root = poses.get(description.root.name, np.eye(4))
-        for loop, frame_in_root in self._at_zero:
-            for frame in (loop.frame_a, loop.frame_b):
-                pose = np.eye(4) if frame.link == WORLD else root
-                local = pose_inverse(poses.get(frame.link, pose)) @ root @ frame_in_root
-                frame.position = local[:3, 3]
-                frame.quat_xyzw = matrix_to_quat(local[:3, :3])

@@ -25,7 +25,8 @@ from dataclasses import dataclass
 from math import isinf
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from ik_node.description.joint_part import AXIS_TYPES, BALL_TYPES
+from ik_node.description.joint_part import AXIS_TYPES, BALL_TYPES, LIMITED_TYPES
+from ik_node.description.origin import read_quaternion
 from ik_node.description.xml_document import XmlDocument
 from ik_node.errors import UnsupportedElementError
 from ik_node.model.rotation import unit
@@ -87,7 +88,7 @@ def normalise(document: XmlDocument, notes: list[str]) -> tuple[str, dict[str, J
     robot = Element('robot', {'name': name or 'robot'})
     _copy_links(document, robot, notes)
     facts: dict[str, JointFacts] = {}
-    for element in joint_elements(document):
+    for element in _joints(document):
         joint_name = document.attribute(element, 'name')
         if joint_name in facts:
             first = document.line(facts[joint_name].element)
@@ -97,7 +98,7 @@ def normalise(document: XmlDocument, notes: list[str]) -> tuple[str, dict[str, J
     return tostring(robot, encoding='unicode'), facts
 
 
-def joint_elements(document: XmlDocument) -> list[Element]:
+def _joints(document: XmlDocument) -> list[Element]:
     """Return the joints of a URDF; Drake writes types that are not URDF's as <drake:joint>."""
     return [element for element in document.root if element.tag in ('joint', 'drake:joint')]
 
@@ -121,7 +122,7 @@ def _copy_links(document: XmlDocument, robot: Element, notes: list[str]) -> None
             raise document.error(element, f'a link of that name is declared on line {first}')
         seen[name] = element
     names = list(seen)
-    parents = (joint.find('parent') for joint in joint_elements(document))
+    parents = (joint.find('parent') for joint in _joints(document))
     if 'world' not in seen and any(p is not None and p.get('link') == 'world' for p in parents):
         names.insert(0, 'world')
         notes.append('the link "world" is used but not declared; it is taken as the root')
@@ -150,12 +151,7 @@ def _copy_joint(
     xyz = document.numbers(origin, 'xyz', (0.0, 0.0, 0.0))
     rpy = document.numbers(origin, 'rpy', (0.0, 0.0, 0.0))
     SubElement(joint, 'origin', {'xyz': _written(xyz), 'rpy': _written(rpy)})
-    facts = JointFacts(element, type_name)
-    if origin is not None and origin.get('quat_xyzw') is not None:
-        quat = np.array(document.numbers(origin, 'quat_xyzw', (0.0, 0.0, 0.0, 1.0)))
-        if np.max(np.abs(quat)) < 1e-9:
-            raise document.error(origin, 'quat_xyzw="0 0 0 0" is no rotation')
-        facts.quat_xyzw = unit(quat)
+    facts = JointFacts(element, type_name, read_quaternion(document, origin))
     if type_name in AXIS_TYPES:
         SubElement(joint, 'axis', {'xyz': _written(_axis(document, element, notes))})
         _copy_limit(document, element, joint, notes)
@@ -184,9 +180,9 @@ def _copy_limit(document: XmlDocument, element: Element, joint: Element, notes: 
     lower = document.numbers(limit, 'lower', (-INFINITY,), infinite=True)[0]
     upper = document.numbers(limit, 'upper', (INFINITY,), infinite=True)[0]
     velocity = document.numbers(limit, 'velocity', (INFINITY,), infinite=True)[0]
-    if limit is None and type_name in ('revolute', 'prismatic'):
+    if limit is None and type_name in LIMITED_TYPES:
         notes.append(f'joint {name!r}: no <limit>, taken as unlimited')
-    if type_name in ('continuous', 'planar'):
+    if type_name not in LIMITED_TYPES:
         lower, upper = -INFINITY, INFINITY  # a continuous joint has no ends, whatever is written
     lower = -INFINITY if isinf(lower) else lower
     upper = INFINITY if isinf(upper) else upper

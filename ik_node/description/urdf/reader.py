@@ -10,15 +10,13 @@ from ik_node.description.joint_part import JointPart
 from ik_node.description.masses import read_masses
 from ik_node.description.plant import plant
 from ik_node.description.unknown_name import unknown
+from ik_node.description.urdf.motors import driven_joints
 from ik_node.description.urdf.normal import JointFacts, normalise
 from ik_node.description.xml_document import XmlDocument
 from ik_node.errors import DescriptionError, IkError
 from ik_node.model.link import Link
 from ik_node.model.rotation import quat_from_euler
 import numpy as np
-
-# what moves at the end of a transmission: ros_control's and ros2_control's, then PR2's
-TRANSMITTED = ('joint', 'leftjoint', 'rightjoint', 'flexjoint', 'rolljoint', 'gap_joint')
 
 
 def read_urdf(document: XmlDocument) -> Description:
@@ -40,7 +38,7 @@ def read_urdf(document: XmlDocument) -> Description:
     robot = _parse(text, document)
     for link in robot.links:
         description.links[link.name] = Link(link.name)
-    motors = _motors(document)
+    motors = driven_joints([*root])
     needed = set(motors)
     for parsed in robot.joints:
         if parsed.mimic is not None:
@@ -51,9 +49,7 @@ def read_urdf(document: XmlDocument) -> Description:
         part.needed = parsed.name in needed
         _check_ends(part, facts[parsed.name].element, description, document)
         parts.append(part)
-    loops = plant(description, parts)
-    loops.dialect = 'cycle of joints' if loops.loops else ''
-    description.loops.append(loops)
+    description.loops.append(plant(description, parts))
     read_masses(document, description)
     _couple(robot, facts, description, document)
     known = {name: description.joints.get(name) for name in motors}
@@ -115,21 +111,3 @@ def _couple(
             joint.couple(joint.dof[0], master, master.dof[0], coefficients)
         except IkError as error:
             raise document.error(element, f'<mimic>: {error}') from None
-
-
-def _motors(document: XmlDocument) -> list[str]:
-    """Return the joints that <ros2_control> or else <transmission> drives, known or not."""
-    driven = [
-        joint.get('name')
-        for control in document.root.findall('ros2_control')
-        for joint in control.findall('joint')
-        if joint.find('command_interface') is not None
-    ]
-    if not driven:
-        driven = [
-            child.get('name')
-            for transmission in document.root.findall('transmission')
-            for child in transmission
-            if str(child.tag).lower() in TRANSMITTED
-        ]
-    return list(dict.fromkeys(name for name in driven if name))

@@ -119,19 +119,3 @@ def says_mass(inertial: Element | None, link: Link) -> bool:
     except ValueError:
         return False
     return same and centre == link.centre_of_mass.tolist()
-
-
-def driven_by(elements: list[Element]) -> list[str]:
-    """Return the joints that <ros2_control> or else <transmission> elements drive."""
-    controls = [each for each in elements if each.tag == 'ros2_control']
-    driven = [
-        joint.get('name', '')
-        for control in controls
-        for joint in control.findall('joint')
-        if joint.find('command_interface') is not None
-    ]
-    if not driven:
-        transmissions = [each for each in elements if each.tag == 'transmission']
-        joints = [joint for each in transmissions for joint in each.findall('joint')]
-        driven = [joint.get('name', '') for joint in joints]
-    return list(dict.fromkeys(filter(None, driven)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ik_node.description.description import Description, WORLD
+from ik_node.description.free_name import free_name
 from ik_node.description.writers.joint_type import SEVERAL_TYPES, value_type
 from ik_node.description.writers.number_text import axis_of, composed, same_turn
 from ik_node.description.writers.plain_joint import PlainJoint, Pose
@@ -114,15 +115,14 @@ class _Writer:
         pose, direction = _pose_of(child), np.eye(3)[dof % 3]
         plain = PlainJoint(name, value_type(joint, dof), parent, child.name, start)
         plain.made_from, plain.dof = joint, dof
-        axis = axis_of(quat_to_matrix(pose[1]).T @ direction)
         aside = np.max(np.abs(cross(direction, pose[0])))
         off_axis = dof.is_rotation and aside > ON_AXIS * max(1.0, float(np.max(np.abs(pose[0]))))
-        if off_axis or _is_delicate(axis):
+        if off_axis:
             plain.axis = direction
             self._add_with_end(plain, child)
             return
         plain.pose = composed(start, pose)
-        plain.axis = axis
+        plain.axis = axis_of(quat_to_matrix(pose[1]).T @ direction)
         self._add(plain)
 
     def _several(self, joint: Joint, parent: str) -> None:
@@ -139,8 +139,8 @@ class _Writer:
             slanting = axis_of(quat_to_matrix(pose[1]).T @ Z_AXIS)
             back = quat_conjugate(quat_between(Z_AXIS, slanting))
             # The reader lays z on a slanting axis and turns the link back.
-            found = same_turn(back, pose[1]) and not _is_delicate(slanting)
-            found = found and float(slanting.max()) < 1.0  # else it is read as its own axis
+            # An axis exactly along X, Y or Z it does not turn.
+            found = same_turn(back, pose[1]) and float(slanting.max()) < 1.0
             if normal is DOF.EZ and not np.any(pose[0]) and found:
                 plain.pose, plain.axis = composed(start, pose), slanting
                 self._add(plain)
@@ -204,10 +204,9 @@ class _Writer:
 
     @staticmethod
     def _free(name: str, taken: set[str]) -> str:
-        while name in taken:
-            name += '_'
-        taken.add(name)
-        return name
+        free = free_name(name, taken)
+        taken.add(free)
+        return free
 
 
 def _pose_of(frame: Frame) -> Pose:
@@ -222,9 +221,3 @@ def _is_limited(joint: Joint) -> bool:
     """Say whether a value has limits, which URDF does not read on several axes."""
     arrays = (joint.min_dof_limit, joint.max_dof_limit, joint.max_velocity)
     return bool(np.isfinite([array[joint.dof] for array in arrays]).any())
-
-
-def _is_delicate(axis: Array) -> bool:
-    """Say whether an axis is nearly X, Y, Z or -Z, and not quite: readers differ in what it is."""
-    down = float(np.max(np.abs(axis + Z_AXIS)))
-    return 0.0 < down < 1e-2 or (float(axis.max()) == 1.0 and int(np.count_nonzero(axis)) > 1)

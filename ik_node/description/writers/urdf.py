@@ -7,7 +7,8 @@ from xml.etree.ElementTree import Element, indent, SubElement, tostring
 
 from ik_node.description.description import Description
 from ik_node.description.loop import CouplingRule
-from ik_node.description.writers.carried import Carried, driven_by, says_mass
+from ik_node.description.urdf.motors import driven_joints
+from ik_node.description.writers.carried import Carried, says_mass
 from ik_node.description.writers.closure_type import closure_type, ends_of, URDF_TYPES
 from ik_node.description.writers.couplings import couplings_of, motors_of
 from ik_node.description.writers.number_text import number_text, rpy_of, written
@@ -157,7 +158,7 @@ class _UrdfText:
     def _motors(self, robot: Element) -> None:
         """Say which joints have a motor, unless what is carried over says the same."""
         wanted = motors_of(self._description, self._tree)
-        driven = driven_by(self._carried.motors)
+        driven = driven_joints(self._carried.motors)
         movable = {joint.name for joint in self._description.joint_order}
         if [name for name in driven if name in movable] == wanted:
             robot.extend(self._carried.motors)

@@ -124,8 +124,9 @@ def test_limits_keep_the_joint():
     ) == (-1, 2)
     assert len(description.closures['g'].dof) == 6
     np.testing.assert_allclose(description.closures['g'].get_residual(), 0.0, atol=1e-12)
-    endless = limit.replace('-1', '-1e+16').replace('2', '1e+16', 1)
-    assert list(read_description(robot(joint(inside=endless))).joints) == ['jb', 'jc']
+    for none in ('1e+16', '1e13', 'inf'):
+        endless = limit.replace('-1', f'-{none}').replace('2', none, 1)
+        assert list(read_description(robot(joint(inside=endless))).joints) == ['jb', 'jc']
 
 
 def test_a_name_that_is_taken_by_a_joint():
@@ -187,6 +188,10 @@ FAULTS = {
         joint(inside='<pose rotation_format="quat_xyzw">0 0 0 0 0 0 0</pose>' + AXIS),
         'its quaternion is no rotation',
     ),
+    'rotation format': (
+        joint(inside='<pose rotation_format="rpy">0 0 0 0 0 0</pose>' + AXIS),
+        'rotation_format="rpy" is not known; allowed: euler_rpy quat_xyzw',
+    ),
     'frame': (
         joint(inside='<pose relative_to="x">0 0 0 0 0 0</pose>' + AXIS),
         "there is no link 'x'",
@@ -214,5 +219,5 @@ def test_message(fault):
     with pytest.raises(DescriptionError, match=message) as caught:
         read_description(robot(element))
     assert caught.value.line == 2
-    unsupported = fault in ('type', 'gearbox', 'oblique')
+    unsupported = fault in ('type', 'rotation format', 'oblique')
     assert isinstance(caught.value, UnsupportedElementError) == unsupported

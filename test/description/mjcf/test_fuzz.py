@@ -2,16 +2,15 @@
 
 from copy import deepcopy
 from pathlib import Path
-import re
 from xml.etree.ElementTree import fromstring, tostring
 
+from any_text import check, mutated, tokens_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ik_node.description.apply_loops import apply_loops
 from ik_node.description.mjcf.compiled import find_spec
 from ik_node.description.mjcf.reader import read_mjcf
 from ik_node.description.xml_document import parse_xml
-from ik_node.errors import IkError
 import numpy as np
 import pytest
 
@@ -29,9 +28,8 @@ SEED = """<mujoco model="m"><compiler angle="radian" eulerseq="xyz" autolimits="
 <joint joint1="j" joint2="k" polycoef="0 1 2"/><joint joint1="q"/></equality>
 <tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>
 <actuator><motor joint="j"/><position tendon="t"/></actuator></mujoco>"""
-TOKENS = re.findall(r'[\w.-]+|\s+|[^\w\s]', SEED)
 ODD = [
-    *sorted(set(TOKENS)),
+    *tokens_of(SEED),
     *('nan', 'inf', '-inf', '1e400', '1e-400', '1e12', '-1e12', '1e-14', '9' * 400, '0x1', '1_0'),
     *('é', '\x00', '<', '>', '</body>', '<body>', '<joint/>', '<joint type="free"/>', '<geom/>'),
     *(
@@ -55,15 +53,6 @@ ODD = [
     ),
     *('1 1', '0 0 0', 'class="c"', 'class="d"', 'count="99999"', 'mesh="x"', 'settotalmass="1"'),
 ]
-changes = st.lists(
-    st.tuples(
-        st.integers(0, len(TOKENS) - 1),
-        st.sampled_from(ODD),
-        st.sampled_from(['replace', 'drop', 'double']),
-    ),
-    min_size=1,
-    max_size=4,
-)
 VALUES = [
     *(
         '0',
@@ -129,40 +118,12 @@ edits = st.lists(
 needs_mujoco = pytest.mark.skipif(find_spec('mujoco') is None, reason='mujoco is not installed')
 
 
-def check(text, compiler):
-    """Read, and where that succeeds look at everything."""
-    try:
-        description = read_mjcf(parse_xml(text, '<text>'), compiler=compiler)
-        for loops in description.loops:
-            apply_loops(loops, description)
-    except IkError as error:
-        said = str(error)
-    else:
-        return inspected(description)
-    assert 0 < len(said) < 2000
-    return None
-
-
-def inspected(description):
-    """Look at all numbers of a description, and return it."""
-    for link in description.links.values():
-        assert np.isfinite(link.matrix_world).all()
-        assert np.isfinite(link.centre_of_mass).all()
-        assert 0.0 <= link.mass < np.inf
-    for joint in description.joint_order:
-        assert (joint.min_dof_limit <= joint.dof_values).all()
-        assert (joint.dof_values <= joint.max_dof_limit).all()
-    for closure in description.closures.values():
-        assert np.isfinite(closure.get_residual()).all()
+def read(text, compiler):
+    """Read a text and its loops."""
+    description = read_mjcf(parse_xml(text, '<text>'), compiler=compiler)
+    for loops in description.loops:
+        apply_loops(loops, description)
     return description
-
-
-def mutated(chosen):
-    """Return the seed with some tokens replaced, dropped or doubled."""
-    made = list(TOKENS)
-    for place, odd, how in chosen:
-        made[place] = {'replace': odd, 'drop': '', 'double': made[place] + odd}[how]
-    return ''.join(made)
 
 
 def edited(chosen):
@@ -187,28 +148,28 @@ def edited(chosen):
 
 def test_the_seed_is_valid():
     """The text that is mutated is itself read."""
-    assert len(check(SEED, False).closures) == 3
+    assert len(check(read, SEED, False).closures) == 3
     if find_spec('mujoco') is not None:
-        assert 'compiled' in check(SEED, True).dialect
+        assert 'compiled' in check(read, SEED, True).dialect
 
 
-@settings(max_examples=150, deadline=None)
-@given(changes)
-def test_mutated(chosen):
+@settings(max_examples=300, deadline=None)
+@given(mutated(SEED, ODD, most=4))
+def test_mutated(text):
     """Our own reader."""
-    check(mutated(chosen), False)
+    check(read, text, False)
 
 
 @needs_mujoco
-@settings(max_examples=150, deadline=None)
-@given(changes)
-def test_mutated_with_mujoco(chosen):
+@settings(max_examples=300, deadline=None)
+@given(mutated(SEED, ODD, most=4))
+def test_mutated_with_mujoco(text):
     """The compiler neither ends the process nor writes files, and agrees with our reading."""
-    both_ways(mutated(chosen))
+    both_ways(text)
 
 
 @needs_mujoco
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(edits)
 def test_edited_with_mujoco(chosen):
     """The same where the text stays well-formed."""
@@ -218,7 +179,7 @@ def test_edited_with_mujoco(chosen):
 def both_ways(text):
     """Read with MuJoCo and without, and compare."""
     here = set(Path.cwd().iterdir())
-    own, other = check(text, False), check(text, True)
+    own, other = check(read, text, False), check(read, text, True)
     assert (own is None) == (other is None)
     assert set(Path.cwd().iterdir()) == here
     # Numbers as large as are allowed leave no digits for the rest.
@@ -233,4 +194,4 @@ def both_ways(text):
 def test_garbage(text, inside):
     """Any text in a section."""
     end = inside.replace('<', '</')
-    check(f'<mujoco>{inside}{text}{end}</mujoco>', False)
+    check(read, f'<mujoco>{inside}{text}{end}</mujoco>', False)

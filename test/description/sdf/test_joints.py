@@ -161,6 +161,7 @@ def test_mimic():
         ('', -np.inf, np.inf, np.inf),
         (limits('-1e16', '1e16'), -np.inf, np.inf, np.inf),
         (limits('-1.79769e+308', '1.79769e+308'), -np.inf, np.inf, np.inf),
+        (limits('-1e13', '9e11'), -np.inf, 9e11, np.inf),
         (limits('-inf', 'inf', '<velocity>inf</velocity>'), -np.inf, np.inf, np.inf),
         (limits('-1.5', '', '<velocity>-1</velocity>'), -1.5, np.inf, np.inf),
         (limits('', ' 2 ', '<velocity>3</velocity><effort>-1</effort>'), -np.inf, 2.0, 3.0),

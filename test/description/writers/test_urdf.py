@@ -10,7 +10,8 @@ from ik_node.errors import TopologyError
 from ik_node.model.closure import Closure
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
-from ik_node.robot import from_dh, load_robot
+from ik_node.model.rotation import quat_between, quat_conjugate, unit
+from ik_node.robot import from_dh, load_robot, Robot
 import numpy as np
 import pytest
 from urdf_parser_py.urdf import URDF
@@ -154,14 +155,26 @@ def test_a_link_off_its_axis(dof, position, links):
     assert len(ElementTree.fromstring(to_urdf(description)).findall('link')) == links
 
 
-def test_an_axis_that_readers_differ_in():
-    """Nearly -z, or nearly x: written with the exact axis, and the link fixed to it."""
-    half = 0.25 * np.pi + 1e-9
-    for quat_xyzw in ((1.0, 0.0, 0.0, 1e-8), (0.0, -np.sin(half), 0.0, np.cos(half))):
-        description = one_joint('EZ', quat_xyzw=quat_xyzw)
-        root = ElementTree.fromstring(to_urdf(description))
-        assert root.find('joint/axis').get('xyz') == '0 0 1'
-        assert len(root.findall('link')) == 3
+@pytest.mark.parametrize('size', [1e-14, 1e-8, 1e-6, 1e-3])
+@pytest.mark.parametrize('near', [(0, 0, -1), (0, 0, 1), (1, 0, 0), (0, 1, 0), (0, -1, 0)])
+@pytest.mark.parametrize('dofs', [('EZ',), ('EX',), ('Z',), ('X', 'Y', 'EZ')])
+def test_an_axis_nearly_along_another(dofs, near, size):
+    """It is written as it is, not made exact, and reads back to the same motion."""
+    axis = unit(np.array(near) + size * np.array((0.6, -0.5, 0.4)))
+    own = (0.0, 0.0, 1.0) if dofs[-1].endswith('Z') else (1.0, 0.0, 0.0)
+    description = one_joint(*dofs, quat_xyzw=quat_conjugate(quat_between(own, axis)))
+    text = to_urdf(description)
+    root = ElementTree.fromstring(text)
+    if len(dofs) == 1:
+        assert len(root.findall('link')) == 2
+        found = [float(number) for number in root.find('joint/axis').get('xyz').split()]
+        np.testing.assert_allclose(found, axis, rtol=0.0, atol=1e-15)
+    q = [0.4, -0.7, 1.1][: len(dofs)]
+    poses = [
+        robot.forward(q, 'hand')
+        for robot in (Robot(description), load_robot(text, assemble=False))
+    ]
+    np.testing.assert_allclose(*poses, rtol=0.0, atol=5e-15)
 
 
 def test_names_of_added_links_are_free():
@@ -222,6 +235,17 @@ def test_motors():
     text = robot.to_urdf()
     assert 'Left out: its ros2_control and transmissions, which said other motors.' in text
     assert load_robot(text).actuated == ['nod']
+
+
+def test_transmissions_of_the_pr2():
+    """They say motors to the reader, and so to the writer: they are carried over."""
+    driven = '<transmission name="t"><leftJoint name="drive"/></transmission></robot>'
+    robot = load_robot(FOURBAR.replace('</robot>', driven))
+    assert robot.actuated == ['drive']
+    root = written(robot)
+    assert root.find('transmission/leftJoint').get('name') == 'drive'
+    assert root.find('ros2_control') is None
+    assert 'Left out' not in robot.to_urdf()
 
 
 def test_loops_are_as_isaac_says_them():

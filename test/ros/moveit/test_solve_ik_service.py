@@ -16,7 +16,6 @@ from ik_node.ros.moveit.ik_service import add_ik_service
 import moveit_messages
 from moveit_messages import GetPositionIK, request_for, stamped, state_of
 import numpy as np
-import rclpy
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.node import Node
@@ -56,15 +55,6 @@ class RecordingNode(Node):
             info=lambda text: self.logged.append(('info', text)),
             warning=lambda text: self.logged.append(('warning', text)),
         )
-
-
-@pytest.fixture
-def context():
-    """Provide an rclpy context of the test's own."""
-    context = rclpy.Context()
-    rclpy.init(context=context)
-    yield context
-    rclpy.try_shutdown(context=context)
 
 
 @pytest.fixture

@@ -16,15 +16,6 @@ from std_msgs.msg import String
 pytestmark = pytest.mark.ros
 
 
-@pytest.fixture
-def context():
-    """Provide an rclpy context of the test's own."""
-    context = rclpy.Context()
-    rclpy.init(context=context)
-    yield context
-    rclpy.try_shutdown(context=context)
-
-
 def test_the_node_waits_for_events_of_subscriptions_only(context):
     """Whatever is published: rclpy's default callbacks of one publisher cost a tick 2 %."""
     from ik_node.ros.node import IkNode

@@ -1,0 +1,37 @@
+"""Robots in a plane, and how to run `reach` on them."""
+
+import csv
+import io
+
+from ik_node.cli.main import main
+from planar_reach import FREE
+import pytest
+
+
+@pytest.fixture
+def arm(tmp_path):
+    """Return the path of an arm of two joints without limits."""
+    path = tmp_path / 'arm.urdf'
+    path.write_text(FREE)
+    return path
+
+
+@pytest.fixture
+def fivebar(repository):
+    """Return the path of the five-bar."""
+    return repository / 'urdf' / 'fivebar.urdf'
+
+
+@pytest.fixture
+def run(tmp_path, capsys):
+    """Return how to run the command; gives the exit code, both outputs and the table."""
+    out = tmp_path / 'out.csv'
+
+    def call(robot, *words):
+        code = main(['reach', str(robot), '-o', str(out), *map(str, words)])
+        printed = capsys.readouterr()
+        rows = list(csv.DictReader(io.StringIO(out.read_text()))) if out.is_file() else []
+        return code, printed.out, printed.err, rows
+
+    call.out = out
+    return call
