@@ -1,60 +1,39 @@
-"""What the links of a URDF look like."""
+"""What the links of a description look like."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from xml.etree.ElementTree import Element
+from collections.abc import Callable
 
-from ik_node.description.origin import read_origin
+from ik_node.description.mjcf.visuals import read_mjcf_visuals
+from ik_node.description.sdf.visuals import read_sdf_visuals
+from ik_node.description.urdf.visuals import read_urdf_visuals
+from ik_node.description.visual import Visual
 from ik_node.description.xml_document import parse_xml, XmlDocument
 from ik_node.errors import DescriptionError
 
-Rgba = tuple[float, float, float, float]
-
-
-@dataclass(frozen=True)
-class Visual:
-    """
-    One `<visual>` of a link.
-
-    Attributes
-    ----------
-    link : str
-        Whose it is.
-    position : tuple of float
-        In the link's frame [m].
-    quat_xyzw : tuple of float
-        In the link's frame.
-    kind : {'box', 'cylinder', 'sphere', 'mesh'}
-    size : tuple of float
-        Edges of a box, radius and length of a cylinder (along z), radius of a sphere [m]; factors
-        along x, y, z of a mesh.
-    file : str
-        Of a mesh, as written: a path or a URL.
-    rgba : tuple of float or None
-        Each from 0 to 1; None = not said.
-
-    """
-
-    link: str
-    position: tuple[float, ...]
-    quat_xyzw: tuple[float, ...]
-    kind: str
-    size: tuple[float, ...]
-    file: str = ''
-    rgba: Rgba | None = None
+READERS: dict[str, Callable[[XmlDocument], list[Visual]]] = {
+    'robot': read_urdf_visuals,
+    'mujoco': read_mjcf_visuals,
+    'sdf': read_sdf_visuals,
+}
 
 
 def read_visuals(text: bytes | str, source: str = '<text>') -> list[Visual]:
     """
-    Return the visuals of a URDF; those that cannot be read, and other dialects, have none.
+    Return the visuals of a URDF, SDFormat or MJCF, in one form.
 
     Parameters
     ----------
     text : bytes or str
-        The description.
+        The description, xacro expanded.
     source : str
-        For messages.
+        Its file: what it includes is looked for beside it.
+
+    Returns
+    -------
+    list of Visual
+        In the description's order. How a link looks is no reason to refuse a robot: what cannot
+        be read is left out, or of the kind 'unread'.
 
     Raises
     ------
@@ -63,55 +42,11 @@ def read_visuals(text: bytes | str, source: str = '<text>') -> list[Visual]:
 
     """
     document = parse_xml(text, source)
-    if document.root.tag != 'robot':
+    reader = READERS.get(str(document.root.tag))
+    if reader is None:
         return []
-    named = {
-        material.get('name'): _colour(document, material)
-        for material in document.root.findall('material')
-    }
-    found = []
-    for link in document.root.findall('link'):
-        for element in link.findall('visual'):
-            try:
-                found += _visual(document, link.get('name', ''), element, named)
-            except DescriptionError:
-                # How a link looks is no reason to refuse a robot.
-                continue
-    return found
-
-
-def _visual(
-    document: XmlDocument, link: str, element: Element, named: dict[str | None, Rgba | None]
-) -> list[Visual]:
-    geometry = element.find('geometry')
-    form = None if geometry is None else next(iter(geometry), None)
-    if form is None:
+    try:
+        return reader(document)
+    except DescriptionError:
+        # The robot was read from elsewhere, or not at all: whoever did so has said why.
         return []
-    kind, file, size = str(form.tag), '', []
-    if kind == 'box':
-        size = document.numbers(form, 'size', (0.0, 0.0, 0.0))
-    elif kind == 'cylinder':
-        size = [document.numbers(form, part, (0.0,))[0] for part in ('radius', 'length')]
-    elif kind == 'sphere':
-        size = document.numbers(form, 'radius', (0.0,))
-    elif kind == 'mesh':
-        file = document.attribute(form, 'filename')
-        size = document.numbers(form, 'scale', (1.0, 1.0, 1.0))
-    if not size or 0.0 in size:
-        return []
-    position, quat = (
-        tuple(part.tolist()) for part in read_origin(document, element.find('origin'))
-    )
-    material = element.find('material')
-    rgba = None
-    if material is not None:
-        rgba = _colour(document, material) or named.get(material.get('name'))
-    return [Visual(link, position, quat, kind, tuple(size), file, rgba)]
-
-
-def _colour(document: XmlDocument, material: Element) -> Rgba | None:
-    element = material.find('color')
-    if element is None:
-        return None
-    r, g, b, opacity = document.numbers(element, 'rgba', (0.6, 0.6, 0.6, 1.0))
-    return r, g, b, opacity

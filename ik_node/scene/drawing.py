@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from ik_node.errors import ShapeError
 from ik_node.model.frame import Frame
@@ -17,7 +17,8 @@ from ik_node.scene.look import Look
 from ik_node.scene.loop_closures import LoopClosures
 from ik_node.scene.name_tags import NameTags
 from ik_node.scene.shapes import Shape
-from ik_node.scene.skeleton import Skeleton
+from ik_node.scene.skeleton import Moment, Skeleton
+from ik_node.scene.solids import Seen, Solids
 from ik_node.solver.graph_reader import RobotLike
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.solver import Solver
@@ -39,6 +40,8 @@ class Drawing:
     Parameters
     ----------
     source : Robot, Solver, Frame or iterable of Frame
+    seen : callable, optional
+        Returns what links look like; called when that is first drawn.
 
     Attributes
     ----------
@@ -55,7 +58,13 @@ class Drawing:
 
     """
 
-    def __init__(self, source: RobotLike | Solver | Frame | Iterable[Frame]) -> None:
+    def __init__(
+        self,
+        source: RobotLike | Solver | Frame | Iterable[Frame],
+        seen: Callable[[], Iterable[Seen]] | None = None,
+    ) -> None:
+        self._seen = seen
+        self._solids: Solids | None = None
         self._solver = source if isinstance(source, Solver) else None
         order: list[Joint] = []
         if isinstance(source, Frame):
@@ -86,11 +95,14 @@ class Drawing:
         self, look: Look, q: ArrayLike | None, goals: Poses | None
     ) -> Iterator[tuple[str, list[Shape]]]:
         """Yield the layers asked for, see `IKRootsHelper.layer_shapes`."""
+        if 'visuals' in look.layers and self._solids is None:
+            self._solids = Solids(self._skeleton, () if self._seen is None else self._seen())
         moment = self._skeleton.at(None if q is None else self._checked(q))
         options = _OPTIONS if self._solver is None else self._solver.options
         for layer, draw in (
             ('frames', self._bodies.frames),
             ('links', self._bodies.links),
+            ('visuals', self._visuals),
             ('axes', self._axes.axes),
             ('limits', self._limits.limits),
             ('labels', self._labels.labels),
@@ -101,6 +113,9 @@ class Drawing:
             yield 'closures', self._closures.closures(moment, look, options)
         if 'goals' in look.layers:
             yield 'goals', self._goals.goals(moment, look, options, goals)
+
+    def _visuals(self, moment: Moment, look: Look) -> list[Shape]:
+        return [] if self._solids is None else self._solids.visuals(moment, look)
 
     def _checked(self, q: ArrayLike) -> NDArray[np.float64]:
         values = np.asarray(q, dtype=np.float64)

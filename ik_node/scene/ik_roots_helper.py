@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import inf
 
@@ -12,6 +12,7 @@ from ik_node.scene.drawing import Drawing
 from ik_node.scene.goal_marks import Poses
 from ik_node.scene.look import checked_layers, coloured, COLOURS, is_number, Look, PLAIN_LAYERS
 from ik_node.scene.shapes import Shape
+from ik_node.scene.solids import Seen
 from ik_node.solver.graph_reader import RobotLike
 from ik_node.solver.solver import Solver
 from numpy.typing import ArrayLike
@@ -39,6 +40,9 @@ class IKRootsHelper:
         As in `set_draw_through`.
     resolution : int
         As in `set_resolution`.
+    seen : callable, optional
+        Returns what links look like, for the layer 'visuals': `Visual` of the description or
+        alike. Called when that layer is first drawn.
 
     """
 
@@ -51,7 +55,9 @@ class IKRootsHelper:
         color: str | int | Sequence[float] | None = None,
         draw_through: bool | float = False,
         resolution: int = 24,
+        seen: Callable[[], Iterable[Seen]] | None = None,
     ) -> None:
+        self._seen = seen
         self._source = list(source) if isinstance(source, Iterator) else source
         self._look = Look()
         self._drawing: Drawing | None = None
@@ -75,7 +81,7 @@ class IKRootsHelper:
             If it is not a graph that can be placed; what was read before stays.
 
         """
-        self._drawing = Drawing(self._source)
+        self._drawing = Drawing(self._source, self._seen)
         self.set_joint_scale(self._scale)
 
     def dispose(self) -> None:
@@ -106,8 +112,8 @@ class IKRootsHelper:
         Parameters
         ----------
         layers : str or iterable of str, optional
-            Some of frames, links, axes, limits, closures, goals, labels, as in 'axes limits';
-            None = all but labels.
+            Some of frames, links, axes, limits, closures, goals, labels, visuals, as in
+            'axes limits'; None = all but labels and visuals.
 
         Raises
         ------

@@ -11,8 +11,8 @@ from ik_node.errors import OptionError
 from ik_node.scene.shapes import Rgba
 import numpy as np
 
-LAYERS = ('frames', 'links', 'axes', 'limits', 'closures', 'goals', 'labels')
-DEFAULT_LAYERS = frozenset(LAYERS) - {'labels'}
+LAYERS = ('frames', 'links', 'axes', 'limits', 'closures', 'goals', 'labels', 'visuals')
+DEFAULT_LAYERS = frozenset(LAYERS) - {'labels', 'visuals'}
 # Those that take the one colour of `set_color`; colours of the others say how things are.
 PLAIN_LAYERS = ('frames', 'links', 'axes', 'limits', 'labels')
 
@@ -20,6 +20,7 @@ COLOURS: Mapping[str, Rgba] = MappingProxyType(
     {
         'frames': (0.45, 0.47, 0.50, 1.0),
         'links': (0.60, 0.64, 0.70, 1.0),
+        'visuals': (0.72, 0.74, 0.78, 1.0),
         'axes': (0.93, 0.49, 0.13, 1.0),
         'limits': (0.98, 0.76, 0.15, 0.45),
         'closures': (0.13, 0.65, 0.32, 1.0),

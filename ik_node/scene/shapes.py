@@ -172,6 +172,30 @@ class Sphere(Shape):
 
 
 @dataclass(frozen=True, slots=True)
+class Solid(Shape):
+    """
+    A body of a kind for which there is no other shape; who draws in triangles leaves it out.
+
+    Attributes
+    ----------
+    kind : {'box', 'ellipsoid', 'plane', 'mesh'}
+    size : tuple of float
+        Edges of a box, half axes of an ellipsoid, edges of a plane along x and y [m]; factors
+        along x, y, z of a mesh.
+    file : str
+        Of a mesh: a URL.
+    own_colours : bool
+        Whether a mesh that has colours is drawn in them.
+
+    """
+
+    kind: str
+    size: tuple[float, ...]
+    file: str
+    own_colours: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Sector(Shape):
     """
     A sector of a disc, or of a ring, in the xy plane; angles count from x about z.

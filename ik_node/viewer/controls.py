@@ -10,9 +10,10 @@ from ik_node.viewer.configuration_yaml import configuration_yaml
 from ik_node.viewer.copy_html import copy_html
 from ik_node.viewer.desk import by_hand, Desk
 from ik_node.viewer.goal_panel import GoalPanel
-from ik_node.viewer.handle_panel import HandlePanel
+from ik_node.viewer.handle_panel import HandlePanel, MOVE, TURN
 from ik_node.viewer.history import History
 from ik_node.viewer.joint_panel import JointPanel
+from ik_node.viewer.keys import add_keys, Key, keys_html
 from ik_node.viewer.option_panel import OptionPanel
 from ik_node.viewer.plot_panel import PlotPanel
 from ik_node.viewer.session import Session
@@ -26,6 +27,7 @@ ADVICE = (
     '<div style="padding:0 10px;font-size:0.85em">Goals lead now: switch the mode to FK to move '
     'joints by hand.</div>'
 )
+KEYS = {'W': 'move', 'E': 'turn', 'Q': 'axes', 'G': 'grid', 'F': 'view', 'Ctrl+Z': 'undo'}
 TABS = ('Goals', 'Joints', 'Solver', 'Plots', 'View')
 
 
@@ -45,6 +47,8 @@ class Controls:
         Robots to choose from, and what there is to say about each.
     choose : callable
         Called with the one that was chosen.
+    look : callable
+        Called with the number of a browser that is to look at the robot.
 
     """
 
@@ -56,6 +60,7 @@ class Controls:
         redraw: Callable[[], None],
         choices: Mapping[str, str],
         choose: Callable[[str], None],
+        look: Callable[[int], None],
     ) -> None:
         self._status = gui.add_html('')
         self._choices = choices
@@ -82,6 +87,7 @@ class Controls:
         made = {label: tabs.add_tab(label) for label in TABS}
         with made['Goals']:
             self.handles = HandlePanel(gui, redraw)
+            gui.add_html(keys_html(KEYS))
             self.goals = GoalPanel(gui, desk)
         with made['Joints']:
             self._advice = gui.add_html('')
@@ -96,6 +102,23 @@ class Controls:
             self.view = ViewPanel(gui, redraw)
         self._state = StatePanel(gui)
         self._made = made
+        handles = self.handles
+        add_keys(
+            gui,
+            [
+                Key('W', None, 'Handles: move', lambda _: handles.choose(MOVE)),
+                Key('E', None, 'Handles: turn', lambda _: handles.choose(TURN)),
+                Key(
+                    'Q',
+                    None,
+                    "Handles: axes of the world or the goal's",
+                    lambda _: handles.swap_axes(),
+                ),
+                Key('G', None, 'Handles: snap to grid', lambda _: handles.swap_snap()),
+                Key('F', None, 'Look at the robot', look),
+                Key('Z', 'cmd/ctrl', UNDO, lambda _: undo()),
+            ],
+        )
 
     def show_choice(self, name: str) -> None:
         """Say which robot is shown."""

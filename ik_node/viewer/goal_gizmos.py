@@ -59,6 +59,11 @@ class GoalGizmos:
         if link in self._by_link:
             self._by_link[link].pull(event)
 
+    def settle(self, now: float) -> bool:
+        """Return whether some are to be drawn anew, as they have come to rest; time in [s]."""
+        rested = [handle.settle(now) for handle in list(self._handles.values())]
+        return any(rested)
+
     def release(self, client: int) -> None:
         """Take it that a browser has gone: what it held is held no more."""
         for handle in list(self._handles.values()):

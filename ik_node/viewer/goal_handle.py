@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+import time
 from typing import Any
 from urllib.parse import quote
 
@@ -25,6 +26,8 @@ OnDrag = Callable[[str, Array, Array, str], None]
 BALL = 0.15
 COLOUR = (41, 107, 230)
 OPACITY = 0.55
+# A gizmo that is dragged on a grid and says nothing for so long [s] rests, or was let go.
+REST = 0.4
 
 
 class GoalHandle:
@@ -54,6 +57,9 @@ class GoalHandle:
         self._on_drag = on_drag
         self._style = HandleStyle()
         self._parts: dict[GizmoPart, Any] = {}
+        # While a gizmo is dragged on a grid: it is not seen, and this one is where it counts.
+        self._twin: tuple[Any, Any] | None = None
+        self._heard = 0.0
         self._ball: Any = None
         self._move: Axes = (False, False, False)
         # As last drawn: the goal's pose, the axes of its gizmos.
@@ -76,12 +82,14 @@ class GoalHandle:
             gizmo.visible = visible
         self._show_ball(visible and any(move))
         if not visible:
+            self._end_twin()
             return
         self._pose, self._axes = goal.matrix_world.copy(), handle_axes(goal, style)
         place, wxyz = tuple(self._pose[:3, 3].tolist()), wxyz_of(_quat(self._axes))
         for gizmo in self._parts.values():
             if gizmo is not self._held:
                 gizmo.position, gizmo.wxyz = place, wxyz
+        self._show_twin(place, wxyz)
         if self._ball is not None:
             self._ball.position = place
 
@@ -108,6 +116,28 @@ class GoalHandle:
             dragged[:3, 3] += way
             self._tell(dragged, 'update')
 
+    def settle(self, now: float) -> bool:
+        """
+        Take it that a gizmo on a grid is held no more, if it has long said nothing.
+
+        Of one that was made invisible viser's client does not tell when it is let go.
+
+        Parameters
+        ----------
+        now : float
+            Time [s], of `time.monotonic`.
+
+        Returns
+        -------
+        bool
+            Whether it is to be drawn anew.
+
+        """
+        if self._twin is None or now - self._heard < REST:
+            return False
+        self._holder = self._held = None
+        return True
+
     def release(self, client: Any) -> None:
         """Take it that a browser holds it no more."""
         if self._holder == client:
@@ -115,6 +145,7 @@ class GoalHandle:
 
     def remove(self) -> None:
         """Take it off the page."""
+        self._end_twin()
         self._choose([])
         if self._ball is not None:
             self._ball.remove()
@@ -125,6 +156,7 @@ class GoalHandle:
             gizmo = self._parts.pop(part)
             if gizmo is self._held:
                 self._holder = self._held = None
+                self._end_twin()
             gizmo.remove()
         for part in parts:
             if part not in self._parts:
@@ -134,8 +166,25 @@ class GoalHandle:
         at = f'/gizmos/{quote(self._name, safe="")}'
         if self._parts:
             at += ':' + ''.join('01'[flag] for flag in (*part.axes, part.moves, part.turns))
-        gizmo = self._scene.add_transform_controls(
-            at,
+        gizmo = self._add(at, part)
+
+        async def moved(event: Any) -> None:
+            self._track(event)
+            if event.phase == 'update' and self._held is None:
+                self._holder, self._held = event.client_id, gizmo  # it has only rested
+            self._heard = time.monotonic()
+            w, x, y, z = event.target.wxyz
+            dragged = pose_matrix(event.target.position, (x, y, z, w))
+            start, axes = self._start
+            dragged[:3, :3] = dragged[:3, :3] @ axes.T @ start[:3, :3]
+            self._tell(dragged, event.phase)
+
+        gizmo.on_update(moved)
+        return gizmo
+
+    def _add(self, name: str, part: GizmoPart) -> Any:
+        return self._scene.add_transform_controls(
+            name,
             scale=self._size,
             line_width=3.0,
             active_axes=part.axes,
@@ -145,16 +194,29 @@ class GoalHandle:
             depth_test=False,
         )
 
-        async def moved(event: Any) -> None:
-            self._track(event)
-            w, x, y, z = event.target.wxyz
-            dragged = pose_matrix(event.target.position, (x, y, z, w))
-            start, axes = self._start
-            dragged[:3, :3] = dragged[:3, :3] @ axes.T @ start[:3, :3]
-            self._tell(dragged, event.phase)
+    def _show_twin(self, place: tuple[float, ...], wxyz: tuple[float, ...]) -> None:
+        """
+        Have a gizmo that is dragged on a grid seen on the grid.
 
-        gizmo.on_update(moved)
-        return gizmo
+        The browser that drags it keeps it under the pointer, whatever it is told; so that one is
+        not seen meanwhile.
+        """
+        part = next((part for part, gizmo in self._parts.items() if gizmo is self._held), None)
+        if part is None or not self._style.snaps:
+            self._end_twin()
+            return
+        if self._twin is None:
+            self._held.opacity = 0.0
+            twin = self._add(f'/gizmos/{quote(self._name, safe="")}:snapped', part)
+            self._twin = (self._held, twin)
+        self._twin[1].position, self._twin[1].wxyz = place, wxyz
+
+    def _end_twin(self) -> None:
+        if self._twin is not None:
+            hidden, twin = self._twin
+            self._twin = None
+            hidden.opacity = 1.0
+            twin.remove()
 
     def _show_ball(self, visible: bool) -> None:
         if self._ball is None and visible:

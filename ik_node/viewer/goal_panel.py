@@ -10,6 +10,12 @@ from ik_node.viewer.goal_memory import axes_of
 
 # What is usually asked for.
 CHOICES = ('X Y Z EX EY EZ', 'X Y Z', 'EX EY EZ', 'X Y Z EX EY', 'X Y', 'Z', 'X', 'Y')
+# Where on a link a new goal is.
+THERE, FRAME = 'where you click', "at the link's frame"
+HINT = (
+    '<div style="padding:2px 10px"><b>Click a link</b> of the robot to make a goal there, then '
+    'drag its ball or its handle.</div>'
+)
 
 
 class GoalPanel:
@@ -27,6 +33,8 @@ class GoalPanel:
         Whether a click on a link makes a goal.
     new_dof : str
         What a new goal asks for.
+    where_clicked : bool
+        Whether a new goal is where the link was clicked, not where its frame is.
 
     """
 
@@ -38,6 +46,8 @@ class GoalPanel:
         click = gui.add_checkbox('click adds goal', True)
         self._click = click
         self._new = gui.add_dropdown('it asks for', CHOICES, initial_value='X Y Z')
+        self._hint = gui.add_html('')
+        self._where = gui.add_dropdown('it sits', (THERE, FRAME))
 
     @property
     def by_click(self) -> bool:
@@ -49,11 +59,17 @@ class GoalPanel:
         """Return what a new goal asks for."""
         return str(self._new.value)
 
+    @property
+    def where_clicked(self) -> bool:
+        """Whether a new goal is where the link was clicked, not where its frame is."""
+        return bool(self._where.value == THERE)
+
     def rebuild(self, robot: Robot) -> None:
         """Have a folder for every goal, and a switch for every loop."""
         for folder in self._folders:
             folder.remove()
         self._folders, self._enabled = [], {}
+        self._hint.content = '' if robot.goals else HINT
         for name in robot.goals:
             self._add_goal(robot, name)
         if robot.closures:
@@ -99,4 +115,4 @@ class GoalPanel:
         desk = self._desk
         handle = self._gui.add_checkbox(name, robot.closures[name].enabled, hint='closed or not')
         self._enabled['closure', name] = handle
-        by_hand(handle, lambda value: desk.do(lambda s: s.set_closure(name, value)))
+        by_hand(handle, lambda value: desk.do(lambda s: s.set_closure(name, value), undo=True))

@@ -28,16 +28,19 @@ class HandlePanel:
     """
 
     def __init__(self, gui: Any, changed: Callable[[], None]) -> None:
-        self._what = gui.add_dropdown('handles', (BOTH, MOVE, TURN))
+        self._changed = changed
+        self._what = gui.add_dropdown(
+            'handles', (BOTH, MOVE, TURN), hint='keys: W moves, E turns, again: both'
+        )
         self._axes = gui.add_dropdown(
             'along axes',
             (WORLD, LOCAL),
-            hint='a goal that leaves axes free is dragged along those in which it counts',
+            hint='key: Q; a goal that leaves axes free is dragged along those in which it counts',
         )
         self._links = gui.add_checkbox(
             'drag links', True, hint='those with a goal; dragging others turns the view'
         )
-        self._snap = gui.add_checkbox('snap to grid', False)
+        self._snap = gui.add_checkbox('snap to grid', False, hint='key: G')
         self._step = gui.add_number(
             'step [m]', STEP, min=1e-6, step=1e-6, visible=False, hint='of positions'
         )
@@ -46,7 +49,7 @@ class HandlePanel:
         )
         for handle in (self._what, self._axes, self._links, self._step, self._angle):
             by_hand(handle, lambda _: changed())
-        by_hand(self._snap, self._show_steps)
+        by_hand(self._snap, lambda _: self._show_steps())
 
     @property
     def style(self) -> HandleStyle:
@@ -65,5 +68,21 @@ class HandlePanel:
         """Whether links with a goal can be dragged as they are."""
         return bool(self._links.value)
 
-    def _show_steps(self, shown: bool) -> None:
-        self._step.visible = self._angle.visible = shown
+    def choose(self, what: str) -> None:
+        """Have goals moved only, or turned only; where that is so already, both."""
+        self._what.value = BOTH if self._what.value == what else what
+        self._changed()
+
+    def swap_axes(self) -> None:
+        """Change between the axes of the world and the goal's own."""
+        self._axes.value = WORLD if self._axes.value == LOCAL else LOCAL
+        self._changed()
+
+    def swap_snap(self) -> None:
+        """Have a grid, or none."""
+        self._snap.value = not self._snap.value
+        self._show_steps()
+
+    def _show_steps(self) -> None:
+        self._step.visible = self._angle.visible = bool(self._snap.value)
+        self._changed()

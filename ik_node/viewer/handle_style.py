@@ -37,6 +37,11 @@ class HandleStyle:
     step: float = 0.0
     angle: float = 0.0
 
+    @property
+    def snaps(self) -> bool:
+        """Whether there is a grid."""
+        return self.step > 0.0 or self.angle > 0.0
+
     def snapped(self, start: Array, pose: Array, axes: Array) -> Array:
         """
         Return a dragged pose on the grid.

@@ -10,7 +10,7 @@ from ik_node.errors import OptionError, UnknownFrameError
 from ik_node.model.dof import parse_dofs
 from ik_node.model.goal import Goal
 from ik_node.model.joint import Joint
-from ik_node.model.rotation import matrix_to_quat, pose_inverse, pose_matrix
+from ik_node.model.rotation import matrix_to_quat, pose_inverse, pose_matrix, quat_identity
 from ik_node.model.topology import save_rest_pose
 from ik_node.robot import Robot
 from ik_node.scene.chain_report import ChainReport
@@ -35,6 +35,7 @@ class Memory(NamedTuple):
     q: Array
     goals: list[GoalMemory]
     targets: dict[str, list[float]]  # of the joints that have any
+    closed: dict[str, bool]  # closures, and whether they are made
 
 
 class LibrarySession:
@@ -140,13 +141,17 @@ class LibrarySession:
         self._place(self._goal(name), pose_matrix((x, y, z), quat))
         self._stale = True
 
-    def add_goal(self, link: str, dof: str) -> str:
-        """Make a goal where a link is."""
+    def add_goal(self, link: str, dof: str, at: Array | None = None) -> str:
+        """Make a goal where a link is, or at a point of it, root frame [m]."""
         taken = {*self.robot.goals, *self.robot.closures}
         name, number = link, 2
         while name in taken:
             name, number = f'{link}_{number}', number + 1
-        self.robot.add_goal(link, name=name, dof=dof)
+        offset = None
+        if at is not None and link in self.robot.links:
+            pose = self.robot.links[link].matrix_world
+            offset = (pose[:3, :3].T @ (at - pose[:3, 3]), quat_identity())
+        self.robot.add_goal(link, name=name, dof=dof, offset=offset)
         self._anew()
         return name
 
@@ -214,11 +219,12 @@ class LibrarySession:
     # -- back
 
     def remember(self) -> Memory:
-        """Return the configuration, the goals, and the wishes for joints."""
+        """Return the configuration, goals, wishes for joints, and which loops are made."""
         goals = [GoalMemory.of(goal) for goal in self.robot.goals.values()]
         joints = [joint for joint in self.robot.joint_order if joint.target_set]
         targets = {joint.name: joint.dof_target[joint.dof].tolist() for joint in joints}
-        return Memory(self.q, goals, targets)
+        closed = {name: each.enabled for name, each in self.robot.closures.items()}
+        return Memory(self.q, goals, targets, closed)
 
     def restore(self, memory: Memory) -> None:
         """Go back to what was remembered."""
@@ -229,6 +235,8 @@ class LibrarySession:
                 joint.set_target_values(*memory.targets[joint.name])
             else:
                 joint.target_set = False
+        for name, closed in memory.closed.items():
+            self.robot.closures[name].enabled = closed
         self._solver.q = memory.q
         self._stale = True
 

@@ -6,18 +6,19 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 from urllib.parse import quote
 
-from ik_node.description.visuals import read_visuals, Rgba, Visual
+from ik_node.description.visual import Rgba, Visual
+from ik_node.description.visuals import read_visuals
 from ik_node.model.tree import build_tree
 from ik_node.robot import Robot
 from ik_node.scene.skeleton import Skeleton
-from ik_node.viewer.mesh_path import mesh_path
+from ik_node.viewer.body_mesh import body_mesh, body_triangles, Triangles
 from ik_node.viewer.scene_nodes import wxyz_of
+from ik_node.viewer.sight import OnClick, Sight
 import numpy as np
 from numpy.typing import NDArray
 
+Array = NDArray[np.float64]
 PLAIN: Rgba = (0.72, 0.74, 0.78, 1.0)
-# Larger mesh files are left out: a browser would not take them either.
-MOST_BYTES = 64 * 2**20
 
 
 class LinkBodies:
@@ -29,7 +30,7 @@ class LinkBodies:
     scene : viser.SceneApi
     robot : Robot
     on_click : callable
-        Called with the name of a link that was clicked.
+        Called with the name of a link that was clicked, and its `Sight`.
     on_pull : callable
         Called with the name of a link that can be dragged, and how it is.
 
@@ -38,18 +39,15 @@ class LinkBodies:
     drawn : set of str
         Links that have a body.
     bare : set of str
-        Links that the description draws, but whose meshes were not found.
+        Links that are drawn as rods: their meshes were not found, or neither they nor anything
+        that moves as one with them has a body.
     missing : list of str
-        Meshes that were not found or could not be read.
+        Meshes that were not found or could not be read, and what else is not drawn.
 
     """
 
     def __init__(
-        self,
-        scene: Any,
-        robot: Robot,
-        on_click: Callable[[str], None],
-        on_pull: Callable[[str, Any], None],
+        self, scene: Any, robot: Robot, on_click: OnClick, on_pull: Callable[[str, Any], None]
     ) -> None:
         self._scene = scene
         self._on_click = on_click
@@ -59,6 +57,7 @@ class LinkBodies:
         self._frames: dict[str, tuple[Any, int]] = {}
         self._handles: dict[str, list[Any]] = {}
         self._pulled: set[str] = set()
+        self._solid: dict[str, list[Array]] = {}
         self._visible = True
         self.missing: list[str] = []
         self.drawn: set[str] = set()
@@ -76,9 +75,11 @@ class LinkBodies:
             else:
                 self.missing.append(visual.file)
                 self.bare.add(visual.link)
+        solid = {self._column(robot, link) for link in self.drawn}
+        self.bare |= {link for link in robot.links if self._column(robot, link) not in solid}
         self.bare -= self.drawn
 
-    def draw(self, q: NDArray[np.float64], *, visible: bool) -> None:
+    def draw(self, q: Array, *, visible: bool) -> None:
         """Bring all bodies to where their links are."""
         if visible != self._visible:
             self._visible = visible
@@ -90,6 +91,14 @@ class LinkBodies:
         for frame, place in self._frames.values():
             position, quat = poses[place]
             frame.position, frame.wxyz = position, wxyz_of(quat)
+
+    def hit(self, q: Array, link: str, sight: Sight) -> Array | None:
+        """Return where a link's body is seen, root frame [m]; None = it is not."""
+        if link not in self._solid:
+            return None
+        turn = self._skeleton.at(q).frames[self._frames[link][1]]
+        solid = np.concatenate(self._solid[link])
+        return sight.hit(solid @ turn[:3, :3].T + turn[:3, 3])
 
     def let_pull(self, links: set[str]) -> None:
         """Have these links dragged as they are; dragging others turns the view."""
@@ -107,6 +116,10 @@ class LinkBodies:
             frame.remove()
         self._frames.clear()
 
+    def _column(self, robot: Robot, link: str) -> int:
+        """Return what a link moves with."""
+        return self._skeleton.seat(robot.links[link])[0]
+
     def _add(self, name: str, visual: Visual) -> bool:
         x, y, z, w = visual.quat_xyzw
         place = {'position': visual.position, 'wxyz': (w, x, y, z)}
@@ -115,6 +128,7 @@ class LinkBodies:
             'color': (round(255 * r), round(255 * g), round(255 * b)),
             'opacity': None if opacity >= 1.0 else opacity,
         }
+        mesh: Any = None
         if visual.kind == 'box':
             handle = self._scene.add_box(name, dimensions=visual.size, **look, **place)
         elif visual.kind == 'cylinder':
@@ -122,21 +136,24 @@ class LinkBodies:
         elif visual.kind == 'sphere':
             handle = self._scene.add_icosphere(name, visual.size[0], **look, **place)
         else:
-            mesh = self._mesh(visual)
+            mesh = body_mesh(visual, self._source)
             if mesh is None:
                 return False
-            if visual.rgba is None:
+            if isinstance(mesh, Triangles):
+                handle = self._scene.add_mesh_simple(name, *mesh, side='double', **look, **place)
+            elif visual.rgba is None:
                 handle = self._scene.add_mesh_trimesh(name, mesh, **place)
             else:
                 handle = self._scene.add_mesh_simple(
                     name, mesh.vertices, mesh.faces, **look, **place
                 )
 
-        async def clicked(_: object) -> None:
-            self._on_click(visual.link)
+        async def clicked(event: Any) -> None:
+            self._on_click(visual.link, Sight.of(event))
 
         handle.on_click(clicked)
         self._handles.setdefault(visual.link, []).append(handle)
+        self._solid.setdefault(visual.link, []).append(body_triangles(visual, mesh))
         return True
 
     def _puller(self, link: str) -> Callable[[Any], Coroutine[Any, Any, None]]:
@@ -144,20 +161,3 @@ class LinkBodies:
             self._on_pull(link, event)
 
         return pulled
-
-    def _mesh(self, visual: Visual) -> Any:
-        """Return a mesh in [m], or None."""
-        path = mesh_path(visual.file, self._source)
-        if path is None or path.stat().st_size > MOST_BYTES:
-            return None
-        import trimesh
-
-        try:
-            mesh = trimesh.load_mesh(path, process=False)
-            if isinstance(mesh, trimesh.Scene):
-                mesh = mesh.to_geometry()
-            mesh.apply_scale(visual.size)
-        except Exception:  # noqa: BLE001
-            # Readers of a dozen formats fail in as many ways; the link is then drawn as a rod.
-            return None
-        return mesh if len(mesh.faces) else None

@@ -13,6 +13,7 @@ from ik_node.errors import IkError
 from ik_node.viewer.controls import Controls
 from ik_node.viewer.history import History
 from ik_node.viewer.session import Array, Session
+from ik_node.viewer.sight import Sight
 from ik_node.viewer.stage import Stage
 from ik_node.viewer.undo import Undo
 from ik_node.viewer.work_queue import WorkQueue
@@ -83,6 +84,7 @@ class Page:
             lambda: self.do(lambda _: None),
             {name: (about or {}).get(name, '') for name in self._robots},
             self.choose,
+            lambda client: self.do(lambda _: self._stage.look(client)),
         )
         controls = self._controls
         self._stage = Stage(
@@ -181,7 +183,7 @@ class Page:
                 self._stage.read(self.session)
                 self._controls.rebuild(self.session)
                 solved = True
-            if solved or work:
+            if solved or work or self._stage.settle(now):
                 self._stage.draw(self.session)
                 news = True
             if news and now - told >= PANELS:
@@ -208,11 +210,17 @@ class Page:
 
     # -- what is asked for in space; called in the server's thread
 
-    def _clicked(self, link: str) -> None:
+    def _clicked(self, link: str, sight: Sight) -> None:
         goals = self._controls.goals
-        if goals.by_click:
-            dof = goals.new_dof
-            self.do(lambda session: session.add_goal(link, dof), undo=True)
+        if not goals.by_click:
+            return
+        dof, there = goals.new_dof, goals.where_clicked
+
+        def make(session: Session) -> None:
+            at = self._stage.hit(session, link, sight) if there else None
+            session.add_goal(link, dof, at)
+
+        self.do(make, undo=True)
 
     def _dragged(self, name: str, position: Array, quat_xyzw: Array, phase: str) -> None:
         if phase == 'start':

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from math import cos, sin
 from typing import Any
 from urllib.parse import quote
 
 from ik_node.scene.shapes import Quat, Sector, Segment, Shape, Text
 from ik_node.viewer.shape_pieces import form_of, Piece, pieces_of, settled
+from ik_node.viewer.sight import OnClick, Sight
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,11 +26,11 @@ class SceneNodes:
     ----------
     scene : viser.SceneApi
     on_click : callable
-        Called with the name of a link whose shape was clicked.
+        Called with the name of a link whose shape was clicked, and its `Sight`.
 
     """
 
-    def __init__(self, scene: Any, on_click: Callable[[str], None]) -> None:
+    def __init__(self, scene: Any, on_click: OnClick) -> None:
         self._scene = scene
         self._on_click = on_click
         self._pieces: dict[tuple[Any, ...], list[Piece]] = {}
@@ -89,9 +90,7 @@ class SceneNodes:
 class _Batch:
     """Pieces with the same triangles and opacity, in one layer."""
 
-    def __init__(
-        self, scene: Any, name: str, piece: Piece, on_click: Callable[[str], None]
-    ) -> None:
+    def __init__(self, scene: Any, name: str, piece: Piece, on_click: OnClick) -> None:
         self._scene = scene
         self._name = name
         self._piece = piece
@@ -168,7 +167,7 @@ class _Batch:
 
             async def clicked(event: Any) -> None:
                 if event.instance_index is not None and event.instance_index < len(self._of):
-                    self._on_click(self._of[event.instance_index])
+                    self._on_click(self._of[event.instance_index], Sight.of(event))
 
             node.on_click(clicked)
         return node

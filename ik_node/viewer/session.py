@@ -77,8 +77,8 @@ class Session(Protocol):
     def move_goal(self, name: str, position: ArrayLike, quat_xyzw: ArrayLike) -> None:
         """Ask for another pose, in the root frame."""
 
-    def add_goal(self, link: str, dof: str) -> str:
-        """Make a goal where a link is; return its name."""
+    def add_goal(self, link: str, dof: str, at: Array | None = None) -> str:
+        """Make a goal where a link is, or at a point of it, root frame [m]; return its name."""
 
     def remove_goal(self, name: str) -> None:
         """Take a goal away."""

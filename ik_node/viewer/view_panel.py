@@ -56,10 +56,10 @@ class ViewPanel:
             by_hand(handle, lambda _: changed())
 
     def show_missing(self, meshes: Sequence[str]) -> None:
-        """Name the meshes that were not found, whose links are drawn as rods."""
+        """Name what could not be drawn, whose links are rods."""
         names = ''.join(f'<li>{escape(name)}</li>' for name in meshes[:MOST])
         more = f'<li>and {len(meshes) - MOST} more</li>' if len(meshes) > MOST else ''
-        text = f'not found, or no mesh:<ul style="margin:0">{names}{more}</ul>'
+        text = f'not drawn as described:<ul style="margin:0">{names}{more}</ul>'
         style = 'padding:0 10px;font-size:0.85em;overflow-wrap:anywhere'
         self._missing.content = f'<div style="{style}">{text}</div>' if meshes else ''
 

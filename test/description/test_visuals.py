@@ -71,8 +71,10 @@ def test_a_quaternion():
     assert box.quat_xyzw == pytest.approx((0.0, 0.0, -(0.5**0.5), 0.5**0.5))
 
 
-def test_other_dialects_have_none():
-    """Only a URDF is read; what is no XML is refused."""
-    assert read_visuals('<mujoco><worldbody/></mujoco>') == []
+def test_other_roots_have_none():
+    """What is no description draws nothing; nor does a broken one; what is no XML is refused."""
+    assert read_visuals('<world/>') == []
+    assert read_visuals('<sdf/>') == []
+    assert read_visuals('<mujoco><worldbody><joint/></worldbody></mujoco>') == []
     with pytest.raises(DescriptionError, match='XML'):
         read_visuals('<robot>')

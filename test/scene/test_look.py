@@ -1,6 +1,7 @@
 """How a scene looks: layers, scale, colours, opacity, resolution, labels."""
 
 from ik_node import DOF, Joint, load_robot
+from ik_node.description.visual import Visual
 from ik_node.errors import OptionError
 from ik_node.gallery.description_path import description_path
 from ik_node.scene import IKRootsHelper, LAYERS, Shape, Text, Triad
@@ -14,10 +15,11 @@ SIZES = ('radius', 'inner_radius', 'length', 'width', 'height')
 
 
 def test_layers():
-    """Each layer alone, all, none; by default all but labels."""
+    """Each layer alone, all, none; by default all but labels and visuals, which are given."""
     m = MECHANISMS['hexapod']()
-    helper = IKRootsHelper(m.roots)
-    assert {shape.layer for shape in helper.shapes()} == set(LAYERS) - {'labels'}
+    ball = Visual(m.roots[0].name, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0), 'sphere', (1.0,))
+    helper = IKRootsHelper(m.roots, seen=lambda: [ball])
+    assert {shape.layer for shape in helper.shapes()} == set(LAYERS) - {'labels', 'visuals'}
     for layer in LAYERS:
         helper.set_layers(layer)
         assert helper.layers == {layer}
@@ -27,7 +29,7 @@ def test_layers():
     helper.set_layers(())
     assert helper.shapes() == ()
     helper.set_layers()
-    assert helper.layers == set(LAYERS) - {'labels'}
+    assert helper.layers == set(LAYERS) - {'labels', 'visuals'}
     with pytest.raises(OptionError, match=r"layers: 'axes meshes'.*some of frames links axes"):
         helper.set_layers('axes meshes')
 

@@ -116,6 +116,16 @@ class Browser:
         mouse = {'type': 'pointer', 'id': 'mouse', 'actions': steps}
         self._call('POST', '/actions', {'actions': [mouse]})
 
+    def hit_key(self, key: str, *, control: bool = False) -> None:
+        """Press a key for a moment, longer than a picture takes; with the control key, or not."""
+        steps = [{'type': 'keyDown', 'value': key}, {'type': 'pause', 'duration': 120}]
+        steps += [{'type': 'keyUp', 'value': key}]
+        if control:
+            both = {'value': '\ue009'}
+            steps = [{'type': 'keyDown', **both}, *steps, {'type': 'keyUp', **both}]
+        actions = [{'type': 'key', 'id': 'keys', 'actions': steps}]
+        self._call('POST', '/actions', {'actions': actions})
+
     def click(self, x: float, y: float) -> None:
         """Click at a place [px]."""
         self.drag((x, y))

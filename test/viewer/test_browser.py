@@ -43,6 +43,44 @@ def test_robot_follows_the_pointer(open_page, open_window, patient):
     patient(lambda: np.allclose(page.ask(platform), before, atol=2e-6), 'the step back')
 
 
+def test_keys(open_page, open_window, patient):
+    """W moves, E turns, Q swaps axes, G has a grid, and the view stays; F and Ctrl+Z go back."""
+    page = open_page()
+    window = open_window(page)
+    eye = window.client.camera.position.copy()
+
+    def style():
+        return page._controls.handles.style
+
+    window.browser.hit_key('w')
+    patient(lambda: style().move and not style().turn, 'handles that move')
+    window.browser.hit_key('e')
+    patient(lambda: style().turn and not style().move, 'handles that turn')
+    window.browser.hit_key('e')
+    patient(lambda: style().turn and style().move, 'both')
+    window.browser.hit_key('q')
+    patient(lambda: style().local, "the goal's own axes")
+    window.browser.hit_key('q')
+    patient(lambda: not style().local, 'those of the world')
+    window.browser.hit_key('g')
+    patient(lambda: style().step == pytest.approx(0.01), 'a grid')
+    for key in 'asd':
+        window.browser.hit_key(key)
+    np.testing.assert_allclose(window.client.camera.position, eye, atol=1e-9)
+    page._controls.handles._step.value = 0.003
+    before = window.lift('platform', 0.008)
+    risen = round(float(before[2, 3]) / 0.003) * 0.003 + 0.009
+    patient(lambda: abs(page.ask(platform)[2, 3] - risen) < 0.0031, 'the platform to rise')
+    at = page.ask(lambda session: session.robot.goals['platform'].matrix_world[2, 3]) / 0.003
+    assert at == pytest.approx(round(at), abs=1e-6)
+    window.browser.hit_key('z', control=True)
+    patient(lambda: np.allclose(page.ask(platform), before, atol=2e-6), 'the step back')
+    window.browser.drag((200, 500), (260, 520))
+    patient(lambda: np.abs(window.client.camera.position - eye).max() > 0.01, 'another view')
+    window.browser.hit_key('f')
+    patient(lambda: np.allclose(window.client.camera.position, eye), 'the view as at first')
+
+
 def test_click_on_a_link_makes_a_goal(open_page, open_window, patient):
     """The base is clicked beside the legs; Delete takes the goal away."""
     page = open_page()

@@ -2,11 +2,13 @@
 
 import asyncio
 from dataclasses import replace
+import time
 from types import SimpleNamespace
 
 from ik_node.robot import from_dh
 from ik_node.viewer.gallery_session import gallery_session
 from ik_node.viewer.goal_gizmos import GoalGizmos
+from ik_node.viewer.goal_handle import REST
 from ik_node.viewer.handle_style import HandleStyle
 import numpy as np
 import pytest
@@ -154,3 +156,65 @@ def test_the_ball_follows_the_pointer(scene, gizmos):
     assert len(gizmos.told) == count
     pulled(ball, 'start', (x, y, z), (x, y, z))
     assert gizmos.told[-1][3] == 'start'
+
+
+def test_a_gizmo_on_a_grid_is_seen_on_it(scene, gizmos, robot):
+    """While it is dragged another one, on the grid, stands for it; at rest it is there itself."""
+    style = HandleStyle(step=0.01)
+    goal = robot.goals['platform']
+    gizmos.draw(robot, 0.05, style, visible=True)
+    (node,), _ = parts(scene)
+    start = tuple(goal.matrix_world[:3, 3])
+    moved(node, 'start', start)
+    moved(node, 'update', (0.0138, 0.0, start[2]))
+    name, position, _, _ = gizmos.told[-1]
+    assert (name, position[0]) == ('platform', pytest.approx(0.01))
+    goal.set_position(*position)
+    gizmos.draw(robot, 0.05, style, visible=True)
+    held, twin = parts(scene)[0]
+    assert held is node
+    assert (held.opacity, held.position[0]) == (0.0, 0.0138)
+    assert twin.position[0] == pytest.approx(0.01)
+    assert not gizmos.settle(time.monotonic())
+    assert gizmos.settle(time.monotonic() + 2.0 * REST)
+    gizmos.draw(robot, 0.05, style, visible=True)
+    assert parts(scene)[0] == [node]
+    assert (node.opacity, node.position[0]) == (1.0, pytest.approx(0.01))
+    assert not gizmos.settle(time.monotonic() + 2.0 * REST)
+    moved(node, 'update', (0.0262, 0.0, start[2]))  # it had only rested
+    goal.set_position(*gizmos.told[-1][1])
+    gizmos.draw(robot, 0.05, style, visible=True)
+    assert parts(scene)[0][1].position[0] == pytest.approx(0.03)
+    moved(node, 'end', (0.0262, 0.0, start[2]))
+    gizmos.draw(robot, 0.05, style, visible=True)
+    assert parts(scene)[0] == [node]
+
+
+@pytest.mark.parametrize('how', ['hidden', 'removed', 'other'])
+def test_the_one_on_the_grid_goes_with_the_goal(scene, gizmos, robot, how):
+    """Hidden, removed or of other axes: nothing is left of it, and nothing is invisible."""
+    style = HandleStyle(angle=0.1)
+    gizmos.draw(robot, 0.05, style, visible=True)
+    (node,), _ = parts(scene)
+    moved(node, 'start', node.position)
+    gizmos.draw(robot, 0.05, style, visible=True)
+    assert len(parts(scene)[0]) == 2
+    if how == 'hidden':
+        gizmos.draw(robot, 0.05, style, visible=False)
+        assert parts(scene)[0] == [node]
+        assert node.opacity == 1.0
+    elif how == 'removed':
+        gizmos.clear()
+        assert parts(scene) == [[], []]
+    else:
+        gizmos.draw(robot, 0.05, replace(style, turn=False), visible=True)
+        assert len(parts(scene)[0]) == 1
+
+
+def test_without_a_grid_nothing_stands_for_it(scene, gizmos, robot):
+    """A plain drag has one gizmo."""
+    gizmos.draw(robot, 0.05, STYLE, visible=True)
+    (node,), _ = parts(scene)
+    moved(node, 'start', node.position)
+    gizmos.draw(robot, 0.05, STYLE, visible=True)
+    assert parts(scene)[0] == [node]

@@ -77,6 +77,14 @@ def test_goals_come_and_go(hexapod):
     assert hexapod.structure > before
     hexapod.update(0.0)
     np.testing.assert_allclose(hexapod.q, q, atol=1e-9)
+    rod = hexapod.robot.links['leg0_rod_link'].matrix_world
+    at = rod[:3, 3] + (0.01, 0.02, 0.03)
+    third = hexapod.robot.goals[hexapod.add_goal('leg0_rod_link', 'X Y Z', at)]
+    np.testing.assert_allclose(third.matrix_world[:3, 3], at, atol=1e-12)
+    np.testing.assert_allclose(third.matrix_world[:3, :3], rod[:3, :3], atol=1e-12)
+    hexapod.update(0.0)
+    np.testing.assert_allclose(hexapod.q, q, atol=1e-9)
+    hexapod.remove_goal(third.name)
     hexapod.remove_goal(first)
     assert list(hexapod.robot.goals) == ['platform', second]
     with pytest.raises(UnknownFrameError, match='leg0_rod_link'):
@@ -206,6 +214,13 @@ def test_loop_released_and_made(hexapod):
     hexapod.set_closure('leg0_ball', True)
     hexapod.update(0.0)
     assert gap(hexapod) < 1e-6
+    memory = hexapod.remember()
+    hexapod.set_closure('leg0_ball', False)
+    hexapod.restore(memory)
+    assert hexapod.robot.closures['leg0_ball'].enabled
+    hexapod.set_closure('leg1_ball', False)
+    hexapod.reset()
+    assert all(closure.enabled for closure in hexapod.robot.closures.values())
     with pytest.raises(UnknownFrameError, match='leg9'):
         hexapod.set_closure('leg9', True)
 

@@ -1,10 +1,12 @@
 """Links as their description draws them."""
 
 import asyncio
+from types import SimpleNamespace
 
 from ik_node.gallery.description_path import description_path
 from ik_node.robot import load_robot
 from ik_node.viewer.link_bodies import LinkBodies
+from ik_node.viewer.sight import Sight
 import numpy as np
 import pytest
 
@@ -33,14 +35,19 @@ ROBOT = """
 def bodies_of(scene, text, clicked=None):
     """Return the robot of a text and its bodies."""
     robot = load_robot(text)
-    on_click = [].append if clicked is None else clicked.append
-    return robot, LinkBodies(scene, robot, on_click, lambda link, event: on_click((link, event)))
+    told = [] if clicked is None else clicked
+    return robot, LinkBodies(
+        scene,
+        robot,
+        lambda link, sight: told.append((link, sight)),
+        lambda link, event: told.append((link, event)),
+    )
 
 
 def test_bodies_follow_their_links(scene):
     """Every body is where its link is."""
     robot = load_robot(description_path('hexapod.urdf'))
-    bodies = LinkBodies(scene, robot, lambda link: None, lambda link, event: None)
+    bodies = LinkBodies(scene, robot, lambda link, sight: None, lambda link, event: None)
     q = robot.q + 0.003
     bodies.draw(q, visible=True)
     assert len(bodies.drawn) > 10
@@ -82,8 +89,49 @@ def test_bodies_are_hidden_and_clicked(scene, tmp_path):
     assert not scene.nodes['/bodies/base'].visible
     bodies.draw(robot.q, visible=True)
     assert scene.nodes['/bodies/base'].visible
-    asyncio.run(scene.nodes['/bodies/base/0'].clicks[0](None))
-    assert clicked == ['base']
+    event = SimpleNamespace(ray_origin=(0.01, 0.02, 5.0), ray_direction=(0.0, 0.0, -1.0))
+    asyncio.run(scene.nodes['/bodies/base/0'].clicks[0](event))
+    ((link, sight),) = clicked
+    assert link == 'base'
+    assert bodies.hit(robot.q, link, sight) == pytest.approx((0.01, 0.02, 0.15))
+    assert bodies.hit(robot.q, 'arm', sight) is None
+
+
+SDF = """
+<sdf version="1.9"><model name="m">
+  <link name="a">
+    <visual name="c">
+      <geometry><capsule><radius>0.1</radius><length>0.4</length></capsule></geometry>
+      <material><diffuse>1 0 0 0.5</diffuse></material></visual>
+    <visual name="e">
+      <geometry><ellipsoid><radii>0.1 0.2 0.3</radii></ellipsoid></geometry></visual>
+    <visual name="p"><geometry><plane><size>2 1</size></plane></geometry></visual>
+  </link>
+  <link name="b"><pose>0 0 1 0 0 0</pose>
+    <visual name="h"><geometry><heightmap/></geometry></visual></link>
+  <link name="c"><pose>0 0 2 0 0 0</pose></link>
+  <link name="d"><pose>0 0 3 0 0 0</pose></link>
+  <joint name="j" type="revolute"><parent>a</parent><child>b</child>
+    <axis><xyz>0 1 0</xyz></axis></joint>
+  <joint name="k" type="revolute"><parent>b</parent><child>c</child>
+    <axis><xyz>0 1 0</xyz></axis></joint>
+  <joint name="f" type="fixed"><parent>a</parent><child>d</child></joint>
+</model></sdf>
+"""
+
+
+def test_shapes_of_other_dialects(scene):
+    """Round ones are triangles of their size; what is bare, but for what a body carries, a rod."""
+    robot, bodies = bodies_of(scene, SDF)
+    capsule, ellipsoid, plane = (scene.nodes[f'/bodies/a/{at}'] for at in range(3))
+    for node, size in ((capsule, (0.2, 0.2, 0.6)), (ellipsoid, (0.2, 0.4, 0.6))):
+        assert np.ptp(node.vertices, axis=0) == pytest.approx(size, rel=0.03)
+    assert np.ptp(plane.vertices, axis=0) == pytest.approx((2.0, 1.0, 0.0))
+    assert capsule.opacity == 0.5
+    assert (bodies.drawn, bodies.bare) == ({'a'}, {'b', 'c'})
+    assert bodies.missing == ['<heightmap> of b']
+    sight = Sight(np.array((0.05, 0.0, 9.0)), np.array((0.0, 0.0, -1.0)))
+    assert bodies.hit(robot.q, 'a', sight)[2] == pytest.approx(0.3, abs=0.05)
 
 
 def test_some_links_are_dragged(scene):

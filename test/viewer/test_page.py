@@ -12,6 +12,8 @@ pytest.importorskip('viser')
 
 from ik_node.errors import IkError
 from ik_node.viewer.gallery_session import gallery_session
+from ik_node.viewer.goal_panel import FRAME
+from ik_node.viewer.sight import Sight
 
 
 def lift(page, height):
@@ -62,9 +64,20 @@ def test_drag_is_solved_and_undone(open_page):
 
 
 def test_click_makes_a_goal(open_page):
-    """A clicked link has a goal; undo takes it away."""
+    """A clicked link has a goal, where it was clicked; undo takes it away."""
     page = open_page()
-    page._clicked('leg0_rod_link')
+    sight = Sight(np.array((0.0, 0.01, 1.0)), np.array((0.0, 0.0, -1.0)))
+    page._clicked('platform_link', sight)
+    where = page.ask(lambda session: session.robot.goals['platform_link'].matrix_world[:3, 3])
+    top = page.ask(lambda session: session.robot.links['platform_link'].matrix_world[2, 3])
+    assert where[:2] == pytest.approx((0.0, 0.01), abs=1e-9)
+    assert top < where[2] < top + 0.02
+    page.undo()
+    page._controls.goals._where.value = FRAME
+    page._clicked('leg0_rod_link', sight)
+    at = page.ask(lambda session: session.robot.goals['leg0_rod_link'].matrix_world)
+    rod = page.ask(lambda session: session.robot.links['leg0_rod_link'].matrix_world)
+    np.testing.assert_allclose(at, rod, atol=1e-12)
     assert page.ask(lambda session: list(session.robot.goals)) == ['platform', 'leg0_rod_link']
     page.undo()
     assert page.ask(lambda session: list(session.robot.goals)) == ['platform']

@@ -9,7 +9,7 @@ from ik_node.description.unknown_name import unknown
 
 MAIN = 'main'
 ROTATIONS = ('quat', 'axisangle', 'xyaxes', 'zaxis', 'euler')
-TAGS = ('joint', 'site', 'geom', 'equality')
+TAGS = ('joint', 'site', 'geom', 'equality', 'mesh', 'material')
 # A connect, weld or joint equality takes the class's <equality>.
 ALIASES = {'connect': 'equality', 'weld': 'equality'}
 

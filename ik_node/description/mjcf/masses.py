@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element
 from ik_node.description.listed import listed
 from ik_node.description.mjcf.bodies import BodyReader, Pose
 from ik_node.description.mjcf.document import MjcfDocument
+from ik_node.description.mjcf.geom_size import SIZES
 from ik_node.description.mjcf.parts import MjcfBody
 from ik_node.description.mjcf.settings import Settings
 from ik_node.model.rotation import quat_to_matrix
@@ -17,8 +18,6 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# How many sizes a shape has.
-SIZES = {'sphere': 1, 'capsule': 2, 'cylinder': 2, 'ellipsoid': 3, 'box': 3}
 MASSLESS = ('plane', 'hfield')
 
 

@@ -22,6 +22,7 @@ from ik_node.scene import (
     Sector,
     Segment,
     Shape,
+    Solid,
     Sphere,
     Text,
     Triad,
@@ -43,6 +44,7 @@ _LOOKS: dict[type[Shape], Callable[[Any], object]] = {
     Cylinder: attrgetter('rgba', 'radius', 'length'),
     Sector: lambda it: (*_SECTOR(it), it.value is None),
     Segment: attrgetter('rgba', 'width'),
+    Solid: attrgetter('rgba', 'kind', 'size', 'file', 'own_colours'),
     Sphere: attrgetter('rgba', 'radius'),
     Text: attrgetter('rgba', 'text', 'height'),
     Triad: attrgetter('rgba', 'length', 'width'),
@@ -137,6 +139,18 @@ def _sphere(shape: Sphere) -> list[Marker]:
     return [_marker(Marker.SPHERE, shape.rgba, wide, wide, wide)]
 
 
+def _solid(shape: Solid) -> list[Marker]:
+    if shape.kind == 'mesh':
+        marker = _marker(Marker.MESH_RESOURCE, shape.rgba, *shape.size)
+        marker.mesh_resource = shape.file
+        marker.mesh_use_embedded_materials = shape.own_colours
+        return [marker]
+    if shape.kind == 'ellipsoid':
+        return [_marker(Marker.SPHERE, shape.rgba, *(2.0 * axis for axis in shape.size))]
+    edges = (*shape.size, THINNEST)[:3]  # a plane is a box of no height
+    return [_marker(Marker.CUBE, shape.rgba, *edges)]
+
+
 def _arrow(shape: Arrow) -> list[Marker]:
     # With two points the sizes are those of shaft and head, and the length of the head.
     marker = _marker(
@@ -194,6 +208,7 @@ _PAINTERS: dict[type[Shape], Callable[[Any], list[Marker]]] = {
     Cylinder: _cylinder,
     Sector: _sector,
     Segment: _segment,
+    Solid: _solid,
     Sphere: _sphere,
     Text: _text,
     Triad: _triad,

@@ -10,6 +10,7 @@ from ik_node.model.rotation import pose_matrix
 from ik_node.robot import Robot
 from ik_node.ros.joints.euler import quat_xyzw_from_rpy
 from ik_node.ros.joints.floating_base import root_frame
+from ik_node.ros.markers.seen_links import seen_links
 from ik_node.ros.model.loop_limits import loop_limits
 from ik_node.ros.model.mobility_count import MobilityCount
 from ik_node.ros.model.model_request import ModelRequest
@@ -106,7 +107,7 @@ class LoadedModel:
     @cached_property
     def helper(self) -> IKRootsHelper:
         """Return what works out how the robot is drawn; made when it is first asked for."""
-        return IKRootsHelper(self.robot)
+        return IKRootsHelper(self.robot, seen=lambda: seen_links(self.robot))
 
     @property
     def root_frame(self) -> str:

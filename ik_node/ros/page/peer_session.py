@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 import dataclasses
-from typing import Any
+from typing import Any, NamedTuple
 
 from ik_node.errors import IkError, UnknownFrameError
 from ik_node.model.rotation import matrix_to_quat, pose_matrix
@@ -32,6 +32,14 @@ Array = NDArray[np.float64]
 SILENCE = 2.0
 # How often reports are news while nothing moves [s].
 REPORTS = 0.1
+
+
+class _Memory(NamedTuple):
+    """What `restore` goes back to: settings, poses of goals, and whether closures are made."""
+
+    settings: Settings | None
+    poses: dict[str, Array]
+    closed: dict[str, bool]
 
 
 class PeerSession:
@@ -234,14 +242,18 @@ class PeerSession:
         self._asked.add(name)
         self._peer.send_goal(name, root_frame(robot), pose)
 
-    def add_goal(self, link: str, dof: str) -> str:
-        """Have the node make a goal."""
+    def add_goal(self, link: str, dof: str, at: Array | None = None) -> str:
+        """Have the node make a goal where a link is, or at a point of it, root frame [m]."""
         taken = [*self._goal_names(), *(topic_part(name) for name in self.source.closures)]
         part, number = topic_part(link), 2
         name = part
         while name in taken:
             name, number = f'{part}_{number}', number + 1
-        self._make_goals([GoalSettings(name, link, dof, 'world', (0.0,) * 6, 1.0, 0, True)])
+        offset = [0.0] * 6
+        if at is not None and link in self.source.links:
+            pose = self.source.links[link].matrix_world
+            offset[:3] = (pose[:3, :3].T @ (at - pose[:3, 3])).tolist()
+        self._make_goals([GoalSettings(name, link, dof, 'world', tuple(offset), 1.0, 0, True)])
         return name
 
     def _make_goals(self, goals: Sequence[GoalSettings]) -> None:
@@ -317,14 +329,19 @@ class PeerSession:
         """Have the node make the present configuration its rest pose."""
         self._peer.trigger('save_rest_pose')
 
-    def remember(self) -> tuple[Settings | None, dict[str, Array]]:
-        """Return the goals, and where they are."""
+    def remember(self) -> _Memory:
+        """Return the goals, where they are, and which loops are made."""
         goals = {} if self.robot is None else self.robot.goals
-        return self._settings, {name: goal.matrix_world.copy() for name, goal in goals.items()}
+        closures = {} if self.robot is None else self.robot.closures
+        return _Memory(
+            self._settings,
+            {name: goal.matrix_world.copy() for name, goal in goals.items()},
+            {name: closure.enabled for name, closure in closures.items()},
+        )
 
-    def restore(self, memory: tuple[Settings | None, dict[str, Array]]) -> None:
-        """Have goals be where they were; one that is gone is made again."""
-        settings, poses = memory
+    def restore(self, memory: _Memory) -> None:
+        """Have goals and loops be as they were; a goal that is gone is made again."""
+        settings, poses, closed = memory
         robot = self.source
         before = () if settings is None else settings.active_goals
         wanted = {goal.name: goal for goal in before}
@@ -338,6 +355,9 @@ class PeerSession:
         for name, pose in poses.items():
             if name in robot.goals and not np.allclose(pose, robot.goals[name].matrix_world):
                 self.move_goal(name, pose[:3, 3], matrix_to_quat(pose))
+        for name, wish in closed.items():
+            if name in robot.closures and robot.closures[name].enabled != wish:
+                self.set_closure(name, wish)
 
     def complaints(self) -> list[str]:
         """Return what the node refused."""

@@ -125,7 +125,7 @@ NODE_PARAMETERS: tuple[ParameterSpec, ...] = (
     ParameterSpec(
         'markers.layers',
         'frames axes limits closures goals',
-        'What ~/markers shows: some of frames links axes limits closures goals labels.',
+        'What ~/markers shows: some of frames links axes limits closures goals labels visuals.',
     ),
     ParameterSpec(
         'markers.scale',

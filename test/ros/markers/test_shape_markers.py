@@ -17,6 +17,7 @@ from ik_node.scene import (
     mesh_of,
     Sector,
     Segment,
+    Solid,
     Sphere,
     Text,
     Triad,
@@ -149,3 +150,26 @@ def test_nothing_has_no_size():
     for shape in flat:
         (marker,) = markers_of(shape)
         assert 0.0 < marker.scale.z < 1e-5
+
+
+@pytest.mark.parametrize(
+    ('kind', 'size', 'wanted'),
+    [
+        ('box', (1.0, 2.0, 3.0), (Marker.CUBE, (1.0, 2.0, 3.0))),
+        ('plane', (1.0, 2.0), (Marker.CUBE, (1.0, 2.0, 1e-6))),
+        ('ellipsoid', (1.0, 2.0, 3.0), (Marker.SPHERE, (2.0, 4.0, 6.0))),
+        ('mesh', (0.1, 0.1, 0.2), (Marker.MESH_RESOURCE, (0.1, 0.1, 0.2))),
+    ],
+)
+def test_bodies_of_links(kind, size, wanted):
+    """A viewer draws them itself; a mesh by its URL, in its own colours if none is said."""
+    shape = Solid(*SAME, 0.0, kind, size, 'file:///a.stl' if kind == 'mesh' else '', True)
+    (marker,) = markers_of(shape)
+    scale = marker.scale
+    assert (marker.type, (scale.x, scale.y, scale.z)) == wanted
+    assert np.allclose(pose_of(marker)[:3, 3], POSE[0])
+    assert marker.mesh_resource == shape.file
+    assert marker.mesh_use_embedded_materials == (kind == 'mesh')
+    assert colour_of(marker) == pytest.approx(RGBA)
+    assert looks(shape) != looks(replace(shape, size=(9.0, 9.0, 9.0)))
+    assert looks(shape) == looks(replace(shape, position=(9.0, 9.0, 9.0)))

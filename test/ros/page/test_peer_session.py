@@ -125,6 +125,15 @@ def test_goals_are_made_and_taken_away(hexapod):
     hexapod.until(lambda s: list(s.robot.goals) == ['platform'], 'its end')
     session.restore(memory)
     hexapod.until(lambda s: name in s.robot.goals, 'it to be back')
+    at = hexapod.link('platform_link')[:3, 3] + (0.01, 0.0, 0.005)
+    there = session.add_goal('platform_link', 'X Y Z', at)
+    hexapod.until(
+        lambda s: (
+            there in s.robot.goals
+            and np.allclose(s.robot.goals[there].matrix_world[:3, 3], at, atol=1e-5)
+        ),
+        'a goal at a point of its link',
+    )
     with pytest.raises(UnknownFrameError, match='nobody'):
         session.move_goal('nobody', (0, 0, 0), (0, 0, 0, 1))
 

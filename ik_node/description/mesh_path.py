@@ -9,6 +9,8 @@ from pathlib import Path
 import re
 from urllib.parse import unquote
 
+# Where Gazebo looks for models: folders of the models' folders.
+MODELS = ('GZ_SIM_RESOURCE_PATH', 'SDF_PATH', 'IGN_GAZEBO_RESOURCE_PATH', 'GAZEBO_MODEL_PATH')
 _NAME = re.compile(r'<name>\s*([^<\s]+)\s*</name>')
 
 
@@ -19,8 +21,8 @@ def mesh_path(written: str, source: str) -> Path | None:
     Parameters
     ----------
     written : str
-        package://PACKAGE/PATH, file://PATH, or a path, from the description's folder if relative.
-        Nothing is fetched from anywhere.
+        package://PACKAGE/PATH, model://MODEL/PATH, file://PATH, or a path, from the description's
+        folder if relative. Nothing is fetched from anywhere.
     source : str
         File of the description; '<text>' = it came as text.
 
@@ -29,6 +31,9 @@ def mesh_path(written: str, source: str) -> Path | None:
     if written.startswith('package://'):
         package, _, rest = unquote(written[len('package://') :]).partition('/')
         candidates = [share / rest for share in _shares(package, folder)]
+    elif written.startswith('model://'):
+        model, _, rest = unquote(written[len('model://') :]).partition('/')
+        candidates = [place / rest for place in _models(model, folder)]
     elif written.startswith('file://'):
         candidates = [Path(unquote(written[len('file://') :]))]
     elif '://' in written:
@@ -44,21 +49,47 @@ def _shares(package: str, folder: Path | None) -> Iterator[Path]:
     """Yield the folders that may hold the files of a package."""
     if not package or '..' in package:
         return
-    for prefix in os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep):
-        if prefix:
-            yield Path(prefix) / 'share' / package
-    for place in os.environ.get('ROS_PACKAGE_PATH', '').split(os.pathsep):
-        if place:
-            yield Path(place) / package
+    for prefix in _folders('AMENT_PREFIX_PATH'):
+        yield prefix / 'share' / package
+    for place in _folders('ROS_PACKAGE_PATH'):
+        yield place / package
     for parent in [] if folder is None else [folder, *folder.parents]:
         if _package_name(parent) == package:
             yield parent
         yield parent / package
 
 
+def _models(model: str, folder: Path | None) -> Iterator[Path]:
+    """Yield the folders that may be a model's; a package is one as well."""
+    if not model or '..' in model:
+        return
+    for variable in MODELS:
+        for place in _folders(variable):
+            yield place / model
+    for parent in [] if folder is None else [folder, *folder.parents]:
+        if parent.name == model or _model_name(parent) == model:
+            yield parent
+    yield from _shares(model, folder)
+
+
+def _folders(variable: str) -> Iterator[Path]:
+    """Yield the folders that a variable of the environment lists."""
+    for folder in os.environ.get(variable, '').split(os.pathsep):
+        if folder:
+            yield Path(folder)
+
+
 def _package_name(folder: Path) -> str:
     """Return the name in a folder's package.xml; '' if it has none."""
-    manifest = folder / 'package.xml'
+    return _name_in(folder / 'package.xml')
+
+
+def _model_name(folder: Path) -> str:
+    """Return the name in a folder's model.config; '' if it has none."""
+    return _name_in(folder / 'model.config')
+
+
+def _name_in(manifest: Path) -> str:
     try:
         named = _NAME.search(manifest.read_text(errors='replace')) if manifest.is_file() else None
     except OSError:

@@ -1,6 +1,6 @@
 """Finding the meshes that a description names."""
 
-from ik_node.viewer.mesh_path import mesh_path
+from ik_node.description.mesh_path import mesh_path
 import pytest
 
 
@@ -35,6 +35,21 @@ def test_package_url_by_the_environment(tmp_path, monkeypatch, variable, below):
     assert mesh_path('package://my_robot/arm.stl', '<text>') == mesh
     assert mesh_path('package://../arm.stl', '<text>') is None
     assert mesh_path('package:///arm.stl', '<text>') is None
+
+
+def test_model_url(package, tmp_path, monkeypatch):
+    """A model is found by its folder, its manifest, as a package, or where Gazebo looks."""
+    source = str(package / 'urdf' / 'robot.sdf')
+    wanted = package / 'meshes' / 'a b.stl'
+    assert mesh_path('model://checkout/meshes/a b.stl', source) == wanted
+    assert mesh_path('model://my_robot/meshes/a%20b.stl', source) == wanted
+    assert mesh_path('model://arm/meshes/a b.stl', source) is None
+    (package / 'model.config').write_text('<model><name>arm</name></model>')
+    assert mesh_path('model://arm/meshes/a b.stl', source) == wanted
+    assert mesh_path('model://checkout/meshes/a b.stl', '<text>') is None
+    monkeypatch.setenv('GZ_SIM_RESOURCE_PATH', f'/nowhere:{tmp_path}')
+    assert mesh_path('model://checkout/meshes/a b.stl', '<text>') == wanted
+    assert mesh_path('model://../checkout/meshes/a b.stl', '<text>') is None
 
 
 def test_paths(package):

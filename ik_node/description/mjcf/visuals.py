@@ -1,0 +1,119 @@
+"""What the bodies of an MJCF look like."""
+
+from __future__ import annotations
+
+from xml.etree.ElementTree import Element
+
+from ik_node.description.mjcf.attach import expand_attaches
+from ik_node.description.mjcf.bodies import BodyReader, compose, Pose
+from ik_node.description.mjcf.defaults import Defaults
+from ik_node.description.mjcf.document import MjcfDocument
+from ik_node.description.mjcf.geom_size import geom_pose, geom_size, SIZES
+from ik_node.description.mjcf.mesh_assets import MeshAssets
+from ik_node.description.mjcf.reader import read_model
+from ik_node.description.mjcf.replicate import expand_replicates
+from ik_node.description.mjcf.settings import read_settings, Settings
+from ik_node.description.visual import Rgba, Visual
+from ik_node.description.xml_document import XmlDocument
+from ik_node.errors import DescriptionError
+
+# Of the groups of geoms 0 to 5 those that MuJoCo's own viewer shows at first.
+SHOWN = 2
+# What a material, and a geom of no material, look like where nothing is said.
+WHITE: Rgba = (1.0, 1.0, 1.0, 1.0)
+
+
+def read_mjcf_visuals(document: XmlDocument) -> list[Visual]:
+    """
+    Return the geoms of an MJCF that are there to be seen: those of the groups 0 to 2.
+
+    Parameters
+    ----------
+    document : XmlDocument
+        Is used up, as by `read_mjcf`.
+
+    Raises
+    ------
+    DescriptionError
+        If its bodies cannot be read.
+
+    """
+    whole = MjcfDocument(document)
+    settings = read_settings(whole)
+    own = _body_names(whole)
+    expand_attaches(whole, settings, read_model, [])
+    attached = _body_names(whole) - own
+    expand_replicates(whole, settings)
+    defaults = Defaults(whole, [])
+    reader = BodyReader(whole, settings, defaults, [])
+    geoms = _Geoms(whole, settings, defaults)
+    found = [Visual.unread(name, f'geoms of the attached {name}') for name in sorted(attached)]
+    for body, elements in zip(reader.bodies, reader.geoms, strict=True):
+        for element, frame in elements:
+            try:
+                found += geoms.visual(body.name, element, frame)
+            except DescriptionError as error:
+                found.append(Visual.unread(body.name, f'geom of {body.name}: {error}'))
+    return found
+
+
+def _body_names(document: MjcfDocument) -> set[str]:
+    worlds = document.sections('worldbody')
+    return {each.get('name', '') for world in worlds for each in world.iter('body')}
+
+
+class _Geoms:
+    """Knows what geoms refer to."""
+
+    def __init__(self, document: MjcfDocument, settings: Settings, defaults: Defaults) -> None:
+        self._document = document
+        self._settings = settings
+        self._meshes = MeshAssets(document, defaults)
+        self._materials = {
+            element.get('name', ''): defaults.fill_up(element, None)
+            for section in document.sections('asset')
+            for element in section.findall('material')
+        }
+
+    def visual(self, link: str, element: Element, frame: Pose) -> list[Visual]:
+        """Return a geom as it is drawn; in a frame of its body."""
+        document = self._document
+        if not 0.0 <= document.numbers(element, 'group', (0.0,))[0] <= SHOWN:
+            return []
+        rgba = self._colour(element)
+        if rgba is not None and rgba[3] <= 0.0:
+            return []
+        kind = 'mesh' if element.get('mesh') is not None else element.get('type', 'sphere')
+        pose, half = geom_pose(document, element, self._settings)
+        pose, file = compose(frame, pose), ''
+        if kind == 'mesh':
+            asset = self._meshes.find(element)
+            if asset is None:
+                return [Visual.unread(link, f'mesh {element.get("mesh")} of {link}, no file')]
+            file, size, pose = asset.file, list(asset.scale), compose(pose, asset.pose)
+        elif kind == 'plane':
+            # One without end is the ground, for which the page has a floor.
+            size = [2.0 * edge for edge in document.some_numbers(element, 'size', 3)[:2]]
+            if len(size) < 2 or min(size) <= 0.0:
+                return []
+        elif kind in SIZES:
+            size = geom_size(document, element, half)
+            if not size:
+                return [Visual.unread(link, f'{kind} of {link}, which has no size')]
+            if kind == 'box':
+                size = [2.0 * edge for edge in size]
+            elif kind in ('cylinder', 'capsule'):
+                size[1] *= 2.0
+        else:
+            return [Visual.unread(link, f'{kind} of {link}')]
+        place, quat = (tuple(part.tolist()) for part in pose)
+        return [Visual(link, place, quat, kind, tuple(size), file, rgba)]
+
+    def _colour(self, element: Element) -> Rgba | None:
+        """Return its own colour, else that of its material."""
+        material = self._materials.get(element.get('material', ''))
+        for said in (element, material):
+            if said is not None and said.get('rgba') is not None:
+                r, g, b, opacity = self._document.numbers(said, 'rgba', WHITE)
+                return r, g, b, opacity
+        return None if material is None else WHITE
