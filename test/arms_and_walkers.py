@@ -5,6 +5,8 @@ SIDES = ('left', 'right')
 LEGS = ('front_left', 'front_right', 'rear_left', 'rear_right')
 ROVER_LEG = ('hip_yaw', 'hip_pitch', 'knee_pitch', 'knee_roll', 'ankle_pitch', 'ankle_roll')
 BIPED_LEG = ('hip_yaw', 'hip_roll', 'hip_pitch', 'knee', 'ankle_pitch', 'ankle_roll')
+CLIMBER_ARM = ('shoulder_roll', 'shoulder_pitch', 'arm_roll', 'elbow')
+CLIMBER_ARM += ('forearm_roll', 'wrist_pitch', 'wrist_yaw')
 ARM = ('yaw', 'shoulder', 'elbow', 'roll', 'wrist', 'hand')
 
 ARMS_AND_WALKERS = {
@@ -20,8 +22,13 @@ ARMS_AND_WALKERS = {
     'chain100': (100, 0, [f'j{k}' for k in range(1, 101)]),
     # Six of the body, whose legs have six hinges each and follow.
     'six_legged_rover': (6, 0, [f'leg{k}_{hinge}' for k in range(6) for hinge in ROVER_LEG]),
-    # Six of the body, and the knees, which swing round while the body stands still.
-    'climber': (8, 0, [f'{side}_joint{k}' for side in SIDES for k in range(7)]),
+    # Six of the body, the knees, which swing round while the body stands still, and both arms.
+    'climber': (
+        22,
+        0,
+        [f'{side}_joint{k}' for side in SIDES for k in range(7)]
+        + [f'{side}_{hinge}' for side in SIDES for hinge in CLIMBER_ARM],
+    ),
     'biped': (6, 0, [f'{side}_{hinge}' for side in SIDES for hinge in BIPED_LEG]),
     # Six of the body and six of the arm.
     'quadruped_arm': (

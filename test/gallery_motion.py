@@ -34,7 +34,7 @@ def followed(robot, name, times, whole=False):
     homes = {goal: robot.forward(robot.q, link) for goal, link in item.goals.items()}
     for goal, link in item.goals.items():
         robot.add_goal(link, name=goal, dof=None if whole else item.dof.get(goal))
-    solver, q = Solver(robot, SolverOptions(**item.options)), robot.q
+    solver, q = Solver(robot, SolverOptions(**item.solver_options)), robot.q
     for time in times:
         for joint, value in (item.wishes(float(time)) if item.wishes else {}).items():
             robot.joints[joint].set_target_values(value)

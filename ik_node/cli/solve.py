@@ -21,14 +21,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--method', default='dls', metavar='M', help=f'{" or ".join(METHODS)}; default dls'
     )
     parser.add_argument('--json', action='store_true', help='print JSON')
+    parser.add_argument(
+        '--plot', metavar='F.png', help='draw the answer, its goals and the start into a file'
+    )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Solve and print."""
+    """Solve, draw and print."""
     asked, options = asked_of(args), SolverOptions(method=args.method)
     robot = robot_of(args)
     poses, q = asked.of(robot)
     solution = Solver(robot, options).solve_pose(poses, q0=q)
+    if args.plot is not None:
+        from ik_node.cli.solve_plot import plot_solution  # matplotlib is slow to import
+
+        plot_solution(args.plot, robot, q, poses, solution)
     print(
         json.dumps(in_json(robot, solution), indent=2) if args.json else in_words(robot, solution)
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from ik_node.model.rotation import pose_matrix
 import numpy as np
@@ -37,6 +38,9 @@ class GalleryItem:
         One line for lists and pages: what it is and what it shows.
     options : mapping of str to str, float, int or bool
         Solver options that it needs, by the names of `SolverOptions`.
+    comfort : callable, optional
+        Joint values [rad or m] -> cost, the solver option of that name. The node, whose parameters
+        are no functions, goes without.
     reachable : bool
         Whether every goal of the motion can be met; an arm with too few joints stays as near as
         it can.
@@ -57,6 +61,7 @@ class GalleryItem:
     dof: Mapping[str, str] = field(default_factory=dict)
     about: str = ''
     options: Mapping[str, str | float | int | bool] = field(default_factory=dict)
+    comfort: Callable[[Array], float] | None = None
     reachable: bool = True
     ground: Callable[[float, float], float] | None = None
     standing: Mapping[str, float] = field(default_factory=dict)
@@ -93,6 +98,11 @@ class GalleryItem:
             pose[2, 3] = height + (self.ground(x, y) if self.ground else 0.0)
             poses[goal] = pose
         return poses
+
+    @property
+    def solver_options(self) -> dict[str, Any]:
+        """Return what `SolverOptions` takes of it."""
+        return {**self.options, 'comfort': self.comfort}
 
     @property
     def parameters(self) -> dict[str, str | float | int | bool | list[str]]:

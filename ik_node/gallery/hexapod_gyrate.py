@@ -7,9 +7,10 @@ from math import cos, pi, sin
 from ik_node.gallery.gallery_item import GalleryItem, Pose
 from ik_node.gallery.ramp import ramp
 
+# Circle and height are those of the demo of closed-chain-ik, which goes round faster.
 PERIOD = 2.5  # of one round [s]
-RADIUS = 0.016  # of the circle [m]
-LIFT = 0.003  # of the circle, above where the platform starts [m]
+RADIUS = 0.02  # of the circle [m]
+LIFT = 0.1025 - 0.088326  # of the circle, above where the platform starts [m]
 
 
 def motion(time: float) -> dict[str, Pose]:
@@ -25,7 +26,7 @@ def motion(time: float) -> dict[str, Pose]:
 
 ITEM = GalleryItem(
     name='hexapod_gyrate',
-    description='hexapod.urdf',
+    description='hexapod_wide.urdf',
     goals={'platform': 'platform_link'},
     motion=motion,
     about='the hexapod again: its platform goes round a circle and never turns',

@@ -7,9 +7,11 @@ from math import cos, pi, sin
 from ik_node.gallery.gallery_item import GalleryItem, Pose
 from ik_node.gallery.ramp import ramp
 
-PERIOD = 3.0  # of turning to and fro [s]
-TURN = 0.3  # to either side about the vertical [rad]
-LIFT = 0.006  # up and down [m]
+# Turn and heights are those of the demo of closed-chain-ik, which turns faster.
+PERIOD = 3.5  # of turning to and fro [s]
+TURN = 0.75  # to either side about the vertical [rad]
+HEIGHT = 0.105 - 0.088326  # of the middle, above where the platform starts [m]
+LIFT = 0.0075  # up and down from there [m]
 
 
 def motion(time: float) -> dict[str, Pose]:
@@ -20,13 +22,13 @@ def motion(time: float) -> dict[str, Pose]:
     """
     phase, size = 2.0 * pi * time / PERIOD, ramp(time)
     half = 0.5 * size * TURN * sin(phase)
-    position = (0.0, 0.0, size * LIFT * cos(phase))
+    position = (0.0, 0.0, size * (HEIGHT + LIFT * cos(phase)))
     return {'platform': (position, (0.0, 0.0, sin(half), cos(half)))}
 
 
 ITEM = GalleryItem(
     name='hexapod_rotate',
-    description='hexapod.urdf',
+    description='hexapod_wide.urdf',
     goals={'platform': 'platform_link'},
     motion=motion,
     about='the hexapod again: its platform turns to and fro, rises and sinks',

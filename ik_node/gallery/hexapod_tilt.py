@@ -8,9 +8,9 @@ from ik_node.gallery.gallery_item import GalleryItem, Pose
 from ik_node.gallery.ramp import ramp
 
 PERIOD = 4.0  # of leaning to every side once [s]
-TILT = 0.12  # of the base [rad]
+TILT = 0.3  # of the base, as far as in the demo of closed-chain-ik [rad]
 
-# Of hexapod.urdf: how high the platform is over the base at the start [m].
+# Of hexapod_wide.urdf: how high the platform is over the base at the start [m].
 HEIGHT = 0.088326
 
 
@@ -31,7 +31,7 @@ def motion(time: float) -> dict[str, Pose]:
 
 ITEM = GalleryItem(
     name='hexapod_tilt',
-    description='hexapod.urdf',
+    description='hexapod_wide.urdf',
     goals={'platform': 'platform_link'},
     motion=motion,
     about='the hexapod again: the base leans under the platform, which stays level and in place',

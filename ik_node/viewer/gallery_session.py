@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 from ik_node.gallery import gallery_item
 from ik_node.gallery.description_path import description_path
@@ -37,5 +36,5 @@ def gallery_session(name: str) -> LibrarySession:
             robot.joints[joint].target_set = True
         return item.poses(time, homes, lambda link: robot.forward(robot.q, link))
 
-    own: dict[str, Any] = dict(item.options)
-    return LibrarySession(robot, motion, dataclasses.replace(OPTIONS, **own))
+    options = dataclasses.replace(OPTIONS, **item.solver_options)
+    return LibrarySession(robot, motion, options)

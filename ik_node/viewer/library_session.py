@@ -14,7 +14,7 @@ from ik_node.model.rotation import matrix_to_quat, pose_inverse, pose_matrix, qu
 from ik_node.model.topology import save_rest_pose
 from ik_node.robot import Robot
 from ik_node.scene.chain_report import ChainReport
-from ik_node.solver.options import SolverOptions
+from ik_node.solver.options import COST_METHODS, SolverOptions
 from ik_node.solver.pose import unit_pose
 from ik_node.solver.solver import Solver
 from ik_node.viewer.goal_memory import GoalMemory, restore_goals
@@ -69,6 +69,7 @@ class LibrarySession:
         self.note = ''
         self.reports: Sequence[ChainReport] = ()
         self._solver = Solver(robot, options)
+        self._comfort = options.comfort
         self._solver.warm()
         self._start = self.remember()
         self._clock: tuple[float, float] | None = None  # when last looked at, time of the motion
@@ -212,8 +213,12 @@ class LibrarySession:
     # -- options
 
     def set_option(self, name: str, value: Any) -> None:
-        """Change one of the solver's options."""
-        self._solver.options = dataclasses.replace(self._solver.options, **{name: value})
+        """Change one of the solver's options; comfort waits for a method that knows it."""
+        options = dataclasses.replace(self._solver.options, comfort=None)
+        options = dataclasses.replace(options, **{name: value})
+        if options.method in COST_METHODS:
+            options = dataclasses.replace(options, comfort=self._comfort)
+        self._solver.options = options
         self._stale = True
 
     # -- back

@@ -1,5 +1,5 @@
 # flake8: noqa: E402, I100
-"""The page about our robots: a row and a picture each, and the tool that draws them."""
+"""The page about our robots: a card and a picture each, and the tool that draws them."""
 
 import re
 
@@ -12,27 +12,30 @@ pytest.importorskip('matplotlib')
 from matplotlib.image import imread
 
 from tools.pictures import __main__ as pictures
+from tools.pictures.light import openness, shaded, TO_SUN
 from tools.pictures.raster import rastered
 from tools.pictures.solids import ball, box, cylinder, solids_of, tube
-from tools.pictures.stage import Stage
+from tools.pictures.stage import FLOOR, Stage
 
 UNIT = np.array([[-1.0, -1.0, -1.0], [1.0, 1.0, 1.0]])
 
 
 def test_every_robot_is_on_the_page(repository):
-    """With its picture, what it shows, mobility, motors and command; and nothing else is."""
+    """With its picture, what it shows, mobility and motors; and nothing else is."""
     text = (repository / 'docs' / 'gallery.md').read_text()
-    words = (r'`(\w+)`', '(.*)', r'(\d+)', r'(\d+)', '`(.*)`')
-    row = r' \| '.join((r'<img src="(\S+)" width="240" alt="(\w+)">', *words))
-    rows = re.findall(rf'^\| {row} \|$', text, flags=re.MULTILINE)
-    assert sorted(row[1] for row in rows) == sorted(NAMES)
-    for image, alt, name, about, mobility, motors, command in rows:
+    image = r'<a href="(\S+)"><img src="(\S+)" width="280" alt="(\w+)"></a>'
+    card = image + r'<br>\*\*`(\w+)`\*\*: ([^|]*?)<br>mobility (\d+), motors (\d+) \|'
+    cards = re.findall(card, text)
+    assert sorted(card[3] for card in cards) == sorted(NAMES)
+    assert text.count('<img') == len(cards)
+    for large, small, alt, name, about, mobility, motors in cards:
         robot = loaded(name)
-        assert (image, alt) == (f'gallery/{name}.png', name)
+        assert (large, small, alt) == (f'gallery/{name}.png', f'gallery/{name}.png', name)
         assert about == gallery_item(name).about
         assert (int(mobility), int(motors)) == (robot.mobility, len(robot.actuated))
-        assert command == f'python -m ik_node demo {name}'
-        assert imread(repository / 'docs' / image).shape[:2] == pictures.SIZE[::-1]
+        assert imread(repository / 'docs' / small).shape[:2] == pictures.SIZE[::-1]
+    for command in ('demo', 'view --demo'):
+        assert f'python -m ik_node {command} scissor_lift' in text
     files = {path.stem for path in (repository / 'docs' / 'gallery').iterdir()}
     assert files == {*NAMES}
     assert 'needs a headset' in text
@@ -108,3 +111,43 @@ def test_the_camera_shows_all():
     assert top[1] < bottom[1]
     near, far = stage.project(np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]]))
     assert near[2] > far[2]
+
+
+def test_the_background_is_one_colour():
+    """Where there is no line, no thing and no shadow, the ground has its one colour."""
+    stage = Stage(UNIT, -1.0, -58.0, 35.0, (240, 180))
+    image = stage.picture([box((1.0, 1.0, 2.0), (0.9, 0.5, 0.1))], [])
+    # But for the lines of its grid, which fade.
+    same = np.abs(image - FLOOR).max(axis=2) < 1e-9
+    assert same.mean() > 0.2
+    grey = np.ptp(image, axis=2) < 0.03
+    assert (grey & (image.mean(axis=2) < 0.8)).mean() > 0.001
+
+
+def test_what_is_close_together_is_dim():
+    """Ground before a wall sees less of the sky than ground far away, which sees all of it."""
+    places, normals = np.zeros((60, 80, 3)), np.zeros((60, 80, 3))
+    columns, rows = np.meshgrid(np.arange(80.0), np.arange(60.0))
+    places[..., 0], places[..., 1] = columns, rows
+    normals[..., 2] = 1.0
+    # From column 60 on a wall stands upright.
+    places[:, 60:, 0], places[:, 60:, 2] = 60.0, columns[:, 60:] - 60.0
+    normals[:, 60:] = (-1.0, 0.0, 0.0)
+    seen = openness(places, normals, 20.0, 20.0)[30]
+    assert seen[20] == pytest.approx(1.0, abs=1e-6)
+    assert seen[58] < seen[50] < seen[45] < 1.0
+    assert seen[58] < 0.9
+
+
+def test_light_and_shade():
+    """What faces the sun is brighter than what is in the shade, and that than a dark corner."""
+    colour, eye = np.array([[0.5, 0.5, 0.5]]), np.array([0.0, 0.0, 1.0])
+    one, none = np.ones(1), np.zeros(1)
+    sunny = shaded(colour, TO_SUN[None], eye, one, one)
+    away = shaded(colour, -TO_SUN[None], eye, one, one)
+    shade = shaded(colour, TO_SUN[None], eye, none, one)
+    corner = shaded(colour, TO_SUN[None], eye, none, 0.3 * one)
+    assert (sunny > 1.2 * shade).all()
+    assert (shade > away).all()
+    assert (shade > 1.2 * corner).all()
+    assert (corner > 0.0).all()

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.ros
 
 PLATFORM, BALL = 'platform_link', 'leg0_ball'
 LAYERS = 'frames axes limits closures goals'
+WITHOUT_GOALS = LAYERS.removesuffix(' goals')
 USUAL = {
     'markers__layers': LAYERS,
     'markers__rate': 10.0,
@@ -50,7 +51,7 @@ def as_usual(bench):
     """Begin each test with the usual parameters, no goal, and all markers."""
     bench.call(Trigger, 'ik_node/reset', Trigger.Request())
     assert bench.set_parameters(**USUAL) == ''
-    bench.wait(lambda: layers(bench.viewer) == {*LAYERS.split()} - {'goals'}, 'all markers')
+    bench.wait(lambda: layers(bench.viewer) == {*WITHOUT_GOALS.split()}, 'all markers')
 
 
 def look(graph):
@@ -73,8 +74,14 @@ def stamp(message):
 
 
 def settled(graph):
-    """Wait for some arrays, and return the configuration that all that is seen then is of."""
+    """
+    Wait for some arrays, and return the configuration that all that is seen then is of.
+
+    Joint states and markers come on two topics: the markers of one moment are kept until its joint
+    state is there, and are what is seen afterwards.
+    """
     viewer, count = graph.viewer, len(graph.viewer.arrays)
+    moments = {}
 
     def found():
         if len(viewer.arrays) < count + 20:
@@ -83,11 +90,21 @@ def settled(graph):
             each.ns for array in viewer.arrays[-12:] for each in array.markers if not each.action
         }
         seen = {stamp(marker) for marker in viewer.markers.values()}
-        if layers(viewer) != sent or len(seen) != 1:
-            return None
-        return next((each for each in graph.joint_states[-200:] if stamp(each) in seen), None)
+        if layers(viewer) == sent and len(seen) == 1:
+            moments[seen.pop()] = dict(viewer.markers)
+        return next((each for each in graph.joint_states[-200:] if stamp(each) in moments), None)
 
-    return np.array(graph.wait(found, 'markers, and the joint state of their stamp').position)
+    state = graph.wait(found, 'markers, and the joint state of their stamp')
+    viewer.markers = moments[stamp(state)]
+    return np.array(state.position)
+
+
+def wait_for_layers(graph, names):
+    """Wait until markers of these layers and no others are seen, all of one moment."""
+    graph.wait(lambda: layers(graph.viewer) == {*names.split()}, f'the layers {names}')
+    settled(graph)
+    # Between two sights, of which a layer may be late, others are seen for a moment.
+    graph.wait(lambda: layers(graph.viewer) == {*names.split()}, f'still the layers {names}')
 
 
 def places(markers):
@@ -123,6 +140,7 @@ def test_frames_and_loops_are_where_the_joints_say(bench):
 
 def test_everything_that_the_helper_draws(bench):
     """Marker for marker: the node draws with the same helper, at the configuration it sent."""
+    wait_for_layers(bench, WITHOUT_GOALS)
     q = settled(bench)
     helper = IKRootsHelper(bench.hexapod.robot, layers=LAYERS)
     shapes = helper.shapes(q, {})
@@ -146,8 +164,12 @@ def test_the_goal_is_where_it_is_asked(bench):
             return found and np.linalg.norm(places(found) - wanted, axis=1).min() < 1e-9
 
         bench.wait(handle, 'the goal')
-    way = [each for each in bench.viewer.of('goals') if each.type == Marker.CYLINDER]
-    assert max(each.scale.z for each in way) > 0.3
+
+    def way():
+        found = [each for each in bench.viewer.of('goals') if each.type == Marker.CYLINDER]
+        return max((each.scale.z for each in found), default=0.0) > 0.3
+
+    bench.wait(way, 'the way to it')
 
 
 def test_a_loop_that_is_released_is_grey(bench):
@@ -156,13 +178,15 @@ def test_a_loop_that_is_released_is_grey(bench):
     bench.hexapod.released.add(BALL)
     assert bench.call(SetBool, service, SetBool.Request(data=False)).success
     bench.send_goal('platform', bench.home + np.array([0.006, 0.004, 0.0]))
-    bench.wait(lambda: len(balls(bench.viewer, UNUSED)) == 2, 'both ends')
+
+    def gap():
+        ends = balls(bench.viewer, UNUSED)
+        return np.linalg.norm(ends[0] - ends[1]) if len(ends) == 2 else 0.0
+
+    bench.wait(lambda: gap() > 1e-3, 'both ends, apart')
     q = settled(bench)
     assert len(balls(bench.viewer, COLOURS['closures'])) == 5
-    ends = balls(bench.viewer, UNUSED)
-    gap = np.linalg.norm(ends[0] - ends[1])
-    assert gap == pytest.approx(bench.hexapod.gap(BALL, q), abs=1e-9)
-    assert gap > 1e-3
+    assert gap() == pytest.approx(bench.hexapod.gap(BALL, q), abs=1e-9)
     assert bench.call(SetBool, service, SetBool.Request(data=True)).success
     bench.wait(lambda: len(balls(bench.viewer, COLOURS['closures'])) == 6, 'a made loop')
     bench.wait(lambda: len(balls(bench.viewer, UNUSED)) == 0, 'no other')
@@ -174,7 +198,7 @@ def test_parameters_are_live(bench):
     assert bench.set_parameters(markers__layers='axes links labels') == ''
     names = {*bench.hexapod.names}
     bench.wait(lambda: {each.text for each in bench.viewer.of('labels')} == names, 'all names')
-    assert layers(bench.viewer) == {'axes', 'links', 'labels'}
+    wait_for_layers(bench, 'axes links labels')
     turning = [each for each in bench.viewer.of('axes') if each.type == Marker.CYLINDER]
     sizes = {each.scale.z for each in turning}
     assert bench.set_parameters(markers__scale=0.5, markers__color='#ff0000') == ''
@@ -206,7 +230,7 @@ def test_bad_parameters_are_refused(bench, values, words):
     """With the reason, and nothing changes: not even what came with it."""
     assert words in bench.set_parameters(**values)
     settled(bench)
-    assert layers(bench.viewer) == {*LAYERS.split()} - {'goals'}
+    wait_for_layers(bench, WITHOUT_GOALS)
 
 
 def test_the_rate(bench):
@@ -231,12 +255,17 @@ def test_the_rate(bench):
 def test_somebody_new_gets_everything(bench):
     """What was there is deleted first; the others see the same as before."""
     settled(bench)
+    before = len(bench.viewer.arrays)
     other = look(bench)
-    bench.wait(lambda: len(other.arrays) > 20, 'markers')
-    kinds = [[each.action for each in array.markers] for array in other.arrays]
-    assert Marker.DELETEALL in [kind[0] for kind in kinds]
-    settled(bench)
-    assert other.markers.keys() == bench.viewer.markers.keys()
+
+    def deleted():
+        since = bench.viewer.arrays[before:]
+        return any(each.action == Marker.DELETEALL for array in since for each in array.markers)
+
+    bench.wait(deleted, 'the deletion of everything')
+    bench.wait(lambda: layers(other) == {*WITHOUT_GOALS.split()}, 'markers')
+    wait_for_layers(bench, WITHOUT_GOALS)
+    bench.wait(lambda: other.markers.keys() == bench.viewer.markers.keys(), 'the same markers')
     bench.client.destroy_subscription(other.subscription)
 
 
@@ -246,6 +275,7 @@ def test_drawing_needs_no_interactive_markers(bench):
     try:
         import interactive_markers  # noqa: F401
     except ImportError:
+        bench.wait(lambda: 'no goals to drag' in bench.log(), 'the line')
         assert bench.log().count('no goals to drag') == 1
 
 
@@ -258,9 +288,9 @@ def test_another_robot_replaces_everything(bench, urdf):
     limited = sum(shape.layer == 'limits' for shape in shapes)
     bench.wait(lambda: 'left_elbow' in bench.joint_states[-1].name, 'the five-bar')
     bench.wait(lambda: len(bench.viewer.of('limits')) == 2 * limited, 'its limits, with hands')
+    axes = sum(shape.layer == 'axes' for shape in shapes)
+    bench.wait(lambda: len(bench.viewer.of('axes')) == axes, 'its axes')
     q = settled(bench)
-    axes = [shape.position for shape in shapes if shape.layer == 'axes']
-    assert len(bench.viewer.of('axes')) == len(axes)
     triads = [each for each in bench.viewer.of('frames') if each.type == Marker.LINE_LIST]
     for link in fivebar.robot.links:
         place = fivebar.robot.forward(q, link)[:3, 3]

@@ -288,3 +288,19 @@ def test_gallery_moves_by_itself(name):
     session.update(4.05)
     # It goes on where it was, not where it would be by now; wheels turn by 0.2 rad in 0.05 s.
     assert np.abs(session.q - held).max() < 0.25
+
+
+def test_comfort_waits_for_its_method():
+    """Another method may be tried on the page; back at the first, comfort counts again."""
+    session = gallery_session('gradient_arm')
+    comfort = session.options.comfort
+    assert comfort is gallery_item('gradient_arm').comfort is not None
+    session.set_option('method', 'dls')
+    assert (session.options.method, session.options.comfort) == ('dls', None)
+    session.set_option('max_iterations', 7)
+    session.set_option('method', 'gradient_descent')
+    assert session.options.comfort is comfort
+    assert session.options.max_iterations == 7
+    with pytest.raises(OptionError, match='max_iterations'):
+        session.set_option('max_iterations', 0)
+    assert session.options.comfort is comfort

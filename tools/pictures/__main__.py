@@ -17,7 +17,7 @@ from ik_node import load_robot, Robot, Solver, SolverOptions
 from ik_node.gallery import gallery_item, NAMES
 from ik_node.gallery.description_path import description_path
 from ik_node.gallery.gallery_item import GalleryItem
-from ik_node.model.rotation import matrix_to_quat, pose_matrix
+from ik_node.model.rotation import matrix_to_quat, pose_inverse, pose_matrix
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
@@ -28,6 +28,8 @@ from tools.pictures.stage import FINE, Stage
 Array = NDArray[np.float64]
 
 SIZE = (900, 720)
+# Radius of a loop's dot, and half the width of a way [pixels].
+DOT, LINE = 7.0, 2.8
 RED, GREEN, GOLD = (0.86, 0.12, 0.24), (0.13, 0.68, 0.36), (0.98, 0.78, 0.16)
 
 
@@ -40,31 +42,45 @@ class View:
     ----------
     time : float
         Of the pose that is shown [s].
-    until : float
-        Where the red line ends [s].
+    begin, until : float
+        Where the red line begins and ends [s].
     azimuth, elevation : float
         Of the camera [deg].
     traced : mapping of str to tuple
         Link to the point in it whose way is drawn; none = those of the goals.
+    still : str
+        Link that stands still in the picture; none = the root.
 
     """
 
     time: float = 2.4
-    until: float = 7.0
+    begin: float = 1.0
+    until: float = 9.0
     azimuth: float = -58.0
     elevation: float = 24.0
     traced: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
+    still: str = ''
 
 
 ORIGIN = (0.0, 0.0, 0.0)
+TOP = {'platform_link': (0.0, 0.0, 0.013)}
 VIEWS = {
-    **{
-        name: View(traced={'platform_link': (0.0, 0.0, 0.013)})
-        for name in ('hexapod', 'hexapod_gyrate', 'hexapod_rotate', 'hexapod_tilt')
-    },
+    'hexapod': View(traced=TOP),
+    'hexapod_gyrate': View(traced=TOP),
+    'hexapod_rotate': View(time=3.0, traced={'platform_link': (0.03, -0.026, 0.013)}),
+    'hexapod_tilt': View(
+        time=3.3, traced={'base_link': (0.035, -0.063, 0.0)}, still='platform_link'
+    ),
+    'arm6': View(azimuth=-45.0),
     'ccd_arm': View(elevation=50.0),
-    'fivebar': View(elevation=48.0),
-    'peaucellier': View(time=1.6, elevation=48.0, traced={'pen_link': (0.0, 0.0, -0.07)}),
+    'climber': View(azimuth=-25.0),
+    'chain100': View(begin=2.0, until=8.0),
+    'gripper': View(time=3.6),
+    'fivebar': View(azimuth=-75.0, elevation=50.0),
+    'palletizer': View(azimuth=-28.0, elevation=22.0),
+    'peaucellier': View(
+        time=1.6, azimuth=-75.0, elevation=52.0, traced={'pen_link': (0.0, 0.0, -0.07)}
+    ),
     'strandbeest': View(
         time=2.0,
         until=8.0,
@@ -76,8 +92,11 @@ VIEWS = {
         time=5.4,
         until=5.4,
         azimuth=-35.0,
+        elevation=28.0,
         traced=dict.fromkeys(('left_front_wheel_link', 'right_front_wheel_link'), ORIGIN),
     ),
+    'six_legged_rover': View(elevation=40.0, traced={'body_link': (0.0, 0.0, 0.6)}),
+    'biped': View(azimuth=-40.0, elevation=16.0),
 }
 
 
@@ -112,13 +131,23 @@ def picture(item: GalleryItem, view: View) -> Array:
     times = np.arange(0.0, max(view.until, view.time) + 1e-9, 0.02)
     poses = followed(robot, item, times)
     q = poses[int(np.searchsorted(times, view.time - 1e-9))]
-    solids = [solid.moved(robot.forward(q, solid.link)) for solid in solids_of(path)]
+    home = robot.forward(poses[0], view.still) if view.still else np.eye(4)
+
+    def placed(values: Array, link: str) -> Array:
+        """Return a link's pose in the picture."""
+        pose = robot.forward(values, link)
+        if not view.still:
+            return pose
+        found: Array = home @ pose_inverse(robot.forward(values, view.still)) @ pose
+        return found
+
+    solids = [solid.moved(placed(q, solid.link)) for solid in solids_of(path)]
     # Goals that stand on the ground have no way of their own.
     moving = [link for goal, link in item.goals.items() if goal not in item.standing]
     traced = view.traced or dict.fromkeys(moving, ORIGIN)
-    begin = int(np.searchsorted(times, 1.0)) if view.until > view.time else 0
+    shown_from = int(np.searchsorted(times, view.begin)) if view.until > view.time else 0
     lines = [
-        np.array([(robot.forward(p, link) @ [*point, 1.0])[:3] for p in poses[begin:]])
+        np.array([(placed(p, link) @ [*point, 1.0])[:3] for p in poses[shown_from:]])
         for link, point in traced.items()
     ]
     # The studio has a floor instead of the plates that a description calls the ground.
@@ -129,15 +158,16 @@ def picture(item: GalleryItem, view: View) -> Array:
     floor = float(corners[:, 2].max() if plates else corners[:, 2].min())
     shown = np.concatenate([*(solid.corners.reshape(-1, 3) for solid in own), *lines])
     stage = Stage(shown, floor, view.azimuth, view.elevation, SIZE)
-    width = 0.006 * stage.reach
+    width = LINE * stage.pixel
     marks = [tube(line[:: max(1, len(line) // 160)], width, RED) for line in lines]
     for link, point in traced.items():
-        pose = robot.forward(q, link) @ pose_matrix(point, (0.0, 0.0, 0.0, 1.0))
-        marks.append(ball(3.0 * width, GOLD).moved(pose))
+        pose = placed(q, link) @ pose_matrix(point, (0.0, 0.0, 0.0, 1.0))
+        marks.append(ball(2.8 * width, GOLD).moved(pose))
     image = stage.picture([solid for solid in solids if solid not in plates], marks)
-    dots = [loop_point(robot, q, name) for name in robot.closures]
+    loops = [robot.closures[name] for name in robot.closures]
+    dots = [(placed(q, c.child.name) @ [*c.offset_position, 1.0])[:3] for c in loops]
     for column, row, _ in stage.project(np.array(dots).reshape(-1, 3)) / FINE:
-        dot(image, column, row, 5.5)
+        dot(image, column, row, DOT)
     return image
 
 
@@ -146,7 +176,7 @@ def followed(robot: Robot, item: GalleryItem, times: Array) -> list[Array]:
     homes = {goal: robot.forward(robot.q, link) for goal, link in item.goals.items()}
     for goal, link in item.goals.items():
         robot.add_goal(link, name=goal, dof=item.dof.get(goal))
-    solver = Solver(robot, SolverOptions(**item.options))
+    solver = Solver(robot, SolverOptions(**item.solver_options))
     path = [robot.q]
     for time in times:
         for joint, value in (item.wishes(time) if item.wishes else {}).items():
@@ -155,12 +185,6 @@ def followed(robot: Robot, item: GalleryItem, times: Array) -> list[Array]:
         asked = {goal: (pose[:3, 3], matrix_to_quat(pose)) for goal, pose in poses.items()}
         path.append(solver.solve_pose(asked, q0=path[-1]).q)
     return path[1:]
-
-
-def loop_point(robot: Robot, q: Array, name: str) -> Array:
-    """Return where a loop is closed, root frame [m]."""
-    closure = robot.closures[name]
-    return (robot.forward(q, closure.child.name) @ [*closure.offset_position, 1.0])[:3]
 
 
 def dot(image: Array, column: float, row: float, radius: float) -> None:

@@ -9,19 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from tools.pictures.light import NEAR, openness, shaded, TO_SUN
 from tools.pictures.raster import Layers, rastered
 from tools.pictures.solids import Solid
 
 Array = NDArray[np.float64]
 
-SUN = np.array((0.42, -0.5, 0.95)) / np.linalg.norm((0.42, -0.5, 0.95))
-SKY = np.array((0.965, 0.972, 0.98))
-FLOOR = np.array((0.90, 0.915, 0.935))
-LINES = np.array((0.82, 0.84, 0.87))
+# One for the whole background, so that only shadows are seen on it.
+FLOOR = np.array((0.955, 0.962, 0.972))
+LINES = np.array((0.865, 0.885, 0.91))
+# What the ground keeps where the sun does not come, and where the sky does not.
+SHADE, DIM_FLOOR = 0.70, 0.75
 # Angle of view [deg]; small, so that parallels look parallel.
 VIEW = 22.0
 # Share of the picture that what is shown takes up.
-FILLED = 0.84
+FILLED = 0.88
 # How much of a mark is seen through what is in front of it.
 HIDDEN = 0.4
 # Pixels are the mean of so many squared.
@@ -55,7 +57,7 @@ class Stage:
         self._back = np.array((cos(up) * cos(around), cos(up) * sin(around), sin(up)))
         self._right = np.array((-sin(around), cos(around), 0.0))
         self._up = np.cross(self._back, self._right)
-        middle = 0.5 * (shown.min(axis=0) + shown.max(axis=0))
+        middle = self._middle = 0.5 * (shown.min(axis=0) + shown.max(axis=0))
         self.reach = float(np.linalg.norm(shown - middle, axis=1).max())
         self._eye = middle + self._back * 1.15 * self.reach / tan(radians(0.5 * VIEW))
         self._scale, self._shift = 1.0, np.zeros(2)
@@ -65,6 +67,9 @@ class Stage:
         flat = self.project(shown)[:, :2]
         centre = 0.5 * (flat.max(axis=0) + flat.min(axis=0))
         self._shift = np.array((0.5 * self.columns, 0.5 * self.rows)) - centre
+        depth = float(np.linalg.norm(self._eye - self._middle))
+        # So long is a pixel of the picture in the middle of the scene [m].
+        self.pixel = FINE * depth / self._scale
 
     def project(self, points: Array) -> Array:
         """Return column, row and 1 / depth of points (..., 3)."""
@@ -90,15 +95,12 @@ class Stage:
         places = self._places(layers)
         on_floor = self._put_floor(layers, places)
         lit = self._lit(corners, owners, places)
-        image = np.tile(SKY, (self.rows, self.columns, 1))
-        facing, gloss = self._light(layers)
-        ambient = 0.46 + 0.16 * layers.normal[..., 2]
-        base = np.array([solid.rgb for solid in solids])[np.maximum(layers.index, 0)]
-        shaded = (
-            base * (ambient + 0.62 * facing * lit)[..., None] + (0.22 * gloss * lit)[..., None]
-        )
-        image[layers.index >= 0] = shaded[layers.index >= 0]
-        self._draw_floor(image, places, on_floor, lit)
+        dim = self._openness(layers, places)
+        image = np.tile(FLOOR, (self.rows, self.columns, 1))
+        own = layers.index >= 0
+        colours = np.array([solid.rgb for solid in solids])[layers.index[own]]
+        image[own] = shaded(colours, layers.normal[own], self._back, lit[own], dim[own])
+        self._draw_floor(image, places, on_floor, lit, dim)
         self._draw_edges(image, layers)
         self._draw_marks(image, layers, marks)
         image = np.clip(image, 0.0, 1.0)
@@ -114,17 +116,18 @@ class Stage:
         layers.normal /= np.maximum(np.linalg.norm(layers.normal, axis=2), 1e-9)[..., None]
         return layers, corners, owners
 
-    def _light(self, layers: Layers) -> tuple[Array, Array]:
-        """Return how much each pixel faces the sun, and how much it mirrors it."""
-        half = SUN + self._back
-        gloss = np.clip(layers.normal @ (half / np.linalg.norm(half)), 0.0, 1.0) ** 40
-        return np.clip(layers.normal @ SUN, 0.0, 1.0), gloss
+    def _openness(self, layers: Layers, places: Array) -> Array:
+        """Return how much of the sky each pixel sees; half as fine as the rest."""
+        near = NEAR * self.reach
+        coarse = (slice(None, None, FINE), slice(None, None, FINE))
+        found = openness(places[coarse], layers.normal[coarse], near, near / self.pixel)
+        return found.repeat(FINE, axis=0).repeat(FINE, axis=1)
 
     def _draw_marks(self, image: Array, layers: Layers, marks: list[Solid]) -> None:
         if not marks:
             return
         over, _, _ = self._drawn(marks)
-        facing, _ = self._light(over)
+        facing = np.clip(over.normal @ TO_SUN, 0.0, 1.0)
         colours = np.array([mark.rgb for mark in marks])[np.maximum(over.index, 0)]
         colours *= (0.8 + 0.25 * facing)[..., None]
         hidden = over.nearness < layers.nearness
@@ -159,10 +162,10 @@ class Stage:
 
     def _lit(self, corners: Array, owners: NDArray[np.int64], places: Array) -> Array:
         """Return how much of the sun each pixel sees, from 0 to 1."""
-        side = np.cross(SUN, (0.0, 0.0, 1.0))
+        side = np.cross(TO_SUN, (0.0, 0.0, 1.0))
         side /= np.linalg.norm(side)
-        over = np.cross(side, SUN)
-        axes = np.column_stack((side, over, SUN))
+        over = np.cross(side, TO_SUN)
+        axes = np.column_stack((side, over, TO_SUN))
         seen = corners @ axes
         low, high = seen.reshape(-1, 3).min(axis=0), seen.reshape(-1, 3).max(axis=0)
         scale = (SHADOW_PIXELS - 20) / float((high - low)[:2].max())
@@ -185,7 +188,7 @@ class Stage:
         return ndimage.gaussian_filter(total / 16.0, 0.8 * FINE)
 
     def _draw_floor(
-        self, image: Array, places: Array, on_floor: NDArray[np.bool_], lit: Array
+        self, image: Array, places: Array, on_floor: NDArray[np.bool_], lit: Array, dim: Array
     ) -> None:
         flat = places[on_floor][:, :2]
         step = 10.0 ** np.floor(np.log10(self.reach))
@@ -193,13 +196,14 @@ class Stage:
         pixel = 1.0 / (self._scale * (1.0 / np.linalg.norm(places[on_floor] - self._eye, axis=1)))
         off = np.abs(flat / step - np.rint(flat / step)).min(axis=1) * step
         line = np.clip(1.4 - off / (1.1 * FINE * pixel), 0.0, 1.0)[:, None]
-        colour = FLOOR * (1.0 - line) + LINES * line
-        colour = colour * (0.66 + 0.34 * lit[on_floor])[:, None]
         middle = self._eye - self._back * float((self._eye[2] - self.floor) / self._back[2])
         away = np.linalg.norm(flat - middle[:2], axis=1) / self.reach
-        fade = np.clip((away - 1.1) / 2.2, 0.0, 1.0)[:, None]
-        fade = fade * fade * (3.0 - 2.0 * fade)
-        image[on_floor] = colour * (1.0 - fade) + SKY * fade
+        fade = np.clip((away - 0.7) / 1.3, 0.0, 1.0)[:, None]
+        line *= 1.0 - fade * fade * (3.0 - 2.0 * fade)
+        colour = FLOOR * (1.0 - line) + LINES * line
+        sun = SHADE + (1.0 - SHADE) * lit[on_floor]
+        sky = DIM_FLOOR + (1.0 - DIM_FLOOR) * dim[on_floor]
+        image[on_floor] = colour * (sun * sky)[:, None]
 
     def _draw_edges(self, image: Array, layers: Layers) -> None:
         """Darken where one thing ends in front of another."""
@@ -208,4 +212,4 @@ class Stage:
             other = np.roll(layers.index, 1, axis=axis)
             other[(slice(None),) * axis + (0,)] = layers.index[(slice(None),) * axis + (0,)]
             edge |= (other != layers.index) & ((other >= 0) | (layers.index >= 0))
-        image *= (1.0 - 0.38 * ndimage.gaussian_filter(edge.astype(float), 0.4 * FINE))[..., None]
+        image *= (1.0 - 0.45 * ndimage.gaussian_filter(edge.astype(float), 0.4 * FINE))[..., None]

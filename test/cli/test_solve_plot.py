@@ -1,0 +1,99 @@
+# flake8: noqa: E402, I100
+"""`solve --plot`: the picture of an answer."""
+
+import sys
+
+from command_line import refusal
+from ik_node import load_robot, Solver
+from ik_node.cli.main import main
+from ik_node.cli.solve_plot import GHOST, shapes_of, title_of
+import numpy as np
+import pytest
+
+pytest.importorskip('matplotlib')
+from matplotlib.image import imread
+
+NEAR, FAR = (0.05, 0.3, 0.012), (0.05, 0.6, 0.012)
+
+
+@pytest.fixture
+def fivebar(repository):
+    """Provide the path of our five-bar."""
+    return repository / 'urdf' / 'fivebar.urdf'
+
+
+def asked(place):
+    """Return the words of the command line that ask the five-bar's tool to a place."""
+    return '--goal', 'tool_link:' + ','.join(str(number) for number in place)
+
+
+def answer(path, place, q=None):
+    """Return robot, start, poses and solution."""
+    robot = load_robot(path)
+    robot.add_goal('tool_link', name='tool_link', dof='X Y Z')
+    poses = {'tool_link': (place, (0.0, 0.0, 0.0, 1.0))}
+    start = robot.q if q is None else q
+    return robot, start, poses, Solver(robot).solve_pose(poses, q0=start)
+
+
+@pytest.mark.parametrize(('place', 'code'), [(NEAR, 0), (FAR, 1)])
+def test_the_picture_is_written(fivebar, tmp_path, capsys, place, code):
+    """Also of an answer that is none; the words and the exit code are as without it."""
+    path = tmp_path / 'answer.png'
+    assert main(['solve', str(fivebar), *asked(place), '--plot', str(path)]) == code
+    words = capsys.readouterr().out
+    assert words.startswith('CONVERGED') == (code == 0)
+    image = imread(path)[..., :3]
+    # The blue handle of the goal, and the purple way to it where it is not met.
+    blue = (image[..., 2] > 0.6) & (image[..., 0] < 0.35) & (image[..., 1] < 0.5)
+    purple = (image[..., 0] > 0.5) & (image[..., 1] < 0.3) & (image[..., 2] > 0.4)
+    assert blue.sum() > 50
+    assert (purple.sum() > 50) == (code == 1)
+
+
+def test_what_is_drawn(fivebar):
+    """The links at the answer and, in grey, at the start; goals and loops once."""
+    robot, start, poses, solution = answer(fivebar, NEAR)
+    shapes = shapes_of(robot, start, poses, solution)
+    links = [shape for shape in shapes if shape.layer == 'links']
+    ghosts = [shape for shape in links if shape.rgba == GHOST]
+    assert len(links) == 2 * len(ghosts) > 0
+    assert len({shape.name for shape in shapes}) == len(shapes)
+    (handle,) = [shape for shape in shapes if shape.name.startswith('goals/')][:1]
+    np.testing.assert_allclose(handle.position, NEAR, atol=1e-9)
+    before = {ghost.name.removeprefix('start '): ghost for ghost in ghosts}
+    moved = [np.subtract(s.position, before[s.name].position) for s in links if s not in ghosts]
+    assert np.abs(moved).max() > 0.01
+
+
+def test_no_shadow_where_nothing_moved(fivebar):
+    """A robot that is there already is drawn once."""
+    robot, _, poses, solution = answer(fivebar, NEAR)
+    shapes = shapes_of(robot, solution.q, poses, solution)
+    assert not [shape for shape in shapes if shape.rgba == GHOST]
+
+
+def test_the_title(fivebar):
+    """It has the status and the worst of goals and loops."""
+    *_, solution = answer(fivebar, FAR)
+    status, goals, loops = title_of(solution).splitlines()
+    assert status == f'{solution.status.name} after {solution.iterations} iterations'
+    assert goals.startswith(f'goals: {solution.goal_errors["tool_link"].position:.1e} m')
+    assert loops.startswith('loops: ')
+
+
+def test_a_picture_that_cannot_be_drawn(fivebar, tmp_path, capsys):
+    """Exit code 2, one line that says why, and no answer before it."""
+    for name, reason in (('a.xyz', '.png'), ('no_folder/a.png', 'can be written')):
+        words = ['solve', str(fivebar), '--plot', str(tmp_path / name)]
+        assert main(words) == 2
+        found = refusal(capsys)
+        assert '--plot' in found
+        assert reason in found
+
+
+def test_without_matplotlib(fivebar, capsys, monkeypatch):
+    """The line says what to install."""
+    monkeypatch.setitem(sys.modules, 'matplotlib.figure', None)
+    assert main(['solve', str(fivebar), '--plot', 'a.png']) == 2
+    assert "--plot: 'a.png' is not allowed; allowed: only with matplotlib" in refusal(capsys)
