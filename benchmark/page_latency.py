@@ -1,35 +1,50 @@
 # flake8: noqa: E203
 """
-The browser page: from a gizmo's move to the message that moves the robot in the browser.
+The browser page: from the pointer that drags a gizmo to the picture with the robot moved.
 
-    make bench ARGS='page [--robot hexapod] [--drags 300]'
+    make bench ARGS='page [--robot hexapod] [--drags 300] [--ros 250] [--no-browser]'
 
-The page is served by a process of its own; a client here speaks to it as a browser does: it
-moves a goal's gizmo twenty times a second, as often as viser's own client, and takes the time
-until the new pose of the goal's link comes. What a browser needs to draw is not in it.
+The page is served by a process of its own; with --ros it shows a node, in another one, that ticks
+so often [Hz]. First a client here speaks to the page as a browser does: it moves a goal's gizmo
+twenty times a second, as often as viser's own client, and takes the time until the new pose of
+the goal's link comes. Then a headless Chromium, where there is one, has a mouse drag the gizmo,
+and the page itself takes the times: as it is, where the processor has to fill all triangles with
+colour, and with that left out, which is about what a graphics card takes for it.
 """
 
 from __future__ import annotations
 
 import argparse
+from contextlib import ExitStack
+import json
 import os
+from pathlib import Path
+import random
 import subprocess
 import sys
+import tempfile
 import time
 from typing import Any
 from urllib.parse import quote
 
+from devtools import chromium, DevTools
 from ik_node.gallery import gallery_item
 from ik_node.gallery.description_path import description_path
 from ik_node.robot import load_robot
 import msgspec
+from node_process import LINK, NodeProcess
 import numpy as np
+from numpy.typing import NDArray
 import viser
 from websockets.sync.client import ClientConnection, connect
 import zstandard
 
+Array = NDArray[np.float64]
+
 PERIOD = 0.05  # of viser's client while something is dragged [s]
 SHIFT = 0.002  # to either side [m]
+WIDTH, HEIGHT = 900, 700
+PARTS = ('pointer to sent', 'sent to moved', 'moved to drawn', 'pointer to drawn')
 
 
 def messages_of(data: bytes) -> list[dict[str, Any]]:
@@ -40,11 +55,14 @@ def messages_of(data: bytes) -> list[dict[str, Any]]:
     return found
 
 
-def drag(connection: ClientConnection, gizmo: str, link: str, home: Any, count: int) -> Any:
+def move_on_wire(
+    connection: ClientConnection, gizmo: str, link: str, home: Array, count: int
+) -> Array:
     """Move a gizmo to and fro; return the times until the link's pose came [s]."""
     times = []
     turn = np.zeros(4)
     turn[0] = 1.0
+    chance = random.Random(1)
     for number in range(count):
         begun = time.perf_counter()
         position = home + SHIFT * np.array((np.sin(0.3 * number), np.cos(0.3 * number), 0.0))
@@ -61,37 +79,126 @@ def drag(connection: ClientConnection, gizmo: str, link: str, home: Any, count: 
             if any(m['type'] == 'SetPositionMessage' and m['name'] == link for m in window):
                 break
         times.append(time.perf_counter() - begun)
-        time.sleep(max(0.0, PERIOD - (time.perf_counter() - begun)))
+        # Not in step with the timer of a node.
+        pause = PERIOD + chance.uniform(0.0, 0.01)
+        time.sleep(max(0.0, pause - (time.perf_counter() - begun)))
     return np.array(times)
+
+
+def on_wire(url: str, goal: str, link: str, home: Array, count: int) -> Array:
+    """Return the times from a gizmo's move to the robot's, without a browser [s]."""
+    protocol = f'viser-v{viser.__version__}'
+    place = f'/gizmos/{quote(goal)}', f'/bodies/{quote(link)}'
+    with connect(url.replace('http', 'ws'), subprotocols=[protocol], max_size=None) as connection:
+        names: set[str] = set()
+        while place[0] not in names:
+            names |= {m.get('name', '') for m in messages_of(connection.recv(timeout=30.0))}
+        move_on_wire(connection, *place, home, 20)
+        return move_on_wire(connection, *place, home, count)
+
+
+def pixel(camera: dict[str, Any], point: Array) -> tuple[float, float]:
+    """Return where a point of the scene [m] is in the window [px]."""
+    w, x, y, z = camera['wxyz']
+    turn = np.array(
+        (
+            (1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
+            (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
+            (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
+        )
+    )
+    across, down, away = turn.T @ (point - np.array(camera['position']))
+    focal = 0.5 * camera['image_height'] / np.tan(0.5 * camera['fov'])
+    middle = 0.5 * camera['image_width'], 0.5 * camera['image_height']
+    return float(middle[0] + focal * across / away), float(middle[1] + focal * down / away)
+
+
+def in_browser(url: str, link: str, home: Array, count: int, *, draws: bool) -> Array:
+    """
+    Return times of `PARTS` as a browser's page takes them, (count, 4) [s].
+
+    Without `draws` all is done but filling triangles with colour, which takes a graphics card
+    next to nothing, and a processor most of the time.
+    """
+    script = Path(__file__).with_name('page_in_browser.js').read_text(encoding='utf-8')
+    script = script.replace('%LINK%', quote(link)).replace('%DRAWS%', str(draws).lower())
+    chance = random.Random(1)
+    with DevTools(WIDTH, HEIGHT) as browser:
+        browser.call('Page.enable')
+        browser.call('Page.addScriptToEvaluateOnNewDocument', source=script)
+        browser.call('Page.navigate', url=url)
+        browser.wait('!!(bench.scale && bench.camera && bench.gl)', 'the page')
+        time.sleep(3.0)
+        camera, size = browser.run('bench.camera'), browser.run('bench.scale')
+        grip = home + np.array((0.0, 0.0, 0.9 * size))
+        browser.mouse('Moved', *pixel(camera, grip), down=False)
+        time.sleep(0.5)
+        browser.mouse('Pressed', *pixel(camera, grip))
+        for number in range(20 + count):
+            up = np.array((0.0, 0.0, SHIFT * (number % 2)))
+            browser.mouse('Moved', *pixel(camera, grip + up))
+            if number == 0:
+                # The first may only begin the drag.
+                time.sleep(0.3)
+                browser.run('bench.drags.length = 0; bench.open = null')
+                continue
+            browser.wait(f'bench.drags.length >= {number}', 'the robot to be drawn')
+            time.sleep(PERIOD + chance.uniform(0.02, 0.05))
+        browser.mouse('Released', *pixel(camera, grip))
+        stamps = 1e-3 * np.array(browser.run('bench.drags'))[19:]
+    steps = np.diff(stamps, axis=1)
+    return np.column_stack((steps, stamps[:, 3] - stamps[:, 0]))
+
+
+def table(rows: dict[str, Array]) -> str:
+    """Return percentiles of times, a row each [ms]."""
+    lines = [f'{"[ms]":36}{"p50":>8}{"p90":>8}{"p99":>8}{"max":>8}']
+    for name, times in rows.items():
+        values = 1e3 * np.percentile(times, (50, 90, 99, 100))
+        lines.append(f'{name:36}' + ''.join(f'{value:8.1f}' for value in values))
+    return '\n'.join(lines)
+
+
+def start_node(stack: ExitStack, text: str, rate: float) -> None:
+    """Start a node of the robot, goal and all."""
+    folder = stack.enter_context(tempfile.TemporaryDirectory())
+    file = Path(folder) / 'robot.yaml'
+    values = {'/**': {'ros__parameters': {'robot_description': text}}}
+    file.write_text(json.dumps(values), encoding='utf-8')
+    stack.enter_context(NodeProcess.ik_node(rate, '--params-file', str(file)))
 
 
 def main() -> int:
     """Print the percentiles."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
+    parser = argparse.ArgumentParser(description=(__doc__ or '').splitlines()[1])
     parser.add_argument('--robot', default='hexapod')
     parser.add_argument('--drags', type=int, default=300)
+    parser.add_argument('--ros', type=float, metavar='HZ', help='the hexapod of a node')
+    parser.add_argument('--no-browser', action='store_true')
     args = parser.parse_args()
-    item = gallery_item(args.robot)
-    goal, link = next(iter(item.goals.items()))
-    robot = load_robot(description_path(item.description))
+    item = gallery_item('hexapod' if args.ros else args.robot)
+    goal, link = ('platform', LINK) if args.ros else next(iter(item.goals.items()))
+    path = description_path(item.description)
+    robot = load_robot(path)
     home = robot.forward(robot.q, link)[:3, 3]
-    words = [sys.executable, '-m', 'ik_node', 'view', '--demo', args.robot, '--port', '18700']
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as page:
+    shown = ['--ros'] if args.ros else ['--demo', args.robot]
+    load = os.getloadavg()[0]
+    with ExitStack() as stack:
+        if args.ros:
+            os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+            start_node(stack, Path(path).read_text(encoding='utf-8'), args.ros)
+        words = [sys.executable, '-m', 'ik_node', 'view', *shown, '--port', '18700']
+        page = stack.enter_context(subprocess.Popen(words, stdout=subprocess.PIPE, text=True))
+        stack.callback(page.terminate)
         url = next(line for line in page.stdout or () if line.startswith('open ')).split()[1]
-        protocol = f'viser-v{viser.__version__}'
-        address = url.replace('http', 'ws')
-        with connect(address, subprotocols=[protocol], max_size=None) as connection:
-            names: set[str] = set()
-            while f'/gizmos/{quote(goal)}' not in names:
-                names |= {m.get('name', '') for m in messages_of(connection.recv(timeout=10.0))}
-            place = f'/bodies/{quote(link)}', f'/gizmos/{quote(goal)}'
-            drag(connection, place[1], place[0], home, 20)
-            times = 1e3 * drag(connection, place[1], place[0], home, args.drags)
-        page.terminate()
-    print(f'{args.robot}: {args.drags} moves of {goal}, gizmo to robot, server and wire [ms]')
-    for share in (50, 90, 99):
-        print(f'  p{share} {np.percentile(times, share):6.1f}')
-    print(f'  max {times.max():5.1f}; load of the machine {os.getloadavg()[0]:.1f}')
+        rows = {'gizmo to robot, no browser': on_wire(url, goal, link, home, args.drags)}
+        if chromium() and not args.no_browser:
+            for draws, title in ((False, '(no filling)'), (True, '(processor fills)')):
+                parts = in_browser(url, link, home, args.drags, draws=draws)
+                rows |= {f'{name} {title}': parts[:, at] for at, name in enumerate(PARTS)}
+    where = f'a node that ticks at {args.ros:g} Hz' if args.ros else 'solved by the page'
+    print(f'{item.name}, {where}: {args.drags} drags of {goal}, load at the start {load:.1f}')
+    print(table(rows))
     return 0
 
 

@@ -10,7 +10,8 @@ see the options below. Other measurements, each with options of its own:
     structure   time to rearrange a robot while it is in use
     load        time to load a robot of 50 joints, and of 150 links, beyond the XML parser
     start       time to import, and to the first solve of a process
-    page        gizmo to robot in the browser page (needs viser)
+    page        pointer to picture in the browser page (needs viser)
+    beside      a node in motion with the page beside it, and without (needs viser)
     node        goal message to joint state, load and starts of the node, real ROS 2 processes
 """
 
@@ -30,6 +31,7 @@ SCRIPTS = {
     'load': 'load.py',
     'start': 'start_up.py',
     'page': 'page_latency.py',
+    'beside': 'page_beside.py',
     'node': 'node_latency.py',
 }
 

@@ -86,10 +86,11 @@ def _serve(args: argparse.Namespace, stack: ExitStack) -> None:
     from ik_node.viewer.page import Page
 
     robots: dict[str, Callable[[], Session]] = {}
+    peer = None
     if args.ros:
         from ik_node.ros.page.view_node import open_view
 
-        session: Session = open_view(['ik_node', *args.ros_args], args.node)
+        session: Session = (peer := open_view(['ik_node', *args.ros_args], args.node))
     else:
         robots = _robots(args)
         shown = next(iter(robots))
@@ -99,6 +100,8 @@ def _serve(args: argparse.Namespace, stack: ExitStack) -> None:
     about = {name: gallery_item(name).about for name in robots if name in NAMES}
     page = Page(session, args.host, args.port, robots, about)
     stack.callback(page.close)
+    if peer is not None:
+        peer.tell(page.wake)
     print(f'open {page.url} in a browser; Ctrl-C ends', flush=True)
     page.wait(args.seconds)
 

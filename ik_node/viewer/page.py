@@ -111,6 +111,10 @@ class Page:
 
         self._work.put(step, key)
 
+    def wake(self) -> None:
+        """Look for news of the session now; may be called from any thread."""
+        self._work.wake()
+
     def undo(self) -> None:
         """Go a step back."""
         self.do(lambda _: self._undo.step_back())

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rcl_interfaces.msg import ParameterEvent
 from rcl_interfaces.srv import GetParameters, ListParameters, SetParametersAtomically
+from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.parameter import Parameter, parameter_value_to_python
 from sensor_msgs.msg import JointState
@@ -28,6 +29,8 @@ from std_srvs.srv import SetBool, Trigger
 
 # How often it is looked whether there is something to ask [s].
 PERIOD = 0.1
+# Who draws is not woken more often than this [s], which is as often as a screen shows pictures.
+FRAME = 1.0 / 60.0
 # A service that was not found after so long [s] is not there.
 SEARCH = 1.0
 # An answer that has not come after so long [s] is not waited for any more.
@@ -64,6 +67,8 @@ class Peer(Node):
         The last messages; None = none came yet.
     starts : int
         How often the other node was found, each time another process.
+    wake : callable
+        Called when joints have moved, not more often than `FRAME`.
 
     """
 
@@ -83,6 +88,8 @@ class Peer(Node):
         self._asked: float | None = None
         # Who publishes joint states: a node that was started again is somebody else.
         self.starts = 0
+        self.wake: Callable[[], None] = _nobody
+        self._woken = 0.0
         self._speakers: set[bytes] = set()
         self._requests: deque[_Request] = deque()
         self._goal_topics: dict[str, tuple[Any, Any]] = {}
@@ -97,11 +104,16 @@ class Peer(Node):
         self._set = self.create_client(
             SetParametersAtomically, f'{name}/set_parameters_atomically'
         )
-        self.create_subscription(String, 'robot_description', self._on_description, LATCHED)
+        # The node's own, also where it is named with its namespace.
+        space = self._full_name.rpartition('/')[0]
+        self.create_subscription(
+            String, f'{space}/robot_description', self._on_description, LATCHED
+        )
         self.create_subscription(JointState, f'{name}/joint_states', self._on_joints, 1)
         self.create_subscription(DiagnosticArray, f'{name}/solve_status', self._on_status, 1)
         self.create_subscription(ParameterEvent, '/parameter_events', self._on_parameters, 100)
-        self.create_timer(PERIOD, self._look)
+        # A simulated clock may stand still, or not have come yet.
+        self.create_timer(PERIOD, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     @property
     def topic(self) -> str:
@@ -139,9 +151,12 @@ class Peer(Node):
                 )
 
     def send_goal(self, name: str, frame: str, pose: NDArray[np.float64]) -> None:
-        """Ask for a pose (4, 4) in a frame, as of now."""
+        """
+        Ask for a pose (4, 4) in a frame, as of when it is heard.
+
+        It has no stamp: the node's clock may be simulated, or another machine's.
+        """
         message = PoseStamped()
-        message.header.stamp = self.get_clock().now().to_msg()
         message.header.frame_id = frame
         fill_pose(message.pose, pose)
         if name in self._goal_topics:
@@ -150,13 +165,15 @@ class Peer(Node):
     def send_targets(self, values: Mapping[str, float]) -> None:
         """Wish for joint values [rad or m]."""
         message = JointState(name=list(values), position=list(values.values()))
-        message.header.stamp = self.get_clock().now().to_msg()
         self._targets.publish(message)
 
     def set_parameters_of_peer(
         self, values: Mapping[str, Any], then: Callable[[], None] | None = None
     ) -> None:
         """Set parameters, all or none of them; then do something if they were taken."""
+        if not values:
+            # A node refuses to be asked for nothing.
+            return
         messages = [
             Parameter(name, value=value).to_parameter_msg() for name, value in values.items()
         ]
@@ -225,7 +242,12 @@ class Peer(Node):
         self.description = message.data
 
     def _on_joints(self, message: JointState) -> None:
-        self.joint_state = message
+        before, self.joint_state = self.joint_state, message
+        now = time.monotonic()
+        if now - self._woken < FRAME or before is None or before.position == message.position:
+            return
+        self._woken = now
+        self.wake()
 
     def _on_status(self, message: DiagnosticArray) -> None:
         self.solve_status = message
@@ -287,3 +309,7 @@ class Peer(Node):
                 self.settings = settings
 
         future.add_done_callback(take)
+
+
+def _nobody() -> None:
+    """Wake nobody."""

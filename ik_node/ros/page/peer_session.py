@@ -17,7 +17,7 @@ from ik_node.ros.joints.floating_base import root_frame
 from ik_node.ros.joints.joint_roles import JointRoles
 from ik_node.ros.model.package_url import resolve_package_url
 from ik_node.ros.page.peer import Peer
-from ik_node.ros.page.peer_status import reports_of
+from ik_node.ros.page.peer_status import released_of, reports_of
 from ik_node.ros.parameters.names import topic_part
 from ik_node.ros.parameters.settings import Settings
 from ik_node.ros.refused_input import RefusedInputError
@@ -125,6 +125,8 @@ class PeerSession:
         joints, status = self._peer.joint_state, self._peer.solve_status
         if status is not self._seen[1] and status is not None:
             self.reports = reports_of(status)
+            if self.robot is not None:
+                news = self._take_closures(self.robot, status) or news
             # While nothing moves, residuals and times alone need no hundred pictures a second.
             if now - self._told > REPORTS:
                 self._told, news = now, True
@@ -198,6 +200,19 @@ class PeerSession:
             return False
         robot.q = self._q
         return True
+
+    def _take_closures(self, robot: Robot, message: Any) -> bool:
+        """Show as released what the node has released, whoever asked for it."""
+        if any(status.hardware_id != robot.name for status in message.status):
+            # Of the robot before, or of the next.
+            return False
+        released = released_of(message, robot.closures)
+        if released is None:
+            return False
+        wrong = [n for n, each in robot.closures.items() if each.enabled == (n in released)]
+        for name in wrong:
+            robot.closures[name].enabled = name not in released
+        return bool(wrong)
 
     def _take_goals(self, robot: Robot) -> bool:
         taken = self._peer.take_goals()
@@ -362,6 +377,10 @@ class PeerSession:
     def complaints(self) -> list[str]:
         """Return what the node refused."""
         return self._peer.take_complaints()
+
+    def tell(self, wake: Callable[[], None]) -> None:
+        """Have something called, from another thread, as soon as the robot has moved."""
+        self._peer.wake = wake
 
     def close(self) -> None:
         """Leave the node alone."""

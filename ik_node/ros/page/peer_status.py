@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 import math
 from typing import Any
 
 from ik_node.scene.chain_report import ChainReport
 from ik_node.solver.result import PoseError
+
+# What is said where there is no chain at all.
+_NOTHING_TO_DO = 'CONVERGED: no goal and no loop'
 
 
 def reports_of(message: Any) -> list[ChainReport]:
@@ -36,6 +39,32 @@ def reports_of(message: Any) -> list[ChainReport]:
             )
         )
     return found
+
+
+def released_of(message: Any, closures: Collection[str]) -> set[str] | None:
+    """
+    Return the closures that hold nothing: no chain has a residual of theirs.
+
+    Parameters
+    ----------
+    message : diagnostic_msgs.msg.DiagnosticArray
+        Of ~/solve_status, or anything of its shape.
+    closures : collection of str
+        The robot's.
+
+    Returns
+    -------
+    set of str or None
+        None = it does not say: nothing was solved.
+
+    """
+    held: set[str] = set()
+    for status in message.status:
+        keys = {pair.key for pair in status.values}
+        if 'iterations' not in keys and not status.message.startswith(_NOTHING_TO_DO):
+            return None
+        held.update(name for name in closures if f'closure.{name}.position' in keys)
+    return set(closures) - held if message.status else None
 
 
 def _errors(prefix: str, values: Mapping[str, str]) -> dict[str, PoseError]:

@@ -19,9 +19,9 @@ GOAL = ('-p', 'goal_names:=[platform]', '-p', 'goals.platform.link:=platform_lin
 class View:
     """A session that is looked at as the page does."""
 
-    def __init__(self, graph):
+    def __init__(self, graph, name='ik_node', *words):
         self.graph = graph
-        self.session = open_view(['view'], 'ik_node')
+        self.session = open_view(['view', *words], name)
         self.said = []
 
     def until(self, condition, what):
@@ -176,6 +176,34 @@ def test_sliders_of_a_node(hexapod):
     np.testing.assert_allclose(hexapod.link('platform_link'), there, atol=1e-5)
 
 
+def test_loops_that_others_release(graph, hexapod):
+    """The page's switch follows the node, whoever asked it; one that was refused falls back."""
+    from std_srvs.srv import SetBool
+
+    session = hexapod.session
+    graph.robots[0].released.add('leg1_ball')
+    service = 'ik_node/closures/leg1_ball/enable'
+    for on in (False, True):
+        assert graph.call(SetBool, service, SetBool.Request(data=on)).success
+        hexapod.until(lambda s, on=on: s.robot.closures['leg1_ball'].enabled == on, f'switch {on}')
+    # The page believes itself until the node has spoken.
+    session.robot.closures['leg2_ball'].enabled = False
+    hexapod.until(lambda s: s.robot.closures['leg2_ball'].enabled, 'what the node says')
+
+
+def test_who_draws_is_woken(hexapod):
+    """A motion wakes at once, and not more often than pictures are shown; rest wakes nobody."""
+    calls = []
+    hexapod.session.tell(lambda: calls.append(time.monotonic()))
+    hexapod.graph.spin(30)
+    assert calls == []
+    for number in range(1, 31):
+        hexapod.moved('platform', (0.0, 0.0, 0.0002 if number % 2 else -0.0002))
+        hexapod.graph.spin(2)
+    hexapod.until(lambda _: len(calls) > 5, 'calls')
+    assert np.diff(calls).min() > 0.9 / 60.0
+
+
 def test_loops_and_reset(graph, hexapod):
     """A loop is released and made; reset goes back to the start; the rest pose is taken."""
     session = hexapod.session
@@ -237,3 +265,84 @@ def test_another_robot_takes_over(graph, urdf, hexapod):
     graph.describe(urdf('fivebar'))
     hexapod.until(lambda s: s.robot.name == 'fivebar' and len(s.q) == 4, 'the other robot')
     hexapod.until(lambda s: not s.note, 'its joint states')
+
+
+def test_a_node_in_a_namespace_by_its_full_name(graph, urdf):
+    """Its robot_description is the one in its namespace; two nodes do not get mixed up."""
+    from ik_node.ros.outputs.latched import LATCHED
+    from std_msgs.msg import String
+
+    space = ('-r', '__ns:=/cell', '-r', '__node:=left_ik')
+    graph.start('left', 'ik_node', 'node', '--ros-args', *space)
+    graph.start('other', 'ik_node', 'node', '--ros-args', '-p', 'rate:=20.0')
+    graph.publish(String, '/cell/robot_description', String(data=urdf('fivebar')), LATCHED)
+    graph.describe(urdf('hexapod'))
+    view = View(graph, '/cell/left_ik')
+    try:
+        view.until(lambda s: s.robot is not None and not s.note, 'the robot')
+        assert view.session.title == 'fivebar on /cell/left_ik'
+        assert view.session.robot.goals == {}
+    finally:
+        view.session.close()
+
+
+def test_remapped_topics_and_a_simulated_clock(graph, urdf):
+    """The page takes the node's rules, and needs no clock; a goal counts as of its arrival."""
+    from rosgraph_msgs.msg import Clock
+
+    rule = ('-r', 'ik_node/joint_states:=/moved/joint_states')
+    own = ('-r', '~/joint_states:=/moved/joint_states')
+    sim = ('-p', 'use_sim_time:=true')
+    graph.start('node', 'ik_node', 'node', '--ros-args', *own, *sim, *GOAL)
+    graph.describe(urdf('hexapod'))
+    view = View(graph, 'ik_node', '--ros-args', *rule, *sim)
+    clock = graph.client.create_publisher(Clock, '/clock', 10)
+    tick = Clock()
+
+    def on(condition):
+        def look(session):
+            tick.clock.nanosec += 20_000_000
+            tick.clock.sec += tick.clock.nanosec // 1_000_000_000
+            tick.clock.nanosec %= 1_000_000_000
+            clock.publish(tick)
+            return condition(session)
+
+        return look
+
+    try:
+        # Parameters and description come although no time does.
+        view.until(lambda s: s.robot is not None, 'the robot without a clock')
+        view.until(on(lambda s: s.reports and not s.note), 'joint states')
+        wanted = view.moved('platform', (0.0, 0.0, 0.004))
+        view.until(
+            on(lambda s: np.allclose(view.link('platform_link'), wanted, atol=1e-5)), 'the goal'
+        )
+    finally:
+        view.session.close()
+
+
+def test_a_node_without_loops(graph, urdf):
+    """An arm has none: it is shown, led by a goal made here, and by its joints."""
+    graph.knows(urdf('arm6'))
+    graph.start_node()
+    graph.describe(urdf('arm6'))
+    view = View(graph)
+    try:
+        view.until(lambda s: s.robot is not None and not s.note, 'the robot')
+        session = view.session
+        assert session.robot.closures == {}
+        joint = session.robot.joint_names[0]
+        session.set_forward(True)
+        session.set_joint(joint, 0.2)
+        view.until(lambda s: abs(view.value(joint) - 0.2) < 1e-6, 'the joint')
+        session.set_forward(False)
+        name = session.add_goal(list(session.robot.links)[-1], 'X Y Z')
+        view.until(lambda s: name in s.robot.goals, 'the goal')
+        wanted = view.moved(name, (0.0, 0.0, -0.01))
+        link = session.robot.goals[name].child.name
+        view.until(
+            lambda s: np.allclose(view.link(link)[:3, 3], wanted[:3, 3], atol=1e-5), 'its link'
+        )
+        assert view.said == []
+    finally:
+        view.session.close()

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from ik_node.ros.page.peer_status import reports_of
+from ik_node.ros.page.peer_status import released_of, reports_of
 import pytest
 
 
@@ -39,3 +39,15 @@ def test_what_is_no_number_is_zero(text):
     (report,) = reports_of(message('CONVERGED', iterations=text, solve_time=text))
     assert (report.iterations, report.solve_time) == (0, 0.0)
     assert report.status == 'CONVERGED'
+
+
+def test_released_closures():
+    """One that no chain has a residual of; nothing is known where nothing was solved."""
+    closures = ('a.b', 'c')
+    held = {'iterations': '2', 'closure.a.b.position': '0', 'closure.a.b.orientation': '0'}
+    assert released_of(message('STALLED', **held), closures) == {'c'}
+    whole = message('CONVERGED', **held, **{'closure.c.position': '0'})
+    assert released_of(whole, closures) == set()
+    assert released_of(message('CONVERGED: no goal and no loop; a note'), closures) == {'a.b', 'c'}
+    assert released_of(message('not solved: no measured joint states'), closures) is None
+    assert released_of(SimpleNamespace(status=[]), closures) is None

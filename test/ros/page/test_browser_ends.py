@@ -1,0 +1,120 @@
+# flake8: noqa: E402, I100
+"""Browser, page and node end and come back, each in a process of its own."""
+
+import itertools
+import re
+import signal
+
+import pytest
+
+pytest.importorskip('rclpy')
+pytest.importorskip('viser')
+
+pytestmark = pytest.mark.ros
+# Ticks a second: few enough that no other load of the machine makes one late.
+RATE = 10.0
+NODE = ('-p', 'goal_names:=[platform]', '-p', 'goals.platform.link:=platform_link')
+PORT = '18720'
+# Counts how often the page was connected.
+LISTEN = """
+window.connections = 0;
+const Plain = Worker;
+window.Worker = class extends Plain {
+  constructor(...about) {
+    super(...about);
+    this.addEventListener('message', event => {
+      window.connections += event.data.type === 'connected' ? 1 : 0;
+    });
+  }
+};
+"""
+
+
+class Beats:
+    """Count the node's ticks from now on: what it says of them, and when they were."""
+
+    def __init__(self, graph):
+        from sensor_msgs.msg import JointState
+
+        self._graph = graph
+        self._stamps = []
+        # The first ticks of a node take longer: until they are over it does not count.
+        self._begin = self._count()
+        while (now := self._count())[1] != self._begin[1]:
+            self._begin = now
+        # So deep that none is lost while a browser is waited for.
+        self._heard = graph.client.create_subscription(
+            JointState, 'ik_node/joint_states', self._take, 5000
+        )
+
+    def _take(self, message):
+        self._stamps.append(message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec)
+
+    def _count(self):
+        """Return how many there were, and how many were late, as of a new count."""
+        self._graph.diagnostics.clear()
+        row = self._graph.wait(lambda: self._graph.diagnostics.get('ik_node: ticks'), 'the count')
+        values = {pair.key: pair.value for pair in row.values}
+        return int(values['ticks']), int(values['missed_ticks'])
+
+    def check(self):
+        """Assert that none was missed."""
+        ticks, missed = self._count()
+        assert missed == self._begin[1]
+        assert ticks - self._begin[0] >= 10
+        steps = [b - a for a, b in itertools.pairwise(self._stamps)]
+        assert len(steps) > 10
+        assert max(steps) < 3.0 / RATE
+        assert len(steps) > 0.97 * RATE * sum(steps) - 2.0
+        self._graph.client.destroy_subscription(self._heard)
+
+
+def test_ends_and_comebacks(graph, urdf, open_browser):
+    """
+    The node does not miss a tick for browser or page; the page says it when the node has gone.
+
+    One test, for each step begins where the one before it ended.
+    """
+    graph.knows(urdf('hexapod'))
+    graph.start_node(*NODE, '-p', f'rate:={RATE}')
+    graph.start('view', 'ik_node', 'view', '--ros', '--port', PORT)
+    graph.describe(urdf('hexapod'))
+    url = graph.wait(lambda: re.search(r'open (\S+) in', graph.log('view')), 'the page')[1]
+    browser = open_browser()
+
+    def shows(pattern):
+        graph.wait(lambda: re.search(pattern, browser.text()), f'{pattern!r} shown', 60.0)
+
+    def shows_the_robot():
+        shows(r'hexapod on /ik_node\s*\n.*CONVERGED')
+
+    try:
+        graph.wait(lambda: graph.joint_states, 'joint states')
+        beats, said = Beats(graph), graph.log()
+        browser.before_each_page(LISTEN)
+        browser.load(url)
+        shows_the_robot()
+        browser.run('location.reload()')
+        shows_the_robot()
+        # The page's process goes while the browser looks on; the next one finds it waiting.
+        graph.end('view', signal.SIGKILL)
+        graph.start('view', 'ik_node', 'view', '--ros', '--port', PORT)
+        graph.wait(lambda: browser.run('return window.connections') == 2, 'a new connection', 60.0)
+        shows_the_robot()
+        beats.check()
+        assert graph.log() == said
+        graph.end('node', signal.SIGKILL)
+        shows('no joint states from /ik_node: is it running')
+        graph.start_node(*NODE, '-p', f'rate:={RATE}')
+        shows_the_robot()
+        assert 'is it running' not in browser.text()
+        beats, said = Beats(graph), graph.log()
+        browser.close()
+        graph.spin(30)
+        beats.check()
+        assert graph.log() == said
+        assert 'Traceback' not in graph.log('view')
+        assert graph.end('view') == 0
+        assert graph.end('node') == 0
+    finally:
+        browser.close()

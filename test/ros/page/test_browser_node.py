@@ -1,0 +1,182 @@
+# flake8: noqa: E402, I100
+"""A live node's page in a real browser, driven by the pointer; the node is another process."""
+
+import re
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+pytest.importorskip('viser')
+
+pytestmark = pytest.mark.ros
+HOME = 'platform_link'
+NUMBER = r'(-?[\d.]+(?:e[-+]\d+)?)'
+
+
+def test_what_is_drawn_is_what_the_node_says(rested):
+    """Over a motion every pose that the browser gets is a joint state's; then the text is, too."""
+    live = rested
+    first = len(live.graph.joint_states)
+    start = live.said(HOME)
+    for number in range(1, 31):
+        angle = 0.2 * number
+        wanted = start[:3, 3] + 0.004 * np.array((np.sin(angle), 1.0 - np.cos(angle), 0.5))
+        live.graph.send_goal('platform', wanted)
+        live.wait(
+            lambda wanted=wanted: np.allclose(live.said(HOME)[:3, 3], wanted, atol=1e-6),
+            'the platform to get there',
+        )
+    live.wait(lambda: np.allclose(live.drawn(HOME), wanted, atol=2e-6), 'the end to be drawn')
+    said = np.array([live.said(HOME, m)[:3, 3] for m in live.graph.joint_states[first:]])
+    seen = live.browser.run('return window.drawn')
+    drawn = [v for name, kind, v in seen if (name, kind) == (HOME, 'SetPositionMessage')]
+    assert len(drawn) > 15
+    nearest = [np.abs(said - place).max(axis=1) for place in np.array(drawn)]
+    assert max(row.min() for row in nearest) < 1e-9
+    # In the order in which it happened.
+    places = [int(row.argmin()) for row in nearest]
+    assert places == sorted(places)
+    assert len({name for name, _, _ in seen}) > 6
+    live.shows('CONVERGED')
+
+    def as_text():
+        text = live.browser.text()
+        message = live.graph.joint_states[-1]
+        found = {
+            name: re.search(rf'{re.escape(name)}\s+{NUMBER} (?:m|rad)\s', text)
+            for name in message.name
+        }
+        return all(
+            match is not None and abs(float(match[1]) - value) < 0.6e-4
+            for match, value in zip(found.values(), message.position, strict=True)
+        )
+
+    live.wait(as_text, 'all joint values as text')
+
+
+def test_pointer_leads_the_node(rested):
+    """A dragged gizmo moves the node's robot, loops closed; the page shows its residuals."""
+    live = rested
+    before = live.window.lift('platform', 0.008)
+    live.wait(lambda: live.said(HOME)[2, 3] > before[2, 3] + 0.004, 'the platform to rise')
+    asked = live.page.ask(lambda s: s.robot.goals['platform'].matrix_world.copy())
+    live.wait(lambda: np.allclose(live.said(HOME), asked, atol=2e-6), 'the node to solve it')
+    assert live.widest_gap() < 1e-6
+    np.testing.assert_allclose(live.said(HOME)[:2, 3], before[:2, 3], atol=1e-5)
+    live.shows('CONVERGED')
+    goal = live.shows(rf'goal\s+platform\s+{NUMBER} m\s+{NUMBER} rad')
+    loops = live.shows(rf'6 loops\s+\S+\s+{NUMBER} m')
+    assert 0.0 <= float(goal[1]) < 1e-5
+    assert float(loops[1]) < 1e-6
+    # Out of reach the residual is the distance that is left.
+    live.window.lift('platform', -0.05)
+    asked = live.page.ask(lambda s: s.robot.goals['platform'].matrix_world.copy())
+    assert asked[2, 3] < before[2, 3] - 0.02
+
+    def left_is_shown():
+        shown = re.search(rf'goal\s+platform\s+{NUMBER} m', live.browser.text())
+        left = np.linalg.norm(asked[:3, 3] - live.said(HOME)[:3, 3])
+        return left > 0.01 and shown and abs(float(shown[1]) - left) < 0.05 * left
+
+    live.wait(left_is_shown, 'the way that is left')
+    assert live.widest_gap() < 1e-6
+
+
+def test_sliders_options_loops_and_buttons_reach_the_node(rested):
+    """What is clicked and typed on the page is what the node does then."""
+    live, browser = rested, rested.browser
+    settings = 'the setting at the node'
+    browser.press('IK: goals lead')
+    browser.press('FK: joints lead')
+    live.wait(
+        lambda: not live.page.ask(lambda s: s.robot.goals['platform'].enabled), 'goals to rest'
+    )
+    browser.press('Joints')
+    browser.fill('leg0', '0.003')
+    live.wait(lambda: abs(live.graph.value('leg0') - 0.003) < 1e-6, 'the motor to move')
+    assert live.graph.value('leg1') == pytest.approx(0.0, abs=1e-6)
+    assert live.widest_gap() < 1e-6
+    browser.press('FK: joints lead')
+    browser.press('IK: goals lead')
+    live.wait(lambda: live.page.ask(lambda s: s.robot.goals['platform'].enabled), 'goals to lead')
+    browser.press('Solver')
+    browser.fill('max_iterations', '77')
+    live.wait(lambda: live.page.ask(lambda s: s.options.max_iterations) == 77, settings)
+    browser.press('Goals')
+    live.graph.robots[0].released.add('leg0_ball')
+    browser.switch('leg0_ball')
+    live.shows('5 loops')
+    browser.switch('leg0_ball')
+    live.shows('6 loops')
+    live.wait(lambda: live.widest_gap() < 1e-6, 'the loop to be closed')
+    live.graph.robots[0].released.clear()
+    # Where it is now is where it rests from now on.
+    there = live.window.lift('platform', 0.006)
+    live.wait(lambda: live.said(HOME)[2, 3] > there[2, 3] + 0.003, 'the platform to rise')
+    asked = live.page.ask(lambda s: s.robot.goals['platform'].matrix_world.copy())
+    live.wait(lambda: np.allclose(live.said(HOME), asked, atol=2e-6), 'the node to solve it')
+    browser.press('Rest pose')
+    # What asked for it and what asks for another goal go ways of their own.
+    live.graph.spin(20)
+    live.window.lift('platform', -0.004)
+    live.wait(lambda: live.said(HOME)[2, 3] < asked[2, 3] - 0.002, 'the platform to sink')
+    browser.press('Reset')
+    live.wait(lambda: np.allclose(live.said(HOME), asked, atol=1e-5), 'the rest pose')
+
+
+def test_a_dropped_connection_and_a_second_browser(live):
+    """The browser comes back by itself; two show the same, and one that leaves disturbs none."""
+    first = live.window.client.client_id
+    live.page.server._websock_server.disconnect_all_clients()
+    clients = live.page.server.get_clients
+    live.window.client = live.wait(
+        lambda: next((client for number, client in clients().items() if number != first), None),
+        'a new connection',
+    )
+    live.shows('hexapod on /ik_node')
+    live.window.ready()
+    other = live.another_window()
+    before = live.window.lift('platform', -0.004)
+    live.wait(lambda: live.said(HOME)[2, 3] < before[2, 3] - 0.002, 'the platform to sink')
+
+    def same(window):
+        return np.allclose(live.drawn(HOME, window), live.said(HOME)[:3, 3], atol=1e-6)
+
+    live.wait(lambda: same(live.window) and same(other), 'both to show where it is')
+    live.shows('CONVERGED', other)
+    live.browser.close()
+    live.wait(lambda: len(clients()) == 1, 'one browser to be gone')
+    live.window = other
+    middle = other.lift('platform', 0.004)
+    live.wait(lambda: live.said(HOME)[2, 3] > middle[2, 3] + 0.002, 'the platform to rise')
+    live.wait(lambda: same(other), 'it to be shown')
+
+
+def test_another_robot_in_the_middle_of_a_motion(live, urdf):
+    """The page goes over to it: its name, its joints, and its links where the node has them."""
+    live.graph.knows(urdf('fivebar'))
+    live.page.do(lambda session: session.remove_goal('platform'))
+    live.wait(lambda: not live.page.ask(lambda s: list(s.robot.goals)), 'no goal')
+    live.page.do(lambda session: session.set_forward(True))
+    for number in range(1, 21):
+        live.page.do(lambda s, n=number: s.set_joint('leg0', 2e-4 * n))
+        live.graph.spin(3)
+        if number == 10:
+            live.graph.describe(urdf('fivebar'))
+        if 'left_shoulder' in live.graph.joint_states[-1].name:
+            break
+    live.shows('fivebar on /ik_node')
+    live.wait(lambda: 'left_shoulder' in live.graph.joint_states[-1].name, 'its joint states')
+    moving = [m for m in live.graph.joint_states if 'leg0' in m.name][-1]
+    assert moving.position[list(moving.name).index('leg0')] > 1e-3
+    live.browser.run('window.drawn = []')
+    live.page.do(lambda s: s.set_joint('left_shoulder', 0.3))
+    live.wait(lambda: abs(live.graph.value('left_shoulder') - 0.3) < 1e-6, 'it to move')
+    link = 'left_fore_link'
+    live.wait(
+        lambda: np.allclose(live.drawn(link), live.said(link)[:3, 3], atol=1e-6),
+        'it to be drawn where it is',
+    )
+    live.shows(r'left_shoulder\s+0\.3000 rad')
+    assert 'leg0' not in live.browser.text()

@@ -1,0 +1,262 @@
+"""A real browser that is driven over the WebDriver protocol, and the page that it shows."""
+
+import base64
+from collections.abc import Callable, Iterator
+import io
+import json
+from pathlib import Path
+import shutil
+import socket
+import subprocess
+import time
+from typing import Any
+import urllib.error
+import urllib.request
+
+import numpy as np
+import pytest
+
+PATIENCE = 60.0  # [s]; pixels are drawn by the processor
+WIDTH, HEIGHT = 900, 700
+FLAGS = (
+    '--headless',
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-quic',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+    '--use-gl=angle',
+    '--use-angle=swiftshader',
+    '--enable-unsafe-swiftshader',
+    f'--window-size={WIDTH},{HEIGHT}',
+)
+
+
+def wait_for(look: Callable[[], Any], what: str, patience: float = PATIENCE) -> Any:
+    """Look again and again until there is something to see; return it."""
+    end = time.monotonic() + patience
+    while True:
+        found = look()
+        if found is not None and found is not False:
+            return found
+        assert time.monotonic() < end, f'waited {patience:.0f} s in vain for {what}'
+        time.sleep(0.05)
+
+
+class Browser:
+    """One window of a browser."""
+
+    def __init__(self, driver: str, binary: str, folder: Path) -> None:
+        self._driver = driver
+        options = {'binary': binary, 'args': [*FLAGS, f'--user-data-dir={folder}']}
+        wanted = {'alwaysMatch': {'goog:chromeOptions': options}}
+        self._at = ''
+        made = self._call('POST', '/session', {'capabilities': wanted})
+        self._at = f'/session/{made["sessionId"]}'
+
+    def _call(self, method: str, path: str, body: Any = None) -> Any:
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self._driver + self._at + path, data, method=method)
+        request.add_header('Content-Type', 'application/json')
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+                return json.load(answer)['value']
+        except urllib.error.HTTPError as error:
+            raise AssertionError(error.read().decode()[:500]) from None
+
+    def load(self, url: str) -> None:
+        """Load a page."""
+        self._call('POST', '/url', {'url': url})
+
+    def clipboard(self) -> str:
+        """Return the text on the clipboard."""
+        allowed = {'permissions': ['clipboardReadWrite', 'clipboardSanitizedWrite']}
+        words = {'cmd': 'Browser.grantPermissions', 'params': allowed}
+        self._call('POST', '/goog/cdp/execute', words)
+        script = 'navigator.clipboard.readText().then(arguments[0],arguments[0])'
+        return str(self._call('POST', '/execute/async', {'script': script, 'args': []}))
+
+    def run(self, script: str) -> Any:
+        """Run JavaScript on the page; return what it returns."""
+        return self._call('POST', '/execute/sync', {'script': script, 'args': []})
+
+    def text(self) -> str:
+        """Return all text on the page."""
+        return str(self.run('return document.body.innerText'))
+
+    def place_of(self, label: str) -> tuple[float, float] | None:
+        """Return the middle [px] of the button, tab, option or input of that text."""
+        found = self.run(
+            f'const w={json.dumps(label)};'
+            'const q="button,[role=tab],[role=option],input,label";'
+            'const is=e=>e.textContent.trim()===w||e.type==="text"&&e.value===w;'
+            'const all=[...document.querySelectorAll(q)];'
+            'const b=all.find(e=>is(e)&&e.getBoundingClientRect().width>0);'
+            'if(!b)return null;b.scrollIntoView({block:"nearest"});'
+            'const r=b.getBoundingClientRect();return [r.x+r.width/2,r.y+r.height/2]'
+        )
+        return None if found is None else (float(found[0]), float(found[1]))
+
+    def press(self, label: str) -> None:
+        """Click the button, tab or option of that label, or the input with that text."""
+        x, y = wait_for(lambda: self.place_of(label), f'{label!r} on the page')
+        self.click(x, y)
+
+    def drag(self, *places: tuple[float, float], pause: int = 120) -> None:
+        """Press the mouse at the first place [px], move it to the others, let go at the last."""
+        steps: list[dict[str, Any]] = []
+        for number, (x, y) in enumerate(places):
+            move = {'type': 'pointerMove', 'duration': pause, 'x': round(x), 'y': round(y)}
+            steps += [move, {'type': 'pause', 'duration': pause}]
+            if number == 0:
+                steps.append({'type': 'pointerDown', 'button': 0})
+        steps.append({'type': 'pointerUp', 'button': 0})
+        mouse = {'type': 'pointer', 'id': 'mouse', 'actions': steps}
+        self._call('POST', '/actions', {'actions': [mouse]})
+
+    def hit_key(self, key: str, *, control: bool = False) -> None:
+        """Press a key for a moment, longer than a picture takes; with the control key, or not."""
+        steps = [{'type': 'keyDown', 'value': key}, {'type': 'pause', 'duration': 120}]
+        steps += [{'type': 'keyUp', 'value': key}]
+        if control:
+            both = {'value': '\ue009'}
+            steps = [{'type': 'keyDown', **both}, *steps, {'type': 'keyUp', **both}]
+        actions = [{'type': 'key', 'id': 'keys', 'actions': steps}]
+        self._call('POST', '/actions', {'actions': actions})
+
+    def click(self, x: float, y: float) -> None:
+        """Click at a place [px]."""
+        self.drag((x, y))
+
+    def before_each_page(self, script: str) -> None:
+        """Run JavaScript on every page before anything of its own."""
+        words = {'cmd': 'Page.addScriptToEvaluateOnNewDocument', 'params': {'source': script}}
+        self._call('POST', '/goog/cdp/execute', words)
+
+    def input_of(self, label: str) -> tuple[float, float] | None:
+        """Return the middle [px] of the input, switch or slider's number beside a label."""
+        found = self.run(
+            f'const w={json.dumps(label)};'
+            'const l=[...document.querySelectorAll("label")].find('
+            'e=>e.textContent.trim()===w&&e.getBoundingClientRect().width>0);'
+            'if(!l)return null;const q="input:not([type=hidden])";'
+            'let e=l;while(!e.querySelector(q))e=e.parentElement;const i=e.querySelector(q);'
+            'i.scrollIntoView({block:"center"});const r=i.getBoundingClientRect();'
+            'return [r.x+r.width/2,r.y+r.height/2]'
+        )
+        return None if found is None else (float(found[0]), float(found[1]))
+
+    def switch(self, label: str) -> None:
+        """Click the switch beside a label."""
+        self.click(*wait_for(lambda: self.input_of(label), f'{label!r} on the page'))
+
+    def fill(self, label: str, text: str) -> None:
+        """Type a text into the input beside a label, in place of what is there."""
+        self.switch(label)
+        control, enter = '\ue009', '\ue007'
+        keys = [('keyDown', control), ('keyDown', 'a'), ('keyUp', 'a'), ('keyUp', control)]
+        for key in (*text, enter):
+            keys += [('keyDown', key), ('keyUp', key)]
+        steps = [{'type': kind, 'value': key} for kind, key in keys]
+        board = {'type': 'key', 'id': 'board', 'actions': steps}
+        self._call('POST', '/actions', {'actions': [board]})
+
+    def picture(self, path: Path | None = None) -> np.ndarray:
+        """Return a screenshot, (height, width, 3), and save it."""
+        data = base64.b64decode(self._call('GET', '/screenshot'))
+        if path is not None:
+            path.write_bytes(data)
+        image = pytest.importorskip('matplotlib.image')
+        return np.asarray(image.imread(io.BytesIO(data), format='png'))[:, :, :3]
+
+    def close(self) -> None:
+        """Close the window; may be called again."""
+        if self._at:
+            self._call('DELETE', '')
+            self._at = ''
+
+
+class Window:
+    """A browser that shows a page, and where things are in it."""
+
+    def __init__(self, browser: Browser, page: Any) -> None:
+        self.browser = browser
+        self._page = page
+        known = set(page.server.get_clients())
+        browser.load(page.url)
+        self.client = wait_for(
+            lambda: next(
+                (c for n, c in page.server.get_clients().items() if n not in known), None
+            ),
+            'the browser to connect',
+        )
+        self.ready()
+
+    def ready(self) -> None:
+        """Wait until it is drawn."""
+        wait_for(lambda: 'Goals' in self.browser.text(), 'the panel')
+        # The scene fades in.
+        wait_for(lambda: self.colours() > 200, 'a scene that is not blank')
+
+    def colours(self) -> int:
+        """Return how many colours there are left of the panel."""
+        picture = self.browser.picture()[:, : WIDTH - 360]
+        return len(np.unique((255 * picture).astype(np.uint8).reshape(-1, 3), axis=0))
+
+    def pixel(self, point: Any) -> tuple[float, float]:
+        """Return where a point of the scene [m] is in the window [px]."""
+        camera = self.client.camera
+        w, x, y, z = camera.wxyz
+        turn = np.array(
+            (
+                (1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
+                (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
+                (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
+            )
+        )
+        across, down, away = turn.T @ (np.asarray(point) - camera.position)
+        focal = 0.5 * camera.image_height / np.tan(0.5 * camera.fov)
+        return (
+            0.5 * camera.image_width + focal * across / away,
+            0.5 * camera.image_height + focal * down / away,
+        )
+
+    def pull(self, grip: Any, way: Any) -> None:
+        """Drag whatever is seen at a place [m] along a way [m]."""
+        grip, way = np.asarray(grip, dtype=float), np.asarray(way, dtype=float)
+        self.browser.drag(*[self.pixel(grip + share * way) for share in (0.0, 0.4, 1.0, 1.0)])
+
+    def lift(self, goal: str, height: float) -> np.ndarray:
+        """Drag a gizmo's upper arrow up by a height [m]; return where the goal was."""
+        start = self._page.ask(lambda s: s.robot.goals[goal].matrix_world.copy())
+        hold = start[:3, 3] + (0.0, 0.0, 0.9 * self._page.gizmo_size)
+        self.pull(hold, (0.0, 0.0, height))
+        return np.asarray(start)
+
+
+def browsers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], Browser]]:
+    """Yield a function that opens a browser; skip where there is none."""
+    driver = shutil.which('chromedriver')
+    binary = next(filter(None, map(shutil.which, ('chromium', 'chromium-browser', 'chrome'))), '')
+    if not (driver and binary):
+        pytest.skip('needs a browser: apt install chromium chromium-driver')
+    with socket.socket() as free:
+        free.bind(('127.0.0.1', 0))
+        port = free.getsockname()[1]
+    log = tmp_path_factory.mktemp('chromedriver') / 'log'
+    with subprocess.Popen([driver, f'--port={port}', f'--log-path={log}']) as process:
+
+        def listens() -> bool:
+            with socket.socket() as client:
+                return client.connect_ex(('127.0.0.1', port)) == 0
+
+        wait_for(listens, 'chromedriver')
+
+        def open_one() -> Browser:
+            folder = tmp_path_factory.mktemp('browser')
+            return Browser(f'http://127.0.0.1:{port}', binary, folder)
+
+        yield open_one
+        process.terminate()
