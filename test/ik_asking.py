@@ -141,4 +141,6 @@ def moved(matrix, x=0.0, y=0.0, z=0.0, rpy=(0, 0, 0)):
 
 def access_of(asking):
     """Return what the service sees of the node."""
-    return SimpleNamespace(model=asking.model, q=asking.q, settings=asking.settings)
+    return SimpleNamespace(
+        model=asking.model, q=asking.q, settings=asking.settings, pose_of=asking.lookup
+    )

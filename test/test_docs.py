@@ -104,7 +104,7 @@ def test_parameters_are_parameters(repository, page):
         values = flattened(content['/**']['ros__parameters'])
         settings = Settings.from_values(values)
         assert settings.active_goals
-        from ik_node.ros.parameters.parameters import parameter_table
+        from ik_node.ros.parameters.parameter_table import parameter_table
 
         known = {spec.name for spec in parameter_table()}
         for name in values:

@@ -49,7 +49,7 @@ def solved(robot, goals, q0=None, **options):
 
 def test_every_option_is_a_parameter(repository):
     """Names in the second column are parameters of the node, or topics and services."""
-    from ik_node.ros.parameters.parameters import parameter_table
+    from ik_node.ros.parameters.parameter_table import parameter_table
 
     text = (repository / 'docs' / 'tuning.md').read_text()
     rows = [row.split('|')[2] for row in text.splitlines() if row.startswith('|')][2:]

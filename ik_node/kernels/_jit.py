@@ -13,6 +13,7 @@ import hashlib
 import os
 from pathlib import Path
 import sys
+from threading import Lock
 from typing import Any, TypeVar
 import warnings
 
@@ -59,6 +60,7 @@ def _cache_folder() -> Path:
 
 
 cache_folder: Path | None = _cache_folder() if compiled else None
+_compiling = Lock()
 
 
 def kernel(function: F) -> F:
@@ -93,8 +95,11 @@ def code_address(function: Callable[..., Any], arguments: Sequence[Any]) -> int:
     if not compiled:
         return 0
     types = tuple(numba.typeof(argument) for argument in arguments)
-    if types not in function.overloads:  # type: ignore[attr-defined]
-        function.compile(types)  # type: ignore[attr-defined]
+    # A thread that waits to compile what another one has just compiled would be refused, once
+    # that one has called `only_known_types`.
+    with _compiling:
+        if types not in function.overloads:  # type: ignore[attr-defined]
+            function.compile(types)  # type: ignore[attr-defined]
     made = function.overloads[types]  # type: ignore[attr-defined]
     return int(made.library.get_pointer_to_function(made.fndesc.llvm_func_name))
 

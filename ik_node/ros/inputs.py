@@ -53,6 +53,7 @@ class Inputs:
     measured : MeasuredState
     targets : JointTargets
     refusals : Refusals
+    lookup : TransformLookup
 
     """
 
@@ -72,7 +73,7 @@ class Inputs:
         self._rare = rare
         self._tracker: Tracker | None = None
         self._base_frame = ''
-        self._lookup = TransformLookup(node)
+        self.lookup = TransformLookup(node)
         self._subscriptions: dict[str, Any] = {}
         self._early: dict[str, PoseStamped] = {}
         rare.take(
@@ -112,16 +113,21 @@ class Inputs:
                 )
 
     def set_tracker(self, tracker: Tracker) -> None:
-        """Take up a model; goals that came before the first one are read now."""
+        """Take up a model."""
         self._tracker = tracker
         self.measured.set_joint_names(tracker.model.joint_names)
-        early, self._early = self._early, {}
-        for name, message in early.items():
-            self.take_goal(name, message)
+
+    def take_early_goals(self) -> None:
+        """Take what could not be read yet, without a robot or its frame; to be tried each tick."""
+        if self._early and self._tracker is not None:
+            early, self._early = self._early, {}
+            for name, message in early.items():
+                self.take_goal(name, message)
 
     def forget(self) -> None:
         """Drop goals and wishes until they are sent again."""
         self.goals.clear()
+        self._early.clear()
         if self._tracker is not None:
             self.targets.clear(self._tracker.model.robot)
 
@@ -129,6 +135,7 @@ class Inputs:
         """Count ages from `now` [s]: the clock has jumped back."""
         self.goals.rewind(now)
         self.measured.rewind(now)
+        self.lookup.rewind()
 
     def now(self) -> float:
         """Return the time of the node's clock [s]."""
@@ -149,6 +156,8 @@ class Inputs:
         topic = f'goals/{name}'
         try:
             pose = pose_from_message(topic, message.pose)
+            # The last wins, also over one that waits.
+            self._early.pop(name, None)
             tracker = self._tracker
             if tracker is None:
                 self._early[name] = message
@@ -156,9 +165,12 @@ class Inputs:
             frame_id = message.header.frame_id
             try:
                 frame = frame_in_root(
-                    frame_id, self._base_frame, tracker.model.robot, tracker.q, self._lookup.pose
+                    frame_id, self._base_frame, tracker.model.robot, tracker.q, self.lookup.pose
                 )
             except LookupError as error:
+                if self.lookup.is_new:
+                    self._early[name] = message
+                    return
                 raise RefusedInputError(
                     topic, 'header.frame_id', frame_id, str(error.args[0])
                 ) from None

@@ -43,7 +43,7 @@ def main(args: Sequence[str] | None = None) -> int:
     node = None
     code = 1
     try:
-        node = IkNode(on_model=settle_memory)
+        node = IkNode(on_robot=settle_memory)
         rclpy.spin(node)
         code = 0
     except (KeyboardInterrupt, ExternalShutdownException):

@@ -61,8 +61,8 @@ class Motion:
         """Return the present model."""
         return None if self.tracker is None else self.tracker.model
 
-    def take_model(self, model: LoadedModel, settings: Settings) -> None:
-        """Go on with another model."""
+    def take_model(self, model: LoadedModel, settings: Settings) -> bool:
+        """Go on with another model; return whether it is of another robot."""
         before = self.model
         if self.tracker is None:
             self.tracker = Tracker(model)
@@ -76,6 +76,7 @@ class Motion:
         self.closures.take_model(model, same_robot)
         self._inputs.set_tracker(self.tracker)
         self.apply(settings)
+        return not same_robot
 
     def apply(self, settings: Settings) -> None:
         """Take over parameters that are not read anew by each tick."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ik_node.ros.outputs.status_row import StatusRow, WARN
+from ik_node.ros.outputs.status_row import status_name, StatusRow, WARN
 from rclpy.node import Node
 
 
@@ -34,4 +34,4 @@ class Namesakes:
         if not self._told:
             self._told = True
             node.get_logger().warning(message)
-        return StatusRow(WARN, f'{node.get_name()}: name', message)
+        return StatusRow(WARN, f'{status_name(node)}: name', message)

@@ -20,12 +20,14 @@ from ik_node.ros.namesakes import Namesakes
 from ik_node.ros.node_access import NodeAccess
 from ik_node.ros.node_counts import NodeCounts
 from ik_node.ros.outputs.diagnostics import input_row, model_row, output_row, rate_row
-from ik_node.ros.outputs.outputs import Outputs
+from ik_node.ros.outputs.node_outputs import NodeOutputs
+from ik_node.ros.outputs.status_row import status_name
 from ik_node.ros.outputs.transform_output import TransformOutput
 from ik_node.ros.parameters.parameter_server import ParameterServer
 from ik_node.ros.parameters.settings import Settings
 from ik_node.ros.rare_callbacks import RareCallbacks
 from ik_node.ros.services import Services
+from ik_node.ros.standing_clock import StandingClock
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
@@ -39,8 +41,11 @@ class IkNode(Node):
 
     Parameters
     ----------
-    on_model : callable
-        Called without arguments each time that a model was taken; default does nothing.
+    node_name : str
+        Of the node; several in one namespace need names of their own.
+    on_robot : callable
+        Called without arguments each time that another robot was taken, and not when only its
+        goals have changed; default does nothing.
     **arguments
         Passed to `rclpy.node.Node`: context, namespace, parameter_overrides and so on.
 
@@ -51,13 +56,19 @@ class IkNode(Node):
 
     """
 
-    def __init__(self, *, on_model: Callable[[], None] = lambda: None, **arguments: Any) -> None:
+    def __init__(
+        self,
+        node_name: str = 'ik_node',
+        *,
+        on_robot: Callable[[], None] = lambda: None,
+        **arguments: Any,
+    ) -> None:
         super().__init__(
-            'ik_node', automatically_declare_parameters_from_overrides=True, **arguments
+            node_name, automatically_declare_parameters_from_overrides=True, **arguments
         )
         self._rare = RareCallbacks(self.default_callback_group)
         self._rare.take(*super().services, *super().waitables)
-        self._on_model = on_model
+        self._on_robot = on_robot
         self._counts = NodeCounts()
         self._supply = ModelSupply(load_model, check_joints)
         self._refused = ''
@@ -66,15 +77,17 @@ class IkNode(Node):
         self._motion: Motion | None = None
         self._settings_server = ParameterServer(self, self._objection)
         self._refuse_own_joint_states()
-        self._namesakes = Namesakes(self)
-        self._outputs = Outputs(self)
+        self._oddities = (Namesakes(self), StandingClock(self))
+        self._outputs = NodeOutputs(self)
         self._commands = CommandPublishers(self)
         self._transforms = TransformOutput(self)
         self._inputs = Inputs(self, self._counts, self._on_description, self._rare)
         self._scene = SceneOutput(self, self._inputs.take_goal)
         self._motion = motion = Motion(self._inputs)
         self._offered = Services(self, motion, lambda: self._settings_server.settings, self._rare)
-        add_ik_service(self, NodeAccess(motion, lambda: self._settings_server.settings))
+        add_ik_service(
+            self, NodeAccess(motion, lambda: self._settings_server.settings, self._inputs.lookup)
+        )
         settings = self._settings_server.settings
         self._applied = settings
         self._apply_names(settings)
@@ -84,7 +97,7 @@ class IkNode(Node):
             1.0, lambda: self._diagnose(motion), clock=Clock(clock_type=ClockType.STEADY_TIME)
         )
         if settings.robot_description:
-            self._supply.describe(settings.robot_description, settings)
+            self._describe(settings.robot_description, settings)
         else:
             self.get_logger().info(f'waiting for {self.resolve_topic_name("robot_description")}')
 
@@ -123,14 +136,12 @@ class IkNode(Node):
 
     def _tick(self, motion: Motion) -> None:
         begin = time.perf_counter()
-        settings = self._settings_server.settings
-        self._take_model(motion, settings)
-        if settings is not self._applied:
-            self._apply(motion, settings)
+        settings = self._take_over(motion)
         tracker = motion.tracker
         if tracker is None:
             return
         self._rare.tick(begin)
+        self._inputs.take_early_goals()
         now = self.get_clock().now()
         stamp = now.to_msg()
         report, command = motion.tick(tracker, settings, 1e-9 * float(now.nanoseconds))
@@ -154,13 +165,29 @@ class IkNode(Node):
 
     # -- models and parameters, taken over between ticks
 
+    def _take_over(self, motion: Motion) -> Settings:
+        settings = self._settings_server.settings
+        self._take_model(motion, settings)
+        if settings is not self._applied:
+            self._apply(motion, settings)
+        return settings
+
     def _on_description(self, text: str) -> None:
         settings = self._settings_server.settings
         if settings.robot_description:
             self.get_logger().info(
                 'robot_description on the topic ignored: the parameter is set', once=True
             )
-        elif not self._supply.describe(text, settings):
+        else:
+            self._describe(text, settings)
+
+    def _describe(self, text: str, settings: Settings) -> None:
+        if self._supply.describe(text, settings):
+            self.get_logger().info(
+                'robot_description has come: building its model, for up to a minute on the first '
+                'start on a machine'
+            )
+        else:
             self.get_logger().info('robot_description came again unchanged')
 
     def _take_model(self, motion: Motion, settings: Settings) -> None:
@@ -173,22 +200,24 @@ class IkNode(Node):
                     f'robot_description refused: {self._refused}; going on with {kept}'
                 )
         if model is not None:
-            motion.take_model(model, settings)
+            other_robot = motion.take_model(model, settings)
             self._outputs.set_model(model)
             self._offered.set_closures(model.robot.closures)
             q = model.q_start if motion.tracker is None else motion.tracker.q
             mobility = model.mobility_count.at(q)
-            self._on_model()
-            self._tell(model, mobility)
+            if other_robot:
+                self._on_robot()
+            self._tell(model, mobility, other_robot)
 
-    def _tell(self, model: LoadedModel, mobility: int) -> None:
+    def _tell(self, model: LoadedModel, mobility: int, other_robot: bool) -> None:
         robot = model.robot
         self.get_logger().info(
             f'ready: robot {robot.name}, {len(model.joint_names)} joints, '
             f'{len(robot.closures)} loops, mobility {mobility}, '
             f'goals: {", ".join(robot.goals) or "none"}'
         )
-        for note in robot.notes:
+        # Other goals leave what was noted of the robot as it was.
+        for note in robot.notes if other_robot else ():
             self.get_logger().info(f'{robot.name}: {note}')
 
     def _apply(self, motion: Motion, settings: Settings) -> None:
@@ -200,7 +229,7 @@ class IkNode(Node):
         self._apply_names(settings)
         motion.apply(settings)
         if settings.robot_description not in ('', before.robot_description):
-            self._supply.describe(settings.robot_description, settings)
+            self._describe(settings.robot_description, settings)
         else:
             self._supply.apply(settings)
 
@@ -242,13 +271,15 @@ class IkNode(Node):
 
     def _diagnose(self, motion: Motion) -> None:
         self._rare.look()
+        # Where simulated time stands still, no tick does it.
+        settings = self._take_over(motion)
         now, counts, refusals = time.monotonic(), self._counts, self._inputs.refusals
         then, ticks = self._diagnosed
         self._diagnosed = (now, counts.ticks)
         rate = (counts.ticks - ticks) / max(now - then, 1e-3)
-        settings, model = self._settings_server.settings, motion.model
+        model = motion.model
         new, self._refusals_told = refusals.total - self._refusals_told, refusals.total
-        name = self.get_name()
+        name = status_name(self)
         released = motion.closures.released
         if motion.tracker is not None:
             motion.tracker.model.mobility_count.refresh(motion.tracker.q)
@@ -262,9 +293,8 @@ class IkNode(Node):
             rows.append(row)
         if settings.output_type != 'none':
             rows.append(output_row(name, motion.hardware))
-        namesakes = self._namesakes.look()
-        if namesakes is not None:
-            rows.append(namesakes)
+        found = [oddity.look() for oddity in self._oddities]
+        rows += [row for row in found if row is not None]
         self._outputs.publish_diagnostics(
             rows, self.get_clock().now().to_msg(), model.robot.name if model else ''
         )

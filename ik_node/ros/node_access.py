@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ik_node.ros.goals.transform_lookup import TransformLookup
 from ik_node.ros.model.loaded_model import LoadedModel
 from ik_node.ros.motion import Motion
 from ik_node.ros.parameters.settings import Settings
@@ -20,12 +21,17 @@ class NodeAccess:
     motion : Motion
     settings : callable
         Returns the present parameters.
+    lookup : TransformLookup
+        Where goals find frames that are not the robot's.
 
     """
 
-    def __init__(self, motion: Motion, settings: Callable[[], Settings]) -> None:
+    def __init__(
+        self, motion: Motion, settings: Callable[[], Settings], lookup: TransformLookup
+    ) -> None:
         self._motion = motion
         self._settings = settings
+        self._lookup = lookup
 
     @property
     def model(self) -> LoadedModel | None:
@@ -42,3 +48,7 @@ class NodeAccess:
     def settings(self) -> Settings:
         """Return the parameters of this moment."""
         return self._settings()
+
+    def pose_of(self, target: str, source: str) -> NDArray[np.float64]:
+        """Return the pose of a frame in another one, see `TransformLookup.pose`."""
+        return self._lookup.pose(target, source)

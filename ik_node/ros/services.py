@@ -103,7 +103,8 @@ class Services:
         enabled = Parameter(f'goals.{name}.enabled', value=request.data)
         result = self._node.set_parameters([enabled])[0]
         response.success = result.successful
-        response.message = result.reason
+        done = f'goal {name} is enabled' if request.data else f'goal {name} is disabled'
+        response.message = result.reason or done
         return response
 
     def _on_closure(

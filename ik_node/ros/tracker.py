@@ -9,7 +9,7 @@ from ik_node.model.revision import Revision
 from ik_node.ros.answer_check import objection
 from ik_node.ros.convert import Pose
 from ik_node.ros.hardware.approach import approach
-from ik_node.ros.hardware.measured_drive import MeasuredDrive
+from ik_node.ros.joints.measured_drive import MeasuredDrive
 from ik_node.ros.model.loaded_model import LoadedModel
 from ik_node.ros.parameters.settings import Settings
 from ik_node.ros.tick_report import TickReport

@@ -1,10 +1,13 @@
 """How kernels are compiled: one signature, a cache that notices edits, and without Numba."""
 
+from concurrent.futures import ThreadPoolExecutor
 import os
 from pathlib import Path
 import shutil
 import subprocess
 import sys
+import time
+from types import SimpleNamespace
 
 from ik_node.kernels import _jit
 from ik_node.kernels.linearise import linearise
@@ -182,3 +185,33 @@ def test_kernels_raise_nothing_and_hold_no_state(repository):
         text = path.read_text()
         for word in ('raise ', 'assert ', 'global ', 'dict(', 'print('):
             assert word not in text, f'{word} in {path.name}'
+
+
+def test_two_threads_that_need_the_same_kernel_at_once(monkeypatch):
+    """The second takes what the first has compiled, also when no more is compiled after that."""
+
+    class Dispatcher:
+        """Compiles slowly, and each kind once: what comes later is refused, as Numba does."""
+
+        def __init__(self):
+            self.overloads = {}
+            self.asked = 0
+
+        def make(self, types):
+            self.asked += 1
+            if self.asked > 1:
+                raise RuntimeError('compilation disabled')
+            time.sleep(0.2)
+            library = SimpleNamespace(get_pointer_to_function=lambda name: 4711)
+            described = SimpleNamespace(llvm_func_name='kernel')
+            self.overloads[types] = SimpleNamespace(library=library, fndesc=described)
+
+        def __getattr__(self, name):
+            return {'compile': self.make}[name]
+
+    monkeypatch.setattr(_jit, 'compiled', True)
+    monkeypatch.setattr(_jit, 'numba', SimpleNamespace(typeof=type))
+    dispatcher = Dispatcher()
+    with ThreadPoolExecutor(2) as threads:
+        found = [threads.submit(_jit.code_address, dispatcher, (1.0,)) for _ in range(2)]
+        assert [each.result() for each in found] == [4711, 4711]

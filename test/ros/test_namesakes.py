@@ -55,7 +55,9 @@ def test_a_namesake_is_logged_once_and_told_as_long_as_it_is_there():
     rows = [namesakes.look() for _ in range(3)]
     assert len(graph.said) == 1
     assert 'another node is called /a/ik' in graph.said[0]
-    assert {(row.level, row.name, row.message) for row in rows} == {(1, 'ik: name', graph.said[0])}
+    assert {(row.level, row.name, row.message) for row in rows} == {
+        (1, 'a/ik: name', graph.said[0])
+    }
     graph.nodes.pop()
     assert namesakes.look() is None
     graph.nodes.append(('ik', '/a'))

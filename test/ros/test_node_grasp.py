@@ -105,7 +105,7 @@ def test_two_arms_take_a_box_and_put_it_down(arms):
     lead(arms, 'hand', 'right_hand', grip(arms)[:3, 3] + np.array([0.0, -0.05, 0.02]))
     arms.wait(lambda: arms.last_status().startswith('CONVERGED'), 'CONVERGED')
     assert len(arms.statuses[-1].status) == 2
-    assert enable(arms, 'goals/hand', False) == ''
+    assert enable(arms, 'goals/hand', False) == 'goal hand is disabled'
     assert enable(arms, 'closures/grasp', True) == 'closure grasp is being closed'
 
     def held():
@@ -136,7 +136,7 @@ def test_two_arms_take_a_box_and_put_it_down(arms):
     arms.wait(lambda: mobilities(arms) == ['12', '6'], 'a ready line with the mobility left')
     assert held()
     assert enable(arms, 'closures/grasp', False) == 'closure grasp is released'
-    assert enable(arms, 'goals/hand', True) == ''
+    assert enable(arms, 'goals/hand', True) == 'goal hand is enabled'
     box = pose(arms, 'box')
     lead(arms, 'hand', 'right_hand', grip(arms)[:3, 3] + np.array([0.0, -0.1, 0.0]))
     assert np.abs(pose(arms, 'box') - box).max() < 2e-6

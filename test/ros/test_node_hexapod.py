@@ -287,11 +287,13 @@ def test_goals_are_made_and_released(hexapod):
 def test_goal_can_be_disabled_by_service(hexapod):
     """A disabled goal moves nothing; enabled again, its last pose counts."""
     service = 'ik_node/goals/platform/enable'
-    assert hexapod.call(SetBool, service, SetBool.Request(data=False)).success
+    answer = hexapod.call(SetBool, service, SetBool.Request(data=False))
+    assert (answer.success, answer.message) == (True, 'goal platform is disabled')
     position = send(hexapod, [0.004, 0, 0])
     hexapod.spin(20)
     assert not at(hexapod, position)
-    assert hexapod.call(SetBool, service, SetBool.Request(data=True)).success
+    answer = hexapod.call(SetBool, service, SetBool.Request(data=True))
+    assert (answer.success, answer.message) == (True, 'goal platform is enabled')
     hexapod.wait(lambda: at(hexapod, position), 'the goal of before')
 
 

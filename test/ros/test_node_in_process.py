@@ -146,7 +146,7 @@ def test_no_attribute_hides_one_of_rclpy(context):
 def test_parameters_are_declared_with_descriptions(context):
     """Every row of the table is a parameter with its description and range."""
     from ik_node.ros.node import IkNode
-    from ik_node.ros.parameters.parameters import (
+    from ik_node.ros.parameters.parameter_table import (
         goal_parameters,
         NODE_PARAMETERS,
         solver_parameters,
@@ -158,6 +158,26 @@ def test_parameters_are_declared_with_descriptions(context):
         assert descriptor.description.startswith(spec.doc)
         ranges = [*descriptor.floating_point_range, *descriptor.integer_range]
         assert len(ranges) == (0 if spec.low is None else 1)
+        limited = bool(spec.choices) or isinstance(spec.default, tuple)
+        assert descriptor.additional_constraints == (spec.allowed if limited else '')
+    node.destroy_node()
+
+
+def test_doubles_as_they_are_typed(context):
+    """What ros2 takes for an int or, without a point, for a text; other texts are refused."""
+    from ik_node.ros.node import IkNode
+
+    node = IkNode(context=context)
+    for value, expected in ((3, 3.0), ('1e-6', 1e-6), ('2E3', 2000.0), ('5e-1', 0.5)):
+        name = 'solver.translation_converge_threshold'
+        assert node.set_parameters([Parameter(name, value=value)])[0].successful
+        assert node.get_parameter(name).value == expected
+    clamp = 'solver.translation_error_clamp'
+    assert node.set_parameters([Parameter(clamp, value='inf')])[0].successful
+    for value in ('1e9', 'inf', '0.5', 'e5', 'fast'):
+        result = node.set_parameters([Parameter('rate', value=value)])[0]
+        assert not result.successful
+        assert result.reason
     node.destroy_node()
 
 

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from ik_node.ros.parameters.parameters import solver_parameters
+from ik_node.ros.parameters.parameter_table import solver_parameters
 from ik_node.solver import SolverOptions
 from rcl_interfaces.msg import ParameterType
 from rcl_interfaces.srv import DescribeParameters, GetParameters

@@ -8,7 +8,7 @@ from typing import Any
 
 from ik_node.model.dof import parse_dofs
 from ik_node.ros.parameters.parameter_spec import Value
-from ik_node.ros.parameters.parameters import goal_parameters
+from ik_node.ros.parameters.parameter_table import goal_parameters
 
 
 @dataclass(frozen=True)

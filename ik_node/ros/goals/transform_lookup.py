@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from ik_node.model.rotation import pose_matrix
@@ -9,6 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from rclpy.node import Node
 from rclpy.time import Time
+
+# By then who publishes has been found, and static frames have been heard [s].
+_LISTENING = 2.0
 
 
 class TransformLookup:
@@ -26,6 +30,18 @@ class TransformLookup:
         self._node = node
         self._buffer: Any = None
         self._listener: Any = None
+        self._since = 0.0
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it listens, but not for long: what it does not know may yet come."""
+        return self._buffer is not None and time.monotonic() - self._since < _LISTENING
+
+    def rewind(self) -> None:
+        """Forget what was heard: the clock has jumped back, the latest is of a time to come."""
+        if self._buffer is not None:
+            self._buffer.clear()
+            self._since = time.monotonic()
 
     def pose(self, target: str, source: str) -> NDArray[np.float64]:
         """
@@ -46,6 +62,7 @@ class TransformLookup:
         if self._buffer is None:
             self._buffer = tf2_ros.Buffer()
             self._listener = tf2_ros.TransformListener(self._buffer, self._node)
+            self._since = time.monotonic()
         try:
             transform = self._buffer.lookup_transform(target, source, Time()).transform
         except tf2_ros.TransformException as error:

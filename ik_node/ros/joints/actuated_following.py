@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import dataclasses
 
 from ik_node.model.revision import Revision
-from ik_node.ros.hardware.drive_steps import MOST_STEPS
+from ik_node.ros.joints.drive_steps import MOST_STEPS
 from ik_node.ros.joints.measured_state import MeasuredState
 from ik_node.ros.parameters.settings import Settings
 from ik_node.ros.tick_report import TickReport

@@ -41,24 +41,27 @@ class ModelBuilder:
     def submit(self, request: ModelRequest) -> None:
         """Ask for a model; replaces a request that still waits."""
         with self._lock:
-            self._waiting = request
             if self._running:
+                self._waiting = request
                 return
             self._running = True
-        threading.Thread(target=self._work, name='model builder', daemon=True).start()
+        threading.Thread(
+            target=self._work, args=(request,), name='model builder', daemon=True
+        ).start()
 
     def take(self) -> tuple[ModelRequest, LoadedModel | Exception] | None:
         """Return the oldest outcome not yet taken: a model, or why there is none."""
         return self._outcomes.popleft() if self._outcomes else None
 
-    def _work(self) -> None:
-        while True:
+    def _work(self, first: ModelRequest) -> None:
+        request: ModelRequest | None = first
+        while request is not None:
+            outcome = (request, self._attempt(request))
+            # Together, so that who has taken the last outcome is not told that there is more.
             with self._lock:
+                self._outcomes.append(outcome)
                 request, self._waiting = self._waiting, None
-                if request is None:
-                    self._running = False
-                    return
-            self._outcomes.append((request, self._attempt(request)))
+                self._running = request is not None
 
     def _attempt(self, request: ModelRequest) -> LoadedModel | Exception:
         try:

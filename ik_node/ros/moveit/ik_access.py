@@ -24,3 +24,6 @@ class IkAccess(Protocol):
     @property
     def settings(self) -> Settings:
         """Return the parameters of this moment."""
+
+    def pose_of(self, target: str, source: str) -> NDArray[np.float64]:
+        """Return the pose of a frame that is not the robot's, 4x4; raises LookupError."""

@@ -6,9 +6,8 @@ from functools import partial
 import time
 from typing import Any
 
-from ik_node.ros.goals.transform_lookup import TransformLookup
-from ik_node.ros.model.background_work import BackgroundWork
 from ik_node.ros.model.loaded_model import LoadedModel
+from ik_node.ros.moveit.background_work import BackgroundWork
 from ik_node.ros.moveit.ik_access import IkAccess
 from ik_node.ros.moveit.ik_answer import IkAnswer
 from ik_node.ros.moveit.ik_code import IkCode
@@ -66,7 +65,6 @@ class IkService:
     def __init__(self, node: Node, access: IkAccess, service_type: Any) -> None:
         self._node = node
         self._access = access
-        self._lookup = TransformLookup(node)
         self._refusals = Refusals()
         self._twin: IkTwin | None = None
         self._work = BackgroundWork(node)
@@ -90,7 +88,7 @@ class IkService:
                 raise RefusedIkError(IkCode.FAILURE, 'the node has no robot yet')
             access = self._access
             question = read_request(
-                request.ik_request, model, access.q, access.settings, self._lookup.pose
+                request.ik_request, model, access.q, access.settings, access.pose_of
             )
             answer = await self._work.run(partial(self._solve, question, model))
         except RefusedIkError as error:

@@ -104,6 +104,8 @@ def model_row(
     if model is None:
         if refused:
             return StatusRow(ERROR, name, f'no model: {refused}', values)
+        if building:
+            return StatusRow(WARN, name, 'building the first model', values)
         return StatusRow(WARN, name, 'waiting for robot_description', values)
     robot = model.robot
     values['robot'] = robot.name

@@ -40,7 +40,7 @@ class ReachedOutput:
                 )
 
     def publish(self, report: TickReport, model: LoadedModel, stamp: Any) -> None:
-        """Publish one tick, see `Outputs.publish`."""
+        """Publish one tick, see `NodeOutputs.publish`."""
         for goal in model.request.goals:
             publisher = self._publishers.get(goal.name)
             if publisher is not None and publisher.get_subscription_count():

@@ -11,6 +11,7 @@ from ik_node.ros.outputs.add_publisher import add_publisher
 from ik_node.ros.outputs.diagnostic_messages import fill_diagnostics
 from ik_node.ros.outputs.diagnostics import solve_rows
 from ik_node.ros.outputs.stamped_bytes import StampedBytes
+from ik_node.ros.outputs.status_row import status_name
 from ik_node.ros.tick_report import TickReport
 from rclpy.node import Node
 
@@ -26,14 +27,14 @@ class StatusOutput:
     """
 
     def __init__(self, node: Node) -> None:
-        self._name = node.get_name()
+        self._name = status_name(node)
         self._publisher = add_publisher(node, DiagnosticArray, '~/solve_status')
         self._message = DiagnosticArray()
         self._said: tuple[object, ...] = ()
         self._bytes: StampedBytes | None = None
 
     def publish(self, report: TickReport, model: LoadedModel, stamp: Any) -> None:
-        """Publish one tick, see `Outputs.publish`."""
+        """Publish one tick, see `NodeOutputs.publish`."""
         if not self._publisher.get_subscription_count():
             return
         said = (report.solution, report.held, report.notes, report.under_way, model.robot.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 OK = 0
 WARN = 1
@@ -31,3 +32,9 @@ class StatusRow:
     name: str
     message: str
     values: dict[str, str] = field(default_factory=dict)
+
+
+def status_name(node: Any) -> str:
+    """Return what the names of a node's statuses begin with, different for any two nodes."""
+    name: str = node.get_fully_qualified_name()
+    return name.lstrip('/')

@@ -10,7 +10,11 @@ from typing import Any, cast
 from ik_node.errors import OptionError
 from ik_node.ros.goals.goal_settings import GoalSettings
 from ik_node.ros.parameters.parameter_spec import ParameterSpec, Value
-from ik_node.ros.parameters.parameters import goal_parameters, NODE_PARAMETERS, solver_parameters
+from ik_node.ros.parameters.parameter_table import (
+    goal_parameters,
+    NODE_PARAMETERS,
+    solver_parameters,
+)
 from ik_node.ros.parameters.settings import Settings
 from rcl_interfaces.msg import (
     FloatingPointRange,
@@ -167,7 +171,8 @@ def _descriptor(spec: ParameterSpec) -> ParameterDescriptor:
     descriptor = ParameterDescriptor(
         description=f'{spec.doc}{unit}',
         read_only=not spec.live,
-        additional_constraints=spec.allowed if spec.choices else '',
+        # What the type and the range below do not say.
+        additional_constraints=spec.allowed if spec.choices or '[' in spec.type_name else '',
     )
     if spec.low is None or spec.high is None:
         return descriptor

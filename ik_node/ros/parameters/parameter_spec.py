@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 import math
+import re
 from typing import Any
 
 from ik_node.errors import OptionError
+
+# Numbers that YAML 1.1, and so `ros2 param set` and `load`, take for texts: they have no point.
+_POINTLESS = re.compile(r'[-+]?([0-9]+[eE][-+]?[0-9]+|inf)')
 
 Value = bool | int | float | str | tuple[str, ...] | tuple[float, ...]
 
@@ -71,7 +75,7 @@ class ParameterSpec:
 
     def check(self, value: Any) -> Value:
         """
-        Return `value` in the type of the default; an int is taken for a double.
+        Return `value` in the type of the default; an int is taken for a double, and so is '1e-6'.
 
         Raises
         ------
@@ -102,6 +106,8 @@ class ParameterSpec:
         if isinstance(default, bool) or isinstance(value, bool):
             fits = isinstance(default, bool) and isinstance(value, bool)
         elif isinstance(default, float):
+            if isinstance(value, str) and _POINTLESS.fullmatch(value):
+                value = float(value)
             fits = isinstance(value, (int, float))
             value = float(value) if fits else value
         else:

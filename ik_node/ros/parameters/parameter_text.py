@@ -6,11 +6,15 @@ from __future__ import annotations
 import textwrap
 
 from ik_node.ros.parameters.parameter_spec import ParameterSpec, Value
-from ik_node.ros.parameters.parameters import NODE_PARAMETERS, parameter_table, solver_parameters
+from ik_node.ros.parameters.parameter_table import (
+    NODE_PARAMETERS,
+    parameter_table,
+    solver_parameters,
+)
 
 _YAML_HEAD = """\
 # Every parameter of ik_node at its default, made from the table in
-# ik_node/ros/parameters/parameters.py.
+# ik_node/ros/parameters/parameter_table.py.
 # The /** matches the node in any namespace.
 # Each name in goal_names has parameters of its own, for instance:
 #   goal_names: [platform]

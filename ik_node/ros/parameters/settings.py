@@ -12,7 +12,7 @@ from ik_node.ros.joints.joint_settings import JointSettings
 from ik_node.ros.markers.marker_settings import MarkerSettings
 from ik_node.ros.parameters.names import check_goal_name, topic_parts
 from ik_node.ros.parameters.parameter_spec import Value
-from ik_node.ros.parameters.parameters import NODE_PARAMETERS, solver_parameters
+from ik_node.ros.parameters.parameter_table import NODE_PARAMETERS, solver_parameters
 from ik_node.solver import SolverOptions
 
 # Parameters that `JointSettings` reads.

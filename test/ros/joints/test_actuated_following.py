@@ -1,7 +1,7 @@
 """Measured motors, solved passive joints: the forward kinematics of parallel robots."""
 
 from fourbar_urdf import FOURBAR
-from ik_node.ros.hardware.drive_steps import drive_steps, MOST_STEPS, STEP_TIME
+from ik_node.ros.joints.drive_steps import drive_steps, MOST_STEPS, STEP_TIME
 import numpy as np
 import pytest
 

@@ -10,8 +10,8 @@ import pytest
 pytest.importorskip('rclpy')
 
 from ik_asking import access_of, arm_text, Asking, moved, parts
-from ik_node.ros.model.background_work import BackgroundWork
 from ik_node.ros.moveit import ik_service
+from ik_node.ros.moveit.background_work import BackgroundWork
 from ik_node.ros.moveit.ik_service import add_ik_service
 import moveit_messages
 from moveit_messages import GetPositionIK, request_for, stamped, state_of

@@ -161,6 +161,14 @@ def test_model_row(model, refused, level, words):
     assert re.search(words, row.message)
 
 
+def test_building_is_told():
+    """The first model has a message, one beside another model a value."""
+    row = model_row('ik', None, '', True)
+    assert (row.level, row.message) == (WARN, 'building the first model')
+    row = model_row('ik', MODEL, '', True)
+    assert (row.level, row.message, row.values['building']) == (OK, 'robot arm', 'true')
+
+
 def test_released_closures_are_told():
     """By name, and only when there are any."""
     assert 'released' not in model_row('ik', MODEL, '', False).values

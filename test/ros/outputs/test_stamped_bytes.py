@@ -22,7 +22,7 @@ from sensor_msgs.msg import JointState
 
 pytestmark = pytest.mark.ros
 
-NODE = Data(get_name=lambda: 'ik_node')
+NODE = Data(get_fully_qualified_name=lambda: '/ik_node')
 
 
 class Listener:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ik_node.ros.answer_check import objection
-from ik_node.ros.hardware.drive_steps import drive_steps
+from ik_node.ros.joints.drive_steps import drive_steps
 from ik_node.ros.model.loaded_model import LoadedModel
 from ik_node.ros.parameters.settings import Settings
 from ik_node.solver import Solution, Status

@@ -18,7 +18,7 @@ from ik_node.ros.tick_report import TickReport
 from rclpy.node import Node
 
 
-class Outputs:
+class NodeOutputs:
     """
     Own the publishers; what nobody subscribes to is not even computed.
 
