@@ -9,6 +9,7 @@ import sys
 
 from ik_node.errors import IkError
 from ik_node.ros.early_signals import quiet_end
+from ik_node.ros.settled_memory import SettledMemory
 
 
 def main(args: Sequence[str] | None = None) -> int:
@@ -26,9 +27,9 @@ def main(args: Sequence[str] | None = None) -> int:
         0 after SIGINT, SIGTERM or a shutdown from outside; 2 when it cannot start as told.
 
     """
+    memory = SettledMemory()
     with quiet_end():
         from ik_node.ros.node import IkNode
-        from ik_node.ros.settle_memory import settle_memory
         import rclpy
         from rclpy.executors import ExternalShutdownException
         from rclpy.logging import get_logger
@@ -43,7 +44,8 @@ def main(args: Sequence[str] | None = None) -> int:
     node = None
     code = 1
     try:
-        node = IkNode(on_robot=settle_memory)
+        node = IkNode(on_robot=memory.settle_robot)
+        memory.begin()
         rclpy.spin(node)
         code = 0
     except (KeyboardInterrupt, ExternalShutdownException):
