@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from contextlib import nullcontext
 import importlib
+import os
 import sys
 
 from ik_node.errors import IkError
@@ -39,7 +40,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 done, 1 ran and the answer is no, 2 unusable input.
+        0 done, 1 ran and the answer is no, 2 unusable input; 130 and 141 after Ctrl-C and where
+        nobody reads the output any more, as shells have it.
 
     """
     words = list(sys.argv[1:] if argv is None else argv)
@@ -67,6 +69,11 @@ def _run(name: str, words: list[str]) -> int:
         parser.error(f'{name} takes no --ros-args')
     try:
         code: int = command.run(args)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Who read the output has seen enough, as `head` has; Python would complain at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + 13
     except IkError as error:
         print(f'ik_node {name}: {" ".join(str(error).split())}', file=sys.stderr)
         return 2

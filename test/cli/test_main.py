@@ -88,3 +88,12 @@ def test_commands_are_files_of_their_own(repository):
         text = (repository / 'ik_node' / 'cli' / f'{name}.py').read_text()
         assert 'def add_arguments(parser' in text
         assert 'def run(args' in text
+
+
+def test_who_reads_no_further_is_no_error():
+    """`ik_node check ... | head -1` says no more than that line; 141 as of other programs."""
+    words = [sys.executable, '-m', 'ik_node', 'check', 'urdf/chain100.urdf', '--json']
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        said = process.stderr.read().decode()
+        assert (process.wait(60), said) == (141, '')
