@@ -97,6 +97,7 @@ class _Batch:
         self._on_click = on_click
         self._node: Any = None
         self._of: list[str] = []
+        self._shown_colours: list[tuple[float, float, float]] = []
         self._begin()
 
     def _begin(self) -> None:
@@ -129,16 +130,17 @@ class _Batch:
         if self._lengths:
             scales = np.ones((len(self._lengths), 3))
             scales[:, 2] = self._lengths
-        colours = np.round(255.0 * linear(np.array(self._colours))).astype(np.uint8)
         if self._node is None:
-            self._node = self._add(scales, colours)
+            self._node = self._add(scales, bytes_of(self._colours))
         else:
             self._node.batched_positions = np.array(self._positions, dtype=np.float32)
             self._node.batched_wxyzs = np.array(self._wxyzs, dtype=np.float32)
-            self._node.batched_colors = colours
+            if self._colours != self._shown_colours:
+                self._node.batched_colors = bytes_of(self._colours)
             if scales is not None:
                 self._node.batched_scales = scales.astype(np.float32)
             self._node.visible = True
+        self._shown_colours = self._colours
         self._begin()
 
     def remove(self) -> None:
@@ -173,8 +175,13 @@ class _Batch:
         return node
 
 
+def bytes_of(colours: list[tuple[float, float, float]]) -> NDArray[np.uint8]:
+    """Return colours as viser takes them where many are in one node."""
+    return np.round(255.0 * linear(np.array(colours))).astype(np.uint8)
+
+
 def linear(srgb: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return colours as amounts of light: so viser takes them where many are in one node."""
+    """Return colours as amounts of light."""
     low, high = srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4
     found: NDArray[np.float64] = np.where(srgb <= 0.04045, low, high)
     return found

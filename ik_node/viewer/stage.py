@@ -100,12 +100,15 @@ class Stage:
         self._lights.set_fine(view.fine_light)
         helper.set_layers(view.layers)
         helper.set_joint_scale(self._size * view.size)
-        shapes: Iterable[Shape] = helper.shapes(session.q)
+        # What is under the pointer goes out first: all the marks take longer than the bodies.
         with self._server.atomic():
-            self._nodes.draw(shape for shape in shapes if self._is_drawn(shape))
             self._bodies.draw(session.q, visible=view.bodies)
             self._gizmos.draw(robot, self.gizmo_size, self._handles.style, visible=view.gizmos)
             self._bodies.let_pull(self._gizmos.links if self._handles.links else set())
+        self._server.flush()
+        shapes: Iterable[Shape] = helper.shapes(session.q)
+        with self._server.atomic():
+            self._nodes.draw(shape for shape in shapes if self._is_drawn(shape))
         self._server.flush()
 
     def hit(self, session: Session, link: str, sight: Sight) -> Array | None:
