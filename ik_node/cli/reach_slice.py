@@ -59,7 +59,9 @@ class Slice:
         left, right, low, high = self.extent
         step = max(right - left, high - low) / (self.grid - 1)
         across, up = (max(2, 1 + round(side / step)) for side in (right - left, high - low))
-        return np.linspace(left, right, across), np.linspace(low, high, up)
+        to_right: Array = np.linspace(left, right, across, dtype=np.float64)
+        upwards: Array = np.linspace(low, high, up, dtype=np.float64)
+        return to_right, upwards
 
     @property
     def shape(self) -> tuple[int, int]:

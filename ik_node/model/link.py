@@ -73,7 +73,9 @@ class Link(Frame):
             body.matrix_world[:3, :3] @ body.centre_of_mass + body.matrix_world[:3, 3]
             for body in bodies
         ]
-        return np.average(places, axis=0, weights=[body.mass for body in bodies])
+        masses = [body.mass for body in bodies]
+        centre: NDArray[np.float64] = np.average(places, axis=0, weights=masses)
+        return centre
 
     def add_child(self, child: Frame) -> None:
         """

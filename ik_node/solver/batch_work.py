@@ -124,7 +124,7 @@ class BatchWork:
         """Set coupled values (n, nq) from their masters, in place."""
         rows = self._table.rows
         for follower, master, polynomial in self._table.followers:
-            total = np.zeros(len(q))
+            total: Array = np.zeros(len(q))
             for coefficient in reversed(polynomial):
                 total = total * q[:, master] + coefficient
             low, high = rows[JOINT_LOWER, follower], rows[JOINT_UPPER, follower]

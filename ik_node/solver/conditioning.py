@@ -79,7 +79,7 @@ def conditioning(
     held = [
         row for row in range(int(ends[-1])) if row not in of_goal or row in {*turns} - {*wanted}
     ]
-    found = [np.zeros(0)]
+    found: list[Array] = [np.zeros(0)]
     for first in range(0, len(q), _TOGETHER):
         jacobians = np.array(
             [chain.linearise(one, table.rows, packed)[1] for one in q[first:][:_TOGETHER]]

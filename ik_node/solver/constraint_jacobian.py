@@ -37,7 +37,9 @@ def rows_and_jacobian(
         Name of the closure or goal of every row.
 
     """
-    residuals, blocks, owners = [np.zeros(0)], [np.zeros((0, len(q)))], []
+    residuals: list[Array] = [np.zeros(0)]
+    blocks: list[Array] = [np.zeros((0, len(q)))]
+    owners: list[str] = []
     for chain in problem.chains:
         residual, jacobian, _ = chain.linearise(q, joints, packed)
         wide = np.zeros((len(residual), len(q)))

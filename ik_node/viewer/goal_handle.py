@@ -63,12 +63,13 @@ class GoalHandle:
         self._ball: Any = None
         self._move: Axes = (False, False, False)
         # As last drawn: the goal's pose, the axes of its gizmos.
-        self._pose, self._axes = np.eye(4), np.eye(3)
+        self._pose: Array = np.eye(4)
+        self._axes: Array = np.eye(3)
         # While it is dragged: by which browser, of what, and both of the above at the start.
         self._holder: Any = None
         self._held: Any = None
         self._start = (self._pose, self._axes)
-        self._grip = np.zeros(3)
+        self._grip: Array = np.zeros(3)
 
     def draw(self, goal: Goal, style: HandleStyle, *, visible: bool) -> None:
         """Show it where the goal is, but for the part that is held."""

@@ -60,7 +60,7 @@ class HandleStyle:
         wanted = pose.copy()
         if self.step > 0.0:
             shift = axes.T @ (pose[:3, 3] - start[:3, 3])
-            first = np.zeros(3)
+            first: Array = np.zeros(3)
             if np.array_equal(axes, np.eye(3)):
                 first = start[:3, 3]
             to = self.step * np.round((first + shift) / self.step) - first

@@ -136,7 +136,8 @@ class Slsqp:
                 constraints=constraints,
                 callback=look,
                 options={
-                    'maxiter': progress.left,
+                    # SciPy before 1.16 makes one less; where it is one too many `look` ends it.
+                    'maxiter': progress.left + 1,
                     'ftol': _GOAL_GAIN if with_goals else _COMFORT_GAIN,
                 },
             )
