@@ -66,15 +66,26 @@ class Browser:
         except urllib.error.HTTPError as error:
             raise AssertionError(error.read().decode()[:500]) from None
 
+    def _devtools(self, command: str, **parameters: Any) -> None:
+        words = {'cmd': command, 'params': parameters}
+        self._call('POST', '/goog/cdp/execute', words)
+
+    def _act(self, kind: str, steps: list[dict[str, Any]]) -> None:
+        device = {'type': kind, 'id': kind, 'actions': steps}
+        self._call('POST', '/actions', {'actions': [device]})
+
+    def _middle(self, script: str) -> tuple[float, float] | None:
+        found = self.run(script)
+        return None if found is None else (float(found[0]), float(found[1]))
+
     def load(self, url: str) -> None:
         """Load a page."""
         self._call('POST', '/url', {'url': url})
 
     def clipboard(self) -> str:
         """Return the text on the clipboard."""
-        allowed = {'permissions': ['clipboardReadWrite', 'clipboardSanitizedWrite']}
-        words = {'cmd': 'Browser.grantPermissions', 'params': allowed}
-        self._call('POST', '/goog/cdp/execute', words)
+        allowed = ['clipboardReadWrite', 'clipboardSanitizedWrite']
+        self._devtools('Browser.grantPermissions', permissions=allowed)
         script = 'navigator.clipboard.readText().then(arguments[0],arguments[0])'
         return str(self._call('POST', '/execute/async', {'script': script, 'args': []}))
 
@@ -88,7 +99,7 @@ class Browser:
 
     def place_of(self, label: str) -> tuple[float, float] | None:
         """Return the middle [px] of the button, tab, option or input of that text."""
-        found = self.run(
+        return self._middle(
             f'const w={json.dumps(label)};'
             'const q="button,[role=tab],[role=option],input,label";'
             'const is=e=>e.textContent.trim()===w||e.type==="text"&&e.value===w;'
@@ -97,7 +108,6 @@ class Browser:
             'if(!b)return null;b.scrollIntoView({block:"nearest"});'
             'const r=b.getBoundingClientRect();return [r.x+r.width/2,r.y+r.height/2]'
         )
-        return None if found is None else (float(found[0]), float(found[1]))
 
     def press(self, label: str) -> None:
         """Click the button, tab or option of that label, or the input with that text."""
@@ -113,8 +123,7 @@ class Browser:
             if number == 0:
                 steps.append({'type': 'pointerDown', 'button': 0})
         steps.append({'type': 'pointerUp', 'button': 0})
-        mouse = {'type': 'pointer', 'id': 'mouse', 'actions': steps}
-        self._call('POST', '/actions', {'actions': [mouse]})
+        self._act('pointer', steps)
 
     def hit_key(self, key: str, *, control: bool = False) -> None:
         """Press a key for a moment, longer than a picture takes; with the control key, or not."""
@@ -123,8 +132,7 @@ class Browser:
         if control:
             both = {'value': '\ue009'}
             steps = [{'type': 'keyDown', **both}, *steps, {'type': 'keyUp', **both}]
-        actions = [{'type': 'key', 'id': 'keys', 'actions': steps}]
-        self._call('POST', '/actions', {'actions': actions})
+        self._act('key', steps)
 
     def click(self, x: float, y: float) -> None:
         """Click at a place [px]."""
@@ -132,12 +140,11 @@ class Browser:
 
     def before_each_page(self, script: str) -> None:
         """Run JavaScript on every page before anything of its own."""
-        words = {'cmd': 'Page.addScriptToEvaluateOnNewDocument', 'params': {'source': script}}
-        self._call('POST', '/goog/cdp/execute', words)
+        self._devtools('Page.addScriptToEvaluateOnNewDocument', source=script)
 
     def input_of(self, label: str) -> tuple[float, float] | None:
         """Return the middle [px] of the input, switch or slider's number beside a label."""
-        found = self.run(
+        return self._middle(
             f'const w={json.dumps(label)};'
             'const l=[...document.querySelectorAll("label")].find('
             'e=>e.textContent.trim()===w&&e.getBoundingClientRect().width>0);'
@@ -146,7 +153,6 @@ class Browser:
             'i.scrollIntoView({block:"center"});const r=i.getBoundingClientRect();'
             'return [r.x+r.width/2,r.y+r.height/2]'
         )
-        return None if found is None else (float(found[0]), float(found[1]))
 
     def switch(self, label: str) -> None:
         """Click the switch beside a label."""
@@ -159,9 +165,7 @@ class Browser:
         keys = [('keyDown', control), ('keyDown', 'a'), ('keyUp', 'a'), ('keyUp', control)]
         for key in (*text, enter):
             keys += [('keyDown', key), ('keyUp', key)]
-        steps = [{'type': kind, 'value': key} for kind, key in keys]
-        board = {'type': 'key', 'id': 'board', 'actions': steps}
-        self._call('POST', '/actions', {'actions': [board]})
+        self._act('key', [{'type': kind, 'value': key} for kind, key in keys])
 
     def picture(self, path: Path | None = None) -> np.ndarray:
         """Return a screenshot, (height, width, 3), and save it."""

@@ -65,6 +65,8 @@ def within_tolerances(mechanism, solution, goals):
     return max(sizes) <= 1.0000001e-6
 
 
+# SciPy before 1.16, all there is for Python 3.10, says so of what rounding adds to a bound.
+@pytest.mark.filterwarnings('ignore:Values in x were outside bounds:RuntimeWarning')
 @pytest.mark.parametrize('variant', VARIANTS)
 @pytest.mark.parametrize('name', [n for n in MECHANISMS if n != 'string_of_bodies'])
 def test_limits_hold_and_the_status_is_honest(name, variant):
