@@ -48,7 +48,7 @@ class DevTools:
     """
 
     def __init__(self, width: int, height: int) -> None:
-        self._folder = tempfile.TemporaryDirectory()
+        self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         size = f'--window-size={width},{height}'
         self._process = subprocess.Popen(
             [chromium(), *FLAGS, size, f'--user-data-dir={self._folder.name}', 'about:blank'],

@@ -9,13 +9,15 @@ so often [Hz]. First a client here speaks to the page as a browser does: it move
 twenty times a second, as often as viser's own client, and takes the time until the new pose of
 the goal's link comes. Then a headless Chromium, where there is one, has a mouse drag the gizmo,
 and the page itself takes the times: as it is, where the processor has to fill all triangles with
-colour, and with that left out, which is about what a graphics card takes for it.
+colour, and with that left out, which is about what a graphics card takes for it. Then the same on
+a page of viser's with nothing on it but a gizmo and a box.
 """
 
 from __future__ import annotations
 
 import argparse
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import contextmanager, ExitStack
 import json
 import os
 from pathlib import Path
@@ -35,6 +37,7 @@ import msgspec
 from node_process import LINK, NodeProcess
 import numpy as np
 from numpy.typing import NDArray
+import page_bare
 import viser
 from websockets.sync.client import ClientConnection, connect
 import zstandard
@@ -44,6 +47,7 @@ Array = NDArray[np.float64]
 PERIOD = 0.05  # of viser's client while something is dragged [s]
 SHIFT = 0.002  # to either side [m]
 WIDTH, HEIGHT = 900, 700
+BARE = 'a page of one box'
 PARTS = ('pointer to sent', 'sent to moved', 'moved to drawn', 'pointer to drawn')
 
 
@@ -152,10 +156,10 @@ def in_browser(url: str, link: str, home: Array, count: int, *, draws: bool) -> 
 
 def table(rows: dict[str, Array]) -> str:
     """Return percentiles of times, a row each [ms]."""
-    lines = [f'{"[ms]":36}{"p50":>8}{"p90":>8}{"p99":>8}{"max":>8}']
+    lines = [f'{"[ms]":54}{"p50":>8}{"p90":>8}{"p99":>8}{"max":>8}']
     for name, times in rows.items():
         values = 1e3 * np.percentile(times, (50, 90, 99, 100))
-        lines.append(f'{name:36}' + ''.join(f'{value:8.1f}' for value in values))
+        lines.append(f'{name:54}' + ''.join(f'{value:8.1f}' for value in values))
     return '\n'.join(lines)
 
 
@@ -166,6 +170,26 @@ def start_node(stack: ExitStack, text: str, rate: float) -> None:
     values = {'/**': {'ros__parameters': {'robot_description': text}}}
     file.write_text(json.dumps(values), encoding='utf-8')
     stack.enter_context(NodeProcess.ik_node(rate, '--params-file', str(file)))
+
+
+@contextmanager
+def served(*words: str) -> Iterator[str]:
+    """Start a page, with the interpreter that runs this; the context is its address."""
+    command = [sys.executable, *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as page:
+        try:
+            yield next(line for line in page.stdout or () if line.startswith('open ')).split()[1]
+        finally:
+            page.terminate()
+
+
+def browser_rows(url: str, link: str, home: Array, count: int) -> dict[str, Array]:
+    """Return the times of all parts, with triangles filled and not."""
+    rows = {}
+    for draws, title in ((False, 'no filling'), (True, 'processor fills')):
+        parts = in_browser(url, link, home, count, draws=draws)
+        rows |= {f'{name} ({title})': parts[:, at] for at, name in enumerate(PARTS)}
+    return rows
 
 
 def main() -> int:
@@ -183,19 +207,19 @@ def main() -> int:
     home = robot.forward(robot.q, link)[:3, 3]
     shown = ['--ros'] if args.ros else ['--demo', args.robot]
     load = os.getloadavg()[0]
+    looks = bool(chromium()) and not args.no_browser
     with ExitStack() as stack:
         if args.ros:
             os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
             start_node(stack, Path(path).read_text(encoding='utf-8'), args.ros)
-        words = [sys.executable, '-m', 'ik_node', 'view', *shown, '--port', '18700']
-        page = stack.enter_context(subprocess.Popen(words, stdout=subprocess.PIPE, text=True))
-        stack.callback(page.terminate)
-        url = next(line for line in page.stdout or () if line.startswith('open ')).split()[1]
+        url = stack.enter_context(served('-m', 'ik_node', 'view', *shown, '--port', '18700'))
         rows = {'gizmo to robot, no browser': on_wire(url, goal, link, home, args.drags)}
-        if chromium() and not args.no_browser:
-            for draws, title in ((False, '(no filling)'), (True, '(processor fills)')):
-                parts = in_browser(url, link, home, args.drags, draws=draws)
-                rows |= {f'{name} {title}': parts[:, at] for at, name in enumerate(PARTS)}
+        if looks:
+            rows |= browser_rows(url, link, home, args.drags)
+    if looks:
+        with served(page_bare.__file__, '18720') as url:
+            bare = browser_rows(url, page_bare.LINK, np.array(page_bare.HOME), args.drags)
+        rows |= {f'{BARE}: {name}': times for name, times in bare.items()}
     where = f'a node that ticks at {args.ros:g} Hz' if args.ros else 'solved by the page'
     print(f'{item.name}, {where}: {args.drags} drags of {goal}, load at the start {load:.1f}')
     print(table(rows))

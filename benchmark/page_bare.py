@@ -1,0 +1,40 @@
+"""
+A page of viser's with one gizmo and the box that follows it: the least there can be.
+
+What a drag takes here is viser's and the browser's own share of what it takes on any page.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+
+import viser
+
+LINK = 'box'
+HOME = (0.0, 0.0, 0.3)  # [m]
+SIZE = 0.2  # of the gizmo [m]
+EYE = (0.66, -0.84, 0.48)  # from where it is seen [m]
+
+
+def main() -> int:
+    """Serve it until ended."""
+    server = viser.ViserServer(host='127.0.0.1', port=int(sys.argv[1]), verbose=False)
+    body = server.scene.add_frame(f'/bodies/{LINK}', show_axes=False)
+    body.position = HOME
+    server.scene.add_box(f'/bodies/{LINK}/0', dimensions=(0.2, 0.2, 0.05))
+    server.initial_camera.position, server.initial_camera.look_at = EYE, HOME
+    gizmo = server.scene.add_transform_controls(f'/gizmos/{LINK}', scale=SIZE, position=HOME)
+
+    @gizmo.on_update
+    async def _(event: object) -> None:
+        body.position, body.wxyz = gizmo.position, gizmo.wxyz
+        server.flush()
+
+    print(f'open http://127.0.0.1:{server.get_port()}', flush=True)
+    threading.Event().wait()
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
