@@ -12,6 +12,7 @@ import time
 from ik_node.errors import IkError
 from ik_node.viewer.controls import Controls
 from ik_node.viewer.history import History
+from ik_node.viewer.picture_due import PictureDue
 from ik_node.viewer.session import Array, Session
 from ik_node.viewer.sight import Sight
 from ik_node.viewer.stage import Stage
@@ -168,7 +169,7 @@ class Page:
             self._ended.set()
 
     def _run(self) -> None:
-        told, news = 0.0, True
+        told, news, due = 0.0, True, PictureDue(PATIENCE)
         while self._running:
             work = self._work.take(PATIENCE)
             for each in work:
@@ -187,7 +188,8 @@ class Page:
                 self._stage.read(self.session)
                 self._controls.rebuild(self.session)
                 solved = True
-            if solved or work or self._stage.settle(now):
+            moved = self._stage.settle(now) or solved
+            if due.at(now, asked=bool(work), moved=moved):
                 self._stage.draw(self.session)
                 news = True
             if news and now - told >= PANELS:
