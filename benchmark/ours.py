@@ -18,7 +18,7 @@ class Ours:
     prepared  goals through what `prepare` returns
     pose      goals through `solve_pose`
     drive     given joints through `drive`: the loops stay in their branch
-    held      given joints set at the start and held there while `solve_pose` closes the loops
+    held      given joints set at the start and held there while `prepare` closes the loops
     """
 
     def __init__(self, task: dict[str, Any], tolerance: float, options: dict[str, Any]) -> None:
@@ -34,8 +34,10 @@ class Ours:
         )
         self.order = [self.solver.joint_names.index(name) for name in plain['names']]
         self.call = options.get('call', 'prepared')
-        self.prepared = self.solver.prepare([link for link, _ in task['goals']])
-        self.passive = [name for name in plain['names'] if name not in task['driven']]
+        passive = None
+        if self.call == 'held':
+            passive = [name for name in plain['names'] if name not in task['driven']]
+        self.prepared = self.solver.prepare([link for link, _ in task['goals']], passive)
         self.cases = [self._case(task, at) for at in range(len(task['starts']))]
         self.solver.warm()
 
@@ -47,7 +49,7 @@ class Ours:
         if self.call == 'held':
             columns = [self.order[column] for column in task['driven_columns']]
             q0[columns] = task['driven_values'][at]
-            return {}, q0, None, self.passive
+            return np.zeros((0, 3)), np.zeros((0, 4)), q0
         if self.call == 'prepared':
             poses = np.array(task['targets'][at])
             return poses[:, :3].copy(), poses[:, 3:].copy(), q0
@@ -56,7 +58,7 @@ class Ours:
 
     def solve(self, case: tuple[Any, ...]) -> ik.Solution:
         """Solve once."""
-        if self.call == 'prepared':
+        if self.call in ('prepared', 'held'):
             return self.prepared(*case)
         if self.call == 'drive':
             return self.solver.drive(*case)

@@ -15,7 +15,7 @@ def blocks(repository, language):
     return re.findall(rf'^```{language}\n(.*?)^```', text, flags=re.DOTALL | re.MULTILINE)
 
 
-@pytest.mark.parametrize('number', [0, 1, 2])
+@pytest.mark.parametrize('number', [0, 1, 2, 3])
 def test_python_block_runs(repository, number):
     """Each block runs as it stands, from the checkout."""
     code = blocks(repository, 'python')[number]
@@ -26,7 +26,7 @@ def test_python_block_runs(repository, number):
 
 def test_there_are_no_other_python_blocks(repository):
     """No block is left out above."""
-    assert len(blocks(repository, 'python')) == 3
+    assert len(blocks(repository, 'python')) == 4
 
 
 def test_closures_block_is_read(repository):

@@ -17,11 +17,11 @@ from pathlib import Path
 import sys
 from time import perf_counter
 
-from ik_node.cli.answer_table import AnswerTable
 from ik_node.cli.goal_arguments import asked_of
-from ik_node.cli.goal_table import read_goal_table
 from ik_node.cli.progress_bar import ProgressBar
 from ik_node.cli.robot_arguments import add_robot_arguments, robot_of
+from ik_node.cli.tables.answer_table import AnswerTable
+from ik_node.cli.tables.goal_table import read_goal_table
 from ik_node.errors import DescriptionError
 from ik_node.robot import Robot
 from ik_node.solver import Solver, SolverOptions

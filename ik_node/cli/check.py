@@ -12,8 +12,8 @@ import argparse
 import json
 import sys
 
-from ik_node.cli.check_facts import facts_of
-from ik_node.cli.check_words import ascii_tree, in_words
+from ik_node.cli.report.facts import facts_of
+from ik_node.cli.report.words import ascii_tree, in_words
 from ik_node.cli.robot_arguments import add_robot_arguments, robot_of
 
 
@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
     """Describe the robot."""
     save = None
     if args.plot is not None:
-        from ik_node.cli.check_plot import graph_plot  # matplotlib is slow to import
+        from ik_node.cli.report.plot import graph_plot  # matplotlib is slow to import
 
         save = graph_plot(args.plot)
     robot = robot_of(args)

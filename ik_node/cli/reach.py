@@ -21,12 +21,12 @@ from time import perf_counter
 
 from ik_node.cli.goal_arguments import asked_of
 from ik_node.cli.progress_bar import ProgressBar
-from ik_node.cli.reach_find import ReachFinder
-from ik_node.cli.reach_map import ReachMap
-from ik_node.cli.reach_outline import Outline
-from ik_node.cli.reach_slice import PLANES, Slice
-from ik_node.cli.reach_table import write_table
 from ik_node.cli.robot_arguments import add_robot_arguments, robot_of
+from ik_node.cli.workspace.find import ReachFinder
+from ik_node.cli.workspace.map import ReachMap
+from ik_node.cli.workspace.outline import Outline
+from ik_node.cli.workspace.slice import PLANES, Slice
+from ik_node.cli.workspace.table import write_table
 from ik_node.description.unknown_name import unknown
 from ik_node.errors import DescriptionError, OptionError
 from ik_node.model.dof import DOF, parse_dofs
@@ -95,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
     table, picture = _files(args, robot)
     draw = None
     if picture is not None:
-        from ik_node.cli.reach_plot import reach_plot  # matplotlib is slow to import
+        from ik_node.cli.workspace.plot import reach_plot  # matplotlib is slow to import
 
         draw = reach_plot(str(picture))
     closed = Solver(robot).solve_pose({}, q0=asked.of(robot)[1])

@@ -22,7 +22,7 @@ from ik_node.gallery import gallery_item, NAMES
 from ik_node.viewer.viser_needed import need_viser
 
 if TYPE_CHECKING:
-    from ik_node.viewer.session import Session
+    from ik_node.viewer.sessions.session import Session
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -108,8 +108,8 @@ def _serve(args: argparse.Namespace, stack: ExitStack) -> None:
 
 def _robots(args: argparse.Namespace) -> dict[str, Callable[[], Session]]:
     """Return all there is to choose from, what was asked for first."""
-    from ik_node.viewer.gallery_session import gallery_session
-    from ik_node.viewer.library_session import LibrarySession
+    from ik_node.viewer.sessions.gallery_session import gallery_session
+    from ik_node.viewer.sessions.library_session import LibrarySession
 
     ours: dict[str, Callable[[], Session]] = {
         name: partial(gallery_session, name) for name in NAMES

@@ -66,6 +66,7 @@ class JointTable:
             self._places.setdefault(joint.name, []).append(at)
             self._places.setdefault(tree.names[at], [at])
         self.masters = {follower: master for follower, master, _ in self.followers}
+        self._rows_of: dict[tuple[str, ...], Array] = {}
         self.refresh()
 
     def refresh(self) -> None:
@@ -106,6 +107,9 @@ class JointTable:
             rows[JOINT_WINDOW, master] = min(
                 rows[JOINT_WINDOW, master], rows[JOINT_WINDOW, follower]
             )
+        for names, chosen in self._rows_of.items():
+            chosen[:] = rows
+            chosen[JOINT_WINDOW] = np.minimum(rows[JOINT_WINDOW], self.only(names))
 
     def nearest(self, rows: Array, q: Array) -> Array:
         """
@@ -177,6 +181,22 @@ class JointTable:
         window[list(chosen)] = np.inf
         window[[at for at, master in self.masters.items() if master in chosen]] = np.inf
         return window
+
+    def rows_of(self, names: tuple[str, ...]) -> Array:
+        """
+        Return the rows with which only some joints move; like `rows` they are brought up to date.
+
+        Raises
+        ------
+        UnknownFrameError
+            If there is no such joint or value.
+
+        """
+        if names not in self._rows_of:
+            rows = self.rows.copy()
+            rows[JOINT_WINDOW] = np.minimum(rows[JOINT_WINDOW], self.only(names))
+            self._rows_of[names] = rows
+        return self._rows_of[names]
 
     def window(self, max_step: ArrayLike | None, names: Iterable[str] | None) -> Array | None:
         """

@@ -19,6 +19,9 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
+_NO_POSITIONS: Array = np.zeros((0, 3))
+_NO_QUATS: Array = np.zeros((0, 4))
+
 
 class Direct(NamedTuple):
     """What one call of the kernel takes where no Python need stand between."""
@@ -44,11 +47,15 @@ class PosedSolver(Protocol):
     def warm(self) -> None:
         """Have the kernels compiled."""
 
-    def direct(self, names: tuple[str, ...]) -> Direct | None:
+    def direct(self, names: tuple[str, ...], joints: tuple[str, ...] | None) -> Direct | None:
         """Return what solves goals in one call of the kernel; None = that would not do."""
 
     def solve_pose(
-        self, goals: Mapping[str, tuple[ArrayLike, ArrayLike]], q0: ArrayLike | None = None
+        self,
+        goals: Mapping[str, tuple[ArrayLike, ArrayLike]],
+        q0: ArrayLike | None,
+        *,
+        joints: tuple[str, ...] | None,
     ) -> Solution:
         """Solve for poses."""
 
@@ -62,22 +69,39 @@ class PreparedSolve:
     solver : Solver
     names : tuple of str
         Goals or links, as in `Solver.solve_pose`.
+    joints : tuple of str, optional
+        Joints that may move.
 
     """
 
-    __slots__ = ('_asks', '_direct', '_names', '_options', '_readings', '_settings', '_solver')
+    __slots__ = (
+        '_asks',
+        '_direct',
+        '_joints',
+        '_names',
+        '_options',
+        '_readings',
+        '_settings',
+        '_solver',
+    )
 
-    def __init__(self, solver: PosedSolver, names: tuple[str, ...]) -> None:
+    def __init__(
+        self, solver: PosedSolver, names: tuple[str, ...], joints: tuple[str, ...] | None = None
+    ) -> None:
         self._solver = solver
         self._names = names
+        self._joints = joints
         solver.warm()
         self._look_up()
 
     def __call__(
-        self, positions: ArrayLike, quats_xyzw: ArrayLike, q0: ArrayLike | None = None
+        self,
+        positions: ArrayLike = _NO_POSITIONS,
+        quats_xyzw: ArrayLike = _NO_QUATS,
+        q0: ArrayLike | None = None,
     ) -> Solution:
         """
-        Solve for poses.
+        Solve for poses; without goals, close the loops.
 
         Parameters
         ----------
@@ -118,14 +142,15 @@ class PreparedSolve:
         count = len(self._names)
         p = _table('positions', positions, count, 3)
         r = _table('quats_xyzw', quats_xyzw, count, 4)
-        return solver.solve_pose({name: (p[k], r[k]) for k, name in enumerate(self._names)}, q0)
+        goals = {name: (p[k], r[k]) for k, name in enumerate(self._names)}
+        return solver.solve_pose(goals, q0, joints=self._joints)
 
     def _look_up(self) -> None:
         """Look everything up anew that stays the same from call to call."""
         # Counted first: what another thread changes meanwhile is looked up the next time.
         self._settings, self._asks = Revision.settings, Revision.asks
         self._readings, self._options = self._solver.readings, self._solver.options
-        self._direct = self._solver.direct(self._names)
+        self._direct = self._solver.direct(self._names, self._joints)
 
 
 def _table(what: str, values: ArrayLike, count: int, width: int) -> Array:

@@ -252,14 +252,17 @@ class Solver(ManySolves):
         wanted = table.driven(values)
         return drive(self._problem(()), table, start, wanted, self._packed[1], steps)
 
-    def prepare(self, keys: Iterable[str]) -> PreparedSolve:
+    def prepare(self, keys: Iterable[str], joints: Iterable[str] | None = None) -> PreparedSolve:
         """
         Return a callable for one set of goals, to be called many times.
 
         Parameters
         ----------
         keys : iterable of str
-            As in `solve_pose`.
+            As in `solve_pose`; none = the loops alone are closed.
+        joints : iterable of str, optional
+            Joints that may move; None = all that are not locked. The others stay where q0 has
+            them, as motors do in forward kinematics.
 
         Returns
         -------
@@ -267,27 +270,43 @@ class Solver(ManySolves):
             Takes positions (k, 3) [m], quaternions (k, 4) xyzw in the order of `keys`, and q0; for
             one key (3,) and (4,) will do.
 
+        Raises
+        ------
+        UnknownFrameError
+            If a key is neither a goal nor a link, or there is no such joint.
+
         """
-        return PreparedSolve(self, tuple(keys))
+        return PreparedSolve(self, tuple(keys), None if joints is None else tuple(joints))
 
     def problem_of(self, names: tuple[str, ...]) -> Problem:
         """Return the problem of all closures and some goals, up to date with the objects."""
         self._refresh()
         return self._problem(names)
 
-    def direct(self, names: tuple[str, ...]) -> Direct | None:
-        """Return what solves goals in one call of the kernel; None where more is to be done."""
+    def direct(
+        self, names: tuple[str, ...], joints: tuple[str, ...] | None = None
+    ) -> Direct | None:
+        """
+        Return what solves goals in one call of the kernel; None where more is to be done.
+
+        Raises
+        ------
+        UnknownFrameError
+            If there is no such goal, link or joint.
+
+        """
         problem, table = self.problem_of(names), self._structure.table
+        rows = table.rows if joints is None else table.rows_of(joints)
         options, packed = self._packed
         more = table.wishful_balls or table.has_targets or table.followers
         limited = options.time_budget > 0.0 or options.max_joint_step < np.inf
         if more or limited or not options.in_kernel or len(problem.chains) != 1:
             return None
         chain = problem.chains[0]
-        places = places_of(*chain.arrays, table.rows, packed, len(names))
+        places = places_of(*chain.arrays, rows, packed, len(names))
         if places is None:
             return None
-        return Direct(places.ctypes.data, places, chain, chain.record, table.rows, packed)
+        return Direct(places.ctypes.data, places, chain, chain.record, rows, packed)
 
     def warm(self) -> None:
         """Compile the kernels, or load them from the cache, before the first solve."""

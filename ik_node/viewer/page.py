@@ -10,13 +10,13 @@ import threading
 import time
 
 from ik_node.errors import IkError
-from ik_node.viewer.controls import Controls
-from ik_node.viewer.history import History
+from ik_node.viewer.panels.controls import Controls
+from ik_node.viewer.panels.history import History
 from ik_node.viewer.picture_due import PictureDue
-from ik_node.viewer.session import Array, Session
-from ik_node.viewer.sight import Sight
-from ik_node.viewer.stage import Stage
-from ik_node.viewer.undo import Undo
+from ik_node.viewer.sessions.session import Array, Session
+from ik_node.viewer.sessions.undo import Undo
+from ik_node.viewer.stage.sight import Sight
+from ik_node.viewer.stage.stage import Stage
 from ik_node.viewer.work_queue import WorkQueue
 import viser
 

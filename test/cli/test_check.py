@@ -6,10 +6,10 @@ import json
 import struct
 import sys
 
-from ik_node.cli.check_facts import facts_of
-from ik_node.cli.check_layout import GraphLayout
-from ik_node.cli.check_words import branches
 from ik_node.cli.main import main
+from ik_node.cli.report.facts import facts_of
+from ik_node.cli.report.layout import GraphLayout
+from ik_node.cli.report.words import branches
 from ik_node.robot import load_robot
 import pytest
 

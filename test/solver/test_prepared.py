@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from ik_node.errors import ShapeError
+from ik_node.errors import ShapeError, UnknownFrameError
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
 from mechanisms import MECHANISMS
@@ -52,6 +52,47 @@ def arm():
 def test_answers_are_those_of_solve_pose(name):
     """For arms and loops, one chain and two, with couplings and without."""
     Prepared(name, share=0.1).same()
+
+
+def held(name, share=0.05):
+    """Return a mechanism's solver, a start with its first joint moved, and all other joints."""
+    m = MECHANISMS[name]()
+    solver = m.solver(SolverOptions(restarts=0))
+    q = m.random_q(solver.joint_names, np.random.default_rng(3), share)
+    start = solver.q
+    start[0] = q[0]
+    return solver, start, solver.joint_names[1:]
+
+
+@pytest.mark.parametrize('name', ['coupled', 'fourbar', 'fivebar', 'hexapod', 'walker'])
+def test_some_joints_are_held(name):
+    """The loops close to the bit as `solve_pose` closes them, and one that is held stays."""
+    solver, start, free = held(name)
+    found = solver.prepare([], joints=free)(q0=start)
+    wanted = solver.solve_pose({}, start, joints=free)
+    assert found.q.tobytes() == wanted.q.tobytes()
+    assert (found.status, found.iterations) == (wanted.status, wanted.iterations)
+    assert found.condition_number == wanted.condition_number
+    assert found.q[0] == start[0]
+    assert found.status is Status.CONVERGED
+
+
+def test_held_joints_keep_their_limits():
+    """One that is held beyond a limit is on it, and limits that change count at once."""
+    solver, start, free = held('fivebar')
+    run = solver.prepare([], joints=free)
+    joint = solver.tree.owner[0][0]
+    for least in (start[0] + 0.001, start[0] + 0.002):
+        joint.set_min_limits(least)
+        found = run(q0=start)
+        assert found.q[0] == least
+        assert found.q.tobytes() == solver.solve_pose({}, start, joints=free).q.tobytes()
+
+
+def test_unknown_joints_are_named(arm):
+    """Where it is prepared."""
+    with pytest.raises(UnknownFrameError, match='elbow7'):
+        arm.solver.prepare(arm.names, joints=['elbow7'])
 
 
 def test_any_array_will_do(arm):

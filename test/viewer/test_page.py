@@ -11,9 +11,9 @@ import pytest
 pytest.importorskip('viser')
 
 from ik_node.errors import IkError
-from ik_node.viewer.gallery_session import gallery_session
-from ik_node.viewer.goal_panel import FRAME
-from ik_node.viewer.sight import Sight
+from ik_node.viewer.panels.goal_panel import FRAME
+from ik_node.viewer.sessions.gallery_session import gallery_session
+from ik_node.viewer.stage.sight import Sight
 
 
 def lift(page, height):

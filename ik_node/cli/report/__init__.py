@@ -1,0 +1,1 @@
+"""What `check` says of a robot: facts, in words and as a picture."""

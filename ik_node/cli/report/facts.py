@@ -1,0 +1,132 @@
+"""What there is to know about a robot, in plain types."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import math
+from typing import Any
+
+from ik_node.cli.report.freedom import held_values, still_links
+from ik_node.description.writers.closure_type import closure_type, OWN_TYPES
+from ik_node.description.writers.joint_type import joint_type, value_type
+from ik_node.model.closure import Closure
+from ik_node.model.dof import DOF
+from ik_node.model.joint import Joint
+from ik_node.model.link import Link
+from ik_node.robot import Robot
+
+
+def facts_of(robot: Robot) -> dict[str, Any]:
+    """Close the loops of a robot, and return what there is to know as JSON can hold it."""
+    result = robot.assemble()
+    mobility = robot.mobility
+    held = held_values(robot)
+    return {
+        'name': robot.name,
+        'dialect': robot.dialect,
+        'root': robot.root.name,
+        'roots': [root.name for root in robot.description.roots],
+        'links': list(robot.links),
+        'joints': [
+            value for joint in robot.joint_order for value in _values(joint, robot.actuated, held)
+        ],
+        'fixed_joints': [name for name, joint in robot.joints.items() if not joint.dof],
+        'tree': _tree(robot.description.roots),
+        'actuated': list(robot.actuated),
+        'closures': [
+            _loop(name, closure, result, mobility.redundant_closures)
+            for name, closure in robot.closures.items()
+        ],
+        'mobility': int(mobility),
+        'mobility_details': mobility.facts(),
+        'loops_closed': result.status.name == 'CONVERGED',
+        'message': result.message,
+        'closes_without_limits': result.closes_without_limits,
+        'limits_in_the_way': [
+            {'name': name, 'value_without_limits': float(value)}
+            for name, value in result.against_limits.items()
+        ],
+        'at_limits': list(result.active_limits),
+        'held': held,
+        'still_links': still_links(robot, held),
+        'notes': list(robot.notes),
+    }
+
+
+def _values(joint: Joint, actuated: list[str], held: dict[str, str]) -> list[dict[str, Any]]:
+    return [
+        {
+            'name': name,
+            'joint': joint.name,
+            'type': value_type(joint, dof) if len(joint.dof) == 1 else joint_type(joint),
+            'lower': _bound(joint.min_dof_limit[dof]),
+            'upper': _bound(joint.max_dof_limit[dof]),
+            'velocity': _bound(joint.max_velocity[dof]),
+            'unit': 'rad' if dof.is_rotation else 'm',
+            'value': float(joint.dof_values[dof]),
+            'actuated': name in actuated or joint.name in actuated,
+            'follows': _follows(joint, dof),
+            'held_by': held.get(name),
+        }
+        for name, dof in zip(joint.value_names, joint.dof, strict=True)
+    ]
+
+
+def _follows(joint: Joint, dof: DOF) -> dict[str, Any] | None:
+    coupling = joint.couplings.get(dof)
+    if coupling is None:
+        return None
+    master = coupling.master
+    names = dict(zip(master.dof, master.value_names, strict=True))
+    return {'name': names[coupling.master_dof], 'coefficients': list(coupling.coefficients)}
+
+
+def _tree(roots: Sequence[Joint | Link]) -> list[dict[str, Any]]:
+    """Return every link, each below the one it hangs on, with the joint between them."""
+    found: list[dict[str, Any]] = []
+    stack: list[tuple[Joint | Link, int, str | None]] = [(root, 0, None) for root in roots[::-1]]
+    while stack:
+        frame, depth, parent = stack.pop()
+        joint = frame if isinstance(frame, Joint) else None
+        link = frame.child if isinstance(frame, Joint) else frame
+        found.append(
+            {
+                'link': None if link is None else link.name,
+                'parent': parent,
+                'joint': None if joint is None else joint.name,
+                'type': None if joint is None else joint_type(joint),
+                'depth': depth,
+            }
+        )
+        children = [] if link is None else link.children
+        stack += [
+            (child, depth + 1, None if link is None else link.name)
+            for child in children[::-1]
+            if isinstance(child, Joint) and not child.is_closure
+        ]
+    return found
+
+
+def _loop(name: str, closure: Closure, result: Any, redundant: dict[str, int]) -> dict[str, Any]:
+    error = result.closure_errors.get(name)
+    rows = {'universal': 4, 'distance': 1}.get(closure.kind, len(closure.dof))
+    return {
+        'name': name,
+        'link_a': closure.child.name if closure.child else None,
+        'link_b': closure.parent.name if closure.parent else None,
+        'type': closure_type(closure, OWN_TYPES),
+        'dof': ' '.join(dof.name for dof in closure.dof),
+        'distance': closure.distance if closure.kind == 'distance' else None,
+        'tolerance': closure.tolerance,
+        'enabled': error is not None,
+        'rows': rows,
+        'redundant_rows': redundant.get(name, 0),
+        'position': None if error is None else error.position,
+        'orientation': None if error is None else error.orientation,
+        'open': error is not None and name in result.open_loops,
+    }
+
+
+def _bound(value: float) -> float | None:
+    """Return a limit as JSON can hold it."""
+    return float(value) if math.isfinite(value) else None

@@ -1,0 +1,1 @@
+"""The tables of `batch`: goals from a file, answers into one."""

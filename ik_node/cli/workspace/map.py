@@ -1,0 +1,160 @@
+"""The points of a plane that a link can be brought to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from ik_node.cli.workspace.slice import Slice
+from ik_node.solver import Solver, SolverOptions, Status
+from ik_node.solver.batch_solution import BatchSolution
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Show = Callable[[int, int], None]
+
+# Points that are tried with restarts before what they found is spread.
+BLOCK = 500
+# To the neighbours beside, then to those at the corners.
+_SHIFTS = ((0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1))
+
+
+class ReachMap:
+    """
+    What came out at every point of a grid.
+
+    From where the robot is, the reach is spread from point to neighbour, joints moving as little
+    as can be; points that this does not come to are tried from many starts, and what these find
+    is spread again. The same robot gives the same map, whatever the number of threads.
+
+    Parameters
+    ----------
+    solver : Solver
+        Its options say how many restarts.
+    goal : str
+        Name of the goal.
+    quat_xyzw : ndarray, shape (4,)
+        Orientation of the goal, root frame.
+    points : Slice
+        Where it is to go.
+    home : ndarray, shape (nq,)
+        Where the joints are [rad or m].
+    threads : int, optional
+        None = one for every core.
+
+    Attributes
+    ----------
+    points : Slice
+    q : ndarray, shape (N, nq)
+        Joint values [rad or m] with which the link is there, or nearest.
+    status : ndarray, shape (N,)
+        `Status`, -1 = not yet tried.
+    position_error, orientation_error : ndarray, shape (N,)
+        What is left of the way [m], [rad].
+    starts : ndarray, shape (N,)
+        How often it was tried.
+
+    """
+
+    def __init__(
+        self,
+        solver: Solver,
+        goal: str,
+        quat_xyzw: Array,
+        points: Slice,
+        home: Array,
+        threads: int | None = None,
+    ) -> None:
+        self.points = points
+        self._solver, self._goal, self._quat = solver, goal, quat_xyzw
+        self._home, self._threads = home, threads
+        self._searching, self._following = solver.options, replace(solver.options, restarts=0)
+        self._positions = points.points
+        count = len(self._positions)
+        self.q: Array = np.tile(home, (count, 1))
+        self.status: Ints = np.full(count, -1)
+        self.position_error: Array = np.full(count, np.inf)
+        self.orientation_error: Array = np.full(count, np.inf)
+        self.starts: Ints = np.zeros(count, dtype=np.int64)
+        self._given_up = np.zeros(count, dtype=np.bool_)
+
+    @property
+    def reached(self) -> NDArray[np.bool_]:
+        """Whether the link can be brought to each point (N,)."""
+        found: NDArray[np.bool_] = self.status == Status.CONVERGED
+        return found
+
+    @property
+    def decided(self) -> NDArray[np.bool_]:
+        """Whether each point (N,) is reached, or given up."""
+        known: NDArray[np.bool_] = self.reached | self._given_up
+        return known
+
+    def fill(self, first: int, show: Show) -> None:
+        """
+        Decide all points.
+
+        What is known when an exception comes, as of Ctrl-C, stays.
+
+        Parameters
+        ----------
+        first : int
+            Place of the point where it begins.
+        show : callable
+            Told how many points are decided, and how many there are.
+
+        """
+        self._spread(self._try(np.array([first]), self._home, self._following), show)
+        while True:
+            rows = np.flatnonzero(~self.decided)[:BLOCK]
+            if not len(rows):
+                return
+            before = int(np.count_nonzero(self.decided))
+
+            def progress(done: int, _: int, before: int = before) -> None:
+                show(before + done, len(self.q))
+
+            fresh = self._try(rows, self._home, self._searching, progress)
+            self._given_up[rows] = True
+            self._spread(fresh, show)
+
+    def follow(self, flat: Array, starts: Array) -> BatchSolution:
+        """Solve for coordinates (n, 2) on the plane, each from its start (n, nq) alone."""
+        return self._solve(self.points.lift(flat), starts, self._following)
+
+    def _spread(self, fresh: Ints, show: Show) -> None:
+        """Go on from points just reached to their neighbours, as long as that reaches any."""
+        while len(fresh):
+            show(int(np.count_nonzero(self.decided)), len(self.q))
+            source = np.full(np.add(self.points.shape, 2), -1)
+            rows, columns = np.divmod(fresh, self.points.shape[1])
+            for up, right in reversed(_SHIFTS):
+                source[rows + 1 + up, columns + 1 + right] = fresh
+            sources = source[1:-1, 1:-1].ravel()
+            open_ = np.flatnonzero((sources >= 0) & ~self.reached)
+            fresh = self._try(open_, self.q[sources[open_]], self._following)
+
+    def _try(
+        self, rows: Ints, starts: Array, options: SolverOptions, progress: Show | None = None
+    ) -> Ints:
+        """Solve for some points, keep what is better than before, return those now reached."""
+        batch = self._solve(self._positions[rows], starts, options, progress)
+        error = batch.goal_errors[self._goal]
+        before = self.position_error[rows] + self.orientation_error[rows]
+        better = batch.converged | (error.position + error.orientation < before)
+        self.starts[rows] += batch.starts
+        self.q[rows[better]] = batch.q[better]
+        self.position_error[rows[better]] = error.position[better]
+        self.orientation_error[rows[better]] = error.orientation[better]
+        self.status[rows[better]] = batch.status[better]
+        fresh: Ints = rows[batch.converged]
+        return fresh
+
+    def _solve(
+        self, positions: Array, starts: Array, options: SolverOptions, progress: Show | None = None
+    ) -> BatchSolution:
+        self._solver.options = options
+        poses = {self._goal: (positions, np.tile(self._quat, (len(positions), 1)))}
+        return self._solver.solve_batch(poses, starts, threads=self._threads, progress=progress)

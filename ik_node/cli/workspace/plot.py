@@ -1,0 +1,239 @@
+# flake8: noqa: E203
+"""A picture of a slice of the workspace, with the robot in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ik_node.cli.workspace.figure import FlatRobot
+from ik_node.cli.workspace.map import ReachMap
+from ik_node.cli.workspace.outline import Outline
+from ik_node.robot import Robot
+from ik_node.scene.picture import picture_maker, save_picture
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+_INK, _FAINT, _GROUND, _RULED, _UNKNOWN = '#1C2733', '#66717D', '#F2F4F7', '#FFFFFF', '#D5DBE1'
+_ROD, _LINK = '#26323F', '#F0502D'
+_DPI = 150
+# The longer side of the map [in], the least of the other one, and of what stands around it.
+_LONGEST, _LEAST, _AROUND = 6.6, 3.2, (1.95, 1.7)
+# The robot is seen as a whole where that makes the map at most so many times as wide.
+_WIDEST = 2.0
+# From point to point, a larger share of the most is a jump to another posture.
+_JUMP = 0.15
+
+
+def reach_plot(path: str) -> Callable[[Robot, str, ReachMap, Outline, Array], None]:
+    """
+    Return the function that draws a map to a file.
+
+    Parameters
+    ----------
+    path : str
+        Where to; the ending says what kind of picture.
+
+    Raises
+    ------
+    OptionError
+        If pictures cannot be drawn, or not of that kind.
+
+    """
+    new_figure = picture_maker('--plot', path, hint='; -o needs none')
+
+    def save(robot: Robot, link: str, found: ReachMap, outline: Outline, measure: Array) -> None:
+        flat = FlatRobot(robot, link, found.points)
+        left, right, low, high = view = flat.view(found.points.extent, _WIDEST)
+        scale = _LONGEST / max(right - left, high - low)
+        sides = [max(_LEAST, scale * side) for side in (right - left, high - low)]
+        size = (sides[0] + _AROUND[0], sides[1] + _AROUND[1])
+        figure = new_figure(figsize=size, layout='constrained')
+        drawing = _Drawing(figure, view, found, outline)
+        drawing.reach(measure)
+        drawing.robot(flat, link)
+        drawing.words(robot.name, link)
+        save_picture(figure, path, dpi=_DPI, bbox_inches='tight', pad_inches=0.2)
+
+    return save
+
+
+class _Drawing:
+    """Draws a map on a figure."""
+
+    def __init__(
+        self, figure: Any, view: tuple[float, ...], found: ReachMap, outline: Outline
+    ) -> None:
+        self._figure, self._found, self._outline = figure, found, outline
+        self._axes = figure.add_subplot()
+        self._axes.set_aspect('equal')
+        self._axes.set_xlim(*view[:2])
+        self._axes.set_ylim(*view[2:])
+        self._axes.set_autoscale_on(False)
+        self._axes.set_facecolor(_GROUND)
+        self._axes.grid(True, color=_RULED, lw=1.0)
+        self._axes.set_axisbelow(True)
+
+    def reach(self, measure: Array) -> None:
+        """Colour what is reached by the measure, up to the border."""
+        from matplotlib.collections import LineCollection
+        from matplotlib.colors import ListedColormap
+
+        axes, points = self._axes, self._found.points
+        across, up = points.sides
+        half = 0.5 * (across[1] - across[0]), 0.5 * (up[1] - up[0])
+        extent = across[0] - half[0], across[-1] + half[0], up[0] - half[1], up[-1] + half[1]
+        decided = self._found.decided.reshape(points.shape)
+        if not decided.all():
+            veil = np.where(decided, np.nan, 1.0)
+            axes.imshow(
+                veil, origin='lower', extent=extent, cmap=ListedColormap([_UNKNOWN]), zorder=1
+            )
+        if self._outline.cells:
+            self._colour(_grown(measure.reshape(points.shape)), extent, float(np.nanmax(measure)))
+        axes.add_collection(
+            LineCollection(
+                self._outline.border,
+                colors=_INK,
+                lw=1.6,
+                capstyle='round',
+                joinstyle='round',
+                zorder=4,
+            )
+        )
+
+    def _colour(self, values: Array, extent: tuple[float, ...], top: float) -> None:
+        from matplotlib.patches import PathPatch
+        from matplotlib.path import Path
+
+        axes, points = self._axes, self._found.points
+        outlines = [Path(np.vstack((cell, cell[:1])), closed=True) for cell in self._outline.cells]
+        inside = PathPatch(Path.make_compound_path(*outlines), transform=axes.transData)
+        scale = {'vmin': 0.0, 'vmax': top if top > 0.0 else 1.0}
+        shown = axes.imshow(
+            values,
+            origin='lower',
+            extent=extent,
+            cmap='viridis',
+            interpolation='bilinear',
+            zorder=2,
+            **scale,
+        )
+        shown.set_clip_path(inside)
+        bar = self._figure.colorbar(shown, cax=axes.inset_axes((1.03, 0.0, 0.032, 1.0)))
+        levels = [level for level in bar.get_ticks() if 0.0 < level < 0.97 * scale['vmax']]
+        if levels and top > 0.0:
+            lines = axes.contour(
+                *points.sides,
+                _even(values, _JUMP * top),
+                levels,
+                colors='white',
+                linewidths=0.7,
+                alpha=0.45,
+                zorder=3,
+            )
+            lines.set_clip_path(inside)
+        bar.set_label(
+            'conditioning [1]:  0 singular,  1 alike in all directions', color=_INK, labelpad=8
+        )
+        bar.outline.set_visible(False)
+        bar.ax.tick_params(labelsize=9, color=_FAINT, labelcolor=_INK)
+
+    def robot(self, flat: FlatRobot, link: str) -> None:
+        """Draw the robot over the map."""
+        from matplotlib.collections import LineCollection
+
+        axes = self._axes
+        for lines, colour, width, dashes in (
+            (list(flat.slides), _ROD, 1.2, (0, (1.0, 2.2))),
+            (list(flat.rods), 'white', 5.2, '-'),
+            (list(flat.rods), _ROD, 2.8, '-'),
+        ):
+            axes.add_collection(
+                LineCollection(
+                    lines, colors=colour, lw=width, ls=dashes, capstyle='round', zorder=6
+                )
+            )
+        dots = {'ls': '', 'marker': 'o', 'zorder': 7}
+        axes.plot(*flat.joints.T, ms=5.5, mfc='white', mec=_ROD, mew=1.5, label='joint', **dots)
+        axes.plot(*flat.home[:, None], ms=9.0, mfc=_LINK, mec='white', mew=1.8, label=link, **dots)
+
+    def words(self, name: str, link: str) -> None:
+        """Write title, axes and what the signs mean."""
+        axes, points, found = self._axes, self._found.points, self._found
+        axes.set_title(
+            f'Reach of {link}',
+            loc='left',
+            fontsize=14.5,
+            fontweight='bold',
+            color=_INK,
+            pad=22,
+            parse_math=False,
+        )
+        facts = (
+            name,
+            points.name,
+            f'{self._outline.area:.4g} m\u00b2',
+            f'{np.count_nonzero(found.reached)} of {len(found.q)} points',
+        )
+        axes.annotate(
+            '  \u00b7  '.join(facts),
+            (0.0, 1.0),
+            (0.0, 6.0),
+            xycoords='axes fraction',
+            textcoords='offset points',
+            fontsize=9.5,
+            color=_FAINT,
+            parse_math=False,
+        )
+        first, second, _ = points.axes
+        axes.set_xlabel(f'{"xyz"[first]} [m]', fontsize=11, color=_INK)
+        axes.set_ylabel(f'{"xyz"[second]} [m]', fontsize=11, color=_INK)
+        axes.tick_params(labelsize=9, color=_FAINT, labelcolor=_INK)
+        axes.spines[:].set_visible(False)
+        legend = axes.legend(
+            loc='upper right',
+            bbox_to_anchor=(1.0, -0.055),
+            ncols=2,
+            frameon=False,
+            fontsize=9,
+            handletextpad=0.2,
+            columnspacing=1.2,
+            borderaxespad=0.0,
+        )
+        for text in legend.get_texts():
+            text.set_color(_FAINT)
+            text.set_parse_math(False)
+
+
+def _even(values: Array, most: float) -> Array:
+    """Return a field without the points (NaN) between which it jumps by more."""
+    jumps = np.zeros(values.shape, dtype=np.bool_)
+    for axis in (0, 1):
+        wide = np.abs(np.diff(values, axis=axis)) > most
+        ends = ((0, 1), (0, 0)) if axis == 0 else ((0, 0), (0, 1))
+        jumps |= np.pad(wide, ends) | np.pad(wide, [pair[::-1] for pair in ends])
+    return np.where(jumps, np.nan, values)
+
+
+def _grown(values: Array) -> Array:
+    """Return a field that goes on evenly into its gaps (NaN), for some cells."""
+    rows, columns = values.shape
+    for _ in range(3):
+        wide = np.pad(values, 2, constant_values=np.nan)
+        steps = [(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if (i, j) != (0, 0)]
+        beside, behind = (
+            np.array([wide[2 + k * i :][:rows, 2 + k * j :][:, :columns] for i, j in steps])
+            for k in (1, 2)
+        )
+        guesses = np.maximum(np.where(np.isnan(behind), beside, 2.0 * beside - behind), 0.0)
+        # Where something stands behind what is beside it, that alone counts.
+        known = ~np.isnan(guesses)
+        firm = known & ~np.isnan(behind)
+        known = np.where(firm.any(axis=0), firm, known)
+        count = known.sum(axis=0)
+        mean = np.where(known, guesses, 0.0).sum(axis=0) / np.maximum(count, 1)
+        values = np.where(np.isnan(values) & (count > 0), mean, values)
+    return np.where(np.isnan(values), 0.0, values)

@@ -1,0 +1,118 @@
+"""Goals and loops, one by one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ik_node.robot import Robot
+from ik_node.viewer.panels.desk import by_hand, Desk
+from ik_node.viewer.sessions.goal_memory import axes_of
+
+# What is usually asked for.
+CHOICES = ('X Y Z EX EY EZ', 'X Y Z', 'EX EY EZ', 'X Y Z EX EY', 'X Y', 'Z', 'X', 'Y')
+# Where on a link a new goal is.
+THERE, FRAME = 'where you click', "at the link's frame"
+HINT = (
+    '<div style="padding:2px 10px"><b>Click a link</b> of the robot to make a goal there, then '
+    'drag its ball or its handle.</div>'
+)
+
+
+class GoalPanel:
+    """
+    A folder a goal, and a switch a loop.
+
+    Parameters
+    ----------
+    gui : viser.GuiApi
+    desk : Desk
+
+    Attributes
+    ----------
+    by_click : bool
+        Whether a click on a link makes a goal.
+    new_dof : str
+        What a new goal asks for.
+    where_clicked : bool
+        Whether a new goal is where the link was clicked, not where its frame is.
+
+    """
+
+    def __init__(self, gui: Any, desk: Desk) -> None:
+        self._gui = gui
+        self._desk = desk
+        self._folders: list[Any] = []
+        self._enabled: dict[tuple[str, str], Any] = {}
+        click = gui.add_checkbox('click adds goal', True)
+        self._click = click
+        self._new = gui.add_dropdown('it asks for', CHOICES, initial_value='X Y Z')
+        self._hint = gui.add_html('')
+        self._where = gui.add_dropdown('it sits', (THERE, FRAME))
+
+    @property
+    def by_click(self) -> bool:
+        """Whether a click on a link makes a goal."""
+        return bool(self._click.value)
+
+    @property
+    def new_dof(self) -> str:
+        """Return what a new goal asks for."""
+        return str(self._new.value)
+
+    @property
+    def where_clicked(self) -> bool:
+        """Whether a new goal is where the link was clicked, not where its frame is."""
+        return bool(self._where.value == THERE)
+
+    def rebuild(self, robot: Robot) -> None:
+        """Have a folder for every goal, and a switch for every loop."""
+        for folder in self._folders:
+            folder.remove()
+        self._folders, self._enabled = [], {}
+        self._hint.content = '' if robot.goals else HINT
+        for name in robot.goals:
+            self._add_goal(robot, name)
+        if robot.closures:
+            folder = self._gui.add_folder('loops', expand_by_default=len(robot.closures) <= 8)
+            self._folders.append(folder)
+            with folder:
+                for name in robot.closures:
+                    self._add_closure(robot, name)
+
+    def refresh(self, robot: Robot) -> None:
+        """Show which take part."""
+        for (kind, name), handle in self._enabled.items():
+            found = (robot.goals if kind == 'goal' else robot.closures).get(name)
+            if found is not None:
+                handle.value = found.enabled
+
+    def _add_goal(self, robot: Robot, name: str) -> None:
+        goal, desk = robot.goals[name], self._desk
+        link = goal.child.name if goal.child else ''
+        folder = self._gui.add_folder(name)
+        self._folders.append(folder)
+        with folder:
+            takes_part = self._gui.add_checkbox(
+                'takes part', goal.enabled, hint=f'goal {name} of the link {link}'
+            )
+            if goal.kind == 'frame':
+                asked = axes_of(goal)
+                choices = CHOICES if asked in CHOICES else (asked, *CHOICES)
+                axes = self._gui.add_dropdown('asks for', choices, initial_value=asked)
+                by_hand(
+                    axes,
+                    lambda value: desk.do(lambda s: s.change_goal(name, dof=value), undo=True),
+                )
+            remove = self._gui.add_button('Delete', color='gray')
+        self._enabled['goal', name] = takes_part
+        by_hand(
+            takes_part,
+            lambda value: desk.do(lambda s: s.change_goal(name, enabled=value), undo=True),
+        )
+        by_hand(remove, lambda _: desk.do(lambda s: s.remove_goal(name), undo=True))
+
+    def _add_closure(self, robot: Robot, name: str) -> None:
+        desk = self._desk
+        handle = self._gui.add_checkbox(name, robot.closures[name].enabled, hint='closed or not')
+        self._enabled['closure', name] = handle
+        by_hand(handle, lambda value: desk.do(lambda s: s.set_closure(name, value), undo=True))

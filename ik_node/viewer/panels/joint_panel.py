@@ -1,0 +1,132 @@
+"""Sliders for every joint."""
+
+from __future__ import annotations
+
+from math import isfinite, pi
+import time
+from typing import Any
+
+from ik_node.model.joint import Joint
+from ik_node.robot import Robot
+from ik_node.viewer.panels.desk import by_hand, Desk
+from ik_node.viewer.sessions.session import Array
+
+# A slider that a hand has just moved is left alone for so long [s].
+LEFT_ALONE = 0.4
+
+
+class JointPanel:
+    """
+    Sliders that follow the robot, and lead it while joints lead.
+
+    Parameters
+    ----------
+    gui : viser.GuiApi
+    desk : Desk
+
+    """
+
+    def __init__(self, gui: Any, desk: Desk) -> None:
+        self._gui = gui
+        self._desk = desk
+        self._folders: list[Any] = []
+        self._sliders: list[_Slider] = []
+
+    def rebuild(self, robot: Robot) -> None:
+        """Have a slider for every joint value, those with a motor first."""
+        for folder in self._folders:
+            folder.remove()
+        motors = {
+            value
+            for joint in robot.joint_order
+            if joint.name in robot.actuated
+            for value in joint.value_names
+        }
+        followers = _followers(robot.joint_order)
+        self._sliders, self._folders = [], []
+        limits = zip(robot.joint_names, robot.lower.tolist(), robot.upper.tolist(), strict=True)
+        rows = [(at, *row) for at, row in enumerate(limits)]
+        kinds = dict(zip(robot.joint_names, _turns(robot.joint_order), strict=True))
+        for label, chosen in (
+            ('motors', [row for row in rows if row[1] in motors]),
+            ('other joints' if motors else 'joints', [r for r in rows if r[1] not in motors]),
+        ):
+            if not chosen:
+                continue
+            folder = self._gui.add_folder(label, expand_by_default=label != 'other joints')
+            self._folders.append(folder)
+            with folder:
+                self._sliders += [
+                    _Slider(self._gui, self._desk, row, kinds[row[1]], row[1] in followers)
+                    for row in chosen
+                ]
+
+    def refresh(self, q: Array, *, forward: bool) -> None:
+        """Show where the joints are."""
+        now = time.monotonic()
+        for slider in self._sliders:
+            slider.refresh(float(q[slider.place]), now, forward)
+
+
+class _Slider:
+    """One joint value."""
+
+    def __init__(
+        self, gui: Any, desk: Desk, row: tuple[int, str, float, float], turns: bool, follows: bool
+    ) -> None:
+        self.place, name, low, high = row
+        widest = pi if turns else 1.0
+        self._low = low if isfinite(low) else min(-widest, high - 2.0 * widest)
+        self._high = high if isfinite(high) else max(widest, self._low + 2.0 * widest)
+        self._touched = -LEFT_ALONE
+        self._follows = follows
+        unit = 'rad' if turns else 'm'
+        self._handle = gui.add_slider(
+            name,
+            self._low,
+            self._high,
+            step=max(1e-9, 10.0 ** round(_exponent(self._high - self._low) - 3)),
+            initial_value=self._low,
+            disabled=True,
+            hint=f'{name} [{unit}], from {low:g} to {high:g}'
+            + (', follows another joint' if follows else ''),
+        )
+
+        def moved(value: float) -> None:
+            self._touched = time.monotonic()
+            desk.do(lambda session: session.set_joint(name, value), key=('joint', name), undo=True)
+
+        by_hand(self._handle, moved)
+
+    def refresh(self, value: float, now: float, forward: bool) -> None:
+        """Show a value."""
+        disabled = self._follows or not forward
+        if self._handle.disabled != disabled:
+            self._handle.disabled = disabled
+        if now - self._touched < LEFT_ALONE:
+            return
+        # A joint without limits may be anywhere.
+        if value < self._low:
+            self._low = self._handle.min = value - 1.0
+        if value > self._high:
+            self._high = self._handle.max = value + 1.0
+        self._handle.value = round(value, 6)
+
+
+def _exponent(width: float) -> float:
+    return float(len(str(int(1.0 / width)))) * -1.0 if 0.0 < width < 1.0 else 0.0
+
+
+def _turns(joints: list[Joint]) -> list[bool]:
+    """Return whether each value turns, in the order of q."""
+    return [dof.is_rotation for joint in joints for dof in joint.dof]
+
+
+def _followers(joints: list[Joint]) -> set[str]:
+    """Return the values that follow another joint."""
+    return {
+        name
+        for joint in joints
+        for name, dof in zip(joint.value_names, joint.dof, strict=True)
+        if dof in joint.couplings
+    }

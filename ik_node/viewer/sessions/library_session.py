@@ -1,0 +1,283 @@
+"""A robot solved here, by the library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+import dataclasses
+from typing import Any, NamedTuple
+
+from ik_node.errors import OptionError, UnknownFrameError
+from ik_node.model.dof import parse_dofs
+from ik_node.model.goal import Goal
+from ik_node.model.joint import Joint
+from ik_node.model.rotation import matrix_to_quat, pose_inverse, pose_matrix, quat_identity
+from ik_node.model.topology import save_rest_pose
+from ik_node.robot import Robot
+from ik_node.scene.chain_report import ChainReport
+from ik_node.solver.options import COST_METHODS, SolverOptions
+from ik_node.solver.pose import unit_pose
+from ik_node.solver.solver import Solver
+from ik_node.viewer.sessions.goal_memory import GoalMemory, restore_goals
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+# Goal's name to its pose in the root frame, (4, 4), at a time [s].
+Motion = Callable[[float], dict[str, Array]]
+
+# While a goal is dragged, a restart would jump to another branch.
+OPTIONS = SolverOptions(restarts=0)
+
+
+class Memory(NamedTuple):
+    """What `restore` goes back to."""
+
+    q: Array
+    goals: list[GoalMemory]
+    targets: dict[str, list[float]]  # of the joints that have any
+    closed: dict[str, bool]  # closures, and whether they are made
+
+
+class LibrarySession:
+    """
+    A `Session` over the library's own solver.
+
+    Parameters
+    ----------
+    robot : Robot
+        With its goals; it is moved.
+    motion : callable, optional
+        Where its goals go when it moves by itself.
+    options : SolverOptions
+        To begin with.
+
+    Attributes
+    ----------
+    playing : bool
+        Whether goals follow the motion.
+
+    """
+
+    def __init__(
+        self, robot: Robot, motion: Motion | None = None, options: SolverOptions = OPTIONS
+    ) -> None:
+        self.robot = robot
+        self.motion = motion
+        self.playing = False
+        self.structure = 0
+        self.forward = False
+        self.note = ''
+        self.reports: Sequence[ChainReport] = ()
+        self._solver = Solver(robot, options)
+        self._comfort = options.comfort
+        self._solver.warm()
+        self._start = self.remember()
+        self._clock: tuple[float, float] | None = None  # when last looked at, time of the motion
+        self._driven: dict[str, float] = {}
+        self._stale = True
+
+    @property
+    def title(self) -> str:
+        """Return the robot's name."""
+        return self.robot.name
+
+    @property
+    def source(self) -> Solver:
+        """Return the solver: its thresholds say what is closed."""
+        return self._solver
+
+    @property
+    def q(self) -> Array:
+        """Return the present configuration."""
+        return self._solver.q
+
+    @property
+    def options(self) -> SolverOptions:
+        """Return the solver's options."""
+        return self._solver.options
+
+    def update(self, now: float) -> bool:
+        """Solve if anything was asked since the last time."""
+        self._play(now)
+        if not self._stale:
+            return False
+        self._stale = False
+        if self.forward:
+            solution = self._solver.drive(self._driven)
+            self._driven = {}
+            self._solver.accept(solution)
+            self._carry_goals()
+            results = list(solution.chains)
+        else:
+            results = self._solver.solve()
+        self.reports = [ChainReport.of(result) for result in results]
+        return True
+
+    def _play(self, now: float) -> None:
+        """Let the motion's time go on, and goals with it."""
+        before, at = self._clock or (now, 0.0)
+        if not (self.playing and self.motion is not None) or self.forward:
+            self._clock = (now, at)
+            return
+        self._clock = (now, at + now - before)
+        for name, pose in self.motion(at + now - before).items():
+            if name in self.robot.goals:
+                self._place(self.robot.goals[name], pose)
+        self._stale = True
+
+    @property
+    def can_play(self) -> bool:
+        """Whether there is a motion."""
+        return self.motion is not None
+
+    def play(self, playing: bool) -> None:
+        """Have goals follow the motion, or not."""
+        self.playing = playing
+
+    # -- goals
+
+    def move_goal(self, name: str, position: ArrayLike, quat_xyzw: ArrayLike) -> None:
+        """Ask for another pose, in the root frame."""
+        x, y, z, *quat = unit_pose(name, position, quat_xyzw)
+        self._place(self._goal(name), pose_matrix((x, y, z), quat))
+        self._stale = True
+
+    def add_goal(self, link: str, dof: str, at: Array | None = None) -> str:
+        """Make a goal where a link is, or at a point of it, root frame [m]."""
+        taken = {*self.robot.goals, *self.robot.closures}
+        name, number = link, 2
+        while name in taken:
+            name, number = f'{link}_{number}', number + 1
+        offset = None
+        if at is not None and link in self.robot.links:
+            pose = self.robot.links[link].matrix_world
+            offset = (pose[:3, :3].T @ (at - pose[:3, 3]), quat_identity())
+        self.robot.add_goal(link, name=name, dof=dof, offset=offset)
+        self._anew()
+        return name
+
+    def remove_goal(self, name: str) -> None:
+        """Take a goal away."""
+        self.robot.remove_goal(name)
+        self._anew()
+
+    def change_goal(
+        self, name: str, *, dof: str | None = None, enabled: bool | None = None
+    ) -> None:
+        """Ask for other axes, or have it take part or not."""
+        goal = self._goal(name)
+        if enabled is not None:
+            goal.enabled = enabled
+        if dof is not None:
+            goal.set_goal_dof(*parse_dofs(dof))
+            self._anew()
+        self._stale = True
+
+    def set_closure(self, name: str, enabled: bool) -> None:
+        """Make or release a closure."""
+        closure = self.robot.closures.get(name)
+        if closure is None:
+            raise UnknownFrameError(name, self.robot.closures, 'closure')
+        closure.enabled = enabled
+        self._stale = True
+
+    # -- joints
+
+    def set_forward(self, forward: bool) -> None:
+        """Have joints lead, or goals, which then begin where their links are."""
+        self.forward = forward
+        self._driven = {}
+        self._stale = True
+
+    def set_joint(self, name: str, value: float) -> None:
+        """Move a joint with the loops closed; the other motors hold, if it is a motor."""
+        if not self.forward:
+            raise OptionError('joint', name, 'in FK only: in IK the goals lead')
+        motors = {value for joint in self._motors() for value in joint.value_names}
+        held = motors if name in motors else set()
+        present = zip(self.robot.joint_names, self.q.tolist(), strict=True)
+        self._driven = {**{n: v for n, v in present if n in held}, **self._driven, name: value}
+        self._stale = True
+
+    def reset(self) -> None:
+        """Go back to where all began; what was made of goals stays undoable."""
+        self.restore(self._start)
+        self._clock = None
+
+    def save_rest_pose(self) -> None:
+        """Make the present configuration the rest pose."""
+        for root in self._solver.roots:
+            save_rest_pose(root)
+        self._stale = True
+
+    # -- options
+
+    def set_option(self, name: str, value: Any) -> None:
+        """Change one of the solver's options; comfort waits for a method that knows it."""
+        options = dataclasses.replace(self._solver.options, comfort=None)
+        options = dataclasses.replace(options, **{name: value})
+        if options.method in COST_METHODS:
+            options = dataclasses.replace(options, comfort=self._comfort)
+        self._solver.options = options
+        self._stale = True
+
+    # -- back
+
+    def remember(self) -> Memory:
+        """Return the configuration, goals, wishes for joints, and which loops are made."""
+        goals = [GoalMemory.of(goal) for goal in self.robot.goals.values()]
+        joints = [joint for joint in self.robot.joint_order if joint.target_set]
+        targets = {joint.name: joint.dof_target[joint.dof].tolist() for joint in joints}
+        closed = {name: each.enabled for name, each in self.robot.closures.items()}
+        return Memory(self.q, goals, targets, closed)
+
+    def restore(self, memory: Memory) -> None:
+        """Go back to what was remembered."""
+        if restore_goals(self.robot, memory.goals):
+            self._anew()
+        for joint in self.robot.joint_order:
+            if joint.name in memory.targets:
+                joint.set_target_values(*memory.targets[joint.name])
+            else:
+                joint.target_set = False
+        for name, closed in memory.closed.items():
+            self.robot.closures[name].enabled = closed
+        self._solver.q = memory.q
+        self._stale = True
+
+    def complaints(self) -> list[str]:
+        """Return nothing: what is not done is said at once."""
+        return []
+
+    def close(self) -> None:
+        """Hold nothing."""
+
+    # -- within
+
+    def _motors(self) -> list[Joint]:
+        return [each for each in self.robot.joint_order if each.name in self.robot.actuated]
+
+    def _anew(self) -> None:
+        self._solver.update_structure()
+        self.structure += 1
+        self._stale = True
+
+    def _goal(self, name: str) -> Goal:
+        goal = self.robot.goals.get(name)
+        if goal is None:
+            raise UnknownFrameError(name, self.robot.goals, 'goal')
+        return goal
+
+    @staticmethod
+    def _place(goal: Goal, pose: Array) -> None:
+        if goal.parent is not None:
+            pose = pose_inverse(goal.parent.matrix_world) @ pose
+        goal.set_position(*pose[:3, 3])
+        goal.set_quaternion(*matrix_to_quat(pose))
+
+    def _carry_goals(self) -> None:
+        """Have goals that ask for a pose be where their links are."""
+        for goal in self.robot.goals.values():
+            if goal.kind == 'frame' and goal.child is not None:
+                offset = pose_matrix(goal.offset_position, goal.offset_quaternion)
+                self._place(goal, goal.child.matrix_world @ offset)

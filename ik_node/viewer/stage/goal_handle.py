@@ -1,0 +1,257 @@
+"""What one goal is dragged by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import time
+from typing import Any
+from urllib.parse import quote
+
+from ik_node.model.goal import Goal
+from ik_node.model.rotation import matrix_to_quat, pose_matrix
+from ik_node.scene.shapes import Quat
+from ik_node.viewer.stage.gizmo_part import asked_axes, Axes, GizmoPart, handle_axes, parts_of
+from ik_node.viewer.stage.handle_style import HandleStyle
+from ik_node.viewer.stage.pointer_way import pointer_way
+from ik_node.viewer.stage.scene_nodes import wxyz_of
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+# Takes the goal's name, its position [m] and quaternion (xyzw) in the root frame, and the phase
+# of the drag: start, update or end.
+OnDrag = Callable[[str, Array, Array, str], None]
+
+# Radius of the ball, as a share of the gizmo's size.
+BALL = 0.15
+COLOUR = (41, 107, 230)
+OPACITY = 0.55
+# A gizmo that is dragged on a grid and says nothing for so long [s] rests, or was let go.
+REST = 0.4
+
+
+class GoalHandle:
+    """
+    The gizmos of a goal, and the ball that follows the pointer.
+
+    Parameters
+    ----------
+    scene : viser.SceneApi
+    name : str
+        Of the goal.
+    size : float
+        Of its gizmos [m].
+    plane : ndarray, shape (3, 2), or None
+        Where its link moves, if that is in a plane: there the ball is dragged.
+    on_drag : callable
+
+    """
+
+    def __init__(
+        self, scene: Any, name: str, size: float, plane: Array | None, on_drag: OnDrag
+    ) -> None:
+        self._scene = scene
+        self._name = name
+        self._size = size
+        self._plane = plane
+        self._on_drag = on_drag
+        self._style = HandleStyle()
+        self._parts: dict[GizmoPart, Any] = {}
+        # While a gizmo is dragged on a grid: it is not seen, and this one is where it counts.
+        self._twin: tuple[Any, Any] | None = None
+        self._heard = 0.0
+        self._ball: Any = None
+        self._move: Axes = (False, False, False)
+        # As last drawn: the goal's pose, the axes of its gizmos.
+        self._pose: Array = np.eye(4)
+        self._axes: Array = np.eye(3)
+        # While it is dragged: by which browser, of what, and both of the above at the start.
+        self._holder: Any = None
+        self._held: Any = None
+        self._start = (self._pose, self._axes)
+        self._grip: Array = np.zeros(3)
+
+    def draw(self, goal: Goal, style: HandleStyle, *, visible: bool) -> None:
+        """Show it where the goal is, but for the part that is held."""
+        self._style = style
+        move, turn = asked_axes(goal)
+        nothing = (False, False, False)
+        self._move = move = move if style.move else nothing
+        self._choose(parts_of(move, turn if style.turn else nothing))
+        visible = visible and goal.enabled
+        for gizmo in self._parts.values():
+            gizmo.visible = visible
+        self._show_ball(visible and any(move))
+        if not visible:
+            self._end_twin()
+            return
+        self._pose, self._axes = goal.matrix_world.copy(), handle_axes(goal, style)
+        place, wxyz = tuple(self._pose[:3, 3].tolist()), wxyz_of(_quat(self._axes))
+        for gizmo in self._parts.values():
+            if gizmo is not self._held:
+                gizmo.position, gizmo.wxyz = place, wxyz
+        self._show_twin(place, wxyz)
+        if self._ball is not None:
+            self._ball.position = place
+
+    def pull(self, event: Any) -> None:
+        """Have the goal follow the pointer, along the axes that it can be moved on."""
+        self._track(event)
+        start, axes = self._start
+        if event.phase == 'start':
+            self._grip = np.array(event.start_position, dtype=np.float64)
+            self._tell(start, 'start')
+        if event.phase != 'update' or not any(self._move):
+            return
+        along = axes[:, list(self._move)]
+        if all(self._move) and self._plane is not None:
+            along = self._plane
+        way = pointer_way(
+            np.array(event.client.camera.position, dtype=np.float64),
+            self._grip,
+            np.array(event.end_position, dtype=np.float64),
+            along,
+        )
+        if way is not None:
+            dragged = start.copy()
+            dragged[:3, 3] += way
+            self._tell(dragged, 'update')
+
+    def settle(self, now: float) -> bool:
+        """
+        Take it that a gizmo on a grid is held no more, if it has long said nothing.
+
+        Of one that was made invisible viser's client does not tell when it is let go.
+
+        Parameters
+        ----------
+        now : float
+            Time [s], of `time.monotonic`.
+
+        Returns
+        -------
+        bool
+            Whether it is to be drawn anew.
+
+        """
+        if self._twin is None or now - self._heard < REST:
+            return False
+        self._holder = self._held = None
+        return True
+
+    def release(self, client: Any) -> None:
+        """Take it that a browser holds it no more."""
+        if self._holder == client:
+            self._holder = self._held = None
+
+    def remove(self) -> None:
+        """Take it off the page."""
+        self._end_twin()
+        self._choose([])
+        if self._ball is not None:
+            self._ball.remove()
+            self._ball = None
+
+    def _choose(self, parts: list[GizmoPart]) -> None:
+        for part in [part for part in self._parts if part not in parts]:
+            gizmo = self._parts.pop(part)
+            if gizmo is self._held:
+                self._holder = self._held = None
+                self._end_twin()
+            gizmo.remove()
+        for part in parts:
+            if part not in self._parts:
+                self._parts[part] = self._new(part)
+
+    def _new(self, part: GizmoPart) -> Any:
+        at = f'/gizmos/{quote(self._name, safe="")}'
+        if self._parts:
+            at += ':' + ''.join('01'[flag] for flag in (*part.axes, part.moves, part.turns))
+        gizmo = self._add(at, part)
+
+        async def moved(event: Any) -> None:
+            self._track(event)
+            if event.phase == 'update' and self._held is None:
+                self._holder, self._held = event.client_id, gizmo  # it has only rested
+            self._heard = time.monotonic()
+            w, x, y, z = event.target.wxyz
+            dragged = pose_matrix(event.target.position, (x, y, z, w))
+            start, axes = self._start
+            dragged[:3, :3] = dragged[:3, :3] @ axes.T @ start[:3, :3]
+            self._tell(dragged, event.phase)
+
+        gizmo.on_update(moved)
+        return gizmo
+
+    def _add(self, name: str, part: GizmoPart) -> Any:
+        return self._scene.add_transform_controls(
+            name,
+            scale=self._size,
+            line_width=3.0,
+            active_axes=part.axes,
+            disable_axes=not part.moves,
+            disable_sliders=not part.moves,
+            disable_rotations=not part.turns,
+            depth_test=False,
+        )
+
+    def _show_twin(self, place: tuple[float, ...], wxyz: tuple[float, ...]) -> None:
+        """
+        Have a gizmo that is dragged on a grid seen on the grid.
+
+        The browser that drags it keeps it under the pointer, whatever it is told; so that one is
+        not seen meanwhile.
+        """
+        part = next((part for part, gizmo in self._parts.items() if gizmo is self._held), None)
+        if part is None or not self._style.snaps:
+            self._end_twin()
+            return
+        if self._twin is None:
+            self._held.opacity = 0.0
+            twin = self._add(f'/gizmos/{quote(self._name, safe="")}:snapped', part)
+            self._twin = (self._held, twin)
+        self._twin[1].position, self._twin[1].wxyz = place, wxyz
+
+    def _end_twin(self) -> None:
+        if self._twin is not None:
+            hidden, twin = self._twin
+            self._twin = None
+            hidden.opacity = 1.0
+            twin.remove()
+
+    def _show_ball(self, visible: bool) -> None:
+        if self._ball is None and visible:
+            self._ball = self._scene.add_icosphere(
+                f'/balls/{quote(self._name, safe="")}',
+                BALL * self._size,
+                color=COLOUR,
+                opacity=OPACITY,
+                cast_shadow=False,
+                receive_shadow=False,
+            )
+
+            async def pulled(event: Any) -> None:
+                self.pull(event)
+
+            self._ball.on_drag(pulled)
+        if self._ball is not None:
+            self._ball.visible = visible
+
+    def _track(self, event: Any) -> None:
+        """Note who holds what, from the start of a drag to its end."""
+        if event.phase == 'start':
+            self._holder, self._held = event.client_id, event.target
+            self._start = (self._pose, self._axes)
+        elif event.phase == 'end':
+            self._holder = self._held = None
+
+    def _tell(self, pose: Array, phase: str) -> None:
+        start, axes = self._start
+        if phase != 'start':
+            pose = self._style.snapped(start, pose, axes)
+        self._on_drag(self._name, pose[:3, 3].copy(), matrix_to_quat(pose), phase)
+
+
+def _quat(turn: Array) -> Quat:
+    x, y, z, w = matrix_to_quat(turn).tolist()
+    return x, y, z, w

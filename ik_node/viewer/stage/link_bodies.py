@@ -1,0 +1,163 @@
+"""Links as their description draws them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+from urllib.parse import quote
+
+from ik_node.description.visual import Rgba, Visual
+from ik_node.description.visuals import read_visuals
+from ik_node.model.tree import build_tree
+from ik_node.robot import Robot
+from ik_node.scene.skeleton import Skeleton
+from ik_node.viewer.stage.body_mesh import body_mesh, body_triangles, Triangles
+from ik_node.viewer.stage.scene_nodes import wxyz_of
+from ik_node.viewer.stage.sight import OnClick, Sight
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+PLAIN: Rgba = (0.72, 0.74, 0.78, 1.0)
+
+
+class LinkBodies:
+    """
+    The bodies of one robot on the page.
+
+    Parameters
+    ----------
+    scene : viser.SceneApi
+    robot : Robot
+    on_click : callable
+        Called with the name of a link that was clicked, and its `Sight`.
+    on_pull : callable
+        Called with the name of a link that can be dragged, and how it is.
+
+    Attributes
+    ----------
+    drawn : set of str
+        Links that have a body.
+    bare : set of str
+        Links that are drawn as rods: their meshes were not found, or neither they nor anything
+        that moves as one with them has a body.
+    missing : list of str
+        Meshes that were not found or could not be read, and what else is not drawn.
+
+    """
+
+    def __init__(
+        self, scene: Any, robot: Robot, on_click: OnClick, on_pull: Callable[[str, Any], None]
+    ) -> None:
+        self._scene = scene
+        self._on_click = on_click
+        self._on_pull = on_pull
+        self._source = robot.description.source
+        self._skeleton = Skeleton(build_tree(robot.roots, robot.joint_order))
+        self._frames: dict[str, tuple[Any, int]] = {}
+        self._handles: dict[str, list[Any]] = {}
+        self._pulled: set[str] = set()
+        self._solid: dict[str, list[Array]] = {}
+        self._visible = True
+        self.missing: list[str] = []
+        self.drawn: set[str] = set()
+        self.bare: set[str] = set()
+        for number, visual in enumerate(read_visuals(robot.description.text, self._source)):
+            link = robot.links.get(visual.link)
+            if link is None:
+                continue
+            at = f'/bodies/{quote(visual.link, safe="")}'
+            if visual.link not in self._frames:
+                place = self._skeleton.place(*self._skeleton.seat(link))
+                self._frames[visual.link] = (scene.add_frame(at, show_axes=False), place)
+            if self._add(f'{at}/{number}', visual):
+                self.drawn.add(visual.link)
+            else:
+                self.missing.append(visual.file)
+                self.bare.add(visual.link)
+        solid = {self._column(robot, link) for link in self.drawn}
+        self.bare |= {link for link in robot.links if self._column(robot, link) not in solid}
+        self.bare -= self.drawn
+
+    def draw(self, q: Array, *, visible: bool) -> None:
+        """Bring all bodies to where their links are."""
+        if visible != self._visible:
+            self._visible = visible
+            for frame, _ in self._frames.values():
+                frame.visible = visible
+        if not visible or not self._frames:
+            return
+        poses = self._skeleton.at(q).poses
+        for frame, place in self._frames.values():
+            position, quat = poses[place]
+            frame.position, frame.wxyz = position, wxyz_of(quat)
+
+    def hit(self, q: Array, link: str, sight: Sight) -> Array | None:
+        """Return where a link's body is seen, root frame [m]; None = it is not."""
+        if link not in self._solid:
+            return None
+        turn = self._skeleton.at(q).frames[self._frames[link][1]]
+        solid = np.concatenate(self._solid[link])
+        return sight.hit(solid @ turn[:3, :3].T + turn[:3, 3])
+
+    def let_pull(self, links: set[str]) -> None:
+        """Have these links dragged as they are; dragging others turns the view."""
+        for link in (links ^ self._pulled) & self._handles.keys():
+            for handle in self._handles[link]:
+                if link in links:
+                    handle.on_drag(self._puller(link))
+                else:
+                    handle.remove_drag_callback()
+        self._pulled = set(links)
+
+    def remove(self) -> None:
+        """Take them off the page."""
+        for frame, _ in self._frames.values():
+            frame.remove()
+        self._frames.clear()
+
+    def _column(self, robot: Robot, link: str) -> int:
+        """Return what a link moves with."""
+        return self._skeleton.seat(robot.links[link])[0]
+
+    def _add(self, name: str, visual: Visual) -> bool:
+        x, y, z, w = visual.quat_xyzw
+        place = {'position': visual.position, 'wxyz': (w, x, y, z)}
+        r, g, b, opacity = visual.rgba or PLAIN
+        look = {
+            'color': (round(255 * r), round(255 * g), round(255 * b)),
+            'opacity': None if opacity >= 1.0 else opacity,
+        }
+        mesh: Any = None
+        if visual.kind == 'box':
+            handle = self._scene.add_box(name, dimensions=visual.size, **look, **place)
+        elif visual.kind == 'cylinder':
+            handle = self._scene.add_cylinder(name, *visual.size, **look, **place)
+        elif visual.kind == 'sphere':
+            handle = self._scene.add_icosphere(name, visual.size[0], **look, **place)
+        else:
+            mesh = body_mesh(visual, self._source)
+            if mesh is None:
+                return False
+            if isinstance(mesh, Triangles):
+                handle = self._scene.add_mesh_simple(name, *mesh, side='double', **look, **place)
+            elif visual.rgba is None:
+                handle = self._scene.add_mesh_trimesh(name, mesh, **place)
+            else:
+                handle = self._scene.add_mesh_simple(
+                    name, mesh.vertices, mesh.faces, **look, **place
+                )
+
+        async def clicked(event: Any) -> None:
+            self._on_click(visual.link, Sight.of(event))
+
+        handle.on_click(clicked)
+        self._handles.setdefault(visual.link, []).append(handle)
+        self._solid.setdefault(visual.link, []).append(body_triangles(visual, mesh))
+        return True
+
+    def _puller(self, link: str) -> Callable[[Any], Coroutine[Any, Any, None]]:
+        async def pulled(event: Any) -> None:
+            self._on_pull(link, event)
+
+        return pulled

@@ -1,0 +1,200 @@
+"""Shapes of a scene as nodes of the page, moved in place from picture to picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import cos, sin
+from typing import Any
+from urllib.parse import quote
+
+from ik_node.scene.shapes import Quat, Sector, Segment, Shape, Text
+from ik_node.viewer.stage.shape_pieces import form_of, Piece, pieces_of, settled
+from ik_node.viewer.stage.sight import OnClick, Sight
+import numpy as np
+from numpy.typing import NDArray
+
+Wxyz = tuple[float, float, float, float]
+
+
+class SceneNodes:
+    """
+    Keep the page's nodes like the shapes that are to be drawn.
+
+    Alike shapes are one node: a browser moves a hundred of them with one message.
+
+    Parameters
+    ----------
+    scene : viser.SceneApi
+    on_click : callable
+        Called with the name of a link whose shape was clicked, and its `Sight`.
+
+    """
+
+    def __init__(self, scene: Any, on_click: OnClick) -> None:
+        self._scene = scene
+        self._on_click = on_click
+        self._pieces: dict[tuple[Any, ...], list[Piece]] = {}
+        self._batches: dict[tuple[Any, ...], _Batch] = {}
+        self._labels: dict[str, Any] = {}
+
+    def draw(self, shapes: Iterable[Shape]) -> None:
+        """Show these shapes and no others."""
+        texts = []
+        for shape in shapes:
+            if isinstance(shape, Text):
+                texts.append(shape)
+                continue
+            shape = settled(shape)
+            form = form_of(shape)
+            pieces = self._pieces.get(form)
+            if pieces is None:
+                pieces = self._pieces[form] = pieces_of(shape)
+            for piece in pieces:
+                key = (shape.layer, *piece.key)
+                batch = self._batches.get(key)
+                if batch is None:
+                    name = f'/{shape.layer}/{len(self._batches)}'
+                    batch = self._batches[key] = _Batch(self._scene, name, piece, self._on_click)
+                batch.add(shape, piece)
+        for batch in self._batches.values():
+            batch.show()
+        self._write(texts)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        for batch in self._batches.values():
+            batch.remove()
+        self._batches.clear()
+        self._pieces.clear()
+        self._write([])
+
+    def _write(self, texts: list[Text]) -> None:
+        named = {text.name: text for text in texts}
+        for name in [name for name in self._labels if name not in named]:
+            self._labels.pop(name).remove()
+        for name, text in named.items():
+            label = self._labels.get(name)
+            if label is None:
+                # A name's slashes would make it a child of another node.
+                at = f'/{text.layer}/{quote(name, safe="")}'
+                label = self._labels[name] = self._scene.add_label(
+                    at,
+                    text.text,
+                    font_size_mode='scene',
+                    font_scene_height=text.height,
+                    anchor='center-center',
+                )
+            label.position, label.text = text.position, text.text
+
+
+class _Batch:
+    """Pieces with the same triangles and opacity, in one layer."""
+
+    def __init__(self, scene: Any, name: str, piece: Piece, on_click: OnClick) -> None:
+        self._scene = scene
+        self._name = name
+        self._piece = piece
+        self._on_click = on_click
+        self._node: Any = None
+        self._of: list[str] = []
+        self._shown_colours: list[tuple[float, float, float]] = []
+        self._begin()
+
+    def _begin(self) -> None:
+        self._next: list[str] = []
+        self._positions: list[tuple[float, float, float]] = []
+        self._wxyzs: list[Wxyz] = []
+        self._lengths: list[float] = []
+        self._colours: list[tuple[float, float, float]] = []
+
+    def add(self, shape: Shape, piece: Piece) -> None:
+        """Have a piece of a shape shown."""
+        self._next.append(shape.of)
+        self._positions.append(shape.position)
+        wxyz = wxyz_of(shape.quat_xyzw)
+        if piece.is_hand and isinstance(shape, Sector) and shape.value is not None:
+            wxyz = turned(wxyz, shape.value)
+        self._wxyzs.append(wxyz)
+        if isinstance(shape, Segment):
+            self._lengths.append(shape.length)
+        self._colours.append(piece.rgba[:3])
+
+    def show(self) -> None:
+        """Show what was added since the last time, and nothing else."""
+        if not self._next:
+            if self._node is not None:
+                self._node.visible = False
+            return
+        self._of = self._next
+        scales = None
+        if self._lengths:
+            scales = np.ones((len(self._lengths), 3))
+            scales[:, 2] = self._lengths
+        if self._node is None:
+            self._node = self._add(scales, bytes_of(self._colours))
+        else:
+            self._node.batched_positions = np.array(self._positions, dtype=np.float32)
+            self._node.batched_wxyzs = np.array(self._wxyzs, dtype=np.float32)
+            if self._colours != self._shown_colours:
+                self._node.batched_colors = bytes_of(self._colours)
+            if scales is not None:
+                self._node.batched_scales = scales.astype(np.float32)
+            self._node.visible = True
+        self._shown_colours = self._colours
+        self._begin()
+
+    def remove(self) -> None:
+        """Take it off the page."""
+        if self._node is not None:
+            self._node.remove()
+            self._node = None
+
+    def _add(self, scales: Any, colours: Any) -> Any:
+        opacity = self._piece.rgba[3]
+        node = self._scene.add_batched_meshes_simple(
+            self._name,
+            self._piece.vertices,
+            self._piece.faces,
+            batched_wxyzs=np.array(self._wxyzs),
+            batched_positions=np.array(self._positions),
+            batched_scales=scales,
+            batched_colors=colours,
+            lod='off',
+            opacity=None if opacity >= 1.0 else opacity,
+            side='double',
+            cast_shadow=False,
+            receive_shadow=False,
+        )
+        if self._name.startswith('/links/'):
+
+            async def clicked(event: Any) -> None:
+                if event.instance_index is not None and event.instance_index < len(self._of):
+                    self._on_click(self._of[event.instance_index], Sight.of(event))
+
+            node.on_click(clicked)
+        return node
+
+
+def bytes_of(colours: list[tuple[float, float, float]]) -> NDArray[np.uint8]:
+    """Return colours as viser takes them where many are in one node."""
+    return np.round(255.0 * linear(np.array(colours))).astype(np.uint8)
+
+
+def linear(srgb: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return colours as amounts of light."""
+    low, high = srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4
+    found: NDArray[np.float64] = np.where(srgb <= 0.04045, low, high)
+    return found
+
+
+def wxyz_of(quat_xyzw: Quat) -> Wxyz:
+    """Return the same rotation with w first."""
+    x, y, z, w = quat_xyzw
+    return w, x, y, z
+
+
+def turned(wxyz: Wxyz, angle: float) -> Wxyz:
+    """Return a rotation after one about z [rad]."""
+    w, x, y, z = wxyz
+    c, s = cos(0.5 * angle), sin(0.5 * angle)
+    return w * c - z * s, x * c + y * s, y * c - x * s, z * c + w * s

@@ -1,0 +1,172 @@
+"""The scene of the page: the robot, marks, gizmos, floor and cameras."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ik_node.robot import Robot
+from ik_node.scene import AXIS_COLOURS, IKRootsHelper, mesh_of
+from ik_node.scene.shapes import Sector, Shape
+from ik_node.viewer.panels.handle_panel import HandlePanel
+from ik_node.viewer.panels.view_panel import ViewPanel
+from ik_node.viewer.sessions.session import Session
+from ik_node.viewer.stage.floor import add_floor
+from ik_node.viewer.stage.goal_gizmos import GoalGizmos
+from ik_node.viewer.stage.goal_handle import OnDrag
+from ik_node.viewer.stage.lights import Lights
+from ik_node.viewer.stage.link_bodies import LinkBodies
+from ik_node.viewer.stage.scene_nodes import SceneNodes
+from ik_node.viewer.stage.sight import OnClick, Sight
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# Length of a gizmo's arrows, as shares of a joint's axis and of the robot; the longer counts.
+GIZMO = (2.2, 0.22)
+# Sides of round marks: a browser draws hundreds of them.
+SIDES = 16
+# From where a new browser looks, in multiples of the robot's size.
+LOOK_FROM = np.array((0.66, -0.84, 0.48))
+
+
+class Stage:
+    """
+    All that is in space.
+
+    Parameters
+    ----------
+    server : viser.ViserServer
+    view : ViewPanel
+        What is to be drawn.
+    handles : HandlePanel
+        How goals are dragged.
+    on_click : callable
+        Called with the name of a link that was clicked, and its `Sight`.
+    on_drag : callable
+
+    Attributes
+    ----------
+    gizmo_size : float
+        Length of a gizmo's arrows [m].
+
+    """
+
+    def __init__(
+        self,
+        server: Any,
+        view: ViewPanel,
+        handles: HandlePanel,
+        on_click: OnClick,
+        on_drag: OnDrag,
+    ) -> None:
+        self._server = server
+        self._view = view
+        self._handles = handles
+        self._on_click = on_click
+        self._nodes = SceneNodes(server.scene, on_click)
+        self._gizmos = GoalGizmos(server.scene, on_drag)
+        self._lights = Lights(server.scene)
+        self._helper: IKRootsHelper | None = None
+        self._bodies: LinkBodies | None = None
+        self._robot: Robot | None = None
+        self._size = self.gizmo_size = 1.0
+        self._middle, self._eye = np.zeros(3), LOOK_FROM
+        self._floor: Any = None
+
+    def read(self, session: Session) -> None:
+        """Take up a robot and its goals anew."""
+        robot = session.robot
+        if robot is None:
+            self.clear()
+            return
+        other = robot is not self._robot
+        if other:
+            self.clear()
+            self._robot = robot
+            self._bodies = LinkBodies(self._server.scene, robot, self._on_click, self._gizmos.pull)
+            self._view.show_missing(self._bodies.missing)
+        self._helper = IKRootsHelper(session.source, resolution=SIDES)
+        self._size = self._helper.joint_scale
+        if other:
+            self._show(self._helper.shapes(session.q))
+
+    def draw(self, session: Session) -> None:
+        """Show the robot where it is."""
+        helper, robot, view = self._helper, self._robot, self._view
+        if helper is None or robot is None or self._bodies is None:
+            return
+        self._lights.set_fine(view.fine_light)
+        helper.set_layers(view.layers)
+        helper.set_joint_scale(self._size * view.size)
+        # What is under the pointer goes out first: all the marks take longer than the bodies.
+        with self._server.atomic():
+            self._bodies.draw(session.q, visible=view.bodies)
+            self._gizmos.draw(robot, self.gizmo_size, self._handles.style, visible=view.gizmos)
+            self._bodies.let_pull(self._gizmos.links if self._handles.links else set())
+        self._server.flush()
+        shapes: Iterable[Shape] = helper.shapes(session.q)
+        with self._server.atomic():
+            self._nodes.draw(shape for shape in shapes if self._is_drawn(shape))
+        self._server.flush()
+
+    def hit(self, session: Session, link: str, sight: Sight) -> Array | None:
+        """Return where a link is seen, root frame [m]; None = it is not there any more."""
+        if self._helper is None or self._bodies is None:
+            return None
+        found = self._bodies.hit(session.q, link, sight) if self._view.bodies else None
+        if found is None:
+            shapes = self._helper.shapes(session.q)
+            rods = [mesh_of(s)[0] for s in shapes if s.layer == 'links' and s.of == link]
+            found = sight.hit(np.concatenate([np.zeros((0, 3, 3)), *rods]))
+        return found
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self._nodes.clear()
+        self._gizmos.clear()
+        if self._bodies is not None:
+            self._bodies.remove()
+        self._helper = self._bodies = self._robot = None
+
+    def settle(self, now: float) -> bool:
+        """Return whether handles have come to rest since the last time; time in [s]."""
+        return self._gizmos.settle(now)
+
+    def release(self, client: int) -> None:
+        """Take it that a browser has gone: what it held is held no more."""
+        self._gizmos.release(client)
+
+    def _is_drawn(self, shape: Shape) -> bool:
+        """Return whether it is neither a link with a body nor an axis that a handle shows."""
+        if shape.layer == 'goals' and shape.rgba in AXIS_COLOURS and self._view.gizmos:
+            style = self._handles.style
+            return not (style.turn if isinstance(shape, Sector) else style.move)
+        if shape.layer != 'links' or self._bodies is None:
+            return True
+        if self._view.rods == 'bare' and self._bodies.drawn:
+            return shape.of in self._bodies.bare
+        return self._view.rods != 'none'
+
+    def look(self, client: int) -> None:
+        """Have a browser look at the robot as at first."""
+        for number, handle in self._server.get_clients().items():
+            if number == client:
+                handle.camera.position, handle.camera.look_at = self._eye, self._middle
+
+    def _show(self, shapes: Iterable[Shape]) -> None:
+        """Lay the floor, and have all browsers look at the robot."""
+        places = np.array([shape.position for shape in shapes] or [(0.0, 0.0, 0.0)])
+        low, high = places.min(axis=0), places.max(axis=0)
+        size = max(float(np.linalg.norm(high - low)), 2.0 * self._size)
+        self._middle = 0.5 * (low + high)
+        self._eye = self._middle + size * LOOK_FROM
+        self.gizmo_size = max(GIZMO[0] * self._size, GIZMO[1] * size)
+        self._floor = add_floor(self._server.scene, size, float(low[2]) - 0.08 * size)
+        camera = self._server.initial_camera
+        camera.near, camera.far = 0.01 * size, 100.0 * size
+        camera.position, camera.look_at = self._eye, self._middle
+        for number, client in self._server.get_clients().items():
+            client.camera.near, client.camera.far = 0.01 * size, 100.0 * size
+            self.look(number)

@@ -1,0 +1,155 @@
+"""`reach`: its words, exit codes, progress, and what is left when it is stopped."""
+
+import io
+import re
+import signal
+import sys
+
+from command_line import refusal
+from ik_node.cli.main import main
+from ik_node.solver.solver import Solver
+import numpy as np
+import pytest
+
+
+def test_a_turn_that_is_held(arm, run):
+    """With the orientation asked for, a slide of two axes stays as it is; an arm has none left."""
+    code, _, err, rows = run(arm, '--link', 'tip', '--dof', 'X Y EZ')
+    assert (code, rows) == (2, [])
+    assert 'one that can be moved along X Y EZ at will; this one keeps to a curve' in err
+
+
+@pytest.mark.parametrize(
+    ('words', 'reason'),
+    [
+        (['--link', 'tipp'], "no link 'tipp'; did you mean 'tip'?"),
+        (['--link', 'nose'], "no link 'nose'; known: base, upper, fore, tip"),
+        (['--link', 'base'], 'moves in a plane; this one does not move'),
+        (['--link', 'fore'], 'this one keeps to a curve'),
+        (['--plane', 'xz'], "'xz' is not allowed; allowed: xy"),
+        (['--plane', 'ab'], "'ab' is not allowed; allowed: xy"),
+        (['--at', '0.3'], '0.1: tip never leaves that plane'),
+        (['--at', 'nan'], 'a finite number'),
+        (['--extent', '1', '0', '0', '1'], 'MIN below MAX'),
+        (['--extent', '0', '1', '0', 'inf'], 'MIN below MAX'),
+        (['--grid', '1'], 'a whole number from 2'),
+        (['--dof', 'X EZ'], 'axes with X and Y among them'),
+        (['--dof', 'Q'], 'some of X Y Z'),
+        (['--restarts', '-1'], 'restarts: -1'),
+        (['--threads', '0'], 'threads: 0'),
+        (['--start', 'knee=1'], "'knee'"),
+        (['--plot', 'a.guess'], 'a file that ends in .'),
+        (['--plot', 'nowhere/a.png'], 'a file that can be written'),
+        (['-o', 'nowhere/a.csv'], 'a file that can be written'),
+        (['--closures', 'no_such_file.yaml'], 'no_such_file.yaml'),
+    ],
+)
+def test_unusable_input(arm, tmp_path, capsys, monkeypatch, words, reason):
+    """Exit code 2, one line that says what and where, and no file is begun."""
+    monkeypatch.chdir(tmp_path)
+    link = [] if '--link' in words else ['--link', 'tip']
+    assert main(['reach', str(arm), *link, *words]) == 2
+    assert reason in refusal(capsys)
+    assert [path.name for path in tmp_path.iterdir()] == ['arm.urdf']
+
+
+def test_nothing_is_reached(arm, run, tmp_path):
+    """It ran, and the answer is no; the files say so."""
+    picture = tmp_path / 'a.png'
+    words = ('--extent', 2, 3, 2, 3, '--grid', 5, '--plot', picture)
+    code, out, _, rows = run(arm, '--link', 'tip', *words)
+    assert code == 1
+    assert out.startswith('0 of 25 points reached, 0 m^2, plane z = 0.1 m')
+    assert {row['status'] for row in rows} == {'STALLED'}
+    corner = [row for row in rows if (row['x'], row['y']) == ('2.0', '2.0')]
+    assert float(corner[0]['position_error']) == pytest.approx(np.hypot(2, 2) - 0.8, abs=1e-5)
+    assert picture.stat().st_size > 0
+
+
+def test_loops_that_stay_open(fivebar, tmp_path, run):
+    """It ran, and the answer is no: no file is written."""
+    path = tmp_path / 'torn.urdf'
+    text = fivebar.read_text()
+    torn = text.replace(
+        'link2 link="right_fore_link" xyz="0.24', 'link2 link="right_fore_link" xyz="0.9'
+    )
+    assert torn != text
+    path.write_text(torn)
+    code, out, err, rows = run(path, '--link', 'tool_link')
+    assert (code, out, rows) == (1, '', [])
+    assert 'the loops are open at the start' in err
+
+
+def test_stopped(arm, run, tmp_path, monkeypatch):
+    """After Ctrl-C what is known is written."""
+    solve, calls = Solver.solve_batch, []
+
+    def interrupted(self, *args, **chosen):
+        if chosen.get('threads') == 2:
+            calls.append(1)
+            if len(calls) == 5:
+                signal.raise_signal(signal.SIGINT)
+        return solve(self, *args, **chosen)
+
+    monkeypatch.setattr(Solver, 'solve_batch', interrupted)
+    picture = tmp_path / 'a.png'
+    words = ('--link', 'tip', '--grid', 40, '--threads', 2, '--plot', picture)
+    code, out, err, rows = run(arm, *words)
+    assert (code, out) == (130, '')
+    assert 0 < len(rows) < 1600
+    assert re.search(r'stopped; \d+ of \d+ points reached \(of 1600 in all\).*out\.csv', err)
+    assert picture.stat().st_size > 0
+
+
+def test_stopped_at_once(arm, run, monkeypatch):
+    """Where nothing is known, nothing is written."""
+
+    def interrupted(self, *args, **chosen):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr('ik_node.cli.workspace.map.ReachMap.fill', interrupted)
+    code, out, _, rows = run(arm, '--link', 'tip')
+    assert (code, out, rows) == (130, '', [])
+    assert not run.out.exists()
+
+
+def test_progress(arm, run, monkeypatch):
+    """Where somebody looks at it, standard error tells how far it has come."""
+
+    class Terminal(io.StringIO):
+        """A standard error that somebody looks at."""
+
+        def isatty(self):
+            """Say so."""
+            return True
+
+    screen = Terminal()
+    monkeypatch.setattr(sys, 'stderr', screen)
+    run(arm, '--link', 'tip', '--grid', 60)
+    shown = [int(done) for done in re.findall(r'\] (\d+) of 3600', screen.getvalue())]
+    assert len(shown) > 5
+    assert shown == sorted(shown)
+    assert screen.getvalue().endswith('\r')
+
+
+def test_help(capsys):
+    """It says what comes out."""
+    with pytest.raises(SystemExit):
+        main(['reach', '--help'])
+    text = capsys.readouterr().out
+    for word in ('--link', '--plane', '--extent', '--grid', '--plot', 'conditioning', 'Ctrl-C'):
+        assert word in text
+
+
+def test_the_page(repository, capsys):
+    """Options of docs/reach.md are options, and what it shows is there."""
+    text = (repository / 'docs' / 'reach.md').read_text()
+    with pytest.raises(SystemExit):
+        main(['reach', '--help'])
+    known = capsys.readouterr().out
+    options = set(re.findall(r'(--[a-z]+)', text))
+    assert options >= {'--link', '--dof', '--plot'}
+    assert {option for option in options if option not in known} == set()
+    for target in re.findall(r'\]\(([\w./]+)\)', text):
+        assert (repository / 'docs' / target).is_file()
+    assert 'docs/reach.md' in (repository / 'README.md').read_text()

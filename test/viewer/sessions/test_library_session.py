@@ -1,0 +1,306 @@
+"""A robot solved on the page: what can be asked of it, and what becomes of it."""
+
+from ik_node.errors import OptionError, UnknownFrameError
+from ik_node.gallery import gallery_item, NAMES
+from ik_node.model.rotation import matrix_to_quat
+from ik_node.robot import from_dh
+from ik_node.viewer.sessions.gallery_session import gallery_session
+from ik_node.viewer.sessions.goal_memory import axes_of
+from ik_node.viewer.sessions.library_session import LibrarySession
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def hexapod():
+    """Return a session of the hexapod, solved once."""
+    session = gallery_session('hexapod')
+    assert session.update(0.0)
+    return session
+
+
+def lift(session, name, height):
+    """Drag a goal upwards; return where it is asked to be."""
+    pose = session.robot.goals[name].matrix_world.copy()
+    pose[2, 3] += height
+    session.move_goal(name, pose[:3, 3], matrix_to_quat(pose))
+    return pose
+
+
+def gap(session):
+    """Return the widest open loop, from the frames themselves."""
+    return max(
+        np.abs(np.concatenate(closure.get_closure_error())).max()
+        if closure.name.endswith('weld')
+        else np.linalg.norm(closure.get_closure_error()[0])
+        for closure in session.robot.closures.values()
+    )
+
+
+def test_robot_follows_a_dragged_goal(hexapod):
+    """The platform goes where its goal is dragged, loops closed, and the report says so."""
+    wanted = lift(hexapod, 'platform', 0.006)
+    assert hexapod.update(0.0)
+    reached = hexapod.robot.links['platform_link'].matrix_world
+    np.testing.assert_allclose(reached, wanted, atol=2e-6)
+    assert gap(hexapod) < 1e-6
+    (report,) = hexapod.reports
+    assert report.status == 'CONVERGED'
+    assert report.name == 'platform'
+    assert report.residual <= 1e-6
+    assert len(report.closure_errors) == 6
+
+
+def test_nothing_asked_is_no_news(hexapod):
+    """A second look without a wish solves nothing."""
+    assert not hexapod.update(0.1)
+
+
+def test_goal_out_of_reach_is_said(hexapod):
+    """The report names what is not met, and loops stay closed."""
+    lift(hexapod, 'platform', 0.5)
+    hexapod.update(0.0)
+    (report,) = hexapod.reports
+    assert report.status != 'CONVERGED'
+    assert 'platform' in report.message
+    assert report.residual > 0.1
+    assert gap(hexapod) < 1e-6
+
+
+def test_goals_come_and_go(hexapod):
+    """A goal is made where its link is, gets a name of its own, and can be taken away."""
+    before, q = hexapod.structure, hexapod.q
+    first = hexapod.add_goal('leg0_rod_link', 'X Y Z')
+    second = hexapod.add_goal('leg0_rod_link', 'Z')
+    assert (first, second) == ('leg0_rod_link', 'leg0_rod_link_2')
+    assert axes_of(hexapod.robot.goals[second]) == 'Z'
+    assert hexapod.structure > before
+    hexapod.update(0.0)
+    np.testing.assert_allclose(hexapod.q, q, atol=1e-9)
+    rod = hexapod.robot.links['leg0_rod_link'].matrix_world
+    at = rod[:3, 3] + (0.01, 0.02, 0.03)
+    third = hexapod.robot.goals[hexapod.add_goal('leg0_rod_link', 'X Y Z', at)]
+    np.testing.assert_allclose(third.matrix_world[:3, 3], at, atol=1e-12)
+    np.testing.assert_allclose(third.matrix_world[:3, :3], rod[:3, :3], atol=1e-12)
+    hexapod.update(0.0)
+    np.testing.assert_allclose(hexapod.q, q, atol=1e-9)
+    hexapod.remove_goal(third.name)
+    hexapod.remove_goal(first)
+    assert list(hexapod.robot.goals) == ['platform', second]
+    with pytest.raises(UnknownFrameError, match='leg0_rod_link'):
+        hexapod.remove_goal(first)
+
+
+def test_goal_asks_for_fewer_axes(hexapod):
+    """With Z alone asked for, the platform's tilt is left as it is."""
+    hexapod.change_goal('platform', dof='Z')
+    lift(hexapod, 'platform', 0.004)
+    hexapod.update(0.0)
+    assert hexapod.robot.links['platform_link'].matrix_world[2, 3] == pytest.approx(
+        hexapod.robot.goals['platform'].matrix_world[2, 3], abs=1e-6
+    )
+    assert set(hexapod.reports[0].goal_errors) == {'platform'}
+
+
+def test_goal_that_takes_no_part(hexapod):
+    """A goal switched off moves nothing; switched on, it does."""
+    hexapod.change_goal('platform', enabled=False)
+    q = hexapod.q
+    lift(hexapod, 'platform', 0.006)
+    hexapod.update(0.0)
+    np.testing.assert_allclose(hexapod.q, q, atol=1e-9)
+    hexapod.change_goal('platform', enabled=True)
+    hexapod.update(0.0)
+    assert np.abs(hexapod.q - q).max() > 1e-3
+
+
+def test_undone_steps_bring_back_goals_and_joints(hexapod):
+    """What was remembered comes back: poses, axes, goals that were deleted, joint values."""
+    memory, q = hexapod.remember(), hexapod.q
+    home = hexapod.robot.goals['platform'].matrix_world.copy()
+    lift(hexapod, 'platform', 0.006)
+    hexapod.change_goal('platform', dof='X Y Z')
+    hexapod.update(0.0)
+    hexapod.remove_goal('platform')
+    hexapod.add_goal('base_link', 'X')
+    hexapod.restore(memory)
+    hexapod.update(0.0)
+    assert list(hexapod.robot.goals) == ['platform']
+    assert axes_of(hexapod.robot.goals['platform']) == 'X Y Z EX EY EZ'
+    np.testing.assert_allclose(hexapod.robot.goals['platform'].matrix_world, home, atol=1e-12)
+    np.testing.assert_allclose(hexapod.q, q, atol=1e-9)
+
+
+@pytest.mark.parametrize('kind', ['look_at', 'distance', 'frame'])
+def test_goals_of_any_kind_are_remembered(hexapod, kind):
+    """A goal that asks for something else than a pose comes back as it was."""
+    goal = hexapod.robot.add_goal('platform_link', name='extra', kind=kind, base='base_link')
+    goal.weight, goal.priority, goal.tolerance = 0.5, 2, (1e-4, 1e-3)
+    memory = hexapod.remember()
+    hexapod.remove_goal('extra')
+    hexapod.restore(memory)
+    again = hexapod.robot.goals['extra']
+    assert again is not goal
+    assert (again.kind, again.weight, again.priority) == (kind, 0.5, 2)
+    assert again.tolerance == (1e-4, 1e-3)
+    assert again.parent is goal.parent or again.parent.name == 'base_link'
+    assert again.distance == goal.distance
+    np.testing.assert_allclose(again.get_residual(), 0.0, atol=1e-9)
+
+
+def test_reset_goes_back_to_the_start(hexapod):
+    """Goals and joints are as they were when the page opened."""
+    q = hexapod.q
+    lift(hexapod, 'platform', 0.006)
+    hexapod.update(0.0)
+    hexapod.reset()
+    hexapod.update(0.0)
+    np.testing.assert_allclose(hexapod.q, q, atol=1e-9)
+
+
+def test_sliders_move_a_motor_with_loops_closed(hexapod):
+    """In FK the motor goes where it is told, the other motors hold, and goals come along."""
+    names = hexapod.robot.joint_names
+    hexapod.set_forward(True)
+    hexapod.set_joint('leg0', 0.004)
+    hexapod.update(0.0)
+    values = dict(zip(names, hexapod.q.tolist(), strict=True))
+    assert values['leg0'] == pytest.approx(0.004, abs=1e-9)
+    for motor in ('leg1', 'leg2', 'leg3', 'leg4', 'leg5'):
+        assert values[motor] == pytest.approx(0.0, abs=1e-9)
+    assert gap(hexapod) < 1e-6
+    goal, link = hexapod.robot.goals['platform'], hexapod.robot.links['platform_link']
+    np.testing.assert_allclose(goal.matrix_world, link.matrix_world, atol=1e-12)
+    before = hexapod.q
+    hexapod.set_forward(False)
+    hexapod.update(0.0)
+    np.testing.assert_allclose(hexapod.q, before, atol=1e-7)
+
+
+def test_two_sliders_between_two_looks(hexapod):
+    """Both are moved."""
+    hexapod.set_forward(True)
+    hexapod.set_joint('leg0', 0.003)
+    hexapod.set_joint('leg3', -0.002)
+    hexapod.update(0.0)
+    values = dict(zip(hexapod.robot.joint_names, hexapod.q.tolist(), strict=True))
+    assert values['leg0'] == pytest.approx(0.003, abs=1e-9)
+    assert values['leg3'] == pytest.approx(-0.002, abs=1e-9)
+
+
+def test_sliders_need_fk(hexapod):
+    """While goals lead, a joint is not moved by hand."""
+    with pytest.raises(OptionError, match='FK'):
+        hexapod.set_joint('leg0', 0.004)
+
+
+def test_joints_of_an_open_arm_move_alone():
+    """Without loops each joint is its own."""
+    session = LibrarySession(
+        from_dh([(0.4, 0, 90, 0), (0, 0.5, 0, 0), (0, 0.3, 0, 0)], degrees=True)
+    )
+    session.set_forward(True)
+    session.set_joint('joint2', 0.5)
+    session.update(0.0)
+    np.testing.assert_allclose(session.q, (0.0, 0.5, 0.0), atol=1e-12)
+
+
+def test_loop_released_and_made(hexapod):
+    """A released loop holds nothing; made again, it closes."""
+    hexapod.set_closure('leg0_ball', False)
+    lift(hexapod, 'platform', 0.01)
+    hexapod.update(0.0)
+    assert np.linalg.norm(hexapod.robot.closures['leg0_ball'].get_closure_error()[0]) > 1e-3
+    hexapod.set_closure('leg0_ball', True)
+    hexapod.update(0.0)
+    assert gap(hexapod) < 1e-6
+    memory = hexapod.remember()
+    hexapod.set_closure('leg0_ball', False)
+    hexapod.restore(memory)
+    assert hexapod.robot.closures['leg0_ball'].enabled
+    hexapod.set_closure('leg1_ball', False)
+    hexapod.reset()
+    assert all(closure.enabled for closure in hexapod.robot.closures.values())
+    with pytest.raises(UnknownFrameError, match='leg9'):
+        hexapod.set_closure('leg9', True)
+
+
+def test_options_are_live(hexapod):
+    """One step is too few, a hundred are enough; a value that is not allowed is refused."""
+    hexapod.set_option('max_iterations', 1)
+    lift(hexapod, 'platform', 0.008)
+    hexapod.update(0.0)
+    assert hexapod.reports[0].status == 'TIMEOUT'
+    assert hexapod.options.max_iterations == 1
+    with pytest.raises(OptionError, match='max_iterations'):
+        hexapod.set_option('max_iterations', 0)
+    hexapod.set_option('max_iterations', 100)
+    hexapod.update(0.0)
+    assert hexapod.reports[0].status == 'CONVERGED'
+
+
+def test_rest_pose_is_the_present_one():
+    """A redundant arm drifts back to where it was when its rest pose was taken."""
+    robot = from_dh([(0, 0.4, 0, 0.3), (0, 0.4, 0, 0.3), (0, 0.4, 0, 0.3)])
+    robot.add_goal('link3', name='tip', dof='X Y')
+    session = LibrarySession(robot)
+    session.update(0.0)
+    session.save_rest_pose()
+    assert all(joint.rest_pose_set for joint in robot.joint_order)
+    wanted = [float(joint.dof_rest_pose[joint.dof[0]]) for joint in robot.joint_order]
+    np.testing.assert_allclose(session.q, wanted)
+
+
+def test_reset_forgets_what_joints_were_to_do():
+    """Wheels that rolled on their way stand as at the start, and stay so."""
+    session = gallery_session('rocker_bogie')
+    session.update(0.0)
+    still = session.q
+    session.play(True)
+    for step in range(1, 20):
+        session.update(0.1 * step)
+    assert abs(session.q - still).max() > 1.0
+    session.play(False)
+    session.reset()
+    session.update(2.1)
+    np.testing.assert_allclose(session.q, still, atol=1e-6)
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_gallery_moves_by_itself(name):
+    """Goals follow the motion while it plays, every solve converges, and a pause holds them."""
+    session = gallery_session(name)
+    session.update(0.0)
+    still = session.q
+    assert session.can_play
+    session.play(True)
+    for step in range(1, 60):
+        assert session.update(0.05 * step)
+        converged = {report.status for report in session.reports} == {'CONVERGED'}
+        assert converged or not gallery_item(name).reachable
+    assert np.abs(session.q - still).max() > 1e-3
+    session.play(False)
+    session.update(3.0)
+    held = session.q
+    session.update(4.0)
+    np.testing.assert_array_equal(session.q, held)
+    session.play(True)
+    session.update(4.05)
+    # It goes on where it was, not where it would be by now; wheels turn by 0.2 rad in 0.05 s.
+    assert np.abs(session.q - held).max() < 0.25
+
+
+def test_comfort_waits_for_its_method():
+    """Another method may be tried on the page; back at the first, comfort counts again."""
+    session = gallery_session('gradient_arm')
+    comfort = session.options.comfort
+    assert comfort is gallery_item('gradient_arm').comfort is not None
+    session.set_option('method', 'dls')
+    assert (session.options.method, session.options.comfort) == ('dls', None)
+    session.set_option('max_iterations', 7)
+    session.set_option('method', 'gradient_descent')
+    assert session.options.comfort is comfort
+    assert session.options.max_iterations == 7
+    with pytest.raises(OptionError, match='max_iterations'):
+        session.set_option('max_iterations', 0)
+    assert session.options.comfort is comfort
