@@ -101,6 +101,14 @@ class IkNode(Node):
         else:
             self.get_logger().info(f'waiting for {self.resolve_topic_name("robot_description")}')
 
+    def declare_parameters(
+        self, namespace: str, parameters: list[Any], ignore_override: bool = False
+    ) -> list[Any]:
+        """Declare parameters, but for those that begin as an empty list: nobody tells its type."""
+        typed = [each for each in parameters if len(each) < 2 or each[1] is not None]
+        declared: list[Any] = super().declare_parameters(namespace, typed, ignore_override)
+        return declared
+
     def destroy_node(self) -> None:
         """End the node, and before it what would speak through it."""
         # rclpy also ends a node whose making has failed.

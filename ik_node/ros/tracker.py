@@ -19,6 +19,9 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+# Least time between ticks [s]: a joint without a velocity limit goes anywhere in it.
+_INSTANT = 1e-12
+
 
 class Tracker:
     """
@@ -94,7 +97,7 @@ class Tracker:
             return TickReport(self.q, self._still, settled, notes=notes, goals=goals)
         model = self.model
         q0 = self.q if start is None else np.clip(start, model.lower, model.upper)
-        max_step = self.window(settings) if settings.max_joint_velocity > 0.0 else None
+        max_step = self.window(settings, now) if settings.max_joint_velocity > 0.0 else None
         report = self._take(
             lambda: model.solver.solve_pose(goals, q0=q0, max_step=max_step), settings, now, notes
         )
@@ -149,7 +152,9 @@ class Tracker:
 
         """
         before = self.q
-        q, barred = approach(self.model, before, wanted, self.window(settings), settings.options)
+        q, barred = approach(
+            self.model, before, wanted, self.window(settings, now), settings.options
+        )
         velocity = self._velocity(q, before, now)
         self.q = self._fallback = q
         return TickReport(q, velocity, None, f'{reason}: {barred}' if barred else reason)
@@ -160,10 +165,17 @@ class Tracker:
         self._time = now
         return TickReport(self.q, self._still, None, reason)
 
-    def window(self, settings: Settings) -> Array:
-        """Return the largest change of every value in a tick [rad or m]."""
+    def window(self, settings: Settings, now: float) -> Array:
+        """
+        Return the largest change of every value in a tick [rad or m].
+
+        A tick that comes early after one that was late may go as far as its time allows.
+        """
         share = settings.max_joint_velocity or 1.0
-        window: Array = share * settings.period * self.model.max_velocity
+        elapsed = settings.period
+        if self._time is not None:
+            elapsed = min(max(now - self._time, _INSTANT), elapsed)
+        window: Array = share * elapsed * self.model.max_velocity
         return window
 
     def _take(
@@ -190,7 +202,7 @@ class Tracker:
         q = solution.q
         if settings.max_joint_velocity > 0.0 and self._time is not None:
             # What is measured may jump, what goes out may not.
-            q, held = approach(self.model, before, q, self.window(settings), settings.options)
+            q, held = approach(self.model, before, q, self.window(settings, now), settings.options)
         under_way = q is not solution.q and not held
         velocity = self._velocity(q, before, now)
         self.q = self._fallback = q

@@ -156,6 +156,18 @@ def test_what_ros_takes_for_no_text(graph, tmp_path, line, words):
     assert 'Traceback' not in graph.log()
 
 
+def test_an_empty_list_is_none(graph, urdf, tmp_path):
+    """ROS cannot tell the type of `[]`: it is the default, in a file and as an argument."""
+    parameters = tmp_path / 'p.yaml'
+    lists = ''.join(f'    {name}: []\n' for name in ('locked_joints', 'actuated_joints'))
+    parameters.write_text(f'/**:\n  ros__parameters:\n{lists}    goal_names: []\n')
+    graph.knows(urdf('fivebar'))
+    graph.start_node('--params-file', str(parameters), '-p', 'output.joints:=[]')
+    graph.describe(urdf('fivebar'))
+    graph.wait(lambda: len(graph.joint_states) > 5, 'joint states')
+    assert 'Traceback' not in graph.log()
+
+
 def test_misspelt_parameters_are_named(graph):
     """An override that does not exist is told, with the nearest name; the node runs."""
     graph.start_node(

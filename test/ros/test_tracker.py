@@ -107,6 +107,17 @@ def test_velocity_limits_become_a_window(tracker, solver):
     assert solver.asked[1][2].tolist() == [pytest.approx(0.01), np.inf]
 
 
+def test_the_window_is_that_of_the_time_that_passed(tracker, solver):
+    """A late tick goes no further than one in time, an early one less far; nowhere in no time."""
+    for now in (1.0, 1.015, 1.02, 1.02, 0.5):
+        tick(tracker, now, start=np.zeros(2), max_joint_velocity=0.5, rate=100.0)
+    windows = [max_step.tolist() for _, _, max_step in solver.asked]
+    assert [window[0] for window in windows] == pytest.approx(
+        [0.01, 0.01, 0.005, 0.0, 0.0], abs=1e-9
+    )
+    assert all(window[1] == np.inf for window in windows)
+
+
 @pytest.mark.parametrize(
     ('answer', 'errors', 'words'),
     [

@@ -34,7 +34,7 @@ NODE_PARAMETERS: tuple[ParameterSpec, ...] = (
     ParameterSpec(
         'base_frame',
         '',
-        'Frame of goals with an empty frame_id; empty = root link, or world where that floats.',
+        'Frame of goals without one; empty = root link, or world if that is not at its origin.',
     ),
     ParameterSpec(
         'goal_names', ('',), 'Names of the goals; each gets a topic ~/goals/<name> and parameters.'
