@@ -13,6 +13,7 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 import signal
+import socket
 from typing import TYPE_CHECKING
 
 from ik_node.cli.rclpy_needed import need_rclpy
@@ -70,6 +71,7 @@ def run(args: argparse.Namespace) -> int:
     if args.ros:
         need_rclpy()
     need_viser()
+    _check_host(args.host)
     # A terminal that is closed ends it as Ctrl-C does, and `kill` as well.
     for name in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(name, signal.default_int_handler)
@@ -79,6 +81,16 @@ def run(args: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         return 0
     return 0
+
+
+def _check_host(host: str) -> None:
+    """Raise an OptionError if nobody can listen there."""
+    try:
+        kind, *_, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
+        with socket.socket(kind, socket.SOCK_STREAM) as probe:
+            probe.bind(address)
+    except (OSError, UnicodeError):
+        raise OptionError('--host', host, 'an address or a name of this machine') from None
 
 
 def _serve(args: argparse.Namespace, stack: ExitStack) -> None:

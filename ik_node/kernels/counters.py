@@ -10,8 +10,9 @@
     STEP_BEFORE,  # cost before the last step
     START_COST,  # cost of all rows where the solve began
     NEAR_COST,  # that of x_near
-) = range(8)
-NUMBERS = 8
+    HELD_SOFTNESS,  # of the rows of finished levels
+) = range(9)
+NUMBERS = 9
 
 # Places of the first integers in k.
 (

@@ -13,6 +13,7 @@ from ik_node.kernels.counters import (
     COST,
     DAMPING_SCALE,
     GREW,
+    HELD_SOFTNESS,
     ITERATIONS,
     JACOBIAN_DUE,
     LAST_LEVEL,
@@ -39,10 +40,11 @@ from ik_node.kernels.options import (
 from ik_node.kernels.rows import residuals
 from ik_node.kernels.step import apply_step, bounded_step, FREE, LOCKED, restore
 
-# A row of a finished level is as stiff as double precision allows beside the least damping: the
-# product of the two must stay some orders above its rounding, or redundant closures lose their
-# pivot's sign.
-HELD_SOFTNESS = 1e-6
+# A row of a finished level is as stiff as double precision allows beside the damping: the product
+# of the two must stay some orders above its rounding, or redundant closures lose their pivot's
+# sign. With one softness for all, loops of millimetres are soft as soon as the damping has grown.
+HELD_PRODUCT, STIFFEST, SOFTEST = 1e-10, 1e-12, 1e-6
+FREE_DAMPING = 1e-4
 LEVEL_DAMPING = 1e-6
 REACH_DAMPING = 1e-12
 IGNORED_SOFTNESS = 1e12
@@ -83,7 +85,7 @@ def set_rows(s: Solve) -> None:
                 s.w[s.softness + r] = 1.0 / row_weight(s, r)
                 s.w[s.rhs + r] = s.w[s.residual + r]
             elif phase == PHASE_SETTLE or own < level:
-                s.w[s.softness + r] = HELD_SOFTNESS
+                s.w[s.softness + r] = s.w[HELD_SOFTNESS]
                 s.w[s.rhs + r] = s.w[s.residual + r] - s.w[s.hold + r]
             else:
                 s.w[s.softness + r] = IGNORED_SOFTNESS
@@ -101,6 +103,9 @@ def set_variables(s: Solve) -> None:
         damping = s.w[DAMPING_SCALE] * s.w[COST]
     least = REACH_DAMPING if s.k[PHASE] == PHASE_REACH else LEVEL_DAMPING
     damping = max(damping, least)
+    s.w[HELD_SOFTNESS] = SOFTEST
+    if not settling:
+        s.w[HELD_SOFTNESS] = min(max(HELD_PRODUCT / damping, STIFFEST), SOFTEST)
     for v in range(s.nv):
         # What a target has decided, the rest pose does not touch.
         decided = settling and not wished(s, v) and s.k[s.wants + v] == WANTS_TARGET
@@ -113,7 +118,7 @@ def set_variables(s: Solve) -> None:
         settle_distance(s, s.x)
         for v in range(s.nv):
             # Beside the pull of a wish, a variable without one moves freely.
-            s.w[s.damping + v] = s.w[s.pull + v] if wished(s, v) else 1e-4
+            s.w[s.damping + v] = s.w[s.pull + v] if wished(s, v) else FREE_DAMPING
             s.w[s.wish + v] *= s.w[s.gain + v] * s.w[DAMPING_SCALE]
 
 
@@ -127,7 +132,7 @@ def predicted_decrease(s: Solve) -> float:
     total = 0.0
     for r in range(s.nr):
         soft, left = s.w[s.softness + r], s.w[s.load + r]
-        if soft != IGNORED_SOFTNESS and soft != HELD_SOFTNESS:
+        if soft != IGNORED_SOFTNESS and soft != s.w[HELD_SOFTNESS]:
             total += s.w[s.rhs + r] * s.w[s.rhs + r] / soft - left * left * soft
     return 0.5 * total
 
@@ -167,8 +172,8 @@ def improve(s: Solve) -> None:
     if s.k[JACOBIAN_DUE] == 1:
         jacobian(s)
         s.k[JACOBIAN_DUE] = 0
-    set_rows(s)
     set_variables(s)
+    set_rows(s)
     bounded_step(s, phase != PHASE_REACH)
     s.w[STEP_SIZE] = largest(s, s.step)
     if phase == PHASE_SETTLE:

@@ -170,13 +170,15 @@ class JointTable:
         """
         Return the window (nq,) in which only some joints move, and what follows them.
 
+        What follows a joint that is not among them stays: it cannot move by itself.
+
         Raises
         ------
         UnknownFrameError
             If there is no such joint or value.
 
         """
-        chosen = {self.masters.get(at, at) for at in self.places(names)}
+        chosen = {at for at in self.places(names) if at not in self.masters}
         window: Array = np.zeros(self.rows.shape[1])
         window[list(chosen)] = np.inf
         window[[at for at, master in self.masters.items() if master in chosen]] = np.inf

@@ -23,6 +23,8 @@ import viser
 # How long it waits for work at most, and how often the panels are brought up to date [s].
 PATIENCE = 0.02
 PANELS = 0.2
+# So long after a picture [s] they still are: what a hand has just moved is left alone for a while.
+AFTERWARDS = 0.8
 
 
 class _Server(viser.ViserServer):
@@ -169,7 +171,7 @@ class Page:
             self._ended.set()
 
     def _run(self) -> None:
-        told, news, due = 0.0, True, PictureDue(PATIENCE)
+        told, drawn, due = 0.0, time.monotonic(), PictureDue(PATIENCE)
         while self._running:
             work = self._work.take(PATIENCE)
             for each in work:
@@ -191,10 +193,10 @@ class Page:
             moved = self._stage.settle(now) or solved
             if due.at(now, asked=bool(work), moved=moved):
                 self._stage.draw(self.session)
-                news = True
-            if news and now - told >= PANELS:
+                drawn = now
+            if told < drawn + AFTERWARDS and now - told >= PANELS:
                 self._controls.refresh(self.session, self._history)
-                told, news = now, False
+                told = now
 
     def _take(self, name: str) -> None:
         try:

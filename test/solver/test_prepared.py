@@ -89,6 +89,27 @@ def test_held_joints_keep_their_limits():
         assert found.q.tobytes() == solver.solve_pose({}, start, joints=free).q.tobytes()
 
 
+def test_who_follows_does_not_free_whom_it_follows():
+    """A motor stays also where what follows it is among the joints that may move."""
+    m = MECHANISMS['coupled']()
+    solver = m.solver()
+    pairs = solver._structure.table.masters
+    coupled = {solver.joint_names[at] for at in (*pairs, *pairs.values())}
+    masters = {solver.joint_names[at] for at in pairs.values()}
+    start = m.random_q(solver.joint_names, np.random.default_rng(3), 0.1)
+    free = [name for name in solver.joint_names if name not in masters]
+    pose = m.pose_of(m.goals['tool_goal'].child.name, solver.joint_names, start)
+    for found in (
+        solver.solve_pose({'tool_goal': pose}, joints=free),
+        solver.prepare(['tool_goal'], joints=free)(*pose),
+    ):
+        moved = {
+            n for n, a, b in zip(solver.joint_names, found.q, solver.q, strict=True) if a != b
+        }
+        assert moved
+        assert not moved & coupled
+
+
 def test_unknown_joints_are_named(arm):
     """Where it is prepared."""
     with pytest.raises(UnknownFrameError, match='elbow7'):

@@ -99,3 +99,10 @@ def test_ctrl_c_while_the_robot_is_being_drawn(repository):
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == 0
         assert process.stderr.read() == ''
+
+
+@pytest.mark.parametrize('host', ['nope.invalid', '192.0.2.1'])
+def test_a_host_where_nobody_can_listen(capsys, host):
+    """It is named at once, before the robot is read."""
+    assert main(['view', '--demo', 'hexapod', '--host', host]) == 2
+    assert f'--host: {host!r} is not allowed' in capsys.readouterr().err

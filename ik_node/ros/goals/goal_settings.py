@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from ik_node.model.dof import parse_dofs
@@ -62,6 +62,13 @@ class GoalSettings:
             fields[spec.name.rsplit('.', 1)[1]] = spec.check(values.get(spec.name, spec.default))
         parse_dofs(fields['dof'], f'goals.{name}.dof')
         return cls(name=name, **fields)
+
+    def to_values(self) -> dict[str, Any]:
+        """Return the goal's parameters, as ROS takes them."""
+        fields = asdict(self)
+        name = fields.pop('name')
+        fields['offset'] = list(self.offset)
+        return {f'goals.{name}.{field}': value for field, value in fields.items()}
 
     @property
     def takes_part(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 import dataclasses
-from typing import Any, NamedTuple
+from typing import Any
 
 from ik_node.errors import IkError, UnknownFrameError
 from ik_node.model.rotation import matrix_to_quat, pose_matrix
@@ -17,6 +17,7 @@ from ik_node.ros.joints.floating_base import root_frame
 from ik_node.ros.joints.joint_roles import JointRoles
 from ik_node.ros.model.package_url import resolve_package_url
 from ik_node.ros.page.peer import Peer
+from ik_node.ros.page.peer_memory import PeerMemory
 from ik_node.ros.page.peer_status import released_of, reports_of
 from ik_node.ros.parameters.names import topic_part
 from ik_node.ros.parameters.settings import Settings
@@ -32,14 +33,6 @@ Array = NDArray[np.float64]
 SILENCE = 2.0
 # How often reports are news while nothing moves [s].
 REPORTS = 0.1
-
-
-class _Memory(NamedTuple):
-    """What `restore` goes back to: settings, poses of goals, and whether closures are made."""
-
-    settings: Settings | None
-    poses: dict[str, Array]
-    closed: dict[str, bool]
 
 
 class PeerSession:
@@ -75,14 +68,15 @@ class PeerSession:
         self._now = 0.0
         # Goals that were asked for, by whomever; the others are where their links are.
         self._asked: set[str] = set()
+        # Goals that take part again when joints do not lead any more.
+        self._resting: set[str] = set()
         self._starts = peer.starts
 
     @property
     def title(self) -> str:
         """Return the robot's name and the node's."""
-        return (
-            self._peer.topic if self.robot is None else f'{self.robot.name} on {self._peer.topic}'
-        )
+        topic = self._peer.topic
+        return topic if self.robot is None else f'{self.robot.name} on {topic}'
 
     @property
     def note(self) -> str:
@@ -268,20 +262,20 @@ class PeerSession:
         if at is not None and link in self.source.links:
             pose = self.source.links[link].matrix_world
             offset[:3] = (pose[:3, :3].T @ (at - pose[:3, 3])).tolist()
-        self._make_goals([GoalSettings(name, link, dof, 'world', tuple(offset), 1.0, 0, True)])
+        added = GoalSettings(name, link, dof, 'world', tuple(offset), 1.0, 0, True)
+        self._set_goals((*self._goals_as_asked(), added))
         return name
 
-    def _make_goals(self, goals: Sequence[GoalSettings]) -> None:
-        names = [*self._goal_names(), *(goal.name for goal in goals)]
-        fields = [field.name for field in dataclasses.fields(GoalSettings) if field.name != 'name']
-        values = {
-            f'goals.{goal.name}.{field}': _plain(getattr(goal, field))
-            for goal in goals
-            for field in fields
-        }
+    def _set_goals(self, goals: Sequence[GoalSettings]) -> None:
+        """Have the node have these goals and no others."""
+        if self.forward:
+            self._resting = {goal.name for goal in goals if goal.enabled}
+            goals = [dataclasses.replace(goal, enabled=False) for goal in goals]
+        values = {key: each for goal in goals for key, each in goal.to_values().items()}
         # A goal's own parameters are there once it is named.
         self._peer.set_parameters_of_peer(
-            {'goal_names': names}, lambda: self._peer.set_parameters_of_peer(values)
+            {'goal_names': [goal.name for goal in goals] or ['']},
+            lambda: self._peer.set_parameters_of_peer(values),
         )
 
     def remove_goal(self, name: str) -> None:
@@ -310,22 +304,33 @@ class PeerSession:
     def set_forward(self, forward: bool) -> None:
         """Have the node solve for no goals, or for goals that begin where their links are."""
         robot = self.source
-        if not forward:
-            for name in robot.goals:
+        if forward == self.forward:
+            return
+        if forward:
+            self._resting = {name for name, goal in robot.goals.items() if goal.enabled}
+        resting = [name for name in robot.goals if name in self._resting]
+        for name in resting:
+            if not forward:
                 self._peer.send_goal(name, root_frame(robot), robot.goals[name].matrix_world)
         self.forward = forward
         self._peer.set_parameters_of_peer(
-            {f'goals.{name}.enabled': not forward for name in robot.goals}
+            {f'goals.{name}.enabled': not forward for name in resting}
         )
 
     def set_joint(self, name: str, value: float) -> None:
         """Wish for a joint value; if it is a motor's, the other motors are to stay."""
         if not self.forward or self._settings is None:
             raise IkError('joints can be moved in FK only: in IK the goals lead')
-        present = dict(zip(self.source.joint_names, self._q.tolist(), strict=True))
+        motors = self._motors(self._q)
+        self._peer.send_targets({**(motors if name in motors else {}), name: value})
+
+    def _motors(self, q: Array) -> dict[str, float]:
+        """Return the values of all joints with a motor [rad or m]."""
+        if self._settings is None:
+            return {}
+        present = dict(zip(self.source.joint_names, q.tolist(), strict=True))
         motors = JointRoles.of(self.source, self._settings.joints).actuated
-        held = {motor: present[motor] for motor in motors} if name in motors else {}
-        self._peer.send_targets({**held, name: value})
+        return {motor: present[motor] for motor in motors}
 
     # -- the rest
 
@@ -344,35 +349,39 @@ class PeerSession:
         """Have the node make the present configuration its rest pose."""
         self._peer.trigger('save_rest_pose')
 
-    def remember(self) -> _Memory:
-        """Return the goals, where they are, and which loops are made."""
+    def remember(self) -> PeerMemory:
+        """Return the goals, where they are, which loops are made, and the joints."""
         goals = {} if self.robot is None else self.robot.goals
         closures = {} if self.robot is None else self.robot.closures
-        return _Memory(
-            self._settings,
+        return PeerMemory(
+            self._goals_as_asked(),
             {name: goal.matrix_world.copy() for name, goal in goals.items()},
             {name: closure.enabled for name, closure in closures.items()},
+            self._q,
         )
 
-    def restore(self, memory: _Memory) -> None:
-        """Have goals and loops be as they were; a goal that is gone is made again."""
-        settings, poses, closed = memory
+    def _goals_as_asked(self) -> tuple[GoalSettings, ...]:
+        """Return the node's goals, those that only rest while joints lead as taking part."""
+        goals = () if self._settings is None else self._settings.goals
+        resting = self._resting if self.forward else set()
+        return tuple(
+            dataclasses.replace(goal, enabled=goal.enabled or goal.name in resting)
+            for goal in goals
+        )
+
+    def restore(self, memory: PeerMemory) -> None:
+        """Have goals, loops, and joints where they lead, be as they were."""
         robot = self.source
-        before = () if settings is None else settings.active_goals
-        wanted = {goal.name: goal for goal in before}
-        names = self._goal_names()
-        lost = [goal for name, goal in wanted.items() if name not in names]
-        for name in names:
-            if name not in wanted:
-                self.remove_goal(name)
-        if lost:
-            self._make_goals(lost)
-        for name, pose in poses.items():
+        # All of them, in one list: what was asked a moment ago may not have been heard of yet.
+        self._set_goals(memory.goals)
+        for name, pose in memory.poses.items():
             if name in robot.goals and not np.allclose(pose, robot.goals[name].matrix_world):
                 self.move_goal(name, pose[:3, 3], matrix_to_quat(pose))
-        for name, wish in closed.items():
+        for name, wish in memory.closed.items():
             if name in robot.closures and robot.closures[name].enabled != wish:
                 self.set_closure(name, wish)
+        if self.forward and memory.q.shape == self._q.shape:
+            self._peer.send_targets(self._motors(memory.q))
 
     def complaints(self) -> list[str]:
         """Return what the node refused."""
@@ -389,7 +398,3 @@ class PeerSession:
 
 def _unknown(target: str, source: str) -> Array:
     raise LookupError(f'{source} in {target}')
-
-
-def _plain(value: object) -> Any:
-    return list(value) if isinstance(value, tuple) else value

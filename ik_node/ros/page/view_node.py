@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 import threading
 
+from ik_node.errors import OptionError
 from ik_node.ros.page.peer import Peer
 from ik_node.ros.page.peer_session import PeerSession
 import rclpy
+from rclpy.exceptions import InvalidTopicNameException
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
+from rclpy.validate_topic_name import validate_topic_name
 
 
 def open_view(args: Sequence[str], name: str) -> PeerSession:
@@ -28,7 +31,16 @@ def open_view(args: Sequence[str], name: str) -> PeerSession:
     PeerSession
         To be closed, which ends our node; the other one does not notice.
 
+    Raises
+    ------
+    OptionError
+        If no node can have that name.
+
     """
+    try:
+        validate_topic_name(name)
+    except InvalidTopicNameException:
+        raise OptionError('--node', name, 'the name of a node, /cell/left_ik or ik_node') from None
     # Ctrl-C is for the page to hear.
     rclpy.init(args=list(args), signal_handler_options=SignalHandlerOptions.NO)
     peer = Peer(name)

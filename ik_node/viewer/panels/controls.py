@@ -100,7 +100,7 @@ class Controls:
             self._plots = PlotPanel(gui)
         with made['View']:
             self.view = ViewPanel(gui, redraw)
-        self._state = StatePanel(gui)
+        self._state = StatePanel(gui, redraw)
         self._made = made
         handles = self.handles
         add_keys(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ik_node.robot import Robot
+from ik_node.viewer.panels.desk import by_hand
 from ik_node.viewer.panels.state_html import state_html
 from ik_node.viewer.sessions.session import Array
 
@@ -20,15 +22,18 @@ class StatePanel:
     Parameters
     ----------
     gui : viser.GuiApi
+    changed : callable
+        Called when another goal is chosen.
 
     """
 
-    def __init__(self, gui: Any) -> None:
+    def __init__(self, gui: Any, changed: Callable[[], None]) -> None:
         self._panel = gui.add_panel()
         self._panel.float(x=AWAY, y=-AWAY, width=WIDTH)
         with self._panel.add_tab('State'):
             self._goal = gui.add_dropdown('link of goal', (NOTHING,))
             self._text = gui.add_html('')
+        by_hand(self._goal, lambda _: changed())
         self._turns: list[bool] = []
 
     def show(self, visible: bool) -> None:

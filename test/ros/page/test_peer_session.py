@@ -138,6 +138,55 @@ def test_goals_are_made_and_taken_away(hexapod):
         session.move_goal('nobody', (0, 0, 0), (0, 0, 0, 1))
 
 
+def test_a_step_back_takes_goals_as_they_were(hexapod):
+    """Axes, taking part, and three goals in a row, however quickly one goes back."""
+    session = hexapod.session
+    memories = [session.remember()]
+    session.change_goal('platform', dof='X Y Z', enabled=False)
+    hexapod.until(lambda s: len(s.robot.goals['platform'].dof) == 3, 'other axes')
+    hexapod.until(lambda s: not s.robot.goals['platform'].enabled, 'it to rest')
+    session.restore(memories[0])
+    hexapod.until(lambda s: len(s.robot.goals['platform'].dof) == 6, 'the axes')
+    hexapod.until(lambda s: s.robot.goals['platform'].enabled, 'it to take part')
+    for link in ('leg0_rod_link', 'leg1_rod_link'):
+        memories.append(session.remember())
+        name = session.add_goal(link, 'X Y Z')
+        hexapod.until(lambda s, name=name: name in s.robot.goals, 'the goal')
+    for memory in memories[:0:-1]:
+        session.restore(memory)
+    hexapod.until(lambda s: list(s.robot.goals) == ['platform'], 'both to be gone')
+    assert hexapod.said == []
+
+
+def test_a_step_back_takes_a_slider_back(hexapod):
+    """In FK the joints lead: the motors go where they were."""
+    session = hexapod.session
+    session.set_forward(True)
+    hexapod.until(lambda s: not s.robot.goals['platform'].enabled, 'goals to rest')
+    memory = session.remember()
+    session.set_joint('leg0', 0.003)
+    hexapod.until(lambda s: abs(hexapod.value('leg0') - 0.003) < 1e-6, 'the motor')
+    session.restore(memory)
+    hexapod.until(lambda s: abs(hexapod.value('leg0')) < 1e-6, 'the motor to be back')
+    assert session.forward
+    assert not session.robot.goals['platform'].enabled
+
+
+def test_a_goal_that_is_off_stays_off(hexapod):
+    """FK and back does not switch it on."""
+    session = hexapod.session
+    name = session.add_goal('leg0_rod_link', 'X Y Z')
+    hexapod.until(lambda s: name in s.robot.goals, 'the goal')
+    session.change_goal(name, enabled=False)
+    hexapod.until(lambda s: not s.robot.goals[name].enabled, 'it to rest')
+    session.set_forward(True)
+    hexapod.until(lambda s: not s.robot.goals['platform'].enabled, 'the other to rest')
+    session.set_forward(False)
+    hexapod.until(lambda s: s.robot.goals['platform'].enabled, 'goals to lead')
+    hexapod.until(lambda s: bool(s.reports[0].goal_errors), 'a solve for the goal')
+    assert not session.robot.goals[name].enabled
+
+
 def test_options_are_the_nodes(hexapod):
     """A change is the node's parameter; what it refuses is said."""
     session = hexapod.session
