@@ -92,6 +92,7 @@ class Peer(Node):
         self._woken = 0.0
         self._speakers: set[bytes] = set()
         self._requests: deque[_Request] = deque()
+        self._wanted: deque[tuple[Callable[[], Any], Any, Callable[[Any], None]]] = deque()
         self._goal_topics: dict[str, tuple[Any, Any]] = {}
         # Found before they are first asked: what is asked later by a topic is not to overtake.
         self._named_clients = {
@@ -206,14 +207,16 @@ class Peer(Node):
         self, client: Callable[[], Any], request: Any, answered: Callable[[Any], None]
     ) -> None:
         """Call a service from the thread that spins: there alone are clients made."""
+        # In a queue of our own: an executor takes up the last of several tasks first.
+        self._wanted.append((client, request, answered))
         if self.executor is not None:
-            self.executor.create_task(self._call_now, client, request, answered)
+            self.executor.create_task(self._call_wanted)
 
-    def _call_now(
-        self, find: Callable[[], Any], request: Any, answered: Callable[[Any], None]
-    ) -> None:
-        end = time.monotonic() + SEARCH
-        self._requests.append(_Request(find(), request, answered, end))
+    def _call_wanted(self) -> None:
+        while self._wanted:
+            find, request, answered = self._wanted.popleft()
+            end = time.monotonic() + SEARCH
+            self._requests.append(_Request(find(), request, answered, end))
         self._send()
 
     def _send(self) -> None:
