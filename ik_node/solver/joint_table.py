@@ -108,8 +108,7 @@ class JointTable:
                 rows[JOINT_WINDOW, master], rows[JOINT_WINDOW, follower]
             )
         for names, chosen in self._rows_of.items():
-            chosen[:] = rows
-            chosen[JOINT_WINDOW] = np.minimum(rows[JOINT_WINDOW], self.only(names))
+            chosen[:] = self._within(self.only(names))
 
     def nearest(self, rows: Array, q: Array) -> Array:
         """
@@ -138,8 +137,7 @@ class JointTable:
             Where the movement starts.
 
         """
-        rows = self.rows.copy()
-        rows[JOINT_WINDOW] = np.minimum(rows[JOINT_WINDOW], window)
+        rows = self._within(window)
         for follower, master, polynomial in self.followers:
             width = rows[JOINT_WINDOW, follower]
             if np.isfinite(width):
@@ -195,10 +193,14 @@ class JointTable:
 
         """
         if names not in self._rows_of:
-            rows = self.rows.copy()
-            rows[JOINT_WINDOW] = np.minimum(rows[JOINT_WINDOW], self.only(names))
-            self._rows_of[names] = rows
+            self._rows_of[names] = self._within(self.only(names))
         return self._rows_of[names]
+
+    def _within(self, window: Array | float) -> Array:
+        """Return a copy of the rows with no wider windows than these [rad or m]."""
+        rows = self.rows.copy()
+        rows[JOINT_WINDOW] = np.minimum(rows[JOINT_WINDOW], window)
+        return rows
 
     def window(self, max_step: ArrayLike | None, names: Iterable[str] | None) -> Array | None:
         """

@@ -12,6 +12,7 @@ import time
 from ik_node.errors import IkError
 from ik_node.viewer.panels.controls import Controls
 from ik_node.viewer.panels.history import History
+from ik_node.viewer.panels.joint_panel import LEFT_ALONE
 from ik_node.viewer.picture_due import PictureDue
 from ik_node.viewer.sessions.session import Array, Session
 from ik_node.viewer.sessions.undo import Undo
@@ -23,8 +24,8 @@ import viser
 # How long it waits for work at most, and how often the panels are brought up to date [s].
 PATIENCE = 0.02
 PANELS = 0.2
-# So long after a picture [s] they still are: what a hand has just moved is left alone for a while.
-AFTERWARDS = 0.8
+# So long after a picture [s] they still are: a slider that a hand has moved then follows again.
+AFTERWARDS = 2.0 * LEFT_ALONE
 
 
 class _Server(viser.ViserServer):

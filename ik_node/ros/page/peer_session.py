@@ -308,10 +308,9 @@ class PeerSession:
             return
         if forward:
             self._resting = {name for name, goal in robot.goals.items() if goal.enabled}
-        resting = [name for name in robot.goals if name in self._resting]
-        for name in resting:
-            if not forward:
-                self._peer.send_goal(name, root_frame(robot), robot.goals[name].matrix_world)
+        resting = self._resting & robot.goals.keys()
+        for name in () if forward else resting:
+            self._peer.send_goal(name, root_frame(robot), robot.goals[name].matrix_world)
         self.forward = forward
         self._peer.set_parameters_of_peer(
             {f'goals.{name}.enabled': not forward for name in resting}

@@ -139,7 +139,7 @@ def test_goals_are_made_and_taken_away(hexapod):
 
 
 def test_a_step_back_takes_goals_as_they_were(hexapod):
-    """Axes, taking part, and three goals in a row, however quickly one goes back."""
+    """Axes, taking part, and goals made in a row, however quickly one goes back."""
     session = hexapod.session
     memories = [session.remember()]
     session.change_goal('platform', dof='X Y Z', enabled=False)
