@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import ceil, floor, log10
 
+from ik_node.errors import shown
 from ik_node.kernels.layout import JOINT_LOWER, JOINT_REST_ON, JOINT_TARGET_WEIGHT, JOINT_UPPER
 from ik_node.model.euler import nearest_turn
 from ik_node.model.goal import Goal
@@ -58,7 +59,7 @@ class Assembly(SolveResult):
 
     def is_open(self, name: str, error: PoseError) -> bool:
         """Say whether an error is more than a loop's tolerance."""
-        return self._times_tolerance(name, error) > 1.0
+        return self._is_off(name, error)
 
     @property
     def hint(self) -> str:
@@ -165,7 +166,7 @@ def _without_limits(solver: Solver, q: Array) -> tuple[Solution, dict[str, float
 
 
 def _gap(name: str, error: PoseError) -> str:
-    return f'{name!r} {error.position:.3g} m, {error.orientation:.3g} rad'
+    return f'{shown(name)} {error.position:.3g} m, {error.orientation:.3g} rad'
 
 
 def _tolerance(gap: float) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from ik_node.description.description import Description
 from ik_node.description.tree import trim_unused as trim_branches
 from ik_node.description.tree import WORLD_JOINT
-from ik_node.errors import OptionError, ShapeError, TopologyError, UnknownFrameError
+from ik_node.errors import OptionError, ShapeError, shown, TopologyError, UnknownFrameError
 from ik_node.kernels.layout import JOINT_LOWER, JOINT_UPPER
 from ik_node.model.dof import DOF
 from ik_node.model.frame import Frame
@@ -57,7 +57,7 @@ def robot_to_ik_root(robot: Robot, trim_unused: bool = False) -> Joint:
         If the robot has several roots and one of them is `__world_joint__`.
 
     """
-    copies = _copy_graph(find_roots(robot.roots))
+    copies = copy_graph(find_roots(robot.roots))
     roots = [copies[root] for root in robot.description.roots]
     if trim_unused:
         trim_branches(
@@ -72,7 +72,8 @@ def robot_to_ik_root(robot: Robot, trim_unused: bool = False) -> Joint:
         if len(roots) > 1 or not isinstance(roots[0], Joint):
             names = ', '.join(repr(root.name) for root in roots)
             raise TopologyError(
-                f'a robot with the roots {names} cannot be put under one {WORLD_JOINT!r}: load it '
+                f'a robot with the roots {names} cannot be put under one '
+                f'{shown(WORLD_JOINT)}: load it '
                 "with root='fixed'"
             )
         return roots[0]
@@ -161,7 +162,7 @@ def set_urdf_from_ik(values: MutableMapping[str, Any], ik_root: Frame) -> None:
             values[name] = float(joint.dof_values[dof])
 
 
-def _copy_graph(roots: Sequence[Frame]) -> dict[Any, Any]:
+def copy_graph(roots: Sequence[Frame]) -> dict[Any, Any]:
     """Return a copy of every frame below some roots, tied to one another as these are."""
     frames: list[Frame] = []
     for root in roots:
@@ -203,7 +204,7 @@ def _free(ik_root: Frame) -> Joint:
     if isinstance(ik_root, Joint) and _is_free(ik_root):
         return ik_root
     raise TopologyError(
-        f'{ik_root.name!r} is no joint with all six axes, its pose cannot be set; '
+        f'{shown(ik_root.name)} is no joint with all six axes, its pose cannot be set; '
         'robot_to_ik_root makes one'
     )
 

@@ -3,14 +3,75 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+import re
+from reprlib import Repr
+
+# The most characters of a name in a message, of a word, and of a whole message.
+MOST_NAME = 80
+MOST_WORD = 200
+MOST_TEXT = 2000
+_LONG_WORD = re.compile(rf'\S{{{MOST_WORD + 1},}}')
+_REPR = Repr()
+_REPR.maxlevel = 4
+_REPR.maxlist = _REPR.maxtuple = _REPR.maxdict = _REPR.maxset = 12
+_REPR.maxstring = _REPR.maxother = _REPR.maxlong = MOST_NAME
+
+
+def shown(value: object) -> str:
+    """
+    Return a name or another value for a message: quoted, escaped and shortened.
+
+    Names come from descriptions, which anybody may have written: one that spans lines, moves the
+    cursor or has thousands of characters must not take over a log, a terminal or a page.
+    """
+    return _REPR.repr(value)
+
+
+def plain(text: str, most: int = MOST_NAME) -> str:
+    """
+    Return a text as one printable line; it is returned unchanged if it is one.
+
+    Parameters
+    ----------
+    text : str
+        A name where no quotes are wanted, or a message.
+    most : int
+        A longer text, and a longer word than `MOST_WORD`, has its middle left out.
+
+    """
+    if not text.isprintable():
+        text = ''.join(c if c.isprintable() else _escape(c) for c in text)
+    if len(text) > MOST_WORD:
+        text = _LONG_WORD.sub(lambda word: _shortened(word.group(), MOST_WORD), text)
+    return _shortened(text, most)
+
+
+def listed(names: Iterable[str], most: int = 12) -> str:
+    """Return names for a message, the first ones if they are many; 'none' if there are none."""
+    every = [plain(name) for name in names]
+    return ', '.join(every[:most] + ['...'] * (len(every) > most)) or 'none'
+
+
+def _escape(character: str) -> str:
+    return ' ' if character.isspace() else repr(character)[1:-1]
+
+
+def _shortened(text: str, most: int) -> str:
+    if len(text) <= most:
+        return text
+    tail = (most - 3) // 3
+    return f'{text[: most - 3 - tail]}...{text[len(text) - tail :]}'
 
 
 class IkError(Exception):
     """
     Base of every exception this package raises on purpose.
 
-    The message says what was found, what was expected and what to do.
+    The message is one printable line. It says what was found, what was expected and what to do.
     """
+
+    def __init__(self, message: str = '') -> None:
+        super().__init__(plain(message, MOST_TEXT))
 
 
 class DescriptionError(IkError):
@@ -57,8 +118,7 @@ class UnknownFrameError(IkError):
     def __init__(self, name: str, known: Iterable[str], kind: str = 'frame') -> None:
         self.name = name
         self.known = tuple(known)
-        listed = ', '.join(self.known[:12]) + (', ...' if len(self.known) > 12 else '')
-        super().__init__(f'no {kind} named {name!r}; known: {listed or "none"}')
+        super().__init__(f'no {kind} named {shown(name)}; known: {listed(self.known)}')
 
 
 class ShapeError(IkError):
@@ -100,4 +160,4 @@ class OptionError(IkError):
         self.name = name
         self.value = value
         self.allowed = allowed
-        super().__init__(f'{name}: {value!r} is not allowed; allowed: {allowed}')
+        super().__init__(f'{name}: {shown(value)} is not allowed; allowed: {allowed}')

@@ -12,13 +12,15 @@ from ik_node.description.dh import read_dh
 from ik_node.description.read import read_description
 from ik_node.description.writers.closures_yaml import to_closures
 from ik_node.description.writers.urdf import to_urdf
+from ik_node.description.xacro_source import XACRO_SECONDS
 from ik_node.description.xml_document import MAX_BYTES
-from ik_node.errors import TopologyError
+from ik_node.errors import shown, TopologyError
 from ik_node.model.closure import Closure
 from ik_node.model.frame import Frame
 from ik_node.model.joint import Joint
 from ik_node.model.kinematics import jacobian_of, pose_of
 from ik_node.model.link import Link
+from ik_node.model.redundancy import Redundancy
 from ik_node.robot_goals import RobotGoals
 from ik_node.solver.mobility import Mobility, mobility_of
 from ik_node.solver.options import SolverOptions
@@ -51,6 +53,8 @@ class Robot(RobotGoals):
         super().__init__(description)
         self.assembly: Assembly | None = None
         self._solver = Solver(self, SolverOptions(restarts=20))
+        notes = self._solver.follow_masters()
+        description.notes += [note for note in notes if note not in description.notes]
         self._start = dict(zip(self.joint_names, self.q.tolist(), strict=True))
 
     # -- what there is
@@ -113,12 +117,12 @@ class Robot(RobotGoals):
     @property
     def lower(self) -> Array:
         """Lower limits [rad or m], in the order of q; -inf = none."""
-        return np.array([joint.min_dof_limit[dof] for joint, dof in self._solver.tree.owner])
+        return self._solver.limits()[0]
 
     @property
     def upper(self) -> Array:
         """Upper limits [rad or m], in the order of q; inf = none."""
-        return np.array([joint.max_dof_limit[dof] for joint, dof in self._solver.tree.owner])
+        return self._solver.limits()[1]
 
     @property
     def max_velocity(self) -> Array:
@@ -226,7 +230,8 @@ class Robot(RobotGoals):
         bodies = [body for body in links if body.mass > 0.0]
         if not bodies:
             raise TopologyError(
-                f'{link or self.name!r} has no mass, so no centre of mass: give the links of the '
+                f'{shown(link or self.name)} has no mass, so no centre of mass: give the '
+                f'links of the '
                 'description an <inertial>, or set Link.mass'
             )
         places = [pose_of(tree, values, body) @ [*body.centre_of_mass, 1.0] for body in bodies]
@@ -259,6 +264,16 @@ class Robot(RobotGoals):
         couplings count as not free. An int that knows what it is made of.
         """
         return mobility_of(self._solver, self.closures)
+
+    @property
+    def redundancies(self) -> tuple[Redundancy, ...]:
+        """Return which closures have redundant rows that agree only up to rounding."""
+        return self._solver.redundancies
+
+    @property
+    def rounding(self) -> float:
+        """By how much redundant rows of closures disagree at most [m or rad]; 0 = not at all."""
+        return max((each.largest for each in self.redundancies), default=0.0)
 
     # -- as text
 
@@ -303,6 +318,7 @@ def load_robot(
     trim_unused: bool = False,
     assemble: bool = True,
     max_bytes: int = MAX_BYTES,
+    xacro_seconds: float = XACRO_SECONDS,
 ) -> Robot:
     """
     Read a robot description with its loops.
@@ -310,7 +326,8 @@ def load_robot(
     Parameters
     ----------
     source : str or Path
-        A file, or the text itself.
+        A file, or the text itself, which begins with '<'. A xacro file is expanded, which runs the
+        Python code in it; a text with xacro in it is refused.
     closures : str, Path or mapping, optional
         Closure annotations; they replace every loop declared in the description.
     root : {'fixed', 'floating'}
@@ -322,6 +339,8 @@ def load_robot(
         that went is in `Robot.assembly`.
     max_bytes : int
         Larger descriptions are refused.
+    xacro_seconds : float
+        Time after which the expansion of a xacro file is ended [s].
 
     Raises
     ------
@@ -331,11 +350,25 @@ def load_robot(
         If the graph is not one that can be solved.
 
     """
-    robot = Robot(
-        read_description(
-            source, closures=closures, root=root, trim_unused=trim_unused, max_bytes=max_bytes
+
+    def read(exact_angles: bool = False) -> Robot:
+        return Robot(
+            read_description(
+                source,
+                closures=closures,
+                root=root,
+                trim_unused=trim_unused,
+                max_bytes=max_bytes,
+                xacro_seconds=xacro_seconds,
+                exact_angles=exact_angles,
+            )
         )
-    )
+
+    robot = read()
+    if robot.description.rounded_angles and robot.redundancies:
+        exact = read(exact_angles=True)
+        if exact.rounding < robot.rounding:
+            robot = exact
     if assemble and robot.closures:
         robot.assemble()
     return robot

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ik_node.description.description import Description
-from ik_node.errors import OptionError, ShapeError, UnknownFrameError
+from ik_node.errors import OptionError, ShapeError, shown, UnknownFrameError
 from ik_node.model.dof import parse_dofs
 from ik_node.model.goal import Goal
 from ik_node.model.link import Link
@@ -115,7 +115,9 @@ class RobotGoals:
         if goal.name in self._goals or goal.name in self.description.closures:
             raise OptionError('name', goal.name, 'a name that no goal or closure has')
         if carrier is moved:
-            raise OptionError('base', base, f'another link than {link!r}, which the goal is for')
+            raise OptionError(
+                'base', base, f'another link than {shown(link)}, which the goal is for'
+            )
         self._check_kind(kind, dof, offset, axis, distance)
         if kind == 'centre_of_mass' and axes == 'link':
             raise OptionError('axes', axes, 'world goal, for kind centre_of_mass')

@@ -3,27 +3,16 @@
 from ik_node.gallery import NAMES
 from ik_node.gallery.launch_item import launch_item
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch.actions import DeclareLaunchArgument
 from launch.substitutions import LaunchConfiguration
 
-ARGUMENTS = (
-    (
-        'name',
-        'hexapod',
-        f'Which robot: {", ".join(NAMES)}. The other arguments are those of ik_node.launch.py.',
-    ),
-)
-
-
-def start(context):
-    """Return the general launch description with what the robot needs."""
-    return launch_item(LaunchConfiguration('name').perform(context)).entities
+ARGUMENTS = (('name', 'hexapod', f'Which robot: {", ".join(NAMES)}.'),)
 
 
 def generate_launch_description():
-    """Return the argument and what it starts."""
+    """Return the arguments and what they start."""
     arguments = [
         DeclareLaunchArgument(name, default_value=default, description=about)
         for name, default, about in ARGUMENTS
     ]
-    return LaunchDescription([*arguments, OpaqueFunction(function=start)])
+    return LaunchDescription([*arguments, *launch_item(LaunchConfiguration('name')).entities])

@@ -1,9 +1,9 @@
 """Start ik_node for any robot, with robot_state_publisher and, if wanted, RViz or the viewer."""
 
 from pathlib import Path
-import shutil
 from xml.etree import ElementTree
 
+from ik_node.description.xacro_source import expand_xacro
 from launch import LaunchDescription
 from launch.actions import (
     DeclareLaunchArgument,
@@ -13,7 +13,7 @@ from launch.actions import (
 )
 from launch.conditions import IfCondition
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-from launch.substitutions import Command, LaunchConfiguration, PathJoinSubstitution
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
@@ -31,6 +31,7 @@ ARGUMENTS = (
         'Closure annotations: a path or package:// URL; empty = NAME.closures.yaml beside the '
         'description if there is one, else as described.',
     ),
+    ('xacro_seconds', '10.0', 'Time that expanding a xacro description may take [s].'),
     (
         'params_file',
         PathJoinSubstitution([CONFIG, 'ik_node.yaml']),
@@ -43,32 +44,37 @@ ARGUMENTS = (
     ('fixed_frame', '', 'Frame that rviz2 keeps still; empty = root link of the description.'),
     ('goal', '', 'Name of the goal that rviz2 shows.'),
     ('viewer', 'false', 'Whether to serve the page that shows the robot in a browser.'),
+    ('log_level', 'info', 'Least severity that is logged: debug, info, warn, error or fatal.'),
+    ('respawn', 'false', 'Whether nodes that end are started again, after two seconds.'),
 )
 NAMESPACE = LaunchConfiguration('namespace')
+LOG_LEVEL = ['--log-level', LaunchConfiguration('log_level')]
 
 
 def start(context):
     """Return the nodes, once the arguments have their values."""
     value = {name: LaunchConfiguration(name).perform(context) for name, _, _ in ARGUMENTS}
-    wants = {name: IfCondition(value[name]).evaluate(context) for name in ('rviz', 'viewer')}
+    switches = ('rviz', 'viewer', 'respawn')
+    wants = {name: IfCondition(value[name]).evaluate(context) for name in switches}
     needed = ['robot_state_publisher'] if value['description'] else []
     for package in [*needed, 'rviz2'] if wants['rviz'] else needed:
         # What is found missing later leaves behind the processes that were started before.
         FindPackageShare(package).perform(context)
     sim_time = ParameterValue(LaunchConfiguration('use_sim_time'), value_type=bool)
     shared = {'use_sim_time': sim_time}
+    ended = {'respawn': wants['respawn'], 'respawn_delay': 2.0}
     path = Path(value['description'])
-    actions = [ik_node(value['closures'] or sidecar(path), shared, wants['rviz'])]
+    actions = [ik_node(value['closures'] or sidecar(path), shared, wants['rviz'], ended)]
     if value['description']:
-        text = read(path, context)
-        actions.append(robot_state_publisher(text, shared))
+        text = read(path, float(value['xacro_seconds']))
+        actions.append(robot_state_publisher(text, shared, ended))
         value['fixed_frame'] = value['fixed_frame'] or root_link(text)
     if wants['rviz'] or wants['viewer']:
         actions.append(view(value['fixed_frame']))
     return actions
 
 
-def ik_node(closures, shared, interactive):
+def ik_node(closures, shared, interactive, ended):
     """Return the node itself; RViz has a hand for goals that can be dragged."""
     parameters = [LaunchConfiguration('params_file'), shared]
     if interactive:
@@ -82,10 +88,12 @@ def ik_node(closures, shared, interactive):
         namespace=NAMESPACE,
         output='screen',
         parameters=parameters,
+        ros_arguments=LOG_LEVEL,
+        **ended,
     )
 
 
-def robot_state_publisher(text, shared):
+def robot_state_publisher(text, shared, ended):
     """
     Return what publishes the description and, from the node's joint states, /tf.
 
@@ -99,6 +107,8 @@ def robot_state_publisher(text, shared):
         output='screen',
         parameters=[own, shared],
         remappings=[('joint_states', 'ik_node/joint_states')],
+        ros_arguments=LOG_LEVEL,
+        **ended,
     )
 
 
@@ -117,13 +127,11 @@ def sidecar(path):
     return str(beside.resolve()) if beside.is_file() else ''
 
 
-def read(path, context):
+def read(path, xacro_seconds):
     """Return the text of a description, with its xacro expanded."""
     if path.suffix != '.xacro':
         return path.read_text(encoding='utf-8')
-    if shutil.which('xacro') is None:
-        raise RuntimeError(f'{path} needs xacro, which is not installed (ros-$ROS_DISTRO-xacro)')
-    return Command(['xacro ', f'"{path}"']).perform(context)
+    return expand_xacro(path, seconds=xacro_seconds).decode()
 
 
 def root_link(text):

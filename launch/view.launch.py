@@ -17,20 +17,23 @@ ARGUMENTS = (
     ('fixed_frame', '', 'Frame that rviz2 keeps still; empty = as rviz_config says.'),
     ('goal', '', 'Name of the goal that rviz2 shows.'),
     ('viewer', 'false', 'Whether to serve the page that shows the robot in a browser.'),
+    ('log_level', 'info', 'Least severity that is logged: debug, info, warn, error or fatal.'),
+    ('respawn', 'false', 'Whether the page is served again when it ends, after two seconds.'),
 )
 
 
 def start(context):
     """Return what is wanted, once the arguments have their values."""
     value = {name: LaunchConfiguration(name).perform(context) for name, _, _ in ARGUMENTS}
-    wants = {name: IfCondition(value[name]).evaluate(context) for name in ('rviz', 'viewer')}
+    switches = ('rviz', 'viewer', 'respawn')
+    wants = {name: IfCondition(value[name]).evaluate(context) for name in switches}
     actions = []
     if wants['rviz']:
         # Without it nothing is to be started.
         FindPackageShare('rviz2').perform(context)
         actions.append(rviz(value))
     if wants['viewer']:
-        actions.append(viewer(value['namespace']))
+        actions.append(viewer(value['namespace'], value['log_level'], wants['respawn']))
     return actions
 
 
@@ -46,16 +49,18 @@ def rviz(value):
         output='screen',
         arguments=['--display-config', LaunchConfiguration('rviz_config'), *still],
         parameters=[{'use_sim_time': sim_time}],
+        ros_arguments=['--log-level', LaunchConfiguration('log_level')],
         remappings=[('goal', f'ik_node/goals/{goal}'), ('reached', f'ik_node/reached/{goal}')],
     )
 
 
-def viewer(namespace):
+def viewer(namespace, log_level, respawn):
     """Return the browser page, which says itself what to install where viser is missing."""
     command = [ExecutableInPackage('ik', 'ik_node'), 'view', '--ros']
+    command += ['--ros-args', '--log-level', log_level]
     if namespace:
-        command += ['--ros-args', '-r', f'__ns:=/{namespace.strip("/")}']
-    return ExecuteProcess(cmd=command, output='screen')
+        command += ['-r', f'__ns:=/{namespace.strip("/")}']
+    return ExecuteProcess(cmd=command, output='screen', respawn=respawn, respawn_delay=2.0)
 
 
 def generate_launch_description():

@@ -80,6 +80,8 @@ def some_closures(random, description):
         closure.distance = random.uniform(0.0, 2.0) if closure.kind == 'distance' else 0.0
         if random.random() < 0.3:
             closure.tolerance = [random.uniform(0.0, 1e-3), random.uniform(0.0, 1e-3)]
+        if random.random() < 0.3:
+            closure.weight = random.uniform(0.0, 3.0)
         closure.enabled = bool(random.random() < 0.8)
         description.links[names[ends[0]]].add_child(closure)
         closure.make_closure(description.links[names[ends[1]]])
@@ -111,6 +113,10 @@ def any_robots(draw):
     hang_tree(description, ends)
     some_couplings(random, list(description.joints.values()))
     some_closures(random, description)
+    for joint in description.joints.values():
+        if random.random() < 0.4:
+            for dof in joint.dof:
+                joint.set_dof_value(dof, random.normal(0.0, 0.5))
     if random.random() < 0.2 and 'float' not in description.joints:
         carrier = Joint('float')
         carrier.set_dof(*SETS[random.integers(0, len(SETS))])

@@ -1,17 +1,14 @@
 """What the tests of the solver in a worker thread ask, and how they hold the worker."""
 
 import threading
-import time
 
-from ik_node.kernels._jit import compiled
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.solve_job import SolveJob
 from mechanisms import MECHANISMS
 import numpy as np
+from support.waiting import PATIENCE
 
-PATIENCE = 60.0  # [s] for whatever cannot fail to come
-AT_ONCE = 0.5 if compiled else PATIENCE  # plain Python is a hundred times slower
-ENDLESS = SolverOptions(restarts=10**6)
+ENDLESS = SolverOptions(restarts=10**6, max_iterations=10**6, stall_threshold=0.0)
 FAR = (3.0, 2.0, 9.0)
 FAR_OF = {'planar': 'end_goal', 'hexapod': 'pose', 'arm7': 'hand_goal', 'fivebar': 'tool'}
 
@@ -76,11 +73,3 @@ def reachable(m, seed):
 def values(m):
     """Return what is in the joints."""
     return m.solver().q
-
-
-def until(condition):
-    """Wait until something is true."""
-    ends = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < ends
-        time.sleep(0)

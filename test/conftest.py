@@ -5,8 +5,13 @@ from pathlib import Path
 import signal
 import tempfile
 
+from hypothesis import HealthCheck, settings
 import pytest
 from ros_domain import take_domain
+
+# How long an example takes says how busy the machine is, and nothing of what is tested.
+settings.register_profile('untimed', deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile('untimed')
 
 # Also where pytest is not started by `make test`: no other process on this machine is heard, be it
 # a robot or another run of the tests, and a message field of the wrong type is an error.

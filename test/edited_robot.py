@@ -254,7 +254,16 @@ class EditedRobot(EditedGraph):
         assert there.limit_excess() <= 0.0
         assert there.coupling_gap() <= 1e-12
         met = {n: self.met(n, error) for n, error in errors.items()}
-        assert all(met.values()) == (solution.status is Status.CONVERGED)
+        # Rows that imply each other up to rounding may stay open by what they disagree.
+        loose = {n: r.allowance(n) for r in self.solver.redundancies for n in r.closures}
+        allowed = {
+            n: self.met(n, np.maximum(np.subtract(error, loose.get(n, (0.0, 0.0))), 0.0))
+            for n, error in errors.items()
+        }
+        if solution.status is Status.CONVERGED:
+            assert all(allowed.values())
+        else:
+            assert not all(met.values())
         if start.limit_excess() > 0.0:  # of a coupled value: limits come before all else
             return
         for joint, before in start.values.items():

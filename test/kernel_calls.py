@@ -7,9 +7,11 @@ compiled, cached and, without Numba, left as it is by the package's own decorato
 
 from ik_node.kernels import rotation
 from ik_node.kernels._jit import entry
+from ik_node.kernels.counters import STATUS, STATUS_CONVERGED
 from ik_node.kernels.factor import factorise, solve_factored
 from ik_node.kernels.layout import open_solve
 from ik_node.kernels.sines import sines_cosines
+from ik_node.kernels.solve import finish
 from ik_node.model.request import request_of
 from ik_node.model.topology import find_roots
 from ik_node.model.tree import build_tree
@@ -142,3 +144,23 @@ def four_sines(angles):
     w = np.concatenate((np.asarray(angles, dtype=float), np.zeros(8)))
     _sines(w)
     return w[4:8], w[8:12]
+
+
+@entry
+def _end(i, f, k, w, q, joints, options, error):
+    """End a solve that believes to have converged, with this error of its first constraint."""
+    s = open_solve(i, f, k, w, q, joints, options)
+    s.k[STATUS] = STATUS_CONVERGED
+    for c in range(2 * s.nc):
+        s.w[s.error + c] = 0.0
+    s.w[s.error] = error
+    finish(s)
+    return s.k[STATUS]
+
+
+def status_of_end(rows, error):
+    """Return the status that a solve ends with when a constraint is off by so much [m]."""
+    table, packed = rows.table.rows, SolverOptions().packed()
+    q = np.zeros(len(rows.names))
+    rows.problem.run(q, table, packed, 0.0)
+    return _end(*rows.problem.chains[0].arrays, q, table, packed, error)

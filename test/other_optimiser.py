@@ -14,11 +14,11 @@ class OtherOptimiser:
     The problem of a mechanism's goals, as they stand: least squares with closed loops.
 
     Limits are bounds, loops equality constraints. Redundant rows among these are left out, for
-    SLSQP cannot bear them.
+    SLSQP cannot bear them. A characteristic length [m] counts as much as a radian.
     """
 
-    def __init__(self, mechanism):
-        self.mechanism = mechanism
+    def __init__(self, mechanism, length):
+        self.mechanism, self.length = mechanism, length
         self.rows = Rows(mechanism)
         owner = self.rows.tree.owner
         self.bounds = np.array([(j.min_dof_limit[d], j.max_dof_limit[d]) for j, d in owner])
@@ -26,7 +26,11 @@ class OtherOptimiser:
     def cost(self, q):
         """Return half the square of all goals' rows times their weights."""
         found = self.rows.at(q)[0]
-        parts = [goal.weight * found[name] for name, goal in self.mechanism.goals.items()]
+        parts = []
+        for request in self.rows.problem.requests:
+            if request.is_goal:
+                found[request.name][: request.metre_row_count] /= self.length
+                parts.append(self.mechanism.goals[request.name].weight * found[request.name])
         return 0.5 * float(np.sum(np.concatenate(parts) ** 2))
 
     def loops(self, q):

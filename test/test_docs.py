@@ -15,6 +15,7 @@ PAGES = (
     'gallery',
     'rviz_and_foxglove',
     'troubleshooting',
+    'trusted_inputs',
     'tuning',
 )
 # What makes each line of the table of errors in "Bring your robot": file, text, its replacement.
@@ -28,7 +29,7 @@ MISTAKES = {
         '<robot name="rocker" xmlns:xacro="x"><xacro:a/>',
     ),
     'not well-formed XML': ('xml', '</robot>', ''),
-    "closure 'pin' is 0.001 m": ('yaml', '[1.1, 0, 0]', '[1.1, 0, 0.001]'),
+    "closure 'pin' is 0.1 m": ('yaml', '[1.1, 0, 0]', '[1.1, 0, 0.1]'),
     "closure 'pin' is 0.329 m": ('xml', 'lower="0.5"', 'lower="2.5"'),
     'no <limit>': ('xml', '<limit lower="0.2" upper="2.8" effort="5" velocity="3"/>', ''),
 }

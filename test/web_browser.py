@@ -8,15 +8,14 @@ from pathlib import Path
 import shutil
 import socket
 import subprocess
-import time
 from typing import Any
 import urllib.error
 import urllib.request
 
 import numpy as np
 import pytest
+from support.waiting import PATIENCE, wait_until
 
-PATIENCE = 60.0  # [s]; pixels are drawn by the processor
 WIDTH, HEIGHT = 900, 700
 FLAGS = (
     '--headless',
@@ -34,24 +33,15 @@ FLAGS = (
 )
 
 
-def wait_for(look: Callable[[], Any], what: str, patience: float = PATIENCE) -> Any:
-    """Look again and again until there is something to see; return it."""
-    end = time.monotonic() + patience
-    while True:
-        found = look()
-        if found is not None and found is not False:
-            return found
-        assert time.monotonic() < end, f'waited {patience:.0f} s in vain for {what}'
-        time.sleep(0.05)
-
-
 class Browser:
     """One window of a browser."""
 
     def __init__(self, driver: str, binary: str, folder: Path) -> None:
         self._driver = driver
         options = {'binary': binary, 'args': [*FLAGS, f'--user-data-dir={folder}']}
-        wanted = {'alwaysMatch': {'goog:chromeOptions': options}}
+        # What a script or a page may take [ms]: pixels are drawn by the processor.
+        patience = dict.fromkeys(('script', 'pageLoad'), int(1e3 * PATIENCE))
+        wanted = {'alwaysMatch': {'goog:chromeOptions': options, 'timeouts': patience}}
         self._at = ''
         made = self._call('POST', '/session', {'capabilities': wanted})
         self._at = f'/session/{made["sessionId"]}'
@@ -111,7 +101,7 @@ class Browser:
 
     def press(self, label: str) -> None:
         """Click the button, tab or option of that label, or the input with that text."""
-        x, y = wait_for(lambda: self.place_of(label), f'{label!r} on the page')
+        x, y = wait_until(lambda: self.place_of(label), f'{label!r} on the page')
         self.click(x, y)
 
     def drag(self, *places: tuple[float, float], pause: int = 120) -> None:
@@ -156,7 +146,7 @@ class Browser:
 
     def switch(self, label: str) -> None:
         """Click the switch beside a label."""
-        self.click(*wait_for(lambda: self.input_of(label), f'{label!r} on the page'))
+        self.click(*wait_until(lambda: self.input_of(label), f'{label!r} on the page'))
 
     def fill(self, label: str, text: str) -> None:
         """Type a text into the input beside a label, in place of what is there."""
@@ -190,7 +180,7 @@ class Window:
         self._page = page
         known = set(page.server.get_clients())
         browser.load(page.url)
-        self.client = wait_for(
+        self.client = wait_until(
             lambda: next(
                 (c for n, c in page.server.get_clients().items() if n not in known), None
             ),
@@ -200,9 +190,9 @@ class Window:
 
     def ready(self) -> None:
         """Wait until it is drawn."""
-        wait_for(lambda: 'Goals' in self.browser.text(), 'the panel')
+        wait_until(lambda: 'Goals' in self.browser.text(), 'the panel')
         # The scene fades in.
-        wait_for(lambda: self.colours() > 200, 'a scene that is not blank')
+        wait_until(lambda: self.colours() > 200, 'a scene that is not blank')
 
     def colours(self) -> int:
         """Return how many colours there are left of the panel."""
@@ -256,7 +246,7 @@ def browsers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], 
             with socket.socket() as client:
                 return client.connect_ex(('127.0.0.1', port)) == 0
 
-        wait_for(listens, 'chromedriver')
+        wait_until(listens, 'chromedriver')
 
         def open_one() -> Browser:
             folder = tmp_path_factory.mktemp('browser')

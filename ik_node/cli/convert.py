@@ -17,7 +17,7 @@ import sys
 
 from ik_node.cli.robot_arguments import add_robot_arguments, robot_of
 from ik_node.cli.round_trip import differences
-from ik_node.errors import IkError, OptionError
+from ik_node.errors import IkError, MOST_TEXT, OptionError, plain
 from ik_node.robot import load_robot, Robot
 
 STDOUT = '-'
@@ -154,4 +154,4 @@ def _summary(source: str, robot: Robot) -> str:
 
 
 def _say(line: str) -> None:
-    print(line, file=sys.stderr)
+    print(plain(line, MOST_TEXT), file=sys.stderr)

@@ -5,15 +5,28 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from ik_node.description.xacro_source import XACRO_SECONDS
 from ik_node.errors import DescriptionError
 from ik_node.robot import load_robot, Robot
 
 
 def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add ROBOT and --closures."""
+    """Add ROBOT and the options of how it is read."""
     parser.add_argument('robot', metavar='ROBOT', help='file with the robot description')
+    add_reading_options(parser)
+
+
+def add_reading_options(parser: argparse.ArgumentParser) -> None:
+    """Add --closures and --xacro-seconds."""
     parser.add_argument(
         '--closures', metavar='FILE', help='closure annotations, in place of those described'
+    )
+    parser.add_argument(
+        '--xacro-seconds',
+        metavar='S',
+        type=float,
+        default=XACRO_SECONDS,
+        help='time that expanding a xacro file may take [s] (default: %(default)s)',
     )
 
 
@@ -30,4 +43,9 @@ def robot_of(args: argparse.Namespace, *, assemble: bool = True) -> Robot:
     for path in (args.robot, args.closures):
         if path is not None and not Path(path).is_file():
             raise DescriptionError('no such file', source=path)
-    return load_robot(Path(args.robot), closures=args.closures, assemble=assemble)
+    return load_robot(
+        Path(args.robot),
+        closures=args.closures,
+        assemble=assemble,
+        xacro_seconds=args.xacro_seconds,
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ik_node.errors import shown
 from ik_node.robot import Robot
 import numpy as np
 from numpy.typing import NDArray
@@ -29,13 +30,12 @@ def differences(robot: Robot, other: Robot) -> list[str]:
     for what in ('lower', 'upper', 'max_velocity'):
         if not np.array_equal(getattr(robot, what), getattr(other, what)):
             found.append(f'{what} of the joints')
-    free = [name not in _following(robot) for name in robot.joint_names]
-    if not np.allclose(robot.start[free], other.start[free], rtol=0.0, atol=TOLERANCE):
+    if not np.allclose(robot.start, other.start, rtol=TOLERANCE, atol=TOLERANCE):
         found.append('values that joints begin with')
     for name, link in robot.links.items():
         twin = other.links[name]
         if link.mass != twin.mass or not np.array_equal(link.centre_of_mass, twin.centre_of_mass):
-            found.append(f'mass of link {name!r}')
+            found.append(f'mass of link {shown(name)}')
     found += _of_closures(robot, other)
     random = np.random.default_rng(0)
     lower, upper = np.maximum(robot.lower, -3.0), np.minimum(robot.upper, 3.0)
@@ -51,7 +51,7 @@ def differences(robot: Robot, other: Robot) -> list[str]:
 def _of_names(robot: Robot, other: Robot) -> list[str]:
     found = []
     if robot.name != other.name:
-        found.append(f'name: {robot.name!r}, {other.name!r}')
+        found.append(f'name: {shown(robot.name)}, {shown(other.name)}')
     links = [name for name in other.links if name in robot.links]
     if links != list(robot.links):
         found.append('links')
@@ -70,7 +70,7 @@ def _first(names: list[str], others: list[str]) -> str:
     for at in range(max(len(names), len(others))):
         pair = [each[at] if at < len(each) else None for each in (names, others)]
         if pair[0] != pair[1]:
-            return f'{pair[0]!r}, {pair[1]!r}'
+            return f'{shown(pair[0])}, {shown(pair[1])}'
     return ''
 
 
@@ -87,13 +87,13 @@ def _of_closures(robot: Robot, other: Robot) -> list[str]:
     found = []
     for name, closure in robot.closures.items():
         twin = other.closures[name]
-        for what in ('kind', 'dof', 'distance', 'tolerance', 'enabled'):
+        for what in ('kind', 'dof', 'distance', 'tolerance', 'weight', 'enabled'):
             if getattr(closure, what) != getattr(twin, what):
-                found.append(f'{what} of closure {name!r}')
+                found.append(f'{what} of closure {shown(name)}')
         for end in ('child', 'parent'):
             ends = [getattr(getattr(each, end), 'name', None) for each in (closure, twin)]
             if ends[0] != ends[1]:
-                found.append(f'links of closure {name!r}')
+                found.append(f'links of closure {shown(name)}')
     return found
 
 
@@ -106,12 +106,12 @@ def _at(robot: Robot, other: Robot, q: Array) -> list[str]:
         pose, twin = robot.forward(q, name), other.forward(q, name)
         size = max(size, float(np.max(np.abs(pose))))
         if not np.allclose(pose, twin, rtol=0.0, atol=TOLERANCE * size):
-            found.append(f'pose of link {name!r}')
+            found.append(f'pose of link {shown(name)}')
     for name, closure in robot.closures.items():
         rows, twins = closure.get_residual(), other.closures[name].get_residual()
         allowed = 10.0 * TOLERANCE * size
         if rows.shape != twins.shape or not np.allclose(rows, twins, rtol=0.0, atol=allowed):
-            found.append(f'residual of closure {name!r}')
+            found.append(f'residual of closure {shown(name)}')
     following = [_following(each) for each in (robot, other)]
     if following[0].keys() != following[1].keys() or not all(
         np.isclose(value, following[1][name], rtol=TOLERANCE, atol=TOLERANCE)

@@ -8,6 +8,7 @@ from typing import Any
 
 from ik_node.cli.goal_arguments import add_goal_arguments, asked_of
 from ik_node.cli.robot_arguments import add_robot_arguments, robot_of
+from ik_node.errors import MOST_TEXT, plain
 from ik_node.robot import Robot
 from ik_node.solver import Solution, Solver, SolverOptions
 from ik_node.solver.options import METHODS
@@ -67,14 +68,14 @@ def in_json(robot: Robot, solution: Solution) -> dict[str, Any]:
 def in_words(robot: Robot, solution: Solution) -> str:
     """Return the answer for a reader."""
     lines = [f'{solution.message} ({1e3 * solution.solve_time:.3f} ms)']
-    width = max((len(name) for name in robot.joint_names), default=0)
+    width = max((len(plain(name)) for name in robot.joint_names), default=0)
     lines += [
-        f'  {name:<{width}}  {value: .9g}'
+        f'  {plain(name):<{width}}  {value: .9g}'
         for name, value in zip(robot.joint_names, solution.q.tolist(), strict=True)
     ]
     for kind, found in (('goal', solution.goal_errors), ('loop', solution.closure_errors)):
         lines += [
-            f'  {kind} {name}: {error.position:.1e} m, {error.orientation:.1e} rad off'
+            f'  {kind} {plain(name)}: {error.position:.1e} m, {error.orientation:.1e} rad off'
             for name, error in found.items()
         ]
-    return '\n'.join(lines)
+    return '\n'.join(plain(line, MOST_TEXT) for line in lines)

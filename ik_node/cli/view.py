@@ -17,7 +17,7 @@ import socket
 from typing import TYPE_CHECKING
 
 from ik_node.cli.rclpy_needed import need_rclpy
-from ik_node.cli.robot_arguments import robot_of
+from ik_node.cli.robot_arguments import add_reading_options, robot_of
 from ik_node.errors import OptionError
 from ik_node.gallery import gallery_item, NAMES
 from ik_node.viewer.viser_needed import need_viser
@@ -31,9 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         'robot', metavar='ROBOT', nargs='?', help='file with the robot description'
     )
-    parser.add_argument(
-        '--closures', metavar='FILE', help='closure annotations, in place of those described'
-    )
+    add_reading_options(parser)
     parser.add_argument('--demo', metavar='NAME', help='a robot of ours: see demo --list')
     parser.add_argument(
         '--ros', action='store_true', help='show a running ik_node; --ros-args may follow'
@@ -45,7 +43,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--host',
         metavar='ADDRESS',
         default='127.0.0.1',
-        help='address to listen on (default: %(default)s, this machine only)',
+        help='address to listen on (default: %(default)s, this machine only); 0.0.0.0 for all, '
+        'with a token in the address that is printed',
+    )
+    parser.add_argument(
+        '--token',
+        action='store_true',
+        help='require the token on this machine as well, and allow other names than localhost',
     )
     parser.add_argument(
         '--port', metavar='N', type=int, default=8080, help='default %(default)s, or the next free'
@@ -110,7 +114,7 @@ def _serve(args: argparse.Namespace, stack: ExitStack) -> None:
         session = robots[shown]()
     stack.callback(session.close)
     about = {name: gallery_item(name).about for name in robots if name in NAMES}
-    page = Page(session, args.host, args.port, robots, about)
+    page = Page(session, args.host, args.port, robots, about, token=args.token)
     stack.callback(page.close)
     if peer is not None:
         peer.tell(page.wake)

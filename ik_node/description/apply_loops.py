@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ik_node.description.description import Description, WORLD
 from ik_node.description.loop import CouplingRule, Loop, LoopSet
 from ik_node.description.unknown_name import unknown
-from ik_node.errors import DescriptionError, IkError
+from ik_node.errors import DescriptionError, IkError, shown
 from ik_node.model.closure import Closure
 from ik_node.model.dof import DOF, parse_dofs
 from ik_node.model.joint import Joint
@@ -46,7 +46,7 @@ def apply_loops(loop_set: LoopSet, description: Description) -> None:
 
 
 def _add_closure(loop: Loop, description: Description, fail: Fail) -> None:
-    what = f'closure {loop.name!r}'
+    what = f'closure {shown(loop.name)}'
     if loop.name in description.closures:
         raise fail(f'{what}: that name is taken by another closure', loop.line)
     if WORLD in loop.ends and WORLD not in description.links:
@@ -62,7 +62,7 @@ def _add_closure(loop: Loop, description: Description, fail: Fail) -> None:
             raise fail(f'{what}: {end}: {message}', loop.line)
     if loop.frame_a.link == loop.frame_b.link:
         raise fail(
-            f'{what}: frame_a and frame_b are both on the link {loop.frame_a.link!r}; '
+            f'{what}: frame_a and frame_b are both on the link {shown(loop.frame_a.link)}; '
             'a closure ties two links',
             loop.line,
         )
@@ -71,6 +71,7 @@ def _add_closure(loop: Loop, description: Description, fail: Fail) -> None:
         closure.set_dof(*loop.dofs)
     closure.distance = loop.distance
     closure.tolerance = loop.tolerance
+    closure.weight = loop.weight
     closure.enabled = loop.enabled
     closure.set_position(*loop.frame_b.position)
     closure.set_quaternion(*loop.frame_b.quat_xyzw)
@@ -84,12 +85,12 @@ def _add_coupling(rule: CouplingRule, description: Description, fail: Fail) -> N
     joint, dof = _movable(rule.joint, description, fail, rule.line, 'couplings: joint')
     master, master_dof = _movable(rule.master, description, fail, rule.line, 'couplings: of')
     if dof in joint.couplings:
-        description.notes.append(f'the coupling of {rule.joint!r} replaces its mimic')
+        description.notes.append(f'the coupling of {shown(rule.joint)} replaces its mimic')
         joint.uncouple(dof)
     try:
         joint.couple(dof, master, master_dof, rule.coefficients)
     except IkError as error:
-        raise fail(f'couplings: joint {rule.joint!r}: {error}', rule.line) from None
+        raise fail(f'couplings: joint {shown(rule.joint)}: {error}', rule.line) from None
 
 
 def _movable(
@@ -103,12 +104,12 @@ def _movable(
         message = unknown('joint', name, [joint.name for joint in description.joint_order])
         raise fail(f'{where}: {message}', line)
     if not joint.dof:
-        raise fail(f'{where}: the joint {name!r} is fixed; a movable one is needed', line)
+        raise fail(f'{where}: the joint {shown(name)} is fixed; a movable one is needed', line)
     if axis:
         try:
             return joint, parse_dofs([axis])[0]
         except IkError as error:
-            raise fail(f'{where}: {name!r}: {error}', line) from None
+            raise fail(f'{where}: {shown(name)}: {error}', line) from None
     if len(joint.dof) > 1 and where != 'actuated':
-        raise fail(f'{where}: {name!r} has several DoF; name one: {joint.value_names}', line)
+        raise fail(f'{where}: {shown(name)} has several DoF; name one: {joint.value_names}', line)
     return joint, joint.dof[0]

@@ -41,6 +41,8 @@ class Description:
         Joints with a motor; empty = not known.
     notes : list of str
         What was guessed, left out or found odd.
+    rounded_angles : int
+        How many angles of poses are written as rounded fractions of pi.
 
     """
 
@@ -55,6 +57,7 @@ class Description:
     loops: list[LoopSet] = field(default_factory=list)
     actuated: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    rounded_angles: int = 0
 
     @property
     def root(self) -> Link | Joint:

@@ -48,6 +48,8 @@ class Loop:
         [m], for the type 'distance'.
     tolerance : list of float or None
         [m], [rad]: what counts as closed.
+    weight : float
+        Factor of its rows beside those of other closures, 0 or more.
     enabled : bool
     line : int or None
         Where it was declared.
@@ -61,6 +63,7 @@ class Loop:
     dofs: tuple[DOF, ...] | None = None
     distance: float = 0.0
     tolerance: list[float] | None = None
+    weight: float = 1.0
     enabled: bool = True
     line: int | None = None
 

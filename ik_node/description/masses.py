@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ik_node.description.description import Description
 from ik_node.description.xml_document import XmlDocument
+from ik_node.errors import shown
 from ik_node.model.link import Link
 from ik_node.model.rotation import pose_matrix
 import numpy as np
@@ -29,12 +30,14 @@ def read_masses(document: XmlDocument, description: Description) -> None:
         link = description.links[element.attrib['name']]
         mass = inertial.find('mass')
         if mass is None or mass.get('value') is None:
-            description.notes.append(f'link {link.name!r}: <inertial> without a mass, taken as 0')
+            description.notes.append(
+                f'link {shown(link.name)}: <inertial> without a mass, taken as 0'
+            )
             continue
         link.mass = document.numbers(mass, 'value', (0.0,))[0]
         if link.mass < 0.0:
             raise document.error(
-                mass, f'value="{link.mass:g}": the mass of link {link.name!r} is below 0 kg'
+                mass, f'value="{link.mass:g}": the mass of link {shown(link.name)} is below 0 kg'
             )
         xyz = document.numbers(inertial.find('origin'), 'xyz', (0.0, 0.0, 0.0))
         link.centre_of_mass = np.array(xyz)

@@ -11,12 +11,14 @@ from urllib.parse import unquote
 
 # Where Gazebo looks for models: folders of the models' folders.
 MODELS = ('GZ_SIM_RESOURCE_PATH', 'SDF_PATH', 'IGN_GAZEBO_RESOURCE_PATH', 'GAZEBO_MODEL_PATH')
+# What a mesh file's name ends in. Whatever else a text names is not looked at.
+ENDINGS = ('.stl', '.dae', '.obj', '.ply', '.glb', '.gltf', '.off', '.fbx', '.3ds', '.mesh')
 _NAME = re.compile(r'<name>\s*([^<\s]+)\s*</name>')
 
 
 def mesh_path(written: str, source: str) -> Path | None:
     """
-    Return the file that a description means; None = it is not here.
+    Return the mesh file that a description means; None = it is not here, or not called a mesh.
 
     Parameters
     ----------
@@ -27,6 +29,8 @@ def mesh_path(written: str, source: str) -> Path | None:
         File of the description; '<text>' = it came as text.
 
     """
+    if not unquote(written).lower().endswith(ENDINGS):
+        return None
     folder = Path(source).resolve().parent if source != '<text>' else None
     if written.startswith('package://'):
         package, _, rest = unquote(written[len('package://') :]).partition('/')
@@ -42,7 +46,14 @@ def mesh_path(written: str, source: str) -> Path | None:
         path = Path(written)
         # Text that came over a topic has no folder, and names no file of ours by chance.
         candidates = [path] if path.is_absolute() else [folder / path] if folder else []
-    return next((path for path in candidates if path.is_file()), None)
+    return next((path for path in candidates if _is_file(path)), None)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that no file can have
+        return False
 
 
 def _shares(package: str, folder: Path | None) -> Iterator[Path]:

@@ -12,6 +12,7 @@ from ik_node.description.free_name import free_name
 from ik_node.description.joint_part import JointPart
 from ik_node.description.loop import Loop, LoopFrame, LoopSet
 from ik_node.description.tree import hang_tree
+from ik_node.errors import shown
 from ik_node.model.frame import Frame
 from ik_node.model.link import Link
 
@@ -80,7 +81,9 @@ def add_joint(description: Description, part: JointPart) -> Loop | None:
     loop = None
     if child.parent is None and top is not child:
         _carry(description, child, top)
-        description.notes.append(f'joint {part.name!r} carries the tree of link {part.child!r}')
+        description.notes.append(
+            f'joint {shown(part.name)} carries the tree of link {shown(part.child)}'
+        )
     else:
         loop, kept = _close(description, part)
         if kept is None:
@@ -88,7 +91,9 @@ def add_joint(description: Description, part: JointPart) -> Loop | None:
         part = kept
     name, part.name = part.name, free_name(part.name, description.joints)
     if part.name != name:
-        description.notes.append(f'joint: the name {name!r} is taken, it is {part.name!r}')
+        description.notes.append(
+            f'joint: the name {shown(name)} is taken, it is {shown(part.name)}'
+        )
     _hang(description, part)
     description.joints[part.name].add_child(description.links[part.child])
     parent.add_child(description.joints[part.name])
@@ -115,7 +120,9 @@ def _hang(description: Description, part: JointPart) -> None:
 
 def _close(description: Description, part: JointPart) -> tuple[Loop, JointPart | None]:
     """Return the loop that a joint closes and, where its value is asked for, the joint to keep."""
-    where = f'joint {part.name!r} closes a loop: {part.child!r} hangs in the tree already'
+    where = (
+        f'joint {shown(part.name)} closes a loop: {shown(part.child)} hangs in the tree already'
+    )
     if not part.has_value:
         description.notes.append(f'{where}; it is a closure of type {part.type_name}')
         return part.loop(), None
@@ -123,7 +130,7 @@ def _close(description: Description, part: JointPart) -> tuple[Loop, JointPart |
     description.links[twin] = Link(twin)
     description.notes.append(
         f'{where}; as its value has limits or is asked for, it stays a joint and its end '
-        f'{twin!r} is welded to the link'
+        f'{shown(twin)} is welded to the link'
     )
     loop = Loop(part.name, LoopFrame(twin), LoopFrame(part.child), 'weld', line=part.line)
     return loop, replace(part, child=twin)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from ik_node.description.angles import AngleReader
 from ik_node.description.apply_loops import apply_loops
 from ik_node.description.description import Description
 from ik_node.description.loop import LoopSet
@@ -20,10 +21,16 @@ from ik_node.description.sidecars.read import read_annotations
 from ik_node.description.tree import float_roots
 from ik_node.description.tree import trim_unused as trim_branches
 from ik_node.description.urdf.reader import read_urdf
-from ik_node.description.xacro_source import expand_xacro, is_xacro
+from ik_node.description.xacro_source import (
+    expand_xacro,
+    is_xacro,
+    refuse_xacro_text,
+    XACRO_SECONDS,
+)
 from ik_node.description.xml_document import MAX_BYTES, parse_xml, XmlDocument
-from ik_node.errors import DescriptionError, OptionError, UnsupportedElementError
+from ik_node.errors import DescriptionError, OptionError, shown, UnsupportedElementError
 
+BLANKS = '\ufeff \t\r\n'
 # root element -> its reader, and the readers of loops declared inside it
 READERS: dict[str, Callable[[XmlDocument], Description]] = {
     'robot': read_urdf,
@@ -44,6 +51,8 @@ def read_description(
     root: str = 'fixed',
     trim_unused: bool = False,
     max_bytes: int = MAX_BYTES,
+    xacro_seconds: float = XACRO_SECONDS,
+    exact_angles: bool = False,
 ) -> Description:
     """
     Read a robot description and its loops.
@@ -51,7 +60,8 @@ def read_description(
     Parameters
     ----------
     source : str or Path
-        A path, or the text itself, which begins with '<'.
+        A path, or the text itself, which begins with '<'. xacro is expanded in a file only: it
+        runs code, and a text may come from anybody.
     closures : str, Path or dict, optional
         Loops in a file of their own: a path or the text in any of the dialects of
         `ik_node.description.sidecars`, or a dict. They replace every loop declared in the
@@ -64,6 +74,11 @@ def read_description(
         links they hang on.
     max_bytes : int
         Larger input is refused.
+    xacro_seconds : float
+        Time after which the expansion of a xacro file is ended [s].
+    exact_angles : bool
+        Whether angles of poses that are rounded fractions of pi, as 1.5708, are read as what they
+        stand for; a note says so. `Description.rounded_angles` counts them in either case.
 
     Raises
     ------
@@ -80,7 +95,9 @@ def read_description(
     notes: list[str] = []
     from_xacro = is_xacro(document, data, path)
     if from_xacro:
-        data = expand_xacro(data, name, path, max_bytes, notes)
+        if path is None:
+            raise refuse_xacro_text(name)
+        data = expand_xacro(path, seconds=xacro_seconds, max_bytes=max_bytes, notes=notes)
         document = parse_xml(data, f'{name}, expanded', max_bytes=max_bytes)
     if closures is not None:
         sidecars = [read_annotations(closures)]
@@ -88,7 +105,7 @@ def read_description(
         sidecars = sidecars_beside(path) if path is not None else []
     for sidecar in sidecars:
         sidecar.rewrite(document)
-    description = _read(document)
+    description = _read(document, AngleReader(exact_angles))
     description.text = data
     description.notes[:0] = notes
     if from_xacro:
@@ -109,6 +126,27 @@ def read_description(
     return description
 
 
+def is_text(source: str) -> bool:
+    """Return True if a string is a description itself; any other one is a path."""
+    return source.lstrip(BLANKS).startswith('<')
+
+
+def text_alone(source: str) -> str:
+    """
+    Return a description that came over a topic or as a parameter, which must not name a file.
+
+    Raises
+    ------
+    DescriptionError
+        If it does not begin with '<', as a path does not.
+
+    """
+    if not is_text(source):
+        start = source.strip()[:40]
+        raise DescriptionError(f'a robot description begins with <, this one with {shown(start)}')
+    return source
+
+
 def _check_value_names(description: Description) -> None:
     """Refuse a joint that is called like a value of another, which has several DoF."""
     owners: dict[str, str] = {}
@@ -116,14 +154,14 @@ def _check_value_names(description: Description) -> None:
         for name in joint.value_names:
             if name in owners:
                 raise DescriptionError(
-                    f'the joint {joint.name!r} has a value {name!r}, as has the joint '
-                    f'{owners[name]!r}; rename one of them',
+                    f'the joint {shown(joint.name)} has a value {shown(name)}, as has the joint '
+                    f'{shown(owners[name])}; rename one of them',
                     source=description.source,
                 )
             owners[name] = joint.name
 
 
-def _read(document: XmlDocument) -> Description:
+def _read(document: XmlDocument, angles: AngleReader) -> Description:
     tag = str(document.root.tag)
     if tag not in READERS:
         raise document.error(
@@ -131,7 +169,11 @@ def _read(document: XmlDocument) -> Description:
             f'not a description that is read; allowed: <{"> <".join(READERS)}>',
             UnsupportedElementError,
         )
+    angles.read(document)
     description = READERS[tag](document)
+    description.rounded_angles = angles.count
+    if angles.note:
+        description.notes.append(angles.note)
     for reader in LOOP_READERS[tag]:
         description.loops.append(reader(document, description))
     return description
@@ -152,8 +194,8 @@ def _drop_loops(description: Description) -> None:
 
 def _load(source: str | Path, max_bytes: int) -> tuple[bytes | str, str, Path | None]:
     """Return the text, what to call it in messages, and the path if there is one."""
-    if isinstance(source, str) and source.lstrip('\ufeff \t\r\n').startswith('<'):
-        return source.lstrip('\ufeff \t\r\n'), '<text>', None
+    if isinstance(source, str) and is_text(source):
+        return source.lstrip(BLANKS), '<text>', None
     shown = str(source)[:200]
     if isinstance(source, str) and not source.strip():
         raise DescriptionError('the description is empty')

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ik_node.description.description import Description, WORLD
 from ik_node.description.masses import merge_mass
-from ik_node.errors import TopologyError
+from ik_node.errors import shown, TopologyError
 from ik_node.model.dof import DOF
 from ik_node.model.frame import Frame
 from ik_node.model.joint import Joint
@@ -91,7 +91,7 @@ def float_roots(description: Description) -> None:
         floating[name] = joint
     for name in floating:
         if name in description.joints:
-            raise TopologyError(f'{description.source}: the joint name {name!r} is taken')
+            raise TopologyError(f'{description.source}: the joint name {shown(name)} is taken')
     description.joints = {**floating, **description.joints}
     description.roots = [*floating.values(), *still]
 

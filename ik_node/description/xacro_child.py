@@ -1,26 +1,29 @@
 """
-A program of its own that expands one xacro file: time and memory can then be bounded.
+Program that expands one xacro file, so that its time, memory and environment can be limited.
 
-Its arguments: a path, or '-' for standard input; the most bytes of memory; the most characters
-that are written.
+Its arguments: a path; the memory limit [bytes]; the CPU time limit [s]; the largest result
+[bytes].
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 import importlib
+import math
 from pathlib import Path
 import re
 import sys
 from typing import Any
 
 LEVELS = 6  # how far above a file its workspace may begin
+MESSAGE_BYTES = 2**16
 
 
 def find_packages(substitution: Any, path: Path) -> None:
     """
     Let $(find PACKAGE) also find packages that are not built: the file's own and its neighbours.
 
-    A package that is not to be found is package://PACKAGE, which is good enough for meshes and
-    settings; of an included file xacro then says that it is not there.
+    A package that is not found becomes package://PACKAGE, which is good enough for meshes and
+    settings. If a file of it is included, xacro reports that the file is missing.
 
     Parameters
     ----------
@@ -54,7 +57,7 @@ def find_packages(substitution: Any, path: Path) -> None:
 
 
 def is_package(folder: Path, package: str) -> bool:
-    """Say whether a folder is a package of that name."""
+    """Return True if a folder is a package of that name."""
     if not re.fullmatch(r'[\w-]+', package):
         return False
     try:
@@ -64,23 +67,46 @@ def is_package(folder: Path, package: str) -> bool:
     return re.search(rf'<name>\s*{package}\s*</name>', text) is not None
 
 
-def main(path: str, memory: int, characters: int) -> int:
+def set_limits(memory: int, seconds: float, file_bytes: int) -> None:
     """
-    Write the expanded XML to standard output, or what is wrong to standard error.
+    Limit what this process may use: memory, CPU time, file sizes, no core dump.
+
+    Standard output is a file as well, so `file_bytes` limits the expanded text.
+    """
+    try:
+        import resource
+    except ImportError:  # not on Windows: the parent still limits the time
+        return
+    cpu = math.ceil(seconds) + 1
+    for kind, most in (
+        (resource.RLIMIT_AS, memory),
+        (resource.RLIMIT_CPU, cpu),
+        (resource.RLIMIT_FSIZE, file_bytes),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        with suppress(ValueError, OSError):  # a lower hard limit is in force already
+            resource.setrlimit(kind, (most, most))
+
+
+def main(path: str, memory: int, seconds: float, most: int) -> int:
+    """
+    Write the expanded XML to standard output, or the fault to standard error.
 
     Parameters
     ----------
     path : str
-        The file, or '-'.
+        The file.
     memory : int
         [bytes]
-    characters : int
-        Longer output is cut.
+    seconds : float
+        CPU time [s].
+    most : int
+        The largest text [bytes].
 
     Returns
     -------
     int
-        The exit code: 0, 2 if it cannot be expanded, 3 if xacro is not there.
+        The exit code: 0, 2 if it cannot be expanded, 3 if xacro is not installed.
 
     """
     sys.path.pop(0)  # this program's folder, whose modules are not meant to be found
@@ -88,20 +114,15 @@ def main(path: str, memory: int, characters: int) -> int:
         xacro = importlib.import_module('xacro')
     except ImportError:
         return 3
+    set_limits(memory, seconds, max(most, MESSAGE_BYTES))
     try:
-        resource = importlib.import_module('resource')
-        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    except (ImportError, ValueError, OSError):
-        pass  # where there is none, the time is bounded still
-    try:
-        here = Path('robot.xacro') if path == '-' else Path(path)
-        find_packages(importlib.import_module('xacro.substitution_args'), here)
-        if path == '-':
-            document = xacro.parse(sys.stdin.buffer.read().decode())
-            xacro.process_doc(document)
-        else:
-            document = xacro.process_file(path)
-        text = document.toxml()
+        find_packages(importlib.import_module('xacro.substitution_args'), Path(path))
+        text = xacro.process_file(path).toxml().encode('utf-8', 'replace')
+        if len(text) > most:
+            print(f'it expands to {len(text)} bytes, more than {most}', file=sys.stderr)
+            return 2
+        sys.stdout.buffer.write(text)
+        sys.stdout.buffer.flush()
     except RecursionError:
         print('its macros call one another without end', file=sys.stderr)
         return 2
@@ -111,9 +132,8 @@ def main(path: str, memory: int, characters: int) -> int:
     except Exception as error:  # noqa: BLE001  an expression in it may raise anything
         print(f'{error}' or type(error).__name__, file=sys.stderr)
         return 2
-    sys.stdout.buffer.write(text[:characters].encode('utf-8', 'replace'))
     return 0
 
 
 if __name__ == '__main__':
-    sys.exit(main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))
+    sys.exit(main(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])))

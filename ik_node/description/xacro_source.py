@@ -1,101 +1,156 @@
-"""xacro, the macro language in which URDF is often written, to XML."""
+"""
+xacro, the macro language in which URDF is often written, to XML.
+
+xacro evaluates Python: whoever writes the file runs code with the rights of whoever expands it.
+Only files that the user names are expanded, see docs/trusted_inputs.md.
+"""
 
 from __future__ import annotations
 
+from contextlib import suppress
+from math import isfinite
 import os
 from pathlib import Path
 import re
+import signal
 import subprocess
 import sys
+import tempfile
 
-from ik_node.description.xml_document import XmlDocument
-from ik_node.errors import DescriptionError
+from ik_node.description.xml_document import MAX_BYTES, XmlDocument
+from ik_node.errors import DescriptionError, OptionError
 
-MAX_SECONDS = 60.0
+XACRO_SECONDS = 10.0
 MAX_MEMORY = 4 * 2**30
+# What the process keeps of the environment: where Python, xacro and ROS packages are.
+KEPT_VARIABLES = ('PYTHONPATH', 'LD_LIBRARY_PATH', 'AMENT_PREFIX_PATH')
 CHILD_FLAGS: tuple[str, ...] = ()
 PROGRAM = Path(__file__).with_name('xacro_child.py')
 COLOURS = re.compile(r'\x1b\[[0-9;]*m')
+NAMESPACE = re.compile(r'https?://(www\.)?ros\.org/.*xacro')
 NOT_YET = 'this is xacro, not yet a URDF'
 BY_HAND = 'expand it first: `xacro FILE arg:=value > robot.urdf`'
 
 
 def is_xacro(document: XmlDocument, data: bytes | str, path: Path | None) -> bool:
-    """Say whether there is anything to expand: tags, or in a file of that name expressions."""
+    """Return True if there is something to expand: tags, or in a .xacro file expressions."""
     if path is not None and path.suffix.lower() == '.xacro':
         text = data if isinstance(data, bytes) else data.encode('utf-8', 'replace')
         if b'${' in text or b'$(' in text:
             return True
-    return any(str(element.tag).startswith('xacro:') for element in document.root.iter())
+    return _xacro_tag(document) is not None
+
+
+def refuse_xacro_text(source: str) -> DescriptionError:
+    """Return the error for a text with xacro in it, which is never expanded."""
+    return DescriptionError(
+        f'{NOT_YET}, and a text is not expanded: xacro would run the Python code in it. Expand it '
+        'by hand (`xacro FILE arg:=value > robot.urdf`), or name the file',
+        source=source,
+    )
 
 
 def expand_xacro(
-    data: bytes | str, source: str, path: Path | None, max_bytes: int, notes: list[str]
+    path: Path,
+    *,
+    seconds: float = XACRO_SECONDS,
+    max_bytes: int = MAX_BYTES,
+    notes: list[str] | None = None,
 ) -> bytes:
     """
-    Expand xacro with the package of that name, in a process of its own.
+    Expand a xacro file with the package of that name, in a process of its own.
 
-    Files that it includes are found beside its own one, of a text in the working directory.
-    `$(find PACKAGE)` finds packages of a ROS 2 workspace that is sourced, the file's own package
-    and those beside it.
+    Included files are found beside the file. `$(find PACKAGE)` finds packages of a ROS 2
+    workspace that is sourced, the file's own package and those beside it. Of the environment the
+    process has `KEPT_VARIABLES` alone, so `$(env NAME)` finds nothing else.
 
     Parameters
     ----------
-    data : bytes or str
-        The text, for a description without a path.
-    source : str
-        For messages.
-    path : Path or None
-        None for a text.
+    path : Path
+        The file.
+    seconds : float
+        The process is ended after this time [s].
     max_bytes : int
-        About how much it may grow to.
-    notes : list of str
+        The largest result [bytes].
+    notes : list of str, optional
         xacro's warnings are appended.
 
     Raises
     ------
     DescriptionError
-        If the package is not installed, or with what it says.
+        If the package is not installed, with xacro's message, or if it takes too long.
+    OptionError
+        If `seconds` is not a positive number.
 
     """
-    command = [
-        sys.executable,
-        *CHILD_FLAGS,
-        str(PROGRAM),
-        '-' if path is None else str(path.absolute()),
-    ]
-    command += [str(MAX_MEMORY), str(max_bytes + 1)]
-    text = data.encode('utf-8', 'replace') if isinstance(data, str) else data
-    try:
-        done = subprocess.run(
-            command,
-            input=text if path is None else b'',
-            capture_output=True,
-            timeout=MAX_SECONDS,
-            check=False,
-            env={**os.environ, 'PYTHONIOENCODING': 'utf-8'},
-        )
-    except subprocess.TimeoutExpired:
-        raise DescriptionError(
-            f'{NOT_YET}, and cannot be expanded: not done after {MAX_SECONDS:g} s; {BY_HAND}',
-            source=source,
-        ) from None
-    except OSError as error:
-        raise DescriptionError(
-            f'{NOT_YET}, and it cannot be started: {error}; {BY_HAND}', source=source
-        ) from None
-    said = COLOURS.sub('', done.stderr.decode('utf-8', 'replace')).strip()
-    if done.returncode == 3:
-        raise DescriptionError(
-            f'{NOT_YET}, and the package xacro is not installed: '
-            f'`pip install xacro`, or {BY_HAND}',
-            source=source,
-        )
-    if done.returncode != 0:
-        raise DescriptionError(_message(said, done.returncode), source=source)
-    if said:
-        notes.append('xacro says: ' + ' '.join(said.split())[:300])
-    return done.stdout
+    if not (isfinite(seconds) and seconds > 0.0):
+        raise OptionError('xacro_seconds', seconds, 'a positive number [s]')
+    limits = (str(MAX_MEMORY), str(seconds), str(max_bytes))
+    command = [sys.executable, *CHILD_FLAGS, str(PROGRAM), str(path.absolute()), *limits]
+    kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
+    # Files, not pipes: the process cannot fill this one's memory, nor keep it waiting.
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        try:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=errors,
+                env={**kept, 'PYTHONUTF8': '1', 'PYTHONDONTWRITEBYTECODE': '1'},
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise DescriptionError(
+                f'{NOT_YET}, and it cannot be started: {error}; {BY_HAND}', source=str(path)
+            ) from None
+        try:
+            code = process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise DescriptionError(
+                f'{NOT_YET}, and cannot be expanded: not done after {seconds:g} s '
+                f'(xacro_seconds); {BY_HAND}',
+                source=str(path),
+            ) from None
+        finally:
+            if process.poll() is None:
+                _end(process)
+        errors.seek(0)
+        said = COLOURS.sub('', errors.read(4096).decode('utf-8', 'replace')).strip()
+        if code == 3:
+            raise DescriptionError(
+                f'{NOT_YET}, and the package xacro is not installed: '
+                f'`pip install xacro`, or {BY_HAND}',
+                source=str(path),
+            )
+        if code != 0:
+            raise DescriptionError(_message(said, code), source=str(path))
+        if said and notes is not None:
+            notes.append('xacro says: ' + ' '.join(said.split())[:300])
+        output.seek(0)
+        return output.read()
+
+
+def _xacro_tag(document: XmlDocument) -> str | None:
+    """Return the first tag that belongs to xacro, by its prefix or by the prefix's namespace."""
+    prefixes = {'xacro'}
+    for element in document.root.iter():
+        for name, value in element.attrib.items():
+            if name.startswith('xmlns:') and NAMESPACE.match(value.strip()):
+                prefixes.add(name.removeprefix('xmlns:'))
+        prefix, colon, _ = str(element.tag).partition(':')
+        if colon and prefix in prefixes:
+            return str(element.tag)
+    return None
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the process and what it has started."""
+    with suppress(OSError):  # all of them have ended
+        if hasattr(os, 'killpg'):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+    process.wait()
 
 
 def _message(said: str, code: int) -> str:
@@ -103,6 +158,8 @@ def _message(said: str, code: int) -> str:
     hint = BY_HAND
     if 'unbound prefix' in reason:
         hint = 'declare it: <robot xmlns:xacro="http://www.ros.org/wiki/xacro">'
+    elif 'environment variable' in reason:
+        hint = f'only {" ".join(KEPT_VARIABLES)} are passed on; {BY_HAND}'
     elif 'ament_index' in reason or 'package' in reason.lower():
         hint = f'source the workspace that has the package, or {BY_HAND}'
     return f'{NOT_YET}, and cannot be expanded: {reason}; {hint}'

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import re
 from typing import Any
 
-from ik_node.errors import DescriptionError
+from ik_node.errors import DescriptionError, shown
 
 MAX_BYTES = 2**20
 MAX_NODES = 50_000
@@ -63,7 +63,7 @@ def parse_yaml(data: bytes | str, source: str) -> Any:
     odd = NOT_TEXT.search(text)
     if odd is not None:
         raise DescriptionError(
-            f'not valid YAML: the character {odd.group()!r} is not allowed',
+            f'not valid YAML: the character {shown(odd.group())} is not allowed',
             source=source,
             line=text.count('\n', 0, odd.start()) + 1,
         )
@@ -139,7 +139,7 @@ class _Builder:
     def _start(self, event: Any, value: _Mapping | _Sequence) -> None:
         allowed = ('map',) if isinstance(value, _Mapping) else ('seq', 'python/tuple')
         if event.tag not in (None, '!', *(CORE + name for name in allowed)):
-            raise self._fail(f'the tag {event.tag[:60]!r} is not read; leave it out')
+            raise self._fail(f'the tag {shown(event.tag[:60])} is not read; leave it out')
         if len(self._open) >= MAX_DEPTH:
             raise self._fail(f'nested more than {MAX_DEPTH} deep')
         value.line = self._line
@@ -160,7 +160,7 @@ class _Builder:
             if isinstance(value, dict | list):
                 raise self._fail('a mapping or list is no key; a name is expected')
             if value in holder:
-                raise self._fail(f'the key {str(value)[:60]!r} comes twice')
+                raise self._fail(f'the key {shown(str(value)[:60])} comes twice')
             holder.lines[value] = self._line
             keys.append(value)
 
@@ -169,7 +169,7 @@ class _Builder:
         if event.tag not in (None, '!'):
             name = event.tag.removeprefix(CORE)
             if name not in ('str', 'int', 'float', 'bool', 'null'):
-                raise self._fail(f'the tag {event.tag[:60]!r} is not read; leave it out')
+                raise self._fail(f'the tag {shown(event.tag[:60])} is not read; leave it out')
             plain = name != 'str'
         if not plain:
             return text

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ik_node.gallery import gallery_item
+from ik_node.gallery.gallery_item import GalleryItem
 from ik_node.gallery.parameter_file import parameter_file
 
 
-def launch_item(name: str) -> Any:
+def launch_item(name: Any) -> Any:
     """
     Return ik_node.launch.py with a gallery item's description, parameters and goal as defaults.
 
     Parameters
     ----------
-    name : str
+    name : str or launch.Substitution
         Of the item; its parameters are in config/NAME.yaml, or come from the item itself.
 
     Returns
@@ -28,21 +30,43 @@ def launch_item(name: str) -> Any:
         If there is no such item.
 
     """
-    from launch import LaunchDescription
+    from launch import LaunchDescription, Substitution
     from launch.actions import DeclareLaunchArgument, GroupAction, IncludeLaunchDescription
     from launch.launch_description_sources import PythonLaunchDescriptionSource
-    from launch.substitutions import PathJoinSubstitution
+    from launch.substitutions import PathJoinSubstitution, TextSubstitution
     from launch_ros.substitutions import FindPackageShare
 
-    item = gallery_item(name)
+    class OfItem(Substitution):  # type: ignore[misc]
+        """A text that depends on which item is launched."""
 
-    def shared(*parts: str) -> PathJoinSubstitution:
+        def __init__(self, about: str, read: Callable[[GalleryItem], str]) -> None:
+            super().__init__()
+            self._about = about
+            self._read = read
+
+        def describe(self) -> str:
+            """Return what `--show-args` says of it."""
+            return self._about
+
+        def perform(self, context: Any) -> str:
+            """Return the text once the name is known."""
+            return self._read(gallery_item(context.perform_substitution(chosen)))
+
+    if isinstance(name, str):
+        gallery_item(name)
+    chosen = TextSubstitution(text=name) if isinstance(name, str) else name
+    shown = name if isinstance(name, str) else 'NAME'
+
+    def shared(*parts: Any) -> PathJoinSubstitution:
         return PathJoinSubstitution([FindPackageShare('ik_node'), *parts])
 
+    description = OfItem(f"'{shown}.urdf'", lambda item: item.description)
+    parameters = OfItem(f"'{shown}.yaml'", lambda item: str(parameter_file(item)))
+    goal = OfItem("'its first goal'", lambda item: next(iter(item.goals)))
     defaults = (
-        ('description', shared('urdf', item.description), f'File with the {name}.'),
-        ('params_file', str(parameter_file(item)), 'YAML file with parameters.'),
-        ('goal', next(iter(item.goals)), 'Name of the goal that rviz2 shows.'),
+        ('description', shared('urdf', description), f'File with the robot {shown}.'),
+        ('params_file', parameters, 'YAML file with parameters.'),
+        ('goal', goal, 'Name of the goal that rviz2 shows.'),
     )
     arguments = [
         DeclareLaunchArgument(argument, default_value=default, description=about)

@@ -3,7 +3,7 @@
 from ik_node.kernels._jit import entry
 from ik_node.kernels.begin import evaluate, settle_distance
 from ik_node.kernels.jacobian import jacobian
-from ik_node.kernels.layout import Floats, Ints, open_solve
+from ik_node.kernels.layout import Floats, Ints, open_solve, unit_of_column
 from ik_node.kernels.step import apply_step
 
 
@@ -25,6 +25,8 @@ def apply(
     evaluate(s)
     jacobian(s)
     for j in range(s.n):
-        if s.i[s.var + j] >= 0:
-            s.q[s.i[s.column_q + j]] = s.w[s.value + j]
+        g, unit = s.i[s.column_q + j], unit_of_column(s, j)
+        # What has not moved keeps its last digit.
+        if s.i[s.var + j] >= 0 and s.w[s.value + j] != s.q[g] / unit:
+            s.q[g] = s.w[s.value + j] * unit
     return 0

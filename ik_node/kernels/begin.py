@@ -5,6 +5,7 @@ from math import pi, sqrt
 from ik_node.kernels._jit import kernel
 from ik_node.kernels.counters import (
     BEST_COST,
+    CANDIDATES,
     COST,
     COUNTS,
     DAMPING_SCALE,
@@ -27,7 +28,9 @@ from ik_node.kernels.layout import (
     CON_COLUMNS,
     CON_LEVEL,
     CON_POSE,
+    CON_ROTATION_MISFIT,
     CON_ROTATION_TOLERANCE,
+    CON_TRANSLATION_MISFIT,
     CON_TRANSLATION_TOLERANCE,
     CON_WEIGHT,
     Floats,
@@ -40,6 +43,7 @@ from ik_node.kernels.layout import (
     JOINT_UPPER,
     JOINT_WINDOW,
     Solve,
+    unit_of_column,
     WANTS_NOTHING,
     WANTS_REST_POSE,
     WANTS_TARGET,
@@ -52,13 +56,19 @@ from ik_node.kernels.options import (
     SEED,
     TRANSLATION_FACTOR,
 )
+from ik_node.kernels.redundant import keep_rows
 from ik_node.kernels.rotation import euler_difference
-from ik_node.kernels.rows import residuals
+from ik_node.kernels.rows import norm, residuals
 
 # Squared weights of rows, beside the heaviest of their level, are not taken smaller than this.
 LEAST_REACH_WEIGHT, LEAST_WEIGHT = 1e-6, 1e-12
-# Bounds of numbers that come in: finite, and a rotation.
-LARGEST, SMALLEST_QUATERNION = 1.7e308, 1e-9
+# Starts that are drawn whole; of those after them two in three are drawn in parts, of so many
+# variables at least.
+FRESH_STARTS, LEAST_REDRAWN = 12, 2
+# Bounds of numbers that come in [rad or m]: their squares stay finite, and a rotation is one.
+LARGEST, SMALLEST_QUATERNION = 1e40, 1e-9
+# Limits farther apart [rad or L] are none to draw between.
+WIDEST = 1e4
 # As far from 1 as a sum of squares is by rounding.
 NORMALISED = 2e-15
 
@@ -72,13 +82,36 @@ def all_within_tolerance(s: Solve, level: int) -> bool:
     """
     for c in range(s.nc):
         counts = (level >= 0 and asked(s, c, CON_LEVEL) <= level) or c == -1 - level
-        # Written so that a NaN is not within tolerance.
-        met = s.w[s.error + 2 * c] <= asked(s, c, CON_TRANSLATION_TOLERANCE) and s.w[
-            s.error + 2 * c + 1
-        ] <= asked(s, c, CON_ROTATION_TOLERANCE)
-        if counts and not met:
+        if counts and not met(s, c):
             return False
     return True
+
+
+@kernel
+def met(s: Solve, c: int) -> bool:
+    """
+    Return whether a constraint is within its tolerances, written so that a NaN is not.
+
+    Of a grouped closure that is said of the residual of least squares; what rounding leaves open
+    beside it has a bound of its own.
+    """
+    position, orientation = s.w[s.error + 2 * c], s.w[s.error + 2 * c + 1]
+    most_position = asked(s, c, CON_TRANSLATION_TOLERANCE)
+    most_orientation = asked(s, c, CON_ROTATION_TOLERANCE)
+    if s.groups > 0:
+        loose_position = asked(s, c, CON_TRANSLATION_MISFIT)
+        loose_orientation = asked(s, c, CON_ROTATION_MISFIT)
+        if loose_position > 0.0 or loose_orientation > 0.0:
+            end = s.i[s.angular + c]
+            closed = (
+                s.f[s.length] * norm(s.w, s.trial + 6 * c, s.trial + end) <= most_position
+                and norm(s.w, s.trial + end, s.trial + s.i[s.row_end + c]) <= most_orientation
+            )
+            if not closed:
+                return False
+            most_position += loose_position
+            most_orientation += loose_orientation
+    return bool(position <= most_position and orientation <= most_orientation)
 
 
 @kernel
@@ -137,9 +170,14 @@ def cost_of(s: Solve, x: int) -> float:
 
 @kernel
 def evaluate(s: Solve) -> None:
-    """Bring frames, residuals and cost up to date with x; the Jacobian is due."""
+    """
+    Bring frames, residuals and cost up to date with x; the Jacobian is due.
+
+    Rows of grouped closures are as they are: which of them are independent follows from it.
+    """
     forward(s, s.x)
     residuals(s)
+    keep_rows(s)
     for r in range(s.nr):
         s.w[s.residual + r] = s.w[s.trial + r]
     s.w[COST] = cost_of(s, s.x)
@@ -164,22 +202,51 @@ def kick(s: Solve) -> None:
 
 
 @kernel
-def restart(s: Solve) -> None:
+def redraw(s: Solve, x: int) -> None:
     """
-    Draw a new start between the limits.
+    Take s.w[x] as a start, with a few variables drawn anew that stand side by side.
 
-    Where loops must close, starts near the first one and near the middle of the limits come first,
-    by turns: a draw in all joints at once would mostly lie in another assembly or in none.
+    What is wrong at one place is not to be found in a draw of everything, in which something else
+    is wrong (iterated local search, Lourenco et al. 2003).
     """
+    count = min(s.nv, 1 + int(LEAST_REDRAWN + s.nv * random_number(s) ** 4))
+    first = int(s.nv * random_number(s))
+    for v in range(s.nv):
+        s.w[s.x + v] = s.w[x + v]
+    for k in range(count):
+        v = (first + k) % s.nv
+        least, most = s.w[s.lower + v], s.w[s.upper + v]
+        if not most - least < WIDEST:
+            least, most = max(least, s.w[x + v] - pi), min(most, s.w[x + v] + pi)
+        s.w[s.x + v] = least + (most - least) * random_number(s)
+
+
+@kernel
+def restart(s: Solve, best: int) -> None:
+    """
+    Draw a new start between the limits, or a part of a candidate, of which `best` is the best.
+
+    Where loops must close, draws near the first start and near the middle of the limits come
+    first, by turns: a draw in all joints at once would mostly lie in another assembly or in none.
+    """
+    number = s.k[STARTS]
+    if number > FRESH_STARTS:
+        if best >= 0 and number % 3 > 0:
+            at = best
+            if number % 3 == 2 and random_number(s) < 0.5:
+                at = int(s.k[CANDIDATES] * random_number(s))
+            redraw(s, s.candidate + at * s.nv)
+            return
+        number = FRESH_STARTS + (number - FRESH_STARTS) // 3
     share, around_middle = 1.0, False
     if s.k[LOOPS] > 0:
-        around_middle = s.k[STARTS] % 2 == 1
-        turn = (s.k[STARTS] // 2) % 4
+        around_middle = number % 2 == 1
+        turn = (number // 2) % 4
         share = 0.15 if turn == 1 else (0.35 if turn == 2 else (0.7 if turn == 3 else 1.0))
     for v in range(s.nv):
         least, most = s.w[s.lower + v], s.w[s.upper + v]
         start = s.w[s.x_start + v]
-        if most - least < 1e300:
+        if most - least < WIDEST:
             centre = 0.5 * (least + most) if around_middle else start
         else:
             centre = min(max(0.0, least), most) if around_middle else start
@@ -197,11 +264,11 @@ def set_wishes(s: Solve) -> None:
         s.w[s.target + v], s.w[s.pull + v], s.w[s.gain + v] = 0.0, 1.0, 1.0
         if s.joints[JOINT_TARGET_WEIGHT, g] > 0.0:
             s.k[s.wants + v] = WANTS_TARGET
-            s.w[s.target + v] = s.joints[JOINT_TARGET, g]
+            s.w[s.target + v] = s.joints[JOINT_TARGET, g] / s.f[s.unit + v]
             s.w[s.pull + v] = s.joints[JOINT_TARGET_WEIGHT, g]
         elif s.joints[JOINT_REST_ON, g] > 0.0 and s.options[REST_POSE_FACTOR] > 0.0:
             s.k[s.wants + v] = WANTS_REST_POSE
-            s.w[s.target + v] = s.joints[JOINT_REST, g]
+            s.w[s.target + v] = s.joints[JOINT_REST, g] / s.f[s.unit + v]
             # Small beside the stiffness of held rows: a stretched arm is held to second order.
             s.w[s.pull + v] = 1e-3
             s.w[s.gain + v] = s.options[REST_POSE_FACTOR]
@@ -224,18 +291,18 @@ def set_bounds(s: Solve) -> None:
         g = s.i[s.var_q + v]
         least, most = s.joints[JOINT_LOWER, g], s.joints[JOINT_UPPER, g]
         window = s.joints[JOINT_WINDOW, g]
-        x = s.q[g]
-        s.w[s.x + v] = x
-        s.w[s.x_start + v] = x
-        s.w[s.lower + v] = max(least, x - window)
-        s.w[s.upper + v] = min(most, x + window)
+        unit = s.f[s.unit + v]
+        # What is best as long as there is nothing better.
+        s.w[s.x + v] = s.w[s.x_start + v] = s.w[s.x_best + v] = s.w[s.x_kept + v] = s.q[g] / unit
+        s.w[s.lower + v] = max(least, s.q[g] - window) / unit
+        s.w[s.upper + v] = min(most, s.q[g] + window) / unit
         s.k[s.free_ball + v] = 0
         # Who asks to stay near the start (no restarts, a window) is not served by full turns.
         anywhere = s.options[RESTARTS] > 0.0 and window > 1e300 and most > least
         angle = s.i[s.angle + v] == 1 and s.joints[JOINT_TURNS, g] > 0.0
         s.k[s.winds + v] = 1 if anywhere and angle else 0
     for j in range(s.n):
-        s.w[s.held + j] = s.q[s.i[s.column_q + j]]
+        s.w[s.held + j] = s.q[s.i[s.column_q + j]] / unit_of_column(s, j)
         if s.i[s.ball + j] == 1 and s.i[s.var + j] >= 0:
             free = 1
             for k in range(3):
@@ -316,6 +383,7 @@ def begin(s: Solve) -> bool:
     # Rows that a constraint does not have are never written.
     for r in range(s.nr):
         s.w[s.trial + r] = 0.0
+        s.k[s.implied + r] = 0
     for k in range(s.vector, s.vector + 18 * s.nc):
         s.w[k] = 0.0
     set_bounds(s)

@@ -26,7 +26,7 @@ else:
 
 
 def places_of(
-    i: Ints, f: Floats, k: Ints, w: Floats, joints: Floats, options: Floats, goals: int
+    i: Ints, f: Floats, k: Ints, w: Floats, joints: Floats, options: Floats, goals: int, steps: int
 ) -> Ints | None:
     """
     Return an array whose address `advance_direct` takes; None where nothing is compiled.
@@ -40,6 +40,8 @@ def places_of(
         As for `advance`.
     goals : int
         Number of poses that come with every call.
+    steps : int
+        Most steps of a call.
 
     """
     if not compiled:
@@ -49,7 +51,7 @@ def places_of(
     arrays: list[Any] = [i, f, k, w, joints, options]
     for array in arrays:
         places += [array.ctypes.data, array.size]
-    made = np.array(places)
+    made = np.array([*places, steps])
     for poses in (call, (np.zeros(3), np.zeros(4))):
         code_address(advance_direct, (0, q, *poses))
     only_known_types(advance_direct)

@@ -12,8 +12,8 @@ from numba import types
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
-# Code, number of goals, then address and size of six arrays.
-PLACES = 14
+# Code, number of goals, address and size of six arrays, steps of a slice.
+PLACES = 15
 
 
 def _array(context: Any, builder: Any, called: Any, address: Any, shape: list[Any]) -> Any:
@@ -68,7 +68,7 @@ def rows_of(typing_context: Any, array: Any, rows: Any, columns: Any) -> Any:
 @entry
 def advance_direct(at: int, q: Floats, positions: Floats, quats_xyzw: Floats) -> int:
     """
-    Begin a new solve and go all the way.
+    Begin a new solve.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def advance_direct(at: int, q: Floats, positions: Floats, quats_xyzw: Floats) ->
     Returns
     -------
     int
-        As from `advance`; REFUSED also when a shape is wrong.
+        As from `advance`, which goes on where it is RUNNING; REFUSED also when a shape is wrong.
 
     """
     places = integers(at, PLACES)
@@ -103,6 +103,6 @@ def advance_direct(at: int, q: Floats, positions: Floats, quats_xyzw: Floats) ->
             numbers(places[12], places[13]),
             rows_of(positions, count, 3),
             rows_of(quats_xyzw, count, 4),
-            -1,
+            -places[14],
         )
     )

@@ -66,7 +66,7 @@ def place_b_frames(s: Solve) -> None:
         pose = s.constraints + CON_COLUMNS * c + CON_POSE
         quaternion_to_matrix(w[pose + 3], w[pose + 4], w[pose + 5], w[pose + 6], w, s.scratch)
         for r in range(3):
-            w[s.scratch + 9 + r] = w[pose + r]
+            w[s.scratch + 9 + r] = w[pose + r] / s.f[s.length]
         placed = compose(s.f, s.b_offset + 12 * c, frame_rows(w, s.scratch))
         put_frame(placed, w, s.b_local + 12 * c)
 

@@ -10,6 +10,7 @@ from ik_node.kernels.begin import (
     wished,
 )
 from ik_node.kernels.counters import (
+    CLOSING,
     COST,
     DAMPING_SCALE,
     GREW,
@@ -28,7 +29,6 @@ from ik_node.kernels.counters import (
     WEAK,
 )
 from ik_node.kernels.forward import forward
-from ik_node.kernels.jacobian import jacobian
 from ik_node.kernels.layout import asked, CON_LEVEL, Solve, WANTS_TARGET
 from ik_node.kernels.options import (
     ADAPTIVE_DAMPING,
@@ -37,6 +37,7 @@ from ik_node.kernels.options import (
     ROTATION_ERROR_CLAMP,
     TRANSLATION_ERROR_CLAMP,
 )
+from ik_node.kernels.redundant import keep_rows, reduce_rows
 from ik_node.kernels.rows import residuals
 from ik_node.kernels.step import apply_step, bounded_step, FREE, LOCKED, restore
 
@@ -48,14 +49,14 @@ FREE_DAMPING = 1e-4
 LEVEL_DAMPING = 1e-6
 REACH_DAMPING = 1e-12
 IGNORED_SOFTNESS = 1e12
-# How well finished levels are kept while the next is improved, [m or rad].
+# How well finished levels are kept while the next is improved [L or rad].
 HELD_CLOSED, HELD_ATTEMPTS = 1e-9, 7
 # Closing loops after a step towards a target may move joints by this share of it: more would be
 # another branch. (A rest pose may bend a stretched arm, which the goal then straightens again.)
 RESTORE_SHARE = 0.5
 # A step that reduces the cost by less than this share is a weak one.
 REACH_WEAK, LEVEL_WEAK = 0.03, 1e-10
-# Farther than this [rad or m] the null space is not the one of the start of the step.
+# Farther than this [rad or L] the null space is not the one of the start of the step.
 SETTLE_STEP = 0.3
 
 
@@ -63,7 +64,9 @@ SETTLE_STEP = 0.3
 def clamp_rows(s: Solve, c: int) -> None:
     """Shorten a constraint's residual to the error clamps, for the step only."""
     for part in range(2):
-        most = s.options[TRANSLATION_ERROR_CLAMP if part == 0 else ROTATION_ERROR_CLAMP]
+        most = s.options[ROTATION_ERROR_CLAMP]
+        if part == 0:
+            most = s.options[TRANSLATION_ERROR_CLAMP] / s.f[s.length]
         first = 6 * c if part == 0 else s.i[s.angular + c]
         last = s.i[s.angular + c] if part == 0 else s.i[s.row_end + c]
         total = 0.0
@@ -81,7 +84,10 @@ def set_rows(s: Solve) -> None:
     for c in range(s.nc):
         own = asked(s, c, CON_LEVEL)
         for r in range(6 * c, 6 * c + 6):
-            if phase == PHASE_REACH or (phase == PHASE_LEVEL and own == level):
+            if s.k[s.implied + r] == 1:
+                s.w[s.softness + r] = IGNORED_SOFTNESS
+                s.w[s.rhs + r] = 0.0
+            elif phase == PHASE_REACH or (phase == PHASE_LEVEL and own == level):
                 s.w[s.softness + r] = 1.0 / row_weight(s, r)
                 s.w[s.rhs + r] = s.w[s.residual + r]
             elif phase == PHASE_SETTLE or own < level:
@@ -158,7 +164,7 @@ def shorten_step(s: Solve, most: float) -> None:
 @kernel
 def improve(s: Solve) -> None:
     """
-    Try one step of the current phase and keep it if it helps.
+    Try one step of the current phase and keep it if it helps; the Jacobian is that of x.
 
     Adapts the damping by the ratio of the decrease found to the decrease the linear model
     predicted (Madsen et al. 2004).
@@ -166,12 +172,10 @@ def improve(s: Solve) -> None:
     phase = s.k[PHASE]
     s.k[ITERATIONS] += 1
     s.k[START_ITERATIONS] += 1
+    s.k[CLOSING] += 1 if phase == PHASE_LEVEL and s.k[LEVEL] == 0 else 0
     if phase == PHASE_REACH and s.options[ADAPTIVE_DAMPING] == 0.0:
         # Its steps may make things worse.
         remember_best(s, 1.0)
-    if s.k[JACOBIAN_DUE] == 1:
-        jacobian(s)
-        s.k[JACOBIAN_DUE] = 0
     set_variables(s)
     set_rows(s)
     bounded_step(s, phase != PHASE_REACH)
@@ -182,6 +186,8 @@ def improve(s: Solve) -> None:
     apply_step(s, s.x, s.x_try)
     forward(s, s.x_try)
     residuals(s)
+    keep_rows(s)
+    reduce_rows(s)
     kept = True
     level, attempts = s.k[LEVEL], HELD_ATTEMPTS
     to_target = phase == PHASE_SETTLE and s.k[LEVEL] == s.k[LAST_LEVEL] + WANTS_TARGET

@@ -10,8 +10,12 @@ and `Solve` names the place where each field begins: field x of variable v is s.
 Indices are int64, -1 = none. A column is one elementary motion of a joint, its frame turned so
 that it moves along or about its own z axis; a variable is a value the solver is free to choose; an
 entry is one column that moves one end of a constraint; a slot is one variable of a constraint.
-Frames are twelve numbers: rotation row by row, then position [m]. Every constraint has room for
+Frames are twelve numbers: rotation row by row, then position. Every constraint has room for
 six rows, the k-th row of constraint c is row 6 c + k; rows that it does not have stay zero.
+
+Inside, lengths count in units of the chain's characteristic length [L], so that a solve does not
+depend on the robot's size. The packed model and the workspace are in [rad] and [L]; what comes in
+and goes out (q, joints, options, poses, the constraint table, error) is in [rad] and [m].
 """
 
 from collections.abc import Mapping
@@ -55,6 +59,8 @@ class Solve(NamedTuple):
     parts: int
     links: int
     width: int  # coefficients of a coupling, at least 2
+    groups: int  # groups of closures with rows that are redundant up to rounding
+    nd: int  # rows of all closures in groups
     parent: Annotated[int, 'i', 'n', 'column that carries this one, ascending; -1 = root frame']
     prismatic: Annotated[int, 'i', 'n', '1 = moves along z, 0 = turns about z']
     column_q: Annotated[int, 'i', 'n', 'place in q']
@@ -92,20 +98,28 @@ class Solve(NamedTuple):
     link_at: Annotated[int, 'i', 'links', "where a variable's Jacobian column goes in the matrix"]
     link_stride: Annotated[int, 'i', 'links', 'and in which steps']
     link_slot: Annotated[int, 'i', 'links', 'slot']
+    length: Annotated[int, 'f', '1', 'characteristic length [m], 1 L']
+    unit: Annotated[int, 'f', 'nv', 'that length for a variable that slides [m], 1 for an angle']
+    group0: Annotated[int, 'i', 'groups + 1', 'first of the rows of a group']
+    group_rank: Annotated[int, 'i', 'groups', 'how many of them are independent']
+    dense_row: Annotated[int, 'i', 'nd', 'which row it is']
+    group_slack: Annotated[
+        int, 'f', 'groups', 'a row that others imply differs from them by no more'
+    ]
     offset: Annotated[int, 'f', '12 * n', 'frame before its motion in the parent column']
     coefficients: Annotated[int, 'f', 'width * n', 'value = sum over p of c_p variable^p']
     a_offset: Annotated[int, 'f', '12 * nc', 'frame A in its column']
     b_offset: Annotated[int, 'f', '12 * nc', 'parent of frame B in its column']
     mass: Annotated[int, 'f', 'nc', 'centre of mass: of all that counts [kg]']
-    moment: Annotated[int, 'f', '3 * nc', 'the same: mass times place of what stands still']
+    moment: Annotated[int, 'f', '3 * nc', 'the same: mass times place of what stands still [kg L]']
     entry_mass: Annotated[int, 'f', 'ne', 'the same: what the column itself carries [kg]']
-    entry_moment: Annotated[int, 'f', '3 * ne', 'mass times place in the column [kg m]']
+    entry_moment: Annotated[int, 'f', '3 * ne', 'mass times place in the column [kg L]']
     numbers: Annotated[int, 'w', 'NUMBERS', 'scalars, see `counters`; always at 0']
-    record: Annotated[int, 'w', '3', 'status, steps, starts; error and constraints follow at once']
+    record: Annotated[int, 'w', 'RECORD', 'RECORD_*; error and constraints follow at once']
     error: Annotated[int, 'w', '2 * nc', 'residual norms [m], [rad] of every constraint']
-    constraints: Annotated[int, 'w', '12 * nc', 'the constraint table, columns CON_*']
-    held: Annotated[int, 'w', 'n', 'values of columns this chain does not move [rad or m]']
-    value: Annotated[int, 'w', 'n', 'value of every column [rad or m]']
+    constraints: Annotated[int, 'w', '14 * nc', 'the constraint table, columns CON_*']
+    held: Annotated[int, 'w', 'n', 'values of columns this chain does not move [rad or L]']
+    value: Annotated[int, 'w', 'n', 'value of every column [rad or L]']
     rate: Annotated[int, 'w', 'n', 'd value / d variable']
     sine: Annotated[int, 'w', 'n + 3', 'of the value, where it turns; in fours']
     cosine: Annotated[int, 'w', 'n + 3', 'the same']
@@ -115,22 +129,27 @@ class Solve(NamedTuple):
     b_frame: Annotated[int, 'w', '12 * nc', 'frame B in root']
     carried: Annotated[int, 'w', '4 * ne', 'mass, and mass times place, of all beyond a column']
     lever: Annotated[
-        int, 'w', '6 * nc', "points whose velocity counts, for A's and for B's motion [m]"
+        int, 'w', '6 * nc', "points whose velocity counts, for A's and for B's motion [L]"
     ]
     vector: Annotated[int, 'w', '18 * nc', 'world vectors of rows: six x, six y, six z']
-    trial: Annotated[int, 'w', 'nr', 'residual of the last `residuals` [m or rad]']
-    residual: Annotated[int, 'w', 'nr', 'residual at x [m or rad]']
+    trial: Annotated[int, 'w', 'nr', 'residual of the last `residuals` [L or rad]']
+    residual: Annotated[int, 'w', 'nr', 'residual at x [L or rad]']
     weight: Annotated[int, 'w', 'nr', 'squared weight of a row']
     softness: Annotated[int, 'w', 'nr', "1 / weight of a row in the step's system"]
-    hold: Annotated[int, 'w', 'nr', 'what a row of a finished level is held at [m or rad]']
-    rhs: Annotated[int, 'w', 'nr', 'what a row is short of zero without a step [m or rad]']
+    hold: Annotated[int, 'w', 'nr', 'what a row of a finished level is held at [L or rad]']
+    rhs: Annotated[int, 'w', 'nr', 'what a row is short of zero without a step [L or rad]']
     load: Annotated[int, 'w', 'nr', 'what the system is solved for; then its multipliers']
     jac: Annotated[int, 'w', '6 * ns', 'Jacobian at x: six rows a slot']
-    x: Annotated[int, 'w', 'nv', 'variables: the accepted iterate [rad or m]']
+    x: Annotated[int, 'w', 'nv', 'variables: the accepted iterate [rad or L]']
     x_try: Annotated[int, 'w', 'nv', 'the iterate that is tried']
     x_start: Annotated[int, 'w', 'nv', 'where the solve began']
-    x_best: Annotated[int, 'w', 'nv', 'best iterate over all starts']
-    x_near: Annotated[int, 'w', 'nv', 'best effort from where the solve began']
+    x_best: Annotated[int, 'w', 'nv', 'best iterate of the present start']
+    x_kept: Annotated[int, 'w', 'nv', 'the best effort so far']
+    candidate: Annotated[int, 'w', '8 * nv', 'iterates that starts have ended at, the best ones']
+    candidate_cost: Annotated[int, 'w', '8', 'their costs, loops closed']
+    candidate_reach: Annotated[int, 'w', '8', 'costs of all rows before that']
+    level_cost: Annotated[int, 'w', 'nc + 2', 'cost of every level at the end of an effort']
+    kept_cost: Annotated[int, 'w', 'nc + 2', 'that of the best effort so far']
     lower: Annotated[int, 'w', 'nv', 'bounds, limits and window together']
     upper: Annotated[int, 'w', 'nv', '']
     target: Annotated[int, 'w', 'nv', 'wished value of a variable: joint target or rest pose']
@@ -147,16 +166,33 @@ class Solve(NamedTuple):
     scaled: Annotated[int, 'w', '36', 'an edge times the inverses of its pivots']
     y: Annotated[int, 'w', '6 * nb', 'solution, block by block']
     scratch: Annotated[int, 'w', '12', '']
+    dense: Annotated[int, 'w', 'nd * nv', 'weighted Jacobian of grouped rows; then its basis Q']
+    share: Annotated[int, 'w', 'nd * nd', 'coordinates L of grouped rows in that basis']
+    normal: Annotated[int, 'w', 'nd * nd', 'Cholesky factor of L^T L, group by group']
+    raw: Annotated[int, 'w', 'nd', 'residual of grouped rows, as it is [m or rad]']
+    least: Annotated[int, 'w', 'nd', 'its least-squares coordinates in the basis']
     counts: Annotated[int, 'k', 'COUNTS', 'integers, see `counters`; always at 0']
     fixed: Annotated[int, 'k', 'nv', 'why a variable is held in a step, see `step`']
     free_ball: Annotated[int, 'k', 'nv', '1 = one of three variables of a ball without limits']
     winds: Annotated[int, 'k', 'nv', '1 = beyond a bound it comes in again at the other']
     wants: Annotated[int, 'k', 'nv', 'WANTS_*: what a variable is drawn to']
+    implied: Annotated[
+        int, 'k', 'nr', '1 = others of its group imply a row; it counts for nothing'
+    ]
+    chosen: Annotated[int, 'k', 'nd', 'independent rows of a group, in the order of their choice']
+    chosen_end: Annotated[int, 'k', 'groups', 'end of them']
 
 
 # Rows that a constraint has room for, and unknowns in a block.
 BLOCK = 6
+# What a solve leaves, in order: how it ended; steps towards goals; starts; steps that did nothing
+# but close loops. Residual norms and the table of constraints follow.
+RECORD_STATUS, RECORD_STEPS, RECORD_STARTS, RECORD_CLOSING = range(4)
+RECORD = 4
+# Where starts ended, kept to be improved: how many.
+CANDIDATE_ROOM = 8
 
+FIXED = {'NUMBERS': NUMBERS, 'COUNTS': COUNTS, 'RECORD': RECORD}
 SIZES = tuple(name for name in Solve._fields if Solve.__annotations__[name] is int)
 FIELDS: dict[str, tuple[str, str, str]] = {
     name: hint.__metadata__
@@ -192,8 +228,10 @@ JOINT_ROWS = 8
     CON_ROTATION_TOLERANCE,  # [rad]
     CON_LEVEL,  # 0 = closure, 1.. = goals in order of priority
     CON_DISTANCE,  # wanted distance [m], kind distance only
-) = (0, 7, 8, 9, 10, 11)
-CON_COLUMNS = 12
+    CON_TRANSLATION_MISFIT,  # up to which a grouped closure may be open beside its tolerance [m]
+    CON_ROTATION_MISFIT,  # [rad]
+) = (0, 7, 8, 9, 10, 11, 12, 13)
+CON_COLUMNS = 14
 
 
 def lay_out(sizes: Mapping[str, int]) -> tuple[dict[str, int], dict[str, int]]:
@@ -208,7 +246,7 @@ def lay_out(sizes: Mapping[str, int]) -> tuple[dict[str, int], dict[str, int]]:
         Length of the arrays i, f, k, w.
 
     """
-    names = {**sizes, 'NUMBERS': NUMBERS, 'COUNTS': COUNTS}
+    names = {**sizes, **FIXED}
     totals = {'i': len(SIZES) + len(FIELDS), 'f': 0, 'k': 0, 'w': 0}
     begins = {}
     for name, (array, length, _) in FIELDS.items():
@@ -244,7 +282,7 @@ def pack_model(
     floats = np.zeros(totals['f'])
     header = [sizes[name] for name in SIZES] + [begins[name] for name in FIELDS]
     ints[: len(header)] = header
-    names = {**sizes, 'NUMBERS': NUMBERS, 'COUNTS': COUNTS}
+    names = {**sizes, **FIXED}
     for name, (array, length, _) in FIELDS.items():
         if array in 'if':
             wanted = _length(length, names)
@@ -391,6 +429,27 @@ def open_solve(
         i[106],
         i[107],
         i[108],
+        i[109],
+        i[110],
+        i[111],
+        i[112],
+        i[113],
+        i[114],
+        i[115],
+        i[116],
+        i[117],
+        i[118],
+        i[119],
+        i[120],
+        i[121],
+        i[122],
+        i[123],
+        i[124],
+        i[125],
+        i[126],
+        i[127],
+        i[128],
+        i[129],
     )
 
 
@@ -398,3 +457,9 @@ def open_solve(
 def asked(s: Solve, c: int, column: int) -> float:
     """Return what the constraint table says of constraint c, CON_*."""
     return float(s.w[s.constraints + CON_COLUMNS * c + column])
+
+
+@kernel
+def unit_of_column(s: Solve, j: int) -> float:
+    """Return by what the value of a column is multiplied to count in [rad or m]."""
+    return float(s.f[s.length]) if s.i[s.prismatic + j] == 1 else 1.0

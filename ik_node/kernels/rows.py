@@ -156,7 +156,7 @@ def looking_rows(s: Solve, row: int, a: int, dx: float, dy: float, dz: float) ->
     aside = sqrt(x * x + y * y)
     square = x * x + y * y + z * z
     if square < 1e-12:
-        # What is nearer than a micrometre is not seen: rounding would say where.
+        # What is nearer than a millionth of the size is not seen: rounding would say where.
         set_row(s, row, pi, 0.0, 0.0, 0.0)
         set_row(s, row + 1, 0.0, 0.0, 0.0, 0.0)
         return
@@ -214,7 +214,7 @@ def residuals(s: Solve) -> None:
     """
     Write the residual and the world vector of every row, the lever points and the errors.
 
-    Goes by the frames that `forward` placed. `s.trial` (nr,) [m, rad] is signed, `s.error`
+    Goes by the frames that `forward` placed. `s.trial` (nr,) [L, rad] is signed, `s.error`
     (nc, 2) the norms over a constraint's translation rows [m] and rotation rows [rad].
     """
     w = s.w
@@ -240,7 +240,7 @@ def residuals(s: Solve) -> None:
                 dx, dy, dz = dx / length, dy / length, dz / length
             else:
                 dx, dy, dz = 1.0, 0.0, 0.0
-            set_row(s, row, length - asked(s, c, CON_DISTANCE), dx, dy, dz)
+            set_row(s, row, length - asked(s, c, CON_DISTANCE) / s.f[s.length], dx, dy, dz)
             translation += 1
         elif kind == KIND_LOOK_AT:
             looking_rows(s, row, a, dx, dy, dz)
@@ -265,5 +265,5 @@ def residuals(s: Solve) -> None:
             elif translation < end:
                 rotation_rows(s, axes, mask, translation, a, b)
         angular = s.i[s.angular + c]
-        w[s.error + 2 * c] = norm(w, s.trial + row, s.trial + angular)
+        w[s.error + 2 * c] = s.f[s.length] * norm(w, s.trial + row, s.trial + angular)
         w[s.error + 2 * c + 1] = norm(w, s.trial + angular, s.trial + end)

@@ -7,28 +7,28 @@ priority of goals: each level is brought to its least residual while the rows of
 it are held. SETTLE moves to joint targets and the rest pose in what freedom is left.
 """
 
-from math import pi
-
 from ik_node.kernels._jit import entry, kernel
 from ik_node.kernels.begin import (
     all_within_tolerance,
     begin,
+    cost_of,
     evaluate,
     kick,
     remember_best,
-    restart,
     take_poses,
 )
 from ik_node.kernels.counters import (
     CLOSED_AT_START,
+    CLOSING,
     COST,
     DAMPING_SCALE,
     EFFORT,
-    EFFORT_ANY,
-    EFFORT_NEAR,
+    EFFORT_DRAWN,
+    EFFORT_FAR,
     GREW,
     INTERRUPTED,
     ITERATIONS,
+    JACOBIAN_DUE,
     KICKED,
     LAST_LEVEL,
     LEVEL,
@@ -42,25 +42,38 @@ from ik_node.kernels.counters import (
     PHASE_SETTLE,
     PREDICTED,
     STALE,
-    START_COST,
     START_ITERATIONS,
     STARTS,
     STATUS,
     STATUS_CONVERGED,
-    STATUS_DIVERGED,
     STATUS_REFUSED,
     STATUS_RUNNING,
     STATUS_STALLED,
-    STATUS_TIMEOUT,
     STEP_BEFORE,
     STEP_SIZE,
     WEAK,
 )
-from ik_node.kernels.effort import copy_variables, enter_phase, enter_settling, finish_level, JUMP
+from ik_node.kernels.effort import enter_settling, finish_level, finish_start, steps_left, unwind
 from ik_node.kernels.flat import flat
 from ik_node.kernels.improve import improve
-from ik_node.kernels.layout import Floats, Ints, open_solve, Solve, WANTS_NOTHING
-from ik_node.kernels.options import DAMPING_FACTOR, MAX_ITERATIONS, RESTARTS, STALL_THRESHOLD
+from ik_node.kernels.jacobian import jacobian
+from ik_node.kernels.layout import (
+    Floats,
+    Ints,
+    JOINT_LOWER,
+    JOINT_UPPER,
+    JOINT_WINDOW,
+    open_solve,
+    RECORD_CLOSING,
+    RECORD_STARTS,
+    RECORD_STATUS,
+    RECORD_STEPS,
+    Solve,
+    unit_of_column,
+    WANTS_NOTHING,
+)
+from ik_node.kernels.options import DAMPING_FACTOR, MAX_ITERATIONS, STALL_THRESHOLD
+from ik_node.kernels.redundant import reduce_rows, split_rows
 
 # Weak steps in a row that end a start, a level.
 REACH_PATIENCE, LEVEL_PATIENCE = 4, 12
@@ -68,8 +81,10 @@ REACH_PATIENCE, LEVEL_PATIENCE = 4, 12
 LEVEL_PROMISE = 1e-10
 SMALLEST_COST = 1e-22  # of rounding
 MOST_DAMPING = 1e10
-# The best effort takes more steps than reaching: it ends in a curved valley.
-LEVEL_SHARE = 3.0
+# Whether another start's effort is worth while shows early.
+FAR_PATIENCE, FAR_PROMISE = 6, 1e-4
+# Steps to close loops with, each time, and where a restart has ended; these come on top of all.
+CLOSING_STEPS, DRAWN_STEPS = 50.0, 20.0
 # Share of the cost below which another start is taken.
 WORTH_A_START = 0.9
 # Settling ends when only a smaller share of a step than this is an improvement.
@@ -77,67 +92,27 @@ SETTLE_LEAST = 1e-4
 
 
 @kernel
-def unwind(s: Solve) -> None:
-    """Take the full turns out of every angle that it need not have made since the start."""
-    for v in range(s.nv):
-        if s.k[s.winds + v] == 1:
-            turns = round((s.w[s.x_start + v] - s.w[s.x + v]) / (2.0 * pi))
-            value = s.w[s.x + v] + 2.0 * pi * turns
-            if value > s.w[s.upper + v]:
-                value -= 2.0 * pi
-            elif value < s.w[s.lower + v]:
-                value += 2.0 * pi
-            if s.w[s.lower + v] <= value <= s.w[s.upper + v]:
-                s.w[s.x + v] = value
-
-
-@kernel
-def finish_start(s: Solve) -> None:
-    """Leave a start that did not get there: kick it, restart, or make the best of it."""
-    # The first start has a head start: a jump to another must be worth it. With loops that is
-    # judged when they are closed.
-    margin = 1.0
-    if s.k[STARTS] > 1:
-        margin = WORTH_A_START if s.k[LOOPS] > 0 else JUMP
-    elif s.k[KICKED] == 1:
-        margin = WORTH_A_START
-    remember_best(s, margin)
-    going_on = s.k[INTERRUPTED] == 0
+def leave_start(s: Solve) -> None:
+    """Leave a start that did not get there; the first one is pushed to the side once."""
+    pushed = s.k[KICKED] == 1 and s.k[STARTS] == 1
+    remember_best(s, WORTH_A_START if pushed else 1.0)
     stationary = s.k[OUT_OF_ITERATIONS] == 0 and s.k[GREW] == 0
-    if going_on and s.k[KICKED] == 0 and stationary:
+    if s.k[KICKED] == 0 and stationary:
         s.k[KICKED] = 1
         kick(s)
-    elif going_on and s.k[STARTS] <= s.options[RESTARTS]:
-        s.k[STARTS] += 1
-        s.k[KICKED] = 1
-        restart(s)
+        s.k[WEAK] = 0
+        s.k[STALE] = 1
+        s.w[STEP_SIZE] = 1e300
+        s.w[DAMPING_SCALE] = s.options[DAMPING_FACTOR]
     else:
-        s.k[STATUS] = STATUS_STALLED
-        if s.k[OUT_OF_ITERATIONS] == 1:
-            s.k[STATUS] = STATUS_TIMEOUT
-        if s.k[GREW] == 1:
-            s.k[STATUS] = STATUS_DIVERGED
-        near = s.k[CLOSED_AT_START] == 1 and s.k[LOOPS] > 0 and s.k[STATUS] == STATUS_STALLED
-        s.k[EFFORT] = EFFORT_NEAR if near else EFFORT_ANY
-        if near:
-            copy_variables(s, s.x_start, s.x)
-        else:
-            copy_variables(s, s.x_best, s.x)
-        unwind(s)
-        enter_phase(s, PHASE_LEVEL, 0)
-        return
-    s.k[START_ITERATIONS] = 0
-    s.k[WEAK] = 0
-    s.k[STALE] = 1
-    s.w[DAMPING_SCALE] = s.options[DAMPING_FACTOR]
+        finish_start(s)
 
 
 @kernel
 def before_reaching(s: Solve) -> bool:
     """Return whether a step towards all rows is due."""
     if s.k[ITERATIONS] == 0:
-        s.k[CLOSED_AT_START] = 1 if all_within_tolerance(s, 0) else 0
-        s.w[START_COST] = s.w[COST]
+        s.k[CLOSED_AT_START] = 1 if s.k[LOOPS] > 0 and all_within_tolerance(s, 0) else 0
     if all_within_tolerance(s, s.k[LAST_LEVEL]):
         s.k[STATUS] = STATUS_CONVERGED
         unwind(s)
@@ -146,7 +121,7 @@ def before_reaching(s: Solve) -> bool:
         return False
     if s.k[START_ITERATIONS] >= s.options[MAX_ITERATIONS] or s.k[INTERRUPTED] == 1:
         s.k[OUT_OF_ITERATIONS] = 1
-        finish_start(s)
+        leave_start(s)
         return False
     if s.k[START_ITERATIONS] > 0 and (
         s.k[WEAK] >= REACH_PATIENCE
@@ -154,7 +129,7 @@ def before_reaching(s: Solve) -> bool:
         or s.w[STEP_SIZE] <= s.options[STALL_THRESHOLD]
         or s.w[DAMPING_SCALE] > MOST_DAMPING
     ):
-        finish_start(s)
+        leave_start(s)
         return False
     return True
 
@@ -162,26 +137,32 @@ def before_reaching(s: Solve) -> bool:
 @kernel
 def before_level(s: Solve) -> bool:
     """Return whether a step towards the rows of the present level is due."""
-    level = s.k[LEVEL]
+    level, effort = s.k[LEVEL], s.k[EFFORT]
     if s.k[LEVEL_DONE] == 1:
         finish_level(s)
         return False
     # Closing loops is owed whatever the budget; the best effort on goals is part of it.
-    most = max(s.options[MAX_ITERATIONS], 50.0)
+    most = max(s.options[MAX_ITERATIONS], CLOSING_STEPS)
+    promise, patience = LEVEL_PROMISE, LEVEL_PATIENCE
+    # A residual of that size may be more than the tolerance of a large robot.
+    done = s.w[COST] <= SMALLEST_COST and all_within_tolerance(s, level)
+    if effort == EFFORT_DRAWN:
+        most, done = DRAWN_STEPS, all_within_tolerance(s, 0)
+    elif effort == EFFORT_FAR and level > 0:
+        promise, patience = FAR_PROMISE, FAR_PATIENCE
     if level > 0:
-        most = LEVEL_SHARE * s.options[MAX_ITERATIONS]
-        if s.k[STATUS] != STATUS_STALLED or s.k[INTERRUPTED] == 1:
+        most = s.options[MAX_ITERATIONS]
+        if s.k[STATUS] != STATUS_STALLED or not steps_left(s):
             most = 0.0
-    done = s.w[COST] <= SMALLEST_COST
     if s.k[START_ITERATIONS] >= most:
+        if level > 0 and not done and s.k[STATUS] == STATUS_STALLED:
+            s.k[OUT_OF_ITERATIONS] = 1
         done = True
-        if level > 0 and most > 0.0 and s.w[COST] > SMALLEST_COST:
-            s.k[STATUS] = STATUS_TIMEOUT
     elif s.k[START_ITERATIONS] > 0:
         done = done or (
-            s.w[PREDICTED] <= LEVEL_PROMISE * s.w[COST]
+            s.w[PREDICTED] <= promise * s.w[COST]
             or s.w[STEP_SIZE] <= 1e-12
-            or s.k[WEAK] >= LEVEL_PATIENCE
+            or s.k[WEAK] >= patience
         )
     if done:
         s.k[LEVEL_DONE] = 1
@@ -193,7 +174,7 @@ def before_level(s: Solve) -> bool:
 def before_settling(s: Solve) -> bool:
     """Return whether a step towards targets and rest pose is due."""
     due = bool(
-        s.k[INTERRUPTED] == 0
+        steps_left(s)
         and s.k[START_ITERATIONS] < s.options[MAX_ITERATIONS]
         and s.w[COST] > SMALLEST_COST
         and s.w[DAMPING_SCALE] > SETTLE_LEAST
@@ -208,20 +189,50 @@ def before_settling(s: Solve) -> bool:
 
 
 @kernel
+def split(s: Solve) -> None:
+    """Find which rows are independent at x, and have residual and cost go by that."""
+    split_rows(s)
+    reduce_rows(s)
+    for r in range(s.nr):
+        s.w[s.residual + r] = s.w[s.trial + r]
+    s.w[COST] = cost_of(s, s.x)
+
+
+@kernel
+def write_answer(s: Solve) -> None:
+    """
+    Write x back to q, in [rad or m].
+
+    A value that has not moved and one that is at a bound are exactly what they were given as.
+    """
+    for j in range(s.n):
+        v, g = s.i[s.var + j], s.i[s.column_q + j]
+        if v < 0:
+            continue
+        x = s.w[s.x + v]
+        if g != s.i[s.var_q + v]:
+            # Of those that follow, angles that wind follow one to one.
+            value = x if s.k[s.winds + v] == 1 else s.w[s.value + j]
+            s.q[g] = value * unit_of_column(s, j)
+        elif x != s.w[s.x_start + v]:
+            least = max(s.joints[JOINT_LOWER, g], s.q[g] - s.joints[JOINT_WINDOW, g])
+            most = min(s.joints[JOINT_UPPER, g], s.q[g] + s.joints[JOINT_WINDOW, g])
+            value = least if x <= s.w[s.lower + v] else x * s.f[s.unit + v]
+            s.q[g] = most if x >= s.w[s.upper + v] else min(max(value, least), most)
+
+
+@kernel
 def finish(s: Solve) -> None:
     """Write the answer back to q; the status is what the residuals say."""
-    for j in range(s.n):
-        if s.i[s.var + j] >= 0:
-            wound = s.k[s.winds + s.i[s.var + j]] == 1
-            at = s.x + s.i[s.var + j] if wound else s.value + j
-            s.q[s.i[s.column_q + j]] = s.w[at]
+    write_answer(s)
     if all_within_tolerance(s, s.k[LAST_LEVEL]):
         s.k[STATUS] = STATUS_CONVERGED
     elif s.k[STATUS] == STATUS_CONVERGED:
         s.k[STATUS] = STATUS_STALLED
-    s.w[s.record] = s.k[STATUS]
-    s.w[s.record + 1] = s.k[ITERATIONS]
-    s.w[s.record + 2] = s.k[STARTS]
+    s.w[s.record + RECORD_STATUS] = s.k[STATUS]
+    s.w[s.record + RECORD_STEPS] = s.k[ITERATIONS] - s.k[CLOSING]
+    s.w[s.record + RECORD_STARTS] = s.k[STARTS]
+    s.w[s.record + RECORD_CLOSING] = s.k[CLOSING]
 
 
 @entry
@@ -253,7 +264,7 @@ def advance(
     positions, quats_xyzw : ndarray, shape (k, 3), (k, 4)
         Poses of all goals, in order; k = 0 takes those of the constraint table.
     slice_ : int
-        Steps; a negative number begins a new solve and goes all the way.
+        Steps; a negative number -n begins a new solve, for at most n steps.
 
     Returns
     -------
@@ -263,8 +274,8 @@ def advance(
 
     Notes
     -----
-    `evaluate` and `improve` are called in one place each: they are inlined, and a second place
-    would compile them a second time.
+    `evaluate`, `jacobian` and `improve` are called in one place each: they are inlined, and a
+    second place would compile them a second time.
 
     """
     s = open_solve(i, f, k, w, q, joints, options)
@@ -273,21 +284,29 @@ def advance(
     ):
         s.k[PHASE] = PHASE_DONE
         return STATUS_REFUSED
-    end = s.k[ITERATIONS] + slice_
+    end = s.k[ITERATIONS] + abs(slice_)
     while s.k[PHASE] != PHASE_DONE or s.k[STALE] == 1:
         if s.k[STALE] == 1:
             s.k[STALE] = 0
             evaluate(s)
-        if s.k[PHASE] == PHASE_REACH:
+        # Which rows are independent must be known before it is judged how good an iterate is.
+        unsplit = s.groups > 0 and s.k[JACOBIAN_DUE] == 1
+        due = False
+        if unsplit:
+            pass
+        elif s.k[PHASE] == PHASE_REACH:
             due = before_reaching(s)
         elif s.k[PHASE] == PHASE_LEVEL:
             due = before_level(s)
         elif s.k[PHASE] == PHASE_SETTLE:
             due = before_settling(s)
-        else:
-            due = False
+        if (due or unsplit) and s.k[JACOBIAN_DUE] == 1:
+            jacobian(s)
+            s.k[JACOBIAN_DUE] = 0
+        if unsplit:
+            split(s)
         if due:
-            if s.k[ITERATIONS] >= end and slice_ >= 0:
+            if s.k[ITERATIONS] >= end:
                 return STATUS_RUNNING
             s.w[STEP_BEFORE] = s.w[COST]
             improve(s)

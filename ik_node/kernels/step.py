@@ -5,12 +5,21 @@ from math import ceil, pi
 from ik_node.kernels._jit import kernel
 from ik_node.kernels.factor import factorise, solve_factored
 from ik_node.kernels.forward import forward
-from ik_node.kernels.layout import asked, CON_LEVEL, Solve
+from ik_node.kernels.layout import (
+    asked,
+    CON_LEVEL,
+    CON_ROTATION_TOLERANCE,
+    CON_TRANSLATION_TOLERANCE,
+    Solve,
+)
+from ik_node.kernels.redundant import keep_rows, reduce_rows
 from ik_node.kernels.rotation import principal_euler, turn_euler
 from ik_node.kernels.rows import residuals
 from ik_node.kernels.vectors import dot, less, put, six
 
 QUICK_ROUNDS, EXACT_ROUNDS = 8, 60
+# Held rows come within this share of their tolerance, or within rounding [L or rad].
+WELL_WITHIN, ROUNDING = 1e-3, 1e-13
 
 # Why a variable is held in a step.
 FREE, LOCKED, AT_LOWER, AT_UPPER = range(4)
@@ -199,18 +208,24 @@ def restore(s: Solve, level: int, closed: float, attempts: int, most: float) -> 
     Bring rows of finished levels back to what they are held at, by chord steps from x_try.
 
     Uses the factor of the step just taken, so a step costs one forward pass and one solve; goal
-    rows give way as little as they can. Returns whether all are within `closed` [m or rad] before
-    any variable had to move by more than `most` [rad or m].
+    rows give way as little as they can. Returns whether all are within `closed` [L or rad], and
+    within a share of their tolerances, before any variable had to move by more than `most`
+    [rad or L].
     """
     moved = 0.0
     for attempt in range(attempts + 1):
-        worst = 0.0
+        worst, done = 0.0, True
         for c in range(s.nc):
             held = asked(s, c, CON_LEVEL) < level
+            near = min(
+                closed, WELL_WITHIN * asked(s, c, CON_TRANSLATION_TOLERANCE) / s.f[s.length]
+            )
+            near = max(min(near, WELL_WITHIN * asked(s, c, CON_ROTATION_TOLERANCE)), ROUNDING)
             for r in range(6 * c, 6 * c + 6):
                 s.w[s.load + r] = s.w[s.trial + r] - s.w[s.hold + r] if held else 0.0
                 worst = max(worst, abs(s.w[s.load + r]))
-        if worst <= closed:
+                done = done and abs(s.w[s.load + r]) <= near
+        if done:
             return True
         if attempt == attempts or not worst < 1e3:
             return False
@@ -225,4 +240,6 @@ def restore(s: Solve, level: int, closed: float, attempts: int, most: float) -> 
         apply_step(s, s.x_try, s.x_try)
         forward(s, s.x_try)
         residuals(s)
+        keep_rows(s)
+        reduce_rows(s)
     return False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ik_node.errors import OptionError
+from ik_node.errors import OptionError, shown
 from ik_node.model.constraint import Constraint
 from ik_node.model.dof import DOF, parse_dofs
 
@@ -67,4 +67,4 @@ class Closure(Constraint):
     @axes.setter
     def axes(self, value: str) -> None:
         if value != 'goal':
-            raise OptionError(f'axes of closure {self.name!r}', value, 'goal (frame B) only')
+            raise OptionError(f'axes of closure {shown(self.name)}', value, 'goal (frame B) only')

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ik_node.errors import OptionError, ShapeError, TopologyError
+from ik_node.errors import OptionError, ShapeError, shown, TopologyError
 from ik_node.model.dof import DOF, parse_dofs
 from ik_node.model.frame import Frame
 from ik_node.model.joint import Joint
@@ -70,7 +70,7 @@ class Constraint(Joint):
 
     @kind.setter
     def kind(self, value: str) -> None:
-        self._kind = _one_of(f'kind of {self.name!r}', value, KINDS)
+        self._kind = _one_of(f'kind of {shown(self.name)}', value, KINDS)
 
     @property
     def axes(self) -> str:
@@ -79,7 +79,7 @@ class Constraint(Joint):
 
     @axes.setter
     def axes(self, value: str) -> None:
-        self._axes = _one_of(f'axes of {self.name!r}', value, AXES)
+        self._axes = _one_of(f'axes of {shown(self.name)}', value, AXES)
 
     @property
     def enabled(self) -> bool:
@@ -98,7 +98,7 @@ class Constraint(Joint):
 
     @weight.setter
     def weight(self, value: float) -> None:
-        self._weight = _at_least_zero(f'weight of {self.name!r}', value)
+        self._weight = _at_least_zero(f'weight of {shown(self.name)}', value)
         Revision.asks += 1
 
     @property
@@ -108,7 +108,7 @@ class Constraint(Joint):
 
     @tolerance.setter
     def tolerance(self, value: float | Sequence[float] | None) -> None:
-        name = f'tolerance of {self.name!r}'
+        name = f'tolerance of {shown(self.name)}'
         Revision.asks += 1
         if value is None:
             self._tolerance = None
@@ -125,7 +125,7 @@ class Constraint(Joint):
 
     @distance.setter
     def distance(self, value: float) -> None:
-        self._distance = _at_least_zero(f'distance of {self.name!r}', value)
+        self._distance = _at_least_zero(f'distance of {shown(self.name)}', value)
         Revision.asks += 1
 
     def set_offset(
@@ -143,16 +143,16 @@ class Constraint(Joint):
 
         """
         offset = Frame(f'offset of {self.name}')
-        offset.set_position(*_vector(f'offset position of {self.name!r}', position, 3))
-        offset.set_quaternion(*_vector(f'offset quaternion of {self.name!r}', quat_xyzw, 4))
+        offset.set_position(*_vector(f'offset position of {shown(self.name)}', position, 3))
+        offset.set_quaternion(*_vector(f'offset quaternion of {shown(self.name)}', quat_xyzw, 4))
         self.offset_position, self.offset_quaternion = offset.position, offset.quaternion
         self._offset_matrix = pose_matrix(offset.position, offset.quaternion)
 
     def add_child(self, child: Frame) -> None:
         """Refuse: goals and closures carry nothing."""
         raise TopologyError(
-            f'{self.name!r} is a {type(self).__name__.lower()}, it takes no child '
-            f'({child.name!r}): make_closure(link) says which link it acts on'
+            f'{shown(self.name)} is a {type(self).__name__.lower()}, it takes no child '
+            f'({shown(child.name)}): make_closure(link) says which link it acts on'
         )
 
     def get_residual(self) -> Array:
@@ -189,7 +189,8 @@ class Constraint(Joint):
 
     def _own(self, dof: int | str) -> DOF:
         raise TopologyError(
-            f'{self.name!r} is a {type(self).__name__.lower()}: its axes are constrained, they '
+            f'{shown(self.name)} is a {type(self).__name__.lower()}: its axes are '
+            f'constrained, they '
             f'have no values, limits or locks ({parse_dofs([dof])[0].name} was asked for)'
         )
 

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from ik_node.kernels.layout import (
     AXES_A,
@@ -20,9 +21,11 @@ from ik_node.kernels.layout import (
     pack_model,
 )
 from ik_node.model.chains import Chain, Support, with_ancestors
+from ik_node.model.characteristic_length import characteristic_length
 from ik_node.model.elimination import plan_elimination
+from ik_node.model.redundancy import MARGIN, Redundancy
 from ik_node.model.request import Request
-from ik_node.model.tree import Tree
+from ik_node.model.tree import Column, Tree
 import numpy as np
 from numpy.typing import NDArray
 
@@ -66,6 +69,24 @@ class FlatChain:
     row_counts: tuple[int, ...]
     rows: Ints
 
+    @property
+    def length(self) -> float:
+        """Return the characteristic length [m], in which kernels count."""
+        return float(self.floats[begin_of(self.ints, 'length')])
+
+    @cached_property
+    def units(self) -> Floats:
+        """Return that length for values that slide [m], 1 for angles [rad]; shape (nv,)."""
+        at = begin_of(self.ints, 'unit')
+        return self.floats[at : at + len(self.var_q)]
+
+    @cached_property
+    def row_units(self) -> Floats:
+        """Return the same for the rows that constraints have."""
+        at = begin_of(self.ints, 'angular')
+        angular = self.ints[at : at + len(self.row_counts)]
+        return np.where(self.rows < angular[self.rows // BLOCK], self.length, 1.0)
+
     def dense(self, numbers: Floats) -> Floats:
         """Return the Jacobian, rows by variables, whose columns the kernels keep slot by slot."""
         slot0, slot_var = begin_of(self.ints, 'slot0'), begin_of(self.ints, 'slot_var')
@@ -85,9 +106,34 @@ def frame12(matrix: Floats) -> Floats:
 
 
 def flatten(
-    tree: Tree, requests: Sequence[Request], supports: Sequence[Support], chain: Chain
+    tree: Tree,
+    requests: Sequence[Request],
+    supports: Sequence[Support],
+    chain: Chain,
+    length: float = 0.0,
+    redundancies: Sequence[Redundancy] = (),
 ) -> FlatChain:
-    """Lay one chain out as arrays."""
+    """
+    Lay one chain out as arrays.
+
+    Parameters
+    ----------
+    tree : Tree
+        Of the graph.
+    requests : sequence of Request
+        Closures and goals.
+    supports : sequence of Support
+        Of every request.
+    chain : Chain
+        Which of the requests.
+    length : float
+        The characteristic length [m]; 0 = that of the chain.
+    redundancies : sequence of Redundancy
+        Of its closures.
+
+    """
+    if length == 0.0:
+        length = characteristic_length(tree, requests, supports, chain)
     asked = [requests[at] for at in chain.requests]
     moved = [supports[at] for at in chain.requests]
     variable = {master: at for at, master in enumerate(chain.masters)}
@@ -99,6 +145,7 @@ def flatten(
     local = {column: at for at, column in enumerate(needed)} | {-1: -1}
     columns = [tree.columns[at] for at in needed]
     width = max([2, *(len(c.coefficients) for c in columns if c.master in variable)])
+    units = np.array([_unit(tree.columns[master], length) for master in chain.masters])
     fields: dict[str, NDArray[np.generic]] = {
         'parent': _ints(local[c.parent] for c in columns),
         'prismatic': _ints(0 if c.dof.is_rotation else 1 for c in columns),
@@ -112,24 +159,28 @@ def flatten(
         'kind': _ints(KINDS[r.kind] for r in asked),
         'axes': _ints(AXES[r.axes] for r in asked),
         'mask': _ints(r.mask for r in asked),
-        'offset': _frames(c.offset for c in columns),
-        'coefficients': _coefficients([c.coefficients for c in columns], width),
-        'a_offset': _frames(tree.seat[r.link][1] @ r.offset for r in asked),
+        'offset': _frames((c.offset for c in columns), length),
+        'coefficients': _coefficients(tree, columns, width, length),
+        'a_offset': _frames((tree.seat[r.link][1] @ r.offset for r in asked), length),
         'b_offset': _frames(
-            tree.seat[r.base][1] if r.base is not None else np.eye(4) for r in asked
+            (tree.seat[r.base][1] if r.base is not None else np.eye(4) for r in asked), length
         ),
+        'length': np.array([length]),
+        'unit': units,
     }
     row_counts = tuple(r.row_count for r in asked)
     blocks = _blocks(tree, moved, variable, local)
     fields |= blocks.fields()
-    fields |= _masses(tree, moved, [needed[at] for at in fields['entry_column'].tolist()])
+    fields |= _masses(tree, moved, [needed[at] for at in fields['entry_column'].tolist()], length)
     first_rows = BLOCK * np.arange(len(asked))
     fields['row_end'] = first_rows + _ints(row_counts)
     fields['turning'] = first_rows + _ints(r.translation_row_count for r in asked)
     fields['angular'] = first_rows + _ints(r.metre_row_count for r in asked)
+    fields |= _groups(asked, row_counts, redundancies)
     planned, sizes = plan_elimination(blocks.slots, row_counts, len(variable))
     fields |= planned
     sizes |= {'n': len(columns), 'nv': len(variable), 'nc': len(asked), 'nr': BLOCK * len(asked)}
+    sizes |= {'groups': len(redundancies), 'nd': fields['dense_row'].size}
     sizes |= {'ne': fields['entry_column'].size, 'ns': fields['slot_var'].size, 'width': width}
     ints, floats = pack_model(sizes, fields)
     var_q = np.ascontiguousarray(fields['var_q'], dtype=np.int64)
@@ -149,15 +200,24 @@ def _ints(values: object) -> Ints:
     return np.fromiter(values, dtype=np.int64)  # type: ignore[call-overload, no-any-return]
 
 
-def _frames(poses: object) -> Floats:
-    flat = [frame12(pose) for pose in poses]  # type: ignore[attr-defined]
-    return np.concatenate(flat) if flat else np.zeros(0)
+def _unit(column: Column, length: float) -> float:
+    """Return by what the value of a column in kernels is multiplied for [rad or m]."""
+    return 1.0 if column.dof.is_rotation else length
 
 
-def _coefficients(polynomials: Sequence[tuple[float, ...]], width: int) -> Floats:
-    table = np.zeros((len(polynomials), width))
-    for at, polynomial in enumerate(polynomials):
-        table[at, : min(len(polynomial), width)] = polynomial[:width]
+def _frames(poses: Iterable[Floats], length: float) -> Floats:
+    flat = np.array([frame12(pose) for pose in poses]).reshape(-1, 12)
+    flat[:, 9:] /= length
+    return flat.ravel()
+
+
+def _coefficients(tree: Tree, columns: Sequence[Column], width: int, length: float) -> Floats:
+    """Return the polynomials in units of kernels: c_p unit(master)^p / unit(column)."""
+    table = np.zeros((len(columns), width))
+    for at, column in enumerate(columns):
+        polynomial = np.array(column.coefficients[:width])
+        powers = _unit(tree.columns[column.master], length) ** np.arange(len(polynomial))
+        table[at, : len(polynomial)] = polynomial * powers / _unit(column, length)
     return table
 
 
@@ -198,7 +258,7 @@ def _blocks(
 
 
 def _masses(
-    tree: Tree, moved: Sequence[Support], columns: Sequence[int]
+    tree: Tree, moved: Sequence[Support], columns: Sequence[int], length: float
 ) -> dict[str, NDArray[np.generic]]:
     """Return what every entry of a centre of mass carries, and which entry it hangs on."""
     up: list[int] = []
@@ -220,9 +280,30 @@ def _masses(
     return {
         'entry_up': _ints(up),
         'entry_mass': np.array(masses),
-        'entry_moment': np.concatenate([np.zeros(0), *moments]),
-        'moment': np.concatenate([np.zeros(0), *still]),
+        'entry_moment': np.concatenate([np.zeros(0), *moments]) / length,
+        'moment': np.concatenate([np.zeros(0), *still]) / length,
         'mass': np.array(totals),
+    }
+
+
+def _groups(
+    asked: Sequence[Request], row_counts: Sequence[int], redundancies: Sequence[Redundancy]
+) -> dict[str, NDArray[np.generic]]:
+    """Return which rows are redundant together, and how many of them are independent."""
+    rows = [
+        [
+            BLOCK * c + k
+            for c, request in enumerate(asked)
+            if not request.is_goal and request.name in redundancy.misfit
+            for k in range(row_counts[c])
+        ]
+        for redundancy in redundancies
+    ]
+    return {
+        'group0': _starts([len(own) for own in rows]),
+        'group_rank': _ints(redundancy.rank for redundancy in redundancies),
+        'dense_row': _ints(row for own in rows for row in own),
+        'group_slack': np.array([MARGIN * redundancy.slack for redundancy in redundancies]),
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
-from ik_node.errors import ShapeError, TopologyError
+from ik_node.errors import ShapeError, shown, TopologyError
 from ik_node.model.revision import Revision
 from ik_node.model.rotation import (
     matrix_to_quat,
@@ -66,7 +66,7 @@ class Frame:
         self.matrix_world_needs_update = False
 
     def __repr__(self) -> str:
-        return f'{type(self).__name__}({self.name!r})'
+        return f'{type(self).__name__}({shown(self.name)})'
 
     # -- pose relative to the parent
 
@@ -229,15 +229,16 @@ class Frame:
 
         """
         if child is self:
-            raise TopologyError(f'{self.name!r} cannot be its own child')
+            raise TopologyError(f'{shown(self.name)} cannot be its own child')
         if child.parent is not None:
             raise TopologyError(
-                f'{child.name!r} cannot become a child of {self.name!r}: its parent is '
-                f'{child.parent.name!r}; remove it there first'
+                f'{shown(child.name)} cannot become a child of {shown(self.name)}: its parent is '
+                f'{shown(child.parent.name)}; remove it there first'
             )
         if any(frame is child for frame in self._ancestors()):
             raise TopologyError(
-                f'{child.name!r} cannot become a child of {self.name!r}: it is an ancestor of it'
+                f'{shown(child.name)} cannot become a child of {shown(self.name)}: it is '
+                f'an ancestor of it'
             )
         child.parent = self
         self.children.append(child)
@@ -255,7 +256,7 @@ class Frame:
 
         """
         if child.parent is not self:
-            raise TopologyError(f'{child.name!r} is not a child of {self.name!r}')
+            raise TopologyError(f'{shown(child.name)} is not a child of {shown(self.name)}')
         self.children[:] = [frame for frame in self.children if frame is not child]
         child.parent = None
         Revision.graph += 1
@@ -307,14 +308,16 @@ class Frame:
     def _finite(self, what: str, values: Iterable[float]) -> Array:
         array = np.array([float(value) for value in values])
         if not np.isfinite(array).all():
-            raise ShapeError(f'{what} of {self.name!r}', 'finite numbers', str(array.tolist()))
+            raise ShapeError(
+                f'{what} of {shown(self.name)}', 'finite numbers', str(array.tolist())
+            )
         return array
 
     def _unit(self, what: str, quat_xyzw: Iterable[float]) -> Array:
         quat = self._finite(what, quat_xyzw)
         largest = float(np.max(np.abs(quat)))
         if largest < 1e-150:
-            raise ShapeError(f'{what} of {self.name!r}', 'a length above zero', str(quat))
+            raise ShapeError(f'{what} of {shown(self.name)}', 'a length above zero', str(quat))
         norm = float(np.sqrt(quat @ quat)) if largest < 1e150 else np.inf
         if abs(norm - 1.0) > 1e-15:  # a unit quaternion is kept to the last bit
             quat = quat / largest

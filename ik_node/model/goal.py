@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ik_node.errors import OptionError
+from ik_node.errors import OptionError, shown
 from ik_node.model.constraint import Constraint
 from ik_node.model.dof import DOF, parse_dofs
 from ik_node.model.revision import Revision
@@ -35,7 +35,9 @@ class Goal(Constraint):
     @priority.setter
     def priority(self, value: int) -> None:
         if isinstance(value, bool) or int(value) != value or value < 0:
-            raise OptionError(f'priority of {self.name!r}', value, 'a whole number, 0 or more')
+            raise OptionError(
+                f'priority of {shown(self.name)}', value, 'a whole number, 0 or more'
+            )
         self._priority = int(value)
         Revision.asks += 1
 

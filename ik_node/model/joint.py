@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ik_node.errors import ShapeError, TopologyError
+from ik_node.errors import ShapeError, shown, TopologyError
 from ik_node.model.coupling import Coupling
 from ik_node.model.dof import DOF, parse_dofs
 from ik_node.model.frame import Frame
@@ -50,6 +50,7 @@ class Joint(MotionValues):
         self.is_closure = False
         self.locked = np.zeros(6, dtype=bool)
         self.couplings: dict[DOF, Coupling] = {}
+        self._followed = False
 
     # -- degrees of freedom
 
@@ -98,23 +99,29 @@ class Joint(MotionValues):
         numbers = tuple(float(number) for number in coefficients)
         if not numbers or not np.isfinite(numbers).all():
             raise ShapeError(
-                f'coefficients of the coupling of {self.name!r}',
+                f'coefficients of the coupling of {shown(self.name)}',
                 'one or more finite numbers',
                 str(numbers),
             )
-        path = [f'{self.name!r}']
-        joint, at = master, master_axis
-        while True:
-            path.append(f'{joint.name!r}')
-            if joint is self and at == axis:
-                raise TopologyError('coupling in a circle: ' + ' follows '.join(path))
-            following = joint.couplings.get(at)
-            if following is None:
-                break
-            joint, at = following.master, following.master_dof
+        # A joint that nobody has ever followed closes no circle: chains are built in linear time.
+        if self._followed or master is self:
+            self._check_circle(axis, master, master_axis)
+        master._followed = True
         self.couplings[axis] = Coupling(master, master_axis, numbers)
         Revision.settings += 1
         Revision.graph += 1
+
+    def _check_circle(self, axis: DOF, master: Joint, master_axis: DOF) -> None:
+        joint, at = master, master_axis
+        path = [self, master]
+        while joint is not self or at != axis:
+            following = joint.couplings.get(at)
+            if following is None:
+                return
+            joint, at = following.master, following.master_dof
+            path.append(joint)
+        names = [f'{shown(each.name)}' for each in path]
+        raise TopologyError('coupling in a circle: ' + ' follows '.join(names))
 
     def uncouple(self, dof: int | str) -> None:
         """Undo `couple`."""
@@ -164,7 +171,9 @@ class Joint(MotionValues):
 
         """
         if self.child is None or self.child is not child:
-            raise TopologyError(f'{child.name!r} is not the child of joint {self.name!r}')
+            raise TopologyError(
+                f'{shown(child.name)} is not the child of joint {shown(self.name)}'
+            )
         if self.is_closure:
             closing = self.child.closure_joints
             closing[:] = [joint for joint in closing if joint is not self]
@@ -176,12 +185,14 @@ class Joint(MotionValues):
     def _possible_child(self, child: Frame) -> Link:
         if not isinstance(child, Link):
             raise TopologyError(
-                f'{child.name!r} cannot become the child of joint {self.name!r}: only links can'
+                f'{shown(child.name)} cannot become the child of joint '
+                f'{shown(self.name)}: only links can'
             )
         if self.child is not None:
             verb = 'closes on' if self.is_closure else 'carries'
             raise TopologyError(
-                f'joint {self.name!r} cannot take {child.name!r}: it {verb} {self.child.name!r}'
+                f'joint {shown(self.name)} cannot take {shown(child.name)}: it {verb} '
+                f'{shown(self.child.name)}'
             )
         return child
 
@@ -210,5 +221,7 @@ class Joint(MotionValues):
     def _closing_frames(self) -> tuple[Array, Array]:
         """Return the 4x4 root-frame poses of the joint's side and of the link's side."""
         if not self.is_closure or self.child is None:
-            raise TopologyError(f'joint {self.name!r} is not a closure: make_closure(link) first')
+            raise TopologyError(
+                f'joint {shown(self.name)} is not a closure: make_closure(link) first'
+            )
         return self.matrix_world, self.child.matrix_world

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ik_node.errors import TopologyError
+from ik_node.errors import shown, TopologyError
 from ik_node.model.frame import Frame
 from ik_node.model.moving_frame import MovingFrame
 import numpy as np
@@ -66,7 +66,8 @@ class Link(Frame):
         bodies = [body for body in self.links_below() if body.mass > 0.0]
         if not bodies:
             raise TopologyError(
-                f'{self.name!r} and the links below it have no mass, so no centre of mass: set '
+                f'{shown(self.name)} and the links below it have no mass, so no centre of '
+                f'mass: set '
                 f'Link.mass, or give the links of the description an <inertial>'
             )
         places = [
@@ -89,6 +90,7 @@ class Link(Frame):
         """
         if not isinstance(child, MovingFrame):
             raise TopologyError(
-                f'{child.name!r} cannot become a child of link {self.name!r}: only joints can'
+                f'{shown(child.name)} cannot become a child of link {shown(self.name)}: '
+                f'only joints can'
             )
         super().add_child(child)

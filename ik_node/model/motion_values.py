@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ik_node.errors import ShapeError
+from ik_node.errors import ShapeError, shown
 from ik_node.model.dof import DOF
 from ik_node.model.euler import nearest_euler, nearest_turn
 from ik_node.model.moving_frame import MovingFrame
@@ -178,5 +178,5 @@ class MotionValues(MovingFrame):
     def _six(self, what: str, values: ArrayLike) -> Array:
         array = np.asarray(values, dtype=np.float64)
         if array.shape != (6,):
-            raise ShapeError(f'{what} of {self.name!r}', 'shape (6,)', f'shape {array.shape}')
+            raise ShapeError(f'{what} of {shown(self.name)}', 'shape (6,)', f'shape {array.shape}')
         return self._finite(what, array)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ik_node.errors import OptionError, ShapeError
+from ik_node.errors import OptionError, ShapeError, shown
 from ik_node.model.dof import DOF, DOF_NAMES, parse_dofs
 from ik_node.model.frame import Frame
 from ik_node.model.revision import Revision
@@ -205,12 +205,12 @@ class MovingFrame(Frame):
         axis = self._own(dof)
         bounds = [float(lower), float(upper)]
         if np.isnan(bounds).any():
-            raise ShapeError(f'limits of {self.name!r}', 'numbers', str(bounds))
+            raise ShapeError(f'limits of {shown(self.name)}', 'numbers', str(bounds))
         lower = -np.inf if np.isinf(lower) else float(lower)
         upper = np.inf if np.isinf(upper) else float(upper)
         if lower > upper:
             raise OptionError(
-                f'limits of {self.name!r} on {axis.name}',
+                f'limits of {shown(self.name)} on {axis.name}',
                 (lower, upper),
                 'lower <= upper (set_limits changes both at once)',
             )
@@ -276,7 +276,7 @@ class MovingFrame(Frame):
         axis = _axis(dof)
         if not self.dof_flags[axis]:
             raise OptionError(
-                f'dof of {self.name!r}',
+                f'dof of {shown(self.name)}',
                 axis.name,
                 ' '.join(DOF_NAMES[d] for d in self.dof) or 'none: it is rigid',
             )
@@ -286,7 +286,7 @@ class MovingFrame(Frame):
         if len(values) != len(self.dof):
             names = ' '.join(DOF_NAMES[dof] for dof in self.dof) or 'none'
             raise ShapeError(
-                f'{what} of {self.name!r}', f'{len(self.dof)} ({names})', f'{len(values)}'
+                f'{what} of {shown(self.name)}', f'{len(self.dof)} ({names})', f'{len(values)}'
             )
 
     def _set_all(self, array: Array, what: str, values: Sequence[float]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ik_node.errors import TopologyError
+from ik_node.errors import shown, TopologyError
 from ik_node.model.constraint import Constraint
 from ik_node.model.frame import Frame
 from ik_node.model.joint import Joint
@@ -30,7 +30,7 @@ def find_roots(frames: Frame | Iterable[Frame]) -> list[Frame]:
     waiting = [frames] if isinstance(frames, Frame) else list(frames)
     for frame in waiting:
         if not isinstance(frame, Frame):
-            raise TopologyError(f'roots must be frames (Link, Joint, Goal), not {frame!r}')
+            raise TopologyError(f'roots must be frames (Link, Joint, Goal), not {shown(frame)}')
     roots: dict[int, Frame] = {}
     for frame in waiting:  # grows while it is walked
         top = frame

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from ik_node.errors import TopologyError
+from ik_node.errors import shown, TopologyError
 from ik_node.model.constraint import Constraint
 from ik_node.model.dof import DOF
 from ik_node.model.frame import Frame
@@ -20,6 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+Coefficients = tuple[float, ...]
+
+# The polynomial of a value that follows none, and the most coefficients of one that does.
+FREE: Coefficients = (0.0, 1.0)
+MOST_POWERS = 65
 
 # The order in which a joint's motions act, D = T(x, y, z) Rz(ez) Ry(ey) Rx(ex).
 MOTION_ORDER = (DOF.X, DOF.Y, DOF.Z, DOF.EZ, DOF.EY, DOF.EX)
@@ -149,14 +154,14 @@ def build_tree(roots: Iterable[Frame], joint_order: Sequence[Joint] | None = Non
         tree.seat[frame] = (column, pose)
         stack.extend((child, column, pose) for child in reversed(frame.children))
     _index_values(tree, joints, joint_order)
-    place = {(id(joint), dof): at for at, (joint, dof, _, _) in enumerate(motions)}
+    resolved = _resolve(motions)
     value = {(id(joint), dof): at for at, (joint, dof) in enumerate(tree.owner)}
     # An Euler angle that others follow must be a variable itself.
     followed = {
         id(c.master) for j in joints for c in j.couplings.values() if c.master_dof.is_rotation
     }
     for joint, dof, parent, offset in motions:
-        master, coefficients = _resolve(joint, dof, place)
+        master, coefficients = resolved[id(joint), dof]
         free = not any(d in joint.couplings for d in (DOF.EX, DOF.EY, DOF.EZ))
         ball = MOTION_ORDER.index(dof) - 2 if dof.is_rotation and free else 0
         if not joint.dof_flags[3:].all() or id(joint) in followed:
@@ -177,25 +182,71 @@ def _index_values(tree: Tree, joints: list[Joint], order: Sequence[Joint] | None
 
 
 def _resolve(
-    joint: Joint, dof: DOF, place: dict[tuple[int, DOF], int]
-) -> tuple[int, tuple[float, ...]]:
-    """Follow couplings to the free master, composing their polynomials."""
-    if dof not in joint.couplings:
-        return place[id(joint), dof], (0.0, 1.0)
-    total = np.polynomial.Polynomial((0.0, 1.0))
-    seen: set[tuple[int, DOF]] = set()
-    while dof in joint.couplings:
-        if (id(joint), dof) in seen:
-            raise TopologyError(f'the couplings of joint {joint.name!r} go round in a circle')
-        seen.add((id(joint), dof))
-        coupling = joint.couplings[dof]
-        total = total(np.polynomial.Polynomial(coupling.coefficients))
-        joint, dof = coupling.master, coupling.master_dof
-    at = place.get((id(joint), dof))
-    if at is None:
-        raise TopologyError(
-            f'joint {joint.name!r} drives a coupled joint but is not in the same graph or has no '
-            f'{dof.name} axis'
-        )
-    coefficients = [float(c) for c in total.coef]
-    return at, tuple(coefficients + [0.0] * (2 - len(coefficients)))
+    motions: Sequence[tuple[Joint, DOF, int, Array]],
+) -> dict[tuple[int, DOF], tuple[int, Coefficients]]:
+    """
+    Follow couplings to their free masters, composing their polynomials.
+
+    Returns
+    -------
+    dict of (id of joint, DOF) to (int, tuple of float)
+        The column of the free master of every motion, and the polynomial in its value.
+
+    Raises
+    ------
+    TopologyError
+        If a master is not in the graph, couplings go round in a circle, or their composition is
+        not a polynomial of a moderate degree with finite coefficients.
+
+    """
+    found = {
+        (id(joint), dof): (at, FREE)
+        for at, (joint, dof, _, _) in enumerate(motions)
+        if dof not in joint.couplings
+    }
+    for first, axis, _, _ in motions:
+        joint, dof = first, axis
+        path: dict[tuple[int, DOF], tuple[Joint, DOF]] = {}
+        while (id(joint), dof) not in found:
+            if (id(joint), dof) in path:
+                raise TopologyError(
+                    f'the couplings of joint {shown(joint.name)} go round in a circle'
+                )
+            path[id(joint), dof] = joint, dof
+            coupling = joint.couplings.get(dof)
+            if coupling is None:
+                raise TopologyError(
+                    f'joint {shown(joint.name)} drives a coupled joint but is not in the '
+                    f'same graph or '
+                    f'has no {dof.name} axis'
+                )
+            joint, dof = coupling.master, coupling.master_dof
+        at, polynomial = found[id(joint), dof]
+        for key, (joint, dof) in reversed(path.items()):
+            polynomial = _compose(joint.couplings[dof].coefficients, polynomial)
+            if len(polynomial) > MOST_POWERS or not np.isfinite(polynomial).all():
+                raise TopologyError(
+                    f'the couplings that joint {shown(joint.name)} follows amount to a '
+                    f'polynomial of '
+                    f'degree {len(polynomial) - 1}, or with infinite coefficients; at most degree '
+                    f'{MOST_POWERS - 1} is solved'
+                )
+            found[key] = at, polynomial
+    return found
+
+
+def _compose(outer: Coefficients, inner: Coefficients) -> Coefficients:
+    """Return the coefficients of outer(inner(x)), two or more, by Horner's rule."""
+    while len(outer) > 1 and outer[-1] == 0.0:
+        outer = outer[:-1]
+    result = [outer[-1]]
+    for coefficient in reversed(outer[:-1]):
+        product = [0.0] * (len(result) + len(inner) - 1)
+        for i, factor in enumerate(result):
+            for k, other in enumerate(inner):
+                product[i + k] += factor * other
+        product[0] += coefficient
+        result = product
+    while len(result) > 2 and result[-1] == 0.0:
+        result.pop()
+    return tuple(result + [0.0] * (2 - len(result)))

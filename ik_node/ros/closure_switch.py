@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ik_node.errors import IkError
+from ik_node.errors import IkError, listed, plain
 from ik_node.ros.answer_check import objection
 from ik_node.ros.model.loaded_model import LoadedModel
 from ik_node.ros.parameters.settings import Settings
@@ -132,7 +132,7 @@ class ClosureSwitch:
             self.stop()
             self._apply(tracker.model)
             return None
-        names = ', '.join(sorted(self.closing))
+        names = listed(sorted(self.closing))
         return tracker.step_to(target, settings, now, f'closing {names}')
 
     @staticmethod
@@ -142,7 +142,7 @@ class ClosureSwitch:
         if not reason and solution.status is Status.CONVERGED:
             return ''
         gap = '' if error is None else f' by {error.position:.3g} m, {error.orientation:.3g} rad'
-        return f'closure {name} stays open{gap} from where the robot is: {solution.message}'
+        return f'closure {plain(name)} stays open{gap} from where the robot is: {solution.message}'
 
     def _apply(self, model: LoadedModel, made: set[str] | None = None) -> None:
         released = self.released - (made or set())

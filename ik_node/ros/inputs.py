@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import Counter, deque
+from collections.abc import Callable, Collection
 from functools import partial
 import time
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped
+from ik_node.errors import listed
 from ik_node.ros.convert import (
     pose_from_message,
     pose_in_root,
@@ -16,21 +18,28 @@ from ik_node.ros.convert import (
 )
 from ik_node.ros.goals.goal_frames import frame_in_root
 from ik_node.ros.goals.goal_inbox import GoalInbox
-from ik_node.ros.goals.transform_lookup import TransformLookup
+from ik_node.ros.goals.transform_lookup import TransformLookup, TransformNotYetError
 from ik_node.ros.joints.joint_targets import JointTargets
 from ik_node.ros.joints.measured_state import MeasuredState
+from ik_node.ros.named_entities import NamedEntities
 from ik_node.ros.node_counts import NodeCounts
 from ik_node.ros.outputs.latched import LATCHED
-from ik_node.ros.parameters.names import topic_parts
 from ik_node.ros.rare_callbacks import RareCallbacks
 from ik_node.ros.refusals import Refusals
 from ik_node.ros.refused_input import RefusedInputError
 from ik_node.ros.tracker import Tracker
+from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.qos import QoSPolicyKind, QoSProfile, ReliabilityPolicy
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
+
+# Parameters qos_overrides.<topic>.subscription.* may change history, depth and reliability.
+_OVERRIDABLE = QoSOverridingOptions.with_default_policies()
+# A goal waits for the transform of its stamp no longer than this [s], and no more of them do.
+_LONGEST_WAIT = 1.0
+_MOST_WAITING = 200
 
 
 class Inputs:
@@ -46,10 +55,14 @@ class Inputs:
         Takes the text of each robot_description.
     rare : RareCallbacks
         Takes what may wait for a moment.
+    goal_calls : RareCallbacks
+        Takes the subscriptions of goals.
 
     Attributes
     ----------
     goals : GoalInbox
+    goal_topics : NamedEntities
+        One subscription `~/goals/<name>` for each goal.
     measured : MeasuredState
     targets : JointTargets
     refusals : Refusals
@@ -63,6 +76,7 @@ class Inputs:
         counts: NodeCounts,
         on_description: Callable[[str], None],
         rare: RareCallbacks,
+        goal_calls: RareCallbacks,
     ) -> None:
         self.goals = GoalInbox()
         self.measured = MeasuredState()
@@ -71,11 +85,21 @@ class Inputs:
         self._node = node
         self._counts = counts
         self._rare = rare
+        self._goal_calls = goal_calls
+        self._best_effort: set[str] = set()
         self._tracker: Tracker | None = None
         self._base_frame = ''
         self.lookup = TransformLookup(node)
-        self._subscriptions: dict[str, Any] = {}
-        self._early: dict[str, PoseStamped] = {}
+        self.goal_topics = NamedEntities(
+            'goal',
+            '~/goals/{}',
+            node.resolve_topic_name,
+            self._subscribe_goal,
+            node.destroy_subscription,
+        )
+        self._frame_prefix = ''
+        # Goals that wait for a robot or for their frame, and since when [s]; the oldest first.
+        self._early: dict[str, deque[tuple[PoseStamped, float]]] = {}
         rare.take(
             self._subscribe(
                 String, 'robot_description', lambda message: on_description(message.data), LATCHED
@@ -86,7 +110,7 @@ class Inputs:
             'joint_states',
             self._take_joint_state,
             QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT),
-            qos_overriding_options=QoSOverridingOptions.with_default_policies(),
+            qos_overriding_options=_OVERRIDABLE,
         )
         self._subscribe(JointState, '~/joint_targets', self._take_joint_targets, 1)
 
@@ -98,19 +122,39 @@ class Inputs:
         self._rare.take(*subscription.event_handlers)
         return subscription
 
-    def set_goals(self, names: Iterable[str], base_frame: str) -> None:
-        """Listen to one `~/goals/<name>` for each of these goals."""
-        self._base_frame = base_frame
-        parts = topic_parts(names, 'goal')
-        for name in [name for name in self._subscriptions if name not in parts]:
-            self._node.destroy_subscription(self._subscriptions.pop(name))
-            self._early.pop(name, None)
-        self.goals.keep(parts)
-        for name, part in parts.items():
-            if name not in self._subscriptions:
-                self._subscriptions[name] = self._subscribe(
-                    PoseStamped, f'~/goals/{part}', partial(self.take_goal, name), 1
-                )
+    def _subscribe_goal(self, name: str, topic: str) -> Any:
+        """Listen reliably, with the QoS that parameters may override, or else as senders need."""
+        reliable = name not in self._best_effort
+        kind = ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT
+        return self._subscribe(
+            PoseStamped,
+            topic,
+            partial(self.take_goal, name),
+            QoSProfile(depth=1, reliability=kind),
+            callback_group=self._goal_calls,
+            event_callbacks=SubscriptionEventCallbacks(
+                incompatible_qos=partial(self._on_incompatible_qos, name, topic)
+            ),
+            qos_overriding_options=_OVERRIDABLE if reliable else None,
+        )
+
+    def _on_incompatible_qos(self, name: str, topic: str, event: Any) -> None:
+        """Listen to best-effort senders as well once there is one: it hears reliable ones, too."""
+        log = self._node.get_logger()
+        if event.last_policy_kind != QoSPolicyKind.RELIABILITY or name in self._best_effort:
+            log.warning(f'{topic}: a sender offers incompatible QoS; its goals are not heard')
+            return
+        log.info(f'{topic}: a sender is best effort; goals are heard best effort from now on')
+        self._best_effort.add(name)
+        self.goal_topics.renew(name)
+
+    def set_goals(self, names: Collection[str], base_frame: str, frame_prefix: str = '') -> None:
+        """Have poses of these goals only; one without a frame is in `base_frame`."""
+        self._base_frame, self._frame_prefix = base_frame, frame_prefix
+        self.goals.keep(names)
+        self._best_effort.intersection_update(names)
+        for name in [name for name in self._early if name not in names]:
+            del self._early[name]
 
     def set_tracker(self, tracker: Tracker) -> None:
         """Take up a model."""
@@ -120,9 +164,12 @@ class Inputs:
     def take_early_goals(self) -> None:
         """Take what could not be read yet, without a robot or its frame; to be tried each tick."""
         if self._early and self._tracker is not None:
-            early, self._early = self._early, {}
-            for name, message in early.items():
-                self.take_goal(name, message)
+            for name, waiting in list(self._early.items()):
+                # Each replaces the one before.
+                while waiting and self._settle(name, *waiting[0]):
+                    waiting.popleft()
+                if not waiting and self._early.get(name) is waiting:
+                    del self._early[name]
 
     def forget(self) -> None:
         """Drop goals and wishes until they are sent again."""
@@ -155,32 +202,66 @@ class Inputs:
         """Take a pose for a goal, or refuse it: what ~/goals/<name> calls."""
         topic = f'goals/{name}'
         try:
-            pose = pose_from_message(topic, message.pose)
-            # The last wins, also over one that waits.
-            self._early.pop(name, None)
-            tracker = self._tracker
-            if tracker is None:
-                self._early[name] = message
-                return
-            frame_id = message.header.frame_id
-            try:
-                frame = frame_in_root(
-                    frame_id, self._base_frame, tracker.model.robot, tracker.q, self.lookup.pose
-                )
-            except LookupError as error:
-                if self.lookup.is_new:
-                    self._early[name] = message
-                    return
-                raise RefusedInputError(
-                    topic, 'header.frame_id', frame_id, str(error.args[0])
-                ) from None
+            pose_from_message(topic, message.pose)
         except RefusedInputError as error:
             self.refuse(topic, str(error))
             return
-        if frame is not None:
-            pose = pose_in_root(pose, frame)
+        since = time.monotonic()
+        obstacle = self._obstacle(name, message)
+        if obstacle is None:
+            # The last wins, also over those that wait.
+            self._early.pop(name, None)
+        elif self._may_wait(obstacle, since):
+            waiting = self._early.setdefault(name, deque(maxlen=_MOST_WAITING))
+            if not isinstance(obstacle, TransformNotYetError):
+                waiting.clear()
+            waiting.append((message, since))
+        else:
+            self._refuse_frame(name, message, obstacle)
+
+    def _settle(self, name: str, message: PoseStamped, since: float) -> bool:
+        """Take or refuse a goal that has waited since then; return False if it waits on."""
+        obstacle = self._obstacle(name, message)
+        if obstacle is not None:
+            if self._may_wait(obstacle, since):
+                return False
+            self._refuse_frame(name, message, obstacle)
+        return True
+
+    def _obstacle(self, name: str, message: PoseStamped) -> LookupError | None:
+        """Take a goal; return why its frame cannot be had, if it cannot."""
+        tracker, header = self._tracker, message.header
+        if tracker is None:
+            return LookupError('')
+        times = [self._time_of(message)]
+
+        def lookup(target: str, source: str) -> Any:
+            found, of = self.lookup.pose_at(target, source, header.stamp)
+            # A goal is as old as the transform that it is read by.
+            times.extend([of] if of > 0.0 else [])
+            return found
+
+        robot, q = tracker.model.robot, tracker.q
+        try:
+            frame = frame_in_root(
+                header.frame_id, self._base_frame, robot, q, lookup, self._frame_prefix
+            )
+        except LookupError as error:
+            return error
+        pose = pose_from_message(f'goals/{name}', message.pose)
         self._counts.goals += 1
-        self.goals.put(name, pose, self._time_of(message))
+        self.goals.put(name, pose if frame is None else pose_in_root(pose, frame), min(times))
+        return None
+
+    def _may_wait(self, obstacle: LookupError, since: float) -> bool:
+        if isinstance(obstacle, TransformNotYetError):
+            return time.monotonic() - since <= _LONGEST_WAIT
+        return self._tracker is None or self.lookup.is_new
+
+    def _refuse_frame(self, name: str, message: PoseStamped, obstacle: LookupError) -> None:
+        topic, frame_id = f'goals/{name}', message.header.frame_id
+        error = RefusedInputError(topic, 'header.frame_id', frame_id, str(obstacle.args[0]))
+        self.refuse(topic, str(error))
 
     def _take_joint_state(self, message: JointState) -> None:
         try:
@@ -189,10 +270,18 @@ class Inputs:
             self.refuse('joint_states', str(error))
             return
         self._counts.joint_states += 1
+        if len(set(names)) < len(names):
+            twice = [name for name, count in Counter(names).items() if count > 1]
+            self._node.get_logger().warning(
+                f'joint_states: one message names {listed(twice, 5)} more than once; the last '
+                'position counts',
+                throttle_duration_sec=10.0,
+            )
         unknown = self.measured.update(names, positions, self._time_of(message))
         if unknown:
+            count = f' ({len(unknown)} in all)' if len(unknown) > 5 else ''
             self._node.get_logger().warning(
-                'joint_states: the robot has no joint ' + ', '.join(unknown) + '; ignored'
+                f'joint_states: the robot has no joint {listed(unknown, 5)}{count}; ignored'
             )
 
     def _take_joint_targets(self, message: JointState) -> None:

@@ -28,16 +28,22 @@ def main(args: Sequence[str] | None = None) -> int:
 
     """
     memory = SettledMemory()
-    with quiet_end():
-        from ik_node.ros.node import IkNode
-        import rclpy
-        from rclpy.executors import ExternalShutdownException
-        from rclpy.logging import get_logger
+    try:
+        with quiet_end():
+            from ik_node.ros.node import IkNode
+            import rclpy
+            from rclpy.executors import ExternalShutdownException
+            from rclpy.logging import get_logger
+    except ImportError as error:
+        _tell(
+            f'cannot start: {error}; source a ROS 2 installation, or use the .venv of a checkout'
+        )
+        return 2
     try:
         rclpy.init(args=None if args is None else list(args))
     except RuntimeError as error:
         # What rclpy says of --ros-args that it cannot read may quote a whole robot description.
-        print(f'ik_node: cannot start: {" ".join(str(error).split())[:300]}', file=sys.stderr)
+        _tell(f'cannot start: {error}')
         return 2
     except (KeyboardInterrupt, ExternalShutdownException):
         return 0
@@ -53,11 +59,16 @@ def main(args: Sequence[str] | None = None) -> int:
     except IkError as error:
         get_logger('ik_node').fatal(str(error))
         code = 2
-    except Exception:
-        # A shutdown in the middle of a callback: whatever it broke is no news.
-        if rclpy.ok():
+    except Exception as error:
+        if not rclpy.ok():
+            # A shutdown in the middle of a callback: whatever it broke is no news.
+            code = 0
+        elif type(error).__module__.startswith('rclpy') or isinstance(error, RuntimeError):
+            # A name, a QoS override or a domain that ROS 2 refuses, or an error of the middleware.
+            _tell(f'{"cannot start" if node is None else "ended"}: {error}')
+            code = 2 if node is None else 1
+        else:
             raise
-        code = 0
     finally:
         # A second SIGINT, as `ros2 launch` sends it, must not break into this.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -72,3 +83,8 @@ def main(args: Sequence[str] | None = None) -> int:
             sys.stderr.flush()
             os._exit(0)
     return code
+
+
+def _tell(reason: str) -> None:
+    """Print one line, not longer than a terminal takes in at a glance."""
+    print(f'ik_node: {" ".join(reason.split())[:300]}', file=sys.stderr, flush=True)

@@ -49,7 +49,7 @@ class Motion:
         self._goals = GoalFollowing(inputs.goals, inputs.measured)
         self._actuated = ActuatedFollowing(inputs.measured)
         self._rest_pose = RestPose()
-        self._time = 0.0
+        self._time: float | None = None
         self.tracker: Tracker | None = None
         self.paused = False
         self.closures = ClosureSwitch()
@@ -64,6 +64,8 @@ class Motion:
     def take_model(self, model: LoadedModel, settings: Settings) -> bool:
         """Go on with another model; return whether it is of another robot."""
         before = self.model
+        # What does not fit the new robot is found out before the old one is left.
+        self._configure(model, settings)
         if self.tracker is None:
             self.tracker = Tracker(model)
         else:
@@ -83,22 +85,25 @@ class Motion:
         joints = settings.joints
         self._rest_pose.configure(joints.rest_pose)
         self._inputs.targets.configure(joints.targets)
-        if self.tracker is None:
-            return
-        model = self.tracker.model
+        if self.tracker is not None:
+            self.roles = self._configure(self.tracker.model, settings)
+
+    def _configure(self, model: LoadedModel, settings: Settings) -> JointRoles:
+        """Apply parameters to a model; return the roles of its joints."""
         for goal in settings.active_goals:
             own = model.robot.goals.get(goal.name)
             if own is not None:
                 own.weight, own.priority = goal.weight or own.weight, goal.priority
-        self.roles = JointRoles.of(model.robot, joints)
+        roles = JointRoles.of(model.robot, settings.joints)
         for joint in model.robot.joint_order:
             for name, dof in zip(joint.value_names, joint.dof, strict=True):
-                if joint.locked[dof] != (name in self.roles.locked):
+                if joint.locked[dof] != (name in roles.locked):
                     (joint.unlock if joint.locked[dof] else joint.lock)(dof)
         self._rest_pose.apply(model.robot)
         self._inputs.targets.apply(model.robot)
         # New options, even of equal value, have the solver read weights and priorities anew.
         model.solver.options = settings.options
+        return roles
 
     def tick(
         self, tracker: Tracker, settings: Settings, now: float
@@ -123,8 +128,10 @@ class Motion:
             What goes to the hardware; None while it is left alone.
 
         """
-        if now < self._time:
+        gap = 0.0 if self._time is None else now - self._time
+        if gap < 0.0:
             self._inputs.rewind(now)
+        self.hardware.resume(gap, settings, now)
         self._time = now
         if self.paused:
             self.hardware.silence('paused')

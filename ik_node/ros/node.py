@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 import inspect
 import time
 from typing import Any
 
-from ik_node.errors import IkError, OptionError
+from ik_node.errors import listed, OptionError, plain
 from ik_node.ros.hardware.command_publishers import CommandPublishers
 from ik_node.ros.inputs import Inputs
+from ik_node.ros.joints.joint_roles import check_wishes, unknown_wishes
 from ik_node.ros.markers.scene_output import SceneOutput
-from ik_node.ros.model.load_model import check_joints, check_settings, load_model
+from ik_node.ros.model.load_model import check_joints, check_settings, load_model, read_robot
 from ik_node.ros.model.loaded_model import LoadedModel
+from ik_node.ros.model.model_builder import as_refusal
+from ik_node.ros.model.model_request import ModelRequest
 from ik_node.ros.model.model_supply import ModelSupply
+from ik_node.ros.model.size_limits import count_links
 from ik_node.ros.motion import Motion
 from ik_node.ros.moveit.ik_service import add_ik_service
+from ik_node.ros.named_entities import NamedEntities, set_names
 from ik_node.ros.namesakes import Namesakes
 from ik_node.ros.node_access import NodeAccess
 from ik_node.ros.node_counts import NodeCounts
@@ -30,6 +36,9 @@ from ik_node.ros.services import Services
 from ik_node.ros.standing_clock import StandingClock
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
+
+# Reading a description of so many links takes less than half a second.
+_QUICK_LINKS = 300
 
 
 class IkNode(Node):
@@ -67,27 +76,34 @@ class IkNode(Node):
             node_name, automatically_declare_parameters_from_overrides=True, **arguments
         )
         self._rare = RareCallbacks(self.default_callback_group)
+        self._goal_calls = RareCallbacks(self.default_callback_group, pause=0.0)
         self._rare.take(*super().services, *super().waitables)
         self._on_robot = on_robot
         self._counts = NodeCounts()
-        self._supply = ModelSupply(load_model, check_joints)
+        self._supply = ModelSupply(load_model)
         self._refused = ''
         self._refusals_told = 0
+        self._passive_outputs: tuple[str, ...] = ()
+        self._fault = ''
         self._diagnosed = (time.monotonic(), 0)
         self._motion: Motion | None = None
+        self._by_goal: tuple[NamedEntities, ...] = ()
         self._settings_server = ParameterServer(self, self._objection)
         self._refuse_own_joint_states()
         self._oddities = (Namesakes(self), StandingClock(self))
         self._outputs = NodeOutputs(self)
         self._commands = CommandPublishers(self)
         self._transforms = TransformOutput(self)
-        self._inputs = Inputs(self, self._counts, self._on_description, self._rare)
+        self._inputs = Inputs(
+            self, self._counts, self._on_description, self._rare, self._goal_calls
+        )
         self._scene = SceneOutput(self, self._inputs.take_goal)
         self._motion = motion = Motion(self._inputs)
         self._offered = Services(self, motion, lambda: self._settings_server.settings, self._rare)
         add_ik_service(
             self, NodeAccess(motion, lambda: self._settings_server.settings, self._inputs.lookup)
         )
+        self._by_goal = (self._inputs.goal_topics, self._outputs.goal_topics, self._offered.goals)
         settings = self._settings_server.settings
         self._applied = settings
         self._apply_names(settings)
@@ -117,6 +133,11 @@ class IkNode(Node):
         super().destroy_node()
 
     @property
+    def subscriptions(self) -> Iterator[Any]:
+        """Subscriptions that executors are to wait for at present, see `RareCallbacks`."""
+        yield from self._goal_calls.present(super().subscriptions)
+
+    @property
     def services(self) -> Iterator[Any]:
         """Services that executors are to wait for at present, see `RareCallbacks`."""
         yield from self._rare.present(super().services)
@@ -144,11 +165,12 @@ class IkNode(Node):
 
     def _tick(self, motion: Motion) -> None:
         begin = time.perf_counter()
+        for group in (self._rare, self._goal_calls):
+            group.tick(begin)
         settings = self._take_over(motion)
         tracker = motion.tracker
         if tracker is None:
             return
-        self._rare.tick(begin)
         self._inputs.take_early_goals()
         now = self.get_clock().now()
         stamp = now.to_msg()
@@ -156,7 +178,8 @@ class IkNode(Node):
         publish = not report.silent and (settings.publish_on == 'always' or report.converged)
         self._outputs.publish(report, tracker.model, stamp, publish)
         if publish:
-            self._transforms.publish(tracker.model, report.q, stamp)
+            model = tracker.model
+            self._transforms.publish(model, report.q, stamp, model.frame_prefix)
         if command is not None:
             self._commands.publish(command)
         self._scene.tick(
@@ -199,34 +222,81 @@ class IkNode(Node):
             self.get_logger().info('robot_description came again unchanged')
 
     def _take_model(self, motion: Motion, settings: Settings) -> None:
-        model = self._supply.take(settings)
+        told: list[tuple[LoadedModel, int, bool]] = []
+        self._supply.take(lambda model: told.append(self._adopt(motion, model, settings)))
         if self._supply.refused != self._refused:
             self._refused = self._supply.refused
             if self._refused:
-                kept = motion.model.robot.name if motion.model else 'no robot'
+                kept = plain(motion.model.robot.name) if motion.model else 'no robot'
                 self.get_logger().error(
                     f'robot_description refused: {self._refused}; going on with {kept}'
                 )
-        if model is not None:
-            other_robot = motion.take_model(model, settings)
-            self._outputs.set_model(model)
-            self._offered.set_closures(model.robot.closures)
-            q = model.q_start if motion.tracker is None else motion.tracker.q
-            mobility = model.mobility_count.at(q)
+        for model, mobility, other_robot in told:
+            self._tell_passive_outputs(motion)
             if other_robot:
                 self._on_robot()
-            self._tell(model, mobility, other_robot)
+            self._tell(model, settings, mobility, other_robot)
 
-    def _tell(self, model: LoadedModel, mobility: int, other_robot: bool) -> None:
+    def _adopt(
+        self, motion: Motion, model: LoadedModel, settings: Settings
+    ) -> tuple[LoadedModel, int, bool]:
+        """
+        Go on with another model; if that fails, with the one before, as if nothing had come.
+
+        Returns
+        -------
+        model : LoadedModel
+        mobility : int
+            Where the robot is.
+        other_robot : bool
+            Whether the robot is another one, and not only its goals.
+
+        """
+        # Parameters may have changed while it was built.
+        check_joints(model, settings)
+        closures, old = tuple(model.robot.closures), motion.model
+        self._offered.closures.check(closures)
+        with ExitStack() as undo:
+            self._offered.closures.add(closures, undo)
+            if old is not None:
+                undo.callback(self._outputs.set_model, old)
+            self._outputs.set_model(model)
+            tracker = motion.tracker
+            q = model.q_start if tracker is None else model.start_from(tracker.model, tracker.q)
+            mobility = model.mobility_count.at(q)
+            other_robot = motion.take_model(model, settings)
+            undo.pop_all()
+        self._offered.closures.keep(closures)
+        return model, mobility, other_robot
+
+    def _tell_passive_outputs(self, motion: Motion) -> None:
+        """Warn of joints that are commanded and have no motor, once each time that they change."""
+        roles = motion.roles
+        passive = tuple(name for name in roles.outputs if name not in roles.actuated)
+        if passive and passive != self._passive_outputs:
+            self.get_logger().warning(
+                f'output.joints: {listed(passive)} have no motor, by the description or by '
+                'actuated_joints: commands for them go to nobody, or against their loops'
+            )
+        self._passive_outputs = passive
+
+    def _tell(
+        self, model: LoadedModel, settings: Settings, mobility: int, other_robot: bool
+    ) -> None:
         robot = model.robot
         self.get_logger().info(
-            f'ready: robot {robot.name}, {len(model.joint_names)} joints, '
+            f'ready: robot {plain(robot.name)}, {len(model.joint_names)} joints, '
             f'{len(robot.closures)} loops, mobility {mobility}, '
-            f'goals: {", ".join(robot.goals) or "none"}'
+            f'goals: {listed(robot.goals)}'
         )
+        for parameter, names in unknown_wishes(robot, settings.joints).items():
+            self.get_logger().warning(
+                f'{parameter}: robot {plain(robot.name)} has no joint {listed(names)}; the others '
+                'count'
+            )
         # Other goals leave what was noted of the robot as it was.
         for note in robot.notes if other_robot else ():
-            self.get_logger().info(f'{robot.name}: {note}')
+            self.get_logger().info(f'{plain(robot.name)}: {note}')
 
     def _apply(self, motion: Motion, settings: Settings) -> None:
         """Take over parameters that changed since the last tick."""
@@ -234,8 +304,15 @@ class IkNode(Node):
         if settings.rate != before.rate:
             self.destroy_timer(self._ticker)
             self._start_ticker(motion, settings)
-        self._apply_names(settings)
+        try:
+            self._apply_names(settings)
+        except Exception as error:  # noqa: BLE001
+            # Such as a QoS override that does not exist, or the middleware's own reasons.
+            self.get_logger().error(
+                f'topics and services stay as they were: {type(error).__name__}: {error}'
+            )
         motion.apply(settings)
+        self._tell_passive_outputs(motion)
         if settings.robot_description not in ('', before.robot_description):
             self._describe(settings.robot_description, settings)
         else:
@@ -244,9 +321,8 @@ class IkNode(Node):
     def _apply_names(self, settings: Settings) -> None:
         """Have the topics and services that parameters name."""
         names = [goal.name for goal in settings.goals]
-        self._inputs.set_goals(names, settings.base_frame)
-        self._outputs.set_goals(names)
-        self._offered.set_goals(names)
+        set_names(self._by_goal, names)
+        self._inputs.set_goals(names, settings.base_frame, settings.frame_prefix)
         self._commands.set_type(settings.output_type)
         if settings.output_type != 'none' and settings.joint_state_timeout == 0.0:
             self.get_logger().warning(
@@ -256,13 +332,23 @@ class IkNode(Node):
             )
 
     def _objection(self, settings: Settings) -> str:
-        """Say why parameters, good in themselves, do not fit the present robot."""
+        """Say why parameters, good in themselves, do not fit the present robot, or the node."""
         model = None if self._motion is None else self._motion.model
-        if model is not None:
-            try:
+        try:
+            for group in self._by_goal:
+                group.check(goal.name for goal in settings.goals)
+            text = settings.robot_description
+            if text not in ('', self._settings_server.settings.robot_description):
+                # Here ticks wait for it; a large robot is read where its model is built.
+                if count_links(text) <= _QUICK_LINKS:
+                    read_robot(ModelRequest.of(text, settings))
+            elif model is not None:
                 check_settings(model, settings)
-            except IkError as error:
-                return str(error)
+                joints, before = settings.joints, self._applied.joints
+                if (joints.rest_pose, joints.targets) != (before.rest_pose, before.targets):
+                    check_wishes(model.robot, joints)
+        except Exception as error:  # noqa: BLE001
+            return ' '.join(str(as_refusal(error)).split())
         return ''
 
     def _refuse_own_joint_states(self) -> None:
@@ -278,7 +364,9 @@ class IkNode(Node):
     # -- once a second
 
     def _diagnose(self, motion: Motion) -> None:
-        self._rare.look()
+        for group in (self._rare, self._goal_calls):
+            group.look()
+        self._inputs.lookup.rest()
         # Where simulated time stands still, no tick does it.
         settings = self._take_over(motion)
         now, counts, refusals = time.monotonic(), self._counts, self._inputs.refusals
@@ -299,8 +387,14 @@ class IkNode(Node):
             row = rate_row(name, rate, settings.rate, counts)
             row.values['last_error'] = counts.last_error
             rows.append(row)
+        fault = motion.hardware.fault
         if settings.output_type != 'none':
-            rows.append(output_row(name, motion.hardware))
+            rows.append(output_row(name, motion.hardware, fault))
+        if fault and not self._fault:
+            self.get_logger().error(f'output: {fault}')
+        elif self._fault and not fault:
+            self.get_logger().info('output: the robot follows its commands again')
+        self._fault = fault
         found = [oddity.look() for oddity in self._oddities]
         rows += [row for row in found if row is not None]
         self._outputs.publish_diagnostics(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ik_node.errors import IkError
+from ik_node.errors import IkError, shown
 
 
 class RefusedInputError(IkError):
@@ -24,4 +24,4 @@ class RefusedInputError(IkError):
         self.topic = topic
         self.field = field
         self.value = value
-        super().__init__(f'{topic}: {field} = {value!r} refused: {reason}')
+        super().__init__(f'{topic}: {field} = {shown(value)} refused: {reason}')

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from ik_node.errors import plain
 from ik_node.ros.motion import Motion
-from ik_node.ros.parameters.names import topic_parts
+from ik_node.ros.named_entities import NamedEntities
 from ik_node.ros.parameters.settings import Settings
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
@@ -29,6 +30,11 @@ class Services:
     rare : rclpy.callback_groups.CallbackGroup
         Of those that may wait for a moment; ~/enable may not, for it stops a robot.
 
+    Attributes
+    ----------
+    goals, closures : NamedEntities
+        One service `~/goals/<name>/enable` or `~/closures/<name>/enable` for each name.
+
     """
 
     def __init__(
@@ -38,34 +44,27 @@ class Services:
         self._motion = motion
         self._settings = settings
         self._rare = rare
-        self._named: dict[str, Any] = {}
+        self.goals = self._switches('goal', self._on_goal)
+        self.closures = self._switches('closure', self._on_closure)
         node.create_service(SetBool, '~/enable', self._on_enable)
         node.create_service(Trigger, '~/reset', self._on_reset, callback_group=rare)
         node.create_service(
             Trigger, '~/save_rest_pose', self._on_save_rest_pose, callback_group=rare
         )
 
-    def set_goals(self, names: Iterable[str]) -> None:
-        """Have one `~/goals/<name>/enable` for each of these goals."""
-        self._set('goals', 'goal', names, self._on_goal)
+    def _switches(self, kind: str, answer: Callable[..., Any]) -> NamedEntities:
+        def create(name: str, service: str) -> Any:
+            return self._node.create_service(
+                SetBool, service, partial(answer, name), callback_group=self._rare
+            )
 
-    def set_closures(self, names: Iterable[str]) -> None:
-        """Have one `~/closures/<name>/enable` for each of these closures."""
-        self._set('closures', 'closure', names, self._on_closure)
-
-    def _set(
-        self, group: str, kind: str, names: Iterable[str], answer: Callable[..., Any]
-    ) -> None:
-        parts = topic_parts(names, kind)
-        wanted = {f'~/{group}/{part}/enable': name for name, part in parts.items()}
-        for service in [each for each in self._named if each.startswith(f'~/{group}/')]:
-            if service not in wanted:
-                self._node.destroy_service(self._named.pop(service))
-        for service, name in wanted.items():
-            if service not in self._named:
-                self._named[service] = self._node.create_service(
-                    SetBool, service, partial(answer, name), callback_group=self._rare
-                )
+        return NamedEntities(
+            kind,
+            f'~/{kind}s/{{}}/enable',
+            self._node.resolve_service_name,
+            create,
+            self._node.destroy_service,
+        )
 
     def _on_enable(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         self._motion.paused = not request.data
@@ -82,7 +81,7 @@ class Services:
             return response
         self._motion.reset(tracker)
         response.success = True
-        response.message = f'robot {tracker.model.robot.name} is at its start'
+        response.message = f'robot {plain(tracker.model.robot.name)} is at its start'
         return response
 
     def _on_save_rest_pose(
@@ -112,19 +111,19 @@ class Services:
     ) -> SetBool.Response:
         tracker, closures = self._motion.tracker, self._motion.closures
         if tracker is None or name not in tracker.model.robot.closures:
-            response.message = f'the robot has no closure {name}'
+            response.message = f'the robot has no closure {plain(name)}'
             return response
         if request.data:
             # Parameters that came just before, since the last tick, count as well.
             settings = self._settings()
             self._motion.apply(settings)
             reason = self._motion.make_closure(tracker, name, settings)
-            response.message = reason or f'closure {name} is made'
+            response.message = reason or f'closure {plain(name)} is made'
             if name in closures.closing:
-                response.message = f'closure {name} is being closed'
+                response.message = f'closure {plain(name)} is being closed'
         else:
             closures.release(tracker.model, name)
-            reason, response.message = '', f'closure {name} is released'
+            reason, response.message = '', f'closure {plain(name)} is released'
         response.success = not reason
         self._node.get_logger().info(response.message)
         return response

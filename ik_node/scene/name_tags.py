@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ik_node.errors import plain
 from ik_node.scene.look import Look
 from ik_node.scene.name_book import NameBook
 from ik_node.scene.shapes import Shape, Text
@@ -45,6 +46,6 @@ class NameTags:
             (x, y, z), _ = moment.poses[at]
             raised = z + (RAISED + LINE * line) * look.scale
             shapes.append(
-                Text(name, 'labels', of, (x, y, raised), UPRIGHT, rgba, through, of, height)
+                Text(name, 'labels', of, (x, y, raised), UPRIGHT, rgba, through, plain(of), height)
             )
         return shapes

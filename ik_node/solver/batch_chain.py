@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import NamedTuple, NoReturn
 
 from ik_node.kernels.counters import PHASE, PHASE_DONE
-from ik_node.kernels.layout import begin_of, CON_POSE
+from ik_node.kernels.layout import begin_of, CON_POSE, RECORD
 from ik_node.solver.chain_problem import ChainProblem
 from ik_node.solver.problem import Problem
 from ik_node.solver.result import ChainAnswer
@@ -29,8 +29,8 @@ class BatchChain(NamedTuple):
         What is asked of every constraint, but for the poses of goals.
     positions, quats_xyzw : ndarray, shape (N, k, 3), (N, k, 4)
         Poses of its goals, in order.
-    records : ndarray, shape (N, 3 + 2 nc)
-        Status, steps, starts, and residual norms [m], [rad] of every constraint.
+    records : ndarray, shape (N, RECORD + 2 nc)
+        RECORD_*, and residual norms [m], [rad] of every constraint.
 
     """
 
@@ -91,5 +91,5 @@ def _batch_chain(
     positions, quats = np.zeros((count, len(goals), 3)), np.zeros((count, len(goals), 4))
     for k, (_, name) in enumerate(goals):
         positions[:, k], quats[:, k] = poses[name]
-    records = np.zeros((count, 3 + 2 * len(chain.names.constraints)))
+    records = np.zeros((count, RECORD + 2 * len(chain.names.constraints)))
     return BatchChain(chain, chain.table.copy(), positions, quats, records)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ik_node.errors import ShapeError
+from ik_node.errors import ShapeError, shown
 from ik_node.kernels.begin import NORMALISED
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,7 +27,7 @@ def many_poses(goals: ManyPoses) -> dict[str, tuple[Array, Array]]:
     read = {name: _poses(name, pose) for name, pose in goals.items()}
     counts = {name: len(positions) for name, (positions, _) in read.items()}
     if len(set(counts.values())) > 1:
-        got = ', '.join(f'{count} for {name!r}' for name, count in counts.items())
+        got = ', '.join(f'{count} for {shown(name)}' for name, count in counts.items())
         raise ShapeError('goals', 'as many poses for one goal as for the other', got)
     return read
 
@@ -80,15 +80,15 @@ def _poses(name: str, pose: Any) -> tuple[Array, Array]:
         positions, quats = pose
     except (TypeError, ValueError):
         expected = 'positions (N, 3) and quaternions xyzw (N, 4)'
-        raise ShapeError(f'poses of {name!r}', expected, f'{type(pose).__name__}') from None
+        raise ShapeError(f'poses of {shown(name)}', expected, f'{type(pose).__name__}') from None
     at, turned = (
-        _numbers(f'positions of {name!r}', positions),
-        _numbers(f'quaternions of {name!r}', quats),
+        _numbers(f'positions of {shown(name)}', positions),
+        _numbers(f'quaternions of {shown(name)}', quats),
     )
     fits = at.ndim == turned.ndim == 2 and len(at) == len(turned)
     if not fits or (at.shape[1], turned.shape[1]) != (3, 4):
         expected = 'shapes (N, 3) and (N, 4)'
-        raise ShapeError(f'poses of {name!r}', expected, f'{at.shape} and {turned.shape}')
+        raise ShapeError(f'poses of {shown(name)}', expected, f'{at.shape} and {turned.shape}')
     x, y, z, w = turned.T
     # In this order, as `unit_pose` does it: answers shall be the same to the last bit.
     with np.errstate(over='ignore', invalid='ignore'):
@@ -97,12 +97,12 @@ def _poses(name: str, pose: Any) -> tuple[Array, Array]:
         row = _first_bad(np.column_stack((at, norm)))
     if row >= 0:
         got = f'{at[row].tolist()} and {turned[row].tolist()}'
-        raise ShapeError(f'pose of {name!r} in row {row}', 'finite numbers', got)
+        raise ShapeError(f'pose of {shown(name)} in row {row}', 'finite numbers', got)
     zero = np.flatnonzero(norm < 1e-9)
     if zero.size:
         row = int(zero[0])
         got = f'{turned[row].tolist()}, which is zero'
-        raise ShapeError(f'quaternion of {name!r} in row {row}', 'a rotation, xyzw', got)
+        raise ShapeError(f'quaternion of {shown(name)} in row {row}', 'a rotation, xyzw', got)
     norm[np.abs(square - 1.0) <= NORMALISED] = 1.0
     return at, turned / norm[:, None]
 

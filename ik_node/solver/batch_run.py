@@ -22,8 +22,6 @@ Progress = Callable[[int, int], object]
 # Problems that a thread takes at a time, and chunks for every thread at least: the last ones
 # take their time, and nobody shall wait long for another.
 MOST, CHUNKS = 256, 8
-# Steps between two looks whether to stop; a hundredth of a second or less, but for giants.
-STEPS = 5000
 # Between two reports of progress [s].
 PERIOD = 0.05
 
@@ -97,7 +95,7 @@ class BatchRun:
     def _load(self) -> None:
         """Load the kernels, or compile them, for once and not by all threads together."""
         for chain in self._chains[:1]:
-            asked = (np.zeros((1, 3)), np.zeros((1, 4)), STEPS)
+            asked = (np.zeros((1, 3)), np.zeros((1, 4)), SLICE)
             q = np.zeros(self._q.shape[1])
             self._code = code_of_advance(
                 *chain.chain.arrays, q, self.rows, self._work.packed, *asked
@@ -136,7 +134,7 @@ class BatchRun:
     def _solve_chain(self, part: BatchChain, workspace: Workspace, q: Array, rows: Array) -> None:
         """Solve one chain, with looks at the clock, and whether to stop, in between."""
         budget = self._work.options.time_budget
-        steps = SLICE if budget > 0.0 else STEPS
+        steps = SLICE if budget > 0.0 else part.chain.slice_steps
         arrays = (q, rows, self._work.packed, part.positions, part.quats_xyzw, part.records)
         at, watched, ends = 0, -1, 0.0
         while True:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from operator import index
 from typing import NamedTuple
 
+from ik_node.kernels.layout import RECORD, RECORD_STARTS, RECORD_STATUS, RECORD_STEPS
 from ik_node.solver.batch_chain import BatchChain
 from ik_node.solver.result import Solution
 from ik_node.solver.status import Status
@@ -64,9 +65,9 @@ class BatchSolution:
         self.q = q
         self.solve_time = solve_time
         self._chains, self._joints, self._packed = list(chains), joints, packed
-        self.status: Ints = self._most(0, Status.CONVERGED)
-        self.iterations: Ints = self._most(1, 0)
-        self.starts: Ints = self._most(2, 1)
+        self.status: Ints = self._most(RECORD_STATUS, Status.CONVERGED)
+        self.iterations: Ints = self._most(RECORD_STEPS, 0)
+        self.starts: Ints = self._most(RECORD_STARTS, 1)
 
     def _most(self, column: int, least: int) -> Ints:
         """Return the largest of a number of the records over all chains."""
@@ -110,7 +111,7 @@ class BatchSolution:
         for chain in self._chains:
             names = chain.chain.names
             for row, name in names.goals if are_goals else names.closures:
-                at = 3 + 2 * row
+                at = RECORD + 2 * row
                 found[name] = PoseErrors(chain.records[:, at], chain.records[:, at + 1])
         return found
 

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Where a joint has no limit: half a turn, or three metres, to either side of where it is.
+# Where a joint has no limit: half a turn, or so many characteristic lengths, to either side of
+# where it is.
 _UNLIMITED = np.pi
 
 
@@ -37,8 +38,9 @@ def closed_samples(source: RobotLike, count: int, seed: int = 0) -> Array:
     """
     solver = Solver(source, SolverOptions(restarts=2, seed=seed))
     here, rows = solver.q, JointTable(solver.tree).rows
-    low = np.maximum(rows[JOINT_LOWER], here - _UNLIMITED)
-    high = np.minimum(rows[JOINT_UPPER], here + _UNLIMITED)
+    widest = _UNLIMITED * solver.problem_of(()).units
+    low = np.maximum(rows[JOINT_LOWER], here - widest)
+    high = np.minimum(rows[JOINT_UPPER], here + widest)
     # An interval that lies far from where the joint is has no place above.
     low = np.minimum(low, rows[JOINT_UPPER])
     high = np.maximum(high, low)

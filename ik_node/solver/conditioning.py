@@ -30,6 +30,8 @@ def conditioning(
     """
     Return the smallest over the largest speed of a link that joints of unit speed give it.
 
+    Metres count in characteristic lengths, so that this does not depend on the size.
+
     Parameters
     ----------
     solver : Solver
@@ -79,21 +81,23 @@ def conditioning(
     held = [
         row for row in range(int(ends[-1])) if row not in of_goal or row in {*turns} - {*wanted}
     ]
+    slack = max((each.slack for each in chain.redundancies), default=0.0)
     found: list[Array] = [np.zeros(0)]
     for first in range(0, len(q), _TOGETHER):
         jacobians = np.array(
-            [chain.linearise(one, table.rows, packed)[1] for one in q[first:][:_TOGETHER]]
+            [chain.linearise_by_size(one, table.rows, packed)[1] for one in q[first:][:_TOGETHER]]
         )[:, :, free]
-        found.append(_ratios(jacobians[:, held], jacobians[:, wanted], drives))
+        found.append(_ratios(jacobians[:, held], jacobians[:, wanted], drives, slack))
     return np.concatenate(found)
 
 
-def _ratios(held: Array, moved: Array, drives: NDArray[np.bool_]) -> Array:
+def _ratios(held: Array, moved: Array, drives: NDArray[np.bool_], slack: float) -> Array:
     """Return the ratio for every (held rows, moved rows) by free values."""
     found = np.zeros(len(held))
     _, sizes, directions = np.linalg.svd(held, full_matrices=True)
     largest = sizes.max(axis=1, initial=1e-6)
-    ranks = np.sum(sizes > RANK_TOLERANCE * largest[:, None], axis=1)
+    zero = np.maximum(RANK_TOLERANCE * largest, slack)
+    ranks = np.sum(sizes > zero[:, None], axis=1)
     for rank in np.unique(ranks):
         some = np.flatnonzero(ranks == rank)
         motions = directions[some, rank:].swapaxes(1, 2)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-import math
 from typing import Protocol
 
 from ik_node.errors import ShapeError, TopologyError
 from ik_node.kernels.layout import JOINT_REST_ON, JOINT_TARGET_WEIGHT
 from ik_node.model.frame import Frame
 from ik_node.model.joint import Joint
+from ik_node.model.redundancy import Redundancy
 from ik_node.model.revision import Revision
 from ik_node.model.tree import Tree
 from ik_node.solver.options import SolverOptions
+from ik_node.solver.pose import refuse_q
 from ik_node.solver.problem import Problem
 from ik_node.solver.structure import Structure
 import numpy as np
@@ -122,8 +123,17 @@ class GraphReader:
         self._refresh()
         return bool(self._structure.table.rows[_WISHES].any())
 
+    @property
+    def redundancies(self) -> tuple[Redundancy, ...]:
+        """Return which closures have rows that are redundant up to rounding."""
+        self._refresh()
+        return self._structure.redundancies(self.q, self.options)
+
     def _problem(self, keys: tuple[str, ...]) -> Problem:
-        return self._structure.problem(keys, self.options)
+        read = self._structure
+        if not read.examined:
+            read.redundancies(self.q, self.options)
+        return read.problem(keys, self.options)
 
     def _refresh(self) -> None:
         """Bring tables up to date with joints and options, if anything changed."""
@@ -165,6 +175,38 @@ class GraphReader:
         for value, (joint, dof) in zip(array.tolist(), self.tree.owner, strict=True):
             if joint.dof_values[dof] != value:
                 joint.set_dof_value(dof, value)
+        for at, (low, high) in self._structure.table.widened.items():
+            joint, dof = self.tree.owner[at]
+            joint.dof_values[dof] = min(max(array[at], low), high)
+
+    def follow_masters(self) -> list[str]:
+        """
+        Set the values of coupled joints from those of their masters, within limits.
+
+        Returns
+        -------
+        list of str
+            What the couplings do to limits.
+
+        """
+        table = self._structure.table
+        self.q = table.settled(self.q)
+        return table.notes
+
+    def limits(self) -> tuple[Array, Array]:
+        """
+        Return the limits of all values, shape (nq,) each [rad or m]; infinite = none.
+
+        They are those of the joints; of a coupled joint that its curve takes beyond them by a
+        rounding, those that it has instead.
+        """
+        self._refresh()
+        owner = self.tree.owner
+        lower = np.array([joint.min_dof_limit[dof] for joint, dof in owner])
+        upper = np.array([joint.max_dof_limit[dof] for joint, dof in owner])
+        for at, (low, high) in self._structure.table.widened.items():
+            lower[at], upper[at] = low, high
+        return lower, upper
 
     def own_q(self, values: ArrayLike) -> Array:
         """
@@ -191,13 +233,9 @@ class GraphReader:
         Raises
         ------
         ShapeError
-            If it has the wrong shape or is not finite.
+            If it has the wrong shape, or a number is not finite or too large.
 
         """
         array = self.own_q(values)
-        if not math.isfinite(array.dot(array)):
-            named = zip(self.joint_names, array.tolist(), strict=True)
-            bad = [name for name, value in named if not math.isfinite(value)]
-            if bad:
-                raise ShapeError('q', 'finite numbers', f'NaN or infinity for {", ".join(bad)}')
+        refuse_q(self.joint_names, array)
         return array

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache, partial
 from itertools import pairwise
 
-from ik_node.errors import OptionError, ShapeError, UnknownFrameError
+from ik_node.errors import OptionError, ShapeError, shown, UnknownFrameError
+from ik_node.kernels.begin import LARGEST
 from ik_node.kernels.layout import (
     JOINT_LOWER,
     JOINT_REST,
@@ -25,6 +27,14 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
+# A curve that couples two joints, fitted to data, misses the limits that were read off the data by
+# less than this share of its range.
+ROUNDING = 1e-2
+# A limit is widened by less than this without a note [rad or m].
+TOLD = 1e-6
+# As far as curves are followed where a master has no limits [rad or m].
+FAR = 1e6
+
 
 class JointTable:
     """
@@ -34,6 +44,12 @@ class JointTable:
     ----------
     rows : ndarray, shape (8, nq)
         A coupled joint's limits are in its master's column: they bind the master.
+    widened : dict of int to (float, float)
+        Place in q of every coupled value that is beyond its limits by a rounding, and the limits
+        that it has instead.
+    gaps : dict of int to list of (float, float)
+        Place in q of every master whose followers keep their limits in several stretches of its
+        values, and these; it has one of them.
     has_targets : bool
         Whether any joint has a target.
     wishful_balls : list of (Joint, list of int)
@@ -65,6 +81,8 @@ class JointTable:
         for at, (joint, _) in enumerate(tree.owner):
             self._places.setdefault(joint.name, []).append(at)
             self._places.setdefault(tree.names[at], [at])
+        self.widened: dict[int, tuple[float, float]] = {}
+        self.gaps: dict[int, list[tuple[float, float]]] = {}
         self.masters = {follower: master for follower, master, _ in self.followers}
         self._rows_of: dict[tuple[str, ...], Array] = {}
         self.refresh()
@@ -89,26 +107,90 @@ class JointTable:
             and (owner[three[0]][0].target_set or owner[three[0]][0].rest_pose_set)
         ]
         self.has_targets = bool(rows[JOINT_TARGET_WEIGHT].any())
+        self._bind_masters()
+        for names, chosen in self._rows_of.items():
+            chosen[:] = self._within(self.only(names))
+
+    def _bind_masters(self) -> None:
+        """
+        Narrow the limits of masters to where their followers keep theirs.
+
+        A follower that is beyond its limits by a rounding only counts as within; its limits are
+        then widened to where it gets. Of several stretches that are left to a master, it has the
+        one where it is.
+        """
+        rows, owner = self.rows, self._tree.owner
+        self.widened, self.gaps = {}, {}
+        curves: dict[int, list[tuple[int, tuple[float, ...]]]] = {}
         for follower, master, polynomial in self.followers:
-            joint, dof = self._tree.owner[follower]
-            low, high = _bound_master(
-                polynomial,
-                (joint.min_dof_limit[dof], joint.max_dof_limit[dof]),
-                (rows[JOINT_LOWER, master], rows[JOINT_UPPER, master]),
-            )
-            if low > high:
-                raise OptionError(
-                    f'limits of {self._tree.names[follower]!r}',
-                    (joint.min_dof_limit[dof], joint.max_dof_limit[dof]),
-                    f'limits that leave {self._tree.names[master]!r}, which it follows, a value '
-                    f'within its own',
-                )
-            rows[JOINT_LOWER, master], rows[JOINT_UPPER, master] = low, high
             rows[JOINT_WINDOW, master] = min(
                 rows[JOINT_WINDOW, master], rows[JOINT_WINDOW, follower]
             )
-        for names, chosen in self._rows_of.items():
-            chosen[:] = self._within(self.only(names))
+            if any(polynomial[2:]):
+                curves.setdefault(master, []).append((follower, polynomial))
+                continue
+            low, high = _bound_master(polynomial, self._limits(follower), self._limits(master))
+            if low > high:
+                raise self._no_value_left(follower, master)
+            rows[JOINT_LOWER, master], rows[JOINT_UPPER, master] = low, high
+        for master, own_curves in curves.items():
+            own = self._limits(master)
+            stretches = [own]
+            for follower, polynomial in own_curves:
+                within = allowed_stretches(polynomial, self._limits(follower), own)
+                stretches = _common(stretches, within)
+                if not stretches:
+                    raise self._no_value_left(follower, master)
+            joint, dof = owner[master]
+            value = float(joint.dof_values[dof])
+            chosen = min(stretches, key=partial(_distance, value))
+            rows[JOINT_LOWER, master], rows[JOINT_UPPER, master] = chosen
+            if len(stretches) > 1:
+                self.gaps[master] = stretches
+            for follower, polynomial in own_curves:
+                low, high = self._limits(follower)
+                least, most = _reached(polynomial, *chosen)
+                if least < low or most > high:
+                    self.widened[follower] = min(low, least), max(high, most)
+                    rows[JOINT_LOWER, follower], rows[JOINT_UPPER, follower] = self.widened[
+                        follower
+                    ]
+
+    def _limits(self, at: int) -> tuple[float, float]:
+        return float(self.rows[JOINT_LOWER, at]), float(self.rows[JOINT_UPPER, at])
+
+    def _no_value_left(self, follower: int, master: int) -> OptionError:
+        joint, dof = self._tree.owner[follower]
+        return OptionError(
+            f'limits of {shown(self._tree.names[follower])}',
+            (float(joint.min_dof_limit[dof]), float(joint.max_dof_limit[dof])),
+            f'limits that leave {shown(self._tree.names[master])}, which it follows, a value '
+            f'within its own',
+        )
+
+    @property
+    def notes(self) -> list[str]:
+        """Say which limits of followers are widened, and which stretches masters do not use."""
+        names, found = self._tree.names, []
+        for at, (low, high) in self.widened.items():
+            joint, dof = self._tree.owner[at]
+            limits = float(joint.min_dof_limit[dof]), float(joint.max_dof_limit[dof])
+            beyond = max(limits[0] - low, high - limits[1])
+            if beyond < TOLD:
+                continue
+            found.append(
+                f'joint {shown(names[at])}: what it follows takes it {beyond:.2g} beyond its '
+                f'limits [{limits[0]:.6g}, {limits[1]:.6g}]; taken as rounding, so they are '
+                f'[{low:.6g}, {high:.6g}]'
+            )
+        for at, stretches in self.gaps.items():
+            spans = ', '.join(f'[{low:.6g}, {high:.6g}]' for low, high in stretches)
+            low, high = self._limits(at)
+            found.append(
+                f'joint {shown(names[at])}: joints that follow it keep their limits only '
+                f'in {spans}; it stays in [{low:.6g}, {high:.6g}], where it begins'
+            )
+        return found
 
     def nearest(self, rows: Array, q: Array) -> Array:
         """
@@ -259,8 +341,9 @@ class JointTable:
                     name,
                     f'the joint it follows: {self._tree.names[self.masters[at]]}',
                 )
-            if not np.isfinite(value):
-                raise ShapeError(f'value of driven joint {name!r}', 'a finite number', str(value))
+            if not abs(value) <= LARGEST:
+                what = f'value of driven joint {shown(name)}'
+                raise ShapeError(what, f'a finite number within {LARGEST:g}', str(value))
             wanted[at] = float(value)
         return wanted
 
@@ -272,12 +355,18 @@ class JointTable:
         high = np.minimum(rows[JOINT_UPPER], q + rows[JOINT_WINDOW])
         q[wanted] = np.clip(rows[JOINT_TARGET], low, high)[wanted]
 
+    def settled(self, q: Array) -> Array:
+        """Return q with masters where their followers keep their limits, and followers there."""
+        if not self.followers:
+            return q
+        moved: Array = np.clip(q, self.rows[JOINT_LOWER], self.rows[JOINT_UPPER])
+        self.follow(moved)
+        return moved
+
     def follow(self, q: Array) -> None:
         """Set coupled values from their masters, in place."""
         for follower, master, polynomial in self.followers:
-            total = 0.0
-            for coefficient in reversed(polynomial):
-                total = total * q[master] + coefficient
+            total = _value(polynomial, q[master])
             # A limit taken through the polynomial and back may be off in the last digit.
             low, high = self.rows[JOINT_LOWER, follower], self.rows[JOINT_UPPER, follower]
             q[follower] = min(max(total, low), high)
@@ -286,36 +375,100 @@ class JointTable:
 def _bound_master(
     polynomial: tuple[float, ...], limits: tuple[float, float], own: tuple[float, float]
 ) -> tuple[float, float]:
-    """Return the part of the master's own interval on which the follower keeps its limits."""
-    low, high = own
-    if len(polynomial) == 2 or not any(polynomial[2:]):
-        c0, c1 = polynomial[:2]
-        if c1 == 0.0:
-            return own if limits[0] <= c0 <= limits[1] else (np.inf, -np.inf)
-        ends = sorted(((limits[0] - c0) / c1, (limits[1] - c0) / c1))
-        return max(low, ends[0]), min(high, ends[1])
-    # The longest stretch around the master's present middle that keeps the limits, found by the
-    # roots of polynomial - limit.
-    low, high = max(low, -1e6), min(high, 1e6)
-    ends = [low, high]
+    """Return where a master of its own limits has its follower, on a line, within limits."""
+    c0, c1 = polynomial[:2]
+    if c1 == 0.0:
+        return own if limits[0] <= c0 <= limits[1] else (np.inf, -np.inf)
+    ends = sorted(((limits[0] - c0) / c1, (limits[1] - c0) / c1))
+    return max(own[0], ends[0]), min(own[1], ends[1])
+
+
+@lru_cache(maxsize=4096)
+def allowed_stretches(
+    polynomial: tuple[float, ...], limits: tuple[float, float], own: tuple[float, float]
+) -> list[tuple[float, float]]:
+    """
+    Return the stretches of a master's values on which its follower keeps its limits.
+
+    Parameters
+    ----------
+    polynomial : tuple of float
+        The follower's value by the master's.
+    limits : (float, float)
+        Of the follower.
+    own : (float, float)
+        Limits of the master.
+
+    Returns
+    -------
+    list of (float, float)
+        Ascending. Where the follower is beyond its limits by less than `ROUNDING` of its range,
+        as a curve fitted to data is, it counts as within.
+
+    """
+    low, high = max(own[0], -FAR), min(own[1], FAR)
+    cuts = [low, high]
     for limit in limits:
         if np.isfinite(limit):
-            ends += [root for root in _crossings(polynomial, limit) if low < root < high]
-    ends.sort()
-    best = (own[1], own[0])
-    for first, last in pairwise(ends):
-        middle = np.polynomial.Polynomial(polynomial)(0.5 * (first + last))
+            cuts += [root for root in _crossings(polynomial, limit) if low < root < high]
+    cuts.sort()
+    least, most = _reached(polynomial, low, high)
+    slack = ROUNDING * min(most - least, limits[1] - limits[0])
+    found: list[tuple[float, float]] = []
+    for first, last in pairwise(cuts):
+        middle = _value(polynomial, 0.5 * (first + last))
         inside = limits[0] <= middle <= limits[1]
-        if inside and (best[0] > best[1] or last - first > best[1] - best[0]):
-            best = (first, last)
-    return best
+        if not inside:
+            least, most = _reached(polynomial, first, last)
+            inside = max(limits[0] - least, most - limits[1]) <= slack
+        if inside and found and found[-1][1] == first:
+            found[-1] = found[-1][0], last
+        elif inside:
+            found.append((first, last))
+    # Without limits of its own the master has none at the ends that are far away.
+    return [
+        (own[0] if first == low else first, own[1] if last == high else last)
+        for first, last in found
+    ]
 
 
-def _crossings(polynomial: tuple[float, ...], bound: float) -> list[float]:
+def _common(
+    some: Sequence[tuple[float, float]], others: Sequence[tuple[float, float]]
+) -> list[tuple[float, float]]:
+    """Return the stretches that are in both lists."""
+    both = [(max(a[0], b[0]), min(a[1], b[1])) for a in some for b in others]
+    return sorted(stretch for stretch in both if stretch[0] <= stretch[1])
+
+
+def _distance(value: float, stretch: tuple[float, float]) -> tuple[float, float]:
+    """Return how far a value is from a stretch, and for ties its negative length."""
+    low, high = stretch
+    return max(low - value, value - high, 0.0), low - high
+
+
+def _value(polynomial: tuple[float, ...], master: float) -> float:
+    total = 0.0
+    for coefficient in reversed(polynomial):
+        total = total * master + coefficient
+    return total
+
+
+def _reached(polynomial: tuple[float, ...], low: float, high: float) -> tuple[float, float]:
+    """Return the least and the most of a polynomial between two values."""
+    low, high = max(low, -FAR), min(high, FAR)
+    slope = tuple(power * c for power, c in enumerate(polynomial))[1:]
+    turns = [root for root in _crossings(slope, 0.0, 1.0) if low < root < high]
+    values = [_value(polynomial, at) for at in (low, high, *turns)]
+    return min(values), max(values)
+
+
+def _crossings(
+    polynomial: tuple[float, ...], bound: float, imaginary: float = 1e-9
+) -> list[float]:
     """Return where the master's value takes its follower to a bound."""
     shifted = np.polynomial.Polynomial(polynomial) - bound
     roots = np.asarray(shifted.roots(), dtype=complex)
-    return [float(root) for root in roots.real[np.abs(roots.imag) < 1e-9]]
+    return [float(root) for root in roots.real[np.abs(roots.imag) < imaginary]]
 
 
 def _nearest_crossings(

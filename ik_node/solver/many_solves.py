@@ -90,8 +90,8 @@ class ManySolves(GraphReader):
             [rad/s or m/s]; None = the joints' `max_velocity`. Steps that would be faster take
             longer than asked.
         max_step : float
-            Largest change of a joint in one solve [rad or m]; for a longer step, poses in between
-            are gone through.
+            Largest change of a joint in one solve [rad, or characteristic lengths of one that
+            slides]; for a longer step, poses in between are gone through.
 
         Raises
         ------

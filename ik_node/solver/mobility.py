@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from ik_node.errors import plain
 from ik_node.kernels.layout import JOINT_LOWER, JOINT_UPPER, JOINT_WINDOW
 from ik_node.model.goal import Goal
 from ik_node.model.request import request_of
@@ -14,6 +15,7 @@ from ik_node.solver.chain_problem import RANK_TOLERANCE
 from ik_node.solver.joint_table import JointTable
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem import Problem
+from ik_node.solver.redundancy import without_rounding
 from ik_node.solver.solver import Solver
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +28,8 @@ class _Loops(NamedTuple):
 
     joint_names: tuple[str, ...]
     closures: tuple[tuple[str, int], ...]  # name and number of rows
-    jacobian: Array  # (rows, values of the chain that are free)
+    jacobian: Array  # (rows, values of the chain that are free), [m] and [rad]
+    by_size: Array  # the same with lengths in characteristic lengths: what has which rank
 
 
 class Mobility(int):
@@ -60,7 +63,8 @@ class Mobility(int):
         kept = tuple(loops)
         values = [np.linalg.svd(part.jacobian, compute_uv=False) for part in kept]
         found = np.sort(np.concatenate([np.zeros(0), *values]))[::-1]
-        rank = int(np.sum(found > _zero(found)))
+        by_size = _singular_values(kept)
+        rank = int(np.sum(by_size > _zero(by_size)))
         self = super().__new__(cls, free - rank)
         self.free = int(free)
         self.closure_rows = sum(len(part.jacobian) for part in kept)
@@ -98,11 +102,39 @@ class Mobility(int):
         the span of all before is taken out. The numbers add up to `redundant_rows`.
 
         """
-        zero = _zero(self.singular_values)
+        zero = _zero(_singular_values(self._loops))
         found = _redundant(self._loops, _ranks_by_elimination, zero)
         if sum(found.values()) != self.redundant_rows:  # on the brink of a singularity
             found = _redundant(self._loops, _ranks_by_prefix, zero)
         return found
+
+    @cached_property
+    def implied_rows(self) -> dict[str, tuple[int, ...]]:
+        """
+        Which rows of each closure those before it imply, counted within the closure.
+
+        Where a combination of rows is redundant, the last of them stands for it.
+        """
+        zero = _zero(_singular_values(self._loops))
+        found: dict[str, tuple[int, ...]] = {}
+        for part in self._loops:
+            names = [(name, row) for name, rows in part.closures for row in range(rows)]
+            blocks = np.split(part.by_size, len(part.by_size))
+            for (name, row), rank in zip(names, _ranks_by_elimination(blocks, zero), strict=True):
+                if rank == 0:
+                    found[name] = (*found.get(name, ()), row)
+        return found
+
+    @property
+    def frozen(self) -> list[tuple[str, ...]]:
+        """Closures of every chain whose values cannot move at all."""
+        zero = _zero(_singular_values(self._loops))
+        return [
+            tuple(name for name, _ in part.closures)
+            for part in self._loops
+            if part.by_size.shape[1]
+            and np.linalg.matrix_rank(part.by_size, tol=zero) == part.by_size.shape[1]
+        ]
 
     @property
     def condition(self) -> float:
@@ -133,7 +165,9 @@ class Mobility(int):
             f'rank {self.rank}'
         ]
         if self.redundant_rows:
-            shares = ', '.join(f'{name} {rows}' for name, rows in self.redundant_closures.items())
+            shares = ', '.join(
+                f'{plain(name)} {rows}' for name, rows in self.redundant_closures.items()
+            )
             lines.append(
                 f'counting alone says {self.gruebler}: {self.redundant_rows} rows are redundant '
                 f'here ({shares})'
@@ -143,7 +177,7 @@ class Mobility(int):
                 f'singular values {self.singular_values[0]:.3g} to '
                 f'{self.singular_values[self.rank - 1]:.3g}, condition {self.condition:.3g}'
             )
-        lines += [f'chain of {len(chain)}: {" ".join(chain)}' for chain in self.chains]
+        lines += [f'chain of {len(chain)}: {" ".join(map(plain, chain))}' for chain in self.chains]
         return '\n'.join(lines)
 
 
@@ -165,7 +199,8 @@ def mobility_of(
 
     Notes
     -----
-    Joint limits play no part: a value at its limit is free.
+    Joint limits play no part: a value at its limit is free. Rows that are redundant but for the
+    rounding of the description count as redundant, see `Solver.redundancies`.
 
     """
     tree = solver.tree
@@ -185,15 +220,24 @@ def mobility_of(
     if q is None:
         q = np.array([joint.dof_values[dof] for joint, dof in tree.owner])
     loops = []
+    redundancies = {frozenset(each.closures): each for each in solver.redundancies}
     for chain in problem.chains:
         _, jacobian, _ = chain.linearise(q, rows, options.packed())
+        _, by_size, _ = chain.linearise_by_size(q, rows, options.packed())
+        redundancy = redundancies.get(frozenset(chain.names.constraints))
+        jacobian = jacobian[:, free[chain.flat.var_q]]
+        by_size = without_rounding(by_size, free[chain.flat.var_q], redundancy)
+        if redundancy is not None:
+            columns = chain.flat.units[free[chain.flat.var_q]]
+            jacobian = by_size * chain.flat.row_units[:, None] / columns
         moved = set(chain.flat.var_q.tolist())
         moved |= {follower for follower, master in table.masters.items() if master in moved}
         loops.append(
             _Loops(
                 tuple(tree.names[at] for at in sorted(moved)),
                 tuple(zip(chain.names.constraints, chain.flat.row_counts, strict=True)),
-                jacobian[:, free[chain.flat.var_q]],
+                jacobian,
+                by_size,
             )
         )
     return Mobility(int(np.count_nonzero(free)), loops)
@@ -206,7 +250,7 @@ def _redundant(
     found: dict[str, int] = {}
     for part in loops:
         ends = np.cumsum([rows for _, rows in part.closures])
-        blocks = np.split(part.jacobian, ends[:-1])
+        blocks = np.split(part.by_size, ends[:-1])
         for (name, rows), rank in zip(part.closures, ranks(blocks, zero), strict=True):
             if rank < rows:
                 found[name] = rows - rank
@@ -234,6 +278,12 @@ def _ranks_by_prefix(blocks: list[Array], zero: float) -> list[int]:
         values = np.linalg.svd(np.vstack(blocks[:count]), compute_uv=False)
         ranks.append(int(np.sum(values > zero)))
     return [after - before for before, after in pairwise(ranks)]
+
+
+def _singular_values(loops: Iterable[_Loops]) -> Array:
+    """Return those that ranks go by, of all chains."""
+    values = [np.linalg.svd(part.by_size, compute_uv=False) for part in loops]
+    return np.concatenate([np.zeros(0), *values])
 
 
 def _zero(singular_values: Array) -> float:

@@ -65,17 +65,24 @@ class SolverOptions:
     method makes of its options is in docs/methods.md.
     """
 
-    max_iterations: int = _option(100, '1', 1, 1e6, 'steps per start')
+    max_iterations: int = _option(
+        200,
+        '1',
+        1,
+        1e6,
+        'steps from one start towards the goals, wishes included; a solve makes at most '
+        '(1 + restarts) times as many, and steps that only close loops are not counted',
+    )
     stall_threshold: float = _option(
         1e-10,
-        'rad or m',
+        'rad or characteristic lengths',
         0.0,
         _INF,
         'a step that moves no joint by more than this ends the start: it has stalled',
     )
     diverge_threshold: float = _option(
         0.01,
-        'm^2 or rad^2',
+        '1',
         0.0,
         _INF,
         'growth of half the squared residual in one step that counts as diverging; '
@@ -101,7 +108,17 @@ class SolverOptions:
     rotation_converge_threshold: float = _option(
         1e-6, 'rad', 0.0, _INF, 'orientation residual of a closure or goal that counts as met'
     )
-    translation_factor: float = _option(1.0, '1/m', 1e-6, 1e6, 'weight of all translation rows')
+    characteristic_length: float = _option(
+        0.0,
+        'm',
+        0.0,
+        1e9,
+        'length that counts as much as one radian; 0 = from the robot, the longest reach of its '
+        'goals and loops',
+    )
+    translation_factor: float = _option(
+        1.0, '1', 1e-6, 1e6, 'weight of all translation rows, in characteristic lengths'
+    )
     rotation_factor: float = _option(1.0, '1/rad', 1e-6, 1e6, 'weight of all rotation rows')
     translation_error_clamp: float = _option(
         _INF, 'm', 1e-9, _INF, 'longest position residual that one step goes after'
@@ -125,7 +142,11 @@ class SolverOptions:
         False, '', 0, 1, 'damped least squares by singular values in place of an inverse'
     )
     translation_step: float = _option(
-        1e-7, 'm', 1e-9, 1.0, 'change of a sliding joint for finite differences and sampling'
+        1e-7,
+        '1',
+        1e-9,
+        1.0,
+        'change of a sliding joint for finite differences and sampling, in characteristic lengths',
     )
     rotation_step: float = _option(
         1e-7, 'rad', 1e-9, 1.0, 'change of a turning joint for finite differences and sampling'
@@ -138,7 +159,11 @@ class SolverOptions:
         "share of J^T e that jacobian_transpose steps, at most Buss's optimal one; 0 = that one",
     )
     ccd_step_limit: float = _option(
-        _INF, 'rad or m', 1e-9, _INF, 'largest change of a joint in one sweep of ccd'
+        _INF,
+        'rad or characteristic lengths',
+        1e-9,
+        _INF,
+        'largest change of a joint in one sweep of ccd',
     )
     learning_rate: float = _option(
         0.0,
@@ -149,7 +174,7 @@ class SolverOptions:
     )
     distance_threshold: float = _option(
         0.0,
-        '1',
+        'm',
         0.0,
         _INF,
         'distance below which gradient_descent stops; 0 = within every tolerance',

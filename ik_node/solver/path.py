@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from time import perf_counter
 
 from ik_node.errors import OptionError, ShapeError
-from ik_node.kernels.layout import CON_POSE
+from ik_node.kernels.layout import CON_POSE, RECORD_STEPS
 from ik_node.kernels.options import RESTARTS
 from ik_node.solver.batch_chain import batch_chains, BatchChain
 from ik_node.solver.batch_input import many_poses, many_starts, ManyPoses
@@ -61,7 +61,7 @@ def solve_path(
     if count == 0:
         raise ShapeError('goals', 'a path of one point or more', 'none')
     if not is_number(max_step) or not 0.0 < max_step <= 1.0:
-        raise OptionError('max_step', max_step, 'a number above 0, up to 1 [rad or m]')
+        raise OptionError('max_step', max_step, 'a number above 0, up to 1')
     if np.ndim(q0) != 1:
         raise ShapeError('q0', f'shape ({len(work.names)},)', f'shape {np.shape(q0)}')
     wanted = asked_times(count, dt, times)
@@ -99,13 +99,15 @@ class _Follower:
     chains : list of BatchChain
         Whose records are filled.
     max_step : float
-        Largest change of a joint in one solve [rad or m].
+        Largest change of a joint in one solve [rad, or characteristic lengths].
 
     """
 
     def __init__(self, work: BatchWork, chains: list[BatchChain], max_step: float) -> None:
         self._work, self._chains = work, chains
-        self._max_step = min(max_step, work.options.max_joint_step)
+        self._window: Array = np.minimum(
+            max_step * work.problem.units, work.options.max_joint_step
+        )
         self._answers: list[ChainAnswer] = []
         self._iterations = 0
         self.packed = work.packed.copy()
@@ -133,9 +135,9 @@ class _Follower:
         while done < 1.0:
             share = min(1.0, done + step)
             aim = {name: between(last[name], end, share) for name, end in point.items()}
-            found = self._solve(q, aim, self.packed, self._max_step)
+            found = self._solve(q, aim, self.packed, self._window)
             solved = all(answer.status is Status.CONVERGED for answer in self._answers)
-            held_back = np.abs(found - q).max(initial=0.0) >= self._max_step * (1.0 - 1e-6)
+            held_back = bool((np.abs(found - q) >= self._window * (1.0 - 1e-6)).any())
             if solved or not held_back or torn:
                 q, done, step = found, share, 2.0 * step
             elif step > 0.5**HALVINGS:
@@ -149,9 +151,9 @@ class _Follower:
         """Write what the last solve left to a row of the records."""
         for chain, answer in zip(self._chains, self._answers, strict=True):
             chain.records[row] = answer.record[: chain.records.shape[1]]
-            chain.records[row, 1] = self._iterations
+            chain.records[row, RECORD_STEPS] = self._iterations
 
-    def _solve(self, q: Array, point: Poses, packed: Array, window: float) -> Array:
+    def _solve(self, q: Array, point: Poses, packed: Array, window: Array | float) -> Array:
         work = self._work
         for name, (position, quat_xyzw) in point.items():
             chain, row = work.problem.seat[name]

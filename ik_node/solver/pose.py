@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import math
 from typing import Any
 
-from ik_node.errors import ShapeError
-from ik_node.kernels.begin import NORMALISED
+from ik_node.errors import ShapeError, shown
+from ik_node.kernels.begin import LARGEST, NORMALISED
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 
 def unit_pose(
@@ -20,7 +21,7 @@ def unit_pose(
     Raises
     ------
     ShapeError
-        If a shape is wrong, a number is not finite, or the quaternion is zero.
+        If a shape is wrong, a number is not finite or too large, or the quaternion is zero.
 
     """
     p: Any = position.tolist() if isinstance(position, np.ndarray) else position
@@ -30,14 +31,37 @@ def unit_pose(
         a, b, c, d = r
         square = a * a + b * b + c * c + d * d
         norm = math.sqrt(square)
-        finite = math.isfinite(x + y + z) and math.isfinite(norm)
+        finite = max(abs(x), abs(y), abs(z)) <= LARGEST and math.isfinite(norm + x + y + z)
     except (TypeError, ValueError):
         got = f'shapes {np.shape(position)} and {np.shape(quat_xyzw)}'
-        raise ShapeError(f'pose of {name!r}', 'three and four numbers', got) from None
+        raise ShapeError(f'pose of {shown(name)}', 'three and four numbers', got) from None
     if not finite:
-        raise ShapeError(f'pose of {name!r}', 'finite numbers', f'{p} and {r}')
+        large = math.isfinite(norm) and all(math.isfinite(value) for value in (x, y, z))
+        wanted = f'a position within {LARGEST:g} m' if large else 'finite numbers'
+        raise ShapeError(f'pose of {shown(name)}', wanted, f'{p} and {r}')
     if norm < 1e-9:
-        raise ShapeError(f'quaternion of {name!r}', 'a rotation, xyzw', f'{r}, which is zero')
+        raise ShapeError(f'quaternion of {shown(name)}', 'a rotation, xyzw', f'{r}, which is zero')
     if abs(square - 1.0) <= NORMALISED:
         return x, y, z, a, b, c, d
     return x, y, z, a / norm, b / norm, c / norm, d / norm
+
+
+def refuse_q(names: Sequence[str], q: NDArray[np.float64]) -> None:
+    """
+    Check joint values.
+
+    Raises
+    ------
+    ShapeError
+        If a number is not finite, or beyond what any robot needs; it says whose.
+
+    """
+    if np.abs(q).max(initial=0.0) <= LARGEST:
+        return
+    named = list(zip(names, q.tolist(), strict=True))
+    bad = [name for name, value in named if not math.isfinite(value)]
+    if bad:
+        raise ShapeError('q', 'finite numbers', f'NaN or infinity for {", ".join(bad)}')
+    large = [f'{value:g} for {name}' for name, value in named if not abs(value) <= LARGEST]
+    if large:
+        raise ShapeError('q', f'numbers within {LARGEST:g}', ', '.join(large))

@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import NamedTuple, Protocol
 
 from ik_node.errors import ShapeError
-from ik_node.kernels.counters import STATUS_REFUSED
+from ik_node.kernels.counters import STATUS_REFUSED, STATUS_RUNNING
 from ik_node.kernels.direct import advance_direct
 from ik_node.kernels.layout import Ints
 from ik_node.model.revision import Revision
@@ -136,6 +136,8 @@ class PreparedSolve:
                 status = advance_direct(at, q, positions, quats_xyzw)  # type: ignore[arg-type]
             except (AttributeError, TypeError):
                 status = STATUS_REFUSED
+            while status == STATUS_RUNNING:
+                status = chain.go_on(q, joints, packed)
             if status != STATUS_REFUSED:
                 answer = (chain, record.copy(), joints, packed)
                 return Solution(q, (answer,), perf_counter() - started)

@@ -4,24 +4,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from time import perf_counter
 
-from ik_node.kernels.counters import INTERRUPTED, PHASE, PHASE_DONE, STATUS_REFUSED, STATUS_RUNNING
+from ik_node.kernels.counters import INTERRUPTED, STATUS_REFUSED, STATUS_RUNNING
 from ik_node.kernels.layout import (
     CON_DISTANCE,
     CON_LEVEL,
     CON_POSE,
+    CON_ROTATION_MISFIT,
     CON_ROTATION_TOLERANCE,
+    CON_TRANSLATION_MISFIT,
     CON_TRANSLATION_TOLERANCE,
     CON_WEIGHT,
 )
-from ik_node.kernels.solve import advance
 from ik_node.model.chains import find_chains, support_of
 from ik_node.model.constraint import Constraint
 from ik_node.model.goal import Goal
+from ik_node.model.redundancy import Redundancy
 from ik_node.model.request import Request
 from ik_node.model.tree import Tree
-from ik_node.solver.chain_problem import ChainProblem, make_chain_problem
+from ik_node.solver.chain_problem import AS_THEY_ARE, ChainProblem, make_chain_problem
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.result import ChainAnswer
 import numpy as np
@@ -31,10 +34,6 @@ Array = NDArray[np.float64]
 
 # Steps between two looks at the clock, when there is a time budget.
 SLICE = 10
-WHOLE = -1
-# Positions and quaternions of goals for `advance`; without any, those of the table count.
-Poses = tuple[Array, Array]
-AS_THEY_ARE: Poses = (np.zeros((0, 3)), np.zeros((0, 4)))
 
 
 class Problem:
@@ -48,6 +47,10 @@ class Problem:
     known : dict of tuple of str to ChainProblem, optional
         Chains made before, by the names of what they were asked: those that come out the same are
         used again, and new ones added.
+    length : float
+        The characteristic length [m]; 0 = each chain's own.
+    redundancies : sequence of Redundancy
+        Of the closures.
 
     """
 
@@ -56,10 +59,13 @@ class Problem:
         tree: Tree,
         requests: Sequence[Request],
         known: dict[tuple[str, ...], ChainProblem] | None = None,
+        length: float = 0.0,
+        redundancies: Sequence[Redundancy] = (),
     ) -> None:
         known = {} if known is None else known
         self.tree = tree
         self.requests = tuple(requests)
+        self.length = length
         supports = [support_of(tree, request) for request in requests]
         self.chains: list[ChainProblem] = []
         # By name where a pose comes from the call; a closure may be called like a link.
@@ -67,7 +73,9 @@ class Problem:
         self._rows: list[tuple[Request, ChainProblem, int]] = []
         for chain in find_chains(tree, requests, supports):
             names = tuple(requests[at].name for at in chain.requests)
-            made = make_chain_problem(tree, requests, supports, chain, known.get(names))
+            made = make_chain_problem(
+                tree, requests, supports, chain, known.get(names), length, redundancies
+            )
             known[names] = made
             self.chains.append(made)
             for at, request in enumerate(requests[place] for place in chain.requests):
@@ -77,6 +85,17 @@ class Problem:
         self.moved = np.unique(
             np.concatenate([np.zeros(0, np.int64), *(c.flat.var_q for c in self.chains)])
         )
+
+    @cached_property
+    def units(self) -> Array:
+        """Return what counts as 1 of every value (nq,): a radian, or a characteristic length."""
+        tree = self.tree
+        length = {place: chain.flat.length for chain in self.chains for place in chain.flat.var_q}
+        units = np.ones(len(tree.names))
+        for at, column in zip(tree.q_of_column, tree.columns, strict=True):
+            if not column.dof.is_rotation:
+                units[at] = length.get(tree.q_of_column[column.master], self.length or 1.0)
+        return units
 
     def refresh(self, options: SolverOptions) -> None:
         """Read poses, weights, tolerances and priorities from the objects anew."""
@@ -103,6 +122,11 @@ class Problem:
             row[CON_ROTATION_TOLERANCE] = (
                 options.rotation_converge_threshold if tolerance is None else tolerance[1]
             )
+            row[CON_TRANSLATION_MISFIT], row[CON_ROTATION_MISFIT] = 0.0, 0.0
+            for redundancy in chain.redundancies:
+                if not request.is_goal and request.name in redundancy.misfit:
+                    most = redundancy.allowance(request.name)
+                    row[CON_TRANSLATION_MISFIT], row[CON_ROTATION_MISFIT] = most
 
     def run(
         self, q: Array, joints: Array, packed: Array, time_budget: float, stop: Sequence[bool] = ()
@@ -127,16 +151,13 @@ class Problem:
         ends = perf_counter() + time_budget if time_budget > 0.0 else 0.0
         answers = []
         for chain in self.chains:
-            slice_ = WHOLE
-            if ends or stop:
-                # A solve that an exception ended may still be under way there.
-                chain.work_ints[PHASE], slice_ = PHASE_DONE, SLICE
-            while True:
-                status = advance(*chain.arrays, q, joints, packed, *AS_THEY_ARE, slice_)
-                if status != STATUS_RUNNING:
-                    break
+            steps = SLICE if ends or stop else chain.slice_steps
+            # Begins a new solve, even if an exception ended the one before half way.
+            status = chain.go_on(q, joints, packed, -steps)
+            while status == STATUS_RUNNING:
                 if (stop and stop[0]) or (ends and perf_counter() >= ends):
                     chain.work_ints[INTERRUPTED] = 1
+                status = chain.go_on(q, joints, packed, steps)
             if status == STATUS_REFUSED:
                 chain.refuse(q, AS_THEY_ARE)
             answers.append(chain.answer(joints, packed))

@@ -8,12 +8,20 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
+from ik_node.errors import listed, shown
 from ik_node.kernels.layout import (
     CON_COLUMNS,
+    CON_ROTATION_MISFIT,
     CON_ROTATION_TOLERANCE,
+    CON_TRANSLATION_MISFIT,
     CON_TRANSLATION_TOLERANCE,
     JOINT_LOWER,
     JOINT_UPPER,
+    RECORD,
+    RECORD_CLOSING,
+    RECORD_STARTS,
+    RECORD_STATUS,
+    RECORD_STEPS,
 )
 from ik_node.solver.status import Status
 import numpy as np
@@ -50,7 +58,8 @@ class SolveResult:
     ----------
     status : Status
     iterations : int
-        Steps tried, over all starts.
+        Steps tried towards goals and wishes, over all starts: at most `max_iterations` for each
+        start that the options allow.
     starts : int
         Starts used, 1 = no restart.
     solve_time : float
@@ -61,6 +70,10 @@ class SolveResult:
         Joints that are at a limit.
     tolerances : mapping of str to PoseError
         Residuals that count as met.
+    closing_iterations : int
+        Further steps that did nothing but close loops, which is owed whatever the budget.
+    characteristic_length : float
+        What counted as much as one radian [m].
 
     """
 
@@ -72,13 +85,20 @@ class SolveResult:
     closure_errors: Mapping[str, PoseError]
     active_limits: tuple[str, ...]
     tolerances: Mapping[str, PoseError] = field(default_factory=dict, repr=False)
+    closing_iterations: int = 0
+    characteristic_length: float = field(default=1.0, repr=False)
     _look: Callable[[], float] | None = field(default=None, repr=False, compare=False)
 
     @property
     def worst(self) -> str:
         """Name of the goal or closure that is farthest from met, measured by its tolerance."""
-        errors = {**self.closure_errors, **self.goal_errors}
+        return self._worst_of({**self.closure_errors, **self.goal_errors})
+
+    def _worst_of(self, errors: Mapping[str, PoseError]) -> str:
         return max(errors, key=lambda name: self._times_tolerance(name, errors[name]), default='')
+
+    def _is_off(self, name: str, error: PoseError) -> bool:
+        return self._times_tolerance(name, error) > 1.0
 
     def _times_tolerance(self, name: str, error: PoseError) -> float:
         allowed = self.tolerances.get(name, PoseError(1e-6, 1e-6))
@@ -100,15 +120,17 @@ class SolveResult:
         if self.status is Status.CONVERGED:
             starts = f' and {self.starts} starts' if self.starts > 1 else ''
             return f'CONVERGED after {self.iterations} steps{starts}'
-        errors = {**self.closure_errors, **self.goal_errors}
-        name = self.worst
-        kind = 'goal' if name in self.goal_errors else 'closure'
         text = f'{self.status.name}: {_WHY[self.status]}'
-        if name:
-            position, orientation = errors[name]
-            text += f'; {kind} {name!r} is {position:.3g} m, {orientation:.3g} rad off'
+        # A loop that stays open comes first: no goal is met by a robot that falls apart.
+        of_kind = (('closure', self.closure_errors), ('goal', self.goal_errors))
+        named = [(kind, self._worst_of(errors), errors) for kind, errors in of_kind]
+        off = [each for each in named if each[1] and self._is_off(each[1], each[2][each[1]])]
+        for kind, name, errors in off or [each for each in named if each[1] == self.worst][:1]:
+            if name:
+                position, orientation = errors[name]
+                text += f'; {kind} {shown(name)} is {position:.3g} m, {orientation:.3g} rad off'
         if self.active_limits:
-            text += '; at limits: ' + ', '.join(self.active_limits)
+            text += f'; at limits: {listed(self.active_limits)}'
         return text
 
 
@@ -156,7 +178,7 @@ class Solution:
         """Return that of the worst chain."""
         worst = self._least
         for _, record, _, _ in self._answers:
-            status = STATUSES[int(record[0])]
+            status = STATUSES[int(record[RECORD_STATUS])]
             if status > worst:
                 worst = status
         return worst
@@ -164,12 +186,18 @@ class Solution:
     @property
     def iterations(self) -> int:
         """Return the steps of the chain with the most."""
-        return max((int(record[1]) for _, record, _, _ in self._answers), default=0)
+        return max((int(record[RECORD_STEPS]) for _, record, _, _ in self._answers), default=0)
+
+    @property
+    def closing_iterations(self) -> int:
+        """Return the steps that did nothing but close loops, of the chain with the most."""
+        records = (record for _, record, _, _ in self._answers)
+        return max((int(record[RECORD_CLOSING]) for record in records), default=0)
 
     @property
     def starts(self) -> int:
         """Return the starts of the chain with the most."""
-        return max((int(record[2]) for _, record, _, _ in self._answers), default=1)
+        return max((int(record[RECORD_STARTS]) for _, record, _, _ in self._answers), default=1)
 
     @property
     def chains(self) -> tuple[SolveResult, ...]:
@@ -279,6 +307,10 @@ class AskedChain(Protocol):
     def names(self) -> ChainNames:
         """Return what its numbers are called."""
 
+    @property
+    def characteristic_length(self) -> float:
+        """Return what counts as much as one radian [m]."""
+
     def condition_number(self, q: Array, joints: Array, table: Array, packed: Array) -> float:
         """Return the condition number of all rows by all free values at q."""
 
@@ -295,8 +327,8 @@ class ChainAnswer(NamedTuple):
     ----------
     chain : AskedChain
     record : ndarray
-        As the kernels leave it: status, steps, starts, then residual norms (2 nc,) [m], [rad],
-        then the table of what was asked (nc, 12).
+        As the kernels leave it: `kernels.layout.RECORD_*`, then residual norms (2 nc,) [m], [rad],
+        then the table of what was asked (nc, 14).
     joints, packed : ndarray
         Limits and locks, and options.
 
@@ -310,37 +342,49 @@ class ChainAnswer(NamedTuple):
     @property
     def status(self) -> Status:
         """How it ended."""
-        return STATUSES[int(self.record[0])]
+        return STATUSES[int(self.record[RECORD_STATUS])]
 
     @property
     def iterations(self) -> int:
-        """Return the steps tried, over all starts."""
-        return int(self.record[1])
+        """Return the steps tried towards goals and wishes, over all starts."""
+        return int(self.record[RECORD_STEPS])
+
+    @property
+    def closing_iterations(self) -> int:
+        """Return the steps that did nothing but close loops."""
+        return int(self.record[RECORD_CLOSING])
 
     @property
     def starts(self) -> int:
         """Return the starts used, 1 = no restart."""
-        return int(self.record[2])
+        return int(self.record[RECORD_STARTS])
 
     @property
     def errors(self) -> Array:
         """Return the residual norms of every constraint, (nc, 2), [m] and [rad]."""
-        return self.record[3 : 3 + 2 * len(self.chain.names.constraints)].reshape(-1, 2)
+        return self.record[RECORD : RECORD + 2 * len(self.chain.names.constraints)].reshape(-1, 2)
 
     @property
     def table(self) -> Array:
-        """Return what was asked, (nc, 12), see `kernels.layout.CON_*`."""
-        return self.record[3 + 2 * len(self.chain.names.constraints) :].reshape(-1, CON_COLUMNS)
+        """Return what was asked, (nc, 14), see `kernels.layout.CON_*`."""
+        return self.record[RECORD + 2 * len(self.chain.names.constraints) :].reshape(
+            -1, CON_COLUMNS
+        )
 
     @property
     def tolerances(self) -> Array:
-        """Return the tolerances of every constraint, (nc, 2), [m] and [rad]."""
-        return self.table[:, CON_TRANSLATION_TOLERANCE : CON_ROTATION_TOLERANCE + 1]
+        """
+        Return the residual norms that count as met, of every constraint, (nc, 2), [m] and [rad].
+
+        What rounding leaves open of redundant closures is added to their tolerance.
+        """
+        own: Array = self.table[:, CON_TRANSLATION_TOLERANCE : CON_ROTATION_TOLERANCE + 1]
+        return own + self.table[:, CON_TRANSLATION_MISFIT : CON_ROTATION_MISFIT + 1]
 
     def at(self, errors: Array) -> ChainAnswer:
         """Return the same with the residual norms (2 nc,) of another configuration."""
         record = self.record.copy()
-        record[3 : 3 + errors.size] = errors
+        record[RECORD : RECORD + errors.size] = errors
         return self._replace(record=record)
 
     @property
@@ -379,5 +423,7 @@ class ChainAnswer(NamedTuple):
             closure_errors=self.closure_errors,
             active_limits=self.active_limits(q),
             tolerances=self.chain.names.named_tolerances(self.tolerances),
+            closing_iterations=self.closing_iterations,
+            characteristic_length=self.chain.characteristic_length,
             _look=lambda: self.chain.condition_number(q, self.joints, self.table, self.packed),
         )

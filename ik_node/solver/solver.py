@@ -6,9 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import perf_counter
 
+from ik_node.kernels.batch import code_of_advance
 from ik_node.kernels.direct import places_of
 from ik_node.kernels.layout import CON_POSE, JOINT_LOWER, JOINT_UPPER, JOINT_WINDOW
 from ik_node.model.frame import Frame
+from ik_node.solver.chain_problem import AS_THEY_ARE
 from ik_node.solver.drive import drive
 from ik_node.solver.graph_reader import RobotLike
 from ik_node.solver.many_solves import ManySolves
@@ -16,7 +18,7 @@ from ik_node.solver.options import SolverOptions
 from ik_node.solver.other_methods import run_other
 from ik_node.solver.pose import unit_pose
 from ik_node.solver.prepared import Direct, PreparedSolve
-from ik_node.solver.problem import Problem
+from ik_node.solver.problem import Problem, SLICE
 from ik_node.solver.result import Solution, SolveResult
 from ik_node.solver.status import Status
 from ik_node.solver.stepping import Stepping
@@ -227,8 +229,8 @@ class Solver(ManySolves):
         q0 : array_like, shape (nq,), optional
             Start; None = the joints' present values. Loops that are open there are closed first.
         steps : int, optional
-            Most steps on the way, each of up to 0.3 rad or m, without restarts; None = 1000, or
-            `max_iterations` if that is more.
+            Most steps on the way, each of up to 0.3 rad or characteristic lengths, without
+            restarts; None = 1000, or `max_iterations` if that is more.
 
         Returns
         -------
@@ -303,20 +305,25 @@ class Solver(ManySolves):
         if more or limited or not options.in_kernel or len(problem.chains) != 1:
             return None
         chain = problem.chains[0]
-        places = places_of(*chain.arrays, rows, packed, len(names))
+        places = places_of(*chain.arrays, rows, packed, len(names), chain.slice_steps)
         if places is None:
             return None
         return Direct(places.ctypes.data, places, chain, chain.record, rows, packed)
 
     def warm(self) -> None:
-        """Compile the kernels, or load them from the cache, before the first solve."""
-        last = list(self._structure.links)[-1:]
-        self.solve_pose(dict.fromkeys(last, ((0, 0, 0), (0, 0, 0, 1))))
-        if last and self.options.in_kernel:
-            self.solve_batch(dict.fromkeys(last, (np.zeros((0, 3)), np.zeros((0, 4)))))
-        self.direct(tuple(last))
-        for chain in self._problem(tuple(last)).chains:
-            chain.linearise(self.q, self._structure.table.rows, self._packed[1])
+        """Compile the kernels, or load them from the cache; nothing is solved."""
+        last = tuple(self._structure.links)[-1:]
+        self.direct(last)
+        q, rows, (options, packed) = self.q, self._structure.table.rows, self._packed
+        for chain in self._problem(last).chains[:1]:
+            chain.linearise(q, rows, packed)
+            code_of_advance(*chain.arrays, q, rows, packed, *AS_THEY_ARE, SLICE)
+            if options.in_kernel:
+                self.solve_batch(dict.fromkeys(last, (np.zeros((0, 3)), np.zeros((0, 4)))))
+            else:
+                from ik_node.solver.methods.iterate import Iterate
+
+                Iterate(chain, q, rows, options)
 
     def _read_objects(self) -> Problem:
         """Read joints, closures and goals anew, and return the problem of all that take part."""

@@ -3,17 +3,23 @@
 
 from __future__ import annotations
 
-from ik_node.kernels.counters import ITERATIONS, PHASE, PHASE_DONE, STARTS, STATUS_RUNNING
-from ik_node.kernels.layout import begin_of
+from typing import TYPE_CHECKING
+
+from ik_node.kernels.counters import CLOSING, ITERATIONS, PHASE, PHASE_DONE, STARTS, STATUS_RUNNING
+from ik_node.kernels.layout import begin_of, RECORD
 from ik_node.kernels.options import RESTARTS
 from ik_node.kernels.solve import advance
+from ik_node.solver.chain_problem import AS_THEY_ARE
 from ik_node.solver.joint_table import JointTable
 from ik_node.solver.options import SolverOptions
-from ik_node.solver.problem import AS_THEY_ARE, Problem
+from ik_node.solver.problem import Problem
 from ik_node.solver.result import ChainAnswer
 from ik_node.solver.status import Status
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from ik_node.solver.methods.run import SteppedRun
 
 Array = NDArray[np.float64]
 
@@ -33,8 +39,7 @@ class Stepping:
         self._left: list[Array] = []
         self._state: list[tuple[NDArray[np.int64], Array]] = []
         self._options: SolverOptions | None = None
-        self._start: Array = np.zeros(0)
-        self._count = 0
+        self._runs: list[SteppedRun] = []
 
     def step(
         self, q: Array, table: JointTable, options: SolverOptions, packed: Array
@@ -61,13 +66,10 @@ class Stepping:
             np.array_equal(*pair) for pair in zip(asked, self._left, strict=True)
         )
         self._options = options
-        if not goes_on:
-            self._start, self._count = q.copy(), 0
-        self._count += 1
         answers = (
             self._kernel_step(q, joints, packed, goes_on)
             if options.in_kernel
-            else self._method_step(q, joints, options)
+            else self._method_step(q, joints, options, goes_on)
         )
         table.follow(q)
         self._left = [q.copy(), *(array.copy() for array in asked[1:])]
@@ -90,17 +92,27 @@ class Stepping:
             status = advance(*model, ints, floats, q, joints, packed, *AS_THEY_ARE, 1)
             if status == STATUS_RUNNING:
                 at = begin_of(chain.flat.ints, 'x')
-                q[chain.flat.var_q] = floats[at : at + len(chain.flat.var_q)]
+                q[chain.flat.var_q] = chain.q_of(floats[at : at + len(chain.flat.var_q)])
                 status = Status.TIMEOUT
             answer = chain.answer(joints, packed)
-            answer.record[:3] = status, ints[ITERATIONS], ints[STARTS]
+            steps = ints[ITERATIONS] - ints[CLOSING]
+            answer.record[:RECORD] = status, steps, ints[STARTS], ints[CLOSING]
             answer.table[:] = chain.table
             answers.append(answer.at(chain.linearise(q, joints, packed)[2]))
         return answers
 
-    def _method_step(self, q: Array, joints: Array, options: SolverOptions) -> list[ChainAnswer]:
-        """Go all the way from the start, one iteration further: what a method learned counts."""
-        from ik_node.solver.methods import run_method
+    def _method_step(
+        self, q: Array, joints: Array, options: SolverOptions, goes_on: bool
+    ) -> list[ChainAnswer]:
+        from ik_node.solver.methods.run import SteppedRun
 
-        q[:] = self._start
-        return run_method(self.problem, q, joints, options, max_iterations=self._count)
+        if not goes_on or len(self._runs) != len(self.problem.chains):
+            self._runs = []
+        start, answers = q.copy(), []
+        for at, chain in enumerate(self.problem.chains):
+            if at == len(self._runs):
+                self._runs.append(SteppedRun(chain, start, joints, options))
+            elif self._runs[at].done:
+                self._runs[at] = SteppedRun(chain, start, joints, options)
+            answers.append(self._runs[at].step(q))
+        return answers

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ik_node.errors import OptionError, TopologyError, UnknownFrameError
+from ik_node.errors import OptionError, shown, TopologyError, UnknownFrameError
 from ik_node.model.frame import Frame
 from ik_node.model.goal import Goal
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
+from ik_node.model.redundancy import Redundancy
 from ik_node.model.request import pose_request, Request, request_of
 from ik_node.model.topology import find_roots
 from ik_node.model.tree import build_tree, same_motions
@@ -16,6 +17,11 @@ from ik_node.solver.chain_problem import ChainProblem
 from ik_node.solver.joint_table import JointTable
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem import Problem
+from ik_node.solver.redundancy import find_redundancies
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
 
 
 class Structure:
@@ -69,12 +75,15 @@ class Structure:
             request = request_of(joint)
             if request.name in requests:
                 raise TopologyError(
-                    f'two closures or goals are named {request.name!r}: give each its own name'
+                    f'two closures or goals are named {shown(request.name)}: give each '
+                    f'its own name'
                 )
             requests[request.name] = request
         self.goals = {n: r for n, r in requests.items() if isinstance(r.source, Goal)}
         self._closures = [r for n, r in requests.items() if n not in self.goals]
         self._closed: list[Request] = []
+        # Of the closures that take part; None = not looked for yet.
+        self._redundancies: tuple[Redundancy, ...] | None = None
         self.table = JointTable(self.tree)
         self.problems: dict[tuple[str, ...], Problem] = {}
         self.refresh_asked()
@@ -92,6 +101,33 @@ class Structure:
         if closed != self._closed:
             self._closed = closed
             self.problems.clear()
+            self._redundancies = None
+
+    @property
+    def examined(self) -> bool:
+        """Return True if redundant closures have been looked for."""
+        return self._redundancies is not None
+
+    def redundancies(self, q: Array, options: SolverOptions) -> tuple[Redundancy, ...]:
+        """
+        Return which closures are redundant up to rounding; looked for once.
+
+        Parameters
+        ----------
+        q : ndarray, shape (nq,)
+            From where the loops can be closed [rad or m].
+        options : SolverOptions
+            Of the solver.
+
+        """
+        if self._redundancies is None:
+            self._redundancies = ()
+            if self._closed:
+                loops = self.problem((), options)
+                self._redundancies = find_redundancies(loops, self.table, q)
+                if self._redundancies:
+                    self.problems.clear()
+        return self._redundancies
 
     def problem(self, keys: tuple[str, ...], options: SolverOptions) -> Problem:
         """
@@ -106,7 +142,7 @@ class Structure:
 
         """
         problem = self.problems.get(keys)
-        if problem is None:
+        if problem is None or problem.length != options.characteristic_length:
             asked = list(self._closed)
             for key in keys:
                 if key in self.goals:
@@ -117,7 +153,13 @@ class Structure:
                     asked.append(pose_request(key, self.links[key]))
                 else:
                     raise UnknownFrameError(key, [*self.goals, *self.links], 'goal or link')
-            problem = Problem(self.tree, asked, self.known)
+            problem = Problem(
+                self.tree,
+                asked,
+                self.known,
+                options.characteristic_length,
+                self._redundancies or (),
+            )
             problem.refresh(options)
             self.problems[keys] = problem
         return problem

@@ -10,6 +10,7 @@ import threading
 import time
 
 from ik_node.errors import IkError
+from ik_node.viewer.access import Access, guarded
 from ik_node.viewer.panels.controls import Controls
 from ik_node.viewer.panels.history import History
 from ik_node.viewer.panels.joint_panel import LEFT_ALONE
@@ -51,11 +52,18 @@ class Page:
         Other sessions to choose from, and how they are made.
     about : mapping of str to str, optional
         What there is to say of each of them, a line.
+    token : bool
+        Whether browsers of this machine need the token as well, see `Access`.
 
     Attributes
     ----------
     url : str
-        Where it is.
+        Where it is, with the token if there is one.
+
+    Raises
+    ------
+    IkError
+        If the installed viser does not let requests be checked.
 
     """
 
@@ -66,7 +74,10 @@ class Page:
         port: int = 8080,
         robots: Mapping[str, Callable[[], Session]] | None = None,
         about: Mapping[str, str] | None = None,
+        *,
+        token: bool = False,
     ) -> None:
+        access = Access(host, token=token)
         self.session = session
         self._robots = dict(robots or {})
         self._robot = next(iter(self._robots), '')
@@ -77,9 +88,13 @@ class Page:
         self._failure: BaseException | None = None
         self._running = True
         self._ended = threading.Event()
-        with contextlib.redirect_stdout(io.StringIO()):
-            self.server = _Server(host=host, port=port, label='ik_node', verbose=False)
-        self.url = f'http://{host}:{self.server.get_port()}'
+        try:
+            with contextlib.redirect_stdout(io.StringIO()), guarded(access, host) as address:
+                self.server = _Server(host=address, port=port, label='ik_node', verbose=False)
+        except IkError:
+            self.server.stop()
+            raise
+        self.url = access.url(self.server.get_port())
         self.server.gui.configure_theme(show_share_button=False, show_logo=False)
         self._controls = Controls(
             self.server.gui,

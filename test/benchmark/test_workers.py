@@ -76,7 +76,7 @@ def test_a_pass_gives_times_and_answers(worker_of):
     assert reply['q'] == [[case, 1.0] for case in range(5)]
     assert reply['iterations'] == [2] * 5
     assert reply['claims'] == [True] * 5
-    assert all(0.0 < time < 1.0 for time in reply['times'])
+    assert all(time > 0.0 for time in reply['times'])
     assert len(worker.ask(do='pass', seat=0, seconds=0.0)['times']) == 1
     assert worker.ask(do='forget') == {}
     assert load(worker) == {'seat': 0}

@@ -7,6 +7,7 @@ from command_line import refusal
 from ik_node.cli import main as cli
 from ik_node.cli.main import COMMANDS, main
 import pytest
+from support.waiting import PATIENCE
 
 
 def test_help_lists_the_commands(capsys):
@@ -96,4 +97,4 @@ def test_who_reads_no_further_is_no_error():
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.close()
         said = process.stderr.read().decode()
-        assert (process.wait(60), said) == (141, '')
+        assert (process.wait(PATIENCE), said) == (141, '')

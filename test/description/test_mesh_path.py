@@ -66,3 +66,16 @@ def test_paths(package):
 def test_nothing_is_fetched(package, url):
     """Other URLs are left alone."""
     assert mesh_path(url, str(package / 'urdf' / 'robot.urdf')) is None
+
+
+@pytest.mark.parametrize(
+    'name', ['a.zip', 'passwd', 'a.stl.gz', 'a.py', '.stl/a', 'x' * 5000 + '.stl']
+)
+def test_other_files_are_not_looked_at(tmp_path, name):
+    """A text can name meshes alone, whatever other files are there."""
+    if len(name) < 100:
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text('secret')
+    for written in (f'{tmp_path}/{name}', f'file://{tmp_path}/{name}', f'package://p/{name}'):
+        assert mesh_path(written, '<text>') is None

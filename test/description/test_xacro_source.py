@@ -1,10 +1,10 @@
-"""xacro is expanded, within bounds, or it is said why not."""
+"""xacro in a file is expanded within limits; in a text it is refused."""
 
 import sys
 
 from ik_node.description import xacro_source
 from ik_node.description.read import read_description
-from ik_node.errors import DescriptionError
+from ik_node.errors import DescriptionError, OptionError
 import pytest
 
 pytest.importorskip('xacro')
@@ -28,9 +28,61 @@ ROBOT = f"""<?xml version="1.0"?>
 </robot>"""
 
 
-def test_text():
+# Python code that xacro would run: it reaches os.system through the classes of an empty tuple.
+ATTACK = (
+    '${{(lambda: [c for c in ().__class__.__base__.__subclasses__()'
+    " if c.__name__ == '_wrap_close'][0].__init__.__globals__['system']('touch {}'))()}}"
+)
+
+
+@pytest.fixture
+def read_file(tmp_path):
+    """Return a function that reads a text from a file."""
+
+    def read(text, **options):
+        (tmp_path / 'r.xacro').write_text(text)
+        return read_description(tmp_path / 'r.xacro', **options)
+
+    return read
+
+
+@pytest.mark.parametrize('prefix', ['xacro', 'x', 'undeclared'])
+def test_text_is_refused_and_its_code_is_not_run(tmp_path, prefix):
+    """Whatever the prefix that is bound to xacro's namespace; the error says how to go on."""
+    attack = ATTACK.format(tmp_path / 'ran')
+    text = (
+        f'<robot name="r" xmlns:{prefix}="http://www.ros.org/wiki/xacro"><link name="a"/>'
+        f'<{prefix}:property name="p" value="{attack}"/><link name="${{p}}"/></robot>'
+    )
+    if prefix == 'undeclared':
+        text = text.replace('xmlns:undeclared="http://www.ros.org/wiki/xacro"', '')
+        text = text.replace('undeclared:', 'xacro:')
+    with pytest.raises(DescriptionError, match=r'a text is not expanded.*`xacro FILE .*> robot'):
+        read_description(text)
+    assert not (tmp_path / 'ran').exists()
+
+
+def test_file_runs_the_code_in_it(tmp_path, read_file):
+    """The attack is one: in a file, which the user names, it works."""
+    text = ROBOT.replace('name="l0"', f'name="l0" a="{ATTACK.format(tmp_path / "ran")}"')
+    read_file(text)
+    assert (tmp_path / 'ran').exists()
+
+
+def test_environment_is_empty(read_file, monkeypatch):
+    """What is secret in the environment cannot get into a name."""
+    monkeypatch.setenv('SECRET', 'hush')
+    with pytest.raises(DescriptionError, match=r'SECRET.*only PYTHONPATH LD_LIBRARY_PATH AMENT_P'):
+        read_file(ROBOT.replace('name="l0"', 'name="$(env SECRET)"'))
+    environ = ATTACK.replace("['system']('touch {}')", "['environ'].copy()").format()
+    text = read_file(ROBOT.replace('name="l0"', f'name="l0" a="{environ}"')).text
+    assert b"'PYTHONUTF8': '1'" in text
+    assert b'hush' not in text
+
+
+def test_file(read_file):
     """Macros, conditions and arguments with their defaults."""
-    description = read_description(ROBOT)
+    description = read_file(ROBOT)
     assert sorted(description.joints) == ['j1', 'j2', 'j3']
     assert description.dialect == 'URDF from xacro'
     assert b'xacro:' not in description.text
@@ -101,50 +153,67 @@ def test_nothing_to_expand(tmp_path):
         ('<xacro:property name="x" value="1"/>', 'no <link> in it.*macros alone are none'),
     ],
 )
-def test_what_xacro_says(inside, message):
+def test_what_xacro_says(read_file, inside, message):
     """Its message is passed on."""
     with pytest.raises(DescriptionError, match=message):
-        read_description(f'<robot name="r" {SPACE}>{inside}</robot>')
+        read_file(f'<robot name="r" {SPACE}>{inside}</robot>')
 
 
-def test_an_undeclared_prefix():
+def test_an_undeclared_prefix(read_file):
     """The prefix must be declared."""
     with pytest.raises(DescriptionError, match=r'unbound prefix.*declare it: <robot xmlns:xacro='):
-        read_description('<robot name="r"><xacro:a/></robot>')
+        read_file('<robot name="r"><xacro:a/></robot>')
 
 
-def test_it_is_not_installed(monkeypatch):
+def test_it_is_not_installed(read_file, monkeypatch):
     """How to install it, and how to do without."""
     monkeypatch.setattr(xacro_source, 'CHILD_FLAGS', ('-S', '-E'))  # no site-packages
     with pytest.raises(DescriptionError, match='xacro is not installed: `pip install xacro`, or'):
-        read_description(ROBOT)
+        read_file(ROBOT)
     monkeypatch.setattr(sys, 'executable', '/nowhere')
     with pytest.raises(
         DescriptionError, match='this is xacro, not yet a URDF, and it cannot be started'
     ):
-        read_description(ROBOT)
+        read_file(ROBOT)
 
 
-def test_time_is_bounded(monkeypatch):
-    """Macros can double what they call as often as they like."""
-    monkeypatch.setattr(xacro_source, 'MAX_SECONDS', 1.0)
-    doubling = ''.join(
-        f'<xacro:macro name="m{i}"><xacro:m{i + 1}/><xacro:m{i + 1}/></xacro:macro>'
-        for i in range(40)
-    )
-    text = (
-        f'<robot {SPACE}>{doubling}<xacro:macro name="m40"><a/></xacro:macro><xacro:m0/></robot>'
-    )
-    with pytest.raises(DescriptionError, match='not done after 1 s'):
-        read_description(text)
+DOUBLING = ''.join(
+    f'<xacro:macro name="m{i}"><xacro:m{i + 1}/><xacro:m{i + 1}/></xacro:macro>' for i in range(40)
+)
 
 
-def test_memory_is_bounded():
-    """An expression that would fill any memory fails."""
-    if sys.platform != 'linux':
-        pytest.skip('the limit is one of POSIX')
-    text = (
-        f'<robot {SPACE}><link name="${{len(list(range(10**10)))}}"/><xacro:arg name="x"/></robot>'
-    )
-    with pytest.raises(DescriptionError, match=r'too much memory|cannot be expanded'):
-        read_description(text)
+@pytest.mark.parametrize(
+    'inside',
+    [
+        f'{DOUBLING}<xacro:macro name="m40"><a/></xacro:macro><xacro:m0/>',
+        '<link name="${9**9**9}"/><xacro:arg name="x"/>',
+    ],
+    ids=['macros', 'power'],
+)
+def test_time_is_limited(read_file, inside):
+    """Macros that double what they call, or one expression, could go on for ever."""
+    with pytest.raises(
+        DescriptionError, match=r'not done after 1 s .xacro_seconds.; expand it fi'
+    ):
+        read_file(f'<robot {SPACE}>{inside}</robot>', xacro_seconds=1.0)
+
+
+@pytest.mark.parametrize('seconds', [0.0, -1.0, float('nan'), float('inf')])
+def test_time_limit_is_positive(read_file, seconds):
+    """No time at all, or one without end, is refused."""
+    with pytest.raises(OptionError, match=r'xacro_seconds.*a positive number'):
+        read_file(ROBOT, xacro_seconds=seconds)
+
+
+@pytest.mark.skipif(sys.platform != 'linux', reason='the limits are those of POSIX')
+@pytest.mark.parametrize(
+    ('expression', 'message'),
+    [
+        ('len(list(range(10**10)))', r'too much memory|cannot be expanded'),
+        ("'x' * 10**8", 'it expands to 1000[0-9]* bytes, more than'),
+    ],
+)
+def test_memory_is_limited(read_file, expression, message):
+    """An expression that would fill any memory fails, here or there."""
+    with pytest.raises(DescriptionError, match=message):
+        read_file(f'<robot {SPACE}><link name="${{{expression}}}"/></robot>')

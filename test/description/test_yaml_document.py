@@ -18,6 +18,9 @@ def parser(request, monkeypatch):
         monkeypatch.delattr(yaml, 'CSafeLoader', raising=False)
 
 
+# Of the processor's time, whatever else the machine does [s]; what is refused would take minutes.
+WORK = 20.0
+
 PLAIN = {
     '3': 3,
     '-3': -3,
@@ -134,10 +137,10 @@ REFUSED = {
 def test_refused(parser, fault):
     """The message has the line and what is wrong; it comes soon and is short."""
     data, line, message = REFUSED[fault]
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(DescriptionError) as caught:
         parse_yaml(data, 'f')
-    assert time.perf_counter() - start < 5.0
+    assert time.process_time() - start < WORK
     assert message in str(caught.value)
     assert caught.value.line == line
     assert len(str(caught.value)) < 300
@@ -149,6 +152,6 @@ def test_refused(parser, fault):
 )
 def test_long_numbers_cost_nothing(parser, text):
     """What takes YAML's own reader minutes, or Python an exception."""
-    start = time.perf_counter()
+    start = time.process_time()
     parse_yaml(text, 'f')
-    assert time.perf_counter() - start < 5.0
+    assert time.process_time() - start < WORK

@@ -112,7 +112,16 @@ def made_up(slots, row_counts, variable_count):
     """Return a chain of which there is nothing but its rows and variables."""
     fields, sizes = plan_elimination(slots, row_counts, variable_count)
     count = len(slots)
-    sizes |= {'n': 0, 'nv': variable_count, 'nc': count, 'nr': BLOCK * count, 'ne': 0, 'width': 2}
+    sizes |= {
+        'n': 0,
+        'nv': variable_count,
+        'nc': count,
+        'nr': BLOCK * count,
+        'ne': 0,
+        'width': 2,
+        'groups': 0,
+        'nd': 0,
+    }
     sizes['ns'] = sum(len(own) for own in slots)
     fields['slot0'] = np.cumsum([0, *(len(own) for own in slots)])
     fields['slot_var'] = np.array([v for own in slots for v in own], dtype=np.int64)

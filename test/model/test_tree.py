@@ -2,6 +2,7 @@
 
 from building import Mechanism
 from ik_node.errors import TopologyError
+from ik_node.model import tree as tree_module
 from ik_node.model.coupling import Coupling
 from ik_node.model.dof import DOF
 from ik_node.model.topology import find_roots
@@ -122,4 +123,37 @@ def test_couplings_in_a_circle_are_refused():
     first.couplings[DOF.EZ] = Coupling(second, DOF.EZ, (0, 1))
     second.couplings[DOF.EZ] = Coupling(first, DOF.EZ, (0, 1))
     with pytest.raises(TopologyError, match=r"couplings of joint 'p\d' go round in a circle"):
+        tree_of(m)
+
+
+def test_chain_of_couplings_is_composed_once_a_joint(monkeypatch):
+    """A long chain takes one composition a joint, in whatever order it was declared."""
+    count, compose = [], tree_module._compose
+    monkeypatch.setattr(
+        tree_module, '_compose', lambda *both: count.append(both) or compose(*both)
+    )
+    m = Mechanism('chain')
+    m.root('base')
+    joints = [m.joint(f'j{at}', 'base', 'X') for at in range(300)]
+    for at in (*range(1, 150), *range(299, 149, -1)):
+        joints[at].couple('X', joints[at - 1], 'X', (0.5, 1.0))
+    columns = tree_of(m).columns
+    assert len(count) == 299
+    for at, column in enumerate(columns):
+        assert column.master == 0
+        assert column.coefficients == (0.5 * at, 1.0)
+
+
+def test_composition_of_a_high_degree_is_refused():
+    """Squares of squares would soon fill any memory, and large factors any number."""
+    m = Mechanism('powers')
+    m.root('base')
+    joints = [m.joint(f'j{at}', 'base', 'X') for at in range(60)]
+    for at in range(1, 60):
+        joints[at].couple('X', joints[at - 1], 'X', (0.0, 0.0, 1.0))
+    with pytest.raises(TopologyError, match="joint 'j7' follows amount to a polynomial of degree"):
+        tree_of(m)
+    for at in range(1, 60):
+        joints[at].couple('X', joints[at - 1], 'X', (0.0, 1e12))
+    with pytest.raises(TopologyError, match='with infinite coefficients'):
         tree_of(m)

@@ -11,6 +11,7 @@ from ik_node.solver.status import Status
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from support.waiting import PATIENCE
 
 ENDLESS = SolverOptions(max_iterations=10**6, restarts=10**6, stall_threshold=0.0)
 URDF = '<robot name="r"><link name="a"/></robot>'
@@ -34,7 +35,7 @@ def test_stop_stops():
     with AsyncSolver(arm().roots, ENDLESS) as solver:
         future = solver.solve()
         solver.stop()
-        (result,) = future.result(timeout=60.0)
+        (result,) = future.result(timeout=PATIENCE)
         assert result.status in (Status.TIMEOUT, Status.STALLED)
         assert not solver.running
 
@@ -47,7 +48,7 @@ def test_it_is_running_until_it_has_ended():
         assert not wait([future], timeout=0.05).done
         assert solver.running
         solver.stop()
-        future.result(timeout=60.0)
+        future.result(timeout=PATIENCE)
         assert not solver.running
 
 
@@ -66,10 +67,10 @@ def test_changed_frames_arrive_without_buffers():
     m = arm(x=1.5)
     m.goals['goal'].tolerance = 10.0
     with AsyncSolver(m.roots, SolverOptions(restarts=0)) as solver:
-        first = solver.solve().result(timeout=60.0)
+        first = solver.solve().result(timeout=PATIENCE)
         assert first[0].goal_errors['goal'].position > 1.0
         m.goals['goal'].tolerance = None
-        second = solver.solve().result(timeout=60.0)
+        second = solver.solve().result(timeout=PATIENCE)
     assert second[0].goal_errors['goal'].position <= 1e-6
 
 

@@ -14,12 +14,14 @@ import sys
 import time
 from typing import Any
 
+from ik_node.ros.convert import seconds_from_stamp
 from naive import Naive
 import numpy as np
 
 RATE = 50.0  # ticks a second
 CLOSED = 1e-6  # what counts as a closed loop [m, rad]
-SILENCE = 2.0  # the longest pause of a node that works [s]: a hundred ticks
+# The longest pause of a node that works [s]: far longer than any that a busy machine makes.
+SILENCE = 15.0
 PLATFORM = 'platform_link'
 HOME = np.array([0.0, 0.0, 0.088326])  # where the hexapod's platform starts [m]
 
@@ -87,14 +89,13 @@ class Drill:
         self.oracles: list[Oracle] = []
         self.count = 0
         self.last: Any = None
-        self.status = ''
+        self.status, self.said = '', 0.0
         self.longest_silence = 0.0
-        self._rows: dict[str, Any] = {}
         self._started = self._last_stamp = 0.0
         subscribe = graph.client.create_subscription
         subscribe(JointState, 'ik_node/joint_states', self._on_joints, 1000)
-        subscribe(DiagnosticArray, 'ik_node/solve_status', self._on_status, 10)
-        subscribe(DiagnosticArray, '/diagnostics', self._on_diagnostics, 50)
+        subscribe(DiagnosticArray, 'ik_node/solve_status', self._on_status, 1000)
+        subscribe(DiagnosticArray, '/diagnostics', graph.take_diagnostics, 1000)
 
     # -- what it hears
 
@@ -106,7 +107,7 @@ class Drill:
             self.graph.faults.append(f'joint state {self.count}: {fault}')
 
     def _fault(self, message: Any) -> str:
-        stamp = message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
+        stamp = seconds_from_stamp(message.header.stamp)
         before, self._last_stamp = self._last_stamp, stamp
         # Between the last word of one node and the first of the next it is quiet.
         silence = stamp - before if before > self._started else 0.0
@@ -121,11 +122,10 @@ class Drill:
         return oracle.verdict(message.position)
 
     def _on_status(self, message: Any) -> None:
-        self.status = message.status[0].message
-
-    def _on_diagnostics(self, message: Any) -> None:
-        for row in message.status:
-            self._rows[row.name.removeprefix('ik_node: ')] = row
+        self.status, self.said = (
+            message.status[0].message,
+            seconds_from_stamp(message.header.stamp),
+        )
 
     @property
     def oracle(self) -> Oracle | None:
@@ -144,13 +144,12 @@ class Drill:
         return self.oracle.place(self.last.position, PLATFORM) - HOME
 
     def row(self, name: str) -> str:
-        """Return the sentence of a row of /diagnostics, '' before there is one."""
-        return self._rows[name].message if name in self._rows else ''
+        """Return the sentence of a row of /diagnostics that was made after this call."""
+        return self.graph.row(name)[0]
 
     def value(self, name: str, key: str) -> str:
-        """Return a value in a row of /diagnostics, '' when there is none."""
-        values = self._rows[name].values if name in self._rows else ()
-        return {pair.key: pair.value for pair in values}.get(key, '')
+        """Return a value in a row of /diagnostics that was made after this call, or ''."""
+        return self.graph.row(name)[1].get(key, '')
 
     # -- what it waits for
 
@@ -159,7 +158,9 @@ class Drill:
         return self.graph.wait(condition, what)
 
     def flows(self, messages: int = 10) -> None:
-        """Wait until so many more joint states have come."""
+        """Wait until so many more joint states have come, after all that were on their way."""
+        now = time.time()
+        self.wait(lambda: self._last_stamp > now, 'a joint state after this moment')
         wanted = self.count + messages
         self.wait(lambda: self.count >= wanted, f'{messages} joint states')
 
@@ -168,8 +169,9 @@ class Drill:
         self.wait(lambda: self.at(offset), f'the platform at {offset}')
 
     def says(self, words: str) -> None:
-        """Wait until the status has these words."""
-        self.wait(lambda: words in self.status, f'the status {words!r}')
+        """Wait until a tick after this call says these words."""
+        now = time.time()
+        self.wait(lambda: self.said > now and words in self.status, f'the status {words!r}')
 
     # -- what it does
 
@@ -208,7 +210,7 @@ class Drill:
         message.header.stamp.sec = int(stamp)
         point = message.pose.position
         point.x, point.y, point.z = (HOME + offset).tolist()
-        self.graph.publish(PoseStamped, 'ik_node/goals/platform', message, 1)
+        self.graph.publish(PoseStamped, 'ik_node/goals/platform', message, 1, arrives=False)
 
     def go(self, offset: Offset = (0.0, 0.0, 0.0)) -> None:
         """Send the platform to a place, again and again as clients do, until it is there."""

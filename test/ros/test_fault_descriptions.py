@@ -73,6 +73,7 @@ def test_twice(drill, urdf):
     for text in (drill.other_text, urdf('hexapod'), drill.other_text, urdf('hexapod')):
         drill.graph.describe(text)
         drill.flows(2)
+    drill.wait(lambda: drill.value('model', 'building') == 'false', 'the last of them')
     drill.go()
     drill.flows(20)
     assert drill.oracle is drill.hexapod

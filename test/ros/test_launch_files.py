@@ -15,9 +15,19 @@ import yaml
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 FILES = sorted(path.name for path in (REPOSITORY / 'launch').iterdir() if path.is_file())
-LOOKING = {'namespace', 'use_sim_time', 'rviz', 'rviz_config', 'fixed_frame', 'goal', 'viewer'}
+LOOKING = {
+    'namespace',
+    'use_sim_time',
+    'rviz',
+    'rviz_config',
+    'fixed_frame',
+    'goal',
+    'viewer',
+    'log_level',
+    'respawn',
+}
 GENERAL = {
-    'ik_node.launch.py': {'description', 'closures', 'params_file', *LOOKING},
+    'ik_node.launch.py': {'description', 'closures', 'xacro_seconds', 'params_file', *LOOKING},
     'view.launch.py': LOOKING,
     'gallery.launch.py': {'name'},
 }

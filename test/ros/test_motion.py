@@ -124,6 +124,17 @@ def test_a_clock_that_jumps_back(fivebar, source):
     assert 'stale' in ' '.join((*report.notes, report.held))
 
 
+def test_stop_is_silent_until_the_robot_is_measured(fivebar):
+    """With on_stale stop nothing goes out before the first measured joint state."""
+    fivebar.configure(state_source='measured', on_stale='stop')
+    fivebar.goal('tool', (0.01, 0.0, 0.0))
+    report, _ = fivebar.tick()
+    assert (report.silent, report.held) == (True, 'no joint_states yet')
+    fivebar.measure(left_shoulder=0.0, right_shoulder=0.0)
+    report, _ = fivebar.tick()
+    assert (report.silent, report.converged) == (False, True)
+
+
 def test_the_first_tick_after_a_jump_back_is_at_rest(fivebar):
     """A difference over a negative time is no velocity."""
     fivebar.goal('tool', (0.01, 0.0, 0.0))

@@ -1,20 +1,20 @@
 # flake8: noqa: E402, I100
 """What somebody meets who has the node class in a program of their own."""
 
-import time
-
 import pytest
 
 pytest.importorskip('rclpy')
 
+from ik_node.errors import OptionError
 from ik_node.ros.node import IkNode
 import rclpy
+from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from support.waiting import wait_until
 
 pytestmark = pytest.mark.ros
-
-PATIENCE = 60.0
 
 
 class Bench:
@@ -26,13 +26,14 @@ class Bench:
         self.executor = SingleThreadedExecutor(context=self.context)
         self.nodes = []
 
-    def add(self, *names, on_robot=lambda: None, namespace='', **values):
+    def add(self, *names, on_robot=lambda: None, namespace='', cli_args=None, **values):
         """Return a node with these parameters (dots as __)."""
         overrides = [Parameter(n.replace('__', '.'), value=v) for n, v in values.items()]
         node = IkNode(
             *names,
             context=self.context,
             namespace=namespace,
+            cli_args=cli_args,
             on_robot=on_robot,
             parameter_overrides=overrides,
         )
@@ -53,10 +54,7 @@ class Bench:
 
     def wait(self, condition):
         """Spin until something is so."""
-        end = time.monotonic() + PATIENCE
-        while not condition():
-            assert time.monotonic() < end
-            self.executor.spin_once(timeout_sec=0.02)
+        wait_until(condition, 'it', meanwhile=lambda: self.executor.spin_once(timeout_sec=0.02))
 
     def close(self):
         """End all."""
@@ -129,6 +127,244 @@ def test_another_robot_is_told_another_goal_is_not(bench, urdf):
     assert told == ['X Y', 'Y']
     bench.wait(lambda: notes('another'))
     assert notes('fivebar') == 1
+
+
+def test_names_count_with_namespace_and_remapping(bench, urdf):
+    """What is allowed is decided by the whole name that ROS 2 would use."""
+    deep = '/' + '/'.join(['cell'] * 40)
+    with pytest.raises(OptionError, match='247 characters'):
+        bench.add(namespace=deep, goal_names=['g' * 40])
+    node = bench.add(namespace=deep, goal_names=['g' * 8])
+    names = Parameter('goal_names', value=['g' * 40])
+    assert '247 characters' in node.set_parameters([names])[0].reason
+    longer = ['--ros-args', '-r', f'~/reached/tool:=/{"r" * 250}']
+    with pytest.raises(OptionError, match='~/reached/tool'):
+        bench.add('left', goal_names=['tool'], cli_args=longer)
+    short = {'goals/{}': '/in', 'reached/{}': '/out', 'goals/{}/enable': '/on'}
+    rules = [f'~/{name.format("g" * 240)}:={other}' for name, other in short.items()]
+    words = ['--ros-args', *(word for rule in rules for word in ('-r', rule))]
+    node = bench.add('right', goal_names=['g' * 240], cli_args=words)
+    assert {'/in', '/out'} <= {name for name, _ in node.get_topic_names_and_types()}
+
+
+def test_what_the_middleware_refuses_changes_nothing(bench, urdf, monkeypatch):
+    """A service, then a publisher, cannot be made: robot, goals and their topics stay."""
+    from ik_node.ros.outputs.latched import LATCHED
+    from sensor_msgs.msg import JointState
+    from std_msgs.msg import String
+
+    node = bench.add(robot_description='', goal_names=['tool'])
+    client = bench.take(rclpy.create_node('describing', context=bench.context))
+    publisher = client.create_publisher(String, 'robot_description', LATCHED)
+    heard = bench.listen(JointState, '/ik_node/joint_states')
+    publisher.publish(String(data=urdf('fivebar')))
+    bench.wait(lambda: heard)
+
+    def services():
+        return {name for name, _ in client.get_service_names_and_types_by_node('ik_node', '/')}
+
+    bench.wait(lambda: '/ik_node/goals/tool/enable' in services())
+    before = services()
+    with monkeypatch.context() as patch:
+        made = []
+
+        def create_service(kind, name, *more, **options):
+            made.append(name)
+            if len(made) == 4:
+                raise RuntimeError('out of services')
+            return IkNode.create_service(node, kind, name, *more, **options)
+
+        patch.setattr(node, 'create_service', create_service)
+        publisher.publish(String(data=urdf('hexapod')))
+        bench.wait(lambda: len(made) == 4 and not node.is_building)
+        count = len(heard)
+        bench.wait(lambda: len(heard) > count + 10)
+        assert 'left_elbow' in heard[-1].name
+        made.clear()
+        names = Parameter('goal_names', value=['tool', *'abcdef'])
+        assert node.set_parameters([names])[0].successful
+        bench.wait(lambda: len(made) == 4)
+        count = len(heard)
+        bench.wait(lambda: len(heard) > count + 10)
+    bench.wait(lambda: services() == before)
+    topics = dict(client.get_publisher_names_and_types_by_node('ik_node', '/'))
+    assert '/ik_node/reached/tool' in topics
+    assert '/ik_node/reached/a' not in topics
+    # Nothing of it is left over: the same goals and the same robot are taken afterwards.
+    names = Parameter('goal_names', value=['tool', *'abcde'])
+    assert node.set_parameters([names])[0].successful
+    publisher.publish(String(data=urdf('hexapod')))
+    bench.wait(lambda: 'leg0' in heard[-1].name)
+
+
+def test_a_goal_among_many_is_heard_and_told(bench, urdf):
+    """With more goals than a tick looks at, each is heard, and told on ~/reached, in its turn."""
+    from geometry_msgs.msg import PoseStamped
+    from sensor_msgs.msg import JointState
+
+    names = [f'g{k}' for k in range(200)]
+    links = {f'goals__{name}__link': 'tool_link' for name in names}
+    dofs = {f'goals__{name}__dof': 'X Y' for name in names}
+    text = urdf('fivebar')
+    node = bench.add(goal_names=names, robot_description=text, **links, **dofs)
+    states = bench.listen(JointState, '/ik_node/joint_states')
+    client = bench.take(rclpy.create_node('sender', context=bench.context))
+
+    def lead(name):
+        reached = bench.listen(PoseStamped, f'/ik_node/reached/{name}')
+        publisher = client.create_publisher(PoseStamped, f'/ik_node/goals/{name}', 1)
+        bench.wait(lambda: states and publisher.get_subscription_count() and reached)
+        x = reached[-1].pose.position.x + 0.005
+        message = PoseStamped(pose=reached[-1].pose)
+        message.pose.position.x = x
+        publisher.publish(message)
+        bench.wait(lambda: abs(reached[-1].pose.position.x - x) < 1e-6)
+        assert node.set_parameters([Parameter(f'goals.{name}.enabled', value=False)])[0].successful
+
+    for name in ('g3', 'g150', 'g199'):
+        lead(name)
+
+
+def test_a_best_effort_sender_is_heard(bench, urdf):
+    """As soon as there is one; a reliable one is heard as before, and parameters may override."""
+    from geometry_msgs.msg import PoseStamped
+    from sensor_msgs.msg import JointState
+
+    node = bench.add(
+        goal_names=['tool', 'other'],
+        goals__tool__link='tool_link',
+        goals__tool__dof='X Y',
+        robot_description=urdf('fivebar'),
+        **{'qos_overrides./ik_node/goals/other.subscription.reliability': 'best_effort'},
+    )
+
+    def reliability(name):
+        topic = f'/ik_node/goals/{name}'
+        found = client.get_subscriptions_info_by_topic(topic)
+        return [each.qos_profile.reliability for each in found if each.node_name == 'ik_node']
+
+    client = bench.take(rclpy.create_node('sender', context=bench.context))
+    bench.wait(lambda: reliability('tool') == [ReliabilityPolicy.RELIABLE])
+    bench.wait(lambda: reliability('other') == [ReliabilityPolicy.BEST_EFFORT])
+    assert node.has_parameter('qos_overrides./ik_node/goals/tool.subscription.depth')
+    states = bench.listen(JointState, '/ik_node/joint_states')
+    reached = bench.listen(PoseStamped, '/ik_node/reached/tool')
+    bench.wait(lambda: states and reached)
+    x = reached[-1].pose.position.x
+    for policy in (ReliabilityPolicy.BEST_EFFORT, ReliabilityPolicy.RELIABLE):
+        qos = QoSProfile(depth=1, reliability=policy)
+        # rclpy's own callback would warn of the QoS that does not fit yet.
+        quiet = PublisherEventCallbacks(use_default_callbacks=False)
+        publisher = client.create_publisher(
+            PoseStamped, '/ik_node/goals/tool', qos, event_callbacks=quiet
+        )
+        bench.wait(publisher.get_subscription_count)
+        x += 0.005
+        message = PoseStamped(pose=reached[-1].pose)
+        message.pose.position.x = x
+
+        def arrived(publisher=publisher, message=message, x=x):
+            publisher.publish(message)
+            return abs(reached[-1].pose.position.x - x) < 1e-6
+
+        bench.wait(arrived)
+
+
+def test_a_qos_override_that_does_not_exist_changes_nothing(bench, urdf):
+    """Of a goal that is named while the node runs: it is told, and the goals before stay."""
+    from rcl_interfaces.msg import Log
+    from sensor_msgs.msg import JointState
+
+    log = bench.listen(Log, '/rosout')
+    node = bench.add(
+        goal_names=['tool'],
+        robot_description=urdf('fivebar'),
+        **{'qos_overrides./ik_node/goals/new.subscription.reliability': 'perhaps'},
+    )
+    states = bench.listen(JointState, '/ik_node/joint_states')
+    bench.wait(lambda: states)
+    assert node.set_parameters([Parameter('goal_names', value=['tool', 'new'])])[0].successful
+    bench.wait(lambda: any('stay as they were' in line.msg for line in log))
+    count = len(states)
+    bench.wait(lambda: len(states) > count + 10)
+    topics = dict(node.get_topic_names_and_types())
+    assert '/ik_node/goals/tool' in topics
+    assert '/ik_node/goals/new' not in topics
+
+
+@pytest.mark.parametrize(
+    ('text', 'words'),
+    [
+        ('<robot', '<text>'),
+        ('not XML', 'begins with <'),
+        ('<robot name="still"><link name="a"/></robot>', 'no movable joint'),
+    ],
+)
+def test_a_bad_description_is_refused_as_a_parameter(bench, urdf, text, words):
+    """At once, with the reason; the parameter keeps its value, and so does the robot."""
+    from sensor_msgs.msg import JointState
+
+    node = bench.add(robot_description=urdf('fivebar'))
+    heard = bench.listen(JointState, '/ik_node/joint_states')
+    bench.wait(lambda: heard)
+    result = node.set_parameters([Parameter('robot_description', value=text)])[0]
+    assert not result.successful
+    assert words in result.reason
+    assert '\n' not in result.reason
+    assert node.get_parameter('robot_description').value == urdf('fivebar')
+    # A robot and a goal for it, set together, are checked together.
+    changes = {'robot_description': urdf('hexapod'), 'goal_names': ['platform']}
+    parameters = [Parameter(name, value=value) for name, value in changes.items()]
+    assert node.set_parameters_atomically(parameters).successful
+    bench.wait(lambda: 'leg0' in heard[-1].name)
+
+
+def test_a_flood_of_unknown_joints_is_one_short_line(bench, urdf):
+    """Names are cut short and counted; so are names that one message has twice."""
+    from rcl_interfaces.msg import Log
+    from sensor_msgs.msg import JointState
+
+    log = bench.listen(Log, '/rosout')
+    node = bench.add(robot_description=urdf('fivebar'))
+    heard = bench.listen(JointState, '/ik_node/joint_states')
+    bench.wait(lambda: heard)
+    names = [f'joint{k}' for k in range(10_000)]
+    names[3] = 'x' * 1000
+    flood = JointState(name=names, position=[0.0] * len(names))
+    twice = JointState(name=['left_shoulder', 'left_shoulder'], position=[0.1, 0.2])
+
+    # Handed over here: a best-effort message of this size may get lost on its way.
+    for message in (flood, twice, flood, twice):
+        node._inputs._take_joint_state(message)
+
+    def said(words):
+        return [line.msg for line in log if words in line.msg]
+
+    bench.wait(lambda: said('has no joint'))
+    (line,) = said('has no joint')
+    assert '(10000 in all)' in line
+    assert len(line) < 500
+    bench.wait(lambda: said('more than once'))
+    assert 'left_shoulder' in said('more than once')[0]
+
+
+def test_commanded_joints_without_a_motor_are_told(bench, urdf):
+    """By name, when they are set; the actuated ones are not."""
+    from rcl_interfaces.msg import Log
+    from sensor_msgs.msg import JointState
+
+    log = bench.listen(Log, '/rosout')
+    node = bench.add(
+        robot_description=urdf('fivebar'), actuated_joints=['left_shoulder', 'right_shoulder']
+    )
+    heard = bench.listen(JointState, '/ik_node/joint_states')
+    bench.wait(lambda: heard)
+    joints = Parameter('output.joints', value=['left_shoulder', 'left_elbow'])
+    assert node.set_parameters([joints])[0].successful
+    bench.wait(lambda: [line for line in log if 'output.joints' in line.msg])
+    (line,) = [line.msg for line in log if 'output.joints' in line.msg]
+    assert 'left_elbow' in line
+    assert 'left_shoulder' not in line
 
 
 def test_ready_before_simulated_time_begins(bench, urdf):

@@ -72,13 +72,49 @@ def test_waiting_is_told(bench):
 def test_bad_description_is_refused(bench, urdf, text, words):
     """One log line and a diagnostic say why; a good one that comes later is taken."""
     lines = bench.log().count('robot_description refused')
-    bench.diagnostics.clear()
     bench.describe(text)
-    bench.wait(lambda: 'refused' in model(bench) or 'no model' in model(bench), 'the refusal')
-    assert bench.log().count('robot_description refused') == lines + 1
-    assert words in model(bench)
+    bench.wait(
+        lambda: bench.log().count('robot_description refused') == lines + 1, 'the line in the log'
+    )
+    told = bench.row('model')[0]
+    assert 'refused' in told or 'no model' in told
+    assert words in told
     go(bench, urdf('hexapod'), ['leg0'])
     bench.wait(lambda: model(bench) == 'robot hexapod', 'the good model')
+
+
+@pytest.mark.parametrize('length', [230, 5000])
+def test_closure_name_too_long_for_its_service_is_refused(bench, urdf, length):
+    """ROS 2 allows 247 characters for all of it; the robot before stays, and its services do."""
+    from std_srvs.srv import SetBool
+
+    go(bench, urdf('hexapod'), ['leg0'])
+    bench.wait(lambda: model(bench) == 'robot hexapod', 'the good model')
+    long = urdf('hexapod').replace('leg0_ball', 'b' * length)
+    bench.describe(long.replace('robot name="hexapod"', 'robot name="longer"'))
+    bench.wait(lambda: 'refused' in model(bench), 'the refusal')
+    assert 'closure name' in model(bench)
+    assert '247' in model(bench)
+    bench.spin(20)
+    request = SetBool.Request(data=True)
+    assert bench.call(SetBool, 'ik_node/closures/leg0_ball/enable', request).success
+    bench.describe(urdf('hexapod'))
+    bench.wait(lambda: model(bench) == 'robot hexapod', 'the good model')
+
+
+def test_goal_name_too_long_for_its_topics_is_refused(bench, urdf):
+    """At once, by the parameter service; the goals before it stay."""
+    go(bench, urdf('hexapod'), ['leg0'])
+    # /ik_node/goals/<name>/enable has 247 characters with 225 of the name's.
+    for length in (226, 235, 5000):
+        reason = bench.set_parameters(goal_names=['platform', 'g' * length])
+        assert 'goal name' in reason
+        assert '247' in reason
+    assert bench.set_parameters(goal_names=['platform', 'g' * 225]) == ''
+    bench.spin(20)
+    assert bench.client.count_subscribers(f'/ik_node/goals/{"g" * 225}') == 1
+    assert bench.set_parameters(goal_names=['platform']) == ''
+    bench.spin(20)
 
 
 def test_missing_goal_link_is_refused(bench, urdf):
@@ -88,6 +124,7 @@ def test_missing_goal_link_is_refused(bench, urdf):
     bench.wait(lambda: 'refused' in model(bench), 'the refusal')
     assert "goals.platform.link: 'platform_link'" in model(bench)
     assert 'tool_link' in model(bench)
+    bench.catch_up()
     seen = len(bench.joint_states)
     bench.spin(20)
     assert all('leg0' in message.name for message in bench.joint_states[seen:])
@@ -148,3 +185,14 @@ def test_same_description_again(bench, urdf):
     bench.wait(lambda: 'came again unchanged' in bench.log(), 'the log line')
     bench.spin(10)
     assert bench.log().count('ready: robot') == ready
+
+
+def test_rest_pose_of_another_robot_refuses_none(bench, urdf):
+    """A joint that the next robot lacks is told; setting one that the robot lacks is refused."""
+    go(bench, bench.other, ['left_shoulder'])
+    assert bench.set_parameters(rest_pose='{left_shoulder: 0.2}') == ''
+    go(bench, urdf('hexapod'), ['leg0'])
+    told = 'rest_pose: robot hexapod has no joint left_shoulder; the others count'
+    bench.wait(lambda: told in bench.log(), 'the warning')
+    assert bench.set_parameters(rate=50.0) == ''
+    assert "'nose'" in bench.set_parameters(rest_pose='{nose: 0.2}')

@@ -9,6 +9,7 @@ from ik_node.errors import OptionError
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
+from support.waiting import wait_until
 
 pytestmark = pytest.mark.ros
 
@@ -38,10 +39,11 @@ def test_two_nodes_in_one_process(context, urdf):
         )
     for node in (*nodes, client):
         executor.add_node(node)
-    for _ in range(6000):
-        executor.spin_once(timeout_sec=0.01)
-        if all(received.values()):
-            break
+    wait_until(
+        lambda: all(received.values()),
+        'joint states of both',
+        meanwhile=lambda: executor.spin_once(timeout_sec=0.01),
+    )
     assert 'leg0' in received['a'][0].name
     assert 'left_elbow' in received['b'][0].name
     executor.shutdown()
@@ -89,7 +91,9 @@ def test_two_nodes_with_contexts_of_their_own(urdf):
 
     def run(seconds, condition):
         message = Clock()
-        for _ in range(3000):
+
+        def turn():
+            nonlocal seconds
             seconds += 0.01
             message.clock.sec = int(seconds)
             message.clock.nanosec = int(1e9 * (seconds % 1.0))
@@ -99,9 +103,8 @@ def test_two_nodes_with_contexts_of_their_own(urdf):
             for executor in executors.values():
                 executor.spin_once(timeout_sec=0.005)
                 executor.spin_once(timeout_sec=0.005)
-            if condition():
-                return
-        pytest.fail('waited in vain')
+
+        wait_until(condition, 'what was measured', meanwhile=turn)
 
     def followed(space):
         messages = received[space]

@@ -7,12 +7,13 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from ik_node.ros.rare_callbacks import PAUSE, RareCallbacks
+from ik_node.ros.rare_callbacks import MOST, PAUSE, RareCallbacks
 import rclpy
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from std_srvs.srv import Trigger
+from support.waiting import wait_until
 
 pytestmark = pytest.mark.ros
 
@@ -60,6 +61,59 @@ def test_who_calls_once_may_call_again_at_once():
         seen.append(rare.is_open)
     # At a tenth it hears of the call; at 1.05 it is time again.
     assert seen == [True, True, True, True, False]
+
+
+@pytest.mark.parametrize('pause', [0.0, PAUSE])
+@pytest.mark.parametrize('count', [MOST, MOST + 1, 2 * MOST, 1000])
+def test_many_are_looked_at_in_turn(pause, count):
+    """All within a bounded number of looks, also where a tick comes first in each round."""
+    ticks = MutuallyExclusiveCallbackGroup()
+    rare = RareCallbacks(ticks, pause)
+    entities, other = [Entity() for _ in range(count)], Entity()
+    rare.take(*entities)
+    everything = [other, *entities]
+    waiting, now = set(entities), 1.0
+    for _ in range(3 * (2 + 2 * count // MOST)):
+        for _ in range(2):
+            # An executor asks, waits, is called by the timer, and asks again.
+            gathered = rare.present(everything)
+            assert other in gathered
+            now += 0.6 * max(pause, 0.01)
+            rare.tick(now)
+            if rare.is_open:
+                waiting -= set(gathered) & set(rare.present(everything))
+    assert not waiting
+
+
+def test_what_was_called_is_looked_at_every_time_for_a_while():
+    """A goal that is sent a hundred times a second does not wait for its turn among many."""
+    rare = RareCallbacks(MutuallyExclusiveCallbackGroup(), pause=0.0)
+    entities = [Entity() for _ in range(1000)]
+    rare.take(*entities)
+    rare.tick(1.0)
+    called = entities[700]
+    rare.beginning_execution(called)
+    rare.ending_execution(called)
+    seen = []
+    for k in range(300):
+        rare.tick(1.0 + 0.01 * k)
+        seen.append(called in rare.present(entities))
+    assert all(seen[:100])
+    assert not all(seen[101:])
+
+
+def test_everything_is_looked_at_where_no_tick_comes():
+    """Before the first, and while simulated time stands still."""
+    rare = RareCallbacks(MutuallyExclusiveCallbackGroup())
+    entities = [Entity() for _ in range(1000)]
+    rare.take(*entities)
+    assert len(rare.present(entities)) == 1000
+    rare.tick(1.0)
+    assert len(rare.present(entities)) == MOST
+    rare.look()
+    assert len(rare.present(entities)) == MOST
+    rare.look()
+    assert len(rare.present(entities)) == 1000
 
 
 def test_it_can_be_opened_where_no_tick_comes():
@@ -124,13 +178,14 @@ def test_requests_are_served(context, executor_type, period, work):
     executor = executor_type(context=context)
     for each in (node, client):
         executor.add_node(each)
-    assert asking.wait_for_service(30.0)
+
+    def turn():
+        executor.spin_once(timeout_sec=0.01)
+
+    wait_until(asking.service_is_ready, 'the service', meanwhile=turn)
     for _ in range(3):
         future = asking.call_async(Trigger.Request())
-        for _ in range(500):
-            executor.spin_once(timeout_sec=0.01)
-            if future.done():
-                break
+        wait_until(future.done, 'the answer', meanwhile=turn)
         assert future.result().success
     executor.shutdown()
     for each in (node, client):
@@ -148,11 +203,15 @@ def test_the_node_has_services_and_events_in_it(context, urdf):
     )
     executor = SingleThreadedExecutor(context=context)
     executor.add_node(node)
-    services = {}
-    end = time.monotonic() + 30.0
-    while time.monotonic() < end and '/ik_node/closures/leg0_ball/enable' not in services:
+
+    def turn():
         executor.spin_once(timeout_sec=0.01)
-        services = {each.service_name: each.callback_group for each in node.services}
+
+    def groups():
+        return {each.service_name: each.callback_group for each in node.services}
+
+    closure = '/ik_node/closures/leg0_ball/enable'
+    services = wait_until(groups, closure, ready=lambda known: closure in known, meanwhile=turn)
     rare = {name for name, group in services.items() if isinstance(group, RareCallbacks)}
     assert '/ik_node/enable' in services
     assert services.keys() - rare <= PROMPT
@@ -162,10 +221,7 @@ def test_the_node_has_services_and_events_in_it(context, urdf):
     assert len(events) > 8
     assert all(isinstance(group, RareCallbacks) for group in events)
     # Between looks executors see nothing of it.
-    end = time.monotonic() + 30.0
-    while time.monotonic() < end and list(node.waitables):
-        executor.spin_once(timeout_sec=0.01)
-    assert not list(node.waitables)
+    wait_until(lambda: not list(node.waitables), 'no waitables', meanwhile=turn)
     assert {each.service_name for each in node.services} == services.keys() - rare
     executor.shutdown()
     node.destroy_node()

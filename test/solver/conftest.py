@@ -1,8 +1,13 @@
-"""What tests of the solver in a worker thread share."""
+"""What tests of the solver share: workers that end, and the benchmark's way to scale a robot."""
+
+from pathlib import Path
+import sys
 
 from async_cases import ENDLESS, Gate, workers
 from ik_node.solver.async_solver import AsyncSolver
 import pytest
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / 'benchmark'))
 
 
 @pytest.fixture

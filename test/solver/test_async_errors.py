@@ -1,12 +1,13 @@
 """The solver in a worker thread: options that change, and errors."""
 
-from async_cases import ENDLESS, out_of_reach, PATIENCE, reachable, until, workers
+from async_cases import ENDLESS, out_of_reach, reachable, workers
 from ik_node.errors import OptionError, TopologyError
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.solve_job import SolveJob
 from ik_node.solver.status import Status
 from mechanisms import MECHANISMS
 import pytest
+from support.waiting import PATIENCE, wait_until
 
 
 def test_settings_hold_from_the_next_solve(make_async, gate):
@@ -85,4 +86,4 @@ def test_objects_that_cannot_be_read(make_async, gate):
         assert future.cancelled()
         joint.set_limits(dof, *keep)
         gate.let()
-        until(lambda: not solver.running)
+        wait_until(lambda: not solver.running, 'the solver to rest')

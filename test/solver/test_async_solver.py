@@ -3,18 +3,7 @@
 from concurrent.futures import CancelledError, Future, wait
 import threading
 
-from async_cases import (
-    AT_ONCE,
-    ENDLESS,
-    FAR,
-    FAR_OF,
-    out_of_reach,
-    PATIENCE,
-    reachable,
-    until,
-    values,
-    workers,
-)
+from async_cases import ENDLESS, FAR, FAR_OF, out_of_reach, reachable, values, workers
 from ik_node.gallery import gallery_item
 from ik_node.gallery.description_path import description_path
 from ik_node.kernels._jit import compiled
@@ -25,6 +14,7 @@ from ik_node.solver.status import Status
 from mechanisms import MECHANISMS
 import numpy as np
 import pytest
+from support.waiting import PATIENCE, wait_until
 
 # -- the answer
 
@@ -153,10 +143,20 @@ def test_q_is_one_configuration(make_async):
 
     looker = threading.Thread(target=look)
     looker.start()
-    for k in range(100 if compiled else 10):
+
+    def solve(k):
         goal.set_position(*poses[k % 2])
         solver.solve().result(PATIENCE)
         answers.add(tuple(solver.q))
+
+    for k in range(100 if compiled else 10):
+        solve(k)
+    wait_until(
+        lambda: len(seen),
+        'the looker to see more',
+        ready=lambda count: count > 1,
+        meanwhile=lambda: (solve(0), solve(1)),
+    )
     done.set()
     looker.join(PATIENCE)
     assert len(answers) > 1
@@ -200,7 +200,7 @@ def test_stop_on_a_hopeless_problem(make_async, name):
     assert solver.running
     assert not future.done()
     solver.stop()
-    (result,) = future.result(AT_ONCE)
+    (result,) = future.result(PATIENCE)
     assert not solver.running
     assert result.status in (Status.TIMEOUT, Status.STALLED)
     there = m.naive()  # at the joints' values, which `result` has written
@@ -222,7 +222,7 @@ def test_stop_by_every_method(make_async, method):
     solver = make_async(m.roots, SolverOptions(method=method, **endless))
     future = solver.solve()
     solver.stop()
-    assert future.result(AT_ONCE)[0].status in (Status.TIMEOUT, Status.STALLED)
+    assert future.result(PATIENCE)[0].status in (Status.TIMEOUT, Status.STALLED)
     assert not solver.running
 
 
@@ -261,7 +261,7 @@ def test_cancel_throws_the_answer_away(at_work, gate):
     assert solver.running  # not yet really ended
     assert not solver.update_frame_state()
     gate.let()
-    until(lambda: not solver.running)
+    wait_until(lambda: not solver.running, 'the solver to rest')
     assert len(gate.runs) == 1
     assert not solver.results_ready
     with pytest.raises(CancelledError):
@@ -276,7 +276,7 @@ def test_cancel_of_a_solve_that_waits(at_work, gate):
     waiting = solver.solve()
     assert waiting.cancel()
     gate.let(2)
-    until(lambda: not solver.running)
+    wait_until(lambda: not solver.running, 'the solver to rest')
     assert len(gate.runs) == 1
     assert solver.results == []
 
@@ -294,7 +294,7 @@ def test_cancel_while_an_update_reads(at_work, gate, monkeypatch):
     monkeypatch.setattr(Solver, 'task', cancelled_meanwhile)
     solver.update_frame_state()
     gate.let(2)
-    until(lambda: not solver.running)
+    wait_until(lambda: not solver.running, 'the solver to rest')
     assert len(gate.runs) == 1
 
 
@@ -306,7 +306,7 @@ def test_cancel_at_the_very_end(make_async, gate):
     gate.wait()
     assert Future.cancel(future)  # and nothing else yet
     gate.let(2)
-    until(lambda: not solver.running)
+    wait_until(lambda: not solver.running, 'the solver to rest')
     assert future.cancelled()
     assert len(solver.solve().result(PATIENCE)) == 1
     assert len(workers()) == 1

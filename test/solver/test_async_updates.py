@@ -2,7 +2,7 @@
 
 from concurrent.futures import wait
 
-from async_cases import FAR, FAR_OF, out_of_reach, PATIENCE, reachable, values, workers
+from async_cases import FAR, FAR_OF, out_of_reach, reachable, values, workers
 from ik_node.errors import TopologyError, UnknownFrameError
 from ik_node.gallery.description_path import description_path
 from ik_node.model.goal import Goal
@@ -13,6 +13,7 @@ from ik_node.solver.status import Status
 from mechanisms import MECHANISMS
 import numpy as np
 import pytest
+from support.waiting import PATIENCE
 
 # -- changes while it runs
 

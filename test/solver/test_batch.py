@@ -7,6 +7,7 @@ from ik_node.kernels import _jit
 from ik_node.kernels.batch import advance_batch
 from ik_node.kernels.solve import advance
 from ik_node.model.goal import Goal
+from ik_node.solver.batch_input import many_poses
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
 from mechanisms import MECHANISMS
@@ -193,3 +194,13 @@ def test_goals_of_all_kinds():
         goal.distance = 0.3
         solver.update_structure()
         same(solver.solve_batch(goals, starts), one_by_one(solver, goals, starts))
+
+
+def test_quaternions_of_unit_length_are_taken_as_they_are():
+    """Rounding their length once more would change answers; others are divided by theirs."""
+    quats = np.random.default_rng(3).normal(size=(500, 4))
+    quats /= np.linalg.norm(quats, axis=1)[:, None]
+    places = np.zeros((500, 3))
+    assert many_poses({'hand': (places, quats)})['hand'][1].tobytes() == quats.tobytes()
+    found = many_poses({'hand': (places, 3.0 * quats)})['hand'][1]
+    np.testing.assert_allclose(found, quats, rtol=0.0, atol=1e-15)

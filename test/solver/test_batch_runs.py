@@ -13,6 +13,7 @@ from ik_node.solver.batch_chain import BatchChain
 from ik_node.solver.options import SolverOptions
 import numpy as np
 import pytest
+from support.waiting import PATIENCE
 
 # Plain Python is a thousand times slower.
 COUNT = 120 if compiled else 18
@@ -54,7 +55,7 @@ def test_progress_is_told_by_the_calling_thread(arm, monkeypatch):
 def test_threads_work_at_the_same_time(arm, monkeypatch):
     """Two are inside the batch at once: each waits for the other."""
     solver, goals, starts = arm
-    meeting, met = threading.Barrier(2, timeout=60), []
+    meeting, met = threading.Barrier(2, timeout=PATIENCE), []
     inside = batch_run.BatchRun._solve
 
     def solve(self, *args):
@@ -99,7 +100,7 @@ def test_ctrl_c_from_outside(arm, monkeypatch):
     main = threading.main_thread().ident
 
     def interrupt():
-        begun.wait(60)
+        begun.wait(PATIENCE)
         time.sleep(0.2)
         signal.pthread_kill(main, signal.SIGINT)
 
@@ -118,14 +119,15 @@ def test_an_error_ends_the_batch(arm, monkeypatch, where):
     """What goes wrong in any thread comes out of the call, and no thread stays behind."""
     monkeypatch.setattr(batch_run, 'PERIOD', 0.0)
     solver, goals, starts = arm
-    inside = batch_run.BatchRun._solve
+    inside, raised = batch_run.BatchRun._solve, threading.Event()
 
     def solve(self, *args):
         if where == 'helper' and threading.current_thread() is not threading.main_thread():
+            raised.set()
             raise MemoryError('as it may be')
         inside(self, *args)
         if where == 'helper':
-            time.sleep(0.01)
+            assert raised.wait(PATIENCE)
 
     def progress(done, total):
         if where == 'progress':

@@ -2,8 +2,12 @@
 
 from building import Mechanism
 from ik_node.errors import OptionError
+from ik_node.kernels.layout import JOINT_LOWER, JOINT_UPPER
+from ik_node.model.rotation import matrix_to_quat
+from ik_node.robot import load_robot
 from ik_node.solver.joint_table import JointTable
 from ik_node.solver.options import SolverOptions
+from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
 from mechanisms import MECHANISMS
 import numpy as np
@@ -154,3 +158,89 @@ def test_the_table_of_joints():
     q = np.array((0.0, 0.5, 9, 9, 9))
     table.follow(q)
     assert q == pytest.approx((0.0, 0.5, 0.5, 0.3, 0.145))
+
+
+# A knee whose sliding and rolling are curves in its angle, fitted to tables; the limits are the
+# tables' own, which the curves miss by up to 0.7 % of their range. As in musculoskeletal models.
+KNEE = """<mujoco model="knee"><compiler angle="radian"/>
+<worldbody><body name="thigh" pos="0 0 1">
+ <joint name="hip" axis="0 1 0" range="-1 1"/>
+ <body name="shin" pos="0 0 -0.4">
+  <joint name="slide" type="slide" axis="1 0 0" range="0 0.0016"/>
+  <joint name="knee" axis="0 1 0" range="0 2.0944"/>
+  <joint name="roll" axis="1 0 0" range="-0.00168 0.0335"/>
+  <joint name="turn" axis="0 0 1" range="0 0.2628"/>
+  <body name="foot" pos="0 0 -0.4"/></body></body></worldbody>
+<equality>
+ <joint joint1="slide" joint2="knee" polycoef="0 0.00312879 -0.00230804 0.000561561 5.68e-07"/>
+ <joint joint1="roll" joint2="knee" polycoef="0 0.0791 -0.0328478 -0.0252183 0.0108321"/>
+ <joint joint1="turn" joint2="knee" polycoef="0 0.369499 -0.169478 0.0251643 3.505e-07"/>
+</equality></mujoco>"""
+
+
+def test_follower_beyond_its_limits_by_rounding_leaves_its_master_free():
+    """The knee goes through its whole range, couplings kept to the last digit; notes say so."""
+    robot = load_robot(KNEE)
+    assert any("joint 'roll': what it follows takes it 0.00028 beyond" in n for n in robot.notes)
+    solver = Solver(robot)
+    names, random = robot.joint_names, np.random.default_rng(0)
+    knee = names.index('knee')
+    for angle in (0.0, *random.uniform(0.0, 2.0944, 40), 2.0944):
+        q = robot.q
+        q[names.index('hip')], q[knee] = random.uniform(-1.0, 1.0), angle
+        for name, joint in robot.joints.items():
+            for coupling in joint.couplings.values():
+                q[names.index(name)] = coupling.value(angle)
+        pose = robot.forward(q, 'foot')
+        solution = solver.solve_pose({'foot': (pose[:3, 3], matrix_to_quat(pose))})
+        assert solution.status is Status.CONVERGED
+        np.testing.assert_allclose(robot.forward(solution.q, 'foot'), pose, atol=2e-6)
+        assert (robot.lower <= solution.q).all()
+        assert (solution.q <= robot.upper).all()
+        robot.q = solution.q
+        np.testing.assert_array_equal(robot.q, solution.q)
+        for name, joint in robot.joints.items():
+            for coupling in joint.couplings.values():
+                value = coupling.value(solution.q[knee])
+                assert solution.q[names.index(name)] == pytest.approx(value, abs=1e-12)
+
+
+@pytest.mark.parametrize(('start', 'kept'), [(0.0, (-2, 0.5)), (3.0, (2.5, 4)), (1.4, (-2, 0.5))])
+def test_master_keeps_the_stretch_that_it_begins_in(start, kept):
+    """A follower that is far outside between two stretches: the nearest one, and a note."""
+    # 2 - (x - 1.5)^2 is above 1 between 0.5 and 2.5.
+    m = pair((-0.25, 3.0, -1.0), master=(-2, 4), follower=(-99, 1.0))
+    m.joints['a'].set_dof_value('X', start)
+    table = JointTable(m.solver().tree)
+    assert table.rows[JOINT_LOWER, 0] == pytest.approx(kept[0])
+    assert table.rows[JOINT_UPPER, 0] == pytest.approx(kept[1])
+    (note,) = table.notes
+    assert note.startswith("joint 'a': joints that follow it keep their limits only in [-2, 0.5],")
+    assert f'it stays in [{kept[0]:g}, {kept[1]:g}], where it begins' in note
+
+
+def test_curve_without_limits_leaves_its_master_without():
+    """A master without limits whose follower has none, or cannot reach them, keeps none."""
+    for follower in ((-np.inf, np.inf), (-1.0, np.inf)):
+        m = pair((0.0, 0.0, 1.0), master=(-np.inf, np.inf), follower=follower)
+        table = JointTable(m.solver().tree)
+        assert table.rows[JOINT_LOWER, 0] == -np.inf
+        assert table.rows[JOINT_UPPER, 0] == np.inf
+
+
+def test_coupled_values_are_kept_from_loading_on():
+    """A mimic's offset counts before the first solve, and its limits move its master."""
+    joint = (
+        '<joint name="{0}" type="revolute"><parent link="base"/><child link="{0}_link"/>'
+        '<limit lower="-2" upper="{1}" velocity="1" effort="1"/>{2}</joint><link name="{0}_link"/>'
+    )
+    robot = load_robot(
+        '<robot name="r"><link name="base"/>'
+        + joint.format('a', 2, '')
+        + joint.format('b', 2, '<mimic joint="a" multiplier="-1" offset="0.5"/>')
+        + joint.format('c', -0.5, '<mimic joint="b" multiplier="2" offset="0.25"/>')
+        + '</robot>'
+    )
+    assert robot.q == pytest.approx((0.875, -0.375, -0.5))
+    assert robot.start == pytest.approx(robot.q)
+    np.testing.assert_array_equal(Solver(robot).solve_pose({}).q, robot.q)

@@ -3,9 +3,11 @@
 import json
 from math import acos, atan2, cos, hypot, pi, remainder, sin, sqrt
 
+from building import Mechanism
 from closed_mechanisms import fourbar_arms
 from ik_node.kernels._jit import compiled
 from ik_node.robot import load_robot
+from ik_node.solver.options import SolverOptions
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
 from mechanisms import MECHANISMS
@@ -154,7 +156,8 @@ def test_the_rocker_drives_up_to_where_the_bars_are_in_line():
     low, high = sorted((least, most))
     for wanted, reached in ((low - 0.3, low), (high + 0.3, high)):
         solution = solver.drive({'rocker': wanted}, q)
-        assert solution.status is not Status.CONVERGED
+        assert solution.status is Status.STALLED
+        assert 'near a singularity of type II' in solution.message
         there = m.naive(solver.joint_names, solution.q)
         assert max(there.error(m.closures['pin'])) <= 1e-6
         rocker = solution.q[solver.joint_names.index('rocker')]
@@ -168,6 +171,7 @@ def test_a_limit_ends_the_drive():
     solution = solver.drive({'crank': 3.4})
     assert solution.status is Status.STALLED
     assert solution.q[solver.joint_names.index('crank')] == pytest.approx(2.8, abs=1e-6)
+    assert solution.message.endswith('not 3.4; at limits: crank')
     there = m.naive(solver.joint_names, solution.q)
     assert max(there.error(m.closures['weld'])) <= 1e-6
     assert there.limit_excess() <= 0.0
@@ -190,3 +194,26 @@ def test_truth_data(shared):
             solution = solver.drive({'crank_joint': q[crank]}, q0)
             assert solution.status is Status.CONVERGED
             assert all(same_angle(a, b) for a, b in zip(solution.q, q, strict=True))
+
+
+def test_drive_that_creeps_along_a_singularity_is_stalled():
+    """All steps are spent and lead next to nowhere: STALLED, and the message says why."""
+    # How far the steps lead before the arms are stretched hangs by the last digits of lengths.
+    solver = MECHANISMS['fivebar']().solver(SolverOptions(characteristic_length=1.0))
+    solver.q = solver.solve_pose({}).q
+    solution = solver.drive({'r2': 0.9, 'r1': -1.1})
+    assert solution.status is Status.STALLED
+    assert "driven joint 'r2' stopped at" in solution.message
+    assert 'near a singularity of type II' in solution.message
+
+
+def test_drive_that_is_under_way_says_so():
+    """A free way that is longer than the steps: TIMEOUT, and more steps would lead on."""
+    m = Mechanism('rails')
+    m.root('base')
+    for name in ('a', 'b'):
+        m.joint(name, 'base', 'X', limits=(-1e6, 1e6))
+    m.closure('tie', 'a_link', 'b_link', 'weld')
+    solution = m.solver(SolverOptions(characteristic_length=1.0)).drive({'a': 5e4})
+    assert solution.status is Status.TIMEOUT
+    assert 'all steps are spent, and more would lead on' in solution.message

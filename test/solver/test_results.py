@@ -1,5 +1,6 @@
 """What a result says: condition number, the worst, active limits, the reason."""
 
+from building import Mechanism
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.result import PoseError, SolveResult
 from ik_node.solver.status import Status
@@ -109,3 +110,17 @@ def test_the_worst_chain_of_a_solution():
     assert solution.status is not Status.CONVERGED
     assert solution.worst == other.name
     assert other.name in solution.message
+
+
+def test_open_loop_is_named_before_the_goal():
+    """A loop that cannot close is what is wrong, however far off the goal is."""
+    m = Mechanism('open')
+    m.root('base')
+    m.joint('slide', 'base', 'X')
+    m.closure('pin', 'base', 'slide_link', 'point', xyz=(0, 0.14, 0))
+    m.goal('tip', 'slide_link', 'Y')
+    m.goals['tip'].set_position(0, 5, 0)
+    (result,) = m.solver().solve()
+    assert result.status is not Status.CONVERGED
+    assert result.worst == 'tip'
+    assert "; closure 'pin' is 0.14 m, 0 rad off; goal 'tip' is 5 m, 0 rad off" in result.message

@@ -1,6 +1,8 @@
 """One iteration at a time: a solve that can be watched."""
 
-from ik_node.solver.options import SolverOptions
+from ik_node.solver.methods.progress import Progress
+from ik_node.solver.methods.trace import trace
+from ik_node.solver.options import METHODS, SolverOptions
 from ik_node.solver.status import Status
 from mechanisms import MECHANISMS
 import numpy as np
@@ -123,3 +125,47 @@ def test_steps_of_other_methods(method):
     found = steps(solver)
     assert found[-1][0][0].status is Status.CONVERGED
     assert m.naive().error(goal)[0] < 1e-6
+
+
+OTHER_METHODS = [method for method in METHODS if method != 'dls']
+
+
+@pytest.mark.parametrize('method', OTHER_METHODS)
+def test_steps_of_a_method_are_the_iterates_of_its_solve(method, monkeypatch):
+    """Call k leaves the joints at iterate k, and all calls together do the work of one solve."""
+    m = MECHANISMS['planar']()
+    (goal,) = m.goals.values()
+    place(m)
+    goal.set_position(*np.add(goal.position, (-0.2, 0.3, 0.0)))
+    options = SolverOptions(method=method, max_iterations=30)
+    solver = m.solver(options)
+    whole = trace(solver.tree, solver.q, options)
+    looks, look = [], Progress.look
+    monkeypatch.setattr(Progress, 'look', lambda *a, **k: (looks.append(1), look(*a, **k))[1])
+    points = whole.points[1:]
+    assert len(points) > 2
+    for count, point in enumerate(points[:-1], 1):
+        (result,) = solver.step()
+        assert (result.status, result.iterations) == (Status.TIMEOUT, count)
+        np.testing.assert_allclose(solver.q, point.q, atol=1e-12)
+    (last,) = solver.step()
+    assert (last.status, last.iterations) == (whole.solution.status, whole.solution.iterations)
+    np.testing.assert_allclose(solver.q, whole.solution.q, atol=1e-12)
+    assert len(looks) == len(points)
+
+
+def test_a_solve_between_two_steps_does_not_disturb_them():
+    """A method that is stepped goes on where it was after the solver was asked something else."""
+    m = MECHANISMS['planar']()
+    (goal,) = m.goals.values()
+    place(m)
+    wanted = {goal.name: (goal.position, goal.quaternion)}
+    goal.set_position(*np.add(goal.position, (-0.2, 0.3, 0.0)))
+    solver, start = m.solver(SolverOptions(method='sdls')), m.solver().q
+    calm = [(solver.step()[0].iterations, solver.q) for _ in range(6)]
+    solver.q = start
+    for count, q in calm:
+        solver.solve_pose(wanted)
+        (result,) = solver.step()
+        assert result.iterations == count
+        np.testing.assert_array_equal(solver.q, q)

@@ -46,7 +46,7 @@ def test_loops_stay_closed(stretched):
 def test_the_goal_is_missed_by_the_least(stretched, start):
     """Another optimiser (SLSQP), from our answer and from home, gains at most one per cent."""
     m, solver, solution = stretched
-    other = OtherOptimiser(m)
+    other = OtherOptimiser(m, solution.chains[0].characteristic_length)
     q, gap = other.improved(solution.q if start == 'answer' else solver.solve_pose({}).q)
     assert gap <= 1e-6
     assert other.cost(q) >= 0.99 * other.cost(solution.q)

@@ -97,7 +97,7 @@ def test_another_optimiser_does_no_better(name, axes, options):
         assert there.limit_excess() <= 0.0
         if solution.status is Status.CONVERGED:
             continue
-        other = OtherOptimiser(m)
+        other = OtherOptimiser(m, solution.chains[0].characteristic_length)
         before = other.cost(solution.q)
         q, gap = other.improved(solution.q)
         assert gap > 1e-6 or other.cost(q) >= 0.99 * before, solution.message
@@ -109,7 +109,7 @@ def test_another_optimiser_does_no_better(name, axes, options):
 def test_the_other_optimiser_does_better_than_a_poor_answer(name):
     """From the start it gets nearer to the goals with loops closed: it is able to judge."""
     for m, _, start, _ in starts_and_goals(name, 'all', 2, None):
-        other = OtherOptimiser(m)
+        other = OtherOptimiser(m, 1.0)
         q, gap = other.improved(start)
         assert gap <= 1e-6
         assert other.cost(q) < 0.97 * other.cost(start)

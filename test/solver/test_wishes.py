@@ -64,6 +64,23 @@ def test_wishes_in_the_null_space(name, wish):
     assert distance[-1] < 0.99 * distance[0]
 
 
+@pytest.mark.parametrize('side', [1.0, -1.0])
+@pytest.mark.parametrize('wish', ['rest', 'target'])
+def test_wish_is_met_by_the_nearest_turn_within_limits(side, wish):
+    """Of all angles that are the wished one but for full turns, limits leave the next-nearest."""
+    m = Mechanism('turntable')
+    m.root('base')
+    limits = sorted((-1.0 * side, 12.0 * side))
+    joint = m.joint('turn', 'base', 'EZ', limits=limits)
+    m.goal('height', 'turn_link', 'Z')
+    (joint.set_rest_pose_values if wish == 'rest' else joint.set_target_values)(11.5 * side)
+    solver = m.solver()
+    for _ in range(60):
+        assert solver.solve()[0].status is Status.CONVERGED
+    # The nearest to 0 is 11.5 - 4 pi = -1.07, beyond the limit at -1.
+    assert joint.dof_values[5] == pytest.approx(side * (11.5 - 2.0 * np.pi), abs=1e-3)
+
+
 def test_a_target_outweighs_the_rest_pose():
     """Where both pull on a redundant arm, the joint with a target is nearer to its wish."""
     m = MECHANISMS['planar']()

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from web_browser import Browser, browsers, wait_for, Window
+from support.ports import own_port
+from web_browser import Browser, browsers, Window
 
 
 @pytest.fixture(scope='session')
@@ -65,9 +66,9 @@ class Scene:
         """Add triangles."""
         return self._add(name, 'mesh', vertices=vertices, faces=faces, **about)
 
-    def add_mesh_trimesh(self, name: str, mesh: Any, **about: Any) -> Node:
-        """Add a mesh as it was read."""
-        return self._add(name, 'trimesh', mesh=mesh, **about)
+    def add_glb(self, name: str, glb_data: bytes, **about: Any) -> Node:
+        """Keep a mesh in colours of its own."""
+        return self._add(name, 'glb', glb=glb_data, **about)
 
     def add_batched_meshes_simple(
         self, name: str, vertices: Any, faces: Any, **about: Any
@@ -116,7 +117,7 @@ def open_page() -> Iterator[Callable[..., Any]]:
     opened: list[Any] = []
 
     def open_one(name: str = 'hexapod', **how: Any) -> Any:
-        opened.append(Page(gallery_session(name), port=18080, **how))
+        opened.append(Page(gallery_session(name), port=own_port(50), **how))
         opened[-1].ask(lambda session: None)
         return opened[-1]
 
@@ -124,12 +125,6 @@ def open_page() -> Iterator[Callable[..., Any]]:
     for page in opened:
         page.close()
         page.wait()
-
-
-@pytest.fixture
-def patient() -> Callable[..., Any]:
-    """Return `wait_for`."""
-    return wait_for
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from ik_node.viewer.panels.configuration_yaml import configuration_yaml
 from ik_node.viewer.sessions.gallery_session import gallery_session
 import numpy as np
 import pytest
+from support.waiting import wait_until
 
 pytest.importorskip('viser')
 
@@ -22,7 +23,7 @@ def widest_gap(session):
     return max(float(np.linalg.norm(closure.get_closure_error()[0])) for closure in closures)
 
 
-def test_robot_follows_the_pointer(open_page, open_window, patient):
+def test_robot_follows_the_pointer(open_page, open_window):
     """A dragged gizmo takes the platform along; loops stay closed, and the page says so."""
     page = open_page()
     window = open_window(page)
@@ -32,18 +33,18 @@ def test_robot_follows_the_pointer(open_page, open_window, patient):
     def arrived():
         return page.ask(platform)[2, 3] > before[2, 3] + 0.004
 
-    patient(arrived, 'the platform to rise')
+    wait_until(arrived, 'the platform to rise')
     assert page.ask(widest_gap) < 1e-6
     np.testing.assert_allclose(page.ask(platform)[:2, 3], before[:2, 3], atol=1e-5)
-    patient(lambda: 'CONVERGED' in window.browser.text(), 'the status')
+    wait_until(lambda: 'CONVERGED' in window.browser.text(), 'the status')
     assert 'platform' in window.browser.text()
     moved = window.browser.picture()
     assert np.mean(np.abs(moved - still).max(axis=2) > 0.1) > 0.002
     window.browser.press('Undo')
-    patient(lambda: np.allclose(page.ask(platform), before, atol=2e-6), 'the step back')
+    wait_until(lambda: np.allclose(page.ask(platform), before, atol=2e-6), 'the step back')
 
 
-def test_keys(open_page, open_window, patient):
+def test_keys(open_page, open_window):
     """W moves, E turns, Q swaps axes, G has a grid, and the view stays; F and Ctrl+Z go back."""
     page = open_page()
     window = open_window(page)
@@ -53,46 +54,49 @@ def test_keys(open_page, open_window, patient):
         return page._controls.handles.style
 
     window.browser.hit_key('w')
-    patient(lambda: style().move and not style().turn, 'handles that move')
+    wait_until(lambda: style().move and not style().turn, 'handles that move')
     window.browser.hit_key('e')
-    patient(lambda: style().turn and not style().move, 'handles that turn')
+    wait_until(lambda: style().turn and not style().move, 'handles that turn')
     window.browser.hit_key('e')
-    patient(lambda: style().turn and style().move, 'both')
+    wait_until(lambda: style().turn and style().move, 'both')
     window.browser.hit_key('q')
-    patient(lambda: style().local, "the goal's own axes")
+    wait_until(lambda: style().local, "the goal's own axes")
     window.browser.hit_key('q')
-    patient(lambda: not style().local, 'those of the world')
+    wait_until(lambda: not style().local, 'those of the world')
     window.browser.hit_key('g')
-    patient(lambda: style().step == pytest.approx(0.01), 'a grid')
+    wait_until(lambda: style().step == pytest.approx(0.01), 'a grid')
     for key in 'asd':
         window.browser.hit_key(key)
     np.testing.assert_allclose(window.client.camera.position, eye, atol=1e-9)
     page._controls.handles._step.value = 0.003
     before = window.lift('platform', 0.008)
     risen = round(float(before[2, 3]) / 0.003) * 0.003 + 0.009
-    patient(lambda: abs(page.ask(platform)[2, 3] - risen) < 0.0031, 'the platform to rise')
+    wait_until(lambda: abs(page.ask(platform)[2, 3] - risen) < 0.0031, 'the platform to rise')
     at = page.ask(lambda session: session.robot.goals['platform'].matrix_world[2, 3]) / 0.003
     assert at == pytest.approx(round(at), abs=1e-6)
     window.browser.hit_key('z', control=True)
-    patient(lambda: np.allclose(page.ask(platform), before, atol=2e-6), 'the step back')
-    window.browser.drag((200, 500), (260, 520))
-    patient(lambda: np.abs(window.client.camera.position - eye).max() > 0.01, 'another view')
+    wait_until(lambda: np.allclose(page.ask(platform), before, atol=2e-6), 'the step back')
+    wait_until(
+        lambda: np.abs(window.client.camera.position - eye).max() > 0.01,
+        'another view',
+        meanwhile=lambda: window.browser.drag((200, 500), (260, 520)),
+    )
     window.browser.hit_key('f')
-    patient(lambda: np.allclose(window.client.camera.position, eye), 'the view as at first')
+    wait_until(lambda: np.allclose(window.client.camera.position, eye), 'the view as at first')
 
 
-def test_click_on_a_link_makes_a_goal(open_page, open_window, patient):
+def test_click_on_a_link_makes_a_goal(open_page, open_window):
     """The base is clicked beside the legs; Delete takes the goal away."""
     page = open_page()
     window = open_window(page)
     window.browser.click(*window.pixel((0.045, -0.045, -0.005)))
-    patient(lambda: 'base_link' in page.ask(lambda s: list(s.robot.goals)), 'a goal')
-    patient(lambda: 'base_link' in window.browser.text(), 'its folder')
+    wait_until(lambda: 'base_link' in page.ask(lambda s: list(s.robot.goals)), 'a goal')
+    wait_until(lambda: 'base_link' in window.browser.text(), 'its folder')
     window.browser.press('Delete')
-    patient(lambda: len(page.ask(lambda s: list(s.robot.goals))) == 1, 'its end')
+    wait_until(lambda: len(page.ask(lambda s: list(s.robot.goals))) == 1, 'its end')
 
 
-def test_a_dropped_connection_comes_back(open_page, open_window, patient):
+def test_a_dropped_connection_comes_back(open_page, open_window):
     """The browser connects again by itself, shows the robot, and its pointer still leads."""
     page = open_page()
     window = open_window(page)
@@ -102,31 +106,31 @@ def test_a_dropped_connection_comes_back(open_page, open_window, patient):
     def again():
         return next((c for n, c in page.server.get_clients().items() if n != first), None)
 
-    window.client = patient(again, 'a new connection')
+    window.client = wait_until(again, 'a new connection')
     window.ready()
     before = window.lift('platform', 0.008)
-    patient(lambda: page.ask(platform)[2, 3] > before[2, 3] + 0.004, 'the platform to rise')
+    wait_until(lambda: page.ask(platform)[2, 3] > before[2, 3] + 0.004, 'the platform to rise')
 
 
-def test_two_browsers_at_once(open_page, open_window, patient):
+def test_two_browsers_at_once(open_page, open_window):
     """What one drags, the other shows; one that leaves disturbs nobody."""
     page = open_page()
     one, other = open_window(page), open_window(page)
     still = other.browser.picture()
     before = one.lift('platform', 0.008)
-    patient(lambda: page.ask(platform)[2, 3] > before[2, 3] + 0.004, 'the platform to rise')
+    wait_until(lambda: page.ask(platform)[2, 3] > before[2, 3] + 0.004, 'the platform to rise')
 
     def shown():
         return np.mean(np.abs(other.browser.picture() - still).max(axis=2) > 0.1) > 0.002
 
-    patient(shown, 'the other browser to show it')
+    wait_until(shown, 'the other browser to show it')
     one.browser.close()
-    patient(lambda: len(page.server.get_clients()) == 1, 'one browser to be gone')
+    wait_until(lambda: len(page.server.get_clients()) == 1, 'one browser to be gone')
     middle = other.lift('platform', -0.008)
-    patient(lambda: page.ask(platform)[2, 3] < middle[2, 3] - 0.004, 'the platform to sink')
+    wait_until(lambda: page.ask(platform)[2, 3] < middle[2, 3] - 0.004, 'the platform to sink')
 
 
-def test_planar_arm_follows_the_pointer(open_page, open_window, patient):
+def test_planar_arm_follows_the_pointer(open_page, open_window):
     """The five-bar's pen is dragged in its plane by itself and by a square, then on a grid."""
     page = open_page('fivebar')
     window = open_window(page)
@@ -137,7 +141,7 @@ def test_planar_arm_follows_the_pointer(open_page, open_window, patient):
     def dragged(grip, way):
         start = tool().copy()
         window.pull(start + grip, way)
-        patient(lambda: np.abs(tool() - start - way).max() < 0.006, f'the pen to go {way}')
+        wait_until(lambda: np.abs(tool() - start - way).max() < 0.006, f'the pen to go {way}')
         assert tool()[2] == pytest.approx(start[2], abs=1e-9)
         assert page.ask(widest_gap) < 1e-6
 
@@ -145,25 +149,25 @@ def test_planar_arm_follows_the_pointer(open_page, open_window, patient):
     square = 0.25 * page.gizmo_size
     dragged((square, square, 0.0), (-0.05, 0.01, 0.0))
     window.browser.press('snap to grid')
-    patient(lambda: 'step [deg]' in window.browser.text(), 'the steps')
+    wait_until(lambda: 'step [deg]' in window.browser.text(), 'the steps')
     dragged((square, square, 0.0), (0.032, -0.027, 0.0))
     at = 100.0 * page.ask(lambda session: session.robot.goals['tool'].matrix_world[:2, 3])
     np.testing.assert_allclose(at, np.round(at), atol=1e-9)
 
 
-def test_chooser_rest_pose_yaml_and_tabs(open_page, open_window, patient):
+def test_chooser_rest_pose_yaml_and_tabs(open_page, open_window):
     """Another robot is chosen and described, its state shown, kept, copied; tabs are there."""
     robots = {name: partial(gallery_session, name) for name in NAMES}
     page = open_page(robots=robots, about={'fivebar': 'a pen on two arms'})
     window = open_window(page)
     window.browser.press('hexapod')
-    patient(lambda: window.browser.place_of(NAMES[-1]), 'the last of the list')
+    wait_until(lambda: window.browser.place_of(NAMES[-1]), 'the last of the list')
     window.browser.press('fivebar')
-    patient(lambda: page.ask(lambda session: session.title) == 'fivebar', 'the other robot')
-    patient(lambda: 'a pen on two arms' in window.browser.text(), 'what it is')
+    wait_until(lambda: page.ask(lambda session: session.title) == 'fivebar', 'the other robot')
+    wait_until(lambda: 'a pen on two arms' in window.browser.text(), 'what it is')
     page.do(lambda session: session.set_forward(True))
     page.do(lambda session: session.set_joint('left_shoulder', 0.3))
-    patient(lambda: '0.3000 rad' in window.browser.text(), 'the state of its joints')
+    wait_until(lambda: '0.3000 rad' in window.browser.text(), 'the state of its joints')
     q = page.ask(lambda session: session.q)
     window.browser.press('Rest pose')
 
@@ -171,10 +175,10 @@ def test_chooser_rest_pose_yaml_and_tabs(open_page, open_window, patient):
         joints = page.ask(lambda session: session.robot.joint_order)
         return [joint.dof_rest_pose[joint.dof[0]] for joint in joints]
 
-    patient(lambda: np.allclose(rest(), q), 'the rest pose')
+    wait_until(lambda: np.allclose(rest(), q), 'the rest pose')
     window.browser.press('Joints')
     window.browser.press('Copy')
-    patient(lambda: 'Copied' in window.browser.text(), 'the copy')
+    wait_until(lambda: 'Copied' in window.browser.text(), 'the copy')
     copied = window.browser.clipboard()
     assert copied == configuration_yaml(page.session.robot.joint_names, q.tolist())
     for tab, word in (
@@ -184,4 +188,4 @@ def test_chooser_rest_pose_yaml_and_tabs(open_page, open_window, patient):
         ('Goals', 'drag links'),
     ):
         window.browser.press(tab)
-        patient(lambda word=word: word in window.browser.text(), f'{word} on {tab}')
+        wait_until(lambda word=word: word in window.browser.text(), f'{word} on {tab}')

@@ -7,6 +7,7 @@ import urllib.request
 
 import numpy as np
 import pytest
+from support.waiting import PATIENCE
 
 pytest.importorskip('viser')
 
@@ -34,7 +35,7 @@ def test_it_is_served_on_this_machine_only(open_page):
     """The page is there under its address, and nowhere else."""
     page = open_page()
     assert page.url.startswith('http://127.0.0.1:')
-    with urllib.request.urlopen(page.url, timeout=10) as answer:
+    with urllib.request.urlopen(page.url, timeout=PATIENCE) as answer:
         assert b'<html' in answer.read().lower()
     port = int(page.url.rsplit(':', 1)[1])
     others = {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), port)}
@@ -138,7 +139,7 @@ def test_a_defect_is_not_hidden(open_page):
     page = open_page()
     page.do(lambda session: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        page.wait(30.0)
+        page.wait(PATIENCE)
     with pytest.raises(IkError, match='does not answer'):
         page.ask(lambda session: None, timeout=0.1)
     page._failure = None

@@ -4,10 +4,12 @@ import os
 import signal
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 
 from ik_node.cli.main import main
 import pytest
+from support.waiting import PATIENCE
 
 
 def start(repository, *words):
@@ -22,11 +24,11 @@ def start(repository, *words):
     )
 
 
-def url_of(process):
+def url_of(process, start='http://127.0.0.1:'):
     """Return where the page is, once it says so."""
     assert process.stdout.readline().startswith('reading ')
     line = process.stdout.readline()
-    assert line.startswith('open http://127.0.0.1:'), line + process.stderr.read()
+    assert line.startswith(f'open {start}'), line + process.stderr.read()
     return line.split()[1]
 
 
@@ -75,11 +77,26 @@ def test_page_is_served_until_told_to_stop(repository):
     """It says where it is; Ctrl-C ends it with exit code 0 and without a traceback."""
     pytest.importorskip('viser')
     with start(repository, 'urdf/fivebar.urdf') as process:
-        with urllib.request.urlopen(url_of(process), timeout=20) as answer:
+        with urllib.request.urlopen(url_of(process), timeout=PATIENCE) as answer:
             assert answer.status == 200
         process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 0
+        assert process.wait(PATIENCE) == 0
         assert process.stderr.read() == ''
+
+
+@pytest.mark.parametrize('words', [('--host', '0.0.0.0'), ('--token',)])
+def test_page_for_others_prints_its_token(words, repository):
+    """The address that is printed opens the page, and without its query nothing does."""
+    pytest.importorskip('viser')
+    with start(repository, 'urdf/fivebar.urdf', *words) as process:
+        url = url_of(process, 'http://')
+        assert '0.0.0.0' not in url
+        with urllib.request.urlopen(url, timeout=20) as answer:
+            assert answer.status == 200
+        with pytest.raises(urllib.error.HTTPError, match='403'):
+            urllib.request.urlopen(url.partition('?')[0], timeout=20)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 0
 
 
 def test_page_ends_by_itself(repository):
@@ -87,7 +104,7 @@ def test_page_ends_by_itself(repository):
     pytest.importorskip('viser')
     with start(repository, '--demo', 'delta', '--seconds', '1') as process:
         url_of(process)
-        assert process.wait(30) == 0
+        assert process.wait(PATIENCE) == 0
         assert process.stderr.read() == ''
 
 
@@ -97,7 +114,7 @@ def test_ctrl_c_while_the_robot_is_being_drawn(repository):
     with start(repository, '--demo', 'walker') as process:
         url_of(process)
         process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 0
+        assert process.wait(PATIENCE) == 0
         assert process.stderr.read() == ''
 
 

@@ -4,6 +4,7 @@ import threading
 import time
 
 from ik_node.viewer.work_queue import WorkQueue
+from support.waiting import PATIENCE
 
 
 def test_work_comes_in_order():
@@ -34,8 +35,8 @@ def test_take_waits_until_there_is_work():
     timer = threading.Timer(0.05, lambda: queue.put(lambda: None))
     begun = time.monotonic()
     timer.start()
-    assert len(queue.take(20.0)) == 1
-    assert time.monotonic() - begun < 10.0
+    assert len(queue.take(PATIENCE)) == 1
+    assert time.monotonic() - begun < 0.5 * PATIENCE
     timer.join()
 
 
@@ -45,6 +46,6 @@ def test_wake_ends_the_wait():
     timer = threading.Timer(0.05, queue.wake)
     begun = time.monotonic()
     timer.start()
-    assert queue.take(20.0) == []
-    assert time.monotonic() - begun < 10.0
+    assert queue.take(PATIENCE) == []
+    assert time.monotonic() - begun < 0.5 * PATIENCE
     timer.join()

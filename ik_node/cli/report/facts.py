@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 import math
 from typing import Any
 
 from ik_node.cli.report.freedom import held_values, still_links
+from ik_node.cli.report.loop_axes import wrong_axes
 from ik_node.description.writers.closure_type import closure_type, OWN_TYPES
 from ik_node.description.writers.joint_type import joint_type, value_type
 from ik_node.model.closure import Closure
@@ -14,6 +15,7 @@ from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 from ik_node.robot import Robot
+from ik_node.solver.mobility import Mobility
 
 
 def facts_of(robot: Robot) -> dict[str, Any]:
@@ -21,6 +23,9 @@ def facts_of(robot: Robot) -> dict[str, Any]:
     result = robot.assemble()
     mobility = robot.mobility
     held = held_values(robot)
+    disagreements = {
+        name: pair for each in robot.redundancies for name, pair in each.misfit.items()
+    }
     return {
         'name': robot.name,
         'dialect': robot.dialect,
@@ -34,13 +39,14 @@ def facts_of(robot: Robot) -> dict[str, Any]:
         'tree': _tree(robot.description.roots),
         'actuated': list(robot.actuated),
         'closures': [
-            _loop(name, closure, result, mobility.redundant_closures)
+            _loop(name, closure, result, mobility, disagreements)
             for name, closure in robot.closures.items()
         ],
         'mobility': int(mobility),
         'mobility_details': mobility.facts(),
         'loops_closed': result.status.name == 'CONVERGED',
         'message': result.message,
+        'wrong_axes': wrong_axes(robot, result),
         'closes_without_limits': result.closes_without_limits,
         'limits_in_the_way': [
             {'name': name, 'value_without_limits': float(value)}
@@ -107,9 +113,19 @@ def _tree(roots: Sequence[Joint | Link]) -> list[dict[str, Any]]:
     return found
 
 
-def _loop(name: str, closure: Closure, result: Any, redundant: dict[str, int]) -> dict[str, Any]:
+def _loop(
+    name: str,
+    closure: Closure,
+    result: Any,
+    mobility: Mobility,
+    disagreements: Mapping[str, tuple[float, float]],
+) -> dict[str, Any]:
     error = result.closure_errors.get(name)
-    rows = {'universal': 4, 'distance': 1}.get(closure.kind, len(closure.dof))
+    names = [dof.name for dof in closure.dof]
+    names = {'universal': ['X', 'Y', 'Z', 'cross'], 'distance': ['distance']}.get(
+        closure.kind, names
+    )
+    position, orientation = disagreements.get(name, (None, None))
     return {
         'name': name,
         'link_a': closure.child.name if closure.child else None,
@@ -119,8 +135,12 @@ def _loop(name: str, closure: Closure, result: Any, redundant: dict[str, int]) -
         'distance': closure.distance if closure.kind == 'distance' else None,
         'tolerance': closure.tolerance,
         'enabled': error is not None,
-        'rows': rows,
-        'redundant_rows': redundant.get(name, 0),
+        'rows': len(names),
+        'redundant_rows': mobility.redundant_closures.get(name, 0),
+        'implied_rows': [names[row] for row in mobility.implied_rows.get(name, ())],
+        'disagreement': {'position': position, 'orientation': orientation}
+        if position is not None
+        else None,
         'position': None if error is None else error.position,
         'orientation': None if error is None else error.orientation,
         'open': error is not None and name in result.open_loops,

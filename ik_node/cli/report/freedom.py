@@ -13,6 +13,7 @@ from ik_node.solver import Solver, SolverOptions
 from ik_node.solver.chain_problem import RANK_TOLERANCE
 from ik_node.solver.joint_table import JointTable
 from ik_node.solver.problem import Problem
+from ik_node.solver.redundancy import without_rounding
 import numpy as np
 from numpy.typing import NDArray
 
@@ -67,14 +68,17 @@ def _held_by_loops(robot: Robot, table: JointTable, fixed: list[int]) -> list[in
     problem.refresh(options)
     rows = table.rows.copy()
     rows[JOINT_LOWER], rows[JOINT_UPPER] = -np.inf, np.inf
+    redundancies = {frozenset(each.closures): each for each in robot.redundancies}
     held: list[int] = []
     for chain in problem.chains:
-        _, jacobian, _ = chain.linearise(robot.q, rows, options.packed())
+        _, jacobian, _ = chain.linearise_by_size(robot.q, rows, options.packed())
         places = chain.flat.var_q.tolist()
         free = [at for at, place in enumerate(places) if place not in fixed]
         if not free:
             continue
-        _, values, directions = np.linalg.svd(jacobian[:, free])
+        known = redundancies.get(frozenset(chain.names.constraints))
+        chosen = np.isin(np.arange(len(places)), free)
+        _, values, directions = np.linalg.svd(without_rounding(jacobian, chosen, known))
         rank = int(np.sum(values > RANK_TOLERANCE * float(values.max(initial=1e-3))))
         motions = np.max(np.abs(directions[rank:]), axis=0, initial=0.0)
         held += [places[at] for at, most in zip(free, motions, strict=True) if most < NONE]

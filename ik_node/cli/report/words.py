@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ik_node.errors import MOST_TEXT, plain
+
 # Beyond this many names of one kind the rest is counted.
 MOST_NAMES = 12
 HELD = {
@@ -40,14 +42,18 @@ def in_words(found: dict[str, Any], mobility: str) -> str:
     lines += [f'  note: {note}' for note in found['notes']]
     if found['closures']:
         state = 'close' if found['loops_closed'] else 'do NOT close'
+        if found['loops_closed'] and found['wrong_axes']:
+            state = 'close, but can NOT move'
+        elif found['loops_closed'] and any(loop['disagreement'] for loop in found['closures']):
+            state = 'close up to rounding'
         lines.append(f'the loops {state}: {found["message"]}')
-    return '\n'.join(lines)
+    return '\n'.join(plain(line, MOST_TEXT) for line in lines)
 
 
 def ascii_tree(text: str) -> str:
     """Return the text with branches that any terminal can print."""
-    for line, plain in BRANCHES.items():
-        text = text.replace(line, plain)
+    for line, simple in BRANCHES.items():
+        text = text.replace(line, simple)
     return text
 
 
@@ -136,6 +142,13 @@ def _loop(loop: dict[str, Any]) -> str:
     text += f'{loop["position"]:.1e} m, {loop["orientation"]:.1e} rad open'
     if loop['redundant_rows']:
         text += f'; {loop["redundant_rows"]} of {loop["rows"]} rows redundant'
+        text += f' ({" ".join(loop["implied_rows"])})' if loop['implied_rows'] else ''
+    if loop['disagreement'] is not None:
+        off = loop['disagreement']
+        text += (
+            f'; by rounding it stays up to {off["position"]:.1e} m, {off["orientation"]:.1e} rad '
+            'open, as its rows disagree with the others'
+        )
     return text + ('; NOT CLOSED' if loop['open'] else '')
 
 
@@ -148,6 +161,13 @@ def _remarks(found: dict[str, Any]) -> Iterator[str]:
         yield (
             f'limits against the loops: {entry["name"]} {_range(value)}; without limits the loops '
             f'close at {entry["value_without_limits"]:.4g} {value["unit"]}'
+        )
+    for entry in found['wrong_axes']:
+        axis, other = (' '.join(f'{x:g}' for x in entry[key]) for key in ('axis', 'freeing_axis'))
+        yield (
+            f'loop {entry["name"]} turns about {axis} in {entry["link"]}, which its joints do '
+            f'not: about {other}, as {entry["joint"]} turns, the mobility would be '
+            f'{entry["mobility"]}'
         )
     for why, text in HELD.items():
         names = [name for name, by in found['held'].items() if by == why]

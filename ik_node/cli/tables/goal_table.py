@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 import warnings
 
-from ik_node.errors import DescriptionError
+from ik_node.errors import DescriptionError, shown
 import numpy as np
 from numpy.typing import NDArray
 
@@ -122,7 +122,7 @@ def _by_link(
         own = columns.setdefault(link, {})
         if not link or column not in COLUMNS or column in own:
             why = 'whose? say --link' if column in COLUMNS and not link else f'allowed: {ALLOWED}'
-            raise DescriptionError(f'column {name!r}: {why}', source=str(path), line=1)
+            raise DescriptionError(f'column {shown(name)}: {why}', source=str(path), line=1)
         own[column] = table[:, at]
     return {link: _poses(path, link, own) for link, own in columns.items()}
 
@@ -131,7 +131,7 @@ def _poses(path: Path, link: str, columns: dict[str, Array]) -> LinkPoses:
     turned = len(columns) > len(AXES)
     missing = [name for name in (COLUMNS if turned else AXES) if name not in columns]
     if missing:
-        found = f'link {link!r} has no column {" ".join(missing)}'
+        found = f'link {shown(link)} has no column {" ".join(missing)}'
         raise DescriptionError(f'{found}; allowed: {ALLOWED}', source=str(path), line=1)
     positions = np.column_stack([columns[name] for name in AXES])
     quats = np.tile((0.0, 0.0, 0.0, 1.0), (len(positions), 1))

@@ -15,6 +15,7 @@ from ik_node.description.loop import Loop, LoopFrame, LoopSet
 from ik_node.description.loops.loop_frames import turn_frame
 from ik_node.description.tree import poses_at_zero
 from ik_node.description.xml_document import XmlDocument
+from ik_node.errors import shown
 import numpy as np
 
 DIALECT = 'closing frames'
@@ -40,7 +41,8 @@ def read_closing_frames(document: XmlDocument, description: Description) -> Loop
         other = f'{base}_{3 - int(number)}'
         if other not in links:
             description.notes.append(
-                f'link {name!r} looks like a frame that closes a loop, but there is no {other!r}'
+                f'link {shown(name)} looks like a frame that closes a loop, but there is '
+                f'no {shown(other)}'
             )
             continue
         if number == '2' or frozenset((name, other)) in tied:
@@ -55,9 +57,10 @@ def read_closing_frames(document: XmlDocument, description: Description) -> Loop
                     turn_frame(frame, poses[frame.link][:3, :3].T @ way)
         else:
             description.notes.append(
-                f'{base!r}: a URDF does not carry the kind of this mate; it is taken as a point. '
+                f'{shown(base)}: a URDF does not carry the kind of this mate; it is taken '
+                f'as a point. '
                 'Say another in a closures file, with frame_a and frame_b at '
-                f'{name!r} and {other!r}'
+                f'{shown(name)} and {shown(other)}'
             )
         found.loops.append(loop)
     if found.loops:

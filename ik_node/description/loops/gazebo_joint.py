@@ -21,7 +21,7 @@ from ik_node.description.sdf.pose import read_pose
 from ik_node.description.tree import poses_at_zero
 from ik_node.description.unknown_name import unknown
 from ik_node.description.xml_document import XmlDocument
-from ik_node.errors import UnsupportedElementError
+from ik_node.errors import shown, UnsupportedElementError
 from ik_node.model.link import Link
 from ik_node.model.rotation import pose_inverse, unit
 import numpy as np
@@ -69,7 +69,8 @@ class _JointReader:
         if type_name == 'gearbox':
             ratio = element.findtext('gearbox_ratio', '1').strip()
             description.notes.append(
-                f'gazebo joint {element.get("name", "")!r}: a gearbox (ratio {ratio[:30]}) is not '
+                f'gazebo joint {shown(element.get("name", ""))}: a gearbox (ratio '
+                f'{ratio[:30]}) is not '
                 'read; say it in a closures file: couplings: [{joint: ..., of: ..., coefficients: '
                 '[0, -ratio]}]'
             )
@@ -79,14 +80,17 @@ class _JointReader:
         if parent == WORLD and WORLD not in description.links:
             if description.links[child] in description.roots and type_name == 'fixed':
                 description.notes.append(
-                    f'gazebo joint {name!r} fixes the root link in the world, where it is anyway'
+                    f'gazebo joint {shown(name)} fixes the root link in the world, where '
+                    f'it is anyway'
                 )
                 return
             description.links[WORLD] = Link(WORLD)
             description.roots.append(description.links[WORLD])
             self._poses = None
         if parent == child:
-            raise document.error(element, f'its parent and its child are the same link {child!r}')
+            raise document.error(
+                element, f'its parent and its child are the same link {shown(child)}'
+            )
         pose = self._pose(element, child)
         self.found.dialect = 'gazebo joint'
         part = JointPart(name, type_name, parent, child, line=document.line(element))
@@ -139,7 +143,7 @@ class _JointReader:
         axis = element.find('axis')
         if axis is None:
             self._description.notes.append(
-                f'gazebo joint {part.name!r}: no <axis>, taken as 0 0 1'
+                f'gazebo joint {shown(part.name)}: no <axis>, taken as 0 0 1'
             )
             part.axis = np.array((0.0, 0.0, 1.0))
             return
@@ -151,6 +155,10 @@ class _JointReader:
             if part.lower > part.upper:
                 raise self._document.error(element, 'its lower limit is above the upper one')
         velocity = read_bound(self._document, limit, 'velocity')
+        if velocity <= 0.0:
+            self._description.notes.append(
+                f'gazebo joint {shown(part.name)}: velocity {velocity:g}, taken as unlimited'
+            )
         part.velocity = velocity if velocity > 0.0 else np.inf
 
     def _axis(self, element: Element, pose: Array) -> Array:

@@ -10,6 +10,7 @@ from ik_node.description.loops.loop_names import LoopNames
 from ik_node.description.tree import joints_above
 from ik_node.description.unknown_name import unknown
 from ik_node.description.xml_document import XmlDocument
+from ik_node.errors import shown
 from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
@@ -72,12 +73,12 @@ class LinkCoupling:
         for joint in first + second:
             if len(joint.dof) != 1:
                 raise document.error(
-                    element, f'the joint {joint.name!r} between its links must have one DoF'
+                    element, f'the joint {shown(joint.name)} between its links must have one DoF'
                 )
         line = document.line(element)
         if not first or not second or ratio == 0.0:
             self._description.notes.append(
-                f'coupling {name!r} is not used: no joint moves one of its links against the '
+                f'coupling {shown(name)} is not used: no joint moves one of its links against the '
                 'other, or its ratio is 0'
             )
         elif len(first) == len(second) == 1:
@@ -127,6 +128,7 @@ class LinkCoupling:
         loop.dofs = (DOF.Z,)
         self._found.loops.append(loop)
         self._description.notes.append(
-            f'coupling {name!r} ties {len(terms)} joints: as many sliders that follow them are '
+            f'coupling {shown(name)} ties {len(terms)} joints: as many sliders that '
+            f'follow them are '
             'added, whose sum stays 0'
         )

@@ -7,7 +7,8 @@ Isaac Sim, whose documentation writes <link1> twice, and old Drake, with an <axi
       <link1 link="a" xyz="0 0 0" rpy="0 0 0"/> <link2 link="b" xyz="0 0 0" rpy="0 0 0"/>
     </loop_joint>
 
-our own attributes beside: `dof` (which wins over the type), `distance`, `tolerance`, `enabled`.
+our own attributes beside: `dof` (which wins over the type), `distance`, `tolerance`, `weight`,
+`enabled`.
 
 Exporters of Fusion, with the axis in the parent link and the child's orientation that of zero::
 
@@ -37,7 +38,7 @@ from ik_node.description.loops.loop_frames import (
 from ik_node.description.loops.loop_names import LoopNames
 from ik_node.description.tree import poses_at_zero
 from ik_node.description.xml_document import XmlDocument
-from ik_node.errors import IkError
+from ik_node.errors import IkError, shown
 from ik_node.model.closure import Closure, CLOSURE_TYPES
 from ik_node.model.dof import parse_dofs
 from ik_node.model.rotation import matrix_to_quat, quat_multiply, quat_to_matrix
@@ -92,9 +93,9 @@ def _read_loop(
         for frame in frames:
             turn_frame(frame, np.eye(3)[axis])
         if axis != 2 or along is None:
-            reason = 'no joint of the loop says more' if along is None else f'as of {along!r}'
+            reason = 'no joint of the loop says more' if along is None else f'as of {shown(along)}'
             description.notes.append(
-                f'loop_joint {name!r}: no <axis>, taken as the {"xyz"[axis]} of its frames, '
+                f'loop_joint {shown(name)}: no <axis>, taken as the {"xyz"[axis]} of its frames, '
                 f'{reason}; say it with <axis xyz="..."/>'
             )
     loop = Loop(name, frames[0], frames[1], type_name, line=document.line(element))
@@ -163,8 +164,9 @@ def _read_own_attributes(document: XmlDocument, element: Element, loop: Loop) ->
         if count not in (1, 2):
             raise document.error(element, 'tolerance: expected one number, or two: [m] and [rad]')
         loop.tolerance = document.numbers(element, 'tolerance', np.zeros(count).tolist())
-    if loop.distance < 0.0 or (loop.tolerance and min(loop.tolerance) < 0.0):
-        raise document.error(element, 'distance and tolerance must be 0 or more')
+    loop.weight = document.numbers(element, 'weight', (1.0,))[0]
+    if min(loop.distance, loop.weight, *(loop.tolerance or ())) < 0.0:
+        raise document.error(element, 'distance, tolerance and weight must be 0 or more')
     if loop.tolerance and len(loop.tolerance) == 1:
         loop.tolerance *= 2
     enabled = element.get('enabled', 'true').strip().lower()

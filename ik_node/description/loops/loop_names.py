@@ -6,6 +6,7 @@ from xml.etree.ElementTree import Element
 
 from ik_node.description.description import Description
 from ik_node.description.xml_document import XmlDocument
+from ik_node.errors import shown
 
 
 class LoopNames:
@@ -44,7 +45,7 @@ class LoopNames:
         tag = str(element.tag).rpartition(':')[2]
         made = self.new(tag)
         if noted:
-            self._notes.append(f'<{element.tag}> without a name is called {made!r}')
+            self._notes.append(f'<{element.tag}> without a name is called {shown(made)}')
         return made
 
     def new(self, base: str) -> str:

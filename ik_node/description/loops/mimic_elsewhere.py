@@ -21,6 +21,7 @@ from xml.etree.ElementTree import Element
 from ik_node.description.description import Description
 from ik_node.description.loop import CouplingRule, LoopSet
 from ik_node.description.xml_document import XmlDocument
+from ik_node.errors import shown
 
 
 def read_mimic_elsewhere(document: XmlDocument, description: Description) -> LoopSet:
@@ -50,7 +51,9 @@ def read_mimic_elsewhere(document: XmlDocument, description: Description) -> Loo
             found.couplings.append(rule)
             following[rule.joint] = {rule.master}
         elif reason:
-            description.notes.append(f'the mimic rule of {rule.joint!r} is not read: {reason}')
+            description.notes.append(
+                f'the mimic rule of {shown(rule.joint)} is not read: {reason}'
+            )
     if found.couplings:
         found.dialect = 'mimic rules for simulators'
     return found
@@ -66,7 +69,8 @@ def _of_plugins(document: XmlDocument, description: Description) -> Iterator[Cou
             yield CouplingRule(follower, leader, offset + multiplier, document.line(plugin))
         elif 'closed_loop' in plugin.get('filename', ''):
             description.notes.append(
-                f'gazebo plugin {plugin.get("filename")!r} closes a loop and is not read; say it '
+                f'gazebo plugin {shown(plugin.get("filename"))} closes a loop and is not '
+                f'read; say it '
                 'with <loop_joint> or a closures file'
             )
 
@@ -98,9 +102,9 @@ def _why_not(
     for name in (rule.master, rule.joint):
         joint = description.joints.get(name)
         if joint is None or len(joint.dof) != 1:
-            return f'there is no joint {name!r} of one DoF'
+            return f'there is no joint {shown(name)} of one DoF'
     if _leads(rule.joint, rule.master, following):
-        return f'{rule.master!r} follows that joint'
+        return f'{shown(rule.master)} follows that joint'
     return None
 
 

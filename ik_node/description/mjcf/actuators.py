@@ -7,6 +7,7 @@ from xml.etree.ElementTree import Element
 from ik_node.description.listed import listed
 from ik_node.description.mjcf.document import MjcfDocument
 from ik_node.description.mjcf.parts import Mjcf, MjcfFollow
+from ik_node.errors import shown
 
 # Nothing in them says where bodies are or what moves them.
 SILENT = (
@@ -43,10 +44,10 @@ def read_actuators(document: MjcfDocument, model: Mjcf, notes: list[str]) -> Non
         if name in known:
             driven[name] = None
         elif name is not None:
-            notes.append(f'{_shown(element)}: there is no joint {name!r}')
+            notes.append(f'{_shown(element)}: there is no joint {shown(name)}')
         elif tendon is not None:
             pulls = ' '.join(tendons.get(tendon, ()))
-            through = f'the tendon {tendon!r}' + (f' of {pulls}' if pulls else '')
+            through = f'the tendon {shown(tendon)}' + (f' of {pulls}' if pulls else '')
             notes.append(f'{_shown(element)} pulls {through}; no joint is taken for driven by it')
         else:
             others[element.tag] = others.get(element.tag, 0) + 1
@@ -74,4 +75,4 @@ def note_the_rest(document: MjcfDocument, notes: list[str]) -> None:
 
 def _shown(element: Element) -> str:
     name = element.get('name')
-    return f'actuator <{element.tag}>' if name is None else f'actuator {name!r}'
+    return f'actuator <{element.tag}>' if name is None else f'actuator {shown(name)}'

@@ -12,7 +12,7 @@ from ik_node.description.mjcf.document import MjcfDocument
 from ik_node.description.mjcf.parts import Mjcf, MjcfBody, MjcfFollow, MjcfJoint, MjcfTie
 from ik_node.description.mjcf.settings import Settings
 from ik_node.description.unknown_name import unknown
-from ik_node.errors import UnsupportedElementError
+from ik_node.errors import shown, UnsupportedElementError
 from ik_node.model.rotation import quat_conjugate, quat_multiply
 import numpy as np
 from numpy.typing import ArrayLike
@@ -81,7 +81,7 @@ def _attach(
     _select(document, element, inner)
     said: list[str] = []
     model = read(inner, said)
-    notes += [f'attached {name!r}: {note}' for note in said]
+    notes += [f'attached {shown(name)}: {note}' for note in said]
     document.spend(element, len(model.bodies) + len(model.joints) + len(model.equalities))
     writer = _Writer(document, element, prefix, settings)
     ties = [each for each in model.equalities if isinstance(each, MjcfTie)]
@@ -90,7 +90,7 @@ def _attach(
     to_world = [tie for tie in ties if 0 in tie.bodies]
     if to_world:
         notes.append(
-            f'attached {name!r}: equalities with its world are not read: '
+            f'attached {shown(name)}: equalities with its world are not read: '
             f'{listed([tie.name for tie in to_world])}'
         )
     kept = [each for each in model.equalities if not any(each is tie for tie in to_world)]
@@ -114,7 +114,7 @@ def _select(document: MjcfDocument, element: Element, inner: MjcfDocument) -> No
         if found is not None:
             break
     if found is None:
-        raise document.error(element, f'there is no {tag} {name!r} in {inner.source!r}')
+        raise document.error(element, f'there is no {tag} {shown(name)} in {inner.source!r}')
     if childclass is not None and not found.get('childclass'):
         found.set('childclass', childclass)
     worlds[0][:] = [found]

@@ -13,6 +13,7 @@ from ik_node.description.mjcf.names import Names
 from ik_node.description.mjcf.orientation import quat_of_z, read_quat, SMALLEST
 from ik_node.description.mjcf.parts import MjcfBody, MjcfJoint, MjcfSite
 from ik_node.description.mjcf.settings import Settings
+from ik_node.errors import shown
 from ik_node.model.rotation import quat_identity, quat_multiply, quat_to_matrix, unit
 import numpy as np
 from numpy.typing import NDArray
@@ -96,7 +97,7 @@ class BodyReader:
                 self.soft = True
                 name = child.get('prefix') or child.get('name') or ''
                 self._notes.append(
-                    f'<{tag} {name!r}> on line {document.line(child)}: the bodies of a soft '
+                    f'<{tag} {shown(name)}> on line {document.line(child)}: the bodies of a soft '
                     'object are not read'
                 )
             elif tag not in SILENT:

@@ -12,6 +12,7 @@ from ik_node.description.mjcf.bodies import compose, Pose
 from ik_node.description.mjcf.names import Names
 from ik_node.description.mjcf.parts import Mjcf, MjcfBody, MjcfFollow, MjcfJoint, MjcfTie
 from ik_node.description.plant import plant
+from ik_node.errors import shown
 from ik_node.model.link import Link
 from ik_node.model.rotation import quat_identity
 import numpy as np
@@ -39,7 +40,7 @@ def build(model: Mjcf, description: Description) -> None:
             name = links.unique(site.name if links.is_free(site.name) else f'{site.name}_site')
             if name != site.name:
                 description.notes.append(
-                    f'the name of site {site.name!r} is taken; it is {name!r}'
+                    f'the name of site {shown(site.name)} is taken; it is {shown(name)}'
                 )
             description.links[name] = Link(name)
             part = JointPart(joints.unique(f'{name}_fixed'), 'fixed', body.name, name)
@@ -67,7 +68,7 @@ def _add_body(
         parts.append(part)
         if body.mocap:
             description.notes.append(
-                f'body {body.name!r} is a mocap body, which programs move; it stands still'
+                f'body {shown(body.name)} is a mocap body, which programs move; it stands still'
             )
     for joint in body.joints:
         is_last = joint is body.joints[-1]
@@ -130,7 +131,7 @@ def _loops(model: Mjcf, description: Description) -> LoopSet:
             follows.append(each)
         else:
             description.notes.append(
-                f'the equality of joint {each.joint!r} is off; it is not read'
+                f'the equality of joint {shown(each.joint)} is off; it is not read'
             )
     loops.couplings = _couplings(follows, model, description)
     if not loops.loops and not loops.couplings:
@@ -141,7 +142,9 @@ def _loops(model: Mjcf, description: Description) -> LoopSet:
 def _add_tie(tie: MjcfTie, model: Mjcf, loops: LoopSet, description: Description) -> None:
     bodies = [model.bodies[index] for index in tie.bodies]
     if bodies[0] is bodies[1]:
-        description.notes.append(f'equality {tie.name!r} ties body {bodies[0].name!r} to itself')
+        description.notes.append(
+            f'equality {shown(tie.name)} ties body {shown(bodies[0].name)} to itself'
+        )
         return
     frames = [
         LoopFrame(body.name, np.array(position), np.array(quat))
@@ -152,7 +155,8 @@ def _add_tie(tie: MjcfTie, model: Mjcf, loops: LoopSet, description: Description
         if body.mocap and loop.enabled:
             loop.enabled = False
             description.notes.append(
-                f'equality {tie.name!r} drags the robot with the mocap body {body.name!r}; it is '
+                f'equality {shown(tie.name)} drags the robot with the mocap body '
+                f'{shown(body.name)}; it is '
                 'a closure that is off'
             )
     loops.loops.append(loop)
@@ -171,7 +175,9 @@ def _couplings(
             stays = joint.ref + each.coefficients[0]
             moved = description.joints[joint.name]
             moved.set_limits(moved.dof[0], stays, stays)
-            description.notes.append(f'joint {joint.name!r} is held at {stays:g} by an equality')
+            description.notes.append(
+                f'joint {shown(joint.name)} is held at {stays:g} by an equality'
+            )
             continue
         name, master, numbers = each.joint, each.master, each.coefficients
         reference = (joint.ref, joints[master].ref)
@@ -181,8 +187,9 @@ def _couplings(
             reference = reference[::-1]
         if name in masters or _leads_to(master, name, masters):
             description.notes.append(
-                f'the equality of joints {each.joint!r} and {each.master!r} is not used: others '
-                f'say already what {name!r} follows'
+                f'the equality of joints {shown(each.joint)} and {shown(each.master)} is '
+                f'not used: others '
+                f'say already what {shown(name)} follows'
             )
             continue
         masters[name] = master

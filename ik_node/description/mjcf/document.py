@@ -13,7 +13,7 @@ from ik_node.description.xml_document import (
     parse_xml,
     XmlDocument,
 )
-from ik_node.errors import DescriptionError
+from ik_node.errors import DescriptionError, shown
 
 MAX_INCLUDES = 200
 # What replicas and attached models may add to the elements that are written.
@@ -144,7 +144,7 @@ class MjcfDocument(XmlDocument):
         part = self._open(element, folder)
         path = abspath(part.source)
         if path in chain:
-            raise self.error(element, f'the file {element.get("file")!r} includes itself')
+            raise self.error(element, f'the file {shown(element.get("file"))} includes itself')
         if path in self._included:
             self.repeated.add(part.source)
         self._included.append(path)

@@ -12,7 +12,7 @@ from ik_node.description.mjcf.names import Names
 from ik_node.description.mjcf.orientation import SMALLEST
 from ik_node.description.mjcf.parts import MjcfFollow, MjcfTie
 from ik_node.description.unknown_name import unknown
-from ik_node.errors import UnsupportedElementError
+from ik_node.errors import shown, UnsupportedElementError
 from ik_node.model.rotation import quat_conjugate, quat_identity, quat_to_matrix, unit
 import numpy as np
 
@@ -105,7 +105,7 @@ class EqualityReader:
                 raise self._document.error(element, message)
             if self._joints[name].kind not in ('hinge', 'slide'):
                 raise self._document.error(
-                    element, f'the joint {name!r} is neither a hinge nor a slide'
+                    element, f'the joint {shown(name)} is neither a hinge nor a slide'
                 )
         given = self._document.some_numbers(element, 'polycoef', 5)
         coefficients = given + [0.0, 1.0, 0.0, 0.0, 0.0][len(given) :]

@@ -9,6 +9,7 @@ from ik_node.description.sdf.frame import SdfFrame
 from ik_node.description.sdf.frame_graph import FrameGraph
 from ik_node.description.sdf.limit import read_bound
 from ik_node.description.xml_document import XmlDocument
+from ik_node.errors import shown
 from ik_node.model.rotation import unit
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +62,7 @@ class SdfAxis:
         notes: list[str],
     ) -> None:
         self.element = joint.element.find(tag)
-        what = f'joint {joint.name!r}'
+        what = f'joint {shown(joint.name)}'
         if self.element is None:
             notes.append(f'{what}: no <{tag}>, taken as 0 0 1')
         xyz = None if self.element is None else self.element.find('xyz')
@@ -83,8 +84,7 @@ class SdfAxis:
             notes.append(f'{what}: lower and upper are both {self.lower:g}, it cannot move')
         self.velocity = read_bound(document, limit, 'velocity')
         if self.velocity <= 0.0:
-            if self.velocity == 0.0:
-                notes.append(f'{what}: velocity 0, taken as unlimited')
+            notes.append(f'{what}: velocity {self.velocity:g}, taken as unlimited')
             self.velocity = inf
         effort = None if limit is None else limit.find('effort')
         self.effort = None if effort is None else read_bound(document, limit, 'effort')
@@ -104,7 +104,8 @@ class SdfAxis:
         if version >= (1, 7):
             if in_model:
                 notes.append(
-                    f'joint {joint.name!r}: <use_parent_model_frame> ended with SDFormat 1.6 and '
+                    f'joint {shown(joint.name)}: <use_parent_model_frame> ended with '
+                    f'SDFormat 1.6 and '
                     'is ignored; expressed_in="__model__" says it now'
                 )
             return None

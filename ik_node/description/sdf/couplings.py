@@ -12,6 +12,7 @@ from ik_node.description.sdf.frame_graph import FrameGraph
 from ik_node.description.sdf.joint import SdfJoint
 from ik_node.description.unknown_name import unknown
 from ik_node.description.xml_document import MAX_NUMBER, XmlDocument
+from ik_node.errors import shown
 import numpy as np
 from numpy.typing import NDArray
 
@@ -68,7 +69,9 @@ def _mimics(
         parts = [joint.part_of(tag), leader.part_of(mimic.get('axis', 'axis').strip() or 'axis')]
         follower, ahead = parts
         if follower is None or ahead is None:
-            message = f'{joint.name!r} and {leader.name!r} must have one value for it each'
+            message = (
+                f'{shown(joint.name)} and {shown(leader.name)} must have one value for it each'
+            )
             raise document.error(joint.frame.element, f'<{mimic.tag}>: {message}')
         factor, offset, reference = (
             _mimic_number(document, mimic, what, default)
@@ -96,7 +99,7 @@ def _pitch(document: XmlDocument, element: Element, notes: list[str]) -> float:
     old = element.find('thread_pitch')
     if old is None:
         notes.append(
-            f'joint {element.get("name")!r}: no <screw_thread_pitch>, taken as 1 m a turn'
+            f'joint {shown(element.get("name"))}: no <screw_thread_pitch>, taken as 1 m a turn'
         )
         return 1.0
     turn = document.text_numbers(old, (1.0,))[0]  # [rad/m], above 0 for a left-handed thread
@@ -124,7 +127,9 @@ def _gears(
     ratio = document.text_numbers(element.find('gearbox_ratio'), (1.0,))[0]
     name = element.findtext('gearbox_reference_body', '').strip()
     if not name:
-        notes.append(f'joint {joint.name!r}: no <gearbox_reference_body>, its gears are left out')
+        notes.append(
+            f'joint {shown(joint.name)}: no <gearbox_reference_body>, its gears are left out'
+        )
         return []
     base = graph.link(joint.frame.scope.need(name, element, '<gearbox_reference_body>'))
     found = []
@@ -136,8 +141,9 @@ def _gears(
         hinge = _hinge(graph, ends, axis, hinges.get(frozenset(ends), ()))
         if hinge is None:
             notes.append(
-                f'joint {joint.name!r}: its gears are left out, as {link.link_name!r} does not '
-                f"turn on {base.link_name!r} by a revolute joint about the gearbox's <{tag}>"
+                f'joint {shown(joint.name)}: its gears are left out, as '
+                f'{shown(link.link_name)} does not '
+                f"turn on {shown(base.link_name)} by a revolute joint about the gearbox's <{tag}>"
             )
             return []
         found.append(hinge)

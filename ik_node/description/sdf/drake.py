@@ -19,6 +19,7 @@ from ik_node.description.sdf.frame import SdfFrame
 from ik_node.description.sdf.frame_graph import FrameGraph
 from ik_node.description.sdf.scope import SdfScope
 from ik_node.description.xml_document import XmlDocument
+from ik_node.errors import shown
 from ik_node.model.dof import DOF
 from ik_node.model.rotation import pose_inverse, pose_parts
 
@@ -114,7 +115,9 @@ class DrakeLoops:
         loop = self._add(element, frames, 'weld')
         loop.dofs = None if len(rigid) == len(DOF) else rigid
         axes = ' '.join(dof.name for dof in rigid)
-        self._notes.append(f'bushing {loop.name!r} is taken as rigid where it is stiff: {axes}')
+        self._notes.append(
+            f'bushing {shown(loop.name)} is taken as rigid where it is stiff: {axes}'
+        )
 
     def _numbers(self, element: Element, default: Sequence[float]) -> list[float]:
         self._document.text(element)
@@ -140,8 +143,10 @@ class DrakeLoops:
             self._guessed.loops.append(loop)
             self._guessed.dialect = CLOSING_FRAMES
             self._notes.append(
-                f'the frames {first.name!r} and {ready[twin].name!r} are taken for the ends of a '
-                f"bushing that Drake's user adds in code: closure {name!r}, free along and about "
+                f'the frames {shown(first.name)} and {shown(ready[twin].name)} are taken '
+                f'for the ends of a '
+                f"bushing that Drake's user adds in code: closure {shown(name)}, free "
+                f'along and about '
                 'their z; closures given beside the description take its place'
             )
 

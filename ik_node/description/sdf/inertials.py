@@ -9,6 +9,7 @@ from ik_node.description.sdf.flag import is_true
 from ik_node.description.sdf.frame import SdfFrame
 from ik_node.description.sdf.pose import read_pose
 from ik_node.description.xml_document import XmlDocument
+from ik_node.errors import shown
 
 
 def read_inertials(
@@ -33,7 +34,7 @@ def read_inertials(
         mass = None if inertial is None else inertial.find('mass')
         link.mass = document.text_numbers(mass, (1.0,))[0]
         if link.mass < 0.0:
-            message = f'{link.mass:g}: the mass of link {link.name!r} is below 0 kg'
+            message = f'{link.mass:g}: the mass of link {shown(link.name)} is below 0 kg'
             raise document.error(frame.element, message)
         if inertial is not None:
             link.centre_of_mass = read_pose(document, inertial.find('pose'))[:3, 3].copy()
@@ -46,5 +47,5 @@ def read_inertials(
     ):
         if names:
             more = f' and {len(names) - 6} more' if len(names) > 6 else ''
-            shown = ', '.join(map(repr, names[:6]))
-            description.notes.append(f'links {shown}{more}: {why}, taken as 1 kg')
+            listed = ', '.join(map(shown, names[:6]))
+            description.notes.append(f'links {listed}{more}: {why}, taken as 1 kg')

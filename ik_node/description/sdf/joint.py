@@ -10,7 +10,7 @@ from ik_node.description.sdf.flag import is_true
 from ik_node.description.sdf.frame import SdfFrame
 from ik_node.description.sdf.frame_graph import FrameGraph
 from ik_node.description.xml_document import XmlDocument
-from ik_node.errors import UnsupportedElementError
+from ik_node.errors import shown, UnsupportedElementError
 from ik_node.model.rotation import pose_inverse
 import numpy as np
 
@@ -94,13 +94,16 @@ def _divide(document: XmlDocument, graph: FrameGraph, joint: SdfJoint, notes: li
     held = graph.end(joint.frame, 'parent')
     parent, child = (graph.link(each) for each in (held, graph.end(joint.frame, 'child')))
     if parent is child:
-        message = f'its parent and its child are the same link {child.link_name!r}; it joins two'
+        message = (
+            f'its parent and its child are the same link {shown(child.link_name)}; it joins two'
+        )
         raise document.error(joint.frame.element, message)
     here = graph.pose(joint.frame)
     away = float(np.max(np.abs(graph.pose(held)[:3, 3] - here[:3, 3])))
     if held.kind == 'frame' and away > APART:
         notes.append(
-            f'joint {joint.name!r}: its parent frame {held.name!r} is {away:.3g} m away from it '
+            f'joint {shown(joint.name)}: its parent frame {shown(held.name)} is '
+            f'{away:.3g} m away from it '
             'where the links are written; SDFormat holds the links as written, it does not bring '
             'the frames together'
         )

@@ -20,7 +20,7 @@ from ik_node.description.sdf.joint import read_joint, SdfJoint
 from ik_node.description.sdf.motors import read_motors
 from ik_node.description.sdf.scope import include_hint, SdfScope
 from ik_node.description.xml_document import XmlDocument
-from ik_node.errors import DescriptionError
+from ik_node.errors import DescriptionError, shown
 from ik_node.model.link import Link
 from ik_node.model.rotation import pose_inverse, pose_parts
 
@@ -71,7 +71,9 @@ class _SdfReader:
             if self._carries_include(frame):
                 continue
             if frame.name in self._joints:
-                raise document.error(frame.element, f'a second joint of the name {frame.name!r}')
+                raise document.error(
+                    frame.element, f'a second joint of the name {shown(frame.name)}'
+                )
             joint = read_joint(document, self._graph, self._version, frame, description.notes)
             self._joints[frame.name] = joint
         rules = read_couplings(document, self._graph, self._joints, description.notes)
@@ -102,7 +104,7 @@ class _SdfReader:
         links = list(world.every('link'))
         for frame in links:
             if frame.name in self._description.links:
-                message = f'a second link of the name {frame.name!r}'
+                message = f'a second link of the name {shown(frame.name)}'
                 raise self._document.error(frame.element, message)
             self._description.links[frame.name] = Link(frame.name)
             self._links[frame.name] = frame
@@ -118,7 +120,8 @@ class _SdfReader:
         if not joint.scope.is_included(child):
             return False
         self._description.notes.append(
-            f'joint {joint.name!r} is not read: its child {child!r} is part of an <include>'
+            f'joint {shown(joint.name)} is not read: its child {shown(child)} is part of '
+            f'an <include>'
         )
         return True
 
@@ -130,7 +133,7 @@ class _SdfReader:
         for part in parts:
             if part.name in names:
                 raise DescriptionError(
-                    f'two joints are called {part.name!r}; that name is given to the second '
+                    f'two joints are called {shown(part.name)}; that name is given to the second '
                     'motion of a joint with two',
                     source=self._document.source,
                     line=part.line,
@@ -154,7 +157,8 @@ class _SdfReader:
             for part in joint.parts[1:]:
                 if part.parent in links:
                     message = (
-                        f'a link is called {part.parent!r}; that name is given to what is between '
+                        f'a link is called {shown(part.parent)}; that name is given to '
+                        f'what is between '
                         'the two motions of this joint'
                     )
                     raise self._document.error(joint.frame.element, message)
@@ -176,7 +180,7 @@ class _SdfReader:
             elif carrier.link_name not in description.links:
                 why = 'no joint holds the robot in the world, to which the frame is attached'
             if why:
-                description.notes.append(f'frame {frame.name!r} is no link of its own: {why}')
+                description.notes.append(f'frame {shown(frame.name)} is no link of its own: {why}')
                 continue
             description.links[frame.name] = Link(frame.name)
             pose = pose_inverse(self._graph.pose(carrier)) @ self._graph.pose(frame)
@@ -195,8 +199,8 @@ class _SdfReader:
                     continue  # ground, light and the like
                 uri = include.findtext('uri', '').strip()
                 notes.append(
-                    f'<include> of {uri[:80]!r} is not read; `gz sdf -p FILE` writes it out'
+                    f'<include> of {shown(uri[:80])} is not read; `gz sdf -p FILE` writes it out'
                 )
             if is_true(element.findtext('static')) and self._joints:
                 name = element.get('name', '')
-                notes.append(f'model {name!r} is static; its joints are read as movable')
+                notes.append(f'model {shown(name)} is static; its joints are read as movable')

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import isfinite
-from reprlib import Repr
 from typing import Any
 
 from ik_node.description.xml_document import MAX_NUMBER
 from ik_node.description.yaml_document import line_of
-from ik_node.errors import DescriptionError
+from ik_node.errors import DescriptionError, shown
 import numpy as np
 
-SHORT = Repr()
-SHORT.maxstring = SHORT.maxother = 60
 MAX_NAME = 500
 MAX_ITEMS = 5000
 
@@ -99,8 +96,3 @@ class Checked:
     def fail(self, message: str) -> DescriptionError:
         """Make the exception for a fault on the present line."""
         return DescriptionError(message, source=self.source, line=self.line)
-
-
-def shown(value: object) -> str:
-    """Return a value for a message, bounded, as YAML can be made to nest without end."""
-    return SHORT.repr(value)

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ik_node.description.angles import exact_angle
 from ik_node.description.loop import CouplingRule, Loop, LoopFrame, LoopSet, MOST_COEFFICIENTS
-from ik_node.description.sidecars.checked import Checked, shown
-from ik_node.errors import IkError
+from ik_node.description.sidecars.checked import Checked
+from ik_node.errors import IkError, shown
 from ik_node.model.closure import CLOSURE_TYPES
 from ik_node.model.dof import parse_dofs
 from ik_node.model.rotation import quat_from_euler
 import numpy as np
 
 TOP_KEYS = ('closures', 'couplings', 'actuated')
-LOOP_KEYS = ('name', 'frame_a', 'frame_b', 'dof', 'type', 'distance', 'tolerance', 'enabled')
+LOOP_KEYS = (
+    *('name', 'frame_a', 'frame_b', 'dof', 'type', 'distance', 'tolerance', 'weight'),
+    'enabled',
+)
 FRAME_KEYS = ('link', 'xyz', 'rpy')
 COUPLING_KEYS = ('joint', 'of', 'coefficients')
 
@@ -59,7 +63,7 @@ class _Reader(Checked):
         fields = self.mapping(entry, what, LOOP_KEYS)
         line = self.line
         name = self.text(fields['name'], f'{what}: name') if 'name' in fields else f'loop{index}'
-        what = f'closure {name!r}'
+        what = f'closure {shown(name)}'
         for end in ('frame_a', 'frame_b'):
             if end not in fields:
                 raise self.fail(f'{what}: {end} is missing; write {end}: {{link: NAME}}')
@@ -74,6 +78,9 @@ class _Reader(Checked):
             loop.tolerance = self.numbers(both, 2, f'{what}: tolerance ([m], [rad])')
             if min(loop.tolerance) < 0.0:
                 raise self.fail(f'{what}: tolerance: {shown(tolerance)} is below zero')
+        loop.weight = self.numbers([fields.get('weight', 1.0)], 1, f'{what}: weight')[0]
+        if loop.weight < 0.0:
+            raise self.fail(f'{what}: weight: {loop.weight} is below zero')
         enabled = fields.get('enabled', True)
         if not isinstance(enabled, bool):
             raise self.fail(f'{what}: enabled: {shown(enabled)}; expected true or false')
@@ -90,7 +97,7 @@ class _Reader(Checked):
             loop.type_name = self.text(fields['type'], f'{what}: type')
             if loop.type_name not in CLOSURE_TYPES:
                 raise self.fail(
-                    f'{what}: type {loop.type_name!r} is not known; '
+                    f'{what}: type {shown(loop.type_name)} is not known; '
                     f'allowed: {" ".join(CLOSURE_TYPES)}'
                 )
         if 'dof' in fields:
@@ -117,7 +124,7 @@ class _Reader(Checked):
         xyz = self.numbers(fields.get('xyz', (0, 0, 0)), 3, f'{what}: xyz [m]')
         rpy = self.numbers(fields.get('rpy', (0, 0, 0)), 3, f'{what}: rpy [rad]')
         link = self.text(fields['link'], f'{what}: link')
-        return LoopFrame(link, np.array(xyz), quat_from_euler(*rpy))
+        return LoopFrame(link, np.array(xyz), quat_from_euler(*map(exact_angle, rpy)))
 
     def _coupling(self, entry: object, index: int) -> CouplingRule:
         what = f'couplings[{index}]'

@@ -20,12 +20,12 @@ from typing import Any
 
 from ik_node.description.description import Description, WORLD
 from ik_node.description.loop import Loop, LoopFrame
-from ik_node.description.sidecars.checked import shown
 from ik_node.description.sidecars.loop_file import LoopFile
 from ik_node.description.sidecars.retype import Retype
 from ik_node.description.sidecars.sidecar import Sidecar
 from ik_node.description.unknown_name import unknown
 from ik_node.description.yaml_document import line_of
+from ik_node.errors import shown
 
 TOP_KEYS = ('closed_loop', 'type', 'name_mot', 'joint_name', 'joint_type')
 UNIVERSAL = re.compile('UJOINT_?([XYZ])([XYZ])')
@@ -77,7 +77,7 @@ class _Reader(LoopFile):
         for index, (name, type_name) in enumerate(zip(joints, types, strict=True)):
             joint = self.text(name, f'joint_name[{index}]')
             if joint in self._types:
-                raise self.fail(f'joint_name: {joint!r} comes twice')
+                raise self.fail(f'joint_name: {shown(joint)} comes twice')
             self._types[joint] = self._joint_type(type_name, index)
 
     def _joint_type(self, value: object, index: int) -> str:
@@ -148,8 +148,8 @@ class _Reader(LoopFile):
         if name in description.links:
             if child not in (None, name):
                 self.notes.append(
-                    f'{self.source}: closed_loop: {name!r} is both a link and a joint above '
-                    f'{child!r}; taken as the link'
+                    f'{self.source}: closed_loop: {shown(name)} is both a link and a joint above '
+                    f'{shown(child)}; taken as the link'
                 )
             return name
         if child is None and name != WORLD:

@@ -25,11 +25,11 @@ from typing import Any
 from ik_node.description.description import Description, WORLD
 from ik_node.description.loop import Loop, LoopFrame
 from ik_node.description.loops.loop_frames import Z
-from ik_node.description.sidecars.checked import shown
 from ik_node.description.sidecars.loop_file import LoopFile
 from ik_node.description.sidecars.retype import Retype
 from ik_node.description.sidecars.sidecar import Sidecar
 from ik_node.description.tree import poses_at_zero
+from ik_node.errors import shown
 from ik_node.model.rotation import pose_inverse, pose_matrix, pose_parts, quat_between, unit
 import numpy as np
 from numpy.typing import NDArray
@@ -169,6 +169,7 @@ class _Reader(LoopFile):
             for dof in list(joint.couplings):
                 joint.uncouple(dof)
             description.notes.append(
-                f'{self.source}: joint {name!r}: its <mimic> is left out, as `dependent` says '
+                f'{self.source}: joint {shown(name)}: its <mimic> is left out, as '
+                f'`dependent` says '
                 'that the loops move it'
             )

@@ -8,10 +8,11 @@ from typing import Any
 
 from ik_node.description.description import Description
 from ik_node.description.loop import Loop, LoopSet
-from ik_node.description.sidecars.checked import Checked, shown
+from ik_node.description.sidecars.checked import Checked
 from ik_node.description.sidecars.retype import Retype
 from ik_node.description.sidecars.sidecar import Sidecar
 from ik_node.description.xml_document import XmlDocument
+from ik_node.errors import shown
 
 
 class LoopFile(Checked, ABC):
@@ -126,5 +127,5 @@ class LoopFile(Checked, ABC):
         if joint is not None and joint.dof:
             return True
         why = 'there is no such joint' if joint is None else 'it is fixed'
-        description.notes.append(f'{self.source}: {key}: {name!r} has no motor, as {why}')
+        description.notes.append(f'{self.source}: {key}: {shown(name)} has no motor, as {why}')
         return False

@@ -10,7 +10,7 @@ from ik_node.description.sidecars.closures_yaml import read_closures
 from ik_node.description.sidecars.gepetto import is_gepetto, read_gepetto
 from ik_node.description.sidecars.loop_closures import is_loop_closures, read_loop_closures
 from ik_node.description.sidecars.sidecar import Sidecar
-from ik_node.description.yaml_document import parse_yaml
+from ik_node.description.yaml_document import MAX_BYTES, parse_yaml
 from ik_node.errors import DescriptionError
 
 TEXT_STARTS = (
@@ -55,7 +55,11 @@ def read_annotations(closures: str | Path | Mapping[str, Any]) -> Sidecar:
     ):
         return recognise(parse_yaml(closures, '<text>'), '<text>')
     try:
-        data = Path(closures).read_bytes()
+        path = Path(closures)
+        if path.exists() and not path.is_file():  # a device or a pipe may have no end
+            raise ValueError('it is not a regular file')
+        with path.open('rb') as file:
+            data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError, TypeError) as error:
         reason = getattr(error, 'strerror', None) or str(error)
         raise DescriptionError(

@@ -28,7 +28,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 from ik_node.description.joint_part import AXIS_TYPES, BALL_TYPES, LIMITED_TYPES
 from ik_node.description.origin import read_quaternion
 from ik_node.description.xml_document import XmlDocument
-from ik_node.errors import UnsupportedElementError
+from ik_node.errors import shown, UnsupportedElementError
 from ik_node.model.rotation import unit
 import numpy as np
 from numpy.typing import NDArray
@@ -157,7 +157,7 @@ def _copy_joint(
         _copy_limit(document, element, joint, notes)
         _copy_mimic(document, element, joint)
     elif element.find('mimic') is not None and type_name == 'fixed':
-        notes.append(f'joint {name!r}: it is fixed, its <mimic> is ignored')
+        notes.append(f'joint {shown(name)}: it is fixed, its <mimic> is ignored')
     return facts
 
 
@@ -167,7 +167,7 @@ def _axis(document: XmlDocument, element: Element, notes: list[str]) -> list[flo
     default = (0.0, 0.0, 1.0) if drake_plane else (1.0, 0.0, 0.0)
     xyz = document.numbers(axis, 'xyz', default)
     if axis is None and not drake_plane:
-        notes.append(f'joint {element.get("name")!r}: no <axis>, taken as 1 0 0')
+        notes.append(f'joint {shown(element.get("name"))}: no <axis>, taken as 1 0 0')
     elif axis is not None and max(map(abs, xyz)) < 1e-12:
         raise document.error(
             element, f'the axis xyz="{axis.get("xyz")}" has no direction; a joint needs one'
@@ -181,7 +181,7 @@ def _copy_limit(document: XmlDocument, element: Element, joint: Element, notes: 
     upper = document.numbers(limit, 'upper', (INFINITY,), infinite=True)[0]
     velocity = document.numbers(limit, 'velocity', (INFINITY,), infinite=True)[0]
     if limit is None and type_name in LIMITED_TYPES:
-        notes.append(f'joint {name!r}: no <limit>, taken as unlimited')
+        notes.append(f'joint {shown(name)}: no <limit>, taken as unlimited')
     if type_name not in LIMITED_TYPES:
         lower, upper = -INFINITY, INFINITY  # a continuous joint has no ends, whatever is written
     lower = -INFINITY if isinf(lower) else lower
@@ -189,9 +189,9 @@ def _copy_limit(document: XmlDocument, element: Element, joint: Element, notes: 
     if lower > upper and limit is not None:
         raise document.error(element, f'lower="{lower:g}" is above upper="{upper:g}"')
     if lower == upper:
-        notes.append(f'joint {name!r}: lower and upper are both {lower:g}, it cannot move')
+        notes.append(f'joint {shown(name)}: lower and upper are both {lower:g}, it cannot move')
     if velocity <= 0.0:
-        notes.append(f'joint {name!r}: velocity="{velocity:g}", taken as unlimited')
+        notes.append(f'joint {shown(name)}: velocity="{velocity:g}", taken as unlimited')
         velocity = INFINITY
     limits = {'lower': lower, 'upper': upper, 'velocity': velocity, 'effort': 0.0}
     SubElement(joint, 'limit', {key: repr(value) for key, value in limits.items()})

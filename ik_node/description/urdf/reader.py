@@ -13,7 +13,7 @@ from ik_node.description.unknown_name import unknown
 from ik_node.description.urdf.motors import driven_joints
 from ik_node.description.urdf.normal import JointFacts, normalise
 from ik_node.description.xml_document import XmlDocument
-from ik_node.errors import DescriptionError, IkError
+from ik_node.errors import DescriptionError, IkError, shown
 from ik_node.model.link import Link
 from ik_node.model.rotation import quat_from_euler
 import numpy as np
@@ -65,7 +65,7 @@ def _check_ends(
             message = unknown('link', name, list(description.links))
             raise document.error(element, f'<{tag}>: {message}')
     if part.parent == part.child:
-        message = f'its parent and its child are the same link {part.child!r}; it joins two'
+        message = f'its parent and its child are the same link {shown(part.child)}; it joins two'
         raise document.error(element, message)
 
 
@@ -104,7 +104,7 @@ def _couple(
             raise document.error(element, f'<mimic>: {message}')
         if len(joint.dof) != 1 or len(master.dof) != 1:
             raise document.error(
-                element, f'<mimic>: {joint.name!r} and {name!r} must have one DoF each'
+                element, f'<mimic>: {shown(joint.name)} and {shown(name)} must have one DoF each'
             )
         coefficients = (parsed.mimic.offset, parsed.mimic.multiplier)
         try:

@@ -10,6 +10,7 @@ from ik_node.description.writers.closure_type import closure_type, ends_of, OWN_
 from ik_node.description.writers.couplings import couplings_of, motors_of
 from ik_node.description.writers.number_text import rpy_of
 from ik_node.description.writers.plain_tree import plain_tree
+from ik_node.errors import shown
 from ik_node.model.closure import Closure
 from ik_node.model.link import Link
 import numpy as np
@@ -37,7 +38,7 @@ def to_closures(description: Description) -> str:
         {'joint': rule.joint, 'of': rule.master, 'coefficients': _plain(rule.coefficients)}
         for rule in others
     ]
-    lines = [f'# Loops of {description.name!r}; the numbers are in metres and radians.']
+    lines = [f'# Loops of {shown(description.name)}; the numbers are in metres and radians.']
     lines += _section('closures', closures)
     if couplings:
         lines += _section('couplings', couplings)
@@ -62,6 +63,8 @@ def _closure(closure: Closure) -> dict[str, Any]:
         said['distance'] = float(closure.distance)
     if closure.tolerance is not None:
         said['tolerance'] = _plain(closure.tolerance)
+    if closure.weight != 1.0:
+        said['weight'] = float(closure.weight)
     if not closure.enabled:
         said['enabled'] = False
     return said

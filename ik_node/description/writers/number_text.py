@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
-from math import atan2, hypot, pi
+from math import atan2, hypot, inf, nextafter, pi
 
+from ik_node.description.angles import exact_angle
 from ik_node.model.rotation import quat_from_euler, quat_multiply, quat_to_matrix, unit
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -47,6 +48,8 @@ def rpy_of(quat_xyzw: ArrayLike) -> Array:
     """
     Return roll, pitch and yaw [rad] of a unit quaternion, as good near a pitch of 90 degrees.
 
+    No angle is one that would be read as a rounded fraction of pi and is not.
+
     Notes
     -----
     Sum and difference of roll and yaw are found each from the two components that it alone turns
@@ -69,8 +72,14 @@ def rpy_of(quat_xyzw: ArrayLike) -> Array:
         short = [round(angle, digits) + 0.0 for angle in angles]
         found = quat_from_euler(*short)
         if min(np.max(np.abs(found - exact)), np.max(np.abs(found + exact))) <= ROUNDING:
-            return np.array(short)
-    return np.array(angles) + 0.0
+            return np.array([_as_read(angle) for angle in short])
+    return np.array([_as_read(angle + 0.0) for angle in angles])
+
+
+def _as_read(angle: float) -> float:
+    """Return an angle, with its last bit changed where its few digits would be read as others."""
+    rounded = abs(exact_angle(angle) - angle) > ROUNDING * abs(angle)
+    return nextafter(angle, inf) if rounded else angle
 
 
 def same_turn(quat_a: ArrayLike, quat_b: ArrayLike) -> bool:

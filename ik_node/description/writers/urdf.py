@@ -14,7 +14,7 @@ from ik_node.description.writers.couplings import couplings_of, motors_of
 from ik_node.description.writers.number_text import number_text, rpy_of, written
 from ik_node.description.writers.plain_joint import PlainJoint, Pose
 from ik_node.description.writers.plain_tree import plain_tree
-from ik_node.errors import TopologyError
+from ik_node.errors import shown, TopologyError
 from ik_node.model.closure import Closure
 from ik_node.model.link import Link
 import numpy as np
@@ -217,6 +217,8 @@ def _loop_joint(robot: Element, closure: Closure) -> None:
         element.set('distance', number_text(closure.distance))
     if closure.tolerance is not None:
         element.set('tolerance', written(closure.tolerance))
+    if closure.weight != 1.0:
+        element.set('weight', number_text(closure.weight))
     if not closure.enabled:
         element.set('enabled', 'false')
     frame_a = closure.offset_position, closure.offset_quaternion
@@ -237,7 +239,7 @@ def _check_names(names: dict[str, list[str]]) -> None:
     for kind, of_kind in names.items():
         for name in of_kind:
             if not name.strip() or not all(map(_allowed, name)):
-                raise TopologyError(f'{kind} {name!r}: XML cannot hold this name; rename it')
+                raise TopologyError(f'{kind} {shown(name)}: XML cannot hold this name; rename it')
 
 
 def _allowed(character: str) -> bool:

@@ -29,6 +29,8 @@ class GoalFollowing:
         self._measured = measured
         self._active_of: tuple[LoadedModel, Settings] | None = None
         self._active_names: frozenset[str] = frozenset()
+        self._asked_of: tuple[object, object] = (None, None)
+        self._asked: dict[str, Pose] = {}
 
     def report(self, tracker: Tracker, settings: Settings, now: float) -> TickReport:
         """Solve once for the goals that there are at `now` [s]."""
@@ -45,10 +47,17 @@ class GoalFollowing:
             self._goals.hold(
                 stale, lambda name: pose_from_matrix(tracker.model.reached(name, tracker.q))
             )
-        poses = {name: pose for name, pose in self._goals.poses().items() if name in active}
-        report = tracker.tick(poses, start, settings, now, tuple(notes))
+        report = tracker.tick(self._poses(active), start, settings, now, tuple(notes))
         report.stale = bool(stale) and settings.on_stale == 'hold'
         return report
+
+    def _poses(self, active: frozenset[str]) -> dict[str, Pose]:
+        """Return the poses of goals that take part; the same object until one changes."""
+        poses = self._goals.poses()
+        if self._asked_of[0] is not poses or self._asked_of[1] is not active:
+            self._asked_of = poses, active
+            self._asked = {name: pose for name, pose in poses.items() if name in active}
+        return self._asked
 
     def has_goals(self, tracker: Tracker, settings: Settings) -> bool:
         """Tell whether there is anything to solve for."""
@@ -76,7 +85,8 @@ class GoalFollowing:
         measured = self._measured
         if measured.time is None:
             return None, 'no joint_states yet'
+        start = tracker.model.nearest_turn(measured.start(tracker.q), tracker.q)
         if not measured.is_stale(now, settings.joint_state_timeout):
-            return measured.start(tracker.q), ''
+            return start, ''
         ignored = settings.on_stale == 'ignore'
-        return measured.start(tracker.q) if ignored else None, 'joint_states is stale'
+        return start if ignored else None, 'joint_states is stale'

@@ -1,8 +1,8 @@
-"""The frame of a goal message, in the root frame."""
+"""Names of frames in messages, and the frame of a goal message in the root frame."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 
 from ik_node.robot import Robot
 from ik_node.ros.joints.floating_base import root_frame
@@ -12,8 +12,46 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 
+def prefix_of(frame_prefix: str, base_frame: str, links: Container[str]) -> str:
+    """
+    Return what stands before the names of a robot's links in messages and on /tf.
+
+    Parameters
+    ----------
+    frame_prefix : str
+        The parameter, as robot_state_publisher's.
+    base_frame : str
+        The parameter; without a `frame_prefix` one such as left/base_link, whose last part is a
+        link of the robot, says the prefix as well.
+    links : container of str
+        Names of the robot's links.
+
+    """
+    if frame_prefix:
+        return frame_prefix.lstrip('/')
+    before, slash, link = base_frame.lstrip('/').rpartition('/')
+    return before + slash if link in links and before + slash + link not in links else ''
+
+
+def own_name(frame_id: str, prefix: str, links: Container[str]) -> str:
+    """Return the name of a link for its frame; any other frame's as it is, without leading /."""
+    name = frame_id.lstrip('/')
+    own = name.removeprefix(prefix)
+    return own if own in links else name
+
+
+def frame_name(name: str, prefix: str, links: Container[str]) -> str:
+    """Return the frame of a link; any other name as it is."""
+    return prefix + name if name in links else name
+
+
 def frame_in_root(
-    frame_id: str, base_frame: str, robot: Robot, q: Array, lookup: Callable[[str, str], Array]
+    frame_id: str,
+    base_frame: str,
+    robot: Robot,
+    q: Array,
+    lookup: Callable[[str, str], Array],
+    frame_prefix: str = '',
 ) -> Array | None:
     """
     Return the pose of a goal's frame, 4x4.
@@ -30,6 +68,8 @@ def frame_in_root(
         Where the robot's links are at present.
     lookup : callable
         (target, source) -> pose of a frame that is not the robot's; raises LookupError.
+    frame_prefix : str
+        The parameter; links are known by their plain names as well.
 
     Returns
     -------
@@ -42,11 +82,12 @@ def frame_in_root(
         If nobody knows the frame.
 
     """
-    name = (frame_id or base_frame).lstrip('/')
+    prefix = prefix_of(frame_prefix, base_frame, robot.links)
+    name = own_name(frame_id or base_frame, prefix, robot.links)
     root = root_frame(robot)
     if name in ('', root):
         return None
     if name in robot.links:
         pose: Array = robot.forward(q, name)
         return pose
-    return lookup(root, name)
+    return lookup(frame_name(root, prefix, robot.links), name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 
 from ik_node.ros.convert import Pose
 
@@ -18,9 +18,11 @@ class GoalInbox:
         self._poses: dict[str, Pose] = {}
         self._times: dict[str, float] = {}
         self._held: dict[str, Pose] = {}
+        self._all: dict[str, Pose] | None = None
 
     def put(self, name: str, pose: Pose, time: float) -> None:
         """Take a pose as of `time` [s]."""
+        self._all = None
         self._poses[name] = pose
         self._times[name] = time
         self._held.pop(name, None)
@@ -31,12 +33,14 @@ class GoalInbox:
 
     def clear(self) -> None:
         """Forget every pose."""
+        self._all = None
         self._poses.clear()
         self._times.clear()
         self._held.clear()
 
     def keep(self, names: Collection[str]) -> None:
         """Forget the poses of all other goals."""
+        self._all = None
         for name in [name for name in self._poses if name not in names]:
             del self._poses[name], self._times[name]
             self._held.pop(name, None)
@@ -51,8 +55,15 @@ class GoalInbox:
         """Hold each of these goals where its link is, from now until its next pose."""
         for name in names:
             if name not in self._held:
+                self._all = None
                 self._held[name] = reached(name)
 
-    def poses(self) -> dict[str, Pose]:
-        """Return what to solve for: each goal's last pose, or where it is held."""
-        return {**self._poses, **self._held}
+    def poses(self) -> Mapping[str, Pose]:
+        """
+        Return what to solve for: each goal's last pose, or where it is held.
+
+        It is the same object until one of them changes.
+        """
+        if self._all is None:
+            self._all = {**self._poses, **self._held}
+        return self._all

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ik_node.errors import IkError
+from ik_node.errors import IkError, plain
 from ik_node.ros.answer_check import objection
 from ik_node.ros.model.loaded_model import LoadedModel
 from ik_node.solver import SolverOptions
@@ -54,7 +54,7 @@ def approach(
     barred = (window <= 0.0) & (way != 0.0)
     if barred.any():
         name = model.joint_names[int(np.flatnonzero(barred)[0])]
-        return q, f'joint {name} may not move: its velocity limit, or the time passed, is 0'
+        return q, f'joint {plain(name)} may not move: its velocity limit, or the time passed, is 0'
     steps = _steps(way, window)
     share = (1.0 - _ROUNDING) / steps
     reason = ''

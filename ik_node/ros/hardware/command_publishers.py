@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ik_node.ros.hardware.hardware_command import HardwareCommand
+from ik_node.ros.hardware.hardware_command import CommandedState, HardwareCommand
 from ik_node.ros.outputs.add_publisher import add_publisher
 from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray
@@ -47,13 +47,27 @@ class CommandPublishers:
 
 
 def trajectory(command: HardwareCommand) -> JointTrajectory:
-    """Return one point, to be reached one period from now: a stamp of 0 says so."""
+    """
+    Return the point to be reached one period from now; a stamp of 0 means now.
+
+    With a horizon there is a point before it, the one to be reached now, and one after it, where
+    the joints come to rest.
+    """
+    next_point = CommandedState(command.period, command.positions, command.velocities)
+    states = (command.begin, next_point, command.stop)
+    return JointTrajectory(
+        joint_names=list(command.names),
+        points=[_point(state) for state in states if state is not None],
+    )
+
+
+def _point(state: CommandedState) -> JointTrajectoryPoint:
     point = JointTrajectoryPoint()
-    point.positions = command.positions.tolist()
-    point.velocities = command.velocities.tolist()
-    seconds, nanoseconds = divmod(round(1e9 * command.period), 1_000_000_000)
+    point.positions = state.positions.tolist()
+    point.velocities = state.velocities.tolist()
+    seconds, nanoseconds = divmod(round(1e9 * state.time), 1_000_000_000)
     point.time_from_start.sec, point.time_from_start.nanosec = seconds, nanoseconds
-    return JointTrajectory(joint_names=list(command.names), points=[point])
+    return point
 
 
 def numbers(command: HardwareCommand) -> Float64MultiArray:

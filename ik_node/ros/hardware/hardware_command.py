@@ -9,6 +9,27 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
+class CommandedState:
+    """
+    Where commanded joints are at some time.
+
+    Attributes
+    ----------
+    time : float
+        From now on [s].
+    positions : ndarray, shape (n,)
+        [rad or m]
+    velocities : ndarray, shape (n,)
+        [rad/s or m/s]
+
+    """
+
+    time: float
+    positions: NDArray[np.float64]
+    velocities: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
 class HardwareCommand:
     """
     Where joints are to be at the end of a period.
@@ -23,6 +44,10 @@ class HardwareCommand:
         Step of this tick over the period [rad/s or m/s].
     period : float
         [s]
+    begin : CommandedState or None
+        Where the joints are at the beginning of the period; None without a horizon.
+    stop : CommandedState or None
+        Where they come to rest when no further command follows; None without a horizon.
 
     """
 
@@ -30,3 +55,5 @@ class HardwareCommand:
     positions: NDArray[np.float64]
     velocities: NDArray[np.float64]
     period: float
+    begin: CommandedState | None = None
+    stop: CommandedState | None = None

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ik_node.errors import IkError
+from ik_node.errors import IkError, listed, plain
 from ik_node.ros.answer_check import objection
 from ik_node.ros.hardware.approach import approach
-from ik_node.ros.hardware.hardware_command import HardwareCommand
+from ik_node.ros.hardware.following_error import FollowingError
+from ik_node.ros.hardware.hardware_command import CommandedState, HardwareCommand
 from ik_node.ros.joints.measured_state import MeasuredState
+from ik_node.ros.model.loaded_model import LoadedModel
 from ik_node.ros.parameters.settings import Settings
 from ik_node.ros.tick_report import TickReport
 from ik_node.ros.tracker import Tracker
@@ -23,6 +25,16 @@ _LEAST_FIRST_STEP = 1e-6
 _MOST_FIRST_STEP = 1e-3
 # The way to a measured configuration, each of up to 0.3 rad or m.
 _MOST_STEPS = 200
+# Straight on for a part of a second the loops are all but closed.
+_CLOSING_STEPS = 20
+# After a time without ticks this long the robot may be anywhere [s]: at least this, and so many
+# periods.
+LONGEST_GAP = 0.5
+_LONGEST_GAP_PERIODS = 5.0
+# By then the joint states that had queued up have been read [s].
+_SETTLING = 0.1
+# Fewer joint states are no stream that goes on.
+_STREAM = 10
 
 
 class HardwareOutput:
@@ -30,7 +42,8 @@ class HardwareOutput:
     Decide tick by tick what is commanded, and whether anything is.
 
     Every command belongs to a whole configuration with closed loops and within limits. The first
-    one is the measured one; from there no joint goes faster than its velocity limit.
+    one is the measured one; from there no joint goes faster than its velocity limit, nor farther
+    from its measurement than its following error may be.
 
     Parameters
     ----------
@@ -42,6 +55,8 @@ class HardwareOutput:
         The configuration commanded last [rad or m]; None while silent.
     note : str
         Why nothing is commanded, or why not the solution; '' when there is nothing to say.
+    fault : str
+        Which joint does not follow its commands; '' while all do.
 
     """
 
@@ -50,12 +65,48 @@ class HardwareOutput:
         self.q: Array | None = None
         self.note = ''
         self._time = 0.0
+        # Of the last command [rad/s or m/s].
+        self._velocity = np.zeros(0)
+        self._following = FollowingError(measured)
+        # After a gap: from when on measurements count, how many had arrived by then, and why.
+        self._settled_at: float | None = None
+        self._settled_with = -1
+        self._gap = ''
         # When the way to the solution is barred, the goals are gone after from here.
         self._own_way = False
 
     def silence(self, note: str) -> None:
         """Command nothing; the next command will be the measured configuration of then."""
         self.q, self.note, self._own_way = None, note, False
+        self._following.forget()
+
+    @property
+    def fault(self) -> str:
+        """Return which joint does not follow its commands; '' while all do."""
+        return self._following.note
+
+    def resume(self, gap: float, settings: Settings, now: float) -> None:
+        """
+        Begin at the measured configuration after a long time without ticks.
+
+        Joint states that were sent in the meantime may still be on their way: only those that
+        arrive a moment later count. Without a stream of joint states nothing changes.
+
+        Parameters
+        ----------
+        gap : float
+            Time since the tick before [s].
+        settings : Settings
+            Of this tick.
+        now : float
+            [s]
+
+        """
+        if gap <= max(LONGEST_GAP, _LONGEST_GAP_PERIODS * settings.period):
+            return
+        if self._measured.arrivals >= _STREAM:
+            self._settled_at, self._settled_with = now + _SETTLING, -1
+            self._gap = f'there was no tick for {gap:.3g} s: waits for new joint_states of '
 
     def begin(
         self,
@@ -90,14 +141,22 @@ class HardwareOutput:
         reason = self._obstacle(outputs, has_goals, settings, now)
         if reason:
             self.silence(reason)
-        if reason or self.q is not None:
+        if reason:
             return False
-        q, reason = self._measured_configuration(tracker, outputs, settings)
+        model, before = tracker.model, self.q
+        follows = before is None or not self._following.update(
+            model, outputs, before, settings, now
+        )
+        if before is not None and follows:
+            return False
+        q, reason = self._measured_configuration(tracker, outputs, settings, before)
         if reason:
             self.silence(reason)
             return False
         tracker.jump(q)
-        self.q, self.note, self._time = q, '', now
+        self._following.begin(model, outputs)
+        self.q, self.note, self._time, self._own_way = q, '', now, False
+        self._velocity = np.zeros_like(q)
         return True
 
     def command(
@@ -130,11 +189,48 @@ class HardwareOutput:
         elapsed, self._time = now - self._time, now
         self.note = self._pause(report, outputs, settings, now)
         if not first and not self.note and elapsed > 0.0:
-            window = min(elapsed, settings.period) * tracker.model.max_velocity
-            self.q = self._next(tracker, before, report, window, settings)
+            model, following = tracker.model, self._following
+            window = min(elapsed, settings.period) * model.max_velocity
+            window = following.window(before, window)
+            q = self._next(tracker, before, report, window, settings)
+            waits = following.objection(model, before, q)
+            if waits:
+                self.note = waits
+            else:
+                self.q = q
         at = [tracker.model.joint_names.index(name) for name in outputs]
-        step = (self.q - before)[at]
-        return HardwareCommand(tuple(outputs), self.q[at], step / settings.period, settings.period)
+        velocity = (self.q - before) / settings.period
+        begin = stop = None
+        if settings.output_horizon > 0.0:
+            horizon = max(settings.output_horizon, 2.0 * settings.period)
+            begin = CommandedState(0.0, before[at], self._velocity[at])
+            rest = self._rest(tracker.model, self.q, velocity, horizon - settings.period, settings)
+            stop = CommandedState(horizon, rest[at], np.zeros(len(at)))
+        self._velocity = velocity
+        return HardwareCommand(
+            tuple(outputs), self.q[at], velocity[at], settings.period, begin, stop
+        )
+
+    @staticmethod
+    def _rest(
+        model: LoadedModel, q: Array, velocity: Array, time: float, settings: Settings
+    ) -> Array:
+        """
+        Return where the robot comes to rest when it slows down evenly, (nq,) [rad or m].
+
+        Its loops are closed there, and it is within limits; where that is not to be had, the
+        configuration itself.
+        """
+        if not velocity.any():
+            return q
+        way = 0.5 * time * velocity
+        try:
+            guess = np.clip(q + way, model.lower, model.upper)
+            solution = model.solver.drive({}, guess, steps=_CLOSING_STEPS)
+        except IkError:
+            return q
+        far = (np.abs(solution.q - q) > 2.0 * np.abs(way).max()).any()
+        return q if far or objection(model, solution, settings.options) else solution.q
 
     def _obstacle(
         self, outputs: Sequence[str], has_goals: bool, settings: Settings, now: float
@@ -149,10 +245,31 @@ class HardwareOutput:
         known = self._measured.values(outputs)
         missing = [name for name in outputs if name not in known]
         if missing:
-            return 'not measured yet: ' + ', '.join(missing)
+            return 'not measured yet: ' + listed(missing)
+        waiting = self._waiting(outputs, now)
+        if waiting:
+            return waiting
         stale = self._stale(outputs, settings, now)
         if stale and (self.q is None or settings.on_stale == 'stop'):
             return stale
+        return ''
+
+    def _waiting(self, outputs: Sequence[str], now: float) -> str:
+        """Say which joints have to be measured anew after a gap; '' for none."""
+        if self._settled_at is None:
+            return ''
+        if now < self._settled_at - _SETTLING:
+            # The clock has jumped back.
+            self._settled_at = now + _SETTLING
+        if now < self._settled_at:
+            return self._gap + ', '.join(outputs)
+        if self._settled_with < 0:
+            self._settled_with = self._measured.arrivals
+        new = self._measured.values_since(outputs, self._settled_with)
+        old = [name for name in outputs if name not in new]
+        if old:
+            return self._gap + ', '.join(old)
+        self._settled_at = None
         return ''
 
     def _pause(
@@ -169,18 +286,30 @@ class HardwareOutput:
         if settings.on_stale == 'ignore':
             return ''
         names = self._measured.stale(outputs, now, settings.joint_state_timeout)
-        return 'joint_states is stale: ' + ', '.join(names) if names else ''
+        return 'joint_states is stale: ' + listed(names) if names else ''
 
     def _measured_configuration(
-        self, tracker: Tracker, outputs: Sequence[str], settings: Settings
+        self, tracker: Tracker, outputs: Sequence[str], settings: Settings, last: Array | None
     ) -> tuple[Array, str]:
-        """Return the whole configuration that was measured, or why there is none."""
+        """
+        Return the whole configuration that was measured, or why there is none.
+
+        A sensor may report an angle without limits modulo a full turn. Next to the last command,
+        if there is one, its turn is known.
+        """
         model = tracker.model
-        values = self._measured.values(outputs)
+        places = [model.joint_names.index(name) for name in outputs]
+        wanted = tracker.q.copy()
+        wanted[places] = list(self._measured.values(outputs).values())
+        if last is not None:
+            wanted = model.nearest_turn(wanted, last)
+        values = dict(zip(outputs, wanted[places].tolist(), strict=True))
         start = tracker.q
         if len(self._measured.values(model.joint_names)) == len(start):
             # Only a whole measurement says in which branch the loops are.
-            start = np.clip(self._measured.start(start), model.lower, model.upper)
+            start = self._measured.start(start)
+            start = start if last is None else model.nearest_turn(start, last)
+            start = np.clip(start, model.lower, model.upper)
         try:
             solution = model.solver.drive(values, start, steps=_MOST_STEPS)
             if objection(model, solution, settings.options):
@@ -195,8 +324,8 @@ class HardwareOutput:
             allowed = min(max(_LEAST_FIRST_STEP, step), _MOST_FIRST_STEP)
             if not reason and not abs(solution.q[at] - value) <= allowed:
                 reason = (
-                    f'joint {name} is measured at {value:.6g}, where loops and limits do not '
-                    f'let it be; the nearest is {solution.q[at]:.6g}'
+                    f'joint {plain(name)} is measured at {value:.6g}, where loops and limits do '
+                    f'not let it be; the nearest is {solution.q[at]:.6g}'
                 )
         return solution.q, reason
 

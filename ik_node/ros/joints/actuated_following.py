@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 import dataclasses
 
+from ik_node.errors import listed
 from ik_node.model.revision import Revision
 from ik_node.ros.joints.drive_steps import MOST_STEPS
 from ik_node.ros.joints.measured_state import MeasuredState
@@ -63,9 +64,9 @@ class ActuatedFollowing:
         stale = measured.stale(actuated, now, settings.joint_state_timeout)
         notes = []
         if missing:
-            notes.append('not measured yet: ' + ', '.join(missing))
+            notes.append('not measured yet: ' + listed(missing))
         if stale:
-            notes.append('joint_states is stale: ' + ', '.join(stale))
+            notes.append('joint_states is stale: ' + listed(stale))
         if notes and settings.on_stale == 'stop':
             report = tracker.hold(now, '; '.join(notes))
             return dataclasses.replace(report, stale=True, silent=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ik_node.errors import OptionError, UnknownFrameError
+from ik_node.errors import OptionError, shown, UnknownFrameError
 from ik_node.model.joint import Joint
 from ik_node.robot import Robot
 from ik_node.ros.joints.joint_settings import JointSettings
@@ -44,13 +44,47 @@ class JointRoles:
 
         """
         names = _Names(robot)
-        names.find('rest_pose', settings.rest_pose)
-        names.find('joint_targets', settings.targets)
         locked = frozenset(names.find('locked_joints', settings.locked))
         actuated = names.find('actuated_joints', settings.actuated, leading=True)
         actuated = actuated or names.described_motors()
         outputs = names.find('output.joints', settings.outputs, leading=True) or actuated
         return cls(actuated, outputs, locked)
+
+
+def check_wishes(robot: Robot, settings: JointSettings) -> None:
+    """
+    Check that a robot has the joints of the rest pose and of the targets.
+
+    Raises
+    ------
+    OptionError
+        Names the parameter and a joint that the robot does not have.
+
+    """
+    names = _Names(robot)
+    names.find('rest_pose', settings.rest_pose)
+    names.find('joint_targets', settings.targets)
+
+
+def unknown_wishes(robot: Robot, settings: JointSettings) -> dict[str, list[str]]:
+    """
+    Return the joints of the rest pose and of the targets that a robot does not have.
+
+    A robot that comes later than they were set is taken all the same: the others of them count.
+
+    Returns
+    -------
+    dict of str to list of str
+        By the parameter; without those whose joints are all there.
+
+    """
+    known = _Names(robot)
+    wanted = {'rest_pose': settings.rest_pose, 'joint_targets': settings.targets}
+    missing = {
+        parameter: [name for name in names if name not in known]
+        for parameter, names in wanted.items()
+    }
+    return {parameter: names for parameter, names in missing.items() if names}
 
 
 class _Names:
@@ -67,6 +101,10 @@ class _Names:
                 if dof in joint.couplings:
                     self._followers[name] = joint.couplings[dof].master.name
 
+    def __contains__(self, name: str) -> bool:
+        """Return whether there is a joint, or a value of one, of that name."""
+        return name in self._values
+
     def find(
         self, parameter: str, wanted: Iterable[str], leading: bool = False
     ) -> tuple[str, ...]:
@@ -76,13 +114,13 @@ class _Names:
             values = self._values.get(name)
             if values is None:
                 known = str(UnknownFrameError(name, self._values, kind='movable joint'))
-                raise OptionError(parameter, name, f'joints of {self._robot.name!r}: {known}')
+                raise OptionError(parameter, name, f'joints of {shown(self._robot.name)}: {known}')
             for value in values:
                 if leading and value in self._followers:
                     raise OptionError(
                         parameter,
                         name,
-                        f'joints that follow no other; it follows {self._followers[value]!r}',
+                        f'joints that follow no other; it follows {shown(self._followers[value])}',
                     )
                 if leading and value in found:
                     raise OptionError(parameter, name, 'every joint once')

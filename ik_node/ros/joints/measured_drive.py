@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ik_node.errors import listed, plain
 from ik_node.ros.answer_check import objection
 from ik_node.ros.joints.drive_steps import drive_steps
 from ik_node.ros.model.loaded_model import LoadedModel
@@ -69,8 +70,8 @@ class MeasuredDrive:
         if abs(wanted - reached) > _MOST_MISFIT or objection(self._model, nearest, self._options):
             return solution
         self.note = (
-            f'the motors contradict each other: {name} is measured at {wanted:.6g}, taken as '
-            f'{reached:.6g}'
+            f'the motors contradict each other: {plain(name)} is measured at {wanted:.6g}, taken '
+            f'as {reached:.6g}'
         )
         return nearest
 
@@ -79,7 +80,7 @@ class MeasuredDrive:
         if self.note:
             return ''
         name, reached = self._worst(solution)
-        reason = f'{name} stopped at {reached:.6g} on the way to {self._wanted[name]:.6g}'
+        reason = f'{plain(name)} stopped at {reached:.6g} on the way to {self._wanted[name]:.6g}'
         if reached == self._wanted[name]:
             # All but closed, or closed as far as a rounded description lets it.
             reason = objection(self._model, solution, self._options)
@@ -87,7 +88,7 @@ class MeasuredDrive:
             return ''
         if solution.status is Status.TIMEOUT:
             return f'on a way to the measured values that takes more than a tick: {reason}'
-        limits = ', '.join(solution.active_limits)
+        limits = listed(solution.active_limits) if solution.active_limits else ''
         limits = f'; at limits: {limits}' if limits else ''
         return f'no assembly has the measured values: {reason}{limits}'
 

@@ -7,6 +7,11 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+# Joints whose values are kept while there is no robot yet that says which it has.
+_MOST_EARLY = 100_000
+# Names that are remembered as told: whoever sends new ones for ever gets no more memory.
+_MOST_TOLD = 20_000
+
 
 class MeasuredState:
     """
@@ -16,22 +21,28 @@ class MeasuredState:
     ----------
     time : float or None
         Of the last joint state [s]; None before the first.
+    arrivals : int
+        Number of joint states so far.
 
     """
 
     def __init__(self) -> None:
         self.time: float | None = None
+        self.arrivals = 0
         self._joint_names: tuple[str, ...] | None = None
+        self._known: frozenset[str] | None = None
         self._values: dict[str, float] = {}
         self._times: dict[str, float] = {}
+        self._arrived: dict[str, int] = {}
         self._told: set[str] = set()
 
     def set_joint_names(self, names: Sequence[str]) -> None:
         """Take the joints of a model; values of others are dropped from now on."""
         self._joint_names = tuple(names)
-        known = set(self._joint_names)
+        known = self._known = frozenset(names)
         self._values = {name: value for name, value in self._values.items() if name in known}
         self._times = {name: time for name, time in self._times.items() if name in known}
+        self._arrived = {name: at for name, at in self._arrived.items() if name in known}
         self._told.clear()
 
     def update(
@@ -43,17 +54,19 @@ class MeasuredState:
         Returns
         -------
         tuple of str
-            Names the model does not have, each only the first time it comes.
+            Names the model does not have, each only the first time it comes, up to 20,000.
 
         """
         self.time = time
-        known = self._joint_names
+        self.arrivals += 1
+        known = self._known
         unknown = []
         for name, position in zip(names, positions, strict=True):
-            if known is None or name in self._values or name in known:
+            if name in known if known is not None else len(self._values) < _MOST_EARLY:
                 self._values[name] = position
                 self._times[name] = time
-            elif name not in self._told:
+                self._arrived[name] = self.arrivals
+            elif name not in self._told and len(self._told) < _MOST_TOLD:
                 self._told.add(name)
                 unknown.append(name)
         return tuple(unknown)
@@ -67,6 +80,11 @@ class MeasuredState:
     def values(self, names: Iterable[str]) -> dict[str, float]:
         """Return the last value of each of these joints that was ever measured."""
         return {name: self._values[name] for name in names if name in self._values}
+
+    def values_since(self, names: Iterable[str], arrivals: int) -> dict[str, float]:
+        """Return the values of those joints that came after so many joint states had arrived."""
+        arrived = self._arrived
+        return {name: self._values[name] for name in names if arrived.get(name, 0) > arrivals}
 
     def is_stale(self, now: float, timeout: float) -> bool:
         """Tell whether the last state is older than `timeout` [s]; 0 means never."""

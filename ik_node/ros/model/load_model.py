@@ -5,7 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 import dataclasses
 
-from ik_node.errors import DescriptionError, OptionError, UnknownFrameError
+from ik_node.description.read import text_alone
+from ik_node.errors import DescriptionError, OptionError, shown, UnknownFrameError
 from ik_node.model.rotation import matrix_to_quat
 from ik_node.robot import load_robot, Robot
 from ik_node.ros.goals.goal_settings import GoalSettings
@@ -16,6 +17,31 @@ from ik_node.ros.model.package_url import resolve_package_url
 from ik_node.ros.model.size_limits import check_loops, check_text
 from ik_node.ros.parameters.names import topic_parts
 from ik_node.ros.parameters.settings import Settings
+
+
+def read_robot(request: ModelRequest) -> Robot:
+    """
+    Read the description and check that goals and parameters fit it; its loops may be open.
+
+    Raises
+    ------
+    IkError
+        If the description is refused.
+
+    """
+    text = text_alone(request.text)
+    check_text(text)
+    closures = resolve_package_url(request.closures) or None
+    robot = load_robot(text, closures=closures, root=request.root, assemble=False)
+    check_loops(robot)
+    if not robot.joint_names:
+        raise DescriptionError(
+            f'robot {shown(robot.name)} has no movable joint: there is nothing to solve'
+        )
+    topic_parts(robot.closures, 'closure')
+    check_goal_links(request.goals, robot)
+    JointRoles.of(robot, request.joints)
+    return robot
 
 
 def load_model(request: ModelRequest) -> LoadedModel:
@@ -30,21 +56,7 @@ def load_model(request: ModelRequest) -> LoadedModel:
         If the description is refused.
 
     """
-    if not request.text.lstrip().startswith('<'):
-        # A path would be read by the library: what comes over a topic names no files.
-        start = request.text.strip()[:40]
-        raise DescriptionError(f'a robot description begins with <, this one with {start!r}')
-    check_text(request.text)
-    closures = resolve_package_url(request.closures) or None
-    robot = load_robot(request.text, closures=closures, root=request.root, assemble=False)
-    check_loops(robot)
-    if not robot.joint_names:
-        raise DescriptionError(
-            f'robot {robot.name!r} has no movable joint: there is nothing to solve'
-        )
-    topic_parts(robot.closures, 'closure')
-    check_goal_links(request.goals, robot)
-    JointRoles.of(robot, request.joints)
+    robot = read_robot(request)
     if robot.closures:
         robot.assemble()
     offsets = offset_matrices(request)
@@ -114,7 +126,7 @@ def check_goal_links(goals: tuple[GoalSettings, ...], robot: Robot) -> None:
         if goal.link not in robot.links:
             known = str(UnknownFrameError(goal.link, robot.links, kind='link'))
             raise OptionError(
-                f'goals.{goal.name}.link', goal.link, f'a link of {robot.name!r}: {known}'
+                f'goals.{goal.name}.link', goal.link, f'a link of {shown(robot.name)}: {known}'
             )
 
 

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from ik_node.model.rotation import pose_matrix
 from ik_node.robot import Robot
+from ik_node.ros.goals.goal_frames import frame_name, own_name, prefix_of
 from ik_node.ros.joints.euler import quat_xyzw_from_rpy
 from ik_node.ros.joints.floating_base import root_frame
 from ik_node.ros.markers.seen_links import seen_links
@@ -95,6 +96,32 @@ class LoadedModel:
         )
 
     @cached_property
+    def angular(self) -> NDArray[np.bool_]:
+        """Return True for each value in [rad], False for each in [m], (nq,)."""
+        return np.array([dof.is_rotation for _, dof in self.solver.tree.owner], dtype=np.bool_)
+
+    @cached_property
+    def turning(self) -> NDArray[np.bool_]:
+        """Return True for each angle without limits, which sensors may report modulo 2 pi."""
+        turning: NDArray[np.bool_] = self.angular & np.isinf(self.lower) & np.isinf(self.upper)
+        return turning
+
+    def nearest_turn(
+        self, q: NDArray[np.float64], reference: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return q with every angle that has no limits within half a turn of a reference."""
+        if not self.turning.any():
+            return q
+        turns = np.round((reference - q) / (2.0 * np.pi))
+        nearest: NDArray[np.float64] = q + np.where(self.turning, 2.0 * np.pi * turns, 0.0)
+        return nearest
+
+    @cached_property
+    def goal_links(self) -> dict[str, str]:
+        """Return the link of each goal."""
+        return {goal.name: goal.link for goal in self.request.goals}
+
+    @cached_property
     def mobility_count(self) -> MobilityCount:
         """Return what counts degrees of freedom."""
         return MobilityCount(self.robot, self.solver)
@@ -109,15 +136,28 @@ class LoadedModel:
         """Return what works out how the robot is drawn; made when it is first asked for."""
         return IKRootsHelper(self.robot, seen=lambda: seen_links(self.robot))
 
+    @cached_property
+    def frame_prefix(self) -> str:
+        """Return what stands before the names of links in messages and on /tf."""
+        request = self.request
+        return prefix_of(request.frame_prefix, request.base_frame, self.robot.links)
+
+    def frame(self, name: str) -> str:
+        """Return the frame of a link, with the prefix; any other name as it is."""
+        return frame_name(name, self.frame_prefix, self.robot.links)
+
+    def link(self, frame_id: str) -> str:
+        """Return the link of a frame, without the prefix; any other frame's name as it is."""
+        return own_name(frame_id, self.frame_prefix, self.robot.links)
+
     @property
     def root_frame(self) -> str:
-        """Return the frame that all poses count in."""
-        return root_frame(self.robot)
+        """Return the frame that all poses count in, with the prefix."""
+        return self.frame(root_frame(self.robot))
 
     def reached(self, goal: str, q: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return where the goal's frame is at `q`: 4x4, in the root frame."""
-        link = next(each.link for each in self.request.goals if each.name == goal)
-        matrix: NDArray[np.float64] = self.robot.forward(q, link)
+        matrix: NDArray[np.float64] = self.robot.forward(q, self.goal_links[goal])
         offset = self.offsets.get(goal)
         return matrix if offset is None else matrix @ offset
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ik_node.errors import TopologyError
+from ik_node.errors import shown, TopologyError
 from ik_node.robot import Robot
 
 # Loops published by the node are closed at least this well [m, rad].
@@ -15,8 +15,9 @@ def loop_limits(robot: Robot) -> dict[str, float]:
     """
     Return, for every loop of an assembled robot, the residual [m, rad] that counts as closed.
 
-    A description's rounding can leave redundant loops open by micrometres: such a loop is held to
-    twice what was left when the robot was assembled, and a note in `robot.notes` says so.
+    A description's rounding leaves redundant loops open: such a loop is held to what rounding may
+    make of it, else to twice what was left when the robot was assembled; a note in `robot.notes`
+    says so.
 
     Raises
     ------
@@ -27,22 +28,31 @@ def loop_limits(robot: Robot) -> dict[str, float]:
     result = robot.assembly
     if result is None:
         return {}
+    loose = {name: each.allowance(name) for each in robot.redundancies for name in each.misfit}
     limits = {}
     for name, residual in result.closure_errors.items():
         tolerance = max(robot.closures[name].tolerance or (LOOP_TOLERANCE,))
         limits[name] = max(LOOP_TOLERANCE, tolerance)
         left = max(residual)
+        if name in loose:
+            if left > limits[name]:
+                robot.notes.append(
+                    f'loop {name!r} stays {left:.3g} open [m or rad]: its redundant rows disagree '
+                    'by the rounding of the description, and are met as well as they can be'
+                )
+            limits[name] = max(limits[name], LOOP_TOLERANCE + max(loose[name]))
         if left <= limits[name]:
             continue
         if not left <= LARGEST_ROUNDING:
             raise TopologyError(
-                f'the loops of robot {robot.name!r} cannot be closed: {result.worst!r} stays '
+                f'the loops of robot {shown(robot.name)} cannot be closed: '
+                f'{shown(result.worst)} stays '
                 f'{max(result.closure_errors[result.worst]):.3g} open [m or rad] '
                 f'({result.message})'
             )
         limits[name] = 2.0 * left
         robot.notes.append(
-            f'loop {name!r} stays {left:.3g} open [m or rad]: taken for rounding in the '
+            f'loop {shown(name)} stays {left:.3g} open [m or rad]: taken for rounding in the '
             f'description and held to twice that'
         )
     return limits

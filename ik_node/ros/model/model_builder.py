@@ -66,9 +66,17 @@ class ModelBuilder:
     def _attempt(self, request: ModelRequest) -> LoadedModel | Exception:
         try:
             return self._build(request)
-        except IkError as error:
-            return error
         except Exception as error:  # noqa: BLE001
-            # A defect of ours must not end the thread in silence: the node reports it like a
-            # refusal and goes on with the model it has.
-            return RuntimeError(f'internal error, please report: {type(error).__name__}: {error}')
+            return as_refusal(error)
+
+
+def as_refusal(error: Exception) -> Exception:
+    """
+    Return why there is no model.
+
+    A defect of ours, or of the middleware, must not end a thread or the node: it is reported like
+    a refusal, and the node goes on with the model it has.
+    """
+    if isinstance(error, IkError):
+        return error
+    return RuntimeError(f'internal error, please report: {type(error).__name__}: {error}')

@@ -30,6 +30,8 @@ class ModelRequest:
         fixed or floating.
     joints : JointSettings
         Names that the robot must have; they may change later without a new model.
+    base_frame, frame_prefix : str
+        How frames are called.
 
     """
 
@@ -39,6 +41,8 @@ class ModelRequest:
     options: SolverOptions
     root: str = 'fixed'
     joints: JointSettings = field(default_factory=JointSettings)
+    base_frame: str = ''
+    frame_prefix: str = ''
 
     @classmethod
     def of(cls, text: str, settings: Settings) -> ModelRequest:
@@ -50,6 +54,8 @@ class ModelRequest:
             settings.options,
             settings.root,
             settings.joints,
+            settings.base_frame,
+            settings.frame_prefix,
         )
 
     def changed(self, settings: Settings) -> ModelRequest:
@@ -62,6 +68,7 @@ class ModelRequest:
             other is not None
             and self.builds_same_robot(other)
             and self.goal_structure == other.goal_structure
+            and (self.base_frame, self.frame_prefix) == (other.base_frame, other.frame_prefix)
         )
 
     def builds_same_robot(self, other: ModelRequest) -> bool:

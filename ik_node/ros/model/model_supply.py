@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ik_node.errors import IkError
 from ik_node.ros.model.loaded_model import LoadedModel
-from ik_node.ros.model.model_builder import ModelBuilder
+from ik_node.ros.model.model_builder import as_refusal, ModelBuilder
 from ik_node.ros.model.model_request import ModelRequest
 from ik_node.ros.parameters.settings import Settings
 
@@ -22,8 +21,6 @@ class ModelSupply:
     ----------
     build : callable
         ModelRequest -> LoadedModel; raises IkError.
-    check : callable
-        (LoadedModel, Settings) -> None; raises IkError where the settings do not fit the robot.
 
     Attributes
     ----------
@@ -32,12 +29,7 @@ class ModelSupply:
 
     """
 
-    def __init__(
-        self,
-        build: Callable[[ModelRequest], LoadedModel],
-        check: Callable[[LoadedModel, Settings], None],
-    ) -> None:
-        self._check = check
+    def __init__(self, build: Callable[[ModelRequest], LoadedModel]) -> None:
         self.refused = ''
         self._builder = ModelBuilder(build)
         self._accepted: ModelRequest | None = None
@@ -69,26 +61,33 @@ class ModelSupply:
         if again or not request.builds_same(self._wanted):
             self._submit(request)
 
-    def take(self, settings: Settings) -> LoadedModel | None:
-        """Return a model that is ready; after a refusal `refused` says why."""
+    def take(self, adopt: Callable[[LoadedModel], None]) -> None:
+        """
+        Hand over a model that is ready; after a refusal `refused` says why.
+
+        Parameters
+        ----------
+        adopt : callable
+            Goes on with the model from now on; if it raises, it goes on with the one before, and
+            the model is refused.
+
+        """
         outcome = self._builder.take()
         if outcome is None:
-            return None
+            return
         request, model = outcome
         if isinstance(model, LoadedModel):
             try:
-                # Parameters may have changed while it was built.
-                self._check(model, settings)
-            except IkError as error:
-                model = error
+                adopt(model)
+            except Exception as error:  # noqa: BLE001
+                model = as_refusal(error)
             else:
                 self._accepted = request
                 self.refused = ''
-                return model
+                return
         self.refused = ' '.join(str(model).split())
         if request is self._wanted and self._accepted is not None:
             self._wanted = self._accepted
-        return None
 
     def _submit(self, request: ModelRequest) -> None:
         self._wanted = request

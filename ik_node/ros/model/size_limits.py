@@ -15,6 +15,11 @@ MOST_LOOPS = 500
 _LINK = re.compile(r'<(?:link|body)[\s/>]')
 
 
+def count_links(text: str) -> int:
+    """Return how many links a description seems to have, without reading it."""
+    return sum(1 for _ in _LINK.finditer(text))
+
+
 def check_text(text: str) -> None:
     """
     Refuse a description with too many links, before it is read.
@@ -25,7 +30,7 @@ def check_text(text: str) -> None:
         Says how many it has, and how many are allowed.
 
     """
-    links = sum(1 for _ in _LINK.finditer(text))
+    links = count_links(text)
     if links > MOST_LINKS:
         raise DescriptionError(
             f'{links} links; a node takes a robot of at most {MOST_LINKS}, for reading more would '

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ik_node.ros.convert import Pose
+from ik_node.ros.goals.goal_settings import GoalSettings
 from ik_node.ros.moveit.ik_seed import IkSeed
 from ik_node.solver import SolverOptions
 
@@ -21,6 +22,9 @@ class IkQuestion:
         Where the solve starts, and how the answer is to be given.
     poses : mapping of str to (position, quat_xyzw)
         Link and where it is to be, in the root frame [m].
+    goals : mapping of str to tuple of GoalSettings
+        Link and the node's goals for it: what of the pose has to be met. A link without a goal has
+        to meet the whole pose.
     movable : tuple of str or None
         Values that may change; None = all.
     held : str
@@ -36,6 +40,7 @@ class IkQuestion:
 
     seed: IkSeed
     poses: Mapping[str, Pose]
+    goals: Mapping[str, tuple[GoalSettings, ...]]
     movable: tuple[str, ...] | None
     held: str
     closures: Mapping[str, bool]

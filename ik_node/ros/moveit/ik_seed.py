@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
+from ik_node.errors import shown
 from ik_node.model.dof import DOF
 from ik_node.model.euler import nearest_euler
 from ik_node.model.joint import Joint
@@ -22,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+Axis = tuple[Joint, DOF]
 
 # How far a transform may be from what the joint's own axes can do [m, rad].
 _SLACK = 1e-6
@@ -83,8 +85,8 @@ def read_seed(state: Any, model: LoadedModel, present: Array) -> IkSeed:
     ----------
     state : moveit_msgs/RobotState
         Joints it does not name are where the node has them; joints the robot does not have are
-        left out. Without any joint at all, everything is where the node has it, and the answer
-        names every joint.
+        left out. Without any joint at all, or with `is_diff`, the configuration of the node
+        stands for what is not named: nothing of it is held, and the answer names every joint.
     model : LoadedModel
         The robot.
     present : ndarray, shape (nq,)
@@ -105,23 +107,28 @@ def read_seed(state: Any, model: LoadedModel, present: Array) -> IkSeed:
     except RefusedInputError as error:
         raise RefusedIkError(IkCode.INVALID_ROBOT_STATE, str(error)) from None
     several = state.multi_dof_joint_state
-    if not names and not several.joint_names:
-        bodies = {j.name: j for j in model.robot.joint_order if len(j.dof) > 1}
-        inside = {at for joint in bodies.values() for at in _places_of(joint, tree)}
-        places = {name: at for name, at in place.items() if at not in inside}
-        frame_id = root_frame(model.robot) if bodies else ''
-        return IkSeed(_consistent(q, model), places, bodies, (), frame_id)
     places = {name: place[name] for name in names if name in place}
     for name, position in zip(names, positions, strict=True):
         if name in places:
             q[places[name]] = position
     bodies = _read_bodies(several, model, q)
-    if not places and not bodies:
+    named = bool(names or several.joint_names)
+    if named and not places and not bodies:
         raise RefusedIkError(
             IkCode.INVALID_ROBOT_STATE,
-            f'robot_state names no joint of robot {model.robot.name!r}, but '
+            f'robot_state names no joint of robot {shown(model.robot.name)}, but '
             f'{", ".join([*names, *several.joint_names][:5])}: is it of another robot?',
         )
+    if not named or state.is_diff:
+        # Joints without a name are where the node has them: the request speaks of all.
+        frame_id = several.header.frame_id if bodies else ''
+        own = {joint: name for name, joint in bodies.items()}
+        wide = [joint for joint in model.robot.joint_order if len(joint.dof) > 1]
+        bodies = {own.get(joint, joint.name): joint for joint in wide}
+        inside = {at for joint in wide for at in _places_of(joint, tree)}
+        places = {name: at for name, at in place.items() if at not in inside}
+        frame_id = frame_id or (root_frame(model.robot) if bodies else '')
+        return IkSeed(_consistent(q, model), places, bodies, (), frame_id)
     given = {at for joint in bodies.values() for at in _places_of(joint, tree)}
     given.update(places.values())
     missing = tuple(name for name, at in place.items() if at not in given)
@@ -154,7 +161,7 @@ def _read_bodies(several: Any, model: LoadedModel, q: Array) -> dict[str, Joint]
 
 def _values_of(name: str, transform: Any, joint: Joint, present: Array) -> Array:
     """Return the joint's values for a geometry_msgs/Transform, the nearest to the present ones."""
-    field = f'robot_state.multi_dof_joint_state, transform of {name!r}'
+    field = f'robot_state.multi_dof_joint_state, transform of {shown(name)}'
     pose = SimpleNamespace(position=transform.translation, orientation=transform.rotation)
     try:
         position, quat_xyzw = pose_from_message(field, pose)
@@ -198,16 +205,21 @@ def _places_of(joint: Joint, tree: Tree) -> list[int]:
 
 def _consistent(q: Array, model: LoadedModel) -> Array:
     """Return q with every coupled value where its master has it, and all within limits."""
-    tree = model.solver.tree
-    values: list[float] = q.tolist()
-    by_axis = {(id(joint), dof): at for at, (joint, dof) in enumerate(tree.owner)}
-
-    def value(joint: Joint, dof: DOF) -> float:
-        coupling = joint.couplings.get(dof)
-        if coupling is None:
-            return values[by_axis[id(joint), dof]]
-        return coupling.value(value(coupling.master, coupling.master_dof))
-
-    followed = [value(joint, dof) for joint, dof in tree.owner]
+    owner = model.solver.tree.owner
+    values: dict[Axis, float] = dict(zip(owner, q.tolist(), strict=True))
+    known: set[Axis] = set()
+    for joint, dof in owner:
+        # Up to a value that is known, and down again.
+        axis, followers = (joint, dof), []
+        while axis not in known and axis[1] in axis[0].couplings:
+            coupling = axis[0].couplings[axis[1]]
+            followers.append((axis, coupling))
+            axis = coupling.master, coupling.master_dof
+        known.add(axis)
+        for follower, coupling in reversed(followers):
+            values[follower] = coupling.value(values[coupling.master, coupling.master_dof])
+            known.add(follower)
+    followed = [values[axis] for axis in owner]
     # What a solve would do: a link that is held would else be held elsewhere than it was read.
-    return np.clip(followed, model.lower, model.upper)
+    within: Array = np.clip(followed, model.lower, model.upper)
+    return within

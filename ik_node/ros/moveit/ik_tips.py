@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ik_node.errors import listed, shown
 from ik_node.ros.model.loaded_model import LoadedModel
 from ik_node.ros.moveit.ik_code import IkCode
 from ik_node.ros.moveit.refused_ik import RefusedIkError
@@ -46,15 +47,15 @@ def read_tips(request: Any, model: LoadedModel) -> dict[str, Any]:
         twice = next(link for link in links if links.count(link) > 1)
         raise RefusedIkError(
             IkCode.INVALID_LINK_NAME,
-            f'ik_link_names: {twice!r} comes twice; a link can be in one place only',
+            f'ik_link_names: {shown(twice)} comes twice; a link can be in one place only',
         )
     known = model.robot.links
     for link in tips:
         if link not in known:
-            listed = ', '.join([*known][:12]) + (', ...' if len(known) > 12 else '')
+            names = listed(known)
             raise RefusedIkError(
                 IkCode.INVALID_LINK_NAME,
-                f'robot {model.robot.name!r} has no link {link!r}; it has {listed}',
+                f'robot {shown(model.robot.name)} has no link {shown(link)}; it has {names}',
             )
     return tips
 
@@ -63,7 +64,7 @@ def _only_goal_link(model: LoadedModel) -> str:
     links = {goal.link for goal in model.request.goals if goal.link}
     if len(links) == 1:
         return links.pop()
-    found = f'goals for {", ".join(sorted(links))}' if links else 'no goal'
+    found = f'goals for {listed(sorted(links))}' if links else 'no goal'
     raise RefusedIkError(
         IkCode.INVALID_LINK_NAME,
         f'ik_link_name is empty and the node has {found}: say which link is meant',

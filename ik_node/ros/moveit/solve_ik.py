@@ -11,8 +11,10 @@ import dataclasses
 import math
 from typing import Any
 
+from ik_node.errors import listed, shown
 from ik_node.model.link import Link
 from ik_node.ros.convert import Pose, pose_from_message, pose_in_root
+from ik_node.ros.goals.goal_settings import GoalSettings
 from ik_node.ros.joints.floating_base import root_frame
 from ik_node.ros.model.loaded_model import LoadedModel
 from ik_node.ros.moveit.ik_answer import IkAnswer
@@ -70,7 +72,7 @@ def read_request(
     bases: dict[str, Link] = {}
     links = model.robot.links
     for link, stamped in tips.items():
-        frame = _frame_of(stamped, settings)
+        frame = model.link(stamped.header.frame_id or settings.base_frame)
         poses[link] = _pose_in_root(link, stamped, frame, model, seed, lookup)
         base = links.get(frame)
         if base is not None and carries(base, links[link]):
@@ -79,10 +81,11 @@ def read_request(
     staying = staying_values(model.robot, model.solver.tree, seed.missing, actuated)
     held = [f'what carries {base}, for a pose is given in its frame' for base in bases]
     if staying:
-        held.append(f'joints that robot_state does not name: {", ".join(staying[:12])}')
+        held.append(f'joints that robot_state does not name: {listed(staying)}')
     return IkQuestion(
         seed=seed,
         poses=poses,
+        goals={link: _goals_of(link, model, settings) for link in poses},
         movable=movable_values(model.solver.tree, bases.values(), staying),
         held='; '.join(held),
         closures={name: closure.enabled for name, closure in model.robot.closures.items()},
@@ -137,10 +140,11 @@ def _refuse_constraints(constraints: Any) -> None:
         )
 
 
-def _frame_of(stamped: Any, settings: Settings) -> str:
-    """Return the name of the frame that a pose is given in; '' = the root frame."""
-    name: str = stamped.header.frame_id or settings.base_frame
-    return name.lstrip('/')
+def _goals_of(link: str, model: LoadedModel, settings: Settings) -> tuple[GoalSettings, ...]:
+    """Return the node's goals for a link: those that take part, or all where none does."""
+    goals = [goal for goal in model.request.goals if goal.link == link]
+    enabled = {goal.name for goal in settings.active_goals if goal.takes_part}
+    return tuple([goal for goal in goals if goal.name in enabled] or goals)
 
 
 def _pose_in_root(
@@ -152,16 +156,16 @@ def _pose_in_root(
         pose = pose_from_message(field, stamped.pose)
     except RefusedInputError as error:
         raise RefusedIkError(IkCode.INVALID_GOAL_CONSTRAINTS, str(error)) from None
-    world = (seed.frame_id if seed.has_base else '') or root_frame(model.robot)
+    world = (model.link(seed.frame_id) if seed.has_base else '') or root_frame(model.robot)
     if frame in ('', world):
         return pose
     if frame in model.robot.links:
         return pose_in_root(pose, model.robot.forward(seed.q, frame))
     try:
-        return pose_in_root(pose, lookup(world, frame))
+        return pose_in_root(pose, lookup(model.frame(world), frame))
     except LookupError as error:
         raise RefusedIkError(
-            IkCode.FRAME_TRANSFORM_FAILURE, f'{field}: frame {frame!r}: {error.args[0]}'
+            IkCode.FRAME_TRANSFORM_FAILURE, f'{field}: frame {shown(frame)}: {error.args[0]}'
         ) from None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from ik_node.errors import listed, plain
 from ik_node.ros.hardware.hardware_output import HardwareOutput
 from ik_node.ros.model.loaded_model import LoadedModel
 from ik_node.ros.node_counts import NodeCounts
@@ -54,10 +55,10 @@ def _chain_row(node: str, chain: SolveResult, report: TickReport) -> StatusRow:
     }
     for kind, errors in (('goal', chain.goal_errors), ('closure', chain.closure_errors)):
         for name, error in errors.items():
-            values[f'{kind}.{name}.position'] = f'{error.position:.3g}'
-            values[f'{kind}.{name}.orientation'] = f'{error.orientation:.3g}'
+            values[f'{kind}.{plain(name)}.position'] = f'{error.position:.3g}'
+            values[f'{kind}.{plain(name)}.orientation'] = f'{error.orientation:.3g}'
     values['active_limits'] = ' '.join(chain.active_limits)
-    label = ', '.join(chain.goal_errors) or ', '.join(chain.closure_errors)
+    label = listed(chain.goal_errors or chain.closure_errors)
     return StatusRow(level, f'{node}: {label}', message, values)
 
 
@@ -108,7 +109,7 @@ def model_row(
             return StatusRow(WARN, name, 'building the first model', values)
         return StatusRow(WARN, name, 'waiting for robot_description', values)
     robot = model.robot
-    values['robot'] = robot.name
+    values['robot'] = plain(robot.name)
     values['joints'] = str(len(model.joint_names))
     values['loops'] = str(len(robot.closures))
     values['goals'] = ' '.join(robot.goals)
@@ -116,9 +117,9 @@ def model_row(
     if released:
         values['released'] = ' '.join(sorted(released))
     if refused:
-        message = f'going on with {robot.name}; the last description was refused: {refused}'
+        message = f'going on with {plain(robot.name)}; the last description was refused: {refused}'
         return StatusRow(ERROR, name, message, values)
-    return StatusRow(OK, name, f'robot {robot.name}', values)
+    return StatusRow(OK, name, f'robot {plain(robot.name)}', values)
 
 
 def rate_row(node: str, rate: float, wanted: float, counts: NodeCounts) -> StatusRow:
@@ -135,11 +136,25 @@ def rate_row(node: str, rate: float, wanted: float, counts: NodeCounts) -> Statu
     return StatusRow(level, f'{node}: ticks', f'{rate:.1f} of {wanted:g} Hz', values)
 
 
-def output_row(node: str, hardware: HardwareOutput) -> StatusRow:
-    """Return the row on the hardware outputs: whether they command, and why not."""
+def output_row(node: str, hardware: HardwareOutput, fault: str = '') -> StatusRow:
+    """
+    Return the row on the hardware outputs: whether they command, and why not.
+
+    Parameters
+    ----------
+    node : str
+        Its name.
+    hardware : HardwareOutput
+        Of the node.
+    fault : str
+        Which joint does not follow its commands; '' while all do.
+
+    """
     note = hardware.note
     if hardware.q is None:
         return StatusRow(WARN, f'{node}: output', f'silent: {note}')
+    if fault:
+        return StatusRow(ERROR, f'{node}: output', f'commanding: {fault}')
     if note:
         return StatusRow(WARN, f'{node}: output', f'commanding: {note}')
     return StatusRow(OK, f'{node}: output', 'commanding')

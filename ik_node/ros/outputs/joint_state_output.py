@@ -34,11 +34,12 @@ class JointStateOutput:
 
     def set_model(self, model: LoadedModel) -> None:
         """Write this model's joint names from now on."""
-        message, count = self._message, len(model.joint_names)
-        message.name = list(model.joint_names)
+        count = len(model.joint_names)
+        message = JointState(name=list(model.joint_names))
         blanks = np.full(count, NUMBER)
         fill_joint_state(message, blank_stamp(), blanks, blanks)
         self._bytes = StampedBytes(message, count, count)
+        self._message = message
 
     def publish(self, position: Array, velocity: Array, stamp: Any) -> None:
         """

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from ik_node.ros.model.loaded_model import LoadedModel
+from ik_node.ros.named_entities import NamedEntities
 from ik_node.ros.outputs.add_publisher import add_publisher
 from ik_node.ros.outputs.diagnostic_messages import fill_diagnostics
 from ik_node.ros.outputs.joint_state_output import JointStateOutput
@@ -34,9 +35,10 @@ class NodeOutputs:
         self._reached = ReachedOutput(node)
         self._every_tick = (StatusOutput(node), ResidualOutput(node), self._reached)
 
-    def set_goals(self, names: Iterable[str]) -> None:
-        """Have one `~/reached/<name>` for each of these goals."""
-        self._reached.set_goals(names)
+    @property
+    def goal_topics(self) -> NamedEntities:
+        """Return the publishers `~/reached/<name>`."""
+        return self._reached.topics
 
     def set_model(self, model: LoadedModel) -> None:
         """Write this model's joint names from now on."""

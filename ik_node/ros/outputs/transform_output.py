@@ -6,6 +6,7 @@ from typing import Any
 
 from geometry_msgs.msg import TransformStamped
 from ik_node.ros.convert import Pose
+from ik_node.ros.goals.goal_frames import frame_name
 from ik_node.ros.joints.wide_joints import wide_joint_ends, wide_joint_poses
 from ik_node.ros.model.loaded_model import LoadedModel
 import numpy as np
@@ -29,7 +30,9 @@ class TransformOutput:
         self._model: LoadedModel | None = None
         self._wanted = False
 
-    def publish(self, model: LoadedModel, q: NDArray[np.float64], stamp: Any) -> None:
+    def publish(
+        self, model: LoadedModel, q: NDArray[np.float64], stamp: Any, prefix: str = ''
+    ) -> None:
         """
         Send the transforms of one tick.
 
@@ -41,6 +44,8 @@ class TransformOutput:
             [rad or m]
         stamp : builtin_interfaces.msg.Time
             Of the tick.
+        prefix : str
+            Before the names of links.
 
         """
         if model is not self._model:
@@ -48,10 +53,12 @@ class TransformOutput:
             self._wanted = model.request.root != 'fixed' or bool(wide_joint_ends(model.robot))
         if not self._wanted or not self._has_broadcaster():
             return
-        poses = wide_joint_poses(model.robot, q)
-        self._broadcaster.sendTransform(
-            [transform_message(*frames, pose, stamp) for frames, pose in poses.items()]
-        )
+        poses, links = wide_joint_poses(model.robot, q), model.robot.links
+        transforms = []
+        for (parent, child), pose in poses.items():
+            frames = frame_name(parent, prefix, links), frame_name(child, prefix, links)
+            transforms.append(transform_message(*frames, pose, stamp))
+        self._broadcaster.sendTransform(transforms)
 
     def _has_broadcaster(self) -> bool:
         if self._broadcaster is None:

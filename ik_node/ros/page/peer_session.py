@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 import dataclasses
 from typing import Any
 
+from ik_node.description.read import text_alone
 from ik_node.errors import IkError, UnknownFrameError
 from ik_node.model.rotation import matrix_to_quat, pose_matrix
 from ik_node.robot import load_robot, Robot
@@ -152,7 +153,7 @@ class PeerSession:
             self._made_of, changed = made_of, True
             try:
                 closures = resolve_package_url(settings.closures) or None
-                robot = load_robot(text, closures=closures, root=settings.root)
+                robot = load_robot(text_alone(text), closures=closures, root=settings.root)
             except IkError as error:
                 # The node goes on with the robot before; so do we.
                 self._refused = f'robot_description: {error}'
@@ -210,13 +211,16 @@ class PeerSession:
 
     def _take_goals(self, robot: Robot) -> bool:
         taken = self._peer.take_goals()
-        base = '' if self._settings is None else self._settings.base_frame
+        base, prefix = '', ''
+        if self._settings is not None:
+            base, prefix = self._settings.base_frame, self._settings.frame_prefix
         for name, message in taken.items():
             if name not in robot.goals:
                 continue
             try:
                 position, quat = pose_from_message(name, message.pose)
-                frame = frame_in_root(message.header.frame_id, base, robot, self._q, _unknown)
+                frame_id = message.header.frame_id
+                frame = frame_in_root(frame_id, base, robot, self._q, _unknown, prefix)
             except (RefusedInputError, LookupError):
                 # The node says so itself.
                 continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import threading
+from typing import Any
 
 from ik_node.errors import OptionError
 from ik_node.ros.page.peer import Peer
@@ -12,6 +13,7 @@ import rclpy
 from rclpy.exceptions import InvalidTopicNameException
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Future
 from rclpy.validate_topic_name import validate_topic_name
 
 
@@ -47,9 +49,12 @@ def open_view(args: Sequence[str], name: str) -> PeerSession:
     executor = SingleThreadedExecutor()
     executor.add_node(peer)
 
+    # An executor that is shut down in the midst of a callback raises in the thread that spins it.
+    over: Any = Future()
+
     def spin() -> None:
         try:
-            executor.spin()
+            executor.spin_until_future_complete(over)
         except ExternalShutdownException:
             return
 
@@ -59,8 +64,9 @@ def open_view(args: Sequence[str], name: str) -> PeerSession:
     def end() -> None:
         if not thread.is_alive():
             return
-        executor.shutdown()
+        over.set_result(None)
         thread.join()
+        executor.shutdown()
         peer.destroy_node()
         rclpy.try_shutdown()
 

@@ -135,7 +135,7 @@ class ParameterServer:
         return converted
 
     def _check(self, parameters: list[Parameter[Any]]) -> SetParametersResult:
-        if self._declaring:
+        if self._declaring or not self._concern(parameters):
             return SetParametersResult(successful=True)
         try:
             reason = self._objection(Settings.from_values(self._with(parameters)))
@@ -144,11 +144,15 @@ class ParameterServer:
         return SetParametersResult(successful=not reason, reason=reason)
 
     def _apply(self, parameters: list[Parameter[Any]]) -> None:
-        if self._declaring:
+        if self._declaring or not self._concern(parameters):
             return
         self._values = self._with(parameters)
         self._declare_new_goals()
         self.settings = Settings.from_values(self._values)
+
+    def _concern(self, parameters: list[Parameter[Any]]) -> bool:
+        """Tell whether one of them is in the table; rclpy has others, as those of QoS."""
+        return any(parameter.name in self._specs for parameter in parameters)
 
     def _with(self, parameters: list[Parameter[Any]]) -> dict[str, Value]:
         values = dict(self._values)

@@ -37,6 +37,12 @@ NODE_PARAMETERS: tuple[ParameterSpec, ...] = (
         'Frame of goals without one; empty = root link, or world if that is not at its origin.',
     ),
     ParameterSpec(
+        'frame_prefix',
+        '',
+        'Text before the names of links in messages and on /tf, as for robot_state_publisher; '
+        'empty = none, or the text before a link in base_frame: left/ of left/base_link.',
+    ),
+    ParameterSpec(
         'goal_names', ('',), 'Names of the goals; each gets a topic ~/goals/<name> and parameters.'
     ),
     ParameterSpec('rate', 100.0, 'Ticks a second.', unit='Hz', low=0.1, high=2000.0),
@@ -101,6 +107,25 @@ NODE_PARAMETERS: tuple[ParameterSpec, ...] = (
         'output.joints',
         ('',),
         'Joints that are commanded, in this order; empty = the actuated ones.',
+    ),
+    ParameterSpec(
+        'output.horizon',
+        0.0,
+        'How far ahead ~/joint_trajectory ends, at rest, at least two periods; 0 = one point, a '
+        'period ahead, in motion.',
+        unit='s',
+        low=0.0,
+        high=10.0,
+    ),
+    ParameterSpec(
+        'output.max_following_error',
+        0.2,
+        'Largest distance of a commanded joint from its measurement; for a joint slower than 1 '
+        'rad/s or m/s, its way in that many seconds. Beyond it commands wait, then begin again '
+        'where the robot is measured. 0 = off.',
+        unit='rad or m',
+        low=0.0,
+        high=1.0e3,
     ),
     ParameterSpec('locked_joints', ('',), 'Joints that are held where they are.'),
     ParameterSpec(

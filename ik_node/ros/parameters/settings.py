@@ -35,6 +35,7 @@ class Settings:
     closures: str
     root: str
     base_frame: str
+    frame_prefix: str
     rate: float
     state_source: str
     goal_timeout: float
@@ -43,6 +44,8 @@ class Settings:
     publish_on: str
     max_joint_velocity: float
     output_type: str
+    output_horizon: float
+    output_max_following_error: float
     joints: JointSettings
     markers: MarkerSettings
     goals: tuple[GoalSettings, ...]

@@ -20,7 +20,7 @@ class Block(NamedTuple):
     ----------
     constraint, first, last : int
     is_rotation : bool
-        Whether they count in [rad]; else in [m]. Three that do are a full orientation.
+        Whether they count in [rad]; else in lengths. Three that do are a full orientation.
 
     """
 

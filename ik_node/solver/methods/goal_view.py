@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Changes below this share of a metre, or of a unit vector, are none.
+# Changes below this share of a characteristic length, or of a unit vector, are none.
 _ROUNDING = 1e-13
 
 
@@ -71,7 +71,7 @@ class GoalView:
         turns : ndarray, shape (5, 3, 3)
             Rotations about the joint's axis, root axes, by each of `ANGLES`.
         centre : ndarray, shape (3,)
-            A point of the axis [m].
+            A point of the axis [L].
         a_turns, b_turns : bool
             Whether frame A, frame B turn along.
         slopes : ndarray, shape (nr,)

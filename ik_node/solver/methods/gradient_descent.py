@@ -68,7 +68,8 @@ class GradientDescent:
 
     @property
     def _distance(self) -> float:
-        return sqrt(2.0 * self._here.cost)
+        """Return the distance [m]; a radian counts as a characteristic length."""
+        return self._here.chain.flat.length * sqrt(2.0 * self._here.cost)
 
     @property
     def near(self) -> bool:
@@ -84,14 +85,16 @@ class GradientDescent:
 
     def _sweep(self) -> float:
         here, options = self._here, self._here.options
-        rate, moved = options.learning_rate, 0.0
-        if rate == 0.0:
+        moved = 0.0
+        # Of slopes by what kernels count in.
+        rates = options.learning_rate / here.chain.flat.units**2
+        if options.learning_rate == 0.0:
             # Squared lengths of the weighted Jacobian's columns.
             squares = here.weight @ here.analytic_jacobian() ** 2
-            rate = self._scale / max(float(squares.max(initial=0.0)), 1e-12)
+            rates[:] = self._scale / max(float(squares.max(initial=0.0)), 1e-12)
         for v in reversed(range(here.variable_count)):
             step = np.zeros(here.variable_count)
-            step[v] = -rate * self._slope(v)
+            step[v] = -rates[v] * self._slope(v)
             moved = max(moved, here.move(step))
             if options.early_stop and not self.pending and self.near:
                 break

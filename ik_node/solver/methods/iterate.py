@@ -17,11 +17,10 @@ from ik_node.kernels.layout import (
 )
 from ik_node.kernels.linearise import linearise
 from ik_node.kernels.options import RESTARTS
-from ik_node.solver.chain_problem import ChainProblem
+from ik_node.solver.chain_problem import AS_THEY_ARE, ChainProblem
 from ik_node.solver.methods.blocks import blocks_of
 from ik_node.solver.methods.numeric_jacobian import numeric_jacobian
 from ik_node.solver.options import SolverOptions
-from ik_node.solver.problem import AS_THEY_ARE
 import numpy as np
 from numpy.typing import NDArray
 
@@ -35,6 +34,8 @@ _ALMOST_NO_WINDOW = 1e200
 class Iterate:
     """
     A chain at a configuration, over the workspace of its problem.
+
+    As in kernels, lengths count in characteristic lengths of the chain [L], but for q and errors.
 
     Parameters
     ----------
@@ -51,11 +52,11 @@ class Iterate:
     Attributes
     ----------
     x, lower, upper : ndarray, shape (nv,)
-        Variables and their bounds [rad or m]. Views, as all arrays here.
+        Variables and their bounds [rad or L]. Views, as all arrays here.
     free_ball : ndarray, shape (nv,)
         1 = part of a ball that is stepped by turns.
     residual, weight : ndarray, shape (nr,)
-        Rows [m or rad] and their squared weights, none of them negligible.
+        Rows [L or rad] and their squared weights, none of them negligible.
     errors : ndarray, shape (nc, 2)
         Residual norms of every constraint [m], [rad].
     wants : ndarray, shape (nv,)
@@ -64,7 +65,7 @@ class Iterate:
         The way to what the present stage is about, see `settle_on`, the share of it to take in a
         step, and its weight.
     prismatic : ndarray of bool, shape (nv,)
-        Whether a variable counts in [m].
+        Whether a variable counts in [L].
     blocks : tuple of Block
     is_closure : ndarray of bool, shape (nr,)
         Whether a row belongs to a closure.
@@ -129,13 +130,13 @@ class Iterate:
         Parameters
         ----------
         step : ndarray, shape (nv,)
-            Change of the variables [rad or m]; for a free ball a turn [rad] about the axes of
+            Change of the variables [rad or L]; for a free ball a turn [rad] about the axes of
             its turned frame.
 
         Returns
         -------
         float
-            Largest change of a variable [rad or m] that came of it.
+            Largest change of a variable [rad or L] that came of it.
 
         """
         before = self.x.copy()
@@ -160,7 +161,7 @@ class Iterate:
 
     @property
     def residual(self) -> Array:
-        """Rows [m or rad]."""
+        """Rows [L or rad]."""
         rows: Array = self._residual[self.chain.flat.rows]
         return rows
 
@@ -192,7 +193,7 @@ class Iterate:
         return np.asarray(self.lower == self.upper)
 
     def step_sizes(self) -> Array:
-        """Return the change of every variable for finite differences [rad or m], (nv,)."""
+        """Return the change of every variable for finite differences [rad or L], (nv,)."""
         options = self.options
         return np.where(self.prismatic, options.translation_step, options.rotation_step)
 

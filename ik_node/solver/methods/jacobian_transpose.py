@@ -39,7 +39,8 @@ class JacobianTranspose:
     def step(self, progress: Progress) -> None:
         """Take one step."""
         here = self._here
-        rows, fixed = linear_rows(here), here.options.alpha
+        rows, length = linear_rows(here), here.chain.flat.length
+        fixed = here.options.alpha * length * length
 
         def choose(jacobian: Array, _: Held) -> Array:
             pulled = jacobian.T @ rows.shortfall

@@ -39,9 +39,9 @@ def linear_rows(here: Iterate) -> LinearRows:
     shortfall = -here.residual
     options = here.options
     for block in here.blocks:
-        most = (
-            options.rotation_error_clamp if block.is_rotation else options.translation_error_clamp
-        )
+        most = options.rotation_error_clamp
+        if not block.is_rotation:
+            most = options.translation_error_clamp / here.chain.flat.length
         length = float(np.linalg.norm(shortfall[block.first : block.last]))
         if length > most:
             shortfall[block.first : block.last] *= most / length

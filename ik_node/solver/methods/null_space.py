@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Farther than this [rad or m] the null space is not the one of the start of the step.
+# Farther than this [rad or L] the null space is not the one of the start of the step.
 _LONGEST = 0.3
 # Steps back to closures and goals after one along their tangent.
 _CORRECTIONS = 4

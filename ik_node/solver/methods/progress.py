@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 import math
 from time import perf_counter
 
+from ik_node.kernels.layout import RECORD
 from ik_node.solver.methods.iterate import Iterate
 from ik_node.solver.result import ChainAnswer
 from ik_node.solver.status import Status
@@ -38,8 +39,6 @@ class Progress:
         When the time is spent, on the clock of `perf_counter`; inf = never.
     watch : callable or None
         Called after each iteration with its number and the iterate.
-    keep_best : bool
-        Whether the best iterate is the answer, or the last one, from which to go on.
 
     Attributes
     ----------
@@ -57,12 +56,9 @@ class Progress:
         stop: Sequence[bool] = (),
         ends: float = math.inf,
         watch: Callable[[int, Iterate], None] | None = None,
-        *,
-        keep_best: bool = True,
     ) -> None:
         self._here, self.limit = here, limit
         self._stop, self._ends, self._watch = stop, ends, watch
-        self._keep = keep_best
         self.status: Status | None = None
         self.iterations = 0
         self._best = here.x.copy()
@@ -97,7 +93,7 @@ class Progress:
         Parameters
         ----------
         moved : float
-            Largest change of a variable that was tried [rad or m].
+            Largest change of a variable that was tried [rad or L].
         pending, extra, near
             As in `begin`.
 
@@ -136,15 +132,14 @@ class Progress:
     def answer(self, joints: Array) -> ChainAnswer:
         """Go to the iterate that is the answer; its residuals decide on CONVERGED."""
         here = self._here
-        if self._keep:
-            here.place(self._best)
+        here.place(self._best)
         status = Status.STALLED if self.status is None else self.status
         if here.within_tolerance:
             status = Status.CONVERGED
         elif status is Status.CONVERGED:
             status = Status.STALLED
         answer = here.chain.answer(joints, here.packed)
-        answer.record[:3] = status, self.iterations, 1
+        answer.record[:RECORD] = status, self.iterations, 1, 0
         return answer
 
     def _keep_best(self, extra: float, *, near: bool) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 import math
 from time import perf_counter
 
+from ik_node.kernels.layout import RECORD
+from ik_node.solver.chain_problem import ChainProblem
 from ik_node.solver.methods.ccd import CyclicCoordinateDescent, refuse_closures
 from ik_node.solver.methods.damped_least_squares import DampedLeastSquares
 from ik_node.solver.methods.gradient_descent import GradientDescent
@@ -19,6 +22,7 @@ from ik_node.solver.methods.slsqp import Slsqp
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem import Problem
 from ik_node.solver.result import ChainAnswer
+from ik_node.solver.status import Status
 import numpy as np
 from numpy.typing import NDArray
 
@@ -44,7 +48,6 @@ def run_method(
     options: SolverOptions,
     stop: Sequence[bool] = (),
     observe: Observe | None = None,
-    max_iterations: int | None = None,
 ) -> list[ChainAnswer]:
     """
     Solve every chain by the method of the options, from one start.
@@ -64,9 +67,6 @@ def run_method(
     observe : callable, optional
         Called at the start and after each iteration with chain, iteration, time since the start
         [s], q, and the largest position [m] and orientation residual [rad].
-    max_iterations : int, optional
-        In place of the options', for a solve that somebody else goes on with: the answer is then
-        the last iterate, be it worse than one before.
 
     Returns
     -------
@@ -82,10 +82,6 @@ def run_method(
     """
     started = perf_counter()
     ends = started + options.time_budget if options.time_budget > 0.0 else math.inf
-    limit = options.max_iterations if max_iterations is None else max_iterations
-    if options.method == 'ccd':
-        for chain in problem.chains:
-            refuse_closures(chain)
     answers = []
     for number, chain in enumerate(problem.chains):
 
@@ -93,16 +89,96 @@ def run_method(
             if observe is not None:
                 observe(number, iteration, perf_counter() - started, here.q.copy(), *here.worst)
 
-        here = Iterate(chain, q, joints, options, euler=options.method in _BY_ANGLES)
-        watcher = None if observe is None else watch
-        progress = Progress(here, limit, stop, ends, watcher, keep_best=max_iterations is None)
-        answers.append(_solve(here, progress, joints))
+        run = MethodRun(chain, q, joints, options, stop, ends, None if observe is None else watch)
+        while run.progress.status is None:
+            run.method.step(run.progress)
+        answers.append(run.progress.answer(joints))
     return answers
 
 
-def _solve(here: Iterate, progress: Progress, joints: Array) -> ChainAnswer:
-    method = _METHODS[here.options.method](here)
-    progress.begin(pending=method.pending, extra=method.extra, near=method.near)
-    while progress.status is None:
-        method.step(progress)
-    return progress.answer(joints)
+class MethodRun:
+    """
+    A solve of one chain by the method of the options.
+
+    Parameters
+    ----------
+    chain : ChainProblem
+        Whose workspace is used.
+    q, joints, options, stop
+        As for `run_method`.
+    ends : float
+        When the time is spent, on the clock of `perf_counter`.
+    watch : callable, optional
+        As for `Progress`.
+
+    """
+
+    def __init__(
+        self,
+        chain: ChainProblem,
+        q: Array,
+        joints: Array,
+        options: SolverOptions,
+        stop: Sequence[bool] = (),
+        ends: float = math.inf,
+        watch: Callable[[int, Iterate], None] | None = None,
+    ) -> None:
+        if options.method == 'ccd':
+            refuse_closures(chain)
+        self.here = Iterate(chain, q, joints, options, euler=options.method in _BY_ANGLES)
+        self.progress = Progress(self.here, options.max_iterations, stop, ends, watch)
+        self.method = _METHODS[options.method](self.here)
+        method = self.method
+        self.progress.begin(pending=method.pending, extra=method.extra, near=method.near)
+
+
+class SteppedRun:
+    """
+    The same, one iteration a call.
+
+    A method may do many iterations in one step, as SLSQP does, which cannot be stopped and taken
+    up again: these are kept, and handed out call by call.
+
+    Parameters
+    ----------
+    chain, q, joints, options
+        As for `MethodRun`; the workspace and the values used are copies.
+
+    """
+
+    def __init__(
+        self, chain: ChainProblem, q: Array, joints: Array, options: SolverOptions
+    ) -> None:
+        self._joints = joints.copy()
+        self._left: deque[Array] = deque()
+        chain = chain.with_own_workspace()
+        self._run = MethodRun(chain, q.copy(), self._joints, options, watch=self._keep)
+        self._count = 0
+
+    def _keep(self, iteration: int, here: Iterate) -> None:
+        if iteration > 0:
+            self._left.append(here.x.copy())
+
+    @property
+    def done(self) -> bool:
+        """Whether the solve has come to its end, and its last iteration was handed out."""
+        return not self._left and self._run.progress.status is not None
+
+    def step(self, q: Array) -> ChainAnswer:
+        """Do one iteration; write the values of the chain to q, and return what they come to."""
+        here, progress = self._run.here, self._run.progress
+        if not self._left and progress.status is None:
+            self._run.method.step(progress)
+        reached = here.x.copy()
+        if self._left:
+            self._count += 1
+            here.place(self._left.popleft())
+        if self.done:
+            answer = progress.answer(self._joints)
+        else:
+            answer = here.chain.answer(self._joints, here.packed)
+            answer.record[:RECORD] = Status.TIMEOUT, self._count, 1, 0
+        places = here.chain.flat.var_q
+        q[places] = here.q[places]
+        here.place(reached)
+        return answer

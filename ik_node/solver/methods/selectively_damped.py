@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Largest change of a joint in one step [rad or m], gamma_max of the paper.
+# Largest change of a joint in one step [rad or L], gamma_max of the paper.
 _MOST = pi / 4.0
 # Singular values below this share of the largest are zero.
 _ZERO = 1e-10

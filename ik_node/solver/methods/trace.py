@@ -14,13 +14,14 @@ from ik_node.kernels.layout import begin_of, CON_POSE
 from ik_node.kernels.solve import advance
 from ik_node.model.request import request_of
 from ik_node.model.tree import Tree
+from ik_node.solver.chain_problem import AS_THEY_ARE
 from ik_node.solver.joint_table import JointTable
 from ik_node.solver.methods.blocks import blocks_of
 from ik_node.solver.methods.progress import Observe
 from ik_node.solver.methods.run import run_method
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import unit_pose
-from ik_node.solver.problem import AS_THEY_ARE, Problem
+from ik_node.solver.problem import Problem
 from ik_node.solver.result import ChainAnswer, Solution
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -105,7 +106,8 @@ def trace(
 
     """
     requests = [request_of(closer) for closer in tree.closers]
-    problem = Problem(tree, [request for request in requests if request.takes_part])
+    asked = [request for request in requests if request.takes_part]
+    problem = Problem(tree, asked, length=options.characteristic_length)
     problem.refresh(options)
     for name, (position, quat_xyzw) in (goals or {}).items():
         known = [request.name for request in problem.requests if request.is_goal]
@@ -149,8 +151,9 @@ def _run_compiled(
             status = advance(*chain.arrays, q, rows, packed, *AS_THEY_ARE, slice_)
             slice_ = 1
             there = q.copy()
-            there[chain.flat.var_q] = x
-            worst, rows_here = [0.0, 0.0], residual[chain.flat.rows]
+            there[chain.flat.var_q] = chain.q_of(x)
+            worst = [0.0, 0.0]
+            rows_here = residual[chain.flat.rows] * chain.flat.row_units
             for block in blocks:
                 size = float(np.linalg.norm(rows_here[block.first : block.last]))
                 worst[block.is_rotation] = max(worst[block.is_rotation], size)

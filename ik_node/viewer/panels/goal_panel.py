@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ik_node.errors import plain
 from ik_node.robot import Robot
 from ik_node.viewer.panels.desk import by_hand, Desk
 from ik_node.viewer.sessions.goal_memory import axes_of
@@ -89,11 +90,11 @@ class GoalPanel:
     def _add_goal(self, robot: Robot, name: str) -> None:
         goal, desk = robot.goals[name], self._desk
         link = goal.child.name if goal.child else ''
-        folder = self._gui.add_folder(name)
+        folder = self._gui.add_folder(plain(name))
         self._folders.append(folder)
         with folder:
             takes_part = self._gui.add_checkbox(
-                'takes part', goal.enabled, hint=f'goal {name} of the link {link}'
+                'takes part', goal.enabled, hint=f'goal {plain(name)} of the link {plain(link)}'
             )
             if goal.kind == 'frame':
                 asked = axes_of(goal)
@@ -113,6 +114,8 @@ class GoalPanel:
 
     def _add_closure(self, robot: Robot, name: str) -> None:
         desk = self._desk
-        handle = self._gui.add_checkbox(name, robot.closures[name].enabled, hint='closed or not')
+        handle = self._gui.add_checkbox(
+            plain(name), robot.closures[name].enabled, hint='closed or not'
+        )
         self._enabled['closure', name] = handle
         by_hand(handle, lambda value: desk.do(lambda s: s.set_closure(name, value), undo=True))

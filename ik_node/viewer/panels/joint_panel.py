@@ -6,6 +6,7 @@ from math import isfinite, pi
 import time
 from typing import Any
 
+from ik_node.errors import plain
 from ik_node.model.joint import Joint
 from ik_node.robot import Robot
 from ik_node.viewer.panels.desk import by_hand, Desk
@@ -82,13 +83,13 @@ class _Slider:
         self._follows = follows
         unit = 'rad' if turns else 'm'
         self._handle = gui.add_slider(
-            name,
+            plain(name),
             self._low,
             self._high,
             step=max(1e-9, 10.0 ** round(_exponent(self._high - self._low) - 3)),
             initial_value=self._low,
             disabled=True,
-            hint=f'{name} [{unit}], from {low:g} to {high:g}'
+            hint=f'{plain(name)} [{unit}], from {low:g} to {high:g}'
             + (', follows another joint' if follows else ''),
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from ik_node.errors import MOST_TEXT, plain
 from ik_node.scene.chain_report import ChainReport
 from ik_node.solver.result import PoseError
 
@@ -38,9 +39,9 @@ def status_html(title: str, note: str, reports: Sequence[ChainReport]) -> str:
 
     """
     parts = ['<div style="padding:2px 10px 6px;font-size:0.85em;line-height:1.5">']
-    parts.append(f'<b style="font-size:1.1em">{escape(title)}</b>')
+    parts.append(f'<b style="font-size:1.1em">{escape(plain(title))}</b>')
     if note:
-        parts.append(f'<div style="color:{_ELSE}">{escape(note)}</div>')
+        parts.append(f'<div style="color:{_ELSE}">{escape(plain(note, MOST_TEXT))}</div>')
     parts += [_chain(report) for report in reports]
     if not reports and not note:
         parts.append('<div>no goal and no loop: click a link to make a goal</div>')
@@ -49,13 +50,14 @@ def status_html(title: str, note: str, reports: Sequence[ChainReport]) -> str:
 
 def _chain(report: ChainReport) -> str:
     colour = _COLOURS.get(report.status, _ELSE)
+    message = escape(plain(report.message, MOST_TEXT))
     line = (
-        f'<div title="{escape(report.message)}"><span style="color:{colour}">&#9679;</span> '
-        f'<b>{escape(report.status)}</b> {report.iterations} steps, '
+        f'<div title="{message}"><span style="color:{colour}">&#9679;</span> '
+        f'<b>{escape(plain(report.status))}</b> {report.iterations} steps, '
         f'{1e3 * report.solve_time:.2f} ms</div>'
     )
     if report.status != 'CONVERGED':
-        line += f'<div style="color:{colour}">{escape(report.message)}</div>'
+        line += f'<div style="color:{colour}">{message}</div>'
     loops = sorted(report.closure_errors.items(), key=lambda row: max(row[1]), reverse=True)
     shown = [('loop', *row) for row in loops if max(row[1]) > OPEN][:MOST]
     if loops and not shown:
@@ -66,10 +68,11 @@ def _chain(report: ChainReport) -> str:
 
 
 def _rows(rows: Sequence[tuple[str, str, PoseError]]) -> str:
+    named = [(kind, escape(plain(name)), error) for kind, name, error in rows[:MOST]]
     lines = [
-        f'<tr><td {_CELL}>{kind}</td><td {_NAME} title="{escape(name)}">{escape(name)}</td>'
+        f'<tr><td {_CELL}>{kind}</td><td {_NAME} title="{name}">{name}</td>'
         f'<td {_CELL}>{error.position:.1e} m</td><td {_CELL}>{error.orientation:.1e} rad</td></tr>'
-        for kind, name, error in rows[:MOST]
+        for kind, name, error in named
     ]
     if len(rows) > MOST:
         lines.append(f'<tr><td {_CELL} colspan="4">and {len(rows) - MOST} more</td></tr>')

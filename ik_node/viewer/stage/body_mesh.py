@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from ik_node.description.mesh_path import mesh_path
 from ik_node.description.visual import Visual
 from ik_node.model.rotation import quat_to_matrix
 from ik_node.scene.mesh import mesh_of
 from ik_node.scene.shapes import Capsule, Cylinder, Shape, Sphere
+from ik_node.viewer.stage.mesh_reader import MeshReader, Triangles
 from ik_node.viewer.stage.shape_pieces import pieces_of
 import numpy as np
 from numpy.typing import NDArray
 
-# Larger mesh files are left out: a browser would not take them either.
-MOST_BYTES = 64 * 2**20
 # Sides of what is round.
 SIDES = 24
 _HERE: dict[str, Any] = {
@@ -37,14 +36,7 @@ _CUBE = np.array(
 )
 
 
-class Triangles(NamedTuple):
-    """Corners (n, 3) [m] and faces (m, 3)."""
-
-    vertices: NDArray[np.float32]
-    faces: NDArray[np.uint32]
-
-
-def body_triangles(visual: Visual, mesh: Any) -> NDArray[np.float64]:
+def body_triangles(visual: Visual, mesh: Triangles | None) -> NDArray[np.float64]:
     """
     Return a visual in the frame of its link, (n, 3, 3): triangle, corner, coordinate [m].
 
@@ -52,13 +44,12 @@ def body_triangles(visual: Visual, mesh: Any) -> NDArray[np.float64]:
     ----------
     visual : Visual
         Of any kind that is drawn.
-    mesh : Triangles, trimesh.Trimesh or None
+    mesh : Triangles or None
         As `body_mesh` has returned it; None = a box, cylinder or sphere.
 
     """
     if mesh is not None:
-        vertices, faces = mesh if isinstance(mesh, Triangles) else (mesh.vertices, mesh.faces)
-        corners = np.asarray(vertices, dtype=np.float64)[np.asarray(faces)]
+        corners = mesh.vertices.astype(np.float64)[mesh.faces]
     elif visual.kind == 'box':
         corners = 0.5 * np.array(visual.size) * _CUBE
     elif visual.kind == 'sphere':
@@ -70,7 +61,7 @@ def body_triangles(visual: Visual, mesh: Any) -> NDArray[np.float64]:
     return placed
 
 
-def body_mesh(visual: Visual, source: str) -> Any:
+def body_mesh(visual: Visual, source: str, reader: MeshReader) -> Triangles | None:
     """
     Return a visual as triangles, in [m].
 
@@ -80,11 +71,13 @@ def body_mesh(visual: Visual, source: str) -> Any:
         Of a kind that is no box, cylinder or sphere.
     source : str
         File of the description.
+    reader : MeshReader
+        For mesh files.
 
     Returns
     -------
-    Triangles, trimesh.Trimesh or None
-        The last but one has colours of its own; None = it cannot be drawn.
+    Triangles or None
+        None = it cannot be drawn.
 
     """
     if visual.kind == 'capsule':
@@ -97,7 +90,8 @@ def body_mesh(visual: Visual, source: str) -> Any:
         x, y = (0.5 * edge for edge in visual.size)
         corners = np.array(((-x, -y, 0), (x, -y, 0), (x, y, 0), (-x, y, 0)), dtype=np.float32)
         return Triangles(corners, np.array(((0, 1, 2), (0, 2, 3)), dtype=np.uint32))
-    return _from_file(visual, source) if visual.kind == 'mesh' else None
+    path = mesh_path(visual.file, source) if visual.kind == 'mesh' else None
+    return None if path is None else reader.read(path, visual.size, coloured=visual.rgba is None)
 
 
 def _ball(radius: float) -> Sphere:
@@ -107,20 +101,3 @@ def _ball(radius: float) -> Sphere:
 def _round(shape: Shape) -> Triangles:
     piece = pieces_of(shape)[0]
     return Triangles(piece.vertices, piece.faces)
-
-
-def _from_file(visual: Visual, source: str) -> Any:
-    path = mesh_path(visual.file, source)
-    if path is None or path.stat().st_size > MOST_BYTES:
-        return None
-    import trimesh
-
-    try:
-        mesh = trimesh.load_mesh(path, process=False)
-        if isinstance(mesh, trimesh.Scene):
-            mesh = mesh.to_geometry()
-        mesh.apply_scale(visual.size)
-    except Exception:  # noqa: BLE001
-        # Readers of a dozen formats fail in as many ways; the link is then drawn as a rod.
-        return None
-    return mesh if len(mesh.faces) else None

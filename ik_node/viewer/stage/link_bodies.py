@@ -11,7 +11,8 @@ from ik_node.description.visuals import read_visuals
 from ik_node.model.tree import build_tree
 from ik_node.robot import Robot
 from ik_node.scene.skeleton import Skeleton
-from ik_node.viewer.stage.body_mesh import body_mesh, body_triangles, Triangles
+from ik_node.viewer.stage.body_mesh import body_mesh, body_triangles
+from ik_node.viewer.stage.mesh_reader import MeshReader, Triangles
 from ik_node.viewer.stage.scene_nodes import wxyz_of
 from ik_node.viewer.stage.sight import OnClick, Sight
 import numpy as np
@@ -62,19 +63,20 @@ class LinkBodies:
         self.missing: list[str] = []
         self.drawn: set[str] = set()
         self.bare: set[str] = set()
-        for number, visual in enumerate(read_visuals(robot.description.text, self._source)):
-            link = robot.links.get(visual.link)
-            if link is None:
-                continue
-            at = f'/bodies/{quote(visual.link, safe="")}'
-            if visual.link not in self._frames:
-                place = self._skeleton.place(*self._skeleton.seat(link))
-                self._frames[visual.link] = (scene.add_frame(at, show_axes=False), place)
-            if self._add(f'{at}/{number}', visual):
-                self.drawn.add(visual.link)
-            else:
-                self.missing.append(visual.file)
-                self.bare.add(visual.link)
+        with MeshReader() as reader:
+            for number, visual in enumerate(read_visuals(robot.description.text, self._source)):
+                link = robot.links.get(visual.link)
+                if link is None:
+                    continue
+                at = f'/bodies/{quote(visual.link, safe="")}'
+                if visual.link not in self._frames:
+                    place = self._skeleton.place(*self._skeleton.seat(link))
+                    self._frames[visual.link] = (scene.add_frame(at, show_axes=False), place)
+                if self._add(f'{at}/{number}', visual, reader):
+                    self.drawn.add(visual.link)
+                else:
+                    self.missing.append(visual.file)
+                    self.bare.add(visual.link)
         solid = {self._column(robot, link) for link in self.drawn}
         self.bare |= {link for link in robot.links if self._column(robot, link) not in solid}
         self.bare -= self.drawn
@@ -120,7 +122,7 @@ class LinkBodies:
         """Return what a link moves with."""
         return self._skeleton.seat(robot.links[link])[0]
 
-    def _add(self, name: str, visual: Visual) -> bool:
+    def _add(self, name: str, visual: Visual, reader: MeshReader) -> bool:
         x, y, z, w = visual.quat_xyzw
         place = {'position': visual.position, 'wxyz': (w, x, y, z)}
         r, g, b, opacity = visual.rgba or PLAIN
@@ -128,7 +130,7 @@ class LinkBodies:
             'color': (round(255 * r), round(255 * g), round(255 * b)),
             'opacity': None if opacity >= 1.0 else opacity,
         }
-        mesh: Any = None
+        mesh: Triangles | None = None
         if visual.kind == 'box':
             handle = self._scene.add_box(name, dimensions=visual.size, **look, **place)
         elif visual.kind == 'cylinder':
@@ -136,16 +138,17 @@ class LinkBodies:
         elif visual.kind == 'sphere':
             handle = self._scene.add_icosphere(name, visual.size[0], **look, **place)
         else:
-            mesh = body_mesh(visual, self._source)
+            mesh = body_mesh(visual, self._source, reader)
             if mesh is None:
                 return False
-            if isinstance(mesh, Triangles):
-                handle = self._scene.add_mesh_simple(name, *mesh, side='double', **look, **place)
-            elif visual.rgba is None:
-                handle = self._scene.add_mesh_trimesh(name, mesh, **place)
+            if mesh.glb:
+                handle = self._scene.add_glb(name, mesh.glb, **place)
             else:
+                vertices, faces = mesh.vertices, mesh.faces
+                # What has no inside is seen from both sides.
+                side = 'front' if visual.kind == 'mesh' else 'double'
                 handle = self._scene.add_mesh_simple(
-                    name, mesh.vertices, mesh.faces, **look, **place
+                    name, vertices, faces, side=side, **look, **place
                 )
 
         async def clicked(event: Any) -> None:

@@ -129,6 +129,23 @@ def test_limits_keep_the_joint():
         assert list(read_description(robot(joint(inside=endless))).joints) == ['jb', 'jc']
 
 
+@pytest.mark.parametrize(
+    ('text', 'expected'),
+    [
+        ('<velocity>2.5</velocity>', 2.5),
+        ('', np.inf),
+        ('<velocity>0</velocity>', np.inf),
+        ('<velocity>-1</velocity>', np.inf),
+        ('<velocity>1e16</velocity>', np.inf),
+    ],
+)
+def test_velocity_limit_of_a_joint_that_stays(text, expected):
+    """A positive <velocity> is the limit of the joint; without one there is none."""
+    inside = f'<axis><xyz>0 0 1</xyz><limit><lower>-1</lower>{text}</limit></axis>'
+    description = read_description(robot(joint(inside=inside)))
+    assert description.joints['g'].max_velocity[5] == expected
+
+
 def test_a_name_that_is_taken_by_a_joint():
     """The joint that stays gets another one."""
     limit = '<axis><xyz>0 0 1</xyz><limit><lower>-1</lower></limit></axis>'

@@ -60,12 +60,14 @@ def test_types(name):
 
 
 def test_our_attributes():
-    """The attribute dof wins over the type; distance, tolerance and enabled are read."""
+    """The attribute dof wins over the type; distance, tolerance, weight and enabled are read."""
     assert closure('name="c" type="spherical" dof="X EZ"').dof == [DOF.X, DOF.EZ]
     assert closure('name="c" dof="X Y"').dof == [DOF.X, DOF.Y]
     found = closure('name="c" type="distance" distance="0.5" tolerance="1e-6" enabled="false"')
     assert (found.distance, found.tolerance, found.enabled) == (0.5, (1e-6, 1e-6), False)
     assert closure('name="c" type="fixed" tolerance="1e-6 1e-3"').tolerance == (1e-6, 1e-3)
+    assert closure('name="c" type="fixed" weight="0.5"').weight == 0.5
+    assert closure('name="c" type="fixed"').weight == 1.0
 
 
 def test_an_axis_becomes_z():
@@ -107,6 +109,7 @@ FAULTS = {
     'tolerance': ('name="c" type="fixed" tolerance="-1"', ENDS, 'must be 0 or more'),
     'tolerances': ('name="c" type="fixed" tolerance="1 2 3"', ENDS, 'expected one number, or two'),
     'no tolerance': ('name="c" type="fixed" tolerance=""', ENDS, 'expected one number, or two'),
+    'weight': ('name="c" type="fixed" weight="-1"', ENDS, 'weight must be 0 or more'),
     'enabled': ('name="c" type="fixed" enabled="maybe"', ENDS, 'expected true or false'),
     'axis': ('name="c" type="hinge"', ENDS + '<axis xyz="0 0 0"/>', 'the axis 0 0 0 has no dir'),
 }

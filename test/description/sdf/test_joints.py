@@ -170,10 +170,13 @@ def test_mimic():
 )
 def test_limits(written, lower, upper, velocity):
     """What stands for "none", and what does not."""
-    made = read_description(sdf(joint('revolute', axis(inner=written)))).joints['j']
+    found = read_description(sdf(joint('revolute', axis(inner=written))))
+    made = found.joints['j']
     assert made.min_dof_limit[DOF.EZ] == lower
     assert made.max_dof_limit[DOF.EZ] == upper
     assert made.max_velocity[DOF.EZ] == velocity
+    noted = any('velocity' in note and 'taken as unlimited' in note for note in found.notes)
+    assert noted == ('<velocity>-1<' in written or '<velocity>0<' in written)
 
 
 def test_a_continuous_joint_has_no_limits():

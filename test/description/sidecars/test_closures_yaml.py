@@ -86,6 +86,8 @@ def test_options():
     assert closure.tolerance == (1e-6, 1e-6)
     assert not closure.enabled
     assert entry().enabled
+    assert entry(weight=0.5).weight == 0.5
+    assert entry().weight == 1.0
     assert entry().tolerance is None
 
 
@@ -186,6 +188,7 @@ FAULTS = {
         'tolerance: -1 is below',
     ),
     'tolerances': (f'closures:\n- {{{END_A}, {END_B}, tolerance: [1]}}', 2, '2 finite numbers'),
+    'weight': (f'closures:\n- {{{END_A}, {END_B}, weight: -1}}', 2, 'weight: -1.0 is below zero'),
     'enabled': (f'closures:\n- {{{END_A}, {END_B}, enabled: maybe}}', 2, 'expected true or false'),
     'same name': (
         f'closures:\n- {{name: c, {END_A}, {END_B}}}\n- {{name: c, {END_A}, {END_B}}}',
@@ -270,3 +273,10 @@ def test_files(tmp_path):
         read('missing.yaml')
     with pytest.raises(DescriptionError, match='closures cannot be read'):
         read(3)
+    with pytest.raises(
+        DescriptionError, match='closures cannot be read: it is not a regular file'
+    ):
+        read('/dev/zero')
+    path.write_bytes(b'#' * (2**20 + 1))
+    with pytest.raises(DescriptionError, match='1048577 bytes; the largest YAML read is'):
+        read(path)

@@ -2,6 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+from ik_node.description.angles import exact_angle
 from ik_node.description.writers.number_text import (
     axis_of,
     number_text,
@@ -34,11 +35,19 @@ def test_angles_of_a_turn(x, y, z):
 
 
 @pytest.mark.parametrize(
-    'rpy', [(0, 0, 0), (0.3, 0, 0), (0, 1.5707963, 0), (0.1, -0.2, 3.0), (3.14159, 0, 0)]
+    'rpy', [(0, 0, 0), (0.3, 0, 0), (0, 1.5707, 0), (0.1, -0.2, 3.0), (3.1415, 0, 0)]
 )
 def test_short_angles_stay_short(rpy):
     """Those that people write come back as they were."""
     assert rpy_of(quat_from_euler(*rpy)).tolist() == list(rpy)
+
+
+@pytest.mark.parametrize('rpy', [(0, 1.5707963, 0), (3.14159, 0, 0), (0, 0, 0.7854)])
+def test_angles_that_would_be_read_as_fractions_of_pi_keep_their_value(rpy):
+    """They get the digits that say that they are none."""
+    found = rpy_of(quat_from_euler(*rpy)).tolist()
+    assert found == pytest.approx(list(rpy), abs=1e-15)
+    assert [exact_angle(angle) for angle in found] == found
 
 
 def test_short_numbers():

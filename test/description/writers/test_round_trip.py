@@ -118,12 +118,32 @@ def test_a_closure_that_was_let_go_is_written_so():
     robot = load_robot(FOURBAR)
     robot.closures['tie'].enabled = False
     robot.closures['tie'].tolerance = [1e-4, 2e-3]
+    robot.closures['tie'].weight = 0.25
     robot.joints['middle'].set_limits('EZ', -1.0, 2.5)
     for back in written_and_read(robot):
         assert differences(robot, back) == []
         assert not back.closures['tie'].enabled
         assert back.closures['tie'].tolerance == (1e-4, 2e-3)
+        assert back.closures['tie'].weight == 0.25
         assert back.joints['middle'].max_dof_limit[5] == 2.5
+
+
+def test_values_of_curves_that_joints_begin_with_are_kept():
+    """A joint that follows another on a curve begins where the other one takes it."""
+    robot = load_robot(
+        """<mujoco><compiler angle="radian"/><worldbody><body name="a">
+        <joint name="m" axis="0 0 1" range="-1 1" ref="0.3"/>
+        <body name="b"><joint name="f" axis="0 0 1" range="-2 2" ref="0.2"/></body>
+        <body name="c"><joint name="g" axis="0 0 1" range="-2 2"/></body></body></worldbody>
+        <equality><joint joint1="f" joint2="m" polycoef="0.1 0.5 0.25 0 0"/>
+        <joint joint1="g" joint2="f" polycoef="0.05 1 0 0.5 0"/></equality></mujoco>""",
+        assemble=False,
+    )
+    assert robot.start == pytest.approx((0.3, 0.3, 0.1505))
+    for back in written_and_read(robot):
+        assert back.start == pytest.approx(robot.start, abs=1e-15)
+        assert back.q == pytest.approx(robot.q, abs=1e-15)
+        assert differences(robot, back) == []
 
 
 def test_a_coupling_in_a_circle_is_still_refused():

@@ -4,7 +4,7 @@ from types import SimpleNamespace as Data
 
 from ik_node.model.link import Link
 from ik_node.model.rotation import pose_matrix
-from ik_node.ros.goals.goal_frames import frame_in_root
+from ik_node.ros.goals.goal_frames import frame_in_root, frame_name, own_name, prefix_of
 import numpy as np
 import pytest
 
@@ -47,3 +47,42 @@ def test_unknown_frame():
     """What nobody knows is an error with the lookup's reason."""
     with pytest.raises(LookupError, match='no frame mars'):
         frame_in_root('mars', '', ROBOT, np.zeros(1), lookup)
+
+
+@pytest.mark.parametrize(
+    ('frame_prefix', 'base_frame', 'expected'),
+    [
+        ('', '', ''),
+        ('left/', '', 'left/'),
+        ('/left/', 'right/base', 'left/'),
+        ('left_', '', 'left_'),
+        ('', 'left/base', 'left/'),
+        ('', '/cell/left/tip', 'cell/left/'),
+        ('', 'left/camera', ''),
+        ('', 'tip', ''),
+    ],
+)
+def test_prefixes(frame_prefix, base_frame, expected):
+    """The parameter says it, or a base frame whose last part is a link."""
+    assert prefix_of(frame_prefix, base_frame, ROBOT.links) == expected
+
+
+def test_links_with_a_prefix_are_those_without():
+    """To messages and from them; other frames keep their names."""
+    for link, frame in (('tip', 'left/tip'), ('map', 'map'), ('left/map', 'left/map')):
+        assert frame_name(link, 'left/', ROBOT.links) == frame
+        assert own_name(frame, 'left/', ROBOT.links) == link
+    assert own_name('right/tip', 'left/', ROBOT.links) == 'right/tip'
+
+
+def test_the_lookup_is_asked_for_the_root_with_its_prefix():
+    """As robot_state_publisher calls it on /tf."""
+    asked = []
+
+    def remember(target, source):
+        asked.append((target, source))
+        return MAP
+
+    assert frame_in_root('map', '', ROBOT, np.zeros(1), remember, 'left/') is MAP
+    assert frame_in_root('left/tip', '', ROBOT, np.zeros(1), remember, 'left/') is TIP
+    assert asked == [('left/base', 'map')]

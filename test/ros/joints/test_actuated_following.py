@@ -156,6 +156,24 @@ def test_stale_measurements(fivebar, on_stale):
     assert fivebar.value('left_shoulder') == (0.3 if on_stale == 'ignore' else 0.2)
 
 
+@pytest.mark.parametrize('measured', [{}, {'left_shoulder': 0.2}])
+def test_stop_is_silent_until_every_motor_is_measured(fivebar, measured):
+    """With on_stale stop a motor that was never measured stops the output as a stale one does."""
+    fivebar.configure(on_stale='stop')
+    if measured:
+        fivebar.measure(**measured)
+    report, _ = fivebar.tick()
+    assert report.silent
+    assert report.stale
+    assert 'not measured yet' in report.held
+    assert 'right_shoulder' in report.held
+    assert report.q.tolist() == fivebar.model.q_start.tolist()
+    fivebar.measure(left_shoulder=0.2, right_shoulder=0.1)
+    report, _ = fivebar.tick()
+    assert not report.silent
+    assert (fivebar.value('left_shoulder'), fivebar.value('right_shoulder')) == (0.2, 0.1)
+
+
 def test_goals_are_not_solved_for(moving):
     """What is measured counts, whatever is asked."""
     robot = moving(

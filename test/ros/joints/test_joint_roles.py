@@ -3,7 +3,7 @@
 from fourbar_urdf import FOURBAR
 from ik_node.errors import OptionError
 from ik_node.robot import load_robot
-from ik_node.ros.joints.joint_roles import JointRoles
+from ik_node.ros.joints.joint_roles import check_wishes, JointRoles, unknown_wishes
 from ik_node.ros.joints.joint_settings import JointSettings
 import pytest
 
@@ -84,8 +84,6 @@ def test_a_joint_with_several_values():
         ({'locked': ('nose',)}, "locked_joints: 'nose'.*no movable joint.*known: .*drive"),
         ({'actuated': ('nose',)}, "actuated_joints: 'nose'"),
         ({'outputs': ('nose',)}, r"output\.joints: 'nose'"),
-        ({'rest_pose': {'nose': 1.0}}, "rest_pose: 'nose'"),
-        ({'targets': {'nose': 1.0}}, "joint_targets: 'nose'"),
         ({'outputs': ('shake',)}, r"output\.joints: 'shake'.*follows 'nod'"),
         ({'actuated': ('shake',)}, "actuated_joints: 'shake'.*follows 'nod'"),
         ({'outputs': ('drive', 'drive')}, 'every joint once'),
@@ -95,3 +93,15 @@ def test_what_is_refused(settings, words):
     """Unknown names, followers and repetitions, with the parameter and what there is."""
     with pytest.raises(OptionError, match=words):
         roles(load_robot(FOURBAR), **settings)
+
+
+def test_wishes_for_joints_that_are_not_there():
+    """Setting them is refused; a robot that comes later is taken with the rest of them."""
+    robot = load_robot(FOURBAR)
+    settings = JointSettings(rest_pose={'nose': 1.0, 'drive': 0.5}, targets={'drive': 0.1})
+    assert roles(robot, rest_pose=settings.rest_pose).actuated == roles(robot).actuated
+    assert unknown_wishes(robot, settings) == {'rest_pose': ['nose']}
+    for parameter, name in (('rest_pose', 'rest_pose'), ('targets', 'joint_targets')):
+        with pytest.raises(OptionError, match=f"{name}: 'nose'"):
+            check_wishes(robot, JointSettings(**{parameter: {'nose': 1.0}}))
+    check_wishes(robot, JointSettings(rest_pose={'drive': 0.5}))

@@ -46,6 +46,7 @@ def test_a_weight_of_zero_is_no_error(urdf):
         ('<robot', DescriptionError, '<text>'),
         ('<robot name="a"><link name="b"/></robot>', DescriptionError, 'no movable joint'),
         ('<nonsense/>', IkError, 'nonsense'),
+        ('<robot><xacro:a/></robot>', DescriptionError, 'xacro.*a text is not expanded'),
     ],
 )
 def test_what_is_refused(text, kind, words):
@@ -98,8 +99,6 @@ def joint_request(text, **values):
     ('values', 'words'),
     [
         ({'locked_joints': ('nose',)}, "locked_joints: 'nose'"),
-        ({'rest_pose': '{nose: 1}'}, "rest_pose: 'nose'"),
-        ({'joint_targets': '{nose: 1}'}, "joint_targets: 'nose'"),
         ({'actuated_joints': ('nose',)}, "actuated_joints: 'nose'"),
         ({'output.joints': ('nose',)}, r"output\.joints: 'nose'"),
     ],

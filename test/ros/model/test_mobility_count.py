@@ -1,12 +1,11 @@
 """The mobility is counted once for each set of closures and locks."""
 
-import time
-
 from ik_node.robot import load_robot
 from ik_node.ros.model import mobility_count
 from ik_node.ros.model.mobility_count import MobilityCount
 from ik_node.solver import Solver
 import pytest
+from support.waiting import wait_until
 
 
 @pytest.fixture
@@ -44,11 +43,12 @@ def test_it_is_brought_up_to_date_beside(robot, counted):
     count = MobilityCount(robot, Solver(robot))
     count.at(robot.q)
     robot.closures['pin'].enabled = False
-    end = time.monotonic() + 20.0
-    while count.last != 4 and time.monotonic() < end:
+
+    def refreshed():
         count.refresh(robot.q)
-        time.sleep(0.01)
-    assert count.last == 4
+        return count.last
+
+    wait_until(refreshed, 'the new number', ready=lambda number: number == 4)
     robot.closures['pin'].enabled = True
     count.refresh(robot.q)
     assert count.last == 2

@@ -8,6 +8,7 @@ from ik_node.ros.model.model_supply import ModelSupply
 from ik_node.ros.parameters.settings import Settings
 import numpy as np
 import pytest
+from support.waiting import PATIENCE, wait_until
 
 
 class Builder:
@@ -25,7 +26,7 @@ class Builder:
         if request.text == 'broken':
             raise ZeroDivisionError('oops')
         if request.text == 'slow':
-            assert self.go.wait(10.0)
+            assert self.go.wait(PATIENCE)
         return LoadedModel(
             request, None, None, {}, np.zeros(1), ('a',), np.zeros(1), np.zeros(1), np.zeros(1), 1
         )
@@ -40,7 +41,7 @@ def builder():
 @pytest.fixture
 def supply(builder):
     """Provide a supply."""
-    return ModelSupply(builder, lambda model, settings: None)
+    return ModelSupply(builder)
 
 
 def settings(link='tip', **more):
@@ -49,11 +50,16 @@ def settings(link='tip', **more):
 
 
 def outcome(supply):
-    """Wait for the builder and return what it built."""
-    pause = threading.Event()
-    while supply.busy:
-        pause.wait(0.001)
-    return supply.take(settings())
+    """Wait for the builder and return what it built, None if that was refused."""
+    wait_until(lambda: not supply.busy, 'the builder')
+    return taken(supply)
+
+
+def taken(supply):
+    """Return the model that is ready, None if there is none."""
+    models = []
+    supply.take(models.append)
+    return models[0] if models else None
 
 
 def test_a_good_description_becomes_a_model(supply):
@@ -62,7 +68,7 @@ def test_a_good_description_becomes_a_model(supply):
     model = outcome(supply)
     assert model.request.text == 'good'
     assert [goal.link for goal in model.request.goals] == ['tip']
-    assert supply.take(settings()) is None
+    assert taken(supply) is None
 
 
 def test_a_bad_description_is_refused_in_one_line(supply):
@@ -108,7 +114,7 @@ def test_only_the_last_of_many_is_built(supply, builder):
         supply.describe(f'good {number}', settings())
     builder.go.set()
     assert outcome(supply).request.text == 'slow'
-    assert supply.take(settings()).request.text == 'good 4'
+    assert taken(supply).request.text == 'good 4'
     assert [request.text for request in builder.built] == ['slow', 'good 4']
 
 
@@ -142,21 +148,20 @@ def test_goals_mend_the_first_description(supply):
     assert supply.refused
 
 
-def test_parameters_that_changed_meanwhile_are_checked(builder):
-    """A model that does not fit the parameters of now is refused, and the one before stays."""
-    misfits = []
-
-    def check(model, settings):
-        if model.request.text in misfits:
-            raise DescriptionError('has no nose')
-
-    supply = ModelSupply(builder, check)
+@pytest.mark.parametrize('error', [DescriptionError('no nose'), RuntimeError('no nose')])
+def test_a_model_that_cannot_be_adopted_is_refused(supply, error):
+    """Whatever stands in the way, the model before it is the one that new goals are built for."""
     supply.describe('good', settings())
     assert outcome(supply) is not None
-    misfits.append('other')
     supply.describe('other', settings())
-    assert outcome(supply) is None
-    assert 'has no nose' in supply.refused
+
+    def adopt(model):
+        raise error
+
+    while supply.busy:
+        threading.Event().wait(0.001)
+    supply.take(adopt)
+    assert 'no nose' in supply.refused
     supply.apply(settings(link='elbow'))
     assert outcome(supply).request.text == 'good'
 

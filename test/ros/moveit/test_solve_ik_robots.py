@@ -317,3 +317,120 @@ def test_a_frame_that_follows_holds_its_master():
     away = np.linalg.inv(arm.place(seed, 'link5')) @ moved(arm.place(goal, 'link6'), 0.02)
     response = arm.ask(asked(arm, away, 'link6', 'link5', seed))
     assert response.error_code.val == NO_SOLUTION
+
+
+def chain_text(joint_count, mimic=False):
+    """Return the URDF of a chain 1 m long; with `mimic` every joint follows the one before."""
+    parts = ['<robot name="chain"><link name="link0"/>']
+    for number in range(1, joint_count + 1):
+        follows = mimic and number > 1
+        parts.append(
+            f'<joint name="joint{number}" type="revolute"><parent link="link{number - 1}"/>'
+            f'<child link="link{number}"/><origin xyz="0 0 {1.0 / joint_count}"/>'
+            f'<axis xyz="{"1 0 0" if mimic or number % 2 else "0 1 0"}"/>'
+            f'<limit lower="-1" upper="1" effort="1" velocity="1"/>'
+            + (f'<mimic joint="joint{number - 1}"/>' if follows else '')
+            + f'</joint><link name="link{number}"/>'
+        )
+    return ''.join(parts) + '</robot>'
+
+
+def end_of(chain, q):
+    """Return where the last link is; the oracle calls itself for each link above that is new."""
+    naive = chain.at(q)
+    return [naive.world(link) for link in chain.oracle.links.values()][-1]
+
+
+@pytest.mark.parametrize('joint_count', [100, 1500])
+def test_a_long_chain(joint_count):
+    """More joints than Python calls functions within one another."""
+    chain, tip = Asking(chain_text(joint_count)), f'link{joint_count}'
+    wanted = end_of(chain, chain.q + 0.2 / joint_count)
+    response = chain.ask(asked(chain, wanted, tip))
+    assert response.error_code.val == SUCCESS, response.error_code
+    reached = end_of(chain, chain.values(response))
+    assert reached == pytest.approx(wanted, abs=2e-6)
+
+
+def test_a_long_chain_of_joints_that_follow():
+    """The seed's followers are where their masters have them, however long the chain."""
+    chain, tip = Asking(chain_text(60, mimic=True)), 'link60'
+    wanted = chain.place(np.full(60, 0.004), tip)
+    seed = np.zeros(60)
+    seed[0] = 0.003
+    response = chain.ask(asked(chain, wanted, tip, seed=seed))
+    assert response.error_code.val == SUCCESS, response.error_code
+    values = list(chain.values(response).values())
+    assert values == pytest.approx([0.004] * 60, abs=1e-6)
+
+
+def goals_of(link, *wanted):
+    """Return settings of a node whose goals ask for some axes of a link, or are disabled."""
+    values = {'goal_names': tuple(name for name, _ in wanted)}
+    for name, fields in wanted:
+        values[f'goals__{name}__link'] = link
+        values.update({f'goals__{name}__{field}': value for field, value in fields.items()})
+    return settings_of(**values)
+
+
+@pytest.mark.parametrize('enabled', [True, False])
+def test_only_the_axes_of_the_goal_have_to_be_met(urdf, enabled):
+    """A delta's platform cannot turn; its goal asks for X Y Z, and a pose 0.1 rad off will do."""
+    goal = {'dof': 'X Y Z', 'enabled': enabled}
+    delta = Asking(urdf('delta'), goals_of('platform_link', ('platform', goal)))
+    home = delta.place(delta.q, 'platform_link')
+    wanted = moved(home, 0.03, -0.02, 0.01, rpy=(0.1, 0.0, 0.0))
+    response = delta.ask(asked(delta, wanted, 'platform_link'))
+    assert response.error_code.val == SUCCESS, response.error_code
+    naive = delta.at(delta.values(response))
+    reached = naive.world(delta.oracle.links['platform_link'])
+    assert reached[:3, 3] == pytest.approx(wanted[:3, 3], abs=2e-6)
+    for closure in delta.oracle.closures.values():
+        assert max(naive.error(closure)) < 2e-6
+
+
+def test_a_pose_of_a_link_without_goal_has_to_be_met_whole(urdf):
+    """Without a goal nobody says that less will do."""
+    delta = Asking(urdf('delta'))
+    wanted = moved(delta.place(delta.q, 'platform_link'), 0.03, rpy=(0.1, 0.0, 0.0))
+    response = delta.ask(asked(delta, wanted, 'platform_link'))
+    assert response.error_code.val == NO_SOLUTION
+
+
+def test_a_goal_with_an_offset_asks_for_its_own_point():
+    """Of an arm with three joints: the tip of a tool 0.2 m ahead of the link of the request."""
+    goal = {'dof': 'X Y Z', 'offset': (0.0, 0.0, 0.2, 0.0, 0.0, 0.0)}
+    arm = Asking(arm_text(3), goals_of('link3', ('tool', goal)))
+    tool = pose((0, 0, 0.2), (0, 0, 0, 1))
+    wanted = arm.place([0.4, 0.6, 0.5], 'link3') @ pose((0, 0, 0), (0, 0, 0, 1))
+    # Turned about the tool's tip: that stays where it is.
+    turned_about_tip = moved(wanted @ tool, rpy=(0.0, 0.0, 0.3)) @ np.linalg.inv(tool)
+    arm.q = np.array([0.3, 0.5, 0.4])
+    response = arm.ask(asked(arm, turned_about_tip, 'link3'))
+    assert response.error_code.val == SUCCESS, response.error_code
+    reached = arm.place(arm.values(response), 'link3') @ tool
+    assert reached[:3, 3] == pytest.approx((wanted @ tool)[:3, 3], abs=2e-6)
+
+
+def test_goals_of_a_link_together_ask_for_all_of_their_axes():
+    """One goal for the position, one for the orientation: the whole pose."""
+    goals = (('where', {'dof': 'X Y Z'}), ('how', {'dof': 'EX EY EZ'}))
+    arm = Asking(arm_text(6), goals_of('link6', *goals))
+    wanted = arm.place([0.3, 0.5, 0.9, 0.2, 0.6, -0.4], 'link6')
+    arm.q = np.full(6, 0.3)
+    arm.check(arm.ask(asked(arm, wanted, 'link6')), {'link6': wanted})
+
+
+def test_a_difference_of_one_joint_leaves_the_others_free(urdf):
+    """With is_diff the node's configuration stands for all that the state does not name."""
+    hexapod = Asking(urdf('hexapod'))
+    wanted = moved(hexapod.place(hexapod.q, 'platform_link'), 0.003, 0.002, 0.004)
+    state = state_of(['leg0'], [0.001])
+    state.is_diff = True
+    request = request_for('platform_link', stamped(*parts(wanted)), state)
+    request.ik_request.timeout = Duration(sec=60)
+    response = hexapod.ask(request)
+    hexapod.check(response, {'platform_link': wanted})
+    assert list(response.solution.joint_state.name) == hexapod.names
+    state.is_diff = False
+    assert hexapod.ask(request).error_code.val == NO_SOLUTION

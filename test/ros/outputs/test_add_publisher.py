@@ -12,6 +12,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
+from support.waiting import wait_until
 
 pytestmark = pytest.mark.ros
 
@@ -46,10 +47,7 @@ def test_a_subscriber_that_asks_for_more_is_told(context):
     executor = SingleThreadedExecutor(context=context)
     for each in (node, client):
         executor.add_node(each)
-    for _ in range(2000):
-        executor.spin_once(timeout_sec=0.01)
-        if events:
-            break
+    wait_until(lambda: events, 'the event', meanwhile=lambda: executor.spin_once(timeout_sec=0.01))
     assert events[0].total_count == 1
     assert publisher.get_subscription_count() == 0
     executor.shutdown()

@@ -189,6 +189,12 @@ def test_output_row(q, note, level, message):
     assert (row.level, row.message) == (level, message)
 
 
+def test_output_row_of_a_joint_that_does_not_follow():
+    """An error, also while commands go out."""
+    row = output_row('ik', Data(q=[0.0], note=''), 'joint a does not follow')
+    assert (row.level, row.message) == (ERROR, 'commanding: joint a does not follow')
+
+
 def test_rate_row():
     """A node that ticks at less than half its rate warns."""
     counts = NodeCounts(ticks=7, missed_ticks=2)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.ports import own_port
 from web_browser import Browser, browsers, Window
 
 # Keeps what the page was told to draw: where each link's body is, in the order of arrival.
@@ -53,7 +54,7 @@ class LivePage:
     def wait(self, condition: Callable[[], Any], what: str) -> Any:
         """Wait for a condition while every joint state is looked at."""
         try:
-            return self.graph.wait(condition, what, 60.0)
+            return self.graph.wait(condition, what)
         except pytest.fail.Exception as failure:
             pytest.fail(f'{failure}\nthe page shows\n{self.browser.text()[:1500]}')
 
@@ -106,7 +107,7 @@ def live(
     graph.start_node('-p', 'goal_names:=[platform]', '-p', 'goals.platform.link:=platform_link')
     graph.describe(urdf('hexapod'))
     session = open_view(['view'], 'ik_node')
-    page = Page(session, port=18700)
+    page = Page(session, port=own_port(40))
     session.tell(page.wake)
     graph.wait(
         lambda: page.ask(lambda s: s.robot is not None and bool(s.reports) and not s.note),

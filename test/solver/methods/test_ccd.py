@@ -2,7 +2,6 @@
 
 from math import cos, sin
 
-from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
 from mechanisms import AXES, heavy_arm, held, MECHANISMS
 import numpy as np
@@ -83,8 +82,8 @@ def test_a_turn_is_the_best_of_all(dof, axes):
     """No turn of the joint makes the weighted sum of its goal's errors smaller."""
     m = held(axes, dof.split())
     m.goals['goal'].weight = 1.0
-    solver = m.solver(SolverOptions(translation_factor=1.5, rotation_factor=0.7))
-    names = solver.joint_names
+    options = {'translation_factor': 1.5, 'rotation_factor': 0.7, 'characteristic_length': 1.0}
+    names = m.solver().joint_names
     goal = m.goals['goal']
     for joint, at in (('l', 'l.EZ'), ('r', 'r.EY'), ('trunk', 'trunk.EX')):
         for name in ('trunk', 'l', 'r'):
@@ -102,7 +101,6 @@ def test_a_turn_is_the_best_of_all(dof, axes):
             return part + 0.7**2 * (1.0 - cos(angle)) * (len(turned) > 1)
 
         q = m.random_q(names, np.random.default_rng(4))
-        options = {'translation_factor': 1.5, 'rotation_factor': 0.7}
         found = solve(m, {}, q, max_iterations=1, **options)
         place = names.index(at)
         least = brute_force(m, names, q, place, cost, -1.0, 1.0)

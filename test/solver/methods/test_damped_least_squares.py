@@ -14,6 +14,7 @@ def check_step(change, atol, **options):
     """Check a step with fixed damping by the formula, of rows that `change` has made its own."""
     m = MECHANISMS['planar']()
     options |= {'adaptive_damping': False, 'damping_factor': 0.3, 'max_iterations': 1}
+    options['characteristic_length'] = 1.0
     found = traced(m, {'end_goal': (GOAL, UNIT)}, **options)
     e, jacobian = change(*planar_rows(m.solver().q, GOAL))
     wanted = jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + 0.09 * np.eye(2), e)
@@ -66,7 +67,7 @@ def test_growth_is_told_where_the_damping_is_fixed():
     """The arm swings past a goal far away: the error grows, and the step is taken back."""
     m = MECHANISMS['planar']()
     goals = {'end_goal': ((-2.0, 1.0, 0), UNIT)}
-    fixed = {'adaptive_damping': False, 'damping_factor': 0.1}
+    fixed = {'adaptive_damping': False, 'damping_factor': 0.1, 'characteristic_length': 1.0}
     found = traced(m, goals, use_svd=True, **fixed)
     assert found.solution.status is Status.DIVERGED
     np.testing.assert_allclose(found.points[-1].q, found.points[-2].q, atol=1e-12)

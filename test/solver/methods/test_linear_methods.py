@@ -135,6 +135,7 @@ def test_orientation_takes_the_transpose_longer_than_position():
     q = m.solver().q + 0.1
     goals = {'hand_goal': m.pose_of('j5_link', m.solver().joint_names, q)}
     options = {'method': 'jacobian_transpose', 'alpha': 0.05, 'max_iterations': 200}
+    options['characteristic_length'] = 1.0
     end = traced(m, goals, **options).points[-1]
     start = traced(m, goals, **options).points[0]
     assert end.position < 0.1 * start.position

@@ -1,6 +1,7 @@
 """Links as their description draws them."""
 
 import asyncio
+import io
 from types import SimpleNamespace
 
 from ik_node.gallery.description_path import description_path
@@ -63,8 +64,10 @@ def test_mesh_is_read_and_scaled(scene, tmp_path):
     pytest.importorskip('trimesh')
     (tmp_path / 'c.stl').write_text(CUBE)
     _, bodies = bodies_of(scene, ROBOT.format(mesh=tmp_path / 'c.stl'))
-    (mesh,) = (node for node in scene.nodes.values() if node.kind == 'trimesh')
-    assert np.ptp(mesh.mesh.vertices, axis=0) == pytest.approx((2.0, 2.0, 0.0))
+    (mesh,) = (node for node in scene.nodes.values() if node.kind == 'glb')
+    trimesh = pytest.importorskip('trimesh')
+    shown = trimesh.load_mesh(io.BytesIO(mesh.glb), file_type='glb')
+    assert np.ptp(shown.vertices, axis=0) == pytest.approx((2.0, 2.0, 0.0))
     assert bodies.drawn == {'base', 'arm'}
     assert bodies.missing == []
 

@@ -1,6 +1,5 @@
-"""Files stay short and say by their name what they hold."""
+"""Files and packages say by their name what they hold."""
 
-import statistics
 import sys
 
 import pytest
@@ -12,13 +11,6 @@ NAMES_THAT_SAY_NOTHING = {'utils', 'util', 'helpers', 'helper', 'common', 'misc'
 def modules(repository):
     """Return every Python file of the package."""
     return sorted((repository / 'ik_node').rglob('*.py'))
-
-
-def test_no_file_is_long(modules):
-    """No file has more than 400 lines; half of them have at most 120."""
-    lengths = {path: len(path.read_text().splitlines()) for path in modules}
-    assert [str(path) for path, length in lengths.items() if length > 400] == []
-    assert statistics.median(lengths.values()) <= 120
 
 
 def test_no_name_is_a_drawer_for_anything(modules):

@@ -1,0 +1,177 @@
+"""
+Count the reachable goals that are solved from random starts, and the steps; `bench starts`.
+
+Scissor lifts are the hard ones: each stage may fold over, and all must stand up for the platform
+to be where it is asked to be.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import pi
+import sys
+
+from arms import irb2400, panda, ur5, within_limits
+from fourbar import assembled, fourbar
+import ik_node as ik
+from judge import angles_between, Array, errors, forward, limit_excess, quaternions
+from mechanism import Loop, Mechanism
+import numpy as np
+from platforms import answers, floating, reachable
+
+TOLERANCE = 1e-6
+
+
+@dataclass
+class Problems:
+    """
+    Goals that are known to be reachable, each with a random start.
+
+    Attributes
+    ----------
+    link, dof : str
+        What is asked.
+    witness : ndarray, shape (n, joints)
+        An answer of each.
+
+    """
+
+    mechanism: Mechanism
+    link: str
+    dof: str
+    witness: Array
+
+
+def scissor_lift(stages: int) -> Mechanism:
+    """Return crossed bars 1 m long on a fixed hinge and on a slide, every hinge free to turn."""
+    m = Mechanism(f'scissor{stages}')
+    slide = m.add('slide', 'base', 'X', limits=(0.2, 0.98))
+    first = m.add('first0', 'base', 'y')
+    second = m.add('second0', slide, 'y')
+    for stage in range(stages):
+        ends = {'xyz_a': (0.5, 0.0, 0.0), 'xyz_b': (0.5, 0.0, 0.0)}
+        m.loops.append(Loop(f'cross{stage}', first, second, 'X Z', **ends))
+        if stage + 1 < stages:
+            above = (1.0, 0.0, 0.0)
+            first, second = (
+                m.add(f'first{stage + 1}', second, 'y', above),
+                m.add(f'second{stage + 1}', first, 'y', above),
+            )
+    m.add('top_fixed', second, '-', (1.0, 0.0, 0.0), child='top')
+    return m
+
+
+def lifted(stages: int, count: int, rng: np.random.Generator) -> Problems:
+    """Return lifts at random heights."""
+    m = scissor_lift(stages)
+    lean = rng.uniform(0.25, 1.35, count)
+    # Bars turn about y: z is up where the angle is negative.
+    values = {'slide': np.cos(lean), 'first0': -lean, 'second0': lean - pi}
+    for stage in range(1, stages):
+        values[f'first{stage}'] = pi - 2 * lean
+        values[f'second{stage}'] = 2 * lean - pi
+    return Problems(m, 'top', 'Z', np.stack([values[name] for name in m.names], axis=1))
+
+
+def arm(m: Mechanism, count: int, rng: np.random.Generator) -> Problems:
+    """Return an arm with poses of values drawn within its limits."""
+    return Problems(m, 'tool', 'X Y Z EX EY EZ', within_limits(m, count, rng))
+
+
+def stewart(count: int, rng: np.random.Generator) -> Problems:
+    """Return a platform on six legs."""
+    m = floating(6)
+    return Problems(m, 'platform', 'X Y Z EX EY EZ', answers(m, reachable(6, count, rng), 6))
+
+
+def crank(count: int, rng: np.random.Generator) -> Problems:
+    """Return a four-bar with points of its coupler, in either branch."""
+    branch = np.where(rng.random(count) < 0.5, 1.0, -1.0)
+    return Problems(fourbar(), 'pen', 'X Y Z', assembled(rng.uniform(-pi, pi, count), branch))
+
+
+KINDS: dict[str, tuple[int, Callable[[int, np.random.Generator], Problems]]] = {
+    'scissor4': (500, lambda count, rng: lifted(4, count, rng)),
+    'scissor6': (500, lambda count, rng: lifted(6, count, rng)),
+    'scissor10': (200, lambda count, rng: lifted(10, count, rng)),
+    'scissor20': (100, lambda count, rng: lifted(20, count, rng)),
+    'ur5': (20000, lambda count, rng: arm(ur5(), count, rng)),
+    'irb2400': (20000, lambda count, rng: arm(irb2400(), count, rng)),
+    'panda': (100000, lambda count, rng: arm(panda(), count, rng)),
+    'fourbar': (20000, crank),
+    'stewart': (5000, stewart),
+}
+
+
+def solve(problems: Problems, seed: int, **options: float) -> tuple[ik.BatchSolution, Array]:
+    """Solve all from random starts; return the answers, and their q in the mechanism's order."""
+    m = problems.mechanism
+    robot = ik.load_robot(m.urdf(), closures=m.closures(), assemble=False)
+    robot.add_goal(problems.link, name='goal', dof=problems.dof)
+    solver = ik.Solver(robot, ik.SolverOptions(**options))
+    order = [solver.joint_names.index(name) for name in m.names]
+    poses = forward(m, problems.witness)[problems.link]
+    goals = (poses[:, :3, 3].copy(), quaternions(poses[:, :3, :3]))
+    starts = np.zeros_like(problems.witness)
+    starts[:, order] = within_limits(m, len(starts), np.random.default_rng((seed, 1)))
+    found = solver.solve_batch({'goal': goals}, starts)
+    return found, found.q[:, order]
+
+
+def solved_and_wrong(problems: Problems, seed: int, **options: float) -> tuple[Array, Array]:
+    """Return which problems are said to be solved, and which of these are not."""
+    found, q = solve(problems, seed, **options)
+    return found.converged, _wrong(problems, found.converged, q)
+
+
+def _wrong(problems: Problems, solved: Array, q: Array) -> Array:
+    """Return what is said to be solved although loops are open, limits or goals are missed."""
+    m, axes = problems.mechanism, problems.dof.split()
+    loops = errors(m, [], np.zeros((len(q), 0, 7)), q).max(axis=1)
+    here, wanted = (forward(m, values)[problems.link] for values in (q, problems.witness))
+    shift = [at for at, axis in enumerate('XYZ') if axis in axes]
+    gap = np.abs(here[:, shift, 3] - wanted[:, shift, 3]).max(axis=1)
+    if 'EX' in axes:
+        gap = np.maximum(gap, angles_between(here[:, :3, :3], wanted[:, :3, :3]))
+    missed = (loops > TOLERANCE) | (gap > TOLERANCE) | (limit_excess(m, q) > 0.0)
+    return np.asarray(solved & missed)
+
+
+def table_row(problems: Problems, seed: int, **options: float) -> str:
+    """Solve all and return their row."""
+    found, q = solve(problems, seed, **options)
+    solved = found.converged
+    wrong = int(_wrong(problems, solved, q).sum())
+    steps, starts = found.iterations[solved], found.starts[solved]
+    return (
+        f'{problems.mechanism.name:10} {len(q):7} {int((~solved).sum()):8} {solved.mean():9.3%}'
+        f' {wrong:6} {np.median(steps):8.0f} {np.mean(steps):8.1f} {np.median(starts):7.0f}'
+        f' {np.mean(starts):7.2f} {np.max(starts, initial=0):6}'
+    )
+
+
+HEADER = 'robot        goals unsolved    solved  wrong    steps     mean  starts    mean   most'
+
+
+def main(words: list[str]) -> int:
+    """Print the table."""
+    about = __doc__.strip().split('\n')[0]
+    parser = argparse.ArgumentParser(prog='bench starts', description=about)
+    parser.add_argument('names', nargs='*', metavar='ROBOT', help=', '.join(KINDS))
+    parser.add_argument('--share', type=float, default=1.0, help='of the usual number of goals')
+    parser.add_argument('--restarts', type=int, default=100, help='of every solve (100)')
+    parser.add_argument('--seed', type=int, default=0, help='of the goals and starts (0)')
+    args = parser.parse_args(words)
+    print(HEADER)
+    for name, (usual, make) in KINDS.items():
+        if not args.names or name in args.names:
+            count = max(1, int(args.share * usual))
+            problems = make(count, np.random.default_rng((args.seed, 0)))
+            print(table_row(problems, args.seed, restarts=args.restarts), flush=True)
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))

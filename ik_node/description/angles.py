@@ -1,0 +1,139 @@
+"""Angles that a description writes rounded, read as the fraction of pi that they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from math import isfinite, pi
+from xml.etree.ElementTree import Element
+
+from ik_node.description.listed import listed
+from ik_node.description.sdf.flag import is_true
+from ik_node.description.xml_document import XmlDocument
+
+# Fewest decimals and significant digits with which a number is a rounded multiple of pi / n; the
+# finer the multiples, the more digits it takes to be none by chance.
+_MULTIPLES = ((12, 3, 4), (180, 5, 5))
+# Relative rounding of double precision.
+_ONE_BIT = 2.3e-16
+# A smaller change than this [rad] is none.
+_LEAST = 1e-9
+# Largest |angle| that is looked at [rad].
+_LARGEST = 1e3
+
+
+def fraction_of_pi(text: str) -> Fraction | None:
+    """
+    Return the fraction of pi that a written number is the correct rounding of.
+
+    Parameters
+    ----------
+    text : str
+        The number [rad] as it is written: its digits count, the zeros at its end as well.
+
+    Returns
+    -------
+    Fraction or None
+        A multiple of 1/12 for 1.571, 1.5708 or 3.1416, of 1/180 for 0.17453; None for any other
+        number, 0 included, and where too few digits are written to tell.
+
+    """
+    try:
+        number = Decimal(text.strip())
+    except InvalidOperation:
+        return None
+    _, digits, exponent = number.as_tuple()
+    if '_' in text or not isinstance(exponent, int) or abs(number) > _LARGEST:
+        return None
+    value = float(number)
+    half_a_digit = 0.5 * 10.0 ** min(exponent, 0)
+    for parts, decimals, significant in _MULTIPLES:
+        count = round(value * parts / pi)
+        if count == 0 or -exponent < decimals or len(digits) < significant:
+            continue
+        if abs(value - count * pi / parts) <= half_a_digit + _ONE_BIT * abs(value):
+            return Fraction(count, parts)
+    return None
+
+
+def exact_angle(value: float) -> float:
+    """Return an angle [rad], given by its shortest digits, as `fraction_of_pi` reads it."""
+    found = fraction_of_pi(repr(float(value))) if isfinite(value) else None
+    return value if found is None else float(found) * pi
+
+
+class AngleReader:
+    """
+    The rounded angles in the poses of a description.
+
+    Parameters
+    ----------
+    replaces : bool
+        Whether they are replaced by exact ones, or only counted.
+
+    Attributes
+    ----------
+    found : dict of str to Fraction
+        Rounded angles, as they are written, and the fractions of pi.
+    count : int
+        How many numbers are rounded.
+
+    """
+
+    def __init__(self, replaces: bool) -> None:
+        self._replaces = replaces
+        self.found: dict[str, Fraction] = {}
+        self.count = 0
+
+    def read(self, document: XmlDocument) -> None:
+        """Look through rpy attributes of a URDF, poses of an SDFormat, rotations of an MJCF."""
+        root = document.root
+        if root.tag == 'robot':
+            self._read_attribute(root.iter(), 'rpy', 0)
+        elif root.tag == 'sdf':
+            self._read_poses(root.iter('pose'))
+        elif any(element.get('angle') == 'radian' for element in root.iter('compiler')):
+            self._read_attribute(root.iter(), 'euler', 0)
+            self._read_attribute(root.iter(), 'axisangle', 3)
+
+    def _read_attribute(self, elements: Iterable[Element], name: str, first: int) -> None:
+        for element in elements:
+            text = element.get(name)
+            if text is not None:
+                element.set(name, self._exact(text, first))
+
+    def _read_poses(self, elements: Iterable[Element]) -> None:
+        for element in elements:
+            plain = element.get('rotation_format', 'euler_rpy') == 'euler_rpy'
+            if element.text and plain and not is_true(element.get('degrees')):
+                element.text = self._exact(element.text, 3)
+
+    def _exact(self, text: str, first: int) -> str:
+        """Return a list of numbers whose angles begin at one place, rounded ones replaced."""
+        parts = text.split()
+        for at, part in enumerate(parts[first:], first):
+            found = fraction_of_pi(part)
+            if found is not None and abs(float(part) - float(found) * pi) > _LEAST:
+                parts[at] = repr(float(found) * pi)
+                self.found[part] = found
+                self.count += 1
+        return ' '.join(parts) if self._replaces else text
+
+    @property
+    def note(self) -> str:
+        """Say what was replaced; '' if nothing was."""
+        if not (self.count and self._replaces):
+            return ''
+        said = listed([f'{text} = {_in_words(part)}' for text, part in self.found.items()])
+        if self.count == 1:
+            return f'1 rounded angle is read as the fraction of pi that it stands for: {said}'
+        return (
+            f'{self.count} rounded angles are read as the fractions of pi they stand for: {said}'
+        )
+
+
+def _in_words(part: Fraction) -> str:
+    over = '' if part.denominator == 1 else f'/{part.denominator}'
+    times = {1: '', -1: '-'}.get(part.numerator, f'{part.numerator} ')
+    return f'{times}pi{over}'

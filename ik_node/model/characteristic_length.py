@@ -1,0 +1,128 @@
+"""The characteristic length of a chain: by what metres are compared with radians."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import dist, hypot, inf
+
+from ik_node.model.chains import ancestors, Chain, Support
+from ik_node.model.goal import Goal
+from ik_node.model.request import Request
+from ik_node.model.tree import Tree
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# A mechanism whose lengths are all smaller [m] has none but rounding.
+_SMALLEST = 1e-12
+
+
+def characteristic_length(
+    tree: Tree, requests: Sequence[Request], supports: Sequence[Support], chain: Chain
+) -> float:
+    """
+    Return the characteristic length of a chain [m].
+
+    It is in proportion to the mechanism's size and depends neither on joint values, nor on names,
+    orders, or where the mechanism stands.
+
+    Parameters
+    ----------
+    tree : Tree
+        Of the graph.
+    requests : sequence of Request
+        Closures and goals.
+    supports : sequence of Support
+        Of every request.
+    chain : Chain
+        Which of the requests count.
+
+    Returns
+    -------
+    float
+        The longest reach of its closures and goals. If that is zero, the longest reach of any
+        frame of the tree, then the longest finite travel of a sliding joint, then 1.
+
+    Notes
+    -----
+    The reach of a goal is the length of the path from the first joint that moves it to its link,
+    over all joints' origins with all values at zero. A closure's path goes round its loop, and
+    its reach is half of that.
+
+    """
+    longest = max((_reach(tree, requests[at], supports[at]) for at in chain.requests), default=0.0)
+    if longest < _SMALLEST:
+        longest = _longest_path(tree)
+    if longest < _SMALLEST:
+        longest = max((_travel(tree, column) for column in range(len(tree.columns))), default=0.0)
+    return longest if longest >= _SMALLEST else 1.0
+
+
+def _reach(tree: Tree, request: Request, support: Support) -> float:
+    column, seat = tree.seat[request.link]
+    place_a = _place(seat @ request.offset)
+    path_a = ancestors(tree, column)
+    path_b: list[int] = []
+    place_b: Array | None = None
+    if request.base is not None:
+        column, seat = tree.seat[request.base]
+        path_b = ancestors(tree, column)
+        # The pose that is asked for in it may change from solve to solve.
+        place_b = _place(seat)
+    if support.mass is not None:
+        return max(
+            (
+                _length(tree, ancestors(tree, at), moment / mass)
+                for at, (mass, moment) in support.mass.by_column.items()
+                if mass > 0.0
+            ),
+            default=0.0,
+        )
+    shared = 0
+    while shared < min(len(path_a), len(path_b)) and path_a[shared] == path_b[shared]:
+        shared += 1
+    path_a, path_b = path_a[shared:], path_b[shared:]
+    reach = _length(tree, path_a, place_a)
+    if place_b is None or (request.is_goal and not path_b):
+        return reach
+    ends = [
+        _place(tree.columns[path[0]].offset) if path else place
+        for path, place in ((path_a, place_a), (path_b, place_b))
+    ]
+    reach += _length(tree, path_b, place_b) + dist(*ends)
+    return reach if request.is_goal else 0.5 * reach
+
+
+def _length(tree: Tree, path: Sequence[int], last: Array) -> float:
+    """Return how far it is from the first column of a path to a place in the last one [m]."""
+    if not path:
+        return 0.0
+    return sum(hypot(*_place(tree.columns[at].offset)) for at in path[1:]) + hypot(*last)
+
+
+def _longest_path(tree: Tree) -> float:
+    """Return how far any frame is from the first column that carries it [m]."""
+    reach = list[float]()
+    for column in tree.columns:
+        # Where the first column stands is where the robot stands.
+        own = 0.0 if column.parent < 0 else reach[column.parent] + hypot(*_place(column.offset))
+        reach.append(own)
+    return max(
+        (
+            reach[column] + hypot(*_place(seat))
+            for frame, (column, seat) in tree.seat.items()
+            if column >= 0 and not isinstance(frame, Goal)
+        ),
+        default=0.0,
+    )
+
+
+def _place(pose: Array) -> Array:
+    return pose[:3, 3]
+
+
+def _travel(tree: Tree, column: int) -> float:
+    joint, dof = tree.columns[column].joint, tree.columns[column].dof
+    travel = float(joint.max_dof_limit[dof] - joint.min_dof_limit[dof])
+    return travel if not dof.is_rotation and travel < inf else 0.0

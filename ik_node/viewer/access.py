@@ -1,0 +1,244 @@
+"""Who may open the page, checked at every HTTP request and every websocket handshake."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http import HTTPStatus
+import inspect
+import ipaddress
+import re
+import secrets
+import socket
+import threading
+from typing import Any
+from urllib.parse import parse_qs
+
+from ik_node.errors import IkError
+import websockets.asyncio.server
+
+# Name or address, and port, as browsers write them into Host.
+_HOST = re.compile(r'(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::([0-9]+))?')
+# Of a text that a browser sent, not more than this is repeated.
+_SHOWN = 80
+
+# No other site may lay this page under its own, and none hears of the token.
+_HEADERS = {'Content-Security-Policy': "frame-ancestors 'self'", 'Referrer-Policy': 'no-referrer'}
+
+_STARTING = threading.Lock()
+
+
+class Access:
+    """
+    The rule by which a request is served or refused.
+
+    Where the server listens on this machine only, the page is opened under a name of this machine
+    (`localhost`, 127.0.0.1, ::1): a name that a foreign site made point here (DNS rebinding) is
+    refused. Where other machines reach it, and where it is asked for, every request carries a
+    token instead: in its address, or afterwards in a cookie. In either case a request that a page
+    of another site makes is refused by its Origin.
+
+    Parameters
+    ----------
+    host : str
+        Address or name that the server listens on.
+    token : bool
+        Whether to require the token on this machine as well; beyond it, it always is.
+
+    Attributes
+    ----------
+    token : str
+        '' where none is required.
+
+    Raises
+    ------
+    OSError
+        If nobody knows the name.
+
+    """
+
+    def __init__(self, host: str, *, token: bool = False) -> None:
+        self._host = host.lower()
+        found = socket.getaddrinfo(host or '0.0.0.0', 0, type=socket.SOCK_STREAM)
+        self._addresses = [str(each[4][0]) for each in found]
+        self._cookie = secrets.token_urlsafe(32)
+        local = all(_is_loopback(each) for each in self._addresses)
+        self.token = '' if local and not token else secrets.token_urlsafe(24)
+
+    def url(self, port: int) -> str:
+        """Return the address to open in a browser, the token included."""
+        everywhere = ('0.0.0.0', '::')
+        host = next((_in_use(each) for each in self._addresses if each in everywhere), self._host)
+        host = f'[{host}]' if ':' in host else host
+        return f'http://{host}:{port}' + (f'/?token={self.token}' if self.token else '')
+
+    def refusal(self, path: str, headers: Any) -> str:
+        """
+        Return why a request is not served, or '' if it is.
+
+        Parameters
+        ----------
+        path : str
+            Of the request, with its query.
+        headers : websockets.datastructures.Headers
+            Of the request.
+
+        """
+        hosts, origins = headers.get_all('Host'), headers.get_all('Origin')
+        host = hosts[0].lower() if len(hosts) == 1 else ''
+        found = _HOST.fullmatch(host)
+        if found is None:
+            return f'Host: {_shown(hosts)} names no host'
+        if self.token:
+            if not self._has_token(path) and not self._has_cookie(host, headers):
+                return (
+                    'this page needs a token: open the address that was printed when it was '
+                    'started, with ?token=... at its end'
+                )
+        elif not self._is_own_name(found[1]):
+            return (
+                f'Host: {_shown(host)} is not a name of this machine: open http://localhost with '
+                'the same port, or start with --token, which allows other names'
+            )
+        if origins and [each.lower() for each in origins] not in (
+            [f'http://{host}'],
+            [f'https://{host}'],
+        ):
+            return (
+                f'Origin: {_shown(origins)} is not the site of this page, {_shown(host)}; a proxy '
+                'in front of it must pass the header Host on as it is'
+            )
+        return ''
+
+    def headers(self, path: str, host: str) -> Mapping[str, str]:
+        """Return what goes with an answer over HTTP; `path` and `host` are of the request."""
+        if not self.token or not self._has_token(path):
+            return _HEADERS
+        cookie = f'{_cookie_name(host)}={self._cookie}; Path=/; HttpOnly; SameSite=Strict'
+        return {**_HEADERS, 'Set-Cookie': cookie}
+
+    def _is_own_name(self, name: str) -> bool:
+        name = name.strip('[]')
+        return name in ('localhost', self._host) or _is_loopback(name)
+
+    def _has_token(self, path: str) -> bool:
+        try:
+            words = parse_qs(path.partition('?')[2], max_num_fields=20)
+        except ValueError:
+            return False
+        return _same(words.get('token', [''])[-1], self.token)
+
+    def _has_cookie(self, host: str, headers: Any) -> bool:
+        for pair in ';'.join(headers.get_all('Cookie')).split(';'):
+            name, _, value = pair.strip().partition('=')
+            if name == _cookie_name(host) and _same(value, self._cookie):
+                return True
+        return False
+
+
+@contextmanager
+def guarded(access: Access, host: str) -> Iterator[str]:
+    """
+    Have the websockets server that is started inside check every request.
+
+    viser starts its server without a parameter for this, so for that moment the function that
+    starts one is replaced by one that puts the check before viser's own `process_request`.
+
+    Parameters
+    ----------
+    access : Access
+        The rule.
+    host : str
+        Address to listen on.
+
+    Yields
+    ------
+    str
+        The same address: only a server that is started with this very object is guarded.
+
+    Raises
+    ------
+    IkError
+        If no server was started in this way: what is there then has no guard.
+
+    """
+    address = _Address(host)
+    serve = websockets.asyncio.server.serve
+    started = []
+
+    def serve_guarded(handler: Any, host: Any = None, *rest: Any, **options: Any) -> Any:
+        if host is address:
+            inner = options.get('process_request')
+            options['process_request'] = _checked(access, inner)
+            started.append(host)
+        return serve(handler, host, *rest, **options)
+
+    with _STARTING:
+        websockets.asyncio.server.serve = serve_guarded  # type: ignore[assignment, misc]
+        try:
+            yield address
+        finally:
+            websockets.asyncio.server.serve = serve  # type: ignore[misc]
+    if not started:
+        raise IkError('this version of viser starts its server in a way that cannot be guarded')
+
+
+class _Address(str):
+    """An address that is told from equal ones."""
+
+
+def _checked(access: Access, inner: Any) -> Any:
+    """Return a `process_request` for websockets that asks `access`, then `inner`."""
+
+    async def process_request(connection: Any, request: Any) -> Any:
+        reason = access.refusal(request.path, request.headers)
+        if reason:
+            return connection.respond(HTTPStatus.FORBIDDEN, f'refused: {reason}\n')
+        response = None if inner is None else inner(connection, request)
+        if inspect.isawaitable(response):
+            response = await response
+        if response is not None:
+            for name, value in access.headers(request.path, request.headers['Host']).items():
+                response.headers[name] = value
+        return response
+
+    return process_request
+
+
+def _is_loopback(name: str) -> bool:
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def _in_use(everywhere: str) -> str:
+    """Return the address of this machine on its network, for one that stands for all."""
+    kind, elsewhere, here = (
+        (socket.AF_INET6, '2001:db8::1', '::1')
+        if ':' in everywhere
+        else (socket.AF_INET, '192.0.2.1', '127.0.0.1')
+    )
+    try:
+        # Nothing is sent: it only asks which of its addresses this machine would send from.
+        with socket.socket(kind, socket.SOCK_DGRAM) as probe:
+            probe.connect((elsewhere, 9))
+            return str(probe.getsockname()[0])
+    except OSError:
+        return here
+
+
+def _cookie_name(host: str) -> str:
+    """Return a name of its own for every port: browsers give cookies to all ports of a host."""
+    found = _HOST.fullmatch(host.lower())
+    return f'ik_node_{found[2] if found else ""}'
+
+
+def _same(given: str, wanted: str) -> bool:
+    """Compare in a time that tells nothing of where they differ."""
+    return secrets.compare_digest(given.encode(errors='replace'), wanted.encode())
+
+
+def _shown(text: object) -> str:
+    whole = str(text)
+    return ascii(whole if len(whole) <= _SHOWN else f'{whole[:_SHOWN]}...')

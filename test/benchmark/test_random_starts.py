@@ -1,0 +1,27 @@
+"""Reachable goals from random starts, as the benchmark of that name draws them."""
+
+from ik_node.kernels._jit import compiled
+from judge import errors, forward, limit_excess
+import numpy as np
+import pytest
+from random_starts import KINDS, solved_and_wrong
+
+
+@pytest.mark.parametrize('name', KINDS)
+def test_every_goal_has_an_answer(name):
+    """The witness closes the loops within the limits."""
+    problems = KINDS[name][1](20, np.random.default_rng(0))
+    nothing = np.zeros((20, 0, 7))
+    assert errors(problems.mechanism, [], nothing, problems.witness).max() < 1e-13
+    assert limit_excess(problems.mechanism, problems.witness).max() == 0.0
+    assert problems.link in forward(problems.mechanism, problems.witness)
+
+
+@pytest.mark.skipif(not compiled, reason='millions of steps')
+@pytest.mark.parametrize(('name', 'least'), [('scissor6', 58), ('scissor10', 58), ('panda', 60)])
+def test_folded_chains_stand_up(name, least):
+    """Of sixty goals that many are solved with the default restarts, and none wrongly."""
+    problems = KINDS[name][1](60, np.random.default_rng(1))
+    solved, wrong = solved_and_wrong(problems, 1)
+    assert solved.sum() >= least
+    assert not wrong.any()

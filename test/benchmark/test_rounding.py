@@ -1,0 +1,35 @@
+"""Mechanisms with rounded geometry do what they do with all digits."""
+
+import ik_node as ik
+from ik_node.gallery.description_path import description_path
+import pytest
+from rounded import rounded_urdf, tilted_urdf
+from rounding import MOST_ERROR, MOST_GAP, rows
+
+
+@pytest.mark.parametrize('name', ['fivebar', 'gripper', 'peaucellier', 'delta'])
+def test_rounded_mechanisms_behave_as_exact_ones(name):
+    """Mobility, drives and goals, reachable or not, from 3 to 6 decimals."""
+    urdf = tilted_urdf(ik.load_robot(description_path(f'{name}.urdf')).to_urdf())
+    for row in rows(name, urdf):
+        assert row.mobility[0] == row.mobility[1], row
+        assert max(row.driven, row.missed) <= MOST_ERROR, row
+        assert row.gap <= MOST_GAP, row
+
+
+@pytest.mark.parametrize('name', ['fivebar', 'hexapod', 'strandbeest', 'walker'])
+def test_turned_frames_change_nothing_where_no_digit_is_lost(name):
+    """The text that is rounded is the same mechanism, and not taken for a rounded one."""
+    exact = ik.load_robot(description_path(f'{name}.urdf'))
+    turned = ik.load_robot(tilted_urdf(exact.to_urdf()))
+    assert turned.redundancies == ()
+    assert int(turned.mobility) == int(exact.mobility)
+    assert turned.q == pytest.approx(exact.q, abs=1e-9)
+
+
+def test_rounding_cuts_the_digits_of_geometry_only():
+    """Limits and couplings stay."""
+    text = ik.load_robot(description_path('gripper.urdf')).to_urdf()
+    exact, cut = ik.load_robot(text), ik.load_robot(rounded_urdf(tilted_urdf(text), 4))
+    assert cut.lower.tolist() == exact.lower.tolist()
+    assert cut.joints.keys() == exact.joints.keys()

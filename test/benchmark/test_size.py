@@ -1,0 +1,57 @@
+"""Truth sets and scenarios in other sizes: as many are solved as unscaled, in as many steps."""
+
+from ik_node.kernels._jit import compiled
+import pytest
+from size import all_cases, FACTORS, Outcome, run
+
+# `bench size` takes every problem.
+STRIDE = 20 if compiled else 200
+
+
+@pytest.fixture(scope='module')
+def cases(shared):
+    """Return all cases with what comes of them unscaled."""
+    assert shared.is_dir()
+    return [(case, run(case, 1.0, stride=STRIDE)) for case in all_cases()]
+
+
+def together(outcomes):
+    """Return the outcomes of many cases as one of each kind."""
+    total = [Outcome(), Outcome(), Outcome()]
+    for found in outcomes:
+        for into, part in zip(total, found, strict=True):
+            into.extend(part)
+    return total
+
+
+@pytest.mark.parametrize('factor', FACTORS)
+def test_robots_of_any_size_are_solved_alike(cases, factor):
+    """From home all, from anywhere all but one in a thousand, in the same steps within a fifth."""
+    before = together(base for _, base in cases)
+    found = together(run(case, factor, stride=STRIDE) for case, _ in cases)
+    home, anywhere, driven = found
+    assert home.share == 100.0
+    assert anywhere.share >= 99.9
+    assert driven.share >= before[2].share
+    for scaled, unscaled in zip(found, before, strict=True):
+        assert len(scaled.steps) == len(unscaled.steps) > 20
+        assert scaled.mean_steps == pytest.approx(unscaled.mean_steps, rel=0.2)
+
+
+@pytest.mark.parametrize('factor', [f for f in FACTORS if f < 1.0])
+def test_small_robots_are_solved_with_the_default_tolerances(cases, factor):
+    """Tolerances in metres that are large beside a small robot are met as well."""
+    home, anywhere, _ = together(
+        run(case, factor, tolerance=1e-6, stride=2 * STRIDE) for case, _ in cases
+    )
+    assert home.share == anywhere.share == 100.0
+
+
+@pytest.mark.parametrize('factor', [f for f in FACTORS if f > 1.0])
+def test_large_robots_are_solved_with_the_default_tolerances(cases, factor):
+    """A micrometre on a robot of kilometres is asked for beyond nine digits, and is met."""
+    home, anywhere, _ = together(
+        run(case, factor, tolerance=1e-6, stride=2 * STRIDE) for case, _ in cases
+    )
+    assert home.share == 100.0
+    assert anywhere.share >= 99.0

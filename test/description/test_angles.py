@@ -1,0 +1,151 @@
+"""Angles that are written rounded."""
+
+from fractions import Fraction
+from math import pi
+
+from ik_node.description.angles import exact_angle, fraction_of_pi
+from ik_node.description.read import read_description
+import numpy as np
+import pytest
+
+URDF = (
+    '<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="continuous">'
+    '<parent link="a"/><child link="b"/><origin rpy="{}"/><axis xyz="0 0 1"/></joint></robot>'
+)
+SDF = '<sdf version="1.9"><model name="m"><link name="a"><pose{}>{}</pose></link></model></sdf>'
+MJCF = (
+    '<mujoco><compiler angle="{}"/><worldbody><body name="a" euler="{}">'
+    '<joint name="j" type="hinge"/></body></worldbody></mujoco>'
+)
+
+
+@pytest.mark.parametrize(
+    ('text', 'parts'),
+    [
+        ('1.5708', Fraction(1, 2)),
+        ('-1.57079633', Fraction(-1, 2)),
+        ('1.571', Fraction(1, 2)),
+        ('3.1416', Fraction(1)),
+        ('3.142', Fraction(1)),
+        ('0.7854', Fraction(1, 4)),
+        ('+.7854', Fraction(1, 4)),
+        ('7.854e-1', Fraction(1, 4)),
+        ('1.047', Fraction(1, 3)),
+        ('2.0944', Fraction(2, 3)),
+        ('-6.2832', Fraction(-2)),
+        ('0.2618', Fraction(1, 12)),
+        ('1.2566371', Fraction(2, 5)),
+        ('0.17453', Fraction(1, 18)),
+        ('1.57080', Fraction(1, 2)),
+    ],
+)
+def test_correctly_rounded_fractions_of_pi_are_recognised(text, parts):
+    """Whatever the number of digits, from four significant ones on."""
+    assert fraction_of_pi(text) == parts
+
+
+@pytest.mark.parametrize(
+    'text',
+    [
+        '1.57',
+        '3.14',
+        '0.785',
+        '0.524',
+        '1.5707',
+        '3.1415',
+        '3.1420',
+        '1.5710',
+        '0.1745',
+        '0.0000',
+        '0',
+        '-0.0',
+        '1',
+        '0.5',
+        '1.2345',
+        '1.57079',
+        'nan',
+        'inf',
+        '1_5708',
+        'pi',
+        '1e300',
+        '3.1415926535',
+        '15708e-400',
+    ],
+)
+def test_other_numbers_are_left_alone(text):
+    """Too few digits, cut off instead of rounded, another number, or none at all."""
+    assert fraction_of_pi(text) is None
+
+
+def test_a_computed_angle_stays_what_it_is():
+    """A number with all its digits is changed by no more than its last one."""
+    for count in range(-48, 49):
+        angle = count * pi / 24
+        assert exact_angle(angle) == pytest.approx(angle, abs=1e-15)
+    values = np.random.default_rng(0).uniform(-7, 7, 2000)
+    assert [exact_angle(value) for value in values] == values.tolist()
+
+
+def turn(text, exact=True):
+    """Return the orientation of the only joint or link that stands turned, and the notes."""
+    found = read_description(text, exact_angles=exact)
+    frames = [*found.joints.values(), *found.links.values()]
+    return max(frames, key=lambda f: abs(f.quaternion[0])).quaternion, found.notes
+
+
+HALF = [np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)]
+
+
+@pytest.mark.parametrize(
+    'text',
+    [
+        URDF.format('1.5708 0 0'),
+        SDF.format('', '0.1 0 1.5708 1.5708 0 0'),
+        MJCF.format('radian', '1.5708 0 0'),
+    ],
+)
+def test_rounded_angles_of_poses_are_exact_and_noted(text):
+    """In URDF, SDFormat and MJCF; lengths with the same digits are lengths."""
+    quaternion, notes = turn(text)
+    np.testing.assert_allclose(quaternion, HALF, atol=1e-15)
+    noted = [note for note in notes if 'angle' in note]
+    assert noted == [
+        "1 rounded angle is read as the fraction of pi that it stands for: '1.5708 = pi/2'"
+    ]
+
+
+@pytest.mark.parametrize(
+    'text',
+    [
+        SDF.format(' degrees="true"', '0 0 0 1.5708 0 0'),
+        SDF.format(' rotation_format="quat_xyzw"', '0 0 0 0.7854 0 0 0.619'),
+        MJCF.format('degree', '1.5708 0 0'),
+        URDF.format('1.57079632679489661923 0 0'),
+        URDF.format('1.57 0 0'),
+    ],
+)
+def test_what_is_no_rounded_angle_gets_no_note(text):
+    """Degrees, quaternions, angles with all or too few digits."""
+    assert not any('angle' in note for note in turn(text)[1])
+
+
+def test_without_being_asked_angles_are_read_as_they_are_written():
+    """And counted, so that a robot whose loops need them exact can be read again."""
+    for exact in (False, True):
+        found = read_description(URDF.format('1.5708 0 3.142'), exact_angles=exact)
+        assert found.rounded_angles == 2
+        assert bool(found.notes) == exact
+    np.testing.assert_allclose(
+        turn(URDF.format('1.5708 0 0'), exact=False)[0][0], np.sin(0.7854), atol=1e-15
+    )
+
+
+def test_rounded_angles_of_closures():
+    """YAML counts by its shortest digits."""
+    urdf = (
+        '<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="continuous">'
+        '<parent link="a"/><child link="b"/></joint></robot>'
+    )
+    frames = {'frame_a': {'link': 'a', 'rpy': [1.5708, 0, 0]}, 'frame_b': 'b'}
+    found = read_description(urdf, closures={'closures': [{'name': 'c', **frames}]})
+    np.testing.assert_allclose(found.closures['c'].offset_quaternion, HALF, atol=1e-15)

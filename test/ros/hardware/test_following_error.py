@@ -1,0 +1,340 @@
+"""Commands wait for a robot that does not follow, and begin again where it is measured."""
+
+import numpy as np
+import pytest
+
+ARMS = ('arm0', 'arm1', 'arm2')
+LIMIT = 0.2
+TURNING = """<robot name="wheel">
+  <link name="base"/><link name="disc"/><link name="tip"/>
+  <joint name="turn" type="continuous"><parent link="base"/><child link="disc"/>
+    <axis xyz="0 0 1"/><limit effort="1" velocity="5"/></joint>
+  <joint name="tip_joint" type="fixed"><parent link="disc"/><child link="tip"/>
+    <origin xyz="0.3 0 0"/></joint>
+</robot>"""
+SLIDE = """<robot name="slide">
+  <link name="base"/><link name="tip"/>
+  <joint name="slide" type="prismatic"><parent link="base"/><child link="tip"/>
+    <axis xyz="1 0 0"/><limit lower="0" upper="1" effort="1" velocity="0.05"/></joint>
+</robot>"""
+
+
+class Robot:
+    """A robot beside the node: its joints follow the commands with a lag, or do not."""
+
+    def __init__(self, moving, **values):
+        self.robot = moving(
+            'delta',
+            goal_names=('platform',),
+            goals__platform__link='platform_link',
+            goals__platform__dof='X Y Z',
+            output__type='commands',
+            **values,
+        )
+        start = self.robot.model.q_start
+        self.at = np.array([self.robot.value(name, start) for name in ARMS])
+        self.lag = 0.02
+        self.follows = True
+        self.commands = []
+
+    @property
+    def hardware(self):
+        """Return what decides on commands."""
+        return self.robot.motion.hardware
+
+    def tick(self, seconds=0.01, measure=True):
+        """Measure, tick, follow; return the command."""
+        if measure:
+            self.robot.measure(**dict(zip(ARMS, self.at.tolist(), strict=True)))
+        _, command = self.robot.tick(seconds)
+        self.commands.append(None if command is None else command.positions)
+        if command is not None:
+            if self.hardware.q is not None:
+                self.robot.watched.check_q(self.hardware.q)
+            if self.follows:
+                share = min(1.0, seconds / self.lag)
+                self.at = self.at + share * (command.positions - self.at)
+        return command
+
+    def error(self):
+        """Return the largest following error of the last command [rad]."""
+        return float(np.abs(self.commands[-1] - self.at).max())
+
+    def place(self, offset):
+        """Return the arms' angles for the platform so far from its start."""
+        model = self.robot.model
+        position = model.reached('platform', model.q_start)[:3, 3] + np.array(offset)
+        q = model.solver.solve_pose({'platform': (position, (0, 0, 0, 1))}, model.q_start).q
+        return np.array([self.robot.value(name, q) for name in ARMS])
+
+
+@pytest.fixture
+def delta(moving):
+    """Provide a delta at rest, its goal 5 cm aside."""
+    delta = Robot(moving)
+    delta.robot.goal('platform', (0.08, 0.05, 0.03))
+    return delta
+
+
+def run(delta, seconds, period=0.01):
+    """Tick for a time; return the largest following error on the way."""
+    largest = 0.0
+    for _ in range(round(seconds / period)):
+        if delta.tick(period) is not None:
+            largest = max(largest, delta.error())
+    return largest
+
+
+@pytest.mark.parametrize('source', ['solution', 'measured'])
+def test_commands_stay_near_a_robot_that_stands_still(delta, source):
+    """They wait at the limit, return to where it is measured, and the diagnostics say so."""
+    delta.robot.configure(state_source=source)
+    delta.follows = False
+    assert run(delta, 0.4) <= LIMIT
+    assert 'waits for joint arm' in delta.hardware.note
+    assert 'output.max_following_error' in delta.hardware.note
+    assert run(delta, 4.0) <= LIMIT
+    assert run(delta, 4.0) <= 0.25 * LIMIT
+    assert 'does not follow' in delta.hardware.fault
+
+
+def test_commands_without_limit_run_away(delta):
+    """With 0 the limit is off: this is what it is there for."""
+    delta.robot.configure(output__max_following_error=0.0)
+    delta.follows = False
+    largest = run(delta, 2.0)
+    print(f'without a limit commands are {largest:.2f} rad away after 2 s')
+    assert largest > LIMIT
+    assert delta.hardware.fault == ''
+
+
+def test_a_robot_that_follows_again_reaches_the_goal(delta):
+    """Drives that are switched on again jump by no more than a quarter of the limit."""
+    delta.follows = False
+    run(delta, 3.0)
+    delta.follows = True
+    assert delta.error() <= 0.25 * LIMIT
+    run(delta, 3.0)
+    assert delta.hardware.fault == ''
+    assert delta.hardware.note == ''
+    assert delta.at == pytest.approx(delta.place((0.08, 0.05, 0.03)), abs=1e-4)
+
+
+def test_a_robot_moved_by_hand_begins_where_it_is_measured(delta):
+    """Away from its commands, with the drives off: commands go there, the solution with them."""
+    run(delta, 2.0)
+    delta.follows = False
+    delta.robot.configure(goals__platform__enabled=True)
+    delta.at = delta.place((-0.08, -0.02, 0.02))
+    commands = []
+    for _ in range(100):
+        delta.tick()
+        commands.append(np.abs(delta.commands[-1] - delta.at).max())
+    assert commands[0] > LIMIT
+    first = next(n for n, error in enumerate(commands) if error < 1e-4)
+    assert 0.4 < 0.01 * first < 0.6
+    assert max(commands[first:]) <= 0.25 * LIMIT
+
+
+def test_one_wrong_measurement_moves_nothing(delta):
+    """A joint state that is wrong for a moment makes commands wait, and no more."""
+    run(delta, 1.0)
+    at, before = delta.at, delta.commands[-1]
+    delta.at = at + np.array([1.0, 0.0, 0.0])
+    delta.follows = False
+    for _ in range(5):
+        delta.tick()
+        assert delta.commands[-1] == pytest.approx(before, abs=0.05)
+    delta.at, delta.follows = at, True
+    run(delta, 2.0)
+    assert delta.hardware.fault == ''
+    assert delta.at == pytest.approx(delta.place((0.08, 0.05, 0.03)), abs=1e-4)
+
+
+@pytest.mark.parametrize('lag', [0.01, 0.05, 0.2])
+def test_a_slow_robot_is_waited_for(delta, lag):
+    """One that follows with a lag is never taken for one that does not."""
+    delta.lag = lag
+    for _ in range(400):
+        delta.tick()
+        assert delta.hardware.fault == ''
+        assert delta.error() <= LIMIT
+    assert delta.at == pytest.approx(delta.place((0.08, 0.05, 0.03)), abs=1e-3)
+
+
+def test_after_a_gap_only_new_measurements_count(delta):
+    """A node that stood still for 3 s begins where the robot has been moved meanwhile."""
+    run(delta, 1.0)
+    old = delta.commands[-1]
+    delta.at = delta.place((-0.05, 0.0, 0.02))
+    delta.follows = False
+    # The tick comes before the joint states of the meantime are read.
+    assert delta.tick(3.0, measure=False) is None
+    assert 'no tick for 3 s: waits for new joint_states of arm0' in delta.hardware.note
+    for _ in range(5):
+        delta.robot.measure(**dict(zip(ARMS, old.tolist(), strict=True)))
+        assert delta.tick(measure=False) is None
+    for _ in range(30):
+        delta.tick()
+        if delta.commands[-1] is not None:
+            break
+    assert delta.commands[-1] == pytest.approx(delta.at, abs=1e-6)
+    assert run(delta, 0.1) < LIMIT
+
+
+def test_after_a_gap_without_measurements_nothing_goes_out(delta):
+    """Every commanded joint has to be measured anew."""
+    run(delta, 0.5)
+    delta.tick(1.0, measure=False)
+    for _ in range(100):
+        delta.robot.measure(arm0=float(delta.at[0]))
+        assert delta.tick(measure=False) is None
+    assert delta.hardware.note.endswith('joint_states of arm1, arm2')
+
+
+def test_a_clock_that_jumps_back_after_a_gap_does_not_silence_for_ever(delta):
+    """The wait after a gap counts from the new time."""
+    run(delta, 0.5)
+    delta.tick(5.0)
+    delta.tick(-100.0)
+    run(delta, 0.3)
+    assert delta.commands[-1] is not None
+
+
+def test_a_robot_measured_once_is_not_compared(delta):
+    """Without measured states that go on arriving there is nothing to compare with."""
+    delta.tick()
+    for _ in range(200):
+        delta.tick(measure=False)
+    assert delta.hardware.note == ''
+    assert delta.commands[-1] == pytest.approx(delta.place((0.08, 0.05, 0.03)), abs=1e-4)
+
+
+def test_a_joint_that_is_not_measured_any_more_stands_still(delta):
+    """Joint states for two of three arms: the third one's last value counts."""
+    delta.tick()
+    delta.tick()
+    delta.follows = False
+    for _ in range(200):
+        names = dict(zip(ARMS[1:], delta.commands[-1][1:].tolist(), strict=True))
+        delta.robot.measure(**names)
+        delta.tick(measure=False)
+    assert abs(delta.commands[-1][0] - delta.at[0]) <= LIMIT
+    assert 'joint arm0 does not follow' in delta.hardware.fault
+
+
+def test_stale_measurements_are_not_compared(delta):
+    """With on_stale ignore the age of joint_states does not count, and so its values do not."""
+    delta.robot.configure(joint_state_timeout=0.1, on_stale='ignore')
+    delta.tick()
+    delta.tick()
+    for _ in range(300):
+        delta.tick(measure=False)
+    assert delta.hardware.fault == ''
+    assert delta.commands[-1] == pytest.approx(delta.place((0.08, 0.05, 0.03)), abs=1e-4)
+
+
+@pytest.mark.parametrize('limit', [0.001, 0.02, 0.5])
+def test_the_limit_is_the_parameter(moving, limit):
+    """However small: commands lead a robot that stands still by no more."""
+    delta = Robot(moving, output__max_following_error=limit)
+    delta.robot.goal('platform', (0.08, 0.05, 0.03))
+    delta.follows = False
+    assert run(delta, 0.3) <= limit * (1 + 1e-6)
+    delta.follows = True
+    delta.lag = 0.01
+    run(delta, 8.0)
+    if limit > 0.001:
+        assert delta.at == pytest.approx(delta.place((0.08, 0.05, 0.03)), abs=1e-3)
+    else:
+        assert np.abs(delta.at - delta.commands[0]).max() > 10 * limit
+
+
+@pytest.mark.parametrize('wrapped', [True, False])
+def test_full_turns_are_no_error(moving, wrapped):
+    """A wheel that turns on and on, its angle measured modulo a turn or not."""
+    wheel = moving(TURNING, goal_names=('tip',), goals__tip__link='tip', output__type='commands')
+    at = 0.0
+    for tick in range(1500):
+        shown = (at + np.pi) % (2 * np.pi) - np.pi if wrapped else at
+        wheel.measure(turn=shown)
+        angle = 0.01 * tick
+        wheel.goals.put(
+            'tip',
+            (
+                (0.3 * np.cos(angle), 0.3 * np.sin(angle), 0.0),
+                (0.0, 0.0, np.sin(angle / 2), np.cos(angle / 2)),
+            ),
+            wheel.now,
+        )
+        _, command = wheel.tick()
+        assert wheel.motion.hardware.note == ''
+        assert abs(command.positions[0] - at) < LIMIT
+        at = float(command.positions[0])
+    assert at > 14.0
+
+
+def test_commands_begin_again_in_the_turn_they_were_in(moving):
+    """A wheel stopped after some turns: its sensor says -2.5, its drive has to stay at 10.07."""
+    wheel = moving(TURNING, goal_names=('tip',), goals__tip__link='tip', output__type='commands')
+    stopped = 10.07
+    shown = (stopped + np.pi) % (2 * np.pi) - np.pi
+    wheel.measure(turn=stopped)
+    for tick in range(300):
+        wheel.goals.put(
+            'tip',
+            ((0.3 * np.cos(0.01 * tick), 0.3 * np.sin(0.01 * tick), 0.0), (0, 0, 0, 1)),
+            wheel.now,
+        )
+        _, command = wheel.tick()
+        wheel.measure(turn=shown)
+        assert abs(command.positions[0] - stopped) <= LIMIT
+    assert 'turn does not follow' in wheel.motion.hardware.fault
+
+
+def test_a_slow_slide_has_a_smaller_limit(moving):
+    """A slide of 5 cm/s: 0.2 s of its way, 1 cm."""
+    slide = moving(
+        SLIDE,
+        goal_names=('tip',),
+        goals__tip__link='tip',
+        goals__tip__dof='X',
+        output__type='commands',
+    )
+    slide.goal('tip', (0.8, 0.0, 0.0))
+    for _ in range(200):
+        slide.measure(slide=0.1)
+        _, command = slide.tick()
+        assert command.positions[0] <= 0.1 + 0.01 + 1e-12
+    assert 'm from its command' in slide.motion.hardware.fault
+
+
+def test_a_way_back_towards_the_robot_is_open(delta):
+    """At the limit, a goal on the other side is followed at once."""
+    delta.follows = False
+    run(delta, 0.3)
+    before = delta.error()
+    assert before > 0.9 * LIMIT
+    delta.robot.goal('platform', (-0.02, -0.02, 0.0))
+    run(delta, 0.05)
+    assert delta.error() < before
+
+
+def test_other_outputs_are_compared_from_their_first_measurement(delta):
+    """output.joints may change while commands go out."""
+    delta.robot.configure(output__joints=('arm1', 'arm0', 'arm2'))
+    run(delta, 0.1)
+    delta.robot.configure(output__joints=('arm0', 'arm1', 'arm2'))
+    delta.follows = False
+    run(delta, 3.0)
+    assert delta.error() <= LIMIT
+
+
+@pytest.mark.parametrize('value', [-0.1, float('nan'), 'much', 2000.0])
+def test_a_limit_that_is_none_is_refused(moving, value):
+    """By name, with what is allowed."""
+    from ik_node.errors import OptionError
+    from ik_node.ros.parameters.settings import Settings
+
+    with pytest.raises(OptionError, match=r'output\.max_following_error'):
+        Settings.from_values({'output.max_following_error': value})

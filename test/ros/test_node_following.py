@@ -1,0 +1,144 @@
+# flake8: noqa: E402, I100
+"""A robot that does not follow, and a node that stood still, over the middleware."""
+
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from diagnostic_msgs.msg import DiagnosticStatus
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+pytestmark = pytest.mark.ros
+
+PLATFORM = 'platform_link'
+ARMS = ('arm0', 'arm1', 'arm2')
+LIMIT = 0.2
+
+
+class Arm:
+    """Three motors that publish where they are and go where they are sent, or stand still."""
+
+    def __init__(self, graph, at):
+        self.at = np.array(at)
+        self.follows = True
+        self.commands = []
+        self.largest = 0.0
+        self._publisher = graph.client.create_publisher(JointState, 'joint_states', 10)
+        graph.client.create_subscription(
+            Float64MultiArray, 'ik_node/commands', self._on_command, 100
+        )
+        graph.client.create_timer(0.01, self._measure)
+        self._clock = graph.client.get_clock()
+
+    def _measure(self):
+        message = JointState(name=list(ARMS), position=self.at.tolist())
+        message.header.stamp = self._clock.now().to_msg()
+        self._publisher.publish(message)
+
+    def _on_command(self, message):
+        command = np.array(message.data)
+        self.commands.append(command)
+        self.largest = max(self.largest, float(np.abs(command - self.at).max()))
+        if self.follows:
+            self.at = self.at + 0.5 * (command - self.at)
+
+
+@pytest.fixture(scope='module')
+def delta(lasting_graph, urdf):
+    """Provide the graph with a delta whose motors follow."""
+    graph = lasting_graph
+    graph.delta = graph.knows(urdf('delta'))
+    robot = graph.delta.robot
+    names = list(robot.joint_names)
+    graph.arm = Arm(graph, [robot.q[names.index(name)] for name in ARMS])
+    graph.start_node(
+        *('-p', 'rate:=100.0', '-p', 'output.type:=commands'),
+        *('-p', 'goal_names:=[platform]', '-p', f'goals.platform.link:={PLATFORM}'),
+        *('-p', 'goals.platform.dof:=X Y Z'),
+    )
+    graph.describe(urdf('delta'))
+    graph.wait(lambda: graph.joint_states, 'the first joint state')
+    graph.home = robot.forward(robot.q, PLATFORM)[:3, 3]
+    return graph
+
+
+def row(graph):
+    """Return the diagnostic row on the output."""
+    return graph.diagnostics.get('ik_node: output', DiagnosticStatus())
+
+
+def arms(graph, offset):
+    """Return the arms' angles for the platform so far from its start."""
+    from ik_node.solver import Solver, SolverOptions
+
+    robot = graph.delta.robot
+    robot.q = graph.delta.robot.q
+    goal = {PLATFORM: (graph.home + np.array(offset), (0, 0, 0, 1))}
+    solution = Solver(robot, SolverOptions(restarts=0)).solve_pose(goal)
+    values = dict(zip(robot.joint_names, solution.q.tolist(), strict=True))
+    return np.array([values[name] for name in ARMS])
+
+
+def go(graph, offset):
+    """Send the platform somewhere and wait until the arms are there."""
+    graph.send_goal('platform', graph.home + np.array(offset))
+    wanted = arms(graph, offset)
+    graph.wait(lambda: np.allclose(graph.arm.at, wanted, atol=1e-3), 'the arms')
+    return wanted
+
+
+def test_an_emergency_stop(delta):
+    """Commands wait near the arms; /diagnostics says ERROR; switched on, the arms arrive."""
+    arm = delta.arm
+    go(delta, [0.02, 0.0, 0.0])
+    arm.follows, arm.largest = False, 0.0
+    delta.send_goal('platform', delta.home + np.array([-0.08, -0.05, 0.03]))
+    delta.wait(lambda: row(delta).level == DiagnosticStatus.ERROR, 'the diagnostic')
+    assert 'does not follow' in row(delta).message
+    assert arm.largest <= LIMIT + 1e-6
+    delta.wait(lambda: np.abs(arm.commands[-1] - arm.at).max() <= 0.051, 'commands at the arms')
+    assert 'does not follow' in delta.log()
+    arm.follows = True
+    wanted = arms(delta, [-0.08, -0.05, 0.03])
+    delta.wait(lambda: np.allclose(arm.at, wanted, atol=1e-3), 'the arms')
+    assert arm.largest <= LIMIT + 1e-6
+    delta.wait(lambda: row(delta).message == 'commanding', 'the diagnostic')
+
+
+def test_a_node_that_stood_still_begins_where_the_arm_was_moved(delta):
+    """Frozen for 3 s, the arms moved by hand: the first command is where they are measured."""
+    arm = delta.arm
+    old = go(delta, [0.05, 0.03, 0.0])
+    moved = arms(delta, [-0.06, -0.04, 0.02])
+    assert np.abs(moved - old).max() > LIMIT
+    process = delta.processes['node']
+    os.kill(process.pid, signal.SIGSTOP)
+    try:
+        # What the node sent before it stood still is on its way.
+        delta.spin_for(1.0)
+        arm.follows = False
+        arm.commands.clear()
+        end = time.monotonic() + 2.7
+        begin = arm.at
+        while time.monotonic() < end:
+            share = 1.0 - (end - time.monotonic()) / 2.7
+            arm.at = begin + share * (moved - begin)
+            delta.executor.spin_once(timeout_sec=0.02)
+        arm.at = moved
+        delta.spin_for(0.1)
+        assert arm.commands == []
+    finally:
+        os.kill(process.pid, signal.SIGCONT)
+    # A tick that was under way when the node was stopped still sends its command.
+    delta.wait(lambda: [c for c in arm.commands if not np.allclose(c, old)], 'a new command')
+    late = [np.allclose(command, old) for command in arm.commands].index(False)
+    assert late <= 1
+    assert arm.commands[late] == pytest.approx(moved, abs=1e-6)
+    arm.follows = True
+    delta.wait(lambda: np.allclose(arm.at, old, atol=1e-3), 'the goal of before')

@@ -1,0 +1,88 @@
+"""Ctrl-C ends every kind of solve, and what prepares a solve does not solve."""
+
+import os
+import signal
+from threading import Timer
+
+from ik_node.kernels._jit import compiled
+from ik_node.kernels.counters import ITERATIONS
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.status import Status
+from mechanisms import MECHANISMS
+import numpy as np
+import pytest
+
+ENDLESS = SolverOptions(max_iterations=1_000_000, restarts=1_000_000)
+UNIT = (0.0, 0.0, 0.0, 1.0)
+OUT_OF_REACH = (9.0, 1.0, 0.0)
+MANY = (np.tile(OUT_OF_REACH, (3, 1)), np.tile(UNIT, (3, 1)))
+
+
+def solve(solver, goal):
+    """Solve for the goals of the objects."""
+    solver.problem_of((goal,)).requests[-1].source.set_position(*OUT_OF_REACH)
+    solver.solve()
+
+
+CALLS = {
+    'solve': solve,
+    'solve_pose': lambda solver, goal: solver.solve_pose({goal: (OUT_OF_REACH, UNIT)}),
+    'prepared': lambda solver, goal: solver.prepare([goal])(
+        np.array(OUT_OF_REACH), np.array(UNIT), np.zeros(len(solver.joint_names))
+    ),
+    'solve_batch': lambda solver, goal: solver.solve_batch({goal: MANY}),
+    'solve_path': lambda solver, goal: solver.solve_path({goal: MANY}),
+}
+
+
+@pytest.mark.skipif(not compiled, reason='plain Python is interrupted anywhere')
+@pytest.mark.parametrize('call', CALLS.values(), ids=CALLS)
+@pytest.mark.parametrize('name', ['arm6', 'fivebar'])
+def test_interrupt_ends_a_solve_of_many_restarts(name, call):
+    """A million restarts, and a signal: KeyboardInterrupt, and the solver goes on to work."""
+    m = MECHANISMS[name]()
+    ((goal, frame),) = m.goals.items()
+    solver = m.solver(ENDLESS)
+    solver.warm()
+    timer = Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        call(solver, goal)
+    timer.join()
+    wanted = m.pose_of(frame.child.name)
+    again = m.solver().solve_pose({goal: wanted}, solver.q)
+    solution = solver.solve_pose({goal: wanted})
+    assert solution.status is Status.CONVERGED
+    np.testing.assert_array_equal(solution.q, again.q)
+
+
+@pytest.mark.skipif(not compiled, reason='thousands of steps')
+def test_slices_do_not_change_the_answer(monkeypatch):
+    """A solve that Python looks into after every few steps ends where one without does."""
+    m = MECHANISMS['fivebar']()
+    goals = {'tool': ((0.3, 1.5, 0.0), UNIT)}
+    whole = m.solver().solve_pose(goals)
+    monkeypatch.setattr('ik_node.solver.chain_problem.SLICE_WORK', 30)
+    monkeypatch.setattr('ik_node.solver.chain_problem.LEAST_SLICE', 1)
+    sliced = MECHANISMS['fivebar']().solver()
+    prepared = sliced.prepare(['tool'])
+    assert whole.iterations > 100
+    for solution in (
+        sliced.solve_pose(goals),
+        prepared(np.array(goals['tool'][0]), np.array(UNIT), sliced.q),
+    ):
+        assert (solution.iterations, solution.status) == (whole.iterations, whole.status)
+        np.testing.assert_array_equal(solution.q, whole.q)
+
+
+@pytest.mark.parametrize('name', ['arm6', 'fivebar'])
+def test_prepare_does_not_solve(name):
+    """Not one step is made by `prepare`, nor by `warm`."""
+    m = MECHANISMS[name]()
+    solver = m.solver()
+    (goal,) = m.goals
+    solver.warm()
+    solver.prepare([goal])
+    for names in ((goal,), tuple(solver._structure.links)[-1:]):
+        for chain in solver.problem_of(names).chains:
+            assert chain.work_ints[ITERATIONS] == 0

@@ -1,0 +1,46 @@
+"""What `max_iterations` counts: steps towards goals; steps that only close loops come on top."""
+
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.status import Status
+from mechanisms import MECHANISMS
+import numpy as np
+import pytest
+
+NAMES = [name for name in MECHANISMS if MECHANISMS[name]().goals]
+
+
+def far_away(mechanism, rng):
+    """Return poses of all goals that are mostly out of reach."""
+    return {name: (rng.uniform(-2.0, 2.0, 3), rng.normal(size=4)) for name in mechanism.goals}
+
+
+@pytest.mark.parametrize('restarts', [0, 2])
+@pytest.mark.parametrize('most', [1, 5, 40])
+@pytest.mark.parametrize('name', NAMES)
+def test_a_solve_makes_no_more_iterations_than_it_may(name, most, restarts):
+    """Each start that is allowed adds `max_iterations`; pushes and best efforts are among them."""
+    m = MECHANISMS[name]()
+    solver = m.solver(SolverOptions(max_iterations=most, restarts=restarts))
+    rng = np.random.default_rng(3)
+    for _ in range(4):
+        solution = solver.solve_pose(far_away(m, rng))
+        assert solution.iterations <= most * (1 + restarts)
+        assert solution.starts <= 1 + restarts or m.closures
+        if not m.closures:
+            assert solution.closing_iterations == 0
+
+
+@pytest.mark.parametrize('name', ['fivebar', 'hexapod', 'two_arm_box'])
+def test_steps_that_close_loops_are_counted_apart(name):
+    """From loops torn open and one iteration allowed: the loops close, by other iterations."""
+    m = MECHANISMS[name]()
+    solver, rng = m.solver(SolverOptions(max_iterations=1, restarts=0)), np.random.default_rng(4)
+    start = m.solver().solve_pose({}).q
+    torn = start + rng.uniform(-0.05, 0.05, start.size)
+    solution = solver.solve_pose(far_away(m, rng), torn)
+    there = m.naive(solver.joint_names, solution.q)
+    assert max(max(there.error(c)) for c in m.closures.values()) <= 1e-6
+    assert solution.status is Status.TIMEOUT
+    assert solution.iterations == 1
+    assert 0 < solution.closing_iterations <= 50
+    assert [chain.closing_iterations for chain in solution.chains] == [solution.closing_iterations]

@@ -1,0 +1,198 @@
+"""Loops of rounded descriptions: redundant rows that agree up to rounding are one condition."""
+
+import ik_node as ik
+from ik_node.model.rotation import quat_from_euler, quat_to_matrix
+import numpy as np
+import pytest
+from scipy.optimize import least_squares
+
+# A crank-rocker in the x-z plane, its hinges turned about x by angles that exporters round.
+FOURBAR = """<robot name="fourbar">
+  <link name="ground"/><link name="crank"/><link name="coupler"/><link name="rocker"/>
+  <joint name="crank" type="revolute"><parent link="ground"/><child link="crank"/>
+    <origin rpy="{quarter} 0 0"/><axis xyz="0 0 1"/>
+    <limit lower="-3" upper="3" effort="1" velocity="1"/></joint>
+  <joint name="middle" type="continuous"><parent link="crank"/><child link="coupler"/>
+    <origin xyz="0.4 0 0" rpy="{half} 0 0"/><axis xyz="0 0 1"/></joint>
+  <joint name="rock" type="continuous"><parent link="ground"/><child link="rocker"/>
+    <origin xyz="1 0 0" rpy="-{quarter} 0 0"/><axis xyz="0 0 1"/></joint>
+  <loop_joint name="tie" type="{kind}"><link1 link="coupler" xyz="1.1 0 0"/>
+    <link2 link="rocker" xyz="0.9 0 0"/></loop_joint></robot>"""
+EXACT = {'quarter': repr(np.pi / 2), 'half': repr(np.pi)}
+
+
+def fourbar(quarter=EXACT['quarter'], half=EXACT['half'], kind='hinge'):
+    """Return a four-bar whose angles are written so."""
+    return ik.load_robot(FOURBAR.format(quarter=quarter, half=half, kind=kind))
+
+
+def end_of_rocker(robot, crank):
+    """Return where the rocker's end is with the crank at an angle."""
+    q = ik.Solver(robot).drive({'crank': crank}).q
+    return (robot.forward(q, 'rocker') @ (0.9, 0, 0, 1))[:3]
+
+
+def missed(robot, point):
+    """Return the result of asking the rocker's end for a point."""
+    if 'end' not in robot.goals:
+        robot.add_goal('rocker', name='end', dof='X Y Z', offset=((0.9, 0, 0), (0, 0, 0, 1)))
+    return ik.Solver(robot).solve_pose({'end': (point, (0, 0, 0, 1))})
+
+
+@pytest.mark.parametrize(
+    ('quarter', 'half', 'rounding'),
+    [
+        ('1.5708', '3.1416', 1e-5),
+        ('1.57079633', '3.14159265', 1e-8),
+        ('1.5707', '3.1415', 3e-4),
+        ('1.57', '3.14', 5e-3),
+    ],
+)
+@pytest.mark.parametrize('kind', ['hinge', 'point'])
+def test_a_fourbar_keeps_its_mobility_its_drive_and_its_goals(quarter, half, rounding, kind):
+    """Whether its angles can be read as what they mean or not."""
+    exact, robot = fourbar(kind=kind), fourbar(quarter, half, kind)
+    assert robot.assembly.status is ik.Status.CONVERGED
+    assert int(robot.mobility) == int(exact.mobility) == 1
+    for angle in (0.5, 1.2, -0.6, -1.5):
+        wanted = ik.Solver(exact).drive({'crank': angle}, q0=exact.q)
+        found = ik.Solver(robot).drive({'crank': angle}, q0=exact.q)
+        assert found.status is wanted.status is ik.Status.CONVERGED
+        assert found.q[0] == angle
+        assert np.abs(found.q - wanted.q).max() <= rounding
+        assert max(found.closure_errors['tie']) <= rounding
+    reachable = end_of_rocker(exact, 1.0)
+    assert missed(robot, reachable).goal_errors['end'].position <= rounding
+    beyond = np.add(reachable, (0.0, 0.05, 0.1))
+    least = missed(exact, beyond).goal_errors['end'].position
+    assert missed(robot, beyond).goal_errors['end'].position == pytest.approx(least, abs=rounding)
+
+
+def test_rounded_angles_are_read_as_what_they_mean_where_loops_need_it():
+    """Then nothing is left open; a note says what was read."""
+    robot = fourbar('1.5708', '3.1416')
+    assert robot.redundancies == ()
+    assert max(robot.assembly.closure_errors['tie']) < 1e-9
+    assert any("'1.5708 = pi/2'" in note for note in robot.notes)
+
+
+def test_rounded_angles_are_as_written_where_loops_do_not_need_it():
+    """A robot without redundant loops stands where other tools say that it stands."""
+    text = FOURBAR[: FOURBAR.index('<loop_joint')] + '</robot>'
+    robot = ik.load_robot(text.format(quarter='1.5708', half='3.1416'))
+    found = robot.forward(np.zeros(3), 'crank')[:3, :3]
+    assert found == pytest.approx(quat_to_matrix(quat_from_euler(1.5708, 0, 0)), abs=1e-15)
+    assert robot.notes == []
+
+
+def test_loops_close_as_well_as_least_squares_do():
+    """The residual that is reported is the least one with the crank where it is."""
+    robot = fourbar('1.5707', '3.1415')
+    closure = robot.closures['tie']
+
+    def residual(passive, crank):
+        robot.q = np.array([crank, *passive])
+        return closure.get_residual()
+
+    for angle in (0.3, 1.0, -0.7):
+        found = ik.Solver(robot).drive({'crank': angle})
+        best = least_squares(
+            residual, found.q[1:], args=(angle,), xtol=1e-15, ftol=1e-15, gtol=1e-15
+        )
+        mine = np.linalg.norm(found.closure_errors['tie'])
+        assert mine > 1e-5
+        assert mine <= np.linalg.norm(best.fun) * (1.0 + 1e-3)
+        robot.q = found.q
+        assert np.linalg.norm(closure.get_residual()) == pytest.approx(mine, rel=1e-6)
+
+
+def test_a_loop_that_is_open_by_more_than_rounding_is_not_closed():
+    """With the crank where no rocker reaches, or a bar too short, nothing is CONVERGED."""
+    robot = fourbar('1.5707', '3.1415')
+    open_loop = robot.q.copy()
+    open_loop[1] += 0.05
+    held = ik.Solver(robot).prepare([], joints=[])(q0=open_loop)
+    assert held.status is not ik.Status.CONVERGED
+    short = FOURBAR.replace('xyz="1.1 0 0"', 'xyz="3.1 0 0"')
+    broken = ik.load_robot(short.format(quarter='1.5707', half='3.1415', kind='hinge'))
+    assert broken.assembly.status is not ik.Status.CONVERGED
+    assert broken.assembly.closure_errors['tie'].position > 0.05
+
+
+SPHERICAL = (0.0, 2.0 * np.pi / 3.0, 4.0 * np.pi / 3.0)
+
+
+def spherical(digits):
+    """Build a platform on three arms of two hinges each, all axes through one point."""
+
+    def unit(angle, tilt):
+        return np.array((np.sin(tilt) * np.cos(angle), np.sin(tilt) * np.sin(angle), np.cos(tilt)))
+
+    def text(axis):
+        return ' '.join(f'{part:.{digits}f}' for part in axis)
+
+    links, joints, loops = '<link name="base"/><link name="plate"/>', '', ''
+    for k, angle in enumerate(SPHERICAL):
+        links += f'<link name="upper{k}"/><link name="lower{k}"/>'
+        axes = unit(angle, 2.2), unit(angle + 0.5, 1.5), unit(angle + 0.2, 0.7)
+        for name, parent, child, axis in (
+            (f'motor{k}', 'base', f'upper{k}', axes[0]),
+            (f'elbow{k}', f'upper{k}', f'lower{k}', axes[1]),
+        ):
+            joints += (
+                f'<joint name="{name}" type="continuous"><parent link="{parent}"/>'
+                f'<child link="{child}"/><axis xyz="{text(axis)}"/></joint>'
+            )
+        if k == 0:
+            joints += (
+                '<joint name="wrist" type="continuous"><parent link="lower0"/>'
+                f'<child link="plate"/><axis xyz="{text(axes[2])}"/></joint>'
+            )
+            continue
+        x, y = np.arcsin(-axes[2][1]), np.arctan2(axes[2][0], axes[2][2])
+        frame = f'xyz="{text(0.1 * axes[2])}" rpy="{text((x, y, 0.0))}"'
+        loops += (
+            f'<loop_joint name="tie{k}" type="hinge"><link1 link="lower{k}" {frame}/>'
+            f'<link2 link="plate" {frame}/></loop_joint>'
+        )
+    return ik.load_robot(f'<robot name="spherical">{links}{joints}{loops}</robot>')
+
+
+@pytest.mark.parametrize('digits', [3, 4, 5, 6, 16])
+def test_a_spherical_mechanism_keeps_three_degrees_of_freedom(digits):
+    """Where the directions of its axes are rounded they meet in no point any more."""
+    robot = spherical(digits)
+    assert int(robot.mobility) == 3
+    assert robot.assembly.status is ik.Status.CONVERGED
+    wanted = {'motor0': 0.2, 'motor1': -0.15, 'motor2': 0.1}
+    driven = ik.Solver(robot).drive(wanted)
+    assert driven.status is ik.Status.CONVERGED
+    exact = ik.Solver(spherical(16)).drive(wanted)
+    assert np.abs(driven.q - exact.q).max() <= 20 * 10.0**-digits + 1e-7
+
+
+def test_exact_mechanisms_are_none_of_this():
+    """Redundant rows that agree to the last digits are left as they are, singular or not."""
+    assert fourbar().redundancies == ()
+    assert spherical(16).redundancies == ()
+
+
+def test_a_disabled_loop_and_its_return_count():
+    """What is redundant is found for the closures that take part."""
+    robot = fourbar('1.57', '3.14')
+    solver = ik.Solver(robot)
+    assert [each.closures for each in solver.redundancies] == [('tie',)]
+    robot.closures['tie'].enabled = False
+    assert solver.redundancies == ()
+    assert int(robot.mobility) == 3
+    robot.closures['tie'].enabled = True
+    assert int(robot.mobility) == 1
+    assert solver.solve()[0].status is ik.Status.CONVERGED
+
+
+def test_locks_count_beside_rounding():
+    """A lock takes the last freedom, and only that."""
+    robot = fourbar('1.57', '3.14')
+    robot.joints['crank'].lock()
+    assert int(robot.mobility) == 0
+    assert ik.Solver(robot).solve()[0].status is ik.Status.CONVERGED

@@ -1,0 +1,332 @@
+"""What a solve makes of lengths: the same at every size, and errors where they are absurd."""
+
+from math import cos, pi, sin
+
+from building import Mechanism, split
+from ik_node.errors import IkError, ShapeError
+from ik_node.model.joint import Joint
+from ik_node.solver.mobility import mobility_of
+from ik_node.solver.options import METHODS, SolverOptions
+from ik_node.solver.solver import Solver
+from ik_node.solver.status import Status
+from mechanisms import MECHANISMS
+import numpy as np
+import pytest
+from size import scale
+
+SIZES = [1e-4, 1e-3, 0.37, 25.4, 1e4]
+UNIT = (0.0, 0.0, 0.0, 1.0)
+
+
+def options(factor, **others):
+    """Return options whose tolerance belongs to a size."""
+    return SolverOptions(translation_converge_threshold=1e-6 * factor, **others)
+
+
+def sarrus():
+    """Return two hinge chains in planes at right angles, which lead a plate straight up."""
+    m = Mechanism('sarrus')
+    m.root('base')
+    for side, axis, out in (('a', 'EY', (1.0, 0.0, 0.0)), ('b', 'EX', (0.0, 1.0, 0.0))):
+        m.joint(f'{side}1', 'base', axis, out)
+        m.joint(f'{side}2', f'{side}1_link', axis, (0, 0, 0.8))
+        m.joint(f'{side}3', f'{side}2_link', axis, (0, 0, 0.8))
+        m.tip(f'{side}_plate', f'{side}3_link', -np.array(out))
+    m.closure('weld', 'a_plate', 'b_plate')
+    for name, value in zip(('1', '2', '3'), (0.5, -1.0, 0.5), strict=True):
+        m.joints['a' + name].set_dof_values(value)
+        m.joints['b' + name].set_dof_values(-value)
+    return m, {'a1': 1.2}
+
+
+def spherical_fourbar():
+    """Return four hinges whose axes meet in a point, 1 m away from each."""
+    m = Mechanism('spherical')
+    m.root('base')
+    parent = 'base'
+    for k, arc in enumerate((0.0, 0.6, 1.3)):
+        place = (0.0, -sin(arc), cos(arc) - 1.0) if k else (0.0, 0.0, 0.0)
+        m.joint(f'h{k}', parent, 'EZ', place, (arc, 0, 0))
+        parent = f'h{k}_link'
+    m.tip('end', parent, (0.0, -sin(1.1), cos(1.1) - 1.0), (1.1, 0, 0))
+    m.joint('ground', 'base', '', (0.0, -sin(1.2), cos(1.2) - 1.0), (1.2, 0, 0))
+    m.closure('hinge', 'ground_link', 'end', dof='X Y Z EX EY')
+    return m, {'h0': 2.0}
+
+
+def three_rrr():
+    """Return three arms of two bars at a plate, in the plane."""
+    m = Mechanism('3rrr')
+    m.root('base')
+    for k in range(3):
+        turn = 2 * pi * k / 3
+        m.joint(f'm{k}', 'base', 'EZ', (cos(turn), sin(turn), 0), (0, 0, turn + 2.6))
+        m.joint(f'e{k}', f'm{k}_link', 'EZ', (0.7, 0, 0))
+        m.joints[f'e{k}'].set_dof_values(0.9)
+        m.tip(f'end{k}', f'e{k}_link', (0.7, 0, 0))
+        if k == 0:
+            m.joint('wrist', 'end0', 'EZ')
+        else:
+            corner = 0.3 * np.array((cos(turn) - 1.0, sin(turn), 0.0))
+            m.closure(f'pin{k}', 'wrist_link', f'end{k}', dof='X Y', xyz=corner)
+    return m, {'m0': 0.25, 'm1': -0.2, 'm2': 0.15}
+
+
+@pytest.mark.parametrize('factor', SIZES)
+@pytest.mark.parametrize('make', [sarrus, spherical_fourbar, three_rrr])
+def test_a_mechanism_is_driven_as_far_in_as_many_steps(make, factor):
+    """Loops that are driven end at the same angles at every size."""
+    found = []
+    for size in (1.0, factor):
+        m, driven = make()
+        scale(m.roots, size)
+        solver = m.solver(options(size))
+        found.append(solver.drive(driven, solver.solve_pose({}).q))
+    assert found[0].status is found[1].status is Status.CONVERGED, found[1].message
+    assert found[1].iterations == pytest.approx(found[0].iterations, abs=2)
+    np.testing.assert_allclose(found[1].q, found[0].q, atol=1e-5)
+
+
+NAMES = ['arm6', 'mixed', 'hexapod', 'fivebar', 'two_arm_box', 'coupled', 'standing']
+
+
+def in_metres(mechanism, solver, factor):
+    """Return what sliding values of a solver's q are multiplied with at a size."""
+    owner = solver.tree.owner
+    return np.array([1.0 if dof.is_rotation else factor for _, dof in owner])
+
+
+def problem(name, factor, reach, **others):
+    """Return a mechanism at a size, a solver, its start, and goals `reach` away from home."""
+    m = MECHANISMS[name]()
+    rng = np.random.default_rng(3)
+    solver = m.solver()
+    closed = solver.solve_pose({}, m.random_q(solver.joint_names, rng, 0.2)).q
+    there = m.naive(solver.joint_names, closed, follow=True)
+    goals = {name: split(there.ends(goal)[0]) for name, goal in m.goals.items()}
+    goals = {
+        goal: (factor * (position + reach * rng.uniform(0.5, 1.0, 3)), quat)
+        for goal, (position, quat) in goals.items()
+    }
+    q0 = solver.q
+    scale(m.roots, factor)
+    return m, m.solver(options(factor, **others)), q0 * in_metres(m, solver, factor), goals
+
+
+@pytest.mark.parametrize('factor', SIZES)
+@pytest.mark.parametrize('reach', [0.0, 3.0])
+@pytest.mark.parametrize('name', NAMES)
+def test_another_size_takes_the_same_steps(name, reach, factor):
+    """Goals in and out of reach: same status, same answer, as many steps, at any size."""
+    found = []
+    for size in (1.0, factor):
+        m, solver, q0, goals = problem(name, size, reach, restarts=0)
+        solution = solver.solve_pose(goals, q0)
+        found.append((solution, solution.q / in_metres(m, solver, size)))
+    (one, q), (other, q_scaled) = found
+    assert other.status is one.status
+    assert (one.status is Status.CONVERGED) == (reach == 0.0)
+    assert other.iterations == pytest.approx(one.iterations, rel=0.2, abs=1)
+    np.testing.assert_allclose(q_scaled, q, atol=1e-3 if reach else 1e-6)
+
+
+@pytest.mark.parametrize('variant', [{'method': name} for name in METHODS] + [{'use_svd': True}])
+@pytest.mark.parametrize('name', ['mixed', 'hexapod'])
+def test_other_methods_do_not_mind_the_size_either(variant, name):
+    """A slider beside hinges, a platform on six legs: the same iterates by every method."""
+    if variant.get('method') == 'ccd' and name == 'hexapod':
+        pytest.skip('ccd is for open chains')
+    found = []
+    for size in (1.0, 1e-3):
+        m, solver, q0, goals = problem(name, size, 0.0, max_iterations=12, **variant)
+        solution = solver.solve_pose(goals, q0)
+        found.append((solution, solution.q / in_metres(m, solver, size)))
+    assert found[0][0].status is found[1][0].status
+    assert found[0][0].iterations == found[1][0].iterations
+    np.testing.assert_allclose(found[1][1], found[0][1], atol=1e-4)
+
+
+def test_paths_do_not_depend_on_the_size():
+    """The path of a robot with a slider goes through the same configurations in millimetres."""
+    found = []
+    for size in (1.0, 1e-3):
+        m, solver, q0, goals = problem('mixed', size, 0.0)
+        (name, (position, _)), *_ = goals.items()
+        here = m.pose_of(m.goals[name].child.name, solver.joint_names, q0)
+        share = np.linspace(0.0, 1.0, 5)[:, None]
+        positions = here[0] + share * (position - here[0])
+        path = solver.solve_path({name: (positions, np.tile(here[1], (5, 1)))}, q0)
+        found.append(path.q / in_metres(m, solver, size))
+    np.testing.assert_allclose(found[1], found[0], atol=1e-5)
+
+
+@pytest.mark.parametrize('name', ['fourbar', 'hexapod', 'universal_and_distance', 'parallelogram'])
+def test_mobility_does_not_depend_on_the_size(name):
+    """There are as many degrees of freedom, and redundant rows in the same closures."""
+    found = []
+    for size in (1.0, *SIZES):
+        m = MECHANISMS[name]()
+        scale(m.roots, size)
+        mobility = mobility_of(m.solver())
+        found.append((int(mobility), mobility.redundant_closures))
+    assert all(one == found[0] for one in found)
+
+
+# -- the characteristic length
+
+
+def length_of(mechanism, **others):
+    """Return the characteristic length that a solve of all goals goes by."""
+    solver = mechanism.solver(SolverOptions(**others))
+    goals = {name: (goal.position, goal.quaternion) for name, goal in mechanism.goals.items()}
+    return [chain.characteristic_length for chain in solver.solve_pose(goals).chains]
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_the_length_is_in_proportion_to_the_size(name):
+    """It scales with the robot, and does not know where it stands or how it is bent."""
+    m = MECHANISMS[name]()
+    (length,) = length_of(m)
+    assert 0.2 < length < 5.0
+    scale(m.roots, 1e-3)
+    assert length_of(m) == pytest.approx([1e-3 * length])
+    m = MECHANISMS[name]()
+    for link in m.links.values():
+        if link.parent is None:
+            link.set_position(*(link.position + np.array((100.0, -200.0, 50.0))))
+    for frame in m.naive().frames:
+        frame.name = frame.name if frame.name in m.goals else f'other_{frame.name}'
+    assert length_of(m) == pytest.approx([length])
+
+
+def test_the_length_of_an_arm_is_its_reach():
+    """Three bars of a metre; what stands before the first joint does not count."""
+    assert length_of(MECHANISMS['planar']()) == pytest.approx([3.0])
+
+
+def test_the_length_can_be_set_at_any_time():
+    """The option counts instead, also when it changes between solves."""
+    m = MECHANISMS['arm6']()
+    assert length_of(m, characteristic_length=0.2) == [0.2]
+    solver = m.solver()
+    (own,) = (chain.characteristic_length for chain in solver.solve())
+    solver.options = SolverOptions(characteristic_length=7.0)
+    assert [chain.characteristic_length for chain in solver.solve()] == [7.0]
+    solver.options = SolverOptions()
+    assert [chain.characteristic_length for chain in solver.solve()] == [own]
+
+
+def test_chains_have_each_their_own():
+    """A robot of millimetres beside one of metres is solved as it is by itself."""
+    alone = MECHANISMS['fivebar']()
+    scale(alone.roots, 1e-3)
+    goal = ((0.5e-3, 0.9e-3, 0.0), UNIT)
+    first = alone.solver(options(1e-3)).solve_pose({'tool': goal})
+    both = MECHANISMS['fivebar']()
+    scale(both.roots, 1e-3)
+    both.roots += MECHANISMS['hexapod']().roots
+    beside = both.solver(options(1e-3)).solve_pose({'tool': goal})
+    named = dict(zip(both.solver().joint_names, beside.q, strict=True))
+    assert [named[name] for name in alone.solver().joint_names] == first.q.tolist()
+
+
+def test_without_lengths_there_is_one_all_the_same():
+    """Three sliders in one point go by their travel; without limits by a metre."""
+    m = Mechanism('gantry')
+    m.root('base')
+    m.joint('x', 'base', 'X', limits=(-2.0, 2.0))
+    m.joint('y', 'x_link', 'Y', limits=(-1.0, 1.0))
+    m.goal('hand', 'y_link', 'X Y')
+    assert length_of(m) == [4.0]
+    for name in ('x', 'y'):
+        m.joints[name].set_limits(name.upper(), -np.inf, np.inf)
+    assert length_of(m) == [1.0]
+
+
+# -- exact numbers
+
+
+@pytest.mark.parametrize('length', [0.0, 0.3, 0.7])
+def test_values_leave_as_they_came(length):
+    """What does not move, and what ends at a limit, keeps its last digit."""
+    m = MECHANISMS['mixed']()
+    slider = next(joint for joint in m.joints.values() if joint.dof and joint.dof[0] < 3)
+    low, high = 0.1 + 1e-17, 1.0 / 3.0
+    slider.set_limits(slider.dof[0], low, high)
+    solver = m.solver(SolverOptions(characteristic_length=length, restarts=0))
+    place = solver.joint_names.index(slider.name)
+    ends = set()
+    for goal in ((4.0, 3.0, 1.0), (-4.0, 1.0, 3.0), (1.0, -4.0, -3.0), (-1.0, -2.0, -9.0)):
+        found = solver.solve_pose({next(iter(m.goals)): (goal, UNIT)})
+        assert low <= found.q[place] <= high
+        if slider.name in found.active_limits:
+            ends.add(float(found.q[place]))
+        again = solver.solve_pose({}, found.q)
+        assert again.q.tolist() == found.q.tolist()
+    assert ends
+    assert ends <= {low, high}
+    q0 = solver.q
+    q0[place] = 0.2 + 1e-16
+    here = m.pose_of(m.goals[next(iter(m.goals))].child.name, solver.joint_names, q0)
+    kept = solver.solve_pose({next(iter(m.goals)): here}, q0)
+    assert kept.iterations == 0
+    assert kept.q.tolist() == q0.tolist()
+
+
+# -- absurd lengths
+
+
+@pytest.mark.parametrize('value', [1e41, 1e150, 1e200, 1.7e308])
+def test_poses_beyond_all_measure_are_refused(value):
+    """By name, wherever they come from, and nothing of an earlier solve comes back."""
+    m = MECHANISMS['arm6']()
+    solver = m.solver()
+    name = next(iter(m.goals))
+    prepared = solver.prepare([name])
+    pose = ((value, 0.0, 0.0), UNIT)
+    calls = {
+        'solve_pose': lambda: solver.solve_pose({name: pose}),
+        'prepare': lambda: prepared(*pose),
+        'batch': lambda: solver.solve_batch({name: ([pose[0]], [UNIT])}),
+        'path': lambda: solver.solve_path({name: ([pose[0]], [UNIT])}),
+    }
+    for call in calls.values():
+        with pytest.raises(ShapeError, match=f'{name}.*1e\\+40 m'):
+            call()
+    with pytest.raises(ShapeError, match=r'q: expected numbers within 1e\+40'):
+        solver.solve_pose({name: ((0.3, 0.0, 0.5), UNIT)}, np.full(6, value))
+    with pytest.raises(IkError):
+        solver.drive({solver.joint_names[0]: value})
+
+
+@pytest.mark.parametrize('value', [1e9, 1e20, 1e39])
+@pytest.mark.parametrize('name', ['arm6', 'mixed', 'hexapod', 'fivebar'])
+def test_goals_very_far_away_end_within_limits(name, value):
+    """Nothing overflows: the loops stay closed, and the answer is the same every time."""
+    m = MECHANISMS[name]()
+    solver = m.solver(SolverOptions(restarts=3))
+    goals = dict.fromkeys(m.goals, ((value, -value, 0.5 * value), UNIT))
+    found = solver.solve_pose(goals)
+    assert found.status is not Status.CONVERGED
+    there = m.naive(solver.joint_names, found.q)
+    assert there.limit_excess() <= 0.0
+    assert max((max(there.error(c)) for c in m.closures.values()), default=0.0) <= 1e-6
+    other = MECHANISMS[name]().solver(SolverOptions(restarts=3))
+    other.solve_pose({}, other.q + 0.1)
+    assert other.solve_pose(goals).q.tolist() == found.q.tolist()
+
+
+def test_huge_limits_and_offsets_are_borne():
+    """Limits of 1e300 m are none; an offset of 1e80 m leaves other goals unmet, and no NaN."""
+    m = MECHANISMS['mixed']()
+    slider = next(joint for joint in m.joints.values() if joint.dof and joint.dof[0] < 3)
+    slider.set_limits(slider.dof[0], -1e300, 1e300)
+    name = next(iter(m.goals))
+    solver = m.solver()
+    reached = m.pose_of(m.goals[name].child.name, solver.joint_names, solver.q + 0.3)
+    assert solver.solve_pose({name: reached}).status is Status.CONVERGED
+    joint = [frame for frame in m.naive().frames if isinstance(frame, Joint) and frame.dof][2]
+    joint.set_position(1e80, 0.0, 0.0)
+    found = Solver(m.roots).solve_pose({name: reached})
+    assert np.isfinite(found.q).all()
+    assert found.status is not Status.CONVERGED

@@ -1,0 +1,116 @@
+"""Goals out of reach end at the best minimum that all starts find, the nearest among equals."""
+
+from math import pi
+
+from building import Mechanism
+from gallery_mechanisms import GALLERY
+from ik_node.kernels._jit import compiled
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.status import Status
+from mechanisms import MECHANISMS
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+NEAR = SolverOptions(restarts=0)
+UNIT = (0, 0, 0, 1)
+# How far away goals are [m].
+AWAY = {'arm6': 1.5, 'arm7': 1.5, 'fivebar': 1.2, 'gallery_fivebar': 0.5, 'two_arm_box': 1.5}
+GOALS, STARTS = 8, 20
+
+
+def residual(mechanism, solver, q, asked):
+    """Return the norm of all rows of the goals, by the oracle; loops are closed, limits kept."""
+    there = mechanism.naive(solver.joint_names, q)
+    assert all(max(there.error(closure)) <= 1e-6 for closure in mechanism.closures.values())
+    assert there.limit_excess() <= 0.0
+    rows = [there.residual(mechanism.goals[name], pose) for name, pose in asked.items()]
+    return float(np.linalg.norm(np.concatenate([part for pair in rows for part in pair])))
+
+
+def poses_away(mechanism, rng, size):
+    """Return poses of all goals, so far from where they are met, and turned."""
+    asked, there = {}, mechanism.naive()
+    for name, goal in mechanism.goals.items():
+        here = there.ends(goal)[0]
+        way = rng.normal(size=3) * goal.dof_flags[:3]
+        turn = Rotation.from_rotvec(rng.uniform(-1.5, 1.5, 3)) * Rotation.from_matrix(here[:3, :3])
+        asked[name] = (here[:3, 3] + size * way / np.linalg.norm(way), turn.as_quat())
+    return asked
+
+
+@pytest.mark.skipif(not compiled, reason='thousands of steps')
+@pytest.mark.parametrize('name', AWAY)
+def test_no_single_start_gets_nearer(name):
+    """None of twenty searches from random starts beats the answer by more than one per cent."""
+    m = {**MECHANISMS, **GALLERY}[name]()
+    solver, single, rng = m.solver(), m.solver(NEAR), np.random.default_rng(8)
+    missed = 0
+    for _ in range(GOALS):
+        asked = poses_away(m, rng, AWAY[name])
+        solution = solver.solve_pose(asked)
+        if solution.status is Status.CONVERGED:
+            continue
+        missed += 1
+        starts = [m.random_q(solver.joint_names, rng, pi) for _ in range(STARTS)]
+        others = [single.solve_pose(asked, start).q for start in starts]
+        best = min(residual(m, solver, q, asked) for q in others if closed(m, solver, q))
+        assert residual(m, solver, solution.q, asked) <= 1.01 * best
+    assert missed >= GOALS // 2
+
+
+def closed(mechanism, solver, q):
+    """Return whether the loops are closed at q, by the oracle."""
+    there = mechanism.naive(solver.joint_names, q)
+    return all(max(there.error(closure)) <= 1e-6 for closure in mechanism.closures.values())
+
+
+def mirrored_arm():
+    """Return two hinges that cannot turn to straight behind, from either side alike."""
+    m = Mechanism('mirrored')
+    m.root('base')
+    m.joint('shoulder', 'base', 'EZ', limits=(-2.0, 2.0))
+    m.joint('elbow', 'shoulder_link', 'EZ', (0.5, 0, 0), limits=(-0.5, 0.5))
+    m.tip('end', 'elbow_link', (0.4, 0, 0))
+    m.goal('goal', 'end', 'X Y')
+    return m
+
+
+@pytest.mark.parametrize('side', [1, -1])
+def test_of_equal_minima_the_one_on_the_side_of_the_start_is_taken(side):
+    """The goal is straight behind: from a start to the left the answer is to the left."""
+    m = mirrored_arm()
+    solver = m.solver()
+    for value in (0.2, 0.7, 1.4, 1.9):
+        solution = solver.solve_pose({'goal': ((-0.9, 0, 0), UNIT)}, (side * value, side * 0.2))
+        assert solution.status is Status.STALLED
+        np.testing.assert_allclose(solution.q, (side * 2.0, side * 0.5), atol=1e-6)
+
+
+@pytest.mark.parametrize('first', ['hand_goal', 'elbow'])
+def test_the_goal_of_the_first_priority_is_as_near_as_if_it_were_alone(first):
+    """Two goals out of reach that disagree: whichever comes first gets its own best answer."""
+    m = MECHANISMS['arm7']()
+    m.goal('elbow', 'j4_link', 'X Y Z')
+    for name, goal in m.goals.items():
+        goal.priority = 0 if name == first else 1
+    asked = {'hand_goal': ((-0.9, 0.8, 0.9), (0.5, 0.5, 0.5, 0.5)), 'elbow': ((0.8, 0, 0.1), UNIT)}
+    solver, alone = m.solver(), {first: asked[first]}
+    both, single = solver.solve_pose(asked), solver.solve_pose(alone)
+    assert both.status is single.status is Status.STALLED
+    found = residual(m, solver, both.q, alone)
+    assert found == pytest.approx(residual(m, solver, single.q, alone), rel=0.011)
+
+
+@pytest.mark.skipif(not compiled, reason='thousands of steps')
+@pytest.mark.parametrize('name', AWAY)
+def test_an_answer_that_is_asked_for_again_stays(name):
+    """From the answer of a solve with restarts, the same goal gives the same answer."""
+    m = {**MECHANISMS, **GALLERY}[name]()
+    solver, rng = m.solver(), np.random.default_rng(9)
+    for _ in range(GOALS):
+        asked = poses_away(m, rng, AWAY[name])
+        first = solver.solve_pose(asked)
+        again = solver.solve_pose(asked, first.q)
+        assert again.status is first.status
+        np.testing.assert_allclose(again.q, first.q, atol=1e-3)

@@ -1,0 +1,127 @@
+"""Names from descriptions enter messages quoted, escaped and shortened."""
+
+from types import SimpleNamespace
+
+from hypothesis import given
+from hypothesis import strategies as st
+from ik_node.cli.main import main
+from ik_node.errors import IkError, listed, OptionError, plain, shown, UnknownFrameError
+from ik_node.robot import load_robot
+from ik_node.solver.solver import Solver
+from ik_node.viewer.panels.state_html import state_html
+import pytest
+
+# Lines of its own, a cursor that goes up, text that runs backwards, and far too much of it.
+HOSTILE = ('a\nCONVERGED', 'b\x1b[2J\x1b[1A', 'c\u202edesrever', 'd' * 5000, 'e e' * 2000)
+NAMES = st.one_of(st.text(), st.sampled_from(HOSTILE))
+
+
+def in_xml(name):
+    """Return a name as an attribute; XML has no escape characters."""
+    return name.replace('\x1b', 'ESC').replace('\n', '&#10;')
+
+
+def robot_text(link, joint, robot='r', closure='c'):
+    """Return a slider that a loop holds, with these names."""
+    link, joint, robot, closure = map(in_xml, (link, joint, robot, closure))
+    return (
+        f'<robot name="{robot}"><link name="base"/><link name="{link}"/>'
+        f'<joint name="{joint}" type="prismatic"><parent link="base"/><child link="{link}"/>'
+        '<limit lower="-1" upper="1" velocity="1" effort="1"/></joint>'
+        f'<loop_joint name="{closure}" type="spherical"><link1 link="{link}"/>'
+        '<link2 link="base" xyz="0 0.5 0"/></loop_joint></robot>'
+    )
+
+
+def is_tame(text, longest=2000):
+    """Return whether a text is one printable line of moderate length."""
+    return text.isprintable() and len(text) <= longest
+
+
+@given(NAMES)
+def test_names_are_made_printable_and_short(name):
+    """In quotes or without; ordinary ones stay as they are."""
+    for made in (shown(name), plain(name)):
+        assert is_tame(made, 90)
+    if name.isprintable() and len(name) <= 60:
+        assert plain(name) == name
+        assert shown(name) == repr(name)
+
+
+@given(st.lists(NAMES, max_size=20), NAMES)
+def test_errors_are_one_line(names, name):
+    """Whatever the caller put into them."""
+    for error in (
+        IkError(f'the link {name}'),
+        UnknownFrameError(name, names),
+        OptionError('closures', name, f'one of {names}'),
+    ):
+        assert is_tame(str(error))
+
+
+def test_many_names_are_cut():
+    """The first twelve are listed."""
+    assert listed(str(number) for number in range(3)) == '0, 1, 2'
+    assert listed(map(str, range(99))).endswith('10, 11, ...')
+    assert listed(()) == 'none'
+
+
+@pytest.mark.parametrize('name', HOSTILE)
+def test_messages_about_a_robot_are_tame(name):
+    """Notes, results, mobility and reports on its loops."""
+    robot = load_robot(robot_text(name, name + '2', name, name))
+    assert robot.assembly.status.name != 'CONVERGED'
+    solution = Solver(robot).solve_pose(
+        {in_xml(name).replace('&#10;', '\n'): ((9, 9, 9), (0, 0, 0, 1))}
+    )
+    lines = [*robot.notes, robot.assembly.message, solution.message]
+    lines += [chain.message for chain in solution.chains]
+    lines += robot.mobility.report().split('\n')
+    assert all(map(is_tame, lines))
+
+
+@pytest.mark.parametrize('name', HOSTILE)
+def test_command_line_prints_names_tame(capsys, tmp_path, name):
+    """The tree, the loops and the answer: no name begins a line, and none is long."""
+    path = tmp_path / 'r.urdf'
+    path.write_text(robot_text(name, name + '2', name, name))
+    other = tmp_path / 'other.urdf'
+    other.write_text(robot_text('tip', 'slide'))
+    assert main(['check', str(path)]) == 1
+    hostile, _ = capsys.readouterr()
+    assert main(['check', str(other)]) == 1
+    assert len(hostile.split('\n')) == len(capsys.readouterr().out.split('\n'))
+    assert all(map(is_tame, hostile.split('\n')))
+    assert main(['convert', str(path), '-o', str(tmp_path / 'out.urdf')]) == 0
+    assert all(map(is_tame, capsys.readouterr().err.split('\n')))
+    assert main(['solve', str(path)]) == 1
+    assert all(map(is_tame, capsys.readouterr().out.split('\n')))
+
+
+@pytest.mark.parametrize('name', HOSTILE)
+def test_page_shows_names_tame(name):
+    """Of links and joints on the page."""
+    assert is_tame(state_html(name, None, [(name, 0.5, True)]).replace('\n', ' '), 4000)
+
+
+@pytest.mark.parametrize('name', HOSTILE)
+def test_diagnostics_are_tame(name):
+    """Names, messages, keys and values of ~/solve_status; the page finds its loops there."""
+    pytest.importorskip('rclpy')
+    from builtin_interfaces.msg import Time
+    from diagnostic_msgs.msg import DiagnosticArray
+    from ik_node.ros.outputs.diagnostic_messages import fill_diagnostics
+    from ik_node.ros.outputs.diagnostics import solve_rows
+    from ik_node.ros.page.peer_status import released_of
+    from ik_node.ros.tick_report import TickReport
+
+    robot = load_robot(robot_text(name, name + '2', name, name))
+    solution = Solver(robot).solve_pose({})
+    report = TickReport(robot.q, robot.q, solution, notes=(f'goal {name} is stale',))
+    message = DiagnosticArray()
+    fill_diagnostics(message, solve_rows('node', report), Time(), 'robot')
+    (status,) = message.status
+    pairs = [text for pair in status.values for text in (pair.key, pair.value)]
+    assert all(map(is_tame, [status.name, status.message, *pairs]))
+    assert released_of(message, robot.closures) == set()
+    assert released_of(SimpleNamespace(status=[]), robot.closures) is None

@@ -1,0 +1,347 @@
+# flake8: noqa: E402, I100
+"""Which requests the page serves: by Host, by Origin, and beyond this machine by its token."""
+
+import http.client
+import http.server
+import socket
+import threading
+from urllib.parse import urlsplit
+
+import pytest
+from support.ports import own_port
+from support.waiting import PATIENCE, wait_until
+
+pytest.importorskip('viser')
+
+from ik_node.errors import IkError
+from ik_node.viewer.access import Access, guarded
+import viser
+from websockets.asyncio import server as websockets_server
+from websockets.datastructures import Headers
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
+
+OWN_NAMES = ('127.0.0.1', 'localhost', 'LOCALHOST', '127.0.0.2', '[::1]')
+FOREIGN_NAMES = (
+    'evil.example',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+    'evil@localhost',
+    '192.168.1.5',
+    '[fe80::1]',
+    '[::1',
+    '',
+    'localhost, evil.example',
+)
+
+
+class Foreign(http.server.BaseHTTPRequestHandler):
+    """Another site."""
+
+    def do_GET(self):
+        """Answer with an empty page."""
+        self.send_response(200)
+        self.send_header('Content-Type', 'text/html')
+        self.end_headers()
+        self.wfile.write(b'<html></html>')
+
+    def log_message(self, *words):
+        """Say nothing."""
+
+
+@pytest.fixture(scope='module')
+def make_page():
+    """Return a function that serves a page of the five-bar; each is closed after the file."""
+    from ik_node.viewer.page import Page
+    from ik_node.viewer.sessions.gallery_session import gallery_session
+
+    pages = []
+
+    def make(**how):
+        pages.append(Page(gallery_session('fivebar'), port=own_port(60), **how))
+        return pages[-1]
+
+    yield make
+    for page in pages:
+        page.close()
+
+
+@pytest.fixture(scope='module')
+def local_page(make_page):
+    """Return a page for this machine."""
+    return make_page()
+
+
+@pytest.fixture(scope='module')
+def network_page(make_page):
+    """Return a page for the network."""
+    return make_page(host='0.0.0.0')
+
+
+def port_of(page):
+    """Return the port of a page."""
+    return page.server.get_port()
+
+
+def get(page, path='/', **headers):
+    """Send a GET with exactly these headers; return status, headers and text of the answer."""
+    connection = http.client.HTTPConnection('127.0.0.1', port_of(page), timeout=PATIENCE)
+    connection.putrequest('GET', path, skip_host=True, skip_accept_encoding=True)
+    for name, value in headers.items():
+        connection.putheader(name, value)
+    connection.endheaders()
+    answer = connection.getresponse()
+    text = answer.read().decode()
+    connection.close()
+    return answer.status, answer.headers, text
+
+
+def open_websocket(page, host, origin=None, path='', cookie=None):
+    """Connect as viser's client does; return whether a message came, or the refusal."""
+    plug = socket.create_connection(('127.0.0.1', port_of(page)), timeout=PATIENCE)
+    headers = None if cookie is None else {'Cookie': cookie}
+    try:
+        with connect(
+            f'ws://{host}{path}',
+            sock=plug,
+            origin=origin,
+            additional_headers=headers,
+            subprotocols=[f'viser-v{viser.__version__}'],
+            open_timeout=PATIENCE,
+        ) as websocket:
+            return isinstance(websocket.recv(timeout=PATIENCE), bytes)
+    except InvalidStatus as refused:
+        return f'{refused.response.status_code} {refused.response.body.decode()}'
+
+
+def request(host, origin=None, cookie=None):
+    """Return the headers of a request."""
+    headers = Headers()
+    if host is not None:
+        headers['Host'] = host
+    if origin is not None:
+        headers['Origin'] = origin
+    if cookie is not None:
+        headers['Cookie'] = cookie
+    return headers
+
+
+@pytest.mark.parametrize('name', OWN_NAMES)
+def test_names_of_this_machine_are_served(name):
+    """On any port, for that may be forwarded."""
+    access = Access('127.0.0.1')
+    for host in (name, f'{name}:8080', f'{name}:9000'):
+        assert access.refusal('/', request(host)) == ''
+        assert access.refusal('/', request(host, f'http://{host}')) == ''
+
+
+@pytest.mark.parametrize('name', FOREIGN_NAMES)
+def test_names_of_elsewhere_are_refused(name):
+    """Also one that a foreign site has made point to this machine, with its own Origin."""
+    access = Access('127.0.0.1')
+    for host in (name, f'{name}:8080'):
+        assert access.refusal('/', request(host)) != ''
+        assert access.refusal('/', request(host, f'http://{host}')) != ''
+
+
+def test_a_request_with_no_host_or_with_two_is_refused():
+    """Whether a token is required or not."""
+    for access in (Access('127.0.0.1'), Access('127.0.0.1', token=True)):
+        twice = request('localhost')
+        twice['Host'] = 'localhost'
+        for headers in (Headers(), twice):
+            assert 'names no host' in access.refusal(f'/?token={access.token}', headers)
+
+
+@pytest.mark.parametrize(
+    'origin',
+    [
+        'http://evil.example',
+        'http://localhost',
+        'http://localhost:3000',
+        'http://127.0.0.1:8080',
+        'http://localhost:8080.evil.example',
+        'http://localhost:8080/',
+        'file://localhost:8080',
+        'null',
+        '',
+    ],
+)
+@pytest.mark.parametrize('token', [False, True])
+def test_other_origins_are_refused(origin, token):
+    """Of another site, another port, another scheme; the right token changes nothing."""
+    access = Access('127.0.0.1', token=token)
+    path = f'/?token={access.token}'
+    assert access.refusal(path, request('localhost:8080', 'http://localhost:8080')) == ''
+    assert 'Origin' in access.refusal(path, request('localhost:8080', origin))
+    both = request('localhost:8080', 'http://localhost:8080')
+    both['Origin'] = origin
+    assert 'Origin' in access.refusal(path, both)
+
+
+def test_a_token_allows_any_name_and_a_proxy():
+    """Such as a phone or a proxy with TLS uses; the name still must be its own site."""
+    access = Access('127.0.0.1', token=True)
+    for host in ('robot.local:8080', '192.168.1.5:8080', 'robot.example', '[fe80::1]:8080'):
+        assert 'token' in access.refusal('/', request(host))
+        for scheme in ('http', 'https'):
+            headers = request(host, f'{scheme}://{host}')
+            assert access.refusal(f'/?token={access.token}', headers) == ''
+
+
+@pytest.mark.parametrize(
+    'query',
+    ['', '?token=', '?token=wrong', '?token=%ff%fe', '?Token={}', '?token={}x', '?token={}&' * 30],
+)
+def test_wrong_tokens_are_refused(query):
+    """Missing, short, long, not text, or in a flood of words."""
+    access = Access('0.0.0.0')
+    path = '/' + query.replace('{}', access.token)
+    assert 'needs a token' in access.refusal(path, request('192.168.1.5:8080'))
+
+
+@pytest.mark.parametrize('host', ['0.0.0.0', '::', '', '0'])
+def test_all_addresses_require_a_token(host):
+    """However they are written; two pages have two tokens."""
+    tokens = {Access(host).token for _ in range(2)}
+    assert len(tokens) == 2
+    assert min(map(len, tokens)) >= 32
+
+
+@pytest.mark.parametrize('host', ['127.0.0.1', 'localhost', '::1', '127.1.2.3'])
+def test_this_machine_requires_none(host):
+    """Unless it is asked for."""
+    assert Access(host).token == ''
+    assert Access(host, token=True).token != ''
+
+
+def test_address_to_open():
+    """It has brackets where needed, and never stands for all addresses."""
+    assert Access('127.0.0.1').url(80) == 'http://127.0.0.1:80'
+    assert Access('::1').url(8080) == 'http://[::1]:8080'
+    for host in ('0.0.0.0', '::', '', '0'):
+        access = Access(host)
+        there = urlsplit(access.url(8080))
+        assert there.hostname not in ('0.0.0.0', '::', '', '0', None)
+        assert there.query == f'token={access.token}'
+
+
+def test_pages_on_two_ports_of_one_name_have_two_cookies():
+    """A browser sends cookies to every port of a host: that of one page must not end another."""
+    access = Access('0.0.0.0')
+    path = f'/?token={access.token}'
+    names = {
+        access.headers(path, host)['Set-Cookie'].partition('=')[0]
+        for host in ('robot:8080', 'robot:9000', '[::1]:8081', 'robot')
+    }
+    assert len(names) == 4
+    assert access.token not in access.headers(path, 'robot:8080')['Set-Cookie']
+
+
+# -- the server itself
+
+
+@pytest.mark.parametrize('name', ['127.0.0.1', 'localhost', '[::1]'])
+def test_local_page_and_websocket_are_served(local_page, name):
+    """Under every name of this machine, also behind a forwarded port."""
+    for port in (port_of(local_page), 9000):
+        status, headers, text = get(local_page, Host=f'{name}:{port}')
+        assert status == 200
+        assert '<html' in text.lower()
+        assert headers['Content-Security-Policy'] == "frame-ancestors 'self'"
+        assert open_websocket(local_page, f'{name}:{port}') is True
+        assert open_websocket(local_page, f'{name}:{port}', f'http://{name}:{port}') is True
+
+
+def test_another_site_is_refused(local_page):
+    """Its page can neither read the scene nor move the robot."""
+    host = f'localhost:{port_of(local_page)}'
+    assert get(local_page, Host=host, Origin='http://evil.example')[0] == 403
+    assert '403 refused: Origin' in open_websocket(local_page, host, 'http://evil.example')
+    assert '403 refused: Origin' in open_websocket(local_page, host, 'null')
+    # viser itself takes what is spelt otherwise for a request of a file.
+    assert get(local_page, Host=host, Origin='http://evil.example', Upgrade='WebSocket')[0] == 403
+
+
+def test_a_name_that_was_made_to_point_here_is_refused(local_page):
+    """DNS rebinding: the browser takes both for one site, but the name is foreign."""
+    host = f'evil.example:{port_of(local_page)}'
+    status, _, text = get(local_page, Host=host, Origin=f'http://{host}')
+    assert status == 403
+    assert 'http://localhost' in text
+    assert '--token' in text
+    assert '403 refused: Host' in open_websocket(local_page, host, f'http://{host}')
+    assert get(local_page)[0] == 403
+
+
+def test_page_for_the_network_needs_its_token(network_page):
+    """Every file and the websocket; after the first answer the browser has a cookie for them."""
+    host = f'127.0.0.1:{port_of(network_page)}'
+    for path in ('/', '/index.html', '/favicon.svg', '/no_such_file', '/?token=wrong'):
+        status, headers, text = get(network_page, path, Host=host)
+        assert status == 403
+        assert 'Set-Cookie' not in headers
+        assert '?token=' in text
+    for how in ({'origin': f'http://{host}'}, {'cookie': 'ik_node_8080=; a; b=c=d'}):
+        assert '403 refused: this page needs' in open_websocket(network_page, host, **how)
+    query = urlsplit(network_page.url).query
+    status, headers, _ = get(network_page, f'/?{query}', Host=host)
+    assert status == 200
+    cookie = headers['Set-Cookie']
+    assert 'HttpOnly' in cookie
+    assert 'SameSite=Strict' in cookie
+    cookie = cookie.partition(';')[0]
+    assert get(network_page, Host=host, Cookie=f'other=1; {cookie}')[0] == 200
+    assert open_websocket(network_page, host, f'http://{host}', cookie=cookie) is True
+    assert open_websocket(network_page, host, path=f'/?{query}') is True
+    # Cookies are sent along by pages of other sites as well.
+    refusal = open_websocket(network_page, host, 'http://evil.example', cookie=cookie)
+    assert '403 refused: Origin' in refusal
+
+
+def test_network_page_opens_in_a_browser_by_its_address(network_page, open_browser):
+    """As a phone opens it; without the token the browser shows what is missing."""
+    browser = open_browser()
+    try:
+        browser.load(f'http://127.0.0.1:{port_of(network_page)}')
+        wait_until(lambda: 'needs a token' in browser.text(), 'the refusal')
+        known = set(network_page.server.get_clients())
+        browser.load(network_page.url)
+        wait_until(lambda: set(network_page.server.get_clients()) - known, 'the connection')
+        wait_until(lambda: 'Goals' in browser.text(), 'the panel')
+        # viser's client leaves the query of the address as it is: it can be loaded again.
+        known = set(network_page.server.get_clients())
+        browser.load(browser.run('return location.href'))
+        wait_until(lambda: set(network_page.server.get_clients()) - known, 'the connection')
+    finally:
+        browser.close()
+
+
+def test_a_foreign_page_in_the_same_browser_gets_no_connection(local_page, open_browser):
+    """A page of another origin, in a real browser, cannot open the websocket."""
+    port = port_of(local_page)
+    server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Foreign)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    known = set(local_page.server.get_clients())
+    browser = open_browser()
+    try:
+        browser.load(f'http://localhost:{server.server_address[1]}/')
+        browser.run(
+            f'window.said="";const w=new WebSocket("ws://localhost:{port}",'
+            f'"viser-v{viser.__version__}");'
+            'w.onmessage=()=>window.said="read";w.onerror=()=>window.said="refused";'
+        )
+        assert wait_until(lambda: browser.run('return window.said') or None, 'an end') == 'refused'
+        assert set(local_page.server.get_clients()) == known
+    finally:
+        browser.close()
+        server.shutdown()
+        server.server_close()
+
+
+def test_a_viser_that_cannot_be_guarded_serves_nothing():
+    """An error instead of a page that anyone may use; what was replaced is back in its place."""
+    before = websockets_server.serve
+    with pytest.raises(IkError, match='cannot be guarded'), guarded(Access('::1'), '::1'):
+        pass
+    assert websockets_server.serve is before

@@ -1,0 +1,177 @@
+"""
+Change the code at random places and see whether the tests notice: `make mutants`.
+
+cosmic-ray says what can be changed (operators, comparisons, numbers, conditions, decorators ...);
+a random sample of it is tried in a copy of the checkout, each change against the tests of its
+folder, with the kernels as plain Python. A change that no test notices is printed: it shows either
+a test that is missing or code that makes no difference.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+from pathlib import Path
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / '.venvs' / 'mutants'
+# The tests of each folder: those that need no node in a process of its own and no compiler.
+TESTS = {
+    'model': ['test/model'],
+    'kernels': [
+        'test/kernels',
+        'test/solver/test_statuses.py',
+        'test/solver/test_wishes.py',
+        'test/solver/test_limits.py',
+        'test/solver/test_partial_goals.py',
+    ],
+    'solver': [
+        'test/solver',
+        '--ignore=test/solver/test_edits.py',
+        '--ignore=test/solver/test_async_thread.py',
+        '--ignore=test/solver/test_driven_parallel.py',
+    ],
+    'ros': ['test/ros', '-m', 'not ros'],
+}
+# Lines that no test is to notice: types and what is said to people.
+PASSED_OVER = ('from ', 'import ', '@', '"""', 'if TYPE_CHECKING')
+
+
+def inside() -> None:
+    """Start again with the Python that has cosmic-ray, after installing it once."""
+    python = VENV / 'bin' / 'python'
+    if not (VENV / 'ready').exists():
+        print(f'Installing cosmic-ray into {VENV.relative_to(ROOT)} (once) ...', flush=True)
+        shutil.rmtree(VENV, ignore_errors=True)
+        subprocess.run([sys.executable, '-m', 'venv', str(VENV)], check=True)
+        subprocess.run([str(python), '-m', 'pip', 'install', '-q', 'cosmic-ray'], check=True)
+        (VENV / 'ready').touch()
+    environment = {**os.environ, 'MUTANTS_PYTHON': sys.executable}
+    os.execve(python, [str(python), *sys.argv], environment)
+
+
+def places(path: Path) -> list[tuple[str, int, int]]:
+    """Return operator, occurrence and line of every change that a file allows."""
+    from cosmic_ray.ast import ast_nodes, get_ast_from_path
+    from cosmic_ray.plugins import get_operator, operator_names
+
+    tree, lines, found = get_ast_from_path(path), path.read_text().splitlines(), []
+    for name in operator_names():
+        if get_operator(name).arguments():
+            continue  # those that must be told what to put in
+        operator = get_operator(name)()
+        at = [
+            begin[0] for node in ast_nodes(tree) for begin, _ in operator.mutation_positions(node)
+        ]
+        found += [
+            (name, occurrence, line)
+            for occurrence, line in enumerate(at)
+            if not lines[line - 1].lstrip().startswith(PASSED_OVER)
+        ]
+    return found
+
+
+def run_tests(copy: Path, tests: list[str], timeout: float) -> str:
+    """Return 'survived', 'killed' or 'timeout'."""
+    command = [os.environ['MUTANTS_PYTHON'], '-m', 'pytest', '-x', '-q', '-n', '0']
+    command += ['-p', 'no:cacheprovider', *tests]
+    environment = {**os.environ, 'NUMBA_DISABLE_JIT': '1', 'PYTHONDONTWRITEBYTECODE': '1'}
+    try:
+        done = subprocess.run(
+            command, cwd=copy, env=environment, timeout=timeout,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return 'timeout'
+    if done.returncode not in (0, 1, 2):
+        print(done.stdout[-2000:], file=sys.stderr)
+    return 'killed' if done.returncode else 'survived'
+
+
+def changed_lines(before: str, after: str) -> str:
+    """Return the lines that differ, as a patch shows them."""
+    rows = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm='', n=0)
+    return '\n'.join(f'    {row}' for row in rows if row[:3] not in ('---', '+++', '@@ '))
+
+
+def try_part(copy: Path, part: str, tests: list[str], args: argparse.Namespace) -> list[str]:
+    """Try some changes of a folder or file; return what became of each."""
+    from cosmic_ray.mutating import mutate_code
+    from cosmic_ray.plugins import get_operator
+
+    begin = time.monotonic()
+    if run_tests(copy, tests, 3600.0) != 'survived':
+        raise SystemExit(f'mutants: the tests of {part} fail without any change')
+    patience = 60.0 + 5.0 * (time.monotonic() - begin)
+    place = copy / 'ik_node' / part
+    paths = sorted(place.rglob('*.py')) if place.is_dir() else [place]
+    sources = {path: path.read_text() for path in paths}
+    everything = [(path, *change) for path in paths for change in places(path)]
+    sample = random.Random(args.seed).sample(everything, min(args.count, len(everything)))
+    print(f'{part}: {len(sample)} of {len(everything)} changes', flush=True)
+    outcomes = []
+    for path, name, occurrence, line in sample:
+        if time.monotonic() > args.ends:
+            break
+        after = mutate_code(sources[path], get_operator(name)(), occurrence)
+        if after is None or after == sources[path]:
+            continue
+        path.write_text(after)
+        outcomes.append(run_tests(copy, tests, patience))
+        path.write_text(sources[path])
+        where = f'{path.relative_to(copy)}:{line}'
+        print(f'  {outcomes[-1]:8} {where}  {name.removeprefix("core/")}', flush=True)
+        if outcomes[-1] == 'survived':
+            print(changed_lines(sources[path], after), flush=True)
+    return outcomes
+
+
+def main() -> int:
+    """Print what became of each change, and the score of each folder."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        'parts',
+        nargs='*',
+        default=list(TESTS),
+        help='folders and files of ik_node; all: %(default)s',
+    )
+    parser.add_argument('--tests', nargs='+', help='other tests than those of the folder')
+    parser.add_argument('--count', type=int, default=25, help='changes for each part')
+    parser.add_argument('--seed', type=int, default=0, help='which of them')
+    parser.add_argument('--minutes', type=float, default=1e6, help='for all parts together')
+    args = parser.parse_args()
+    for part in args.parts:
+        if part.partition('/')[0] not in TESTS or not (ROOT / 'ik_node' / part).exists():
+            parser.error(f'{part!r} is none of {" ".join(TESTS)}, and no file in them')
+    if Path(sys.prefix).resolve() != VENV.resolve():
+        inside()
+    args.ends = time.monotonic() + 60.0 * args.minutes
+    rows = []
+    with tempfile.TemporaryDirectory() as scratch:
+        copy = Path(scratch) / 'checkout'
+        files = subprocess.run(
+            ['git', 'ls-files', '-z'], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        for name in filter(None, files.stdout.split('\0')):
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, copy / name)
+        for part in args.parts:
+            tests = args.tests or TESTS[part.partition('/')[0]]
+            got = try_part(copy, part, tests, args)
+            alive = got.count('survived')
+            rows.append(f'{part:20} {len(got):5} {len(got) - alive:8} {alive:9}')
+            if got:
+                rows[-1] += f' {100.0 * (len(got) - alive) / len(got):7.0f} %'
+    print('                     tried  noticed  survived   score', *rows, sep='\n')
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
