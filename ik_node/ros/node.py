@@ -222,7 +222,7 @@ class IkNode(Node):
             self.get_logger().info('robot_description came again unchanged')
 
     def _take_model(self, motion: Motion, settings: Settings) -> None:
-        told: list[tuple[LoadedModel, int, bool]] = []
+        told: list[tuple[LoadedModel, bool]] = []
         self._supply.take(lambda model: told.append(self._adopt(motion, model, settings)))
         if self._supply.refused != self._refused:
             self._refused = self._supply.refused
@@ -231,23 +231,21 @@ class IkNode(Node):
                 self.get_logger().error(
                     f'robot_description refused: {self._refused}; going on with {kept}'
                 )
-        for model, mobility, other_robot in told:
+        for model, other_robot in told:
             self._tell_passive_outputs(motion)
             if other_robot:
                 self._on_robot()
-            self._tell(model, settings, mobility, other_robot)
+            self._tell(model, settings, other_robot)
 
     def _adopt(
         self, motion: Motion, model: LoadedModel, settings: Settings
-    ) -> tuple[LoadedModel, int, bool]:
+    ) -> tuple[LoadedModel, bool]:
         """
         Go on with another model; if that fails, with the one before, as if nothing had come.
 
         Returns
         -------
         model : LoadedModel
-        mobility : int
-            Where the robot is.
         other_robot : bool
             Whether the robot is another one, and not only its goals.
 
@@ -261,13 +259,13 @@ class IkNode(Node):
             if old is not None:
                 undo.callback(self._outputs.set_model, old)
             self._outputs.set_model(model)
-            tracker = motion.tracker
-            q = model.q_start if tracker is None else model.start_from(tracker.model, tracker.q)
-            mobility = model.mobility_count.at(q)
             other_robot = motion.take_model(model, settings)
             undo.pop_all()
+        # Only now are those closures enabled that were closed while the node ran.
+        q = model.q_start if motion.tracker is None else motion.tracker.q
+        model.mobility_count.at(q)
         self._offered.closures.keep(closures)
-        return model, mobility, other_robot
+        return model, other_robot
 
     def _tell_passive_outputs(self, motion: Motion) -> None:
         """Warn of joints that are commanded and have no motor, once each time that they change."""
@@ -280,13 +278,11 @@ class IkNode(Node):
             )
         self._passive_outputs = passive
 
-    def _tell(
-        self, model: LoadedModel, settings: Settings, mobility: int, other_robot: bool
-    ) -> None:
+    def _tell(self, model: LoadedModel, settings: Settings, other_robot: bool) -> None:
         robot = model.robot
         self.get_logger().info(
             f'ready: robot {plain(robot.name)}, {len(model.joint_names)} joints, '
-            f'{len(robot.closures)} loops, mobility {mobility}, '
+            f'{len(robot.closures)} loops, mobility {model.mobility}, '
             f'goals: {listed(robot.goals)}'
         )
         for parameter, names in unknown_wishes(robot, settings.joints).items():
