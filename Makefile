@@ -18,7 +18,7 @@ RUN_TEST := ROS_DOMAIN_ID= ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_LOG_DIR= 
 # Two processes, each with a ROS domain of its own; one that may be listened to.
 PARALLEL := $(if $(IK_NODE_TEST_DOMAIN),,-n 2 --dist loadfile)
 
-.PHONY: help setup warm demo view test test-all soak fuzz mutants coverage lint format types bench \
+.PHONY: help setup warm demo view test test-all soak fuzz edits mutants coverage lint format types bench \
         bench-peers gallery colcon lock clean
 
 help: ## List the targets
@@ -50,6 +50,10 @@ soak: setup warm ## Work the node under faults for long and check all it says [S
 
 fuzz: setup warm ## Feed the readers of descriptions with broken ones [RUNS=10000] [ARGS='urdf.urdf sdf.sdf']
 	@tools/fuzz.sh $(or $(RUNS),10000) $(ARGS)
+
+edits: setup warm ## Edit robots at random, check every answer; 40 minutes [EDITS=100000]
+	@IK_NODE_EDITS=$(or $(EDITS),100000) $(RUN_TEST) -n 2 --dist load -k hundreds_of_edits \
+	    test/solver/test_edits.py $(ARGS)
 
 mutants: setup ## Change the code at random places, see whether tests notice [ARGS='model --count 9']
 	@$(RUN) python tools/mutants.py $(ARGS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping
 from copy import deepcopy
 from typing import Any
 
@@ -57,17 +57,11 @@ def robot_to_ik_root(robot: Robot, trim_unused: bool = False) -> Joint:
         If the robot has several roots and one of them is `__world_joint__`.
 
     """
-    copies = copy_graph(find_roots(robot.roots))
-    roots = [copies[root] for root in robot.description.roots]
+    roots, links, joints = deepcopy(
+        (list(robot.description.roots), dict(robot.links), dict(robot.joints))
+    )
     if trim_unused:
-        trim_branches(
-            Description(
-                robot.name,
-                roots=[root for root in roots if isinstance(root, (Link, Joint))],
-                links={n: copies[link] for n, link in robot.links.items() if link in copies},
-                joints={n: copies[joint] for n, joint in robot.joints.items() if joint in copies},
-            )
-        )
+        trim_branches(Description(robot.name, roots=roots, links=links, joints=joints))
     if any(root.name == WORLD_JOINT for root in roots):
         if len(roots) > 1 or not isinstance(roots[0], Joint):
             names = ', '.join(repr(root.name) for root in roots)
@@ -160,23 +154,6 @@ def set_urdf_from_ik(values: MutableMapping[str, Any], ik_root: Frame) -> None:
             values[joint.name] = joint.dof_values[joint.dof]
         elif joint is not ik_root or not _is_free(ik_root) or name in values:
             values[name] = float(joint.dof_values[dof])
-
-
-def copy_graph(roots: Sequence[Frame]) -> dict[Any, Any]:
-    """Return a copy of every frame below some roots, tied to one another as these are."""
-    frames: list[Frame] = []
-    for root in roots:
-        root.traverse(frames.append)
-    # Known to deepcopy beforehand, no frame is reached through another: no depth of recursion.
-    memo: dict[int, Any] = {id(frame): type(frame).__new__(type(frame)) for frame in frames}
-    copies = {frame: memo[id(frame)] for frame in frames}
-    for frame, copied in copies.items():
-        copied.__dict__.update(deepcopy(frame.__dict__, memo))
-    for copied in copies.values():  # the copies of matrices that are read-only are not
-        copied.matrix_needs_update = copied.matrix_world_needs_update = True
-        if isinstance(copied, Joint):
-            copied.matrix_dof_needs_update = True
-    return copies
 
 
 def _tree(ik_root: Frame, call: str) -> Tree:

@@ -251,7 +251,6 @@ class Robot(RobotGoals):
             way.
 
         """
-        self._solver.update_structure()
         self.assembly = close_loops(self._solver)
         return self.assembly
 

@@ -60,7 +60,7 @@ class RobotGoals:
         Ask something of a link; the goal begins where it is met.
 
         Move it with `Goal.set_position` and `set_quaternion`, or give poses to
-        `Solver.solve_pose`. A `Solver` made before must be told with `update_structure`.
+        `Solver.solve_pose`.
 
         Parameters
         ----------
@@ -139,7 +139,7 @@ class RobotGoals:
 
     def remove_goal(self, name: str) -> None:
         """
-        Take a goal away; a `Solver` made before must be told with `update_structure`.
+        Take a goal away.
 
         Raises
         ------

@@ -16,8 +16,7 @@ class EditedGraph:
     """
     A graph that is edited through its public objects, and a record of it.
 
-    Every edit is made on the objects and, in plain numbers, on the record. `stale` says that the
-    structure was changed, of which a solver has to be told.
+    Every edit is made on the objects and, in plain numbers, on the record.
     """
 
     def __init__(self, dice):
@@ -31,7 +30,6 @@ class EditedGraph:
         """Make a frame and keep its record."""
         self.records[record.name] = record
         self.frames[record.name] = frame_of(record)
-        self.stale = True
         return self.frames[record.name]
 
     def drop(self, name):
@@ -155,7 +153,6 @@ class EditedGraph:
         self.frames[joint].remove_child(self.frames[link])
         self.drop(link)
         self.drop(joint)
-        self.stale = True
 
     def cut(self):
         """Take a joint with all below it off its parent, plainly or where it stands."""
@@ -225,7 +222,6 @@ class EditedGraph:
 
     def moved_to(self, name, world):
         """Record the pose that keeps a frame where it was in the world, if it was to stay."""
-        self.stale = True
         if world is None:
             return
         record, frame = self.records[name], self.frames[name]
@@ -286,7 +282,6 @@ class EditedGraph:
         self.records[name].parent = parent
         self.records[name].child, self.records[name].is_closure = link, True
         self.records[link].closers.append(name)
-        self.stale = True
 
     def undo(self, name=None):
         """Undo a closure or goal and take it away."""
@@ -301,7 +296,6 @@ class EditedGraph:
             self.frames[record.parent].remove_child(self.frames[name])
             self.records[record.parent].children.remove(name)
         self.drop(name)
-        self.stale = True
 
     def add_goal(self):
         """Ask any axes of the pose of any link, in the root frame or another link's."""
@@ -355,11 +349,9 @@ class EditedGraph:
             }[what]
             setattr(record, what, value)
             setattr(frame, what, value)
-        self.stale = self.stale or what in ('dof', 'offset', 'kind')
 
     def place(self):
-        """Place any frame anew in its parent's; of a goal alone the structure stays as it is."""
-        name = self.dice.one(n for n in self.records if n != 'base')
+        """Place any frame anew in its parent's."""
+        name = self.dice.one(self.records)
         if name is not None:
             self.set_pose(name, *self.random_pose())
-            self.stale = self.stale or self.records[name].what != 'goal'

@@ -1,5 +1,9 @@
 """A robot under edits: its joints' values and settings too, and one solver over all edits."""
 
+from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
+import pickle
+
 from edited_graph import EditedGraph
 from ik_node.errors import OptionError, TopologyError
 from ik_node.solver.options import SolverOptions
@@ -17,15 +21,15 @@ class EditedRobot(EditedGraph):
     """
     A graph under edits, with one solver that lives through all of them.
 
-    The solver is told of changed structure only, as its description asks. `solved` counts how
-    often there was something to solve, `converged` how often it was met.
+    The solver is told of nothing. `solved` counts how often there was something to solve,
+    `converged` how often it was met.
     """
 
     def __init__(self, dice, options=OPTIONS):
         super().__init__(dice)
         self.options, self.solved, self.converged = options, 0, 0
         self.solver = Solver([self.frames['base']], options)
-        self.stale, self.answered = False, []
+        self.answered = []
 
     # -- values and settings
 
@@ -81,7 +85,6 @@ class EditedRobot(EditedGraph):
         dofs = self.dice.some(range(6))
         self.frames[name].set_dof(*dofs)
         self.records[name].choose(dofs)
-        self.stale = True
         for other, record in self.records.items():  # nothing follows an axis that is gone
             for dof, (master, master_dof, _) in list(record.couplings.items()):
                 if master == name and master_dof in before:
@@ -105,7 +108,6 @@ class EditedRobot(EditedGraph):
             return
         frame.couple(dof, other, master_dof, numbers)
         record.couplings[dof] = (master.name, master_dof, numbers)
-        self.stale = True
 
     def uncouple(self):
         """Let a value that follows another be free."""
@@ -114,7 +116,6 @@ class EditedRobot(EditedGraph):
         if name is not None:
             self.frames[name].uncouple(dof)
             del self.records[name].couplings[dof]
-            self.stale = True
 
     def refused(self):
         """Try what the tree does not allow; nothing changes."""
@@ -131,6 +132,14 @@ class EditedRobot(EditedGraph):
             self.frames[self.dice.one(self.below(joint))].attach_child(frame)
         with pytest.raises(TopologyError, match='is not'):
             self.frames['base'].detach_child(link)
+
+    def copy(self):
+        """Go on with a copy of all frames and of the solver."""
+        way = self.dice.one((deepcopy, lambda things: pickle.loads(pickle.dumps(things))))
+        before, solver = self.frames, self.solver
+        self.frames, self.solver = way((before, solver))
+        assert self.solver is not solver
+        assert all(self.frames[name] is not frame for name, frame in before.items())
 
     # -- what the solver ought to say
 
@@ -181,19 +190,20 @@ class EditedRobot(EditedGraph):
         return OptionError if empty else None
 
     def ready(self):
-        """Tell the solver of changes; return whether the graph can be solved."""
+        """Return whether the graph can be solved; if not, the solver says so."""
         trouble = self.trouble()
         if trouble is not None:
             with pytest.raises(trouble):
-                self.solver.update_structure()
-            self.stale = True
+                self.solver.solve_pose({})
             return False
         # A solve goes from its last answer in small steps where only locked values were changed;
         # to be compared with one that has none, the solver is made to forget it.
         locked = any(self.records[n].locked.any() for n in self.named('joint'))
-        if self.stale or (locked and self.values() != self.answered):
+        # Rows redundant up to rounding are looked for once, from where the loops are then.
+        there = Solver([self.frames['base']], self.options)
+        others = not self.massless() and there.redundancies != self.solver.redundancies
+        if others or (locked and self.values() != self.answered):
             self.solver.update_structure()
-            self.stale = False
         return True
 
     def solve(self):
@@ -213,6 +223,13 @@ class EditedRobot(EditedGraph):
         self.judge(found, asked, closures)
         if chosen is not None:
             self.judge_chosen(found, chosen)
+        if self.dice.below(4) == 0:
+            with ThreadPoolExecutor(3) as pool:
+                at_once = [
+                    pool.submit(self.solver.solve_pose, asked, joints=chosen) for _ in range(6)
+                ]
+            for future in at_once:
+                self.same(found, future.result())
         # Only now, for whatever is made or changed has every solver read its joints anew.
         fresh = Solver([self.frames['base']], self.options)
         again = Solver([build(self.records)['base']], self.options)

@@ -71,6 +71,7 @@ class Constraint(Joint):
     @kind.setter
     def kind(self, value: str) -> None:
         self._kind = _one_of(f'kind of {shown(self.name)}', value, KINDS)
+        self._count_graph_edit()
 
     @property
     def axes(self) -> str:
@@ -80,6 +81,7 @@ class Constraint(Joint):
     @axes.setter
     def axes(self, value: str) -> None:
         self._axes = _one_of(f'axes of {shown(self.name)}', value, AXES)
+        self._count_graph_edit()
 
     @property
     def enabled(self) -> bool:
@@ -89,7 +91,7 @@ class Constraint(Joint):
     @enabled.setter
     def enabled(self, value: bool) -> None:
         self._enabled = bool(value)
-        Revision.asks += 1
+        Revision.count_ask()
 
     @property
     def weight(self) -> float:
@@ -99,7 +101,7 @@ class Constraint(Joint):
     @weight.setter
     def weight(self, value: float) -> None:
         self._weight = _at_least_zero(f'weight of {shown(self.name)}', value)
-        Revision.asks += 1
+        Revision.count_ask()
 
     @property
     def tolerance(self) -> tuple[float, float] | None:
@@ -109,14 +111,13 @@ class Constraint(Joint):
     @tolerance.setter
     def tolerance(self, value: float | Sequence[float] | None) -> None:
         name = f'tolerance of {shown(self.name)}'
-        Revision.asks += 1
-        if value is None:
-            self._tolerance = None
-            return
-        both = list(value) if isinstance(value, Sequence) else [value, value]
-        if len(both) != 2:
-            raise ShapeError(name, 'one number, or two: [m] and [rad]', str(value))
-        self._tolerance = (_at_least_zero(name, both[0]), _at_least_zero(name, both[1]))
+        if value is not None:
+            both = list(value) if isinstance(value, Sequence) else [value, value]
+            if len(both) != 2:
+                raise ShapeError(name, 'one number, or two: [m] and [rad]', str(value))
+            value = (_at_least_zero(name, both[0]), _at_least_zero(name, both[1]))
+        self._tolerance = value
+        Revision.count_ask()
 
     @property
     def distance(self) -> float:
@@ -126,7 +127,7 @@ class Constraint(Joint):
     @distance.setter
     def distance(self, value: float) -> None:
         self._distance = _at_least_zero(f'distance of {shown(self.name)}', value)
-        Revision.asks += 1
+        Revision.count_ask()
 
     def set_offset(
         self, position: ArrayLike = (0, 0, 0), quat_xyzw: ArrayLike = (0, 0, 0, 1)
@@ -147,6 +148,10 @@ class Constraint(Joint):
         offset.set_quaternion(*_vector(f'offset quaternion of {shown(self.name)}', quat_xyzw, 4))
         self.offset_position, self.offset_quaternion = offset.position, offset.quaternion
         self._offset_matrix = pose_matrix(offset.position, offset.quaternion)
+        self._count_graph_edit()
+
+    def _count_move(self) -> None:
+        Revision.count_ask()
 
     def add_child(self, child: Frame) -> None:
         """Refuse: goals and closures carry nothing."""

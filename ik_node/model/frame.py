@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any, SupportsIndex
 
 from ik_node.errors import ShapeError, shown, TopologyError
 from ik_node.model.revision import Revision
@@ -40,24 +41,24 @@ class Frame:
         Whether `matrix`, `matrix_world` are computed anew when next read.
     is_link, is_joint, is_goal : bool
         What it is; a goal is a joint, too.
+    graph_edits : int
+        How often its place in the graph has changed: pose, children, closures, axes, couplings.
 
     """
 
     is_link = False
     is_joint = False
     is_goal = False
-    _pose_is_structure = True
 
     def __init_subclass__(cls) -> None:
-        # By what they can do: these classes import this one, and the pose is set very often.
+        # By what they can do, for these classes import this one.
         cls.is_goal = hasattr(cls, 'set_goal_dof')
-        # Where something is asked for may change with every solve; where a body sits may not.
-        cls._pose_is_structure = not hasattr(cls, 'get_residual')
 
     def __init__(self, name: str = '') -> None:
         self.name = name
         self.parent: Frame | None = None
         self.children: list[Frame] = []
+        self.graph_edits = 0
         self._position = np.zeros(3)
         self._quaternion = quat_identity()
         self._matrix = _frozen(np.eye(4))
@@ -157,8 +158,8 @@ class Frame:
     def set_matrix_needs_update(self) -> None:
         """Say that `position` or `quaternion` was written into."""
         self.matrix_needs_update = True
-        Revision.graph += self._pose_is_structure
         self.set_matrix_world_needs_update()
+        self._count_move()
 
     def set_matrix_world_needs_update(self) -> None:
         """Say that the world pose of this frame and of all below it may have changed."""
@@ -242,8 +243,9 @@ class Frame:
             )
         child.parent = self
         self.children.append(child)
-        Revision.graph += 1
         child.set_matrix_world_needs_update()
+        child._count_graph_edit()
+        self._count_graph_edit()
 
     def remove_child(self, child: Frame) -> None:
         """
@@ -259,8 +261,9 @@ class Frame:
             raise TopologyError(f'{shown(child.name)} is not a child of {shown(self.name)}')
         self.children[:] = [frame for frame in self.children if frame is not child]
         child.parent = None
-        Revision.graph += 1
         child.set_matrix_world_needs_update()
+        child._count_graph_edit()
+        self._count_graph_edit()
 
     def attach_child(self, child: Frame) -> None:
         """Hang a frame under this one; its pose in the root frame stays."""
@@ -304,6 +307,26 @@ class Frame:
         while frame is not None:
             yield frame
             frame = frame.parent
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
+        from ik_node.model.copies import bundle_of, member
+
+        bundle = bundle_of(self)
+        return member, (bundle, bundle.place[id(self)])
+
+    def _count_graph_edit(self) -> None:
+        """Have solvers read the graph again; called once the change has been made."""
+        self.graph_edits += 1
+        Revision.count_graph_edit()
+
+    def _count_move(self) -> None:
+        """Have solvers take notice that the frame has been posed anew in its parent."""
+        self._count_graph_edit()
+
+    def _forget_matrices(self) -> None:
+        """Have all matrices computed anew."""
+        self._matrix = self._matrix_world = _frozen(np.eye(4))
+        self.matrix_needs_update = self.matrix_world_needs_update = True
 
     def _finite(self, what: str, values: Iterable[float]) -> Array:
         array = np.array([float(value) for value in values])

@@ -67,6 +67,8 @@ class Joint(MotionValues):
         super().set_dof(*dofs)
         self.locked.fill(False)
         self.couplings.clear()
+        Revision.count_setting()
+        self._count_graph_edit()
 
     def lock(self, dof: int | str | None = None) -> None:
         """Have the solver leave an axis, or with None all axes, as they are."""
@@ -79,7 +81,7 @@ class Joint(MotionValues):
     def _set_locked(self, dof: int | str | None, locked: bool) -> None:
         for axis in self.dof if dof is None else [dof]:
             self.locked[self._own(axis)] = locked
-        Revision.settings += 1
+        Revision.count_setting()
 
     # -- couplings
 
@@ -108,8 +110,8 @@ class Joint(MotionValues):
             self._check_circle(axis, master, master_axis)
         master._followed = True
         self.couplings[axis] = Coupling(master, master_axis, numbers)
-        Revision.settings += 1
-        Revision.graph += 1
+        Revision.count_setting()
+        self._count_graph_edit()
 
     def _check_circle(self, axis: DOF, master: Joint, master_axis: DOF) -> None:
         joint, at = master, master_axis
@@ -126,8 +128,8 @@ class Joint(MotionValues):
     def uncouple(self, dof: int | str) -> None:
         """Undo `couple`."""
         self.couplings.pop(parse_dofs([dof])[0], None)
-        Revision.settings += 1
-        Revision.graph += 1
+        Revision.count_setting()
+        self._count_graph_edit()
 
     # -- children and closures
 
@@ -144,6 +146,7 @@ class Joint(MotionValues):
         link = self._possible_child(child)
         super().add_child(link)
         self.child, self.is_closure = link, False
+        self._count_graph_edit()
 
     def make_closure(self, link: Link) -> None:
         """
@@ -158,7 +161,8 @@ class Joint(MotionValues):
         self.child = self._possible_child(link)
         self.is_closure = True
         link.closure_joints.append(self)
-        Revision.graph += 1
+        self._count_graph_edit()
+        link._count_graph_edit()
 
     def remove_child(self, child: Frame) -> None:
         """
@@ -177,10 +181,11 @@ class Joint(MotionValues):
         if self.is_closure:
             closing = self.child.closure_joints
             closing[:] = [joint for joint in closing if joint is not self]
-            Revision.graph += 1
+            self.child._count_graph_edit()
         else:
             super().remove_child(child)
         self.child, self.is_closure = None, False
+        self._count_graph_edit()
 
     def _possible_child(self, child: Frame) -> Link:
         if not isinstance(child, Link):

@@ -141,7 +141,7 @@ class MotionValues(MovingFrame):
         """Write target and rest pose by the angles that are nearest to the present values."""
         self.dof_target[:] = self.nearest_values(self.dof_target)
         self.dof_rest_pose[:] = self.nearest_values(self.dof_rest_pose)
-        Revision.settings += 1
+        Revision.count_setting()
 
     # -- finite differences
 

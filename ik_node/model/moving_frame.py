@@ -87,9 +87,9 @@ class MovingFrame(Frame):
         self.max_dof_limit.fill(np.inf)
         self.max_velocity.fill(np.inf)
         self.target_set = self.rest_pose_set = False
-        Revision.settings += 1
-        Revision.graph += 1
         self.set_matrix_dof_needs_update()
+        Revision.count_setting()
+        self._count_graph_edit()
 
     def clear_dof(self) -> None:
         """Make it a rigid one."""
@@ -189,7 +189,8 @@ class MovingFrame(Frame):
         dof : DOF or str
             Which axis.
         lower, upper : float
-            [m] or [rad]; an infinite number of either sign = no limit on that side.
+            [m] or [rad]; an infinite number of either sign = no limit on that side, but not the
+            same for both.
 
         Returns
         -------
@@ -199,13 +200,19 @@ class MovingFrame(Frame):
         Raises
         ------
         OptionError
-            If lower is above upper.
+            If lower is above upper, or both are the same infinity.
 
         """
         axis = self._own(dof)
         bounds = [float(lower), float(upper)]
         if np.isnan(bounds).any():
             raise ShapeError(f'limits of {shown(self.name)}', 'numbers', str(bounds))
+        if lower == upper and np.isinf(lower):
+            raise OptionError(
+                f'limits of {shown(self.name)} on {axis.name}',
+                (lower, upper),
+                'a number in between; -inf and inf for none',
+            )
         lower = -np.inf if np.isinf(lower) else float(lower)
         upper = np.inf if np.isinf(upper) else float(upper)
         if lower > upper:
@@ -215,7 +222,7 @@ class MovingFrame(Frame):
                 'lower <= upper (set_limits changes both at once)',
             )
         self.min_dof_limit[axis], self.max_dof_limit[axis] = lower, upper
-        Revision.settings += 1
+        Revision.count_setting()
         self._set_one(self.dof_target, 'target value', axis, self.dof_target[axis])
         self._set_one(self.dof_rest_pose, 'rest pose value', axis, self.dof_rest_pose[axis])
         return self._set_one(self.dof_values, 'value', axis, self.dof_values[axis])
@@ -239,8 +246,8 @@ class MovingFrame(Frame):
     def set_matrix_dof_needs_update(self) -> None:
         """Say that `dof_values` was written into."""
         self.matrix_dof_needs_update = True
-        Revision.values += 1
         self.set_matrix_world_needs_update()
+        Revision.values += 1
 
     def update_dof_matrix(self) -> None:
         """Bring `matrix_dof` up to date."""
@@ -261,6 +268,11 @@ class MovingFrame(Frame):
         super().set_world_quaternion(x, y, z, w)
         turned = quat_conjugate(matrix_to_quat(self.matrix_dof))
         self.set_quaternion(*quat_multiply(self.quaternion, turned))
+
+    def _forget_matrices(self) -> None:
+        super()._forget_matrices()
+        self._matrix_dof = self._matrix
+        self.matrix_dof_needs_update = True
 
     def _moved_matrix(self) -> Array:
         moved = self._matrix @ self.matrix_dof
@@ -305,7 +317,7 @@ class MovingFrame(Frame):
         if array is self.dof_values:
             self.set_matrix_dof_needs_update()
         else:
-            Revision.settings += 1
+            Revision.count_setting()
         return bool(allowed != wanted)
 
 

@@ -57,6 +57,6 @@ def save_rest_pose(root: Frame) -> None:
         if isinstance(frame, Joint) and frame.dof and not isinstance(frame, Constraint):
             frame.dof_rest_pose[:] = frame.dof_values
             frame.rest_pose_set = True
-            Revision.settings += 1
+            Revision.count_setting()
 
     root.traverse(save)

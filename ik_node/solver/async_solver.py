@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import fields, replace
 from threading import RLock
 from types import TracebackType
-from typing import Any
+from typing import Any, NoReturn
 import weakref
 
 from ik_node.errors import IkError, OptionError, UnknownFrameError
@@ -93,7 +93,7 @@ class AsyncSolver:
         # Two solvers go through it, again with every new structure.
         self._source = list(source) if isinstance(source, Iterator) else source
         self._options = SolverOptions() if options is None else options
-        self._solvers = self._read_structure()
+        self._solvers = self._new_solvers()
         self._future: SolveFuture | None = None
         self._disposed = False
         self._commands = RLock()
@@ -121,11 +121,16 @@ class AsyncSolver:
 
         Raises
         ------
+        OptionError
+            If `until_done` is no bool.
         IkError
             If the objects cannot be read: what `Solver.solve` raises then. What ran is cancelled
             all the same.
 
         """
+        if until_done not in (True, False):
+            allowed = 'True or False; poses are given to goals: goal.set_position(x, y, z)'
+            raise OptionError('until_done', until_done, allowed)
         with self._commands:
             self._check()
             if self._future is not None:
@@ -174,15 +179,16 @@ class AsyncSolver:
         """
         with self._commands:
             self._check()
-            seats = self._solvers[0].tree.seat
+            taken = self._take_over(keep=True)
+            seats = self._idle.tree.seat
             for frame in frames:
                 if frame not in seats:
                     raise UnknownFrameError(frame.name, [known.name for known in seats])
-            return self._take_over(keep=True)
+            return taken
 
     def update_structure(self) -> bool:
         """
-        Read the graph anew.
+        Begin anew with the graph as it is now.
 
         A solve that runs begins anew from the joints' values, its future stays. An answer that
         has not been written to the joints yet never will be.
@@ -202,7 +208,7 @@ class AsyncSolver:
         """
         with self._commands:
             self._check()
-            self._solvers = self._read_structure()
+            self._solvers = self._new_solvers()
             return self._take_over(keep=False)
 
     def update_solver_settings(self, **options: Any) -> None:
@@ -257,7 +263,7 @@ class AsyncSolver:
     def joint_names(self) -> list[str]:
         """Name of every value of q."""
         self._check()
-        return list(self._solvers[0].joint_names)
+        return self._idle.joint_names
 
     @property
     def future(self) -> SolveFuture | None:
@@ -299,9 +305,9 @@ class AsyncSolver:
         self._check()
         with self._worker.lock:
             job = self._worker.latest
-            if job is not None and job.answer is not None and job.solver in self._solvers:
+            if job is not None and job.answer is not None and self._is_of_now(job):
                 return job.answer.q.copy()
-        return self._solvers[0].q
+        return self._idle.q
 
     # -- inside
 
@@ -309,20 +315,28 @@ class AsyncSolver:
         if self._disposed:
             raise IkError('this AsyncSolver has been disposed of: make a new one')
 
-    def _read_structure(self) -> tuple[Solver, Solver]:
+    def _new_solvers(self) -> tuple[Solver, Solver]:
         """Make a solver that works and one that reads the objects meanwhile."""
         options = self._options
         return Solver(self._source, options), Solver(self._source, options)
 
-    def _read(self, until_done: bool, future: weakref.ReferenceType[SolveFuture]) -> SolveJob:
-        """Read the objects with the solver that is not at work; none may be waiting to be."""
+    @property
+    def _idle(self) -> Solver:
+        """Return the solver that is not at work, which may read the objects."""
         current = self._worker.current
         busy = None if current is None else current.solver
-        solver = next(solver for solver in self._solvers if solver is not busy)
+        return next(solver for solver in self._solvers if solver is not busy)
+
+    def __reduce__(self) -> NoReturn:
+        raise IkError('an AsyncSolver has a thread: make a new one for a copy of its robot')
+
+    def _read(self, until_done: bool, future: weakref.ReferenceType[SolveFuture]) -> SolveJob:
+        """Read the objects with the solver that is not at work; none may be waiting to be."""
+        solver = self._idle
         solver.options = self._options
-        task = solver.task()
-        locked = np.array([joint.locked[dof] for joint, dof in solver.tree.owner], dtype=bool)
-        return SolveJob(solver, task, solver.q, locked, until_done, future)
+        task, tree = solver.task(), solver.tree
+        locked = np.array([joint.locked[dof] for joint, dof in tree.owner], dtype=bool)
+        return SolveJob(solver, task, tree, solver.q, locked, until_done, future)
 
     def _take_over(self, keep: bool) -> bool:
         """Put a new reading in the place of what runs, for the same future."""
@@ -336,7 +350,7 @@ class AsyncSolver:
             if future is not None:
                 future.cancel()
             raise
-        if keep:
+        if keep and job.tree.owner == running.tree.owner:
             job.before = running
         self._worker.post(job)
         return True
@@ -349,6 +363,11 @@ class AsyncSolver:
             job = self._worker.latest
             if self._worker.unwritten and job is not None and job.answer is not None:
                 self._worker.unwritten = False
-                if job.solver in self._solvers:
+                if self._is_of_now(job):
+                    self._idle.accept(job.answer)
                     for solver in self._solvers:  # each goes on from there
-                        solver.accept(job.answer)
+                        solver.go_on_from(job.answer)
+
+    def _is_of_now(self, job: SolveJob) -> bool:
+        """Return whether the values of a job are those of the joints that there are."""
+        return job.solver in self._solvers and job.tree.owner == self._idle.tree.owner

@@ -7,6 +7,7 @@ from typing import Any
 
 from ik_node.errors import ShapeError, shown
 from ik_node.kernels.begin import NORMALISED
+from ik_node.solver.pose import numbers
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -58,7 +59,7 @@ def many_starts(q0: ArrayLike, count: int | None, names: Sequence[str]) -> tuple
 
     """
     width = len(names)
-    given = _numbers('q0', q0)
+    given = numbers('q0', q0)
     one = given.ndim == 1
     rows = 'N' if count is None else str(count)
     if given.shape[-1:] != (width,) or given.ndim > 2 or (one and count is None):
@@ -82,8 +83,8 @@ def _poses(name: str, pose: Any) -> tuple[Array, Array]:
         expected = 'positions (N, 3) and quaternions xyzw (N, 4)'
         raise ShapeError(f'poses of {shown(name)}', expected, f'{type(pose).__name__}') from None
     at, turned = (
-        _numbers(f'positions of {shown(name)}', positions),
-        _numbers(f'quaternions of {shown(name)}', quats),
+        numbers(f'positions of {shown(name)}', positions),
+        numbers(f'quaternions of {shown(name)}', quats),
     )
     fits = at.ndim == turned.ndim == 2 and len(at) == len(turned)
     if not fits or (at.shape[1], turned.shape[1]) != (3, 4):
@@ -105,14 +106,6 @@ def _poses(name: str, pose: Any) -> tuple[Array, Array]:
         raise ShapeError(f'quaternion of {shown(name)} in row {row}', 'a rotation, xyzw', got)
     norm[np.abs(square - 1.0) <= NORMALISED] = 1.0
     return at, turned / norm[:, None]
-
-
-def _numbers(name: str, values: ArrayLike) -> Array:
-    """Return an array of our own."""
-    try:
-        return np.array(values, dtype=np.float64, order='C')
-    except (TypeError, ValueError) as error:
-        raise ShapeError(name, 'an array of numbers', str(error)[:80]) from None
 
 
 def _first_bad(rows: Array) -> int:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Protocol
+from threading import RLock
+from typing import Any, Protocol
 
-from ik_node.errors import ShapeError, TopologyError
+from ik_node.errors import ShapeError
 from ik_node.kernels.layout import JOINT_REST_ON, JOINT_TARGET_WEIGHT
 from ik_node.model.frame import Frame
 from ik_node.model.joint import Joint
@@ -13,13 +14,16 @@ from ik_node.model.redundancy import Redundancy
 from ik_node.model.revision import Revision
 from ik_node.model.tree import Tree
 from ik_node.solver.options import SolverOptions
-from ik_node.solver.pose import refuse_q
+from ik_node.solver.pose import numbers, refuse_q
 from ik_node.solver.problem import Problem
 from ik_node.solver.structure import Structure
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
+
+# How often a graph is read that another thread changes meanwhile.
+ATTEMPTS = 5
 
 _WISHES = (JOINT_TARGET_WEIGHT, JOINT_REST_ON), slice(None)
 
@@ -50,10 +54,6 @@ class GraphReader:
     ----------
     options : SolverOptions
         May be replaced at any time.
-    joint_names : list of str
-        Name of every value of q.
-    readings : int
-        How often the graph has been read.
 
     """
 
@@ -63,9 +63,24 @@ class GraphReader:
         # An iterator would be empty when the graph is read a second time.
         self._source = list(source) if isinstance(source, Iterator) else source
         self.options = SolverOptions() if options is None else options
+        self._begin()
+        self._current()
+
+    def _begin(self) -> None:
+        """Have read nothing yet."""
+        # Held by whoever reads the objects or works on the arrays made of them.
+        self.lock = RLock()
         self._structure = Structure((), ())
-        self.readings = 0
-        self.update_structure()
+        self._graph_seen = self._edits_seen = -1
+        self._packed: tuple[SolverOptions, Array] = (self.options, np.zeros(0))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {'source': self._source, 'options': self.options}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # The graph may be a copy that is not finished yet: it is read when it is needed.
+        self._source, self.options = state['source'], state['options']
+        self._begin()
 
     # -- structure
 
@@ -73,12 +88,49 @@ class GraphReader:
         """
         Read the graph anew; arrays of chains that have not changed are kept.
 
+        Every call does so where the graph has changed, so that only what is not noticed, such as
+        a link's mass, needs this one. The answer of the last solve is forgotten: the next one
+        starts from the joints alone.
+
         Raises
         ------
         TopologyError
-            If the graph cannot be solved; the structure read before stays.
+            If the graph cannot be solved; so will every solve, until it can.
 
         """
+        with self.lock:
+            self._graph_seen = -1
+            self._reread()
+            Revision.count_graph_edit()  # prepared solves have arrays of the graph before
+
+    def _current(self) -> Structure:
+        """Return the graph as it is now."""
+        if Revision.graph != self._graph_seen:
+            with self.lock:
+                seen = Revision.graph
+                if self._graph_seen >= 0 and self._structure.is_current:
+                    self._graph_seen = seen
+                else:
+                    self._reread()
+        return self._structure
+
+    def _reread(self) -> None:
+        for attempt in range(ATTEMPTS):
+            # Counted first: what another thread changes while it is read is read the next time.
+            seen = Revision.graph
+            try:
+                self._take_graph()
+            except Exception:
+                # In the middle of a change by another thread it need not make sense.
+                if attempt + 1 == ATTEMPTS or Revision.graph == seen:
+                    self._graph_seen = -1
+                    raise
+            else:
+                self._graph_seen = seen
+                return
+
+    def _take_graph(self) -> None:
+        """Read the graph; nothing has changed where that fails."""
         order: list[Joint] = []
         source = self._source
         if isinstance(source, Frame):
@@ -87,28 +139,34 @@ class GraphReader:
             frames = list(source)
         else:
             frames, order = source.roots, source.joint_order
+        settings, asks = Revision.settings, Revision.asks
         self._structure = Structure(frames, order, self._structure)
-        self.readings += 1
-        self.joint_names: list[str] = list(self.tree.names)
-        self._settings_seen, self._asks_seen = Revision.settings, Revision.asks
+        self._settings_seen, self._asks_seen = settings, asks
+        self._edits_seen = -1
         self._values_seen = -1
-        self._q = np.zeros(len(self.joint_names))
-        self._packed: tuple[SolverOptions, Array] = (self.options, self.options.packed())
+        self._q = np.zeros(len(self._structure.tree.names))
+        self._packed = (self.options, self.options.packed())
+
+    @property
+    def joint_names(self) -> list[str]:
+        """Name of every value of q."""
+        return list(self._current().tree.names)
 
     @property
     def tree(self) -> Tree:
-        """Return the graph as elementary motions, as it was read."""
-        return self._structure.tree
+        """Return the graph as elementary motions."""
+        return self._current().tree
 
     @property
     def roots(self) -> list[Frame]:
         """Return the roots of all trees of the graph."""
-        return self._structure.roots
+        return self._current().roots
 
     @property
     def chains(self) -> list[tuple[str, ...]]:
         """Names of the values that every independent chain of `solve` moves."""
-        problem = self._problem(self._structure.wanted)
+        with self.lock:
+            problem = self._problem(self._refresh().wanted)
         return [tuple(name for _, name in chain.names.values) for chain in problem.chains]
 
     @property
@@ -120,14 +178,14 @@ class GraphReader:
     @property
     def has_wishes(self) -> bool:
         """Whether a solve goes on when all goals are met, to targets of joints or a rest pose."""
-        self._refresh()
-        return bool(self._structure.table.rows[_WISHES].any())
+        with self.lock:
+            return bool(self._refresh().table.rows[_WISHES].any())
 
     @property
     def redundancies(self) -> tuple[Redundancy, ...]:
         """Return which closures have rows that are redundant up to rounding."""
-        self._refresh()
-        return self._structure.redundancies(self.q, self.options)
+        with self.lock:
+            return self._refresh().redundancies(self.q, self.options)
 
     def _problem(self, keys: tuple[str, ...]) -> Problem:
         read = self._structure
@@ -135,9 +193,12 @@ class GraphReader:
             read.redundancies(self.q, self.options)
         return read.problem(keys, self.options)
 
-    def _refresh(self) -> None:
-        """Bring tables up to date with joints and options, if anything changed."""
-        read = self._structure
+    def _refresh(self) -> Structure:
+        """Return the graph with tables that are up to date with joints and options."""
+        edits = Revision.edits
+        if edits == self._edits_seen and self._packed[0] is self.options:
+            return self._structure
+        read = self._current()
         # Counted first: what another thread changes while it is read is read the next time.
         settings, asks = Revision.settings, Revision.asks
         if settings != self._settings_seen:
@@ -151,33 +212,30 @@ class GraphReader:
             self._packed = (self.options, self.options.packed())
             for problem in read.problems.values():
                 problem.refresh(self.options)
+        self._edits_seen = edits
+        return read
 
     # -- values
 
     @property
     def q(self) -> Array:
         """All joint values [rad or m], read from the joints; a copy."""
-        values = Revision.values
-        if values != self._values_seen:
-            for at, (joint, dof) in enumerate(self.tree.owner):
-                self._q[at] = joint.dof_values[dof]
-            self._values_seen = values
-        return self._q.copy()
+        with self.lock:
+            self._current()
+            return self._values()
 
     @q.setter
     def q(self, values: ArrayLike) -> None:
-        array = self.checked_q(values)
-        if not all(joint.dof_flags[dof] for joint, dof in self.tree.owner):
-            changed = {j.name for j, dof in self.tree.owner if not j.dof_flags[dof]}
-            raise TopologyError(
-                f'the axes of {", ".join(sorted(changed))} have changed: call update_structure()'
-            )
-        for value, (joint, dof) in zip(array.tolist(), self.tree.owner, strict=True):
-            if joint.dof_values[dof] != value:
-                joint.set_dof_value(dof, value)
-        for at, (low, high) in self._structure.table.widened.items():
-            joint, dof = self.tree.owner[at]
-            joint.dof_values[dof] = min(max(array[at], low), high)
+        with self.lock:
+            self._structure.write(self.checked_q(values))
+
+    def _values(self) -> Array:
+        values = Revision.values
+        if values != self._values_seen:
+            for at, (joint, dof) in enumerate(self._structure.tree.owner):
+                self._q[at] = joint.dof_values[dof]
+            self._values_seen = values
+        return self._q.copy()
 
     def follow_masters(self) -> list[str]:
         """
@@ -189,9 +247,10 @@ class GraphReader:
             What the couplings do to limits.
 
         """
-        table = self._structure.table
-        self.q = table.settled(self.q)
-        return table.notes
+        with self.lock:
+            table = self._refresh().table
+            self.q = table.settled(self.q)
+            return table.notes
 
     def limits(self) -> tuple[Array, Array]:
         """
@@ -200,11 +259,12 @@ class GraphReader:
         They are those of the joints; of a coupled joint that its curve takes beyond them by a
         rounding, those that it has instead.
         """
-        self._refresh()
-        owner = self.tree.owner
+        with self.lock:
+            read = self._refresh()
+        owner = read.tree.owner
         lower = np.array([joint.min_dof_limit[dof] for joint, dof in owner])
         upper = np.array([joint.max_dof_limit[dof] for joint, dof in owner])
-        for at, (low, high) in self._structure.table.widened.items():
+        for at, (low, high) in read.table.widened.items():
             lower[at], upper[at] = low, high
         return lower, upper
 
@@ -215,15 +275,13 @@ class GraphReader:
         Raises
         ------
         ShapeError
-            If it has the wrong shape.
+            If it has the wrong shape, or is no numbers.
 
         """
-        if isinstance(values, np.ndarray) and values.dtype == np.float64:
-            array = values.copy()
-        else:
-            array = np.array(values, dtype=np.float64)
-        if array.shape != self._q.shape:
-            raise ShapeError('q', f'shape {self._q.shape}', f'shape {array.shape}')
+        shape = self._current().table.rows.shape[1:]
+        array = numbers('q', values, shape)
+        if array.shape != shape:
+            raise ShapeError('q', f'shape {shape}', f'shape {array.shape}')
         return array
 
     def checked_q(self, values: ArrayLike) -> Array:
@@ -237,5 +295,5 @@ class GraphReader:
 
         """
         array = self.own_q(values)
-        refuse_q(self.joint_names, array)
+        refuse_q(self._structure.tree.names, array)
         return array

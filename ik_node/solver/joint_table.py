@@ -22,6 +22,7 @@ from ik_node.kernels.layout import (
 from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint
 from ik_node.model.tree import Tree
+from ik_node.solver.pose import numbers
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -305,8 +306,8 @@ class JointTable:
         """
         widest: Array | None = None
         if max_step is not None:
-            widest = np.asarray(max_step, dtype=np.float64)
             shape = self.rows.shape[1:]
+            widest = numbers('max_step', max_step, shape)
             if widest.shape != shape or not (widest >= 0.0).all():
                 got = f'shape {widest.shape}, least {widest.min(initial=0.0)}'
                 raise ShapeError('max_step', f'shape {shape}, 0 or more', got)

@@ -113,6 +113,7 @@ class ManySolves(GraphReader):
         """Read what all solves have in common."""
         from ik_node.solver.batch_work import BatchWork
 
-        self._refresh()
-        problem, table = self._problem(tuple(goals)), self._structure.table
-        return BatchWork(problem, table, *self._packed, table.window(max_step, joints))
+        with self.lock:
+            table = self._refresh().table
+            problem = self._problem(tuple(goals))
+            return BatchWork(problem, table, *self._packed, table.window(max_step, joints))

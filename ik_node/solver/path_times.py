@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ik_node.errors import OptionError, ShapeError
+from ik_node.solver.pose import numbers
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -30,10 +31,7 @@ def asked_times(count: int, dt: float, times: ArrayLike | None) -> Array:
             raise OptionError('dt', dt, 'a time above 0 [s]')
         steps: Array = np.arange(count, dtype=np.float64)
         return float(dt) * steps
-    try:
-        given = np.array(times, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ShapeError('times', f'{count} numbers [s]', str(error)[:80]) from None
+    given = numbers('times', times, (count,))
     if given.shape != (count,):
         raise ShapeError('times', f'shape ({count},)', f'shape {given.shape}')
     if not np.isfinite(given).all():
@@ -62,10 +60,7 @@ def checked_velocity(given: ArrayLike, count: int) -> Array:
         If they have the wrong shape or one is not above zero.
 
     """
-    try:
-        limits = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ShapeError('max_velocity', f'{count} numbers', str(error)[:80]) from None
+    limits = numbers('max_velocity', given, (count,))
     if limits.shape != (count,) or not (limits > 0.0).all():
         got = f'shape {limits.shape}, least {limits.min(initial=np.inf)}'
         raise ShapeError('max_velocity', f'shape ({count},), above 0', got)

@@ -11,6 +11,8 @@ from ik_node.kernels.begin import LARGEST, NORMALISED
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+FLOAT = np.dtype(np.float64)
+
 
 def unit_pose(
     name: str, position: ArrayLike, quat_xyzw: ArrayLike
@@ -32,7 +34,7 @@ def unit_pose(
         square = a * a + b * b + c * c + d * d
         norm = math.sqrt(square)
         finite = max(abs(x), abs(y), abs(z)) <= LARGEST and math.isfinite(norm + x + y + z)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         got = f'shapes {np.shape(position)} and {np.shape(quat_xyzw)}'
         raise ShapeError(f'pose of {shown(name)}', 'three and four numbers', got) from None
     if not finite:
@@ -44,6 +46,41 @@ def unit_pose(
     if abs(square - 1.0) <= NORMALISED:
         return x, y, z, a, b, c, d
     return x, y, z, a / norm, b / norm, c / norm, d / norm
+
+
+def numbers(
+    what: str, values: ArrayLike, shape: tuple[int, ...] | None = None
+) -> NDArray[np.float64]:
+    """
+    Return an array of its own as kernels take it: native floats, aligned, in C order.
+
+    Parameters
+    ----------
+    what : str
+        How a message calls them.
+    values : array_like
+        What is masked becomes NaN.
+    shape : tuple of int, optional
+        Which they should have, for a message; it is not checked.
+
+    Raises
+    ------
+    ShapeError
+        If they are no numbers.
+
+    """
+    if values.__class__ is np.ndarray and values.dtype is FLOAT:
+        return values.copy()
+    try:
+        if isinstance(values, np.ma.MaskedArray):
+            values = np.ma.filled(values.astype(np.float64), np.nan)
+        array = np.array(values, order='C', ndmin=0)
+        if array.dtype.kind in 'biufO':
+            return array.astype(np.float64, order='C', copy=False)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    wanted = 'an array of numbers' if shape is None else f'numbers of shape {shape}'
+    raise ShapeError(what, wanted, shown(values))
 
 
 def refuse_q(names: Sequence[str], q: NDArray[np.float64]) -> None:

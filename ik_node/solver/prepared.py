@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from threading import RLock
 from time import perf_counter
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from ik_node.errors import ShapeError
 from ik_node.kernels.counters import STATUS_REFUSED, STATUS_RUNNING
@@ -13,6 +14,7 @@ from ik_node.kernels.layout import Ints
 from ik_node.model.revision import Revision
 from ik_node.solver.chain_problem import ChainProblem
 from ik_node.solver.options import SolverOptions
+from ik_node.solver.pose import FLOAT, numbers
 from ik_node.solver.result import Solution
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,11 +40,17 @@ class PosedSolver(Protocol):
     """What a prepared solve needs of its solver."""
 
     options: SolverOptions
-    readings: int
+
+    @property
+    def lock(self) -> RLock:
+        """Return what is held by whoever works with its arrays."""
 
     @property
     def q(self) -> Array:
         """Return all joint values, a copy."""
+
+    def own_q(self, values: ArrayLike) -> Array:
+        """Return q as an array of its own."""
 
     def warm(self) -> None:
         """Have the kernels compiled."""
@@ -74,16 +82,7 @@ class PreparedSolve:
 
     """
 
-    __slots__ = (
-        '_asks',
-        '_direct',
-        '_joints',
-        '_names',
-        '_options',
-        '_readings',
-        '_settings',
-        '_solver',
-    )
+    __slots__ = ('_direct', '_edits', '_joints', '_names', '_options', '_solver')
 
     def __init__(
         self, solver: PosedSolver, names: tuple[str, ...], joints: tuple[str, ...] | None = None
@@ -92,7 +91,11 @@ class PreparedSolve:
         self._names = names
         self._joints = joints
         solver.warm()
-        self._look_up()
+        with solver.lock:
+            self._look_up()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return PreparedSolve, (self._solver, self._names, self._joints)
 
     def __call__(
         self,
@@ -108,7 +111,7 @@ class PreparedSolve:
         positions : array_like, shape (k, 3)
             [m], in the order of the names; for one goal (3,) will do.
         quats_xyzw : array_like, shape (k, 4)
-            Likewise. C-contiguous arrays of float64 are the fastest.
+            Likewise. Arrays of float64 are the fastest.
         q0 : array_like, shape (nq,), optional
             Start; None = the joints' present values.
 
@@ -119,40 +122,47 @@ class PreparedSolve:
 
         """
         started, solver = perf_counter(), self._solver
-        if (
-            self._settings != Revision.settings
-            or self._asks != Revision.asks
-            or self._readings != solver.readings
-            or self._options is not solver.options
-        ):
-            self._look_up()
-        if self._direct is not None:
-            at, _, chain, record, joints, packed = self._direct
-            start = solver.q if q0 is None else q0
-            try:
-                # What is no array, or not of the kind that kernels take, is seen to below; so is
-                # what they refuse.
-                q: Array = start.copy()  # type: ignore[union-attr]
-                status = advance_direct(at, q, positions, quats_xyzw)  # type: ignore[arg-type]
-            except (AttributeError, TypeError):
-                status = STATUS_REFUSED
-            while status == STATUS_RUNNING:
-                status = chain.go_on(q, joints, packed)
-            if status != STATUS_REFUSED:
-                answer = (chain, record.copy(), joints, packed)
-                return Solution(q, (answer,), perf_counter() - started)
+        with solver.lock:
+            if self._edits != Revision.edits or self._options is not solver.options:
+                self._look_up()
+            if not (
+                positions.__class__ is np.ndarray
+                and quats_xyzw.__class__ is np.ndarray
+                and positions.dtype is FLOAT
+                and quats_xyzw.dtype is FLOAT
+            ):
+                positions, quats_xyzw = self._taken(positions, quats_xyzw)
+            if q0.__class__ is np.ndarray and q0.dtype is FLOAT:
+                q: Array = q0.copy()
+            else:
+                q = solver.q if q0 is None else solver.own_q(q0)
+            if self._direct is not None:
+                at, _, chain, record, joints, packed = self._direct
+                try:
+                    status = advance_direct(at, q, positions, quats_xyzw)
+                except TypeError:  # not aligned, or with gaps
+                    q = solver.own_q(q)
+                    status = advance_direct(at, q, *self._taken(positions, quats_xyzw))
+                while status == STATUS_RUNNING:
+                    status = chain.go_on(q, joints, packed)
+                if status != STATUS_REFUSED:
+                    answer = (chain, record.copy(), joints, packed)
+                    return Solution(q, (answer,), perf_counter() - started)
+            named = zip(self._names, *self._taken(positions, quats_xyzw), strict=True)
+            goals = {name: (position, turn) for name, position, turn in named}
+            return solver.solve_pose(goals, q, joints=self._joints)
+
+    def _taken(self, positions: ArrayLike, quats_xyzw: ArrayLike) -> tuple[Array, Array]:
+        """Return poses as kernels take them, (k, 3) and (k, 4)."""
         count = len(self._names)
-        p = _table('positions', positions, count, 3)
-        r = _table('quats_xyzw', quats_xyzw, count, 4)
-        goals = {name: (p[k], r[k]) for k, name in enumerate(self._names)}
-        return solver.solve_pose(goals, q0, joints=self._joints)
+        return _table('positions', positions, count, 3), _table('quats_xyzw', quats_xyzw, count, 4)
 
     def _look_up(self) -> None:
         """Look everything up anew that stays the same from call to call."""
         # Counted first: what another thread changes meanwhile is looked up the next time.
-        self._settings, self._asks = Revision.settings, Revision.asks
-        self._readings, self._options = self._solver.readings, self._solver.options
+        edits, options = Revision.edits, self._solver.options
         self._direct = self._solver.direct(self._names, self._joints)
+        self._edits, self._options = edits, options
 
 
 def _table(what: str, values: ArrayLike, count: int, width: int) -> Array:
@@ -165,11 +175,8 @@ def _table(what: str, values: ArrayLike, count: int, width: int) -> Array:
         If they have another shape, or are no numbers.
 
     """
-    wanted = f'shape ({count}, {width})'
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ShapeError(what, wanted, repr(values)) from None
-    if array.shape != (count, width) and (count, *array.shape) != (1, width):
-        raise ShapeError(what, wanted, f'{array.shape}')
-    return array.reshape(count, width)
+    shape = (count, width)
+    array = numbers(what, values, shape)
+    if array.shape != shape and (count, *array.shape) != (1, width):
+        raise ShapeError(what, f'shape {shape}', f'shape {array.shape}')
+    return array.reshape(shape)

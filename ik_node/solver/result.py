@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import NamedTuple, Protocol
+from functools import cached_property, partial
+from typing import Any, NamedTuple, Protocol
 
 from ik_node.errors import listed, shown
 from ik_node.kernels.layout import (
@@ -88,6 +88,10 @@ class SolveResult:
     closing_iterations: int = 0
     characteristic_length: float = field(default=1.0, repr=False)
     _look: Callable[[], float] | None = field(default=None, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What works the condition number out belongs to the solver.
+        return vars(self) | {'_look': partial(float, self.condition_number)}
 
     @property
     def worst(self) -> str:
@@ -172,6 +176,10 @@ class Solution:
         # Goals and closures may be met, and something else that was asked is not.
         self._objection, self._least = objection, least
         self._chains: tuple[SolveResult, ...] | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        answers = [each.on_its_own(self.q) for each in self._each()]
+        return Solution, (self.q, answers, self.solve_time, self._objection, self._least)
 
     @property
     def status(self) -> Status:
@@ -315,6 +323,19 @@ class AskedChain(Protocol):
         """Return the condition number of all rows by all free values at q."""
 
 
+class SolvedChain(NamedTuple):
+    """The same of a chain that has been solved at one configuration."""
+
+    names: ChainNames
+    characteristic_length: float
+    condition: float
+
+    def condition_number(self, q: Array, joints: Array, table: Array, packed: Array) -> float:
+        """Return what was worked out there."""
+        del q, joints, table, packed
+        return self.condition
+
+
 # The fields of a `ChainAnswer`. Making one takes a tenth of a call that has nothing to do.
 Answer = tuple[AskedChain, Array, Array, Array]
 
@@ -380,6 +401,13 @@ class ChainAnswer(NamedTuple):
         """
         own: Array = self.table[:, CON_TRANSLATION_TOLERANCE : CON_ROTATION_TOLERANCE + 1]
         return own + self.table[:, CON_TRANSLATION_MISFIT : CON_ROTATION_MISFIT + 1]
+
+    def on_its_own(self, q: Array) -> ChainAnswer:
+        """Return the same for an answer q, without what belongs to the solver."""
+        chain = self.chain
+        condition = chain.condition_number(q, self.joints, self.table, self.packed)
+        alone = SolvedChain(chain.names, chain.characteristic_length, condition)
+        return self._replace(chain=alone, joints=self.joints.copy())
 
     def at(self, errors: Array) -> ChainAnswer:
         """Return the same with the residual norms (2 nc,) of another configuration."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from weakref import ReferenceType
 
+from ik_node.model.tree import Tree
 from ik_node.solver.result import Solution
 from ik_node.solver.solve_future import SolveFuture
 from ik_node.solver.solver import Solver
@@ -30,6 +31,8 @@ class SolveJob:
         Which read the objects; it is in use until the job has ended.
     task : callable
         What `Solver.task` returned.
+    tree : Tree
+        The graph as it was then.
     read : ndarray, shape (nq,)
         The joints' values when it read them [rad or m].
     locked : ndarray, shape (nq,), bool
@@ -57,6 +60,7 @@ class SolveJob:
 
     solver: Solver
     task: Callable[..., Solution]
+    tree: Tree
     read: Array
     locked: NDArray[np.bool_]
     until_done: bool

@@ -9,14 +9,12 @@ from time import perf_counter
 from ik_node.kernels.batch import code_of_advance
 from ik_node.kernels.direct import places_of
 from ik_node.kernels.layout import CON_POSE, JOINT_LOWER, JOINT_UPPER, JOINT_WINDOW
-from ik_node.model.frame import Frame
 from ik_node.solver.chain_problem import AS_THEY_ARE
 from ik_node.solver.drive import drive
-from ik_node.solver.graph_reader import RobotLike
+from ik_node.solver.joint_table import JointTable
 from ik_node.solver.many_solves import ManySolves
-from ik_node.solver.options import SolverOptions
 from ik_node.solver.other_methods import run_other
-from ik_node.solver.pose import unit_pose
+from ik_node.solver.pose import refuse_q, unit_pose
 from ik_node.solver.prepared import Direct, PreparedSolve
 from ik_node.solver.problem import Problem, SLICE
 from ik_node.solver.result import Solution, SolveResult
@@ -46,33 +44,18 @@ class Solver(ManySolves):
 
     Notes
     -----
-    Values, limits, locks, targets and poses of goals may change between solves. After changing
-    the graph (frames, closures, goals, their axes or offsets) call `update_structure`. One solver
-    is for one thread at a time; two solvers can work in two threads.
+    Everything may change between solves: values, limits, locks, targets, poses of goals and of
+    any other frame, and the graph itself. Several threads may use one solver; each waits for the
+    others, so that two solvers are faster. Copies and pickles take the graph along, and read it
+    when they are first used.
 
     """
 
-    def __init__(
-        self, source: RobotLike | Frame | Iterable[Frame], options: SolverOptions | None = None
-    ) -> None:
+    def _take_graph(self) -> None:
+        super()._take_graph()
+        # The next solve starts from the joints alone.
         self._stepping: Stepping | None = None
-        self._last_q: Array = np.zeros(0)
-        super().__init__(source, options)
-
-    def update_structure(self) -> None:
-        """
-        Read the graph anew; arrays of chains that have not changed are kept.
-
-        The answer of the last solve is forgotten: the next one starts from the joints alone.
-
-        Raises
-        ------
-        TopologyError
-            If the graph cannot be solved; the structure read before stays.
-
-        """
-        super().update_structure()
-        self._stepping, self._last_q = None, self.q
+        self._last_q: Array = self._values()
 
     # -- solving
 
@@ -103,13 +86,18 @@ class Solver(ManySolves):
         branch.
 
         """
-        solution = self.task(joints)()
-        self.accept(solution)
-        return list(solution.chains)
+        with self.lock:
+            solution = self.task(joints)()
+            self.accept(solution)
+            return list(solution.chains)
 
     def accept(self, solution: Solution) -> None:
         """Write an answer to the joints, and go on from there."""
-        self.q = solution.q
+        self._structure.write(solution.q)
+        self.go_on_from(solution)
+
+    def go_on_from(self, solution: Solution) -> None:
+        """Take an answer for what the joints have been given since."""
         self._last_q = solution.q
 
     def task(self, joints: Iterable[str] | None = None) -> Callable[..., Solution]:
@@ -131,22 +119,24 @@ class Solver(ManySolves):
             joints.
 
         """
-        read, problem = self._structure, self._read_objects()
-        rows = read.table.rows.copy()
-        window = None if joints is None else read.table.only(joints)
-        read_q, before = self.q, self._last_q.copy()
-        moves = {} if joints is not None else self._moves_of_locked(before, read_q, rows)
-        loops = problem
-        if moves or not self.options.in_kernel:
-            loops = self._problem(())
-            loops.refresh(self.options)
+        with self.lock:
+            problem, table = self._read_objects(), self._structure.table
+            rows = table.rows.copy()
+            window = None if joints is None else table.only(joints)
+            read_q, before = self.q, self._last_q.copy()
+            moves = {} if joints is not None else self._moves_of_locked(before, read_q, rows)
+            loops = problem
+            if moves or not self.options.in_kernel:
+                loops = self._problem(())
+                loops.refresh(self.options)
 
         def solve(stop: Sequence[bool] = (), start: Array | None = None) -> Solution:
             q = read_q.copy() if start is None else start.copy()
-            if moves and start is None:
-                driven = drive(loops, read.table, before.copy(), moves, self._packed[1])
-                q = driven.q if driven.status is Status.CONVERGED else q
-            return self._run(problem, q, rows, window, stop, loops)
+            with self.lock:
+                if moves and start is None:
+                    driven = drive(loops, table, before.copy(), moves, self._packed[1])
+                    q = driven.q if driven.status is Status.CONVERGED else q
+                return self._run(problem, table, q, rows, window, stop, loops)
 
         return solve
 
@@ -163,15 +153,16 @@ class Solver(ManySolves):
             One per independent chain; TIMEOUT where there is more to do.
 
         """
-        read, problem = self._structure, self._read_objects()
-        if self._stepping is None or self._stepping.problem is not problem:
-            self._stepping = Stepping(problem)
-        started = perf_counter()
-        q = self.q
-        answers = self._stepping.step(q, read.table, *self._packed)
-        solution = Solution(q, answers, perf_counter() - started)
-        self.accept(solution)
-        return list(solution.chains)
+        with self.lock:
+            problem, table = self._read_objects(), self._structure.table
+            if self._stepping is None or self._stepping.problem is not problem:
+                self._stepping = Stepping(problem)
+            started = perf_counter()
+            q = self.q
+            answers = self._stepping.step(q, table, *self._packed)
+            solution = Solution(q, answers, perf_counter() - started)
+            self.accept(solution)
+            return list(solution.chains)
 
     def solve_pose(
         self,
@@ -203,13 +194,13 @@ class Solver(ManySolves):
             If a pose or q0 has the wrong shape, is not finite, or a quaternion is zero.
 
         """
-        problem = self.problem_of(tuple(goals))
-        for name, (position, quat_xyzw) in goals.items():
-            chain, at = problem.seat[name]
-            chain.table[at, CON_POSE : CON_POSE + 7] = unit_pose(name, position, quat_xyzw)
-        table = self._structure.table
-        start = self.q if q0 is None else self.own_q(q0)
-        return self._run(problem, start, table.rows, table.window(max_step, joints))
+        with self.lock:
+            problem, table = self.problem_of(tuple(goals)), self._structure.table
+            for name, (position, quat_xyzw) in goals.items():
+                chain, at = problem.seat[name]
+                chain.table[at, CON_POSE : CON_POSE + 7] = unit_pose(name, position, quat_xyzw)
+            start = self.q if q0 is None else self.own_q(q0)
+            return self._run(problem, table, start, table.rows, table.window(max_step, joints))
 
     def drive(
         self, values: Mapping[str, float], q0: ArrayLike | None = None, *, steps: int | None = None
@@ -248,11 +239,11 @@ class Solver(ManySolves):
             If a value is not finite.
 
         """
-        self._refresh()
-        start = self.q if q0 is None else self.checked_q(q0)
-        table = self._structure.table
-        wanted = table.driven(values)
-        return drive(self._problem(()), table, start, wanted, self._packed[1], steps)
+        with self.lock:
+            table = self._refresh().table
+            start = self.q if q0 is None else self.checked_q(q0)
+            wanted = table.driven(values)
+            return drive(self._problem(()), table, start, wanted, self._packed[1], steps)
 
     def prepare(self, keys: Iterable[str], joints: Iterable[str] | None = None) -> PreparedSolve:
         """
@@ -281,7 +272,11 @@ class Solver(ManySolves):
         return PreparedSolve(self, tuple(keys), None if joints is None else tuple(joints))
 
     def problem_of(self, names: tuple[str, ...]) -> Problem:
-        """Return the problem of all closures and some goals, up to date with the objects."""
+        """
+        Return the problem of all closures and some goals, up to date with the objects.
+
+        Its arrays are the solver's own, for one thread at a time.
+        """
         self._refresh()
         return self._problem(names)
 
@@ -312,25 +307,27 @@ class Solver(ManySolves):
 
     def warm(self) -> None:
         """Compile the kernels, or load them from the cache; nothing is solved."""
-        last = tuple(self._structure.links)[-1:]
-        self.direct(last)
-        q, rows, (options, packed) = self.q, self._structure.table.rows, self._packed
-        for chain in self._problem(last).chains[:1]:
-            chain.linearise(q, rows, packed)
-            code_of_advance(*chain.arrays, q, rows, packed, *AS_THEY_ARE, SLICE)
-            if options.in_kernel:
-                self.solve_batch(dict.fromkeys(last, (np.zeros((0, 3)), np.zeros((0, 4)))))
-            else:
-                from ik_node.solver.methods.iterate import Iterate
+        with self.lock:
+            read = self._refresh()
+            last = tuple(read.links)[-1:]
+            self.direct(last)
+            q, rows, (options, packed) = self.q, read.table.rows, self._packed
+            for chain in self._problem(last).chains[:1]:
+                chain.linearise(q, rows, packed)
+                code_of_advance(*chain.arrays, q, rows, packed, *AS_THEY_ARE, SLICE)
+                if options.in_kernel:
+                    self.solve_batch(dict.fromkeys(last, (np.zeros((0, 3)), np.zeros((0, 4)))))
+                else:
+                    from ik_node.solver.methods.iterate import Iterate
 
-                Iterate(chain, q, rows, options)
+                    Iterate(chain, q, rows, options)
 
     def _read_objects(self) -> Problem:
         """Read joints, closures and goals anew, and return the problem of all that take part."""
+        read = self._refresh()
         # Arrays of joints may have been written into, which counts nowhere.
-        self._structure.table.refresh()
-        self._refresh()
-        problem = self._problem(self._structure.wanted)
+        read.table.refresh()
+        problem = self._problem(read.wanted)
         problem.refresh(self.options)
         return problem
 
@@ -345,6 +342,7 @@ class Solver(ManySolves):
     def _run(
         self,
         problem: Problem,
+        table: JointTable,
         q: Array,
         rows: Array,
         window: Array | None = None,
@@ -353,7 +351,8 @@ class Solver(ManySolves):
     ) -> Solution:
         """Solve from q, which becomes the answer, within limits and the window around q."""
         started = perf_counter()
-        table = self._structure.table
+        if not problem.chains:  # else the kernel looks
+            refuse_q(problem.tree.names, q)
         narrowed = window is not None or self.options.max_joint_step < np.inf
         if narrowed or not problem.chains:  # else the kernel does it
             np.clip(q, rows[JOINT_LOWER], rows[JOINT_UPPER], out=q)

@@ -61,6 +61,7 @@ class Structure:
     ) -> None:
         self.roots = find_roots(frames)
         self.tree = build_tree(self.roots, order)
+        self._graph_edits = self._count_graph_edits()
         if before is not None and same_motions(self.tree, before.tree):
             self.tree.columns = before.tree.columns
         self.links: dict[str, Link] = {}
@@ -93,6 +94,25 @@ class Structure:
             for asked, chain in ({} if before is None else before.known).items()
             if names.issuperset(asked)
         }
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the graph is as it was when it was read."""
+        return self._graph_edits == self._count_graph_edits()
+
+    def _count_graph_edits(self) -> int:
+        # Whatever joins or leaves the graph does so at a frame that is in it.
+        return sum(frame.graph_edits for frame in self.tree.seat)
+
+    def write(self, q: Array) -> None:
+        """Write values (nq,) [rad or m] to the joints, within limits."""
+        owner = self.tree.owner
+        for value, (joint, dof) in zip(q.tolist(), owner, strict=True):
+            if joint.dof_values[dof] != value and joint.dof_flags[dof]:
+                joint.set_dof_value(dof, value)
+        for at, (low, high) in self.table.widened.items():
+            joint, dof = owner[at]
+            joint.dof_values[dof] = min(max(q[at], low), high)
 
     def refresh_asked(self) -> None:
         """Read anew which closures and goals take part."""

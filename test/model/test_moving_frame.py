@@ -126,9 +126,12 @@ def test_a_limit_clamps_what_is_there(joint):
 
 
 def test_infinite_limits_mean_none(joint):
-    """An infinite limit of either sign is no limit."""
-    joint.set_min_limits(np.inf, -np.inf)
-    joint.set_max_limits(-np.inf, np.inf)
+    """An infinite limit of either sign is no limit, but not of one sign for both."""
+    joint.set_limits('X', np.inf, 2.0)
+    joint.set_max_limits(np.inf, np.inf)
+    for sign in (1.0, -1.0):
+        with pytest.raises(OptionError, match=r"limits of 'knee' on X: .*-inf and inf for none"):
+            joint.set_limits('X', sign * np.inf, sign * np.inf)
     assert joint.min_dof_limit.tolist() == [-np.inf] * 6
     assert joint.max_dof_limit.tolist() == [np.inf] * 6
 

@@ -2,7 +2,7 @@
 A robot that is edited while a solver lives on: it never breaks, and equals one built afresh.
 
 With IK_NODE_FUZZ=1 in the environment the machine draws anew, and many more examples; that takes
-hours, so add --timeout=0.
+hours, so add --timeout=0. `make edits` makes a hundred thousand edits of two hundred robots.
 """
 
 import os
@@ -20,15 +20,15 @@ from ik_node.solver.options import SolverOptions
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
 from mechanisms import MECHANISMS
-import numpy as np
 import pytest
 
+ROBOTS = int(os.environ.get('IK_NODE_EDITS', '1000')) // 500
 FUZZ = os.environ.get('IK_NODE_FUZZ') == '1'
 TREE = ('add_joint', 'remove_leaf', 'cut', 'hang', 'move', 'swap_links', 'place', 'refused')
 TIES = ('close', 'undo', 'add_goal', 'change_goal')
 JOINTS = ('set_value', 'set_limits', 'lock', 'set_dof', 'couple', 'uncouple')
 # As often as it takes to have something to edit.
-EDITS = (*TREE, *TIES, *JOINTS, 'add_joint', 'add_joint', 'close', 'set_value')
+EDITS = (*TREE, *TIES, *JOINTS, 'add_joint', 'add_joint', 'close', 'set_value', 'place', 'copy')
 
 
 class Edits(RuleBasedStateMachine):
@@ -74,16 +74,16 @@ Edits.TestCase.settings = settings(
 TestEdits = Edits.TestCase
 
 
-@pytest.mark.parametrize('count', [1000 if compiled else 100])
-def test_a_thousand_edits_of_one_robot(count):
+@pytest.mark.parametrize('seed', range(1, 1 + ROBOTS))
+def test_hundreds_of_edits_of_one_robot(seed):
     """One robot and one solver; after every edit it is compared with one built afresh."""
-    dice = ThrownDice(1)
+    dice, count = ThrownDice(seed), 500 if compiled else 50
     robot = EditedRobot(dice, SolverOptions(max_iterations=10, restarts=0))
     for _ in range(count):
         getattr(robot, dice.one(EDITS))()
         robot.check()
         robot.solve()
-    assert robot.solved > 0.4 * count
+    assert robot.solved > 0.2 * count
 
 
 def same_name_twice(m):
@@ -117,26 +117,31 @@ def lost_master(m):
 @pytest.mark.parametrize(
     'spoil', [same_name_twice, impossible_coupling, constant_beyond_limits, lost_master]
 )
-def test_a_refused_structure_leaves_the_solver_as_it_was(spoil):
-    """After an error the solver solves what it knew; once the graph is mended, the new one."""
+def test_a_graph_that_cannot_be_solved_is_an_error_until_it_is_mended(spoil):
+    """No call answers for the graph that was there before; what moves none of it goes on."""
     m = MECHANISMS['planar']()
     for name in ('p1', 'p3'):
         m.joints[name].set_limits('EZ', -1.7, 1.7)
     solver = m.solver()
     goals = {'end_goal': ((1.0, 1.5, 0.0), (0, 0, 0, 1))}
-    names, before = solver.joint_names, solver.solve_pose(goals, (0.3, 0.5, -0.4))
-    m.joint('more', 'end', 'EX')
+    call = solver.prepare(['end_goal'])
     mend, error = spoil(m)
-    for _ in range(2):
+    q0 = (0.3, 0.5, -0.4)
+    for attempt in (
+        solver.update_structure,
+        solver.solve,
+        lambda: solver.solve_pose(goals, q0),
+        lambda: call(*goals['end_goal'], q0),
+        lambda: solver.drive({}, q0),
+        lambda: solver.q,
+        lambda: solver.joint_names,
+    ):
         with pytest.raises(error):
-            solver.update_structure()
-        assert solver.joint_names == names
-        assert solver.q.shape == (3,)
-        after = solver.solve_pose(goals, (0.3, 0.5, -0.4))
-        np.testing.assert_array_equal(after.q, before.q)
+            attempt()
     mend()
-    solver.update_structure()
+    m.joint('more', 'end', 'EX')
     assert 'more' in solver.joint_names
+    assert call(*goals['end_goal']).status is Status.CONVERGED
     assert solver.solve_pose(goals).status is Status.CONVERGED
 
 

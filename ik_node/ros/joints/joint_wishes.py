@@ -39,4 +39,4 @@ def tell_wishes(
                 # A joint is drawn to all of its values or to none.
                 tell(joint, dof, values.get(name, joint.dof_values[dof]))
     # The flag is a plain attribute: solvers are told by the counter.
-    Revision.settings += 1
+    Revision.count_setting()

@@ -7,7 +7,6 @@ from copy import deepcopy
 import dataclasses
 from time import perf_counter
 
-from ik_node.conversions import copy_graph
 from ik_node.errors import IkError
 from ik_node.model.goal import Goal
 from ik_node.model.rotation import matrix_to_quat, pose_matrix
@@ -50,10 +49,7 @@ class IkTwin:
 
     def __init__(self, model: LoadedModel) -> None:
         self.model = model
-        description = model.robot.description
-        # deepcopy knows every frame beforehand and reaches none through another: no recursion.
-        memo = {id(frame): copy for frame, copy in copy_graph(description.roots).items()}
-        self._robot = Robot(deepcopy(description, memo))
+        self._robot = Robot(deepcopy(model.robot.description))
         for link in self._robot.links.values():
             for goal in [joint for joint in link.closure_joints if isinstance(joint, Goal)]:
                 goal.remove_child(link)
@@ -143,6 +139,5 @@ class IkTwin:
                 name += "'"
             frame = None if offset is None else (offset[:3, 3], matrix_to_quat(offset))
             self._robot.add_goal(link, name=name, dof=dof, axes=axes, offset=frame)
-            self._solver.update_structure()
             self._goal_of[shape] = name
         return name

@@ -258,7 +258,6 @@ class LibrarySession:
         return [each for each in self.robot.joint_order if each.name in self.robot.actuated]
 
     def _anew(self) -> None:
-        self._solver.update_structure()
         self.structure += 1
         self._stale = True
 

@@ -1,0 +1,167 @@
+"""A frame that is posed anew counts from the next call on, whichever frame and whichever call."""
+
+import timeit
+
+from async_cases import PATIENCE
+from ik_node.errors import OptionError
+from ik_node.kernels._jit import compiled
+from ik_node.model.goal import Goal
+from ik_node.model.joint import Joint
+from ik_node.model.link import Link
+from ik_node.robot import load_robot
+from ik_node.solver.async_solver import AsyncSolver
+from ik_node.solver.solver import Solver
+from ik_node.solver.status import Status
+from mechanisms import MECHANISMS
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+SHIFT = np.array((0.3, -0.2, 0.05))
+TURN = Rotation.from_euler('xyz', (0.1, -0.2, 0.3)).as_quat()
+
+
+def move(frame):
+    """Pose a frame anew in its parent's."""
+    frame.set_position(*(frame.position + SHIFT))
+    turned = Rotation.from_quat(TURN) * Rotation.from_quat(frame.quaternion)
+    frame.set_quaternion(*turned.as_quat())
+
+
+MOVED = {
+    'the base of an arm': ('arm6', lambda m: m.roots[0]),
+    'a joint of an arm': ('arm6', lambda m: m.joints['j3']),
+    'a link of an arm': ('arm6', lambda m: m.links['j3_link']),
+    'the base of a loop': ('fivebar', lambda m: m.roots[0]),
+    'the base of a hexapod': ('hexapod', lambda m: m.roots[0]),
+}
+
+
+def ways_to_solve(solver, m):
+    """Return calls that solve for all goals where they are; each returns q and its status."""
+    names = list(m.goals)
+    call = solver.prepare(names)
+
+    def poses():
+        return {n: (goal.position.copy(), goal.quaternion.copy()) for n, goal in m.goals.items()}
+
+    def prepared():
+        given = list(poses().values())
+        answer = call([p for p, _ in given], [r for _, r in given])
+        return answer.q, answer.status
+
+    def solve():
+        results = solver.solve()
+        return solver.q, max(result.status for result in results)
+
+    def solve_pose():
+        answer = solver.solve_pose(poses())
+        return answer.q, answer.status
+
+    def batch():
+        goals = {name: (p[None], r[None]) for name, (p, r) in poses().items()}
+        answer = solver.solve_batch(goals)
+        return answer.q[0], Status(answer.status[0])
+
+    return {'prepared': prepared, 'solve_pose': solve_pose, 'solve_batch': batch, 'solve': solve}
+
+
+@pytest.mark.parametrize('moved', MOVED)
+@pytest.mark.parametrize('way', ['prepared', 'solve_pose', 'solve_batch', 'solve'])
+def test_a_moved_frame_counts_in_the_next_call(moved, way):
+    """Where CONVERGED is said, goals and closures are met with the frame where it is."""
+    name, which = MOVED[moved]
+    m = MECHANISMS[name]().go_home()
+    solver = m.solver()
+    ways = ways_to_solve(solver, m)
+    for goal in m.goals.values():
+        position, quat_xyzw = m.pose_of(goal.child.name)
+        goal.set_position(*position)
+        goal.set_quaternion(*quat_xyzw)
+    assert ways[way]()[1] is Status.CONVERGED
+    move(which(m))
+    before = m.naive(solver.joint_names, solver.q, follow=True)
+    assert max(max(before.error(joint)) for joint in before.closers.values()) > 1e-3
+    q, status = ways[way]()
+    there = m.naive(solver.joint_names, q, follow=True)
+    errors = {n: max(there.error(joint)) for n, joint in there.closers.items()}
+    assert status is not Status.CONVERGED or max(errors.values()) < 2e-6, errors
+
+
+def test_a_goal_under_a_moved_joint_moves_along():
+    """A goal that hangs in the tree is where its parent has been taken."""
+    base, stand, shelf = Link('base'), Joint('stand'), Link('shelf')
+    arm, tip = Joint('arm'), Link('tip')
+    base.add_child(stand)
+    stand.add_child(shelf)
+    arm.set_dof('X', 'Y', 'Z')
+    base.add_child(arm)
+    arm.add_child(tip)
+    solver = Solver(base)
+    goal = Goal('on the shelf')
+    goal.set_goal_dof('X', 'Y', 'Z')
+    shelf.add_child(goal)
+    goal.make_closure(tip)
+    solver.solve()
+    stand.set_position(0.5, 0.2, -0.4)
+    assert solver.solve()[0].status is Status.CONVERGED
+    np.testing.assert_allclose(solver.q, (0.5, 0.2, -0.4), atol=1e-6)
+
+
+def test_a_moved_closing_joint_counts():
+    """A plain joint that closes a loop, and a closure, ask for the place where they are now."""
+    for name in ('fourbar', 'fivebar'):
+        m = MECHANISMS[name]().go_home()
+        solver = m.solver()
+        solver.solve_pose({})
+        closing = next(iter(m.closures.values()))
+        closing.set_position(*(closing.position + np.array((0.02, 0.01, 0.0))))
+        there = m.naive(solver.joint_names, solver.solve_pose({}).q, follow=True)
+        assert max(there.error(closing)) < 2e-6
+
+
+def test_forward_kinematics_follow_a_moved_frame():
+    """`Robot.forward` and `jacobian` are those of the frames as they are."""
+    robot = load_robot('urdf/hexapod.urdf')
+    link = list(robot.links)[-1]
+    before = robot.forward(robot.q, link)
+    move(robot.root)
+    after = robot.forward(robot.q, link)
+    np.testing.assert_allclose(after, robot.links[link].matrix_world, atol=1e-12)
+    np.testing.assert_allclose(after, robot.root.matrix @ before, atol=1e-12)
+
+
+def test_the_solver_in_the_background_follows_a_moved_joint():
+    """`update_frame_state` reads where the joint is, as `solve` does."""
+    m = MECHANISMS['arm6']()
+    goal = m.goals['hand_goal']
+    goal.set_goal_dof('X', 'Y', 'Z')
+    names = m.solver().joint_names
+    q = m.random_q(names, np.random.default_rng(1), 0.5)
+    position, quat_xyzw = m.pose_of('hand', names, q)
+    goal.set_position(*position)
+    goal.set_quaternion(*quat_xyzw)
+    with AsyncSolver(m.roots) as solver:
+        solver.solve().result(PATIENCE)
+        m.joints['j1'].set_position(*(m.joints['j1'].position + 0.02))
+        future = solver.solve()
+        solver.update_frame_state(m.joints['j1'])
+        results = future.result(PATIENCE)
+    assert results[0].status is Status.CONVERGED
+    assert max(m.naive().error(goal)) < 2e-6
+
+
+def test_poses_are_no_argument_of_the_background_solve():
+    """What looks like goals of a call is refused, not taken for something else."""
+    m = MECHANISMS['arm6']()
+    with AsyncSolver(m.roots) as solver, pytest.raises(OptionError, match='set_position'):
+        solver.solve({'hand_goal': ((0, 0, 0), (0, 0, 0, 1))})
+
+
+@pytest.mark.skipif(not compiled, reason='a time of compiled code')
+def test_looking_for_moved_frames_takes_less_than_a_microsecond():
+    """What a call spends on finding that nothing has moved, at its best of many."""
+    solver = MECHANISMS['hexapod']().solver()
+    solver.solve()
+    look = timeit.Timer(solver._refresh)
+    assert min(look.repeat(20, 1000)) / 1000 < 1e-6

@@ -1,0 +1,96 @@
+"""One solver in several threads: every answer is that of one thread alone."""
+
+from concurrent.futures import ThreadPoolExecutor
+import sys
+
+from ik_node.kernels._jit import compiled
+from ik_node.model.closure import Closure
+from ik_node.solver.status import Status
+from mechanisms import MECHANISMS
+import numpy as np
+import pytest
+
+COUNT = 500 if compiled else 20
+
+
+@pytest.fixture(autouse=True)
+def often_in_turns():
+    """Have threads take turns as often as they can."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(interval)
+
+
+def asked(m, solver, count):
+    """Return goals to be reached, each from the same start."""
+    rng, found = np.random.default_rng(5), []
+    for _ in range(count):
+        q = solver.solve_pose({}, m.random_q(solver.joint_names, rng, 0.2)).q
+        found.append(
+            {n: m.pose_of(g.child.name, solver.joint_names, q) for n, g in m.goals.items()}
+        )
+    return found
+
+
+@pytest.mark.parametrize('name', ['arm6', 'hexapod'])
+@pytest.mark.parametrize('prepared', [False, True])
+def test_answers_are_those_of_one_thread(name, prepared):
+    """Of thousands of calls from four threads not one is another's."""
+    m = MECHANISMS[name]().go_home()
+    solver = m.solver()
+    q0, goals, call = solver.q, asked(m, solver, 20), solver.prepare(list(m.goals))
+
+    def solve(at):
+        wanted = goals[at % len(goals)]
+        if not prepared:
+            return solver.solve_pose(wanted, q0).q
+        return call([p for p, _ in wanted.values()], [r for _, r in wanted.values()], q0).q
+
+    alone = [solve(at) for at in range(len(goals))]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(solve, range(4 * COUNT)))
+    for at, q in enumerate(together):
+        assert q.tobytes() == alone[at % len(goals)].tobytes()
+
+
+def test_a_robot_that_another_thread_edits_gives_no_wrong_answer():
+    """Moves, locks, limits and closures come and go; each answer keeps what it says."""
+    m = MECHANISMS['arm6']()
+    solver = m.solver()
+    base, hand = m.roots[0], m.goals['hand_goal'].child
+    q0, going = solver.q, [True]
+
+    def edit():
+        rng = np.random.default_rng(7)
+        while going[0]:
+            base.set_position(*rng.choice([0.0, 0.5], 3))
+            m.joints['j2'].set_limits('EY', -float(rng.uniform(1, 3)), 3.0)
+            pin = Closure('pin', 'point')
+            base.add_child(pin)
+            pin.make_closure(m.links['j2_link'])
+            base.remove_child(pin)
+            pin.remove_child(m.links['j2_link'])
+
+    with ThreadPoolExecutor(1) as pool:
+        edits = pool.submit(edit)
+        try:
+            found = [
+                solver.solve_pose({'hand_goal': ((0.4, 0.1, 0.5), (0, 0, 0, 1))}, q0)
+                for _ in range(COUNT)
+            ]
+        finally:
+            going[0] = False
+        edits.result()
+    wanted = np.array((0.4, 0.1, 0.5))
+    names, off = solver.joint_names, []
+    for answer in found:
+        assert np.isfinite(answer.q).all()
+        if answer.status is Status.CONVERGED:
+            # The base was at one of eight places, and the hand is at the goal from one of them.
+            base.set_position(0.0, 0.0, 0.0)
+            there = m.naive(names, answer.q).world(hand)[:3, 3]
+            moved = wanted - there
+            off.append(np.abs(moved - np.round(moved / 0.5) * 0.5).max())
+    assert off
+    assert max(off) < 2e-6
