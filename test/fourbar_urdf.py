@@ -34,3 +34,15 @@ MACHINE = TEMPLATE.format(
   <joint name="painted" type="fixed"><parent link="crank"/><child link="paint"/></joint>
   <joint name="glossed" type="fixed"><parent link="paint"/><child link="gloss"/></joint>""",
 )
+# A crank-rocker in the x-z plane, its hinges turned about x by angles that exporters round.
+TURNED = """<robot name="fourbar">
+  <link name="ground"/><link name="crank"/><link name="coupler"/><link name="rocker"/>
+  <joint name="crank" type="revolute"><parent link="ground"/><child link="crank"/>
+    <origin rpy="{quarter} 0 0"/><axis xyz="0 0 1"/>
+    <limit lower="-3" upper="3" effort="1" velocity="1"/></joint>
+  <joint name="middle" type="continuous"><parent link="crank"/><child link="coupler"/>
+    <origin xyz="0.4 0 0" rpy="{half} 0 0"/><axis xyz="0 0 1"/></joint>
+  <joint name="rock" type="continuous"><parent link="ground"/><child link="rocker"/>
+    <origin xyz="1 0 0" rpy="-{quarter} 0 0"/><axis xyz="0 0 1"/></joint>
+  <loop_joint name="tie" type="{kind}"><link1 link="coupler" xyz="1.1 0 0"/>
+    <link2 link="rocker" xyz="0.9 0 0"/></loop_joint></robot>"""

@@ -1,29 +1,18 @@
 """Loops of rounded descriptions: redundant rows that agree up to rounding are one condition."""
 
+from fourbar_urdf import TURNED
 import ik_node as ik
 from ik_node.model.rotation import quat_from_euler, quat_to_matrix
 import numpy as np
 import pytest
 from scipy.optimize import least_squares
 
-# A crank-rocker in the x-z plane, its hinges turned about x by angles that exporters round.
-FOURBAR = """<robot name="fourbar">
-  <link name="ground"/><link name="crank"/><link name="coupler"/><link name="rocker"/>
-  <joint name="crank" type="revolute"><parent link="ground"/><child link="crank"/>
-    <origin rpy="{quarter} 0 0"/><axis xyz="0 0 1"/>
-    <limit lower="-3" upper="3" effort="1" velocity="1"/></joint>
-  <joint name="middle" type="continuous"><parent link="crank"/><child link="coupler"/>
-    <origin xyz="0.4 0 0" rpy="{half} 0 0"/><axis xyz="0 0 1"/></joint>
-  <joint name="rock" type="continuous"><parent link="ground"/><child link="rocker"/>
-    <origin xyz="1 0 0" rpy="-{quarter} 0 0"/><axis xyz="0 0 1"/></joint>
-  <loop_joint name="tie" type="{kind}"><link1 link="coupler" xyz="1.1 0 0"/>
-    <link2 link="rocker" xyz="0.9 0 0"/></loop_joint></robot>"""
 EXACT = {'quarter': repr(np.pi / 2), 'half': repr(np.pi)}
 
 
 def fourbar(quarter=EXACT['quarter'], half=EXACT['half'], kind='hinge'):
     """Return a four-bar whose angles are written so."""
-    return ik.load_robot(FOURBAR.format(quarter=quarter, half=half, kind=kind))
+    return ik.load_robot(TURNED.format(quarter=quarter, half=half, kind=kind))
 
 
 def end_of_rocker(robot, crank):
@@ -78,7 +67,7 @@ def test_rounded_angles_are_read_as_what_they_mean_where_loops_need_it():
 
 def test_rounded_angles_are_as_written_where_loops_do_not_need_it():
     """A robot without redundant loops stands where other tools say that it stands."""
-    text = FOURBAR[: FOURBAR.index('<loop_joint')] + '</robot>'
+    text = TURNED[: TURNED.index('<loop_joint')] + '</robot>'
     robot = ik.load_robot(text.format(quarter='1.5708', half='3.1416'))
     found = robot.forward(np.zeros(3), 'crank')[:3, :3]
     assert found == pytest.approx(quat_to_matrix(quat_from_euler(1.5708, 0, 0)), abs=1e-15)
@@ -113,7 +102,7 @@ def test_a_loop_that_is_open_by_more_than_rounding_is_not_closed():
     open_loop[1] += 0.05
     held = ik.Solver(robot).prepare([], joints=[])(q0=open_loop)
     assert held.status is not ik.Status.CONVERGED
-    short = FOURBAR.replace('xyz="1.1 0 0"', 'xyz="3.1 0 0"')
+    short = TURNED.replace('xyz="1.1 0 0"', 'xyz="3.1 0 0"')
     broken = ik.load_robot(short.format(quarter='1.5707', half='3.1415', kind='hinge'))
     assert broken.assembly.status is not ik.Status.CONVERGED
     assert broken.assembly.closure_errors['tie'].position > 0.05

@@ -165,9 +165,9 @@ def _remarks(found: dict[str, Any]) -> Iterator[str]:
     for entry in found['wrong_axes']:
         axis, other = (' '.join(f'{x:g}' for x in entry[key]) for key in ('axis', 'freeing_axis'))
         yield (
-            f'loop {entry["name"]} turns about {axis} in {entry["link"]}, which its joints do '
-            f'not: about {other}, as {entry["joint"]} turns, the mobility would be '
-            f'{entry["mobility"]}'
+            f'loop {plain(entry["name"])} turns about {axis} in {plain(entry["link"])}, which its '
+            f'joints do not: about {other}, as {plain(entry["joint"])} turns, the mobility would '
+            f'be {entry["mobility"]}'
         )
     for why, text in HELD.items():
         names = [name for name, by in found['held'].items() if by == why]

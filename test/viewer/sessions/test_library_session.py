@@ -1,9 +1,10 @@
 """A robot solved on the page: what can be asked of it, and what becomes of it."""
 
+from fourbar_urdf import TURNED
 from ik_node.errors import OptionError, UnknownFrameError
 from ik_node.gallery import gallery_item, NAMES
 from ik_node.model.rotation import matrix_to_quat
-from ik_node.robot import from_dh
+from ik_node.robot import from_dh, load_robot
 from ik_node.viewer.sessions.gallery_session import gallery_session
 from ik_node.viewer.sessions.goal_memory import axes_of
 from ik_node.viewer.sessions.library_session import LibrarySession
@@ -49,6 +50,21 @@ def test_robot_follows_a_dragged_goal(hexapod):
     assert report.name == 'platform'
     assert report.residual <= 1e-6
     assert len(report.closure_errors) == 6
+
+
+def test_a_slider_moves_a_loop_that_closes_only_up_to_rounding():
+    """The joint goes where the slider is and stays there, and the loop is told as closed."""
+    robot = load_robot(TURNED.format(quarter='1.5708', half='3.1416', kind='hinge'))
+    session = LibrarySession(robot)
+    session.update(0.0)
+    session.set_forward(True)
+    for value in (0.5, -1.0):
+        session.set_joint('crank', value)
+        for now in range(3):
+            session.update(float(now))
+        assert session.q[robot.joint_names.index('crank')] == pytest.approx(value, abs=1e-9)
+        assert {report.status for report in session.reports} == {'CONVERGED'}
+        assert gap(session) < 1e-4
 
 
 def test_nothing_asked_is_no_news(hexapod):
