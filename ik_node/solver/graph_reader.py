@@ -185,12 +185,12 @@ class GraphReader:
     def redundancies(self) -> tuple[Redundancy, ...]:
         """Return which closures have rows that are redundant up to rounding."""
         with self.lock:
-            return self._refresh().redundancies(self.q, self.options)
+            return self._refresh().redundancies(self._values(), self.options)
 
     def _problem(self, keys: tuple[str, ...]) -> Problem:
         read = self._structure
         if not read.examined:
-            read.redundancies(self.q, self.options)
+            read.redundancies(self._values(), self.options)
         return read.problem(keys, self.options)
 
     def _refresh(self) -> Structure:
@@ -227,7 +227,10 @@ class GraphReader:
     @q.setter
     def q(self, values: ArrayLike) -> None:
         with self.lock:
-            self._structure.write(self.checked_q(values))
+            self._current()
+            self._structure.write(self._checked(values))
+
+    # Within a call the graph stays the one that was read: another thread may change it meanwhile.
 
     def _values(self) -> Array:
         values = Revision.values
@@ -248,9 +251,9 @@ class GraphReader:
 
         """
         with self.lock:
-            table = self._refresh().table
-            self.q = table.settled(self.q)
-            return table.notes
+            read = self._refresh()
+            read.write(read.table.settled(self._values()))
+            return read.table.notes
 
     def limits(self) -> tuple[Array, Array]:
         """
@@ -278,7 +281,12 @@ class GraphReader:
             If it has the wrong shape, or is no numbers.
 
         """
-        shape = self._current().table.rows.shape[1:]
+        with self.lock:
+            self._current()
+            return self._own(values)
+
+    def _own(self, values: ArrayLike) -> Array:
+        shape = self._structure.table.rows.shape[1:]
         array = numbers('q', values, shape)
         if array.shape != shape:
             raise ShapeError('q', f'shape {shape}', f'shape {array.shape}')
@@ -294,6 +302,11 @@ class GraphReader:
             If it has the wrong shape, or a number is not finite or too large.
 
         """
-        array = self.own_q(values)
+        with self.lock:
+            self._current()
+            return self._checked(values)
+
+    def _checked(self, values: ArrayLike) -> Array:
+        array = self._own(values)
         refuse_q(self._structure.tree.names, array)
         return array

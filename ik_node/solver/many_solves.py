@@ -57,8 +57,10 @@ class ManySolves(GraphReader):
         """
         from ik_node.solver.batch import solve_batch
 
-        work = self._work(goals, max_step, joints)
-        return solve_batch(work, goals, self.q if q0 is None else q0, threads, progress)
+        with self.lock:
+            work = self._work(goals, max_step, joints)
+            start = self._values() if q0 is None else q0
+        return solve_batch(work, goals, start, threads, progress)
 
     def solve_path(
         self,
@@ -101,19 +103,20 @@ class ManySolves(GraphReader):
         """
         from ik_node.solver.path import solve_path
 
-        work = self._work(goals, None, joints)
-        if max_velocity is None:
-            max_velocity = [joint.max_velocity[dof] for joint, dof in self.tree.owner]
-        start = self.q if q0 is None else q0
+        with self.lock:
+            work = self._work(goals, None, joints)
+            start = self._values() if q0 is None else q0
+            if max_velocity is None:
+                owner = self._structure.tree.owner
+                max_velocity = [joint.max_velocity[dof] for joint, dof in owner]
         return solve_path(work, goals, start, dt, times, max_velocity, max_step, progress)
 
     def _work(
         self, goals: Iterable[str], max_step: ArrayLike | None, joints: Iterable[str] | None
     ) -> BatchWork:
-        """Read what all solves have in common."""
+        """Read what all solves have in common; the lock is held."""
         from ik_node.solver.batch_work import BatchWork
 
-        with self.lock:
-            table = self._refresh().table
-            problem = self._problem(tuple(goals))
-            return BatchWork(problem, table, *self._packed, table.window(max_step, joints))
+        table = self._refresh().table
+        problem = self._problem(tuple(goals))
+        return BatchWork(problem, table, *self._packed, table.window(max_step, joints))

@@ -123,7 +123,7 @@ class Solver(ManySolves):
             problem, table = self._read_objects(), self._structure.table
             rows = table.rows.copy()
             window = None if joints is None else table.only(joints)
-            read_q, before = self.q, self._last_q.copy()
+            read_q, before = self._values(), self._last_q.copy()
             moves = {} if joints is not None else self._moves_of_locked(before, read_q, rows)
             loops = problem
             if moves or not self.options.in_kernel:
@@ -158,7 +158,7 @@ class Solver(ManySolves):
             if self._stepping is None or self._stepping.problem is not problem:
                 self._stepping = Stepping(problem)
             started = perf_counter()
-            q = self.q
+            q = self._values()
             answers = self._stepping.step(q, table, *self._packed)
             solution = Solution(q, answers, perf_counter() - started)
             self.accept(solution)
@@ -199,7 +199,7 @@ class Solver(ManySolves):
             for name, (position, quat_xyzw) in goals.items():
                 chain, at = problem.seat[name]
                 chain.table[at, CON_POSE : CON_POSE + 7] = unit_pose(name, position, quat_xyzw)
-            start = self.q if q0 is None else self.own_q(q0)
+            start = self._values() if q0 is None else self._own(q0)
             return self._run(problem, table, start, table.rows, table.window(max_step, joints))
 
     def drive(
@@ -241,7 +241,7 @@ class Solver(ManySolves):
         """
         with self.lock:
             table = self._refresh().table
-            start = self.q if q0 is None else self.checked_q(q0)
+            start = self._values() if q0 is None else self._checked(q0)
             wanted = table.driven(values)
             return drive(self._problem(()), table, start, wanted, self._packed[1], steps)
 
@@ -311,7 +311,7 @@ class Solver(ManySolves):
             read = self._refresh()
             last = tuple(read.links)[-1:]
             self.direct(last)
-            q, rows, (options, packed) = self.q, read.table.rows, self._packed
+            q, rows, (options, packed) = self._values(), read.table.rows, self._packed
             for chain in self._problem(last).chains[:1]:
                 chain.linearise(q, rows, packed)
                 code_of_advance(*chain.arrays, q, rows, packed, *AS_THEY_ARE, SLICE)
