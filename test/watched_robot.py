@@ -108,6 +108,11 @@ class Moving:
         """Have joint values measured now."""
         self.measured.update(list(values), list(values.values()), self.now)
 
+    def answer(self, stamp: float, **values: float) -> Any:
+        """Have joint values measured at a time arrive now; return the report on them."""
+        self.measured.update(list(values), list(values.values()), min(stamp, self.now))
+        return self.motion.answer(self.tracker, list(values), self.settings, stamp, self.now)
+
     def tick(self, seconds: float = 0.01) -> tuple[Any, Any]:
         """Tick once after so long; return report and command."""
         self.now += seconds

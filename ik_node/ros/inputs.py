@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 import time
 from typing import Any
@@ -53,6 +53,9 @@ class Inputs:
         Where accepted messages are counted.
     on_description : callable
         Takes the text of each robot_description.
+    on_measurement : callable
+        Takes the joint names and the stamp (builtin_interfaces.msg.Time) of each measured joint
+        state, once its values are in `measured`; the stamp is the node's time if there is none.
     rare : RareCallbacks
         Takes what may wait for a moment.
     goal_calls : RareCallbacks
@@ -75,6 +78,7 @@ class Inputs:
         node: Node,
         counts: NodeCounts,
         on_description: Callable[[str], None],
+        on_measurement: Callable[[Sequence[str], Any], None],
         rare: RareCallbacks,
         goal_calls: RareCallbacks,
     ) -> None:
@@ -83,6 +87,7 @@ class Inputs:
         self.targets = JointTargets()
         self.refusals = Refusals()
         self._node = node
+        self._on_measurement = on_measurement
         self._counts = counts
         self._rare = rare
         self._goal_calls = goal_calls
@@ -283,6 +288,10 @@ class Inputs:
             self._node.get_logger().warning(
                 f'joint_states: the robot has no joint {listed(unknown, 5)}{count}; ignored'
             )
+        stamp = message.header.stamp
+        if not seconds_from_stamp(stamp):
+            stamp = self._node.get_clock().now().to_msg()
+        self._on_measurement(names, stamp)
 
     def _take_joint_targets(self, message: JointState) -> None:
         topic = 'joint_targets'

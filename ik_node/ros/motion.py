@@ -1,7 +1,8 @@
-"""The robot in motion: what a tick does."""
+"""The robot in motion: what a tick does, and the answer to a measurement."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ik_node.ros.closure_switch import ClosureSwitch
@@ -144,6 +145,32 @@ class Motion:
         if report is None:
             report = self._follow(tracker, settings, now)
         return report, hardware.command(tracker, report, outputs, settings, now, first)
+
+    def answer(
+        self, tracker: Tracker, names: Sequence[str], settings: Settings, stamp: float, now: float
+    ) -> TickReport | None:
+        """
+        Follow a measurement as soon as it arrives, between ticks.
+
+        Parameters
+        ----------
+        tracker, settings, now
+            As for `tick`.
+        names : sequence of str
+            Joints that were measured; `MeasuredState` has their values.
+        stamp : float
+            When they were measured [s].
+
+        Returns
+        -------
+        TickReport or None
+            None where no measured motor leads the robot at present. Ticks return the same object
+            until they have something else to report.
+
+        """
+        if settings.state_source != 'actuated' or self.paused or self.closures.closing:
+            return None
+        return self._actuated.answer(tracker, self.roles.actuated, names, settings, stamp, now)
 
     def _follow(self, tracker: Tracker, settings: Settings, now: float) -> TickReport:
         if settings.state_source == 'actuated':

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 import inspect
 import time
 from typing import Any
 
 from ik_node.errors import listed, OptionError, plain
+from ik_node.ros.convert import seconds_from_stamp
 from ik_node.ros.hardware.command_publishers import CommandPublishers
 from ik_node.ros.inputs import Inputs
 from ik_node.ros.joints.joint_roles import check_wishes, unknown_wishes
@@ -34,6 +35,7 @@ from ik_node.ros.parameters.settings import Settings
 from ik_node.ros.rare_callbacks import RareCallbacks
 from ik_node.ros.services import Services
 from ik_node.ros.standing_clock import StandingClock
+from ik_node.ros.tick_report import TickReport
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
@@ -41,9 +43,16 @@ from rclpy.node import Node
 _QUICK_LINKS = 300
 
 
+def _is_shown(report: TickReport, settings: Settings) -> bool:
+    """Return True if the configuration of a report is published as joint states."""
+    return not report.silent and (settings.publish_on == 'always' or report.converged)
+
+
 class IkNode(Node):
     """
     Solve for the last goals at every tick of a timer and publish the joint states.
+
+    Where measured motors lead the robot, publish when their measurements arrive.
 
     Everything that happens runs in the node's executor, one callback at a time, but for the
     building of models.
@@ -85,6 +94,7 @@ class IkNode(Node):
         self._refusals_told = 0
         self._passive_outputs: tuple[str, ...] = ()
         self._fault = ''
+        self._answer: TickReport | None = None
         self._diagnosed = (time.monotonic(), 0)
         self._motion: Motion | None = None
         self._by_goal: tuple[NamedEntities, ...] = ()
@@ -95,7 +105,12 @@ class IkNode(Node):
         self._commands = CommandPublishers(self)
         self._transforms = TransformOutput(self)
         self._inputs = Inputs(
-            self, self._counts, self._on_description, self._rare, self._goal_calls
+            self,
+            self._counts,
+            self._on_description,
+            self._on_measurement,
+            self._rare,
+            self._goal_calls,
         )
         self._scene = SceneOutput(self, self._inputs.take_goal)
         self._motion = motion = Motion(self._inputs)
@@ -175,24 +190,51 @@ class IkNode(Node):
         now = self.get_clock().now()
         stamp = now.to_msg()
         report, command = motion.tick(tracker, settings, 1e-9 * float(now.nanoseconds))
-        publish = not report.silent and (settings.publish_on == 'always' or report.converged)
-        self._outputs.publish(report, tracker.model, stamp, publish)
-        if publish:
-            model = tracker.model
-            self._transforms.publish(model, report.q, stamp, model.frame_prefix)
+        if report is not self._answer:
+            self._publish_state(report, tracker.model, settings, stamp)
+        self._outputs.publish_status(report, tracker.model, stamp)
         if command is not None:
             self._commands.publish(command)
         self._scene.tick(
             tracker.model,
-            report.q if publish else None,
+            report.q if _is_shown(report, settings) else None,
             lambda: motion.asked(tracker, settings),
             settings.markers,
             stamp,
             begin + 0.5 * settings.period,
         )
+        self._counts.add_tick(time.perf_counter() - begin, settings.period)
+
+    def _on_measurement(self, names: Sequence[str], stamp: Any) -> None:
+        """Publish the answer to a measurement, if measured motors lead the robot."""
+        motion, settings = self._motion, self._applied
+        if motion is None or motion.tracker is None:
+            return
+        tracker = motion.tracker
+        try:
+            report = motion.answer(
+                tracker, names, settings, seconds_from_stamp(stamp), self._inputs.now()
+            )
+            if report is not None:
+                self._answer = report
+                self._publish_state(report, tracker.model, settings, stamp)
+        except Exception as error:
+            # One measurement does not end the node; the next one or a tick goes on.
+            if not self.context.ok():
+                raise
+            reason = f'joint_states: no answer to a message: {type(error).__name__}: {error}'
+            self._inputs.refuse('joint_states', reason)
+
+    def _publish_state(
+        self, report: TickReport, model: LoadedModel, settings: Settings, stamp: Any
+    ) -> None:
+        """Publish the configuration of a tick, or of the answer to a measurement."""
+        shown = _is_shown(report, settings)
+        self._outputs.publish_state(report, model, stamp, shown)
+        if shown:
+            self._transforms.publish(model, report.q, stamp, model.frame_prefix)
         if report.held and report.solution is not None:
             self._counts.last_error = report.held
-        self._counts.add_tick(time.perf_counter() - begin, settings.period)
 
     # -- models and parameters, taken over between ticks
 

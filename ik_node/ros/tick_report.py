@@ -1,4 +1,4 @@
-"""What one tick has to say."""
+"""What one tick, or the answer to a measurement, has to say."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from numpy.typing import NDArray
 @dataclass(slots=True)
 class TickReport:
     """
-    The outcome of one tick.
+    The outcome of one tick, or of a measurement that is answered between ticks.
 
     Attributes
     ----------
     q : ndarray, shape (nq,)
         What goes out [rad, m]: loops closed, within limits.
     velocity : ndarray, shape (nq,)
-        Difference to the tick before over the time between them [rad/s, m/s].
+        Difference to the tick before over the time between them, or to the answer to the
+        measurement before over the difference of their stamps [rad/s, m/s].
     solution : Solution or None
         What the solver said, now or when it was asked the same before; None without a question.
     held : str

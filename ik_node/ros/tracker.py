@@ -115,6 +115,7 @@ class Tracker:
         now: float,
         notes: tuple[str, ...],
         start: Array | None = None,
+        longest: float | None = None,
     ) -> TickReport:
         """
         Follow measured values of joints, in the branch that the loops are in.
@@ -128,11 +129,13 @@ class Tracker:
             As for `tick`.
         start : ndarray, shape (nq,), optional
             How far a tick before has come on this way; None = where the robot is.
+        longest : float, optional
+            As for `window`.
 
         """
         drive = MeasuredDrive(self.model, values, settings)
         q0 = self.q if start is None else start
-        report = self._take(lambda: drive.solve(q0), settings, now, notes, drive.unmet)
+        report = self._take(lambda: drive.solve(q0), settings, now, notes, drive.unmet, longest)
         if drive.note:
             report.notes = (*notes, drive.note)
         return report
@@ -165,16 +168,24 @@ class Tracker:
         self._time = now
         return TickReport(self.q, self._still, None, reason)
 
-    def window(self, settings: Settings, now: float) -> Array:
+    def window(self, settings: Settings, now: float, longest: float | None = None) -> Array:
         """
-        Return the largest change of every value in a tick [rad or m].
+        Return the largest change of every value since the report before, (nq,) [rad or m].
 
         A tick that comes early after one that was late may go as far as its time allows.
+
+        Parameters
+        ----------
+        settings, now
+            As for `tick`.
+        longest : float, optional
+            Time after which the window grows no more [s]; default is the period of ticks.
+
         """
         share = settings.max_joint_velocity or 1.0
         elapsed = settings.period
         if self._time is not None:
-            elapsed = min(max(now - self._time, _INSTANT), elapsed)
+            elapsed = min(max(now - self._time, _INSTANT), longest or elapsed)
         window: Array = share * elapsed * self.model.max_velocity
         return window
 
@@ -185,6 +196,7 @@ class Tracker:
         now: float,
         notes: tuple[str, ...],
         unmet: Callable[[Solution], str] = lambda solution: '',
+        longest: float | None = None,
     ) -> TickReport:
         """Solve, check the answer, and go there or hold."""
         before = self.q
@@ -202,7 +214,8 @@ class Tracker:
         q = solution.q
         if settings.max_joint_velocity > 0.0 and self._time is not None:
             # What is measured may jump, what goes out may not.
-            q, held = approach(self.model, before, q, self.window(settings, now), settings.options)
+            window = self.window(settings, now, longest)
+            q, held = approach(self.model, before, q, window, settings.options)
         under_way = q is not solution.q and not held
         velocity = self._velocity(q, before, now)
         self.q = self._fallback = q

@@ -1,4 +1,4 @@
-"""A tick that follows the measured values of the actuated joints: forward kinematics."""
+"""Configurations that follow measured values of the actuated joints: forward kinematics."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from ik_node.errors import listed
 from ik_node.model.revision import Revision
 from ik_node.ros.joints.drive_steps import MOST_STEPS
 from ik_node.ros.joints.measured_state import MeasuredState
+from ik_node.ros.model.loaded_model import LoadedModel
 from ik_node.ros.parameters.settings import Settings
 from ik_node.ros.tick_report import TickReport
 from ik_node.ros.tracker import Tracker
@@ -18,12 +19,18 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+# Ticks have nothing to report for so long after a measurement was answered [s].
+QUIET = 0.5
+# Sets of joints that come in joint states of their own, whose last answers are kept.
+_MOST_SOURCES = 64
+
 
 class ActuatedFollowing:
     """
     `state_source` actuated: what is measured holds the actuated joints, the loops do the rest.
 
-    Goals are not solved for.
+    Goals are not solved for. A measurement is answered when it arrives; ticks follow what was
+    measured only while no measurement arrives.
 
     Parameters
     ----------
@@ -39,12 +46,62 @@ class ActuatedFollowing:
         self._way: Array | None = None
         self._begun_at: Array | None = None
         self._spent = 0
+        # The last answer to a measurement, of which model it is, and when it was given.
+        self._answer: TickReport | None = None
+        self._answer_model: LoadedModel | None = None
+        self._answered_at = 0.0
+        # What velocities are differences to, for joints and motors `_dated_for`: for the motors of
+        # each joint state its last answer and the last one with another stamp.
+        self._dated: dict[frozenset[str], list[tuple[float, Array]]] = {}
+        self._dated_for: tuple[object, ...] = ()
+
+    def answer(
+        self,
+        tracker: Tracker,
+        actuated: Sequence[str],
+        names: Sequence[str],
+        settings: Settings,
+        stamp: float,
+        now: float,
+    ) -> TickReport | None:
+        """
+        Answer a measurement that has arrived.
+
+        The velocity is the difference between this answer and the one to the measurement before
+        of the same motors, over the difference of the stamps: where several senders measure a
+        part of the motors each, every motor has moved on once between these two.
+
+        Parameters
+        ----------
+        tracker, actuated, settings, now
+            As for `report`.
+        names : sequence of str
+            Joints that were measured.
+        stamp : float
+            When they were measured [s].
+
+        Returns
+        -------
+        TickReport or None
+            None if no actuated joint is among them.
+
+        """
+        motors = frozenset(actuated).intersection(names)
+        if not motors:
+            return None
+        report = self._follow(tracker, actuated, settings, now, QUIET)
+        # An answer that is held is not of this stamp.
+        if not report.held:
+            measured = tuple(self._measured.values(actuated))
+            report.velocity = self._velocity(tracker.model, measured, motors, report.q, stamp)
+        self._answer, self._answer_model, self._answered_at = report, tracker.model, now
+        return report
 
     def report(
         self, tracker: Tracker, actuated: Sequence[str], settings: Settings, now: float
     ) -> TickReport:
         """
-        Find the passive joints once.
+        Report on a tick: the last answer, or a new one when measurements no longer arrive.
 
         Parameters
         ----------
@@ -53,11 +110,50 @@ class ActuatedFollowing:
         actuated : sequence of str
             Values with a motor; one that was never measured stays where it is.
         settings : Settings
-            Of this tick.
+            The present parameters.
         now : float
-            [s]
+            Time of the node's clock [s].
 
         """
+        answer = self._answer
+        if answer is not None and answer.q is tracker.q and self._answer_model is tracker.model:
+            quiet = min(settings.joint_state_timeout or QUIET, QUIET)
+            if 0.0 <= now - self._answered_at <= quiet:
+                return answer
+        return self._follow(tracker, actuated, settings, now)
+
+    def _velocity(
+        self,
+        model: LoadedModel,
+        measured: tuple[str, ...],
+        motors: frozenset[str],
+        q: Array,
+        stamp: float,
+    ) -> Array:
+        """Return the velocity of an answer, (nq,) [rad/s or m/s], and keep the answer."""
+        # A motor that is measured for the first time has not moved to where it is.
+        if self._dated_for != (model.joint_names, measured):
+            self._dated_for = (model.joint_names, measured)
+            self._dated.clear()
+        # Of a stamp that comes again the last answer counts.
+        dated = [each for each in self._dated.pop(motors, []) if each[0] != stamp]
+        self._dated[motors] = [*dated[-1:], (stamp, q)]
+        if len(self._dated) > _MOST_SOURCES:
+            del self._dated[next(iter(self._dated))]
+        if not dated or stamp < dated[-1][0]:
+            return np.zeros_like(q)
+        velocity: Array = (q - dated[-1][1]) / (stamp - dated[-1][0])
+        return velocity
+
+    def _follow(
+        self,
+        tracker: Tracker,
+        actuated: Sequence[str],
+        settings: Settings,
+        now: float,
+        longest: float | None = None,
+    ) -> TickReport:
+        """Find the passive joints once; for `longest` see `Tracker.window`."""
         measured = self._measured
         known = measured.values(actuated)
         missing = [name for name in actuated if name not in known]
@@ -84,13 +180,13 @@ class ActuatedFollowing:
             self._spent = 0
         if self._begun_at is not tracker.q:
             self._way, self._begun_at = None, tracker.q
-        report = tracker.drive(values, settings, now, tuple(notes), self._way)
+        report = tracker.drive(values, settings, now, tuple(notes), self._way, longest)
         self._asked = asked
         self._vain = None if self._goes_on(report) else report if report.held else None
         return report
 
     def _goes_on(self, report: TickReport) -> bool:
-        """Keep how far a way has come that the next tick is to go on; whether there is one."""
+        """Keep how far a way has come that the next call is to go on; whether there is one."""
         solution, self._way = report.solution, None
         if solution is None or solution.status is not Status.TIMEOUT:
             return False

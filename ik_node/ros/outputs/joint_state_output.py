@@ -43,7 +43,7 @@ class JointStateOutput:
 
     def publish(self, position: Array, velocity: Array, stamp: Any) -> None:
         """
-        Publish one tick.
+        Publish one configuration.
 
         Parameters
         ----------
@@ -52,7 +52,7 @@ class JointStateOutput:
         velocity : ndarray, shape (nq,)
             [rad/s, m/s]
         stamp : builtin_interfaces.msg.Time
-            Time of the tick.
+            Time of the tick or of the measurement.
 
         """
         if self._bytes is not None and self._bytes.usable:

@@ -33,7 +33,7 @@ class NodeOutputs:
         self._joint_states = JointStateOutput(node)
         self._diagnostics = add_publisher(node, DiagnosticArray, '/diagnostics')
         self._reached = ReachedOutput(node)
-        self._every_tick = (StatusOutput(node), ResidualOutput(node), self._reached)
+        self._every_tick = (StatusOutput(node), ResidualOutput(node))
 
     @property
     def goal_topics(self) -> NamedEntities:
@@ -44,24 +44,30 @@ class NodeOutputs:
         """Write this model's joint names from now on."""
         self._joint_states.set_model(model)
 
-    def publish(self, report: TickReport, model: LoadedModel, stamp: Any, joints: bool) -> None:
+    def publish_state(
+        self, report: TickReport, model: LoadedModel, stamp: Any, joints: bool
+    ) -> None:
         """
-        Publish one tick.
+        Publish the configuration of a report: `~/joint_states` and `~/reached/<name>`.
 
         Parameters
         ----------
         report : TickReport
-            What to say.
+            The configuration and its velocity.
         model : LoadedModel
-            The one that the report is of.
+            The model that the report is of.
         stamp : builtin_interfaces.msg.Time
-            Time of the tick.
+            Time of the configuration: that of the tick or of the measurement.
         joints : bool
             Whether `~/joint_states` is published this time.
 
         """
         if joints:
             self._joint_states.publish(report.q, report.velocity, stamp)
+        self._reached.publish(report, model, stamp)
+
+    def publish_status(self, report: TickReport, model: LoadedModel, stamp: Any) -> None:
+        """Publish `~/solve_status` and `~/residuals` of a tick; for arguments see above."""
         for output in self._every_tick:
             output.publish(report, model, stamp)
 

@@ -44,7 +44,7 @@ class ReachedOutput:
         self._heard: set[str] = set()
 
     def publish(self, report: TickReport, model: LoadedModel, stamp: Any) -> None:
-        """Publish one tick, see `NodeOutputs.publish`."""
+        """Publish one configuration, see `NodeOutputs.publish_state`."""
         goals = model.request.goals
         # A thousand goals would take longer to ask for their subscribers than a tick lasts.
         begin = self._turn * _MOST if self._turn * _MOST < len(goals) else 0

@@ -28,7 +28,7 @@ class ResidualOutput:
         self._labels: tuple[str, ...] | None = None
 
     def publish(self, report: TickReport, model: LoadedModel, stamp: Any) -> None:
-        """Publish one tick, see `NodeOutputs.publish`; nothing when there was no solve."""
+        """Publish one tick, see `NodeOutputs.publish_status`; nothing when there was no solve."""
         solution = report.solution
         if solution is None or not self._publisher.get_subscription_count():
             return

@@ -34,7 +34,7 @@ class StatusOutput:
         self._bytes: StampedBytes | None = None
 
     def publish(self, report: TickReport, model: LoadedModel, stamp: Any) -> None:
-        """Publish one tick, see `NodeOutputs.publish`."""
+        """Publish one tick, see `NodeOutputs.publish_status`."""
         if not self._publisher.get_subscription_count():
             return
         said = (report.solution, report.held, report.notes, report.under_way, model.robot.name)

@@ -34,7 +34,7 @@ class TransformOutput:
         self, model: LoadedModel, q: NDArray[np.float64], stamp: Any, prefix: str = ''
     ) -> None:
         """
-        Send the transforms of one tick.
+        Send the transforms of one configuration.
 
         Parameters
         ----------
@@ -43,7 +43,7 @@ class TransformOutput:
         q : ndarray, shape (nq,)
             [rad or m]
         stamp : builtin_interfaces.msg.Time
-            Of the tick.
+            Of the tick or of the measurement.
         prefix : str
             Before the names of links.
 

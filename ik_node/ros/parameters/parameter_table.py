@@ -50,7 +50,8 @@ NODE_PARAMETERS: tuple[ParameterSpec, ...] = (
         'state_source',
         'solution',
         'Where a tick starts: from the last solution, or from joint_states. With actuated it '
-        'solves for no goals: joint_states holds the actuated joints, and the others follow.',
+        'solves for no goals: joint_states holds the actuated joints, and the others follow; each '
+        'measurement is answered when it arrives, with its stamp.',
         choices=('solution', 'measured', 'actuated'),
     ),
     ParameterSpec(

@@ -129,6 +129,7 @@ def inputs(tf2, moving):
         node,
         NodeCounts(),
         lambda text: None,
+        lambda names, stamp: None,
         RareCallbacks(node.default_callback_group),
         RareCallbacks(node.default_callback_group, pause=0.0),
     )

@@ -1,6 +1,7 @@
 """Measured motors, solved passive joints: the forward kinematics of parallel robots."""
 
 from fourbar_urdf import FOURBAR
+from ik_node.ros.joints.actuated_following import QUIET
 from ik_node.ros.joints.drive_steps import drive_steps, MOST_STEPS, STEP_TIME
 import numpy as np
 import pytest
@@ -208,6 +209,135 @@ def test_velocity_limits_may_be_kept(fivebar):
             break
         assert report.under_way
     assert (fivebar.value('left_shoulder'), fivebar.value('right_shoulder')) == (0.4, -0.2)
+
+
+SHOULDERS = ('left_shoulder', 'right_shoulder')
+
+
+def velocities(robot, report):
+    """Return the reported velocities of the motors of the five-bar [rad/s]."""
+    return [robot.value(shoulder, report.velocity) for shoulder in SHOULDERS]
+
+
+def test_answer_to_a_measurement_has_the_velocity_between_stamps(fivebar):
+    """Late and irregular arrivals do not matter; ticks in between report the same object."""
+    rng = np.random.default_rng(2)
+    begin = fivebar.now
+    report = fivebar.answer(begin, left_shoulder=0.0, right_shoulder=0.0)
+    assert velocities(fivebar, report) == [0.0, 0.0]
+    for step in range(1, 30):
+        stamp = begin + 0.01 * step
+        for _ in range(4):
+            assert fivebar.tick(0.002)[0] is report
+        fivebar.now = stamp + rng.uniform(0.0, 0.005)
+        moved = 0.01 * step
+        report = fivebar.answer(stamp, left_shoulder=moved, right_shoulder=-0.5 * moved)
+        assert report.converged
+        assert velocities(fivebar, report) == pytest.approx([1.0, -0.5], rel=1e-6)
+        assert (report.velocity != 0.0).all()
+        fivebar.watched.check_q(report.q)
+
+
+def test_senders_of_some_motors_each_are_answered_with_the_true_velocity(fivebar):
+    """Two senders, 1 ms apart or with the same stamp: no velocity is 0 or ten times too large."""
+    for apart in (0.001, 0.0):
+        for step in range(20):
+            stamp = fivebar.now
+            left = fivebar.answer(stamp, left_shoulder=0.01 * step)
+            right = fivebar.answer(stamp + apart, right_shoulder=-0.01 * step)
+            fivebar.now += 0.01
+            if step > 1:
+                assert velocities(fivebar, left) == pytest.approx([1.0, -1.0], rel=1e-6)
+                assert velocities(fivebar, right) == pytest.approx([1.0, -1.0], rel=1e-6)
+        fivebar.now += 10.0
+        fivebar.motion.take_model(fivebar.model, fivebar.settings)
+
+
+@pytest.mark.parametrize('stamps', [(5.0, 5.0), (5.0, 4.0), (5.0, -1e9)])
+def test_stamps_that_repeat_or_go_back_give_no_velocity(fivebar, stamps):
+    """There is no velocity between them; the next stamp after them gives one again."""
+    first, second = stamps
+    fivebar.answer(first, left_shoulder=0.0, right_shoulder=0.0)
+    report = fivebar.answer(second, left_shoulder=0.1, right_shoulder=0.0)
+    assert report.converged
+    assert velocities(fivebar, report) == [0.0, 0.0]
+    report = fivebar.answer(second + 0.5, left_shoulder=0.2, right_shoulder=0.0)
+    assert velocities(fivebar, report) == pytest.approx([0.2, 0.0], rel=1e-6)
+    # A repeated stamp corrects the answer, the velocity counts from the stamp before.
+    report = fivebar.answer(second + 0.5, left_shoulder=0.3, right_shoulder=0.0)
+    assert velocities(fivebar, report) == pytest.approx([0.4, 0.0], rel=1e-6)
+
+
+def test_velocity_after_a_held_answer_counts_from_the_last_good_one(fivebar):
+    """What no assembly has is at rest, and its stamp is not that of a configuration."""
+    fivebar.answer(1.0, left_shoulder=0.0, right_shoulder=0.0)
+    report = fivebar.answer(1.1, left_shoulder=1.3, right_shoulder=0.0)
+    assert report.held
+    assert report.velocity.tolist() == [0.0] * 4
+    report = fivebar.answer(1.2, left_shoulder=0.1, right_shoulder=0.0)
+    assert velocities(fivebar, report) == pytest.approx([0.5, 0.0], rel=1e-6)
+
+
+def test_motor_measured_for_the_first_time_has_no_velocity(fivebar):
+    """It was there before, only nobody knew."""
+    fivebar.answer(1.0, left_shoulder=0.1)
+    fivebar.answer(1.1, right_shoulder=0.3)
+    report = fivebar.answer(1.2, left_shoulder=0.1)
+    assert np.abs(report.velocity).max() < 1e-6
+
+
+def test_only_measured_motors_are_answered(fivebar):
+    """Joint states of passive or unknown joints, a pause and other sources lead nothing."""
+    assert fivebar.answer(1.0, left_elbow=0.1, nose=0.2) is None
+    fivebar.motion.paused = True
+    assert fivebar.answer(1.0, left_shoulder=0.1, right_shoulder=0.0) is None
+    fivebar.motion.paused = False
+    fivebar.configure(state_source='measured')
+    assert fivebar.answer(1.0, left_shoulder=0.1, right_shoulder=0.0) is None
+    fivebar.configure(state_source='actuated')
+    assert fivebar.answer(1.0, left_shoulder=0.1, right_shoulder=0.0).converged
+
+
+@pytest.mark.parametrize(('timeout', 'quiet'), [(0.0, QUIET), (0.1, 0.1), (3.0, QUIET)])
+def test_ticks_report_anew_when_measurements_stop(fivebar, timeout, quiet):
+    """After half a second, or once they are stale; then a measurement is the answer again."""
+    fivebar.configure(joint_state_timeout=timeout)
+    answer = fivebar.answer(fivebar.now, left_shoulder=0.1, right_shoulder=0.0)
+    assert fivebar.tick(0.9 * quiet)[0] is answer
+    report, _ = fivebar.tick(0.2 * quiet)
+    assert report is not answer
+    assert report.stale == (timeout == 0.1)
+    assert report.q == pytest.approx(answer.q, abs=1e-12)
+    answer = fivebar.answer(fivebar.now, left_shoulder=0.1, right_shoulder=0.0)
+    assert fivebar.tick()[0] is answer
+    # A clock that jumps back does not silence ticks until it has come so far again.
+    assert fivebar.tick(-50.0)[0] is not answer
+
+
+def test_ticks_report_anew_after_a_reset_and_for_another_model(fivebar, moving):
+    """The last answer is not where the robot is then."""
+    answer = fivebar.answer(fivebar.now, left_shoulder=0.1, right_shoulder=0.0)
+    fivebar.motion.reset(fivebar.tracker)
+    assert fivebar.tick()[0] is not answer
+    answer = fivebar.answer(fivebar.now, left_shoulder=0.1, right_shoulder=0.0)
+    fivebar.motion.take_model(moving('hexapod').model, fivebar.settings)
+    report, _ = fivebar.tick()
+    assert len(report.q) == len(fivebar.tracker.model.joint_names)
+
+
+def test_velocity_limits_count_between_measurements(fivebar):
+    """At 500 ticks a second a robot measured 100 times a second moves at its limits, no faster."""
+    fivebar.configure(max_joint_velocity=0.5, rate=500.0)
+    fivebar.answer(fivebar.now, left_shoulder=0.0, right_shoulder=0.0)
+    limit = 0.5 * fivebar.model.max_velocity
+    report, shares = None, []
+    while report is None or not report.converged:
+        fivebar.now += 0.01
+        report = fivebar.answer(fivebar.now, left_shoulder=0.4, right_shoulder=-0.2)
+        shares.append((np.abs(report.velocity) / limit).max())
+        fivebar.watched.check_q(report.q)
+    assert max(shares) <= 1.0 + 1e-6
+    assert min(shares[:-1]) > 0.9
 
 
 # A crank that turns for ever, and moves a rocker.

@@ -1,0 +1,268 @@
+# flake8: noqa: E402, I100
+"""The node as an estimator: measured motors in, the whole robot out, with the same stamps."""
+
+import itertools
+
+from fourbar_urdf import FOURBAR
+from ik_node.ros.convert import seconds_from_stamp
+import numpy as np
+import pytest
+from support.waiting import wait_until
+
+pytest.importorskip('rclpy')
+
+from ik_node.ros.outputs.joint_state_output import JointStateOutput
+from sensor_msgs.msg import JointState
+
+pytestmark = pytest.mark.ros
+
+# A crank that turns for ever, and moves a rocker.
+CRANK = FOURBAR.replace('name="drive" type="revolute"', 'name="drive" type="continuous"')
+SPEED = 1.5  # of the crank [rad/s]
+COUNT = 150  # measurements of a test
+SOME = 10  # measurements after which what the node did before has been heard
+
+
+class Encoder:
+    """The sensor of a motor that turns evenly: 100 measurements a second, while it is on."""
+
+    def __init__(self, graph):
+        self.stamps = []
+        self.on = True
+        self.angle = 0.0
+        self._begin = None
+        self._clock = graph.client.get_clock()
+        self._publisher = graph.client.create_publisher(JointState, 'joint_states', 1000)
+        graph.client.create_timer(0.01, self._measure)
+
+    def _measure(self):
+        if self.on:
+            self.publish(self._clock.now().to_msg())
+
+    def publish(self, stamp):
+        """Publish where the crank is at a time."""
+        message = JointState(name=['drive'])
+        message.header.stamp = stamp
+        time = seconds_from_stamp(stamp)
+        self._begin = time if self._begin is None else self._begin
+        self.angle = 1.0 + SPEED * (time - self._begin)
+        message.position = [self.angle]
+        self.stamps.append((stamp.sec, stamp.nanosec))
+        self._publisher.publish(message)
+
+
+def stamp_of(message):
+    """Return the stamp of a message as a pair that can be compared."""
+    return message.header.stamp.sec, message.header.stamp.nanosec
+
+
+@pytest.fixture(scope='module')
+def crank(lasting_graph):
+    """Provide the graph with a crank that is measured before the node knows its robot."""
+    graph = lasting_graph
+    graph.robot = graph.knows(CRANK).robot
+    graph.encoder = Encoder(graph)
+    graph.start_node(
+        *('-p', 'state_source:=actuated', '-p', 'actuated_joints:=[drive]', '-p', 'rate:=500.0'),
+        # No measurement is lost, however busy the computer is.
+        *('-p', 'qos_overrides./joint_states.subscription.reliability:=reliable'),
+        *('-p', 'qos_overrides./joint_states.subscription.depth:=1000'),
+    )
+    graph.wait(lambda: 'waiting for' in graph.log(), 'the node')
+    early = len(graph.encoder.stamps) + SOME
+    graph.wait(lambda: len(graph.encoder.stamps) > early, 'measurements before the robot')
+    graph.describe(CRANK)
+    graph.wait(lambda: graph.joint_states, 'the first joint state')
+    return graph
+
+
+def answers(graph, count=COUNT):
+    """Return so many joint states that come from now on, while the crank turns."""
+    graph.encoder.on = True
+    sent = len(graph.encoder.stamps) + SOME
+    graph.wait(lambda: len(graph.encoder.stamps) > sent, 'measurements')
+    begin = graph.encoder.stamps[sent]
+    graph.wait(lambda: begin in map(stamp_of, graph.joint_states), 'the answer to a measurement')
+    first = [stamp_of(message) for message in graph.joint_states].index(begin)
+    graph.wait(lambda: len(graph.joint_states) >= first + count, f'{count} joint states')
+    return graph.joint_states[first : first + count]
+
+
+def true_velocity(graph, before, after):
+    """Return the velocity of every joint in the middle between two answers."""
+    from ik_node.solver import Solver, SolverOptions
+
+    solver = Solver(graph.robot, SolverOptions(restarts=0))
+    at = list(graph.robot.joint_names).index('drive')
+    q, step = np.array(after.position), 1e-4
+    middle = 0.5 * (before.position[at] + q[at])
+    ahead, behind = (solver.drive({'drive': middle + each}, q).q for each in (step, -step))
+    return (ahead - behind) / (2.0 * step) * SPEED
+
+
+def test_every_measurement_is_answered_once_with_its_stamp(crank):
+    """At 500 ticks a second: the joint states are as many as the measurements."""
+    heard = [stamp_of(message) for message in answers(crank)]
+    begin = crank.encoder.stamps.index(heard[0])
+    assert heard == crank.encoder.stamps[begin : begin + COUNT]
+
+
+def test_velocities_are_true(crank):
+    """Of the crank and of the joints that it moves; none is zero while it turns."""
+    heard = answers(crank)
+    names = list(heard[0].name)
+    moving = [names.index(name) for name in ('drive', 'rock', 'middle')]
+    for before, after in itertools.pairwise(heard):
+        true = true_velocity(crank, before, after)
+        told = np.array(after.velocity)
+        assert told[moving] == pytest.approx(true[moving], rel=0.03, abs=0.01)
+        assert told[names.index('drive')] == pytest.approx(SPEED, rel=1e-3)
+        assert (told[moving] != 0.0).all()
+
+
+@pytest.mark.parametrize('on_stale', ['hold', 'ignore'])
+def test_ticks_publish_when_measurements_stop(crank, on_stale):
+    """At rest, where the crank was last, with stamps of their own; statuses say why."""
+    assert crank.set_parameters(joint_state_timeout=0.2, on_stale=on_stale) == ''
+    last = answers(crank)[-1]
+    crank.encoder.on = False
+    crank.says('joint_states is stale: drive')
+    crank.spin(20)
+    for message in crank.joint_states[-20:]:
+        assert stamp_of(message) not in crank.encoder.stamps
+        assert stamp_of(message) > stamp_of(last)
+        assert np.abs(message.velocity).max() == 0.0
+    assert crank.value('drive') == crank.encoder.angle
+    # The first answer afterwards says how fast the crank was in between.
+    crank.encoder.on = True
+    wanted = crank.encoder.stamps[-1]
+    crank.wait(lambda: crank.encoder.stamps[-1] != wanted, 'a measurement')
+    first = crank.encoder.stamps[crank.encoder.stamps.index(wanted) + 1]
+    crank.wait(lambda: first in map(stamp_of, crank.joint_states), 'its answer')
+    (message,) = [each for each in crank.joint_states if stamp_of(each) == first]
+    velocity = message.velocity[list(message.name).index('drive')]
+    assert velocity == pytest.approx(SPEED, rel=1e-3)
+
+
+def test_ticks_are_silent_when_measurements_stop_and_on_stale_is_stop(crank):
+    """Only statuses come; the next measurement is answered again."""
+    assert crank.set_parameters(joint_state_timeout=0.2, on_stale='stop') == ''
+    answers(crank, 20)
+    crank.encoder.on = False
+    crank.says('joint_states is stale: drive')
+    assert crank.is_silent(crank.joint_states)
+    answers(crank, 20)
+    assert crank.set_parameters(joint_state_timeout=0.0, on_stale='hold') == ''
+
+
+def test_ticks_publish_when_measurements_that_are_never_stale_stop(crank):
+    """Without joint_state_timeout they do so half a second later."""
+    answers(crank, 20)
+    crank.encoder.on = False
+    crank.wait(
+        lambda: stamp_of(crank.joint_states[-1]) > crank.encoder.stamps[-1], 'a joint state'
+    )
+    assert crank.value('drive') == crank.encoder.angle
+    late = seconds_from_stamp(crank.joint_states[-1].header.stamp)
+    sec, nanosec = crank.encoder.stamps[-1]
+    assert late - (sec + 1e-9 * nanosec) >= 0.49
+
+
+def test_measurement_without_a_stamp_is_answered_with_the_time_of_its_arrival(crank):
+    """Not with a stamp of 0, and once: ticks are silent after it."""
+    crank.encoder.on = False
+    crank.wait(
+        lambda: stamp_of(crank.joint_states[-1]) > crank.encoder.stamps[-1], 'ticks that publish'
+    )
+    angle, heard = crank.encoder.angle + 0.01, len(crank.joint_states)
+    at = list(crank.joint_states[-1].name).index('drive')
+    message = JointState(name=['drive'], position=[angle])
+    crank.publish(JointState, 'joint_states', message, arrives=False)
+
+    def there():
+        times = [
+            seconds_from_stamp(each.header.stamp)
+            for each in crank.joint_states[heard:]
+            if each.position[at] == angle
+        ]
+        return times[:2] if len(times) > 1 else None
+
+    answer, tick = crank.wait(there, 'an answer and a tick')
+    assert tick - answer >= 0.49
+    assert answer > seconds_from_stamp(crank.joint_states[heard - 1].header.stamp)
+
+
+def test_stamps_that_repeat_go_back_or_are_far_off_end_nothing(crank):
+    """Each is answered with its own stamp; velocities stay finite."""
+    from builtin_interfaces.msg import Time
+
+    crank.encoder.on = False
+    stamps = [(5, 0), (5, 0), (4, 0), (-(2**31), 0), (2**31 - 1, 2**32 - 1), (6, 0), (6, 1)]
+    for sec, nanosec in stamps:
+        message = JointState(name=['drive'], position=[crank.encoder.angle])
+        message.header.stamp = Time(sec=sec, nanosec=nanosec)
+        heard = len(crank.joint_states)
+        crank.publish(JointState, 'joint_states', message, arrives=False)
+        wanted = (sec, nanosec)
+        crank.wait(
+            lambda: wanted in map(stamp_of, crank.joint_states[heard:]),  # noqa: B023
+            f'the answer to {wanted}',
+        )
+    answers(crank, 20)
+
+
+def test_failing_answer_does_not_end_the_node(context, monkeypatch):
+    """It is logged and counted as a refused message; the next measurement is answered."""
+    from diagnostic_msgs.msg import DiagnosticArray
+    from ik_node.ros.node import IkNode
+    import rclpy
+    from rclpy.executors import SingleThreadedExecutor
+    from rclpy.parameter import Parameter
+
+    values = {'robot_description': CRANK, 'state_source': 'actuated', 'actuated_joints': ['drive']}
+    overrides = [Parameter(name, value=value) for name, value in values.items()]
+    node = IkNode(context=context, parameter_overrides=overrides)
+    client = rclpy.create_node('client', context=context)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    executor.add_node(client)
+    heard, rows = [], []
+    client.create_subscription(JointState, 'ik_node/joint_states', heard.append, 100)
+    client.create_subscription(DiagnosticArray, '/diagnostics', rows.append, 100)
+    publisher = client.create_publisher(JointState, 'joint_states', 10)
+
+    def wait(condition, what):
+        wait_until(condition, what, meanwhile=lambda: executor.spin_once(timeout_sec=0.02))
+
+    def measure(angle):
+        message = JointState(name=['drive'], position=[angle])
+        message.header.stamp.sec = round(1000 * angle)
+        publisher.publish(message)
+
+    publish, failures = JointStateOutput.publish, []
+
+    def fail(self, position, velocity, stamp):
+        if stamp.sec == 1100:
+            failures.append(stamp)
+            raise ValueError('no room')
+        publish(self, position, velocity, stamp)
+
+    monkeypatch.setattr(JointStateOutput, 'publish', fail)
+    try:
+        wait(lambda: heard, 'a joint state')
+        wait(lambda: measure(1.1) or failures, 'the failure')
+        wait(lambda: measure(1.2) or stamp_of(heard[-1]) == (1200, 0), 'an answer')
+        reason = 'joint_states: no answer to a message: ValueError: no room'
+        wait(
+            lambda: any(
+                pair.value == reason
+                for message in rows
+                for row in message.status
+                for pair in row.values
+            ),
+            'the reason',
+        )
+    finally:
+        executor.shutdown()
+        node.destroy_node()
+        client.destroy_node()
