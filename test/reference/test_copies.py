@@ -98,7 +98,7 @@ def frames_of(graph):
 
 
 def content(frame, places):
-    """Return all a frame holds, other frames by their places."""
+    """Return what a frame holds, other frames by their places."""
 
     def plain(value):
         if isinstance(value, Frame):
@@ -111,7 +111,9 @@ def content(frame, places):
             return {key: plain(item) for key, item in value.items()}
         return plain(vars(value)) if hasattr(value, '__dict__') else value
 
-    return {name: plain(value) for name, value in vars(frame).items()}
+    # Matrices are worked out anew when they are read; the copy's are compared below.
+    own = {name: value for name, value in vars(frame).items() if 'matrix' not in name}
+    return {name: plain(value) for name, value in own.items()}
 
 
 @pytest.mark.parametrize('copy', COPIES)
