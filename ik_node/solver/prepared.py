@@ -125,12 +125,11 @@ class PreparedSolve:
         with solver.lock:
             if self._edits != Revision.edits or self._options is not solver.options:
                 self._look_up()
-            if not (
-                positions.__class__ is np.ndarray
-                and quats_xyzw.__class__ is np.ndarray
-                and positions.dtype is FLOAT
-                and quats_xyzw.dtype is FLOAT
-            ):
+            try:
+                plain = positions.dtype is FLOAT is quats_xyzw.dtype  # type: ignore[union-attr]
+            except AttributeError:
+                plain = False
+            if not plain:
                 positions, quats_xyzw = self._taken(positions, quats_xyzw)
             if q0.__class__ is np.ndarray and q0.dtype is FLOAT:
                 q: Array = q0.copy()
@@ -139,8 +138,8 @@ class PreparedSolve:
             if self._direct is not None:
                 at, _, chain, record, joints, packed = self._direct
                 try:
-                    status = advance_direct(at, q, positions, quats_xyzw)
-                except TypeError:  # not aligned, or with gaps
+                    status = advance_direct(at, q, positions, quats_xyzw)  # type: ignore[arg-type]
+                except TypeError:  # not aligned, with gaps, or of a subclass
                     q = solver.own_q(q)
                     status = advance_direct(at, q, *self._taken(positions, quats_xyzw))
                 while status == STATUS_RUNNING:
