@@ -84,8 +84,8 @@ gallery: setup warm ## Draw docs/gallery/*.png anew [ARGS='delta gripper']
 colcon: setup ## Build and test as a ROS 2 workspace does, below .venv
 	@$(RUN) tools/colcon.sh
 
-lock: ## Write requirements/*-py*.txt anew; needs python3.10 to python3.13
-	@python3.11 tools/lock.py
+lock: ## Write requirements/*-py*.txt anew; needs python3.10 to python3.13 [ARGS=--upgrade]
+	@python3.11 tools/lock.py $(ARGS)
 
 clean: ## Remove .venv and everything else that was made
 	rm -rf .venv .venvs build install log *.egg-info .coverage

