@@ -1,0 +1,32 @@
+"""The scripts in examples/ run as they are and print what they promise."""
+
+from pathlib import Path
+import re
+import subprocess
+import sys
+
+import pytest
+
+FOLDER = Path(__file__).parents[1] / 'examples'
+# What one line of the output has to match.
+LINE_OF = {
+    '01_first_loop.py': r'CONVERGED after \d+ steps',
+    '02_mechanism_from_objects.py': r'crank 1\.5 rad, rocker 1\.562 rad: CONVERGED',
+    '03_partial_goals_and_priorities.py': r'gaze: .* rad',
+    '04_follow_a_path.py': r'100 points, 0 not reached',
+    '05_many_goals.py': r'2000 of 2000 goals reached',
+    '06_control_loop.py': r'platform 0\.0\d\d um from where it is wanted',
+    '07_in_the_background.py': r'CONVERGED: platform lifted by 0\.010 m',
+    '08_grasp_and_release.py': r'box held again: CONVERGED',
+    '09_singularities.py': r'0\.04 m up: condition number 13\.2, CONVERGED',
+    '10_several_processes.py': r'CONVERGED after \d+ steps',
+}
+
+
+@pytest.mark.parametrize('name', sorted(path.name for path in FOLDER.glob('*.py')))
+def test_example_runs_and_prints_its_result(name):
+    """Each script ends well, writes nothing to stderr, and prints the line that it is for."""
+    script = [sys.executable, str(FOLDER / name)]
+    done = subprocess.run(script, capture_output=True, text=True, timeout=300, check=False)
+    assert (done.returncode, done.stderr) == (0, '')
+    assert re.search(f'^{LINE_OF[name]}$', done.stdout, re.MULTILINE), done.stdout
