@@ -222,24 +222,28 @@ def redraw(s: Solve, x: int) -> None:
 
 
 @kernel
-def restart(s: Solve, best: int) -> None:
+def restart(s: Solve, best: int) -> bool:
     """
     Draw a new start between the limits, or a part of a candidate, of which `best` is the best.
 
     Where loops must close, draws near the first start and near the middle of the limits come
     first, by turns: a draw in all joints at once would mostly lie in another assembly or in none.
+    Later ones are drawn in all joints. Return True if such a start is to walk: its loops close
+    first and stay closed on the way to the goals, which therefore cannot pull it out of the
+    assembly it was drawn in.
     """
-    number = s.k[STARTS]
+    number, walks = s.k[STARTS], False
     if number > FRESH_STARTS:
         if best >= 0 and number % 3 > 0:
             at = best
             if number % 3 == 2 and random_number(s) < 0.5:
                 at = int(s.k[CANDIDATES] * random_number(s))
             redraw(s, s.candidate + at * s.nv)
-            return
+            return False
         number = FRESH_STARTS + (number - FRESH_STARTS) // 3
+        walks = best >= 0 and s.k[LOOPS] > 0
     share, around_middle = 1.0, False
-    if s.k[LOOPS] > 0:
+    if s.k[LOOPS] > 0 and not walks:
         around_middle = number % 2 == 1
         turn = (number // 2) % 4
         share = 0.15 if turn == 1 else (0.35 if turn == 2 else (0.7 if turn == 3 else 1.0))
@@ -253,6 +257,7 @@ def restart(s: Solve, best: int) -> None:
             least, most = max(least, centre - pi), min(most, centre + pi)
         drawn = least + (most - least) * random_number(s)
         s.w[s.x + v] = centre + share * (drawn - centre)
+    return walks
 
 
 @kernel

@@ -42,8 +42,9 @@ COUNTS = 23
 
 # From where levels are gone through: where a start has ended, to close its loops only; the start
 # of the solve, or where the first search has ended, for what is near; a push away from there; a
-# candidate; the best effort kept, once more and to its end.
-EFFORT_DRAWN, EFFORT_NEAR, EFFORT_PUSHED, EFFORT_FAR, EFFORT_KEPT = range(5)
+# candidate; the best effort kept, once more and to its end; a draw whose loops close before it
+# goes anywhere (a walk).
+EFFORT_DRAWN, EFFORT_NEAR, EFFORT_PUSHED, EFFORT_FAR, EFFORT_KEPT, EFFORT_WALKED = range(6)
 PHASE_REACH, PHASE_LEVEL, PHASE_SETTLE, PHASE_DONE = range(4)
 STATUS_CONVERGED, STATUS_STALLED, STATUS_DIVERGED, STATUS_TIMEOUT, STATUS_RUNNING = range(5)
 # A number that came in is not finite, or a quaternion zero: nothing was done.

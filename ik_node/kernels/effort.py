@@ -23,6 +23,7 @@ from ik_node.kernels.counters import (
     EFFORT_KEPT,
     EFFORT_NEAR,
     EFFORT_PUSHED,
+    EFFORT_WALKED,
     FALLBACKS,
     GREW,
     INTERRUPTED,
@@ -141,6 +142,15 @@ def enter_phase(s: Solve, phase: int, level: int) -> None:
 
 
 @kernel
+def enter_reach(s: Solve) -> None:
+    """Begin to improve all rows together, whose residuals are to be zero."""
+    for r in range(s.nr):
+        s.w[s.hold + r] = 0.0
+    enter_phase(s, PHASE_REACH, 0)
+    s.w[DAMPING_SCALE] = s.options[DAMPING_FACTOR]
+
+
+@kernel
 def enter_settling(s: Solve, granted: int) -> None:
     """Begin with the next wishes after those that are granted; come to the end without any."""
     following = WANTS_REST_POSE + 1
@@ -222,14 +232,13 @@ def next_start(s: Solve) -> None:
         s.k[OUT_OF_ITERATIONS] = 0
         s.k[GREW] = 0
         s.w[BEST_COST] = NO_COST
-        restart(s, best_candidate(s))
-        s.k[START_ITERATIONS] = 0
-        s.k[WEAK] = 0
-        s.k[STALE] = 1
-        s.k[PHASE], s.k[LEVEL] = PHASE_REACH, 0
-        s.w[DAMPING_SCALE] = s.options[DAMPING_FACTOR]
-        return
-    begin_efforts(s)
+        if restart(s, best_candidate(s)):
+            s.k[EFFORT] = EFFORT_WALKED
+            enter_phase(s, PHASE_LEVEL, 0)
+        else:
+            enter_reach(s)
+    else:
+        begin_efforts(s)
 
 
 @kernel
@@ -381,11 +390,19 @@ def another_effort(s: Solve) -> bool:
 @kernel
 def finish_level(s: Solve) -> None:
     """Fix what the finished level is held at from now on."""
-    level = s.k[LEVEL]
-    if s.k[EFFORT] == EFFORT_DRAWN:
+    level, effort = s.k[LEVEL], s.k[EFFORT]
+    walked = effort == EFFORT_WALKED
+    if walked and all_within_tolerance(s, s.k[LAST_LEVEL]):
+        enter_reach(s)
+        return
+    if walked and level > 0 and level == s.k[LAST_LEVEL]:
+        s.k[EFFORT] = EFFORT_DRAWN
+        enter_phase(s, PHASE_LEVEL, 0)
+        return
+    if effort == EFFORT_DRAWN or (walked and level == 0 and not all_within_tolerance(s, 0)):
         collect_candidate(s, closed_cost(s))
         return
-    if level == 0 and fall_back(s):
+    if level == 0 and not walked and fall_back(s):
         return
     all_met = True
     for c in range(s.nc):
@@ -397,7 +414,7 @@ def finish_level(s: Solve) -> None:
     s.w[s.level_cost + level] = 0.0 if all_met else s.w[COST]
     if level < s.k[LAST_LEVEL]:
         enter_phase(s, PHASE_LEVEL, level + 1)
-    elif s.k[EFFORT] == EFFORT_KEPT or not another_effort(s):
+    elif effort == EFFORT_KEPT or not another_effort(s):
         if s.k[OUT_OF_ITERATIONS] == 1 and s.k[STATUS] == STATUS_STALLED:
             s.k[STATUS] = STATUS_TIMEOUT
         enter_settling(s, WANTS_NOTHING)

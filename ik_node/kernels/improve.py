@@ -13,6 +13,8 @@ from ik_node.kernels.counters import (
     CLOSING,
     COST,
     DAMPING_SCALE,
+    EFFORT,
+    EFFORT_WALKED,
     GREW,
     HELD_SOFTNESS,
     ITERATIONS,
@@ -50,7 +52,7 @@ LEVEL_DAMPING = 1e-6
 REACH_DAMPING = 1e-12
 IGNORED_SOFTNESS = 1e12
 # How well finished levels are kept while the next is improved [L or rad].
-HELD_CLOSED, HELD_ATTEMPTS = 1e-9, 7
+HELD_CLOSED, HELD_ATTEMPTS, WALK_ATTEMPTS = 1e-9, 7, 2
 # Closing loops after a step towards a target may move joints by this share of it: more would be
 # another branch. (A rest pose may bend a stretched arm, which the goal then straightens again.)
 RESTORE_SHARE = 0.5
@@ -178,7 +180,8 @@ def improve(s: Solve) -> None:
         remember_best(s, 1.0)
     set_variables(s)
     set_rows(s)
-    bounded_step(s, phase != PHASE_REACH)
+    walks = phase == PHASE_LEVEL and s.k[EFFORT] == EFFORT_WALKED
+    bounded_step(s, not (walks or phase == PHASE_REACH))
     s.w[STEP_SIZE] = largest(s, s.step)
     if phase == PHASE_SETTLE:
         shorten_step(s, SETTLE_STEP)
@@ -196,9 +199,12 @@ def improve(s: Solve) -> None:
         # Within tolerance: one chord step more costs little and is worth some digits.
         level = s.k[LAST_LEVEL] + 1
         attempts = 1 if all_within_tolerance(s, s.k[LAST_LEVEL]) else 0
+    elif walks:
+        # What stays open for now is closed by the next steps, and after the last.
+        attempts = WALK_ATTEMPTS
     if attempts > 0 and level > 0:
         closed = restore(s, level, HELD_CLOSED, attempts, most)
-        kept = closed or phase == PHASE_REACH
+        kept = closed or walks or phase == PHASE_REACH
     before = s.w[COST]
     after = cost_of(s, s.x_try)
     if not after < 1e300:

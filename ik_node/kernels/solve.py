@@ -25,6 +25,7 @@ from ik_node.kernels.counters import (
     EFFORT,
     EFFORT_DRAWN,
     EFFORT_FAR,
+    EFFORT_WALKED,
     GREW,
     INTERRUPTED,
     ITERATIONS,
@@ -83,6 +84,8 @@ SMALLEST_COST = 1e-22  # of rounding
 MOST_DAMPING = 1e10
 # Whether another start's effort is worth while shows early.
 FAR_PATIENCE, FAR_PROMISE = 6, 1e-4
+# A walk has to show which minimum it leads to; the effort that follows finds its last digits.
+WALK_STEPS, WALK_PROMISE = 12.0, 1e-3
 # Steps to close loops with, each time, and where a restart has ended; these come on top of all.
 CLOSING_STEPS, DRAWN_STEPS = 50.0, 20.0
 # Share of the cost below which another start is taken.
@@ -146,13 +149,19 @@ def before_level(s: Solve) -> bool:
     promise, patience = LEVEL_PROMISE, LEVEL_PATIENCE
     # A residual of that size may be more than the tolerance of a large robot.
     done = s.w[COST] <= SMALLEST_COST and all_within_tolerance(s, level)
-    if effort == EFFORT_DRAWN:
+    walked = effort == EFFORT_WALKED
+    if level == 0 and (walked or effort == EFFORT_DRAWN):
         most, done = DRAWN_STEPS, all_within_tolerance(s, 0)
-    elif effort == EFFORT_FAR and level > 0:
+    elif walked:
+        promise, patience = WALK_PROMISE, FAR_PATIENCE
+    elif level > 0 and effort == EFFORT_FAR:
         promise, patience = FAR_PROMISE, FAR_PATIENCE
     if level > 0:
         most = s.options[MAX_ITERATIONS]
-        if s.k[STATUS] != STATUS_STALLED or not steps_left(s):
+        if walked:
+            # All levels of a walk together are one start.
+            most = min(WALK_STEPS, most // s.k[LAST_LEVEL])
+        if not (walked or s.k[STATUS] == STATUS_STALLED) or not steps_left(s):
             most = 0.0
     if s.k[START_ITERATIONS] >= most:
         if level > 0 and not done and s.k[STATUS] == STATUS_STALLED:
