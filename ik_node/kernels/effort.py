@@ -2,8 +2,10 @@
 The best effort: what is left to do, level by level, when a goal cannot be reached.
 
 Every start that does not get there leaves a candidate: where it ended, its loops closed, and what
-the goals' rows cost there. The best of them, and what is nearest to the start of the solve, then
-go through the levels; what is kept is the best by levels, the nearest one among equals.
+the goals' rows cost there. Where loops must close, some starts *walk*: they close the loops first
+and then go through the levels, so that a goal far away cannot open the loops. The best candidates,
+and what is nearest to the start of the solve, then go through the levels to their ends; what is
+kept is the best by levels, the nearest one among equals.
 """
 
 from math import pi
@@ -389,7 +391,12 @@ def another_effort(s: Solve) -> bool:
 
 @kernel
 def finish_level(s: Solve) -> None:
-    """Fix what the finished level is held at from now on."""
+    """
+    Fix what the finished level is held at from now on, and begin with what comes next.
+
+    A walk that meets every tolerance has reached its goals; at its last level it ends like any
+    other start, by closing its loops to the last digit.
+    """
     level, effort = s.k[LEVEL], s.k[EFFORT]
     walked = effort == EFFORT_WALKED
     if walked and all_within_tolerance(s, s.k[LAST_LEVEL]):

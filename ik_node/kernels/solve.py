@@ -86,7 +86,8 @@ MOST_DAMPING = 1e10
 FAR_PATIENCE, FAR_PROMISE = 6, 1e-4
 # A walk has to show which minimum it leads to; the effort that follows finds its last digits.
 WALK_STEPS, WALK_PROMISE = 12.0, 1e-3
-# Steps to close loops with, each time, and where a restart has ended; these come on top of all.
+# Steps to close loops with, each time, and where a restart has ended or a walk begins; these come
+# on top of all.
 CLOSING_STEPS, DRAWN_STEPS = 50.0, 20.0
 # Share of the cost below which another start is taken.
 WORTH_A_START = 0.9
