@@ -41,25 +41,26 @@ def characteristic_length(
     Returns
     -------
     float
-        The longest reach of its closures and goals. If that is zero, the longest reach of any
-        frame of the tree, then the longest finite travel of a sliding joint, then 1.
+        Half of the longest path of its closures and goals. If that is zero, half of the longest
+        path to any frame of the tree, then the longest finite travel of a sliding joint, then 1.
 
     Notes
     -----
-    The reach of a goal is the length of the path from the first joint that moves it to its link,
-    over all joints' origins with all values at zero. A closure's path goes round its loop, and
-    its reach is half of that.
+    The path of a goal leads from the first joint that moves it to its link, over the origins of
+    all joints with all values at zero. The path of a closure leads round its loop. Half of it is
+    what one radian of a joint moves the end by, on average over the joints.
 
     """
-    longest = max((_reach(tree, requests[at], supports[at]) for at in chain.requests), default=0.0)
+    longest = max((_path(tree, requests[at], supports[at]) for at in chain.requests), default=0.0)
     if longest < _SMALLEST:
         longest = _longest_path(tree)
     if longest < _SMALLEST:
-        longest = max((_travel(tree, column) for column in range(len(tree.columns))), default=0.0)
-    return longest if longest >= _SMALLEST else 1.0
+        travels = (_travel(tree, column) for column in range(len(tree.columns)))
+        longest = 2.0 * max(travels, default=0.0)
+    return 0.5 * longest if longest >= _SMALLEST else 1.0
 
 
-def _reach(tree: Tree, request: Request, support: Support) -> float:
+def _path(tree: Tree, request: Request, support: Support) -> float:
     column, seat = tree.seat[request.link]
     place_a = _place(seat @ request.offset)
     path_a = ancestors(tree, column)
@@ -91,7 +92,7 @@ def _reach(tree: Tree, request: Request, support: Support) -> float:
         for path, place in ((path_a, place_a), (path_b, place_b))
     ]
     reach += _length(tree, path_b, place_b) + dist(*ends)
-    return reach if request.is_goal else 0.5 * reach
+    return reach
 
 
 def _length(tree: Tree, path: Sequence[int], last: Array) -> float:

@@ -113,8 +113,8 @@ class SolverOptions:
         'm',
         0.0,
         1e9,
-        'length that counts as much as one radian; 0 = from the robot, the longest reach of its '
-        'goals and loops',
+        'length that counts as much as one radian; 0 = from the robot: half of the longest path '
+        'along the joints of a goal or loop',
     )
     translation_factor: float = _option(
         1.0, '1', 1e-6, 1e6, 'weight of all translation rows, in characteristic lengths'
