@@ -60,7 +60,7 @@ def test_errors_as_arrays():
 
 def test_message():
     """All, or how many of each kind and why the first."""
-    _, solver, goals, starts = batch_of('arm6', 9, far=5.0)
+    _, solver, goals, starts = batch_of('arm6', 9, far=1.0)
     batch = solver.solve_batch(goals, starts)
     assert (batch.status[2::3] == Status.STALLED).all()
     assert batch.message.startswith('6 CONVERGED, 3 STALLED; first 2: STALLED: no step helps')
