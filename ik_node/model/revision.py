@@ -16,7 +16,7 @@ class Revision:
     Attributes
     ----------
     edits : int
-        Changes of settings, asks and graph together.
+        Changes of settings, asks, graph and a solver's options together.
     settings : int
         Changes of limits, locks, targets, rest poses and couplings.
     values : int
@@ -36,6 +36,11 @@ class Revision:
     values = 0
     asks = 0
     graph = 0
+
+    @classmethod
+    def count_options(cls) -> None:
+        """Count a change of a solver's options."""
+        cls.edits += 1
 
     @classmethod
     def count_setting(cls) -> None:

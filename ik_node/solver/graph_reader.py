@@ -62,7 +62,7 @@ class GraphReader:
     ) -> None:
         # An iterator would be empty when the graph is read a second time.
         self._source = list(source) if isinstance(source, Iterator) else source
-        self.options = SolverOptions() if options is None else options
+        self._options = SolverOptions() if options is None else options
         self._begin()
         self._current()
 
@@ -72,15 +72,25 @@ class GraphReader:
         self.lock = RLock()
         self._structure = Structure((), ())
         self._graph_seen = self._edits_seen = -1
-        self._packed: tuple[SolverOptions, Array] = (self.options, np.zeros(0))
+        self._packed: tuple[SolverOptions, Array] = (self._options, np.zeros(0))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {'source': self._source, 'options': self.options}
+        return {'source': self._source, 'options': self._options}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # The graph may be a copy that is not finished yet: it is read when it is needed.
-        self._source, self.options = state['source'], state['options']
+        self._source, self._options = state['source'], state['options']
         self._begin()
+
+    @property
+    def options(self) -> SolverOptions:
+        """Return the options of the next solve."""
+        return self._options
+
+    @options.setter
+    def options(self, options: SolverOptions) -> None:
+        self._options = options
+        Revision.count_options()
 
     # -- structure
 
@@ -145,7 +155,8 @@ class GraphReader:
         self._edits_seen = -1
         self._values_seen = -1
         self._q = np.zeros(len(self._structure.tree.names))
-        self._packed = (self.options, self.options.packed())
+        self._shape = self._q.shape
+        self._packed = (self._options, self._options.packed())
 
     @property
     def joint_names(self) -> list[str]:
@@ -185,18 +196,18 @@ class GraphReader:
     def redundancies(self) -> tuple[Redundancy, ...]:
         """Return which closures have rows that are redundant up to rounding."""
         with self.lock:
-            return self._refresh().redundancies(self._values(), self.options)
+            return self._refresh().redundancies(self._values(), self._options)
 
     def _problem(self, keys: tuple[str, ...]) -> Problem:
         read = self._structure
         if not read.examined:
-            read.redundancies(self._values(), self.options)
-        return read.problem(keys, self.options)
+            read.redundancies(self._values(), self._options)
+        return read.problem(keys, self._options)
 
     def _refresh(self) -> Structure:
         """Return the graph with tables that are up to date with joints and options."""
         edits = Revision.edits
-        if edits == self._edits_seen and self._packed[0] is self.options:
+        if edits == self._edits_seen:
             return self._structure
         read = self._current()
         # Counted first: what another thread changes while it is read is read the next time.
@@ -208,10 +219,10 @@ class GraphReader:
         if asks_changed:
             read.refresh_asked()
             self._asks_seen = asks
-        if asks_changed or self._packed[0] is not self.options:
-            self._packed = (self.options, self.options.packed())
+        if asks_changed or self._packed[0] is not self._options:
+            self._packed = (self._options, self._options.packed())
             for problem in read.problems.values():
-                problem.refresh(self.options)
+                problem.refresh(self._options)
         self._edits_seen = edits
         return read
 
@@ -286,10 +297,9 @@ class GraphReader:
             return self._own(values)
 
     def _own(self, values: ArrayLike) -> Array:
-        shape = self._structure.table.rows.shape[1:]
-        array = numbers('q', values, shape)
-        if array.shape != shape:
-            raise ShapeError('q', f'shape {shape}', f'shape {array.shape}')
+        array = numbers('q', values, self._shape)
+        if array.shape != self._shape:
+            raise ShapeError('q', f'shape {self._shape}', f'shape {array.shape}')
         return array
 
     def checked_q(self, values: ArrayLike) -> Array:

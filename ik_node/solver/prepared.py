@@ -13,13 +13,15 @@ from ik_node.kernels.direct import advance_direct
 from ik_node.kernels.layout import Ints
 from ik_node.model.revision import Revision
 from ik_node.solver.chain_problem import ChainProblem
-from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import FLOAT, numbers
 from ik_node.solver.result import Solution
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
+
+# Looked up in every call.
+ARRAY = np.ndarray
 
 _NO_POSITIONS: Array = np.zeros((0, 3))
 _NO_QUATS: Array = np.zeros((0, 4))
@@ -38,8 +40,6 @@ class Direct(NamedTuple):
 
 class PosedSolver(Protocol):
     """What a prepared solve needs of its solver."""
-
-    options: SolverOptions
 
     @property
     def lock(self) -> RLock:
@@ -82,7 +82,7 @@ class PreparedSolve:
 
     """
 
-    __slots__ = ('_direct', '_edits', '_joints', '_names', '_options', '_solver')
+    __slots__ = ('_direct', '_edits', '_joints', '_lock', '_names', '_solver')
 
     def __init__(
         self, solver: PosedSolver, names: tuple[str, ...], joints: tuple[str, ...] | None = None
@@ -90,8 +90,9 @@ class PreparedSolve:
         self._solver = solver
         self._names = names
         self._joints = joints
+        self._lock = solver.lock
         solver.warm()
-        with solver.lock:
+        with self._lock:
             self._look_up()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -122,8 +123,8 @@ class PreparedSolve:
 
         """
         started, solver = perf_counter(), self._solver
-        with solver.lock:
-            if self._edits != Revision.edits or self._options is not solver.options:
+        with self._lock:
+            if self._edits != Revision.edits:
                 self._look_up()
             try:
                 plain = positions.dtype is FLOAT is quats_xyzw.dtype  # type: ignore[union-attr]
@@ -131,7 +132,7 @@ class PreparedSolve:
                 plain = False
             if not plain:
                 positions, quats_xyzw = self._taken(positions, quats_xyzw)
-            if q0.__class__ is np.ndarray and q0.dtype is FLOAT:
+            if q0.__class__ is ARRAY and q0.dtype is FLOAT:
                 q: Array = q0.copy()
             else:
                 q = solver.q if q0 is None else solver.own_q(q0)
@@ -159,9 +160,9 @@ class PreparedSolve:
     def _look_up(self) -> None:
         """Look everything up anew that stays the same from call to call."""
         # Counted first: what another thread changes meanwhile is looked up the next time.
-        edits, options = Revision.edits, self._solver.options
+        edits = Revision.edits
         self._direct = self._solver.direct(self._names, self._joints)
-        self._edits, self._options = edits, options
+        self._edits = edits
 
 
 def _table(what: str, values: ArrayLike, count: int, width: int) -> Array:

@@ -48,6 +48,8 @@ class Structure:
         Names of the goals that take part in `Solver.solve`.
     known : dict of tuple of str to ChainProblem
         Chains, by the names of what they are asked.
+    examined : bool
+        Whether redundant closures have been looked for.
 
     Raises
     ------
@@ -83,8 +85,9 @@ class Structure:
         self.goals = {n: r for n, r in requests.items() if isinstance(r.source, Goal)}
         self._closures = [r for n, r in requests.items() if n not in self.goals]
         self._closed: list[Request] = []
-        # Of the closures that take part; None = not looked for yet.
-        self._redundancies: tuple[Redundancy, ...] | None = None
+        # Of the closures that take part, once they have been looked for.
+        self._redundancies: tuple[Redundancy, ...] = ()
+        self.examined = False
         self.table = JointTable(self.tree)
         self.problems: dict[tuple[str, ...], Problem] = {}
         self.refresh_asked()
@@ -121,12 +124,7 @@ class Structure:
         if closed != self._closed:
             self._closed = closed
             self.problems.clear()
-            self._redundancies = None
-
-    @property
-    def examined(self) -> bool:
-        """Return True if redundant closures have been looked for."""
-        return self._redundancies is not None
+            self._redundancies, self.examined = (), False
 
     def redundancies(self, q: Array, options: SolverOptions) -> tuple[Redundancy, ...]:
         """
@@ -140,8 +138,8 @@ class Structure:
             Of the solver.
 
         """
-        if self._redundancies is None:
-            self._redundancies = ()
+        if not self.examined:
+            self.examined = True
             if self._closed:
                 loops = self.problem((), options)
                 self._redundancies = find_redundancies(loops, self.table, q)
@@ -174,11 +172,7 @@ class Structure:
                 else:
                     raise UnknownFrameError(key, [*self.goals, *self.links], 'goal or link')
             problem = Problem(
-                self.tree,
-                asked,
-                self.known,
-                options.characteristic_length,
-                self._redundancies or (),
+                self.tree, asked, self.known, options.characteristic_length, self._redundancies
             )
             problem.refresh(options)
             self.problems[keys] = problem
