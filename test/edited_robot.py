@@ -287,7 +287,7 @@ class EditedRobot(EditedGraph):
             held = [d for d in joint.dof if joint.locked[d] and d not in joint.couplings]
             np.testing.assert_array_equal(there.values[joint][held], before[held])
         if all(self.met(n, start.error(start.closers[n])) for n in closures):
-            assert all(met[n] for n in closures), solution.message
+            assert all(allowed[n] for n in closures), solution.message
 
     def judge_chosen(self, solution, chosen):
         """Ask that no value has moved that was not chosen, nor follows one."""
