@@ -63,6 +63,7 @@ class Structure:
     ) -> None:
         self.roots = find_roots(frames)
         self.tree = build_tree(self.roots, order)
+        self._watched = _with_masters(self.tree.seat)
         self._graph_edits = self._count_graph_edits()
         if before is not None and same_motions(self.tree, before.tree):
             self.tree.columns = before.tree.columns
@@ -105,7 +106,7 @@ class Structure:
 
     def _count_graph_edits(self) -> int:
         # Whatever joins or leaves the graph does so at a frame that is in it.
-        return sum(frame.graph_edits for frame in self.tree.seat)
+        return sum(frame.graph_edits for frame in self._watched)
 
     def write(self, q: Array) -> None:
         """Write values (nq,) [rad or m] to the joints, within limits."""
@@ -177,3 +178,16 @@ class Structure:
             problem.refresh(options)
             self.problems[keys] = problem
         return problem
+
+
+def _with_masters(frames: Iterable[Frame]) -> list[Frame]:
+    """Return frames and all joints that they follow, wherever these hang."""
+    found = dict.fromkeys(frames)
+    waiting = list(found)
+    for frame in waiting:  # grows while it is walked
+        masters = [c.master for c in frame.couplings.values()] if isinstance(frame, Joint) else []
+        for master in masters:
+            if master not in found:
+                found[master] = None
+                waiting.append(master)
+    return waiting

@@ -3,7 +3,7 @@
 import timeit
 
 from async_cases import PATIENCE
-from ik_node.errors import OptionError
+from ik_node.errors import OptionError, TopologyError
 from ik_node.kernels._jit import compiled
 from ik_node.model.goal import Goal
 from ik_node.model.joint import Joint
@@ -118,6 +118,20 @@ def test_a_moved_closing_joint_counts():
         closing.set_position(*(closing.position + np.array((0.02, 0.01, 0.0))))
         there = m.naive(solver.joint_names, solver.solve_pose({}).q, follow=True)
         assert max(there.error(closing)) < 2e-6
+
+
+def test_a_coupling_that_leads_through_a_joint_elsewhere_counts():
+    """A joint may follow one of another graph that follows one of its own; both are watched."""
+    m = MECHANISMS['planar']()
+    between = Joint('between')
+    between.set_dof('EZ')
+    between.couple('EZ', m.joints['p1'], 'EZ', (0, 1))
+    m.joints['p3'].couple('EZ', between, 'EZ', (0, 1))
+    solver = m.solver()
+    solver.solve()
+    between.uncouple('EZ')
+    with pytest.raises(TopologyError, match='not in the same graph'):
+        solver.solve_pose({})
 
 
 def test_forward_kinematics_follow_a_moved_frame():
