@@ -61,6 +61,17 @@ def characteristic_length(
 
 
 def _path(tree: Tree, request: Request, support: Support) -> float:
+    """Return the length of the path of a goal, or of the way round a closure's loop [m]."""
+    if support.mass is not None:
+        moments = support.mass.by_column.items()
+        return max(
+            (
+                _length(tree, ancestors(tree, at), moment / m)
+                for at, (m, moment) in moments
+                if m > 0
+            ),
+            default=0.0,
+        )
     column, seat = tree.seat[request.link]
     place_a = _place(seat @ request.offset)
     path_a = ancestors(tree, column)
@@ -71,15 +82,6 @@ def _path(tree: Tree, request: Request, support: Support) -> float:
         path_b = ancestors(tree, column)
         # The pose that is asked for in it may change from solve to solve.
         place_b = _place(seat)
-    if support.mass is not None:
-        return max(
-            (
-                _length(tree, ancestors(tree, at), moment / mass)
-                for at, (mass, moment) in support.mass.by_column.items()
-                if mass > 0.0
-            ),
-            default=0.0,
-        )
     shared = 0
     while shared < min(len(path_a), len(path_b)) and path_a[shared] == path_b[shared]:
         shared += 1
@@ -91,8 +93,7 @@ def _path(tree: Tree, request: Request, support: Support) -> float:
         _place(tree.columns[path[0]].offset) if path else place
         for path, place in ((path_a, place_a), (path_b, place_b))
     ]
-    reach += _length(tree, path_b, place_b) + dist(*ends)
-    return reach
+    return reach + _length(tree, path_b, place_b) + dist(*ends)
 
 
 def _length(tree: Tree, path: Sequence[int], last: Array) -> float:

@@ -194,9 +194,8 @@ class Constraint(Joint):
 
     def _own(self, dof: int | str) -> DOF:
         raise TopologyError(
-            f'{shown(self.name)} is a {type(self).__name__.lower()}: its axes are '
-            f'constrained, they '
-            f'have no values, limits or locks ({parse_dofs([dof])[0].name} was asked for)'
+            f'{shown(self.name)} is a {type(self).__name__.lower()}: its axes are constrained, '
+            f'they have no values, limits or locks ({parse_dofs([dof])[0].name} was asked for)'
         )
 
 

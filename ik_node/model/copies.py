@@ -47,7 +47,7 @@ class Bundle:
 def bundle_of(frame: Frame) -> Bundle:
     """Return the bundle of all that hangs together with a frame; one while any is in use."""
     bundle = _in_use.get(id(frame))
-    if bundle is None or id(frame) not in bundle.place:
+    if bundle is None:
         frames: list[Frame] = []
         for root in find_roots(frame):
             root.traverse(frames.append)

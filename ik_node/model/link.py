@@ -66,9 +66,8 @@ class Link(Frame):
         bodies = [body for body in self.links_below() if body.mass > 0.0]
         if not bodies:
             raise TopologyError(
-                f'{shown(self.name)} and the links below it have no mass, so no centre of '
-                f'mass: set '
-                f'Link.mass, or give the links of the description an <inertial>'
+                f'{shown(self.name)} and the links below it have no mass, so no centre of mass: '
+                f'set Link.mass, or give the links of the description an <inertial>'
             )
         places = [
             body.matrix_world[:3, :3] @ body.centre_of_mass + body.matrix_world[:3, 3]

@@ -216,9 +216,8 @@ def _resolve(
             coupling = joint.couplings.get(dof)
             if coupling is None:
                 raise TopologyError(
-                    f'joint {shown(joint.name)} drives a coupled joint but is not in the '
-                    f'same graph or '
-                    f'has no {dof.name} axis'
+                    f'joint {shown(joint.name)} drives a coupled joint but is not in the same '
+                    f'graph or has no {dof.name} axis'
                 )
             joint, dof = coupling.master, coupling.master_dof
         at, polynomial = found[id(joint), dof]
@@ -226,10 +225,9 @@ def _resolve(
             polynomial = _compose(joint.couplings[dof].coefficients, polynomial)
             if len(polynomial) > MOST_POWERS or not np.isfinite(polynomial).all():
                 raise TopologyError(
-                    f'the couplings that joint {shown(joint.name)} follows amount to a '
-                    f'polynomial of '
-                    f'degree {len(polynomial) - 1}, or with infinite coefficients; at most degree '
-                    f'{MOST_POWERS - 1} is solved'
+                    f'the couplings that joint {shown(joint.name)} follows amount to a polynomial '
+                    f'of degree {len(polynomial) - 1}, or with infinite coefficients; at most '
+                    f'degree {MOST_POWERS - 1} is solved'
                 )
             found[key] = at, polynomial
     return found

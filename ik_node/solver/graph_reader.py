@@ -72,7 +72,7 @@ class GraphReader:
         self.lock = RLock()
         self._structure = Structure((), ())
         self._graph_seen = self._edits_seen = -1
-        self._packed: tuple[SolverOptions, Array] = (self._options, np.zeros(0))
+        self._packed: tuple[SolverOptions, Array] = (self._options, self._options.packed())
 
     def __getstate__(self) -> dict[str, Any]:
         return {'source': self._source, 'options': self._options}
@@ -156,7 +156,6 @@ class GraphReader:
         self._values_seen = -1
         self._q = np.zeros(len(self._structure.tree.names))
         self._shape = self._q.shape
-        self._packed = (self._options, self._options.packed())
 
     @property
     def joint_names(self) -> list[str]:
