@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ik_node.errors import plain
 from ik_node.ros.joints.measured_state import MeasuredState
 from ik_node.ros.model.loaded_model import LoadedModel
 from ik_node.ros.parameters.settings import Settings
@@ -126,9 +127,9 @@ class FollowingError:
             return False
         self._suspect = worst
         self.note = (
-            f'joint {self._names[worst]} does not follow: it was measured {error[worst]:.3g} '
-            f'{self._unit(model, worst)} from its command. Commands begin again where the robot '
-            f'is measured, and go on when it moves'
+            f'joint {plain(self._names[worst])} does not follow: it was measured '
+            f'{error[worst]:.3g} {self._unit(model, worst)} from its command. Commands begin '
+            f'again where the robot is measured, and go on when it moves'
         )
         return True
 
@@ -165,9 +166,9 @@ class FollowingError:
             return ''
         worst = int(np.where(too_far, error / limit, 0.0).argmax())
         return (
-            f'waits for joint {self._names[worst]}, which is measured {self._error(q)[worst]:.3g} '
-            f'{self._unit(model, worst)} from its command, at a limit of {limit[worst]:.3g} '
-            f'(output.max_following_error)'
+            f'waits for joint {plain(self._names[worst])}, which is measured '
+            f'{self._error(q)[worst]:.3g} {self._unit(model, worst)} from its command, at a limit '
+            f'of {limit[worst]:.3g} (output.max_following_error)'
         )
 
     def _read(self, model: LoadedModel, settings: Settings, now: float) -> None:

@@ -262,13 +262,13 @@ class HardwareOutput:
             # The clock has jumped back.
             self._settled_at = now + _SETTLING
         if now < self._settled_at:
-            return self._gap + ', '.join(outputs)
+            return self._gap + listed(outputs)
         if self._settled_with < 0:
             self._settled_with = self._measured.arrivals
         new = self._measured.values_since(outputs, self._settled_with)
         old = [name for name in outputs if name not in new]
         if old:
-            return self._gap + ', '.join(old)
+            return self._gap + listed(old)
         self._settled_at = None
         return ''
 
