@@ -2,7 +2,8 @@
 Time of `update_structure`, and of the first solve after it, when a robot is rearranged.
 
 A chain of hinges; a closure at its tip is made and released by turns, as a foot is planted and
-lifted. Medians over `--repeats` changes, one thread, warm.
+lifted. Then its base is moved before every solve, and at last nothing: what a call then spends on
+looking for changes. Medians over `--repeats` changes, one thread, warm.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 import time
+import timeit
 
 import ik_node as ik
 import numpy as np
@@ -48,7 +50,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
     parser.add_argument('--repeats', type=int, default=100, help='changes (default 100)')
     repeats = parser.parse_args().repeats
-    print('joints  update_structure ms  with first solve ms  nothing new ms')
+    print(
+        'joints  update_structure ms  with first solve ms  nothing new ms  base moved ms  '
+        'looking for changes us'
+    )
     for count in (10, 30, 100, 300):
         base, tip, foot = hinges(count)
         solver = ik.Solver(base)
@@ -67,7 +72,16 @@ def main() -> None:
         alone = median_ms(solver.update_structure, turn, repeats)
         first = median_ms(both, turn, repeats)
         same = median_ms(solver.update_structure, lambda k: None, repeats)
-        print(f'{count:6d} {alone:20.2f} {first:20.2f} {same:15.2f}')
+
+        def move(k: int, base: ik.Link = base) -> None:
+            base.set_position(0.01 * k, 0.0, 0.0)
+
+        def solve(solver: ik.Solver = solver) -> None:
+            solver.solve_pose({})
+
+        moved = median_ms(solve, move, repeats)
+        look = 1e3 * min(timeit.Timer(solver._refresh).repeat(20, 1000))
+        print(f'{count:6d} {alone:20.2f} {first:20.2f} {same:15.2f} {moved:14.2f} {look:23.3f}')
 
 
 if __name__ == '__main__':
