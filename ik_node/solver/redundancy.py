@@ -34,8 +34,11 @@ Array = NDArray[np.float64]
 # Rows disagree, and directions are stiff, by rounding up to this [rad or L] and no more. What is
 # coarser is three digits of a small robot, and taken for rounding only where rows disagree at
 # once; a stiff direction opens the loops on the way alone.
-FINE, COARSE = 8e-3, 2.5e-2
+FINE, COARSE = 1.6e-2, 2.5e-2
 AT_ONCE = 0.05
+# Loops that close to the last digits where they stand were measured there, or are what they are
+# meant to be: only what axes of three digits open them by on the way [rad or L] is rounding.
+MEASURED = 6e-3
 # Below this [rad or L] nothing was rounded: rows agree to the last digits.
 LEAST = 1e-10
 # Directions in which closures give way by less than this per unit are looked at.
@@ -128,6 +131,7 @@ class _Found:
     """What walks have shown so far."""
 
     misfit: Array  # (nc, 2) [m], [rad]
+    fine: float  # what counts as rounding [rad or L]
     stiffness: float = 0.0
     disagreement: float = 0.0
     at_home: float = 0.0
@@ -136,7 +140,7 @@ class _Found:
     @property
     def is_rounding(self) -> bool:
         """Whether what was found is no stiff direction."""
-        fine = max(0.5 * self.stiffness, self.disagreement) <= FINE
+        fine = max(0.5 * self.stiffness, self.disagreement) <= self.fine
         return fine or self.at_home >= AT_ONCE * max(self.stiffness, self.disagreement)
 
 
@@ -296,7 +300,8 @@ def _correct(walker: _Walker, rank: int, most: int = CORRECTIONS) -> bool:
 def _walk(walker: _Walker, rank: int, random: np.random.Generator) -> _Found | None:
     """Walk to and fro in the freedoms that a rank leaves; None if it is too small."""
     home = walker.x.copy()
-    found = _Found(np.zeros_like(walker.errors))
+    measured = np.abs(walker.residual).max(initial=0.0) <= LEAST
+    found = _Found(np.zeros_like(walker.errors), MEASURED if measured else FINE)
     if not _stays(walker, rank, found):
         return None
     found.at_home = _contradiction(walker)

@@ -1,8 +1,11 @@
 """Loops of rounded descriptions: redundant rows that agree up to rounding are one condition."""
 
+from bar_loops import mobility
+from building import Mechanism
 from fourbar_urdf import TURNED
 import ik_node as ik
 from ik_node.model.rotation import quat_from_euler, quat_to_matrix
+from ik_node.solver.solver import Solver
 import numpy as np
 import pytest
 from scipy.optimize import least_squares
@@ -185,3 +188,34 @@ def test_locks_count_beside_rounding():
     robot.joints['crank'].lock()
     assert int(robot.mobility) == 0
     assert ik.Solver(robot).solve()[0].status is ik.Status.CONVERGED
+
+
+@pytest.mark.parametrize('crank', [0.012, 0.02, 0.03])
+def test_an_eccentric_that_its_loops_hold_is_not_taken_for_rounding(crank):
+    """Two bars stand as a triangle; a rod from it holds a crank that is short beside it."""
+    m = Mechanism('eccentric')
+    m.root('base')
+    corner, shaft, angle = np.array((0.5, 0.75**0.5)), np.array((0.5, -0.3)), 0.7
+    pin = shaft + crank * np.array((np.cos(angle), np.sin(angle)))
+    rod = corner - pin
+    m.joint('left', 'base', 'EZ')
+    m.joint('right', 'base', 'EZ', (1, 0, 0))
+    m.joint('crank', 'base', 'EZ', (*shaft, 0))
+    m.joint('rod', 'crank_link', 'EZ', (crank, 0, 0))
+    m.tip('tip', 'rod_link', (np.linalg.norm(rod), 0, 0))
+    m.tip('corner', 'left_link', (1, 0, 0))
+    m.tip('top', 'right_link', (-1, 0, 0))
+    turns = {'left': np.pi / 3, 'right': -np.pi / 3, 'crank': angle}
+    turns['rod'] = np.arctan2(rod[1], rod[0]) - angle
+    for name, turn in turns.items():
+        m.joints[name].set_dof_value('EZ', turn)
+    hinge = 'X Y Z EX EY'
+    m.closure('triangle', 'corner', 'top', dof=hinge)
+    m.closure('held', 'corner', 'tip', dof=hinge)
+    m.goal('turned', 'crank_link', 'EZ')
+    solver = Solver(m.roots)
+    assert solver.redundancies == ()
+    assert int(mobility(m)) == 0
+    found = solver.solve_pose({'turned': ((0, 0, 0), quat_from_euler(0, 0, angle + 0.8))})
+    assert found.status is not ik.Status.CONVERGED
+    assert found.closure_errors['held'].position < 1e-6
