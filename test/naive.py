@@ -5,6 +5,7 @@ Nothing of `ik_node.kernels` is used here, and of the model only what the object
 quaternions, DoF, limits, couplings, axes.
 """
 
+from ik_node.model.connector import Connector
 from ik_node.model.constraint import Constraint
 from ik_node.model.dof import DOF_NAMES
 from ik_node.model.joint import Joint
@@ -64,8 +65,8 @@ class Naive:
 
     def __init__(self, roots, values=None, follow=False):
         self.frames = frames_of(roots)
-        self.joints = [f for f in self.frames if isinstance(f, Joint)]
-        self.movable = [j for j in self.joints if j.dof and not isinstance(j, Constraint)]
+        self.joints = [f for f in self.frames if isinstance(f, Connector)]
+        self.movable = [j for j in self.joints if isinstance(j, Joint) and j.dof]
         self.closers = {j.name: j for j in self.joints if j.is_closure}
         self.values = {}
         for joint in self.movable:

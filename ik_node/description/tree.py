@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ik_node.description.description import Description, WORLD
 from ik_node.description.masses import merge_mass
 from ik_node.errors import shown, TopologyError
+from ik_node.model.connector import Connector
 from ik_node.model.dof import DOF
 from ik_node.model.frame import Frame
 from ik_node.model.joint import Joint
@@ -121,5 +122,5 @@ def trim_unused(description: Description) -> None:
 
 def _is_used(link: Link) -> bool:
     return bool(link.closure_joints) or any(
-        isinstance(child, Joint) and child.is_closure for child in link.children
+        isinstance(child, Connector) and child.is_closure for child in link.children
     )

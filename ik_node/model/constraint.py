@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ik_node.errors import OptionError, ShapeError, shown, TopologyError
+from ik_node.model.connector import Connector
 from ik_node.model.dof import DOF, parse_dofs
 from ik_node.model.frame import Frame
-from ik_node.model.joint import Joint
 from ik_node.model.revision import Revision
 from ik_node.model.rotation import pose_matrix
 from ik_node.model.rows import residual_rows
@@ -20,9 +20,9 @@ KINDS = ('frame', 'universal', 'distance', 'look_at', 'centre_of_mass')
 AXES = ('world', 'goal', 'link')
 
 
-class Constraint(Joint):
+class Constraint(Connector):
     """
-    A joint without freedoms of its own, whose `dof` are the axes that must agree.
+    A frame that a link's frame must agree with on chosen axes, its `dof`.
 
     Frame B is this frame, hanging on a parent link or posed in the root frame. Frame A is the
     frame of the link it closes on (`make_closure`) composed with an offset. The rows are
@@ -61,7 +61,7 @@ class Constraint(Joint):
 
     def set_dof(self, *dofs: int | str) -> None:
         """Choose the axes that must agree: any of X Y Z EX EY EZ, in any order, or none."""
-        super().set_dof(*parse_dofs(dofs))
+        self._choose(parse_dofs(dofs))
 
     @property
     def kind(self) -> str:
@@ -191,12 +191,6 @@ class Constraint(Joint):
             centre[:3, 3] = self.child.get_centre_of_mass_below()
             return here, centre
         return here, there @ self._offset_matrix
-
-    def _own(self, dof: int | str) -> DOF:
-        raise TopologyError(
-            f'{shown(self.name)} is a {type(self).__name__.lower()}: its axes are constrained, '
-            f'they have no values, limits or locks ({parse_dofs([dof])[0].name} was asked for)'
-        )
 
 
 def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:

@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from ik_node.errors import ShapeError, shown, TopologyError
+from ik_node.errors import OptionError, ShapeError, shown, TopologyError
+from ik_node.model.connector import Connector
 from ik_node.model.coupling import Coupling
-from ik_node.model.dof import DOF, parse_dofs
+from ik_node.model.dof import DOF, DOF_NAMES, parse_dofs
+from ik_node.model.euler import nearest_euler, nearest_turn
 from ik_node.model.frame import Frame
-from ik_node.model.link import Link
-from ik_node.model.motion_values import MotionValues
 from ik_node.model.revision import Revision
-from ik_node.model.rotation import matrix_to_quat, quat_to_rotation_vector
+from ik_node.model.rotation import (
+    matrix_to_euler,
+    matrix_to_quat,
+    pose_inverse,
+    pose_matrix,
+    quat_conjugate,
+    quat_from_euler,
+    quat_multiply,
+    quat_to_matrix,
+)
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
 
-class Joint(MotionValues):
+class Joint(Connector):
     """
-    A frame that moves its child link along and about its axes.
+    A frame that moves its child link by D = T(x, y, z) Rz(ez) Ry(ey) Rx(ex).
 
-    A joint whose child hangs elsewhere in the tree is a closure: its moved frame and that link's
-    frame must coincide.
+    Its `matrix_world` is the parent's times T(position, quaternion) times D. A joint whose child
+    hangs elsewhere in the tree is a closure: its moved frame and that link's frame must coincide.
 
     Parameters
     ----------
@@ -32,31 +41,55 @@ class Joint(MotionValues):
 
     Attributes
     ----------
-    child : Link or None
-        The link it carries, or closes on.
-    is_closure : bool
+    dof : list of DOF
+        Its axes, in enum order; change with `set_dof`.
+    dof_flags : ndarray, shape (6,), bool
+        Which axes it has.
+    dof_values, dof_target, dof_rest_pose : ndarray, shape (6,)
+        [m] for X Y Z, [rad] for EX EY EZ. After writing into `dof_values` call
+        `set_matrix_dof_needs_update`.
+    min_dof_limit, max_dof_limit : ndarray, shape (6,)
+        -inf, inf = none.
+    max_velocity : ndarray, shape (6,)
+        [m/s] or [rad/s]; inf = none.
+    target_set, rest_pose_set : bool
+        Whether the solver draws it towards `dof_target`, `dof_rest_pose`.
+    track_joint_wrap : bool
+        True: a target or rest pose is meant as written, turns counted. False: modulo a full turn.
     locked : ndarray, shape (6,), bool
         Which axes the solver leaves alone.
     couplings : dict of DOF to Coupling
         Axes that follow another joint; change with `couple`, `uncouple`.
+    child : Link or None
+        The link it carries, or closes on.
+    is_closure : bool
+        Whether it closes on its child.
 
     """
 
-    is_joint = True
-
     def __init__(self, name: str = '') -> None:
         super().__init__(name)
-        self.child: Link | None = None
-        self.is_closure = False
+        self.dof_values = np.zeros(6)
+        self.dof_target = np.zeros(6)
+        self.dof_rest_pose = np.zeros(6)
+        self.min_dof_limit = np.full(6, -np.inf)
+        self.max_dof_limit = np.full(6, np.inf)
+        self.max_velocity = np.full(6, np.inf)
+        self.target_set = False
+        self.rest_pose_set = False
+        self.track_joint_wrap = False
         self.locked = np.zeros(6, dtype=bool)
         self.couplings: dict[DOF, Coupling] = {}
         self._followed = False
+        self._matrix_dof = np.eye(4)
+        self._matrix_dof.setflags(write=False)
+        self.matrix_dof_needs_update = False
 
     # -- degrees of freedom
 
     def set_dof(self, *dofs: int | str) -> None:
         """
-        Choose the axes; values, targets, rest pose, limits, locks and couplings are reset.
+        Choose the axes; values, targets, rest pose, limits, speeds, locks and couplings are reset.
 
         Raises
         ------
@@ -64,11 +97,42 @@ class Joint(MotionValues):
             If they are not in the order X Y Z EX EY EZ, or one comes twice.
 
         """
-        super().set_dof(*dofs)
+        parsed = parse_dofs(dofs)
+        given = [_axis(dof) for dof in dofs]
+        if list(parsed) != given:
+            raise OptionError('dof', [d.name for d in given], 'the order X Y Z EX EY EZ')
+        for array in (self.dof_values, self.dof_target, self.dof_rest_pose):
+            array.fill(0.0)
+        self.min_dof_limit.fill(-np.inf)
+        self.max_dof_limit.fill(np.inf)
+        self.max_velocity.fill(np.inf)
+        self.target_set = self.rest_pose_set = False
         self.locked.fill(False)
         self.couplings.clear()
+        self.set_matrix_dof_needs_update()
         Revision.count_setting()
-        self._count_graph_edit()
+        self._choose(given)
+
+    def clear_dof(self) -> None:
+        """Make it a rigid one."""
+        self.set_dof()
+
+    @property
+    def translation_dof_count(self) -> int:
+        """How many of its axes are moved along."""
+        return int(np.count_nonzero(self.dof_flags[:3]))
+
+    @property
+    def rotation_dof_count(self) -> int:
+        """How many of its axes are turned about."""
+        return int(np.count_nonzero(self.dof_flags[3:]))
+
+    @property
+    def value_names(self) -> tuple[str, ...]:
+        """How its values are listed: NAME for one DoF, else NAME.X, NAME.EZ and so on."""
+        if len(self.dof) == 1:
+            return (self.name,)
+        return tuple(f'{self.name}.{DOF_NAMES[dof]}' for dof in self.dof)
 
     def lock(self, dof: int | str | None = None) -> None:
         """Have the solver leave an axis, or with None all axes, as they are."""
@@ -82,6 +146,243 @@ class Joint(MotionValues):
         for axis in self.dof if dof is None else [dof]:
             self.locked[self._own(axis)] = locked
         Revision.count_setting()
+
+    # -- values, [m] for X Y Z and [rad] for EX EY EZ
+
+    def set_dof_values(self, *values: float) -> bool:
+        """Set all values, one per DoF in order; True when one was clamped to its limits."""
+        return self._set_all(self.dof_values, 'values', values)
+
+    def set_dof_value(self, dof: int | str, value: float) -> bool:
+        """Set one value; True when it was clamped to its limits."""
+        return self._set_one(self.dof_values, 'value', self._own(dof), value)
+
+    def get_dof_value(self, dof: int | str) -> float:
+        """Return one value; 0 for an axis it does not have."""
+        return float(self.dof_values[_axis(dof)])
+
+    def set_target_values(self, *values: float) -> bool:
+        """Set the wanted values, one per DoF in order; True when one was clamped."""
+        clamped = self._set_all(self.dof_target, 'target values', values)
+        self.target_set = True
+        return clamped
+
+    def set_target_value(self, dof: int | str, value: float) -> bool:
+        """Set one wanted value; True when it was clamped to its limits."""
+        clamped = self._set_one(self.dof_target, 'target value', self._own(dof), value)
+        self.target_set = True
+        return clamped
+
+    def get_target_value(self, dof: int | str) -> float:
+        """Return one wanted value; 0 for an axis it does not have."""
+        return float(self.dof_target[_axis(dof)])
+
+    def set_rest_pose_values(self, *values: float) -> bool:
+        """Set the rest pose, one value per DoF in order; True when one was clamped."""
+        clamped = self._set_all(self.dof_rest_pose, 'rest pose values', values)
+        self.rest_pose_set = True
+        return clamped
+
+    def set_rest_pose_value(self, dof: int | str, value: float) -> bool:
+        """Set one value of the rest pose; True when it was clamped to its limits."""
+        clamped = self._set_one(self.dof_rest_pose, 'rest pose value', self._own(dof), value)
+        self.rest_pose_set = True
+        return clamped
+
+    def get_rest_pose_value(self, dof: int | str) -> float:
+        """Return one value of the rest pose; 0 for an axis it does not have."""
+        return float(self.dof_rest_pose[_axis(dof)])
+
+    # -- values as a pose; an axis it does not have counts as zero
+
+    def get_dof_position(self) -> Array:
+        """Return the values of X Y Z [m], shape (3,)."""
+        return self.dof_values[:3].copy()
+
+    def get_dof_euler(self) -> Array:
+        """Return the values of EX EY EZ [rad], shape (3,)."""
+        return self.dof_values[3:].copy()
+
+    def get_dof_quaternion(self) -> Array:
+        """Return the orientation (xyzw) of D, shape (4,)."""
+        return quat_from_euler(*self.dof_values[3:].tolist())
+
+    def set_dof_quaternion(self, x: float, y: float, z: float, w: float) -> bool:
+        """
+        Turn D to an orientation, by the Euler angles nearest to the present ones.
+
+        Parameters
+        ----------
+        x, y, z, w : float
+            Normalised.
+
+        Returns
+        -------
+        bool
+            Whether an angle was clamped to its limits.
+
+        Raises
+        ------
+        OptionError
+            If it does not have all of EX EY EZ.
+
+        """
+        axes = [self._own(dof) for dof in (DOF.EX, DOF.EY, DOF.EZ)]
+        turned = quat_to_matrix(self._unit('quaternion of the values', (x, y, z, w)))
+        angles = nearest_euler(
+            matrix_to_euler(turned),
+            self.dof_values[3:],
+            self.min_dof_limit[3:],
+            self.max_dof_limit[3:],
+        )
+        clamped = [self.set_dof_value(*pair) for pair in zip(axes, angles, strict=True)]
+        return any(clamped)
+
+    def get_target_position(self) -> Array:
+        """Return the wanted values of X Y Z [m], shape (3,)."""
+        return self.dof_target[:3].copy()
+
+    def get_target_euler(self) -> Array:
+        """Return the wanted values of EX EY EZ [rad], shape (3,)."""
+        return self.dof_target[3:].copy()
+
+    def get_target_quaternion(self) -> Array:
+        """Return the wanted orientation (xyzw) of D, shape (4,)."""
+        return quat_from_euler(*self.dof_target[3:].tolist())
+
+    def get_rest_pose_position(self) -> Array:
+        """Return the rest pose's values of X Y Z [m], shape (3,)."""
+        return self.dof_rest_pose[:3].copy()
+
+    def get_rest_pose_euler(self) -> Array:
+        """Return the rest pose's values of EX EY EZ [rad], shape (3,)."""
+        return self.dof_rest_pose[3:].copy()
+
+    def get_rest_pose_quaternion(self) -> Array:
+        """Return the rest pose's orientation (xyzw) of D, shape (4,)."""
+        return quat_from_euler(*self.dof_rest_pose[3:].tolist())
+
+    # -- modulo full turns
+
+    def nearest_values(self, values: ArrayLike, present: ArrayLike | None = None) -> Array:
+        """
+        Return a target or rest pose by those equal angles that are nearest to the present ones.
+
+        Parameters
+        ----------
+        values : array_like, shape (6,)
+            As `dof_target` and `dof_rest_pose`, [m] and [rad].
+        present : array_like, shape (6,), optional
+            What to be near to; None = `dof_values`.
+
+        Returns
+        -------
+        ndarray, shape (6,)
+            Angles of a joint with one or two of EX EY EZ: full turns added. With all three:
+            any angles of the same orientation. Within limits where any such angles are. As they
+            are with `track_joint_wrap`.
+
+        Raises
+        ------
+        ShapeError
+            If they are not six finite numbers.
+
+        """
+        nearest = self._six('values', values)
+        now = self.dof_values if present is None else self._six('present values', present)
+        if self.track_joint_wrap:
+            return nearest
+        lower, upper = self.min_dof_limit, self.max_dof_limit
+        if self.rotation_dof_count == 3:
+            nearest[3:] = nearest_euler(nearest[3:], now[3:], lower[3:], upper[3:])
+            return nearest
+        for dof in self.dof:
+            if dof.is_rotation:
+                nearest[dof] = nearest_turn(nearest[dof], now[dof], lower[dof], upper[dof])
+        return nearest
+
+    def try_minimize_euler_angles(self) -> None:
+        """Write target and rest pose by the angles that are nearest to the present values."""
+        self.dof_target[:] = self.nearest_values(self.dof_target)
+        self.dof_rest_pose[:] = self.nearest_values(self.dof_rest_pose)
+        Revision.count_setting()
+
+    # -- limits
+
+    def set_min_limits(self, *values: float) -> bool:
+        """Set all lower limits, one per DoF in order (inf = none); True when it clamped."""
+        self._counted('lower limits', values)
+        clamped = [self.set_min_limit(*pair) for pair in zip(self.dof, values, strict=True)]
+        return any(clamped)
+
+    def set_max_limits(self, *values: float) -> bool:
+        """Set all upper limits, one per DoF in order (inf = none); True when it clamped."""
+        self._counted('upper limits', values)
+        clamped = [self.set_max_limit(*pair) for pair in zip(self.dof, values, strict=True)]
+        return any(clamped)
+
+    def set_min_limit(self, dof: int | str, value: float) -> bool:
+        """Set one lower limit (inf = none); True when the value was clamped to it."""
+        return self.set_limits(dof, value, self.max_dof_limit[_axis(dof)])
+
+    def set_max_limit(self, dof: int | str, value: float) -> bool:
+        """Set one upper limit (inf = none); True when the value was clamped to it."""
+        return self.set_limits(dof, self.min_dof_limit[_axis(dof)], value)
+
+    def set_limits(self, dof: int | str, lower: float, upper: float) -> bool:
+        """
+        Set both limits of an axis; value, target and rest pose are clamped to them.
+
+        Parameters
+        ----------
+        dof : DOF or str
+            Which axis.
+        lower, upper : float
+            [m] or [rad]; an infinite number of either sign = no limit on that side, but not the
+            same for both.
+
+        Returns
+        -------
+        bool
+            Whether the value was outside.
+
+        Raises
+        ------
+        OptionError
+            If lower is above upper, or both are the same infinity.
+
+        """
+        axis = self._own(dof)
+        bounds = [float(lower), float(upper)]
+        if np.isnan(bounds).any():
+            raise ShapeError(f'limits of {shown(self.name)}', 'numbers', str(bounds))
+        if lower == upper and np.isinf(lower):
+            raise OptionError(
+                f'limits of {shown(self.name)} on {axis.name}',
+                (lower, upper),
+                'a number in between; -inf and inf for none',
+            )
+        lower = -np.inf if np.isinf(lower) else float(lower)
+        upper = np.inf if np.isinf(upper) else float(upper)
+        if lower > upper:
+            raise OptionError(
+                f'limits of {shown(self.name)} on {axis.name}',
+                (lower, upper),
+                'lower <= upper (set_limits changes both at once)',
+            )
+        self.min_dof_limit[axis], self.max_dof_limit[axis] = lower, upper
+        Revision.count_setting()
+        self._set_one(self.dof_target, 'target value', axis, self.dof_target[axis])
+        self._set_one(self.dof_rest_pose, 'rest pose value', axis, self.dof_rest_pose[axis])
+        return self._set_one(self.dof_values, 'value', axis, self.dof_values[axis])
+
+    def get_min_limit(self, dof: int | str) -> float:
+        """Return one lower limit, -inf = none."""
+        return float(self.min_dof_limit[_axis(dof)])
+
+    def get_max_limit(self, dof: int | str) -> float:
+        """Return one upper limit, inf = none."""
+        return float(self.max_dof_limit[_axis(dof)])
 
     # -- couplings
 
@@ -131,7 +432,7 @@ class Joint(MotionValues):
         Revision.count_setting()
         self._count_graph_edit()
 
-    # -- children and closures
+    # -- the child
 
     def add_child(self, child: Frame) -> None:
         """
@@ -148,85 +449,127 @@ class Joint(MotionValues):
         self.child, self.is_closure = link, False
         self._count_graph_edit()
 
-    def make_closure(self, link: Link) -> None:
+    # -- matrices
+
+    @property
+    def matrix_dof(self) -> Array:
+        """Return the motion D, 4x4, read-only."""
+        self.update_dof_matrix()
+        return self._matrix_dof
+
+    def set_matrix_dof_needs_update(self) -> None:
+        """Say that `dof_values` was written into."""
+        self.matrix_dof_needs_update = True
+        self.set_matrix_world_needs_update()
+        Revision.values += 1
+
+    def update_dof_matrix(self) -> None:
+        """Bring `matrix_dof` up to date."""
+        if self.matrix_dof_needs_update:
+            x, y, z, ex, ey, ez = self.dof_values.tolist()
+            self._matrix_dof = pose_matrix((x, y, z), quat_from_euler(ex, ey, ez))
+            self._matrix_dof.setflags(write=False)
+            self.matrix_dof_needs_update = False
+
+    def set_world_position(self, x: float, y: float, z: float) -> None:
+        """Place it so that the moved frame's origin is at (x, y, z) [m], root frame."""
+        offset = quat_to_matrix(self.quaternion) @ self.matrix_dof[:3, 3]
+        super().set_world_position(x, y, z)
+        self.set_position(*(self.position - offset))
+
+    def set_world_quaternion(self, x: float, y: float, z: float, w: float) -> None:
+        """Orient it so that the moved frame has this orientation in the root frame."""
+        super().set_world_quaternion(x, y, z, w)
+        turned = quat_conjugate(matrix_to_quat(self.matrix_dof))
+        self.set_quaternion(*quat_multiply(self.quaternion, turned))
+
+    def _forget_matrices(self) -> None:
+        super()._forget_matrices()
+        self._matrix_dof = self._matrix
+        self.matrix_dof_needs_update = True
+
+    def _moved_matrix(self) -> Array:
+        moved = self._matrix @ self.matrix_dof
+        moved.setflags(write=False)
+        return moved
+
+    def _set_world_matrix(self, matrix: Array) -> None:
+        super()._set_world_matrix(matrix @ pose_inverse(self.matrix_dof))
+
+    def get_delta_world_matrix(self, dof: int | str, delta: float) -> tuple[Array, bool]:
         """
-        Ask that this joint's frame and the frame of a link elsewhere in the tree coincide.
+        Return where the frame would be with one value changed; nothing is changed.
 
-        Raises
-        ------
-        TopologyError
-            If it is not a link, or the joint has a child or closes on a link already.
-
-        """
-        self.child = self._possible_child(link)
-        self.is_closure = True
-        link.closure_joints.append(self)
-        self._count_graph_edit()
-        link._count_graph_edit()
-
-    def remove_child(self, child: Frame) -> None:
-        """
-        Take the child link off, or undo the closure on it.
-
-        Raises
-        ------
-        TopologyError
-            If this joint neither carries it nor closes on it.
-
-        """
-        if self.child is None or self.child is not child:
-            raise TopologyError(
-                f'{shown(child.name)} is not the child of joint {shown(self.name)}'
-            )
-        if self.is_closure:
-            closing = self.child.closure_joints
-            closing[:] = [joint for joint in closing if joint is not self]
-            self.child._count_graph_edit()
-        else:
-            super().remove_child(child)
-        self.child, self.is_closure = None, False
-        self._count_graph_edit()
-
-    def _possible_child(self, child: Frame) -> Link:
-        if not isinstance(child, Link):
-            raise TopologyError(
-                f'{shown(child.name)} cannot become the child of joint '
-                f'{shown(self.name)}: only links can'
-            )
-        if self.child is not None:
-            verb = 'closes on' if self.is_closure else 'carries'
-            raise TopologyError(
-                f'joint {shown(self.name)} cannot take {shown(child.name)}: it {verb} '
-                f'{shown(self.child.name)}'
-            )
-        return child
-
-    def get_closure_error(self) -> tuple[Array, Array]:
-        """
-        Return how far this closure's frame is from its link's.
+        Parameters
+        ----------
+        dof : DOF or str
+            Which axis.
+        delta : float
+            [m] or [rad].
 
         Returns
         -------
-        position : ndarray, shape (3,)
-            Origin of the joint minus that of the link [m], root axes.
-        rotation : ndarray, shape (3,)
-            Rotation vector log(R_joint R_link^T) [rad], root axes.
-
-        Raises
-        ------
-        TopologyError
-            If the joint is not a closure.
+        matrix : ndarray, shape (4, 4)
+            Pose in the root frame.
+        inverted : bool
+            Whether the step was taken the other way: it would have crossed a limit, and the
+            other side has more room.
 
         """
-        here, there = self._closing_frames()
-        return here[:3, 3] - there[:3, 3], quat_to_rotation_vector(
-            matrix_to_quat(here[:3, :3] @ there[:3, :3].T)
-        )
+        axis = self._own(dof)
+        step = float(self._finite('delta', (delta,))[0])
+        values = self.dof_values.copy()
+        room = self.max_dof_limit[axis] - values[axis], values[axis] - self.min_dof_limit[axis]
+        ahead, behind = room if step > 0.0 else room[::-1]
+        inverted = bool(abs(step) > ahead and behind > ahead)
+        values[axis] += -step if inverted else step
+        moved = self.matrix @ pose_matrix(values[:3], quat_from_euler(*values[3:].tolist()))
+        return moved if self.parent is None else self.parent.matrix_world @ moved, inverted
 
-    def _closing_frames(self) -> tuple[Array, Array]:
-        """Return the 4x4 root-frame poses of the joint's side and of the link's side."""
-        if not self.is_closure or self.child is None:
-            raise TopologyError(
-                f'joint {shown(self.name)} is not a closure: make_closure(link) first'
+    # -- checks
+
+    def _own(self, dof: int | str) -> DOF:
+        axis = _axis(dof)
+        if not self.dof_flags[axis]:
+            raise OptionError(
+                f'dof of {shown(self.name)}',
+                axis.name,
+                ' '.join(DOF_NAMES[d] for d in self.dof) or 'none: it is rigid',
             )
-        return self.matrix_world, self.child.matrix_world
+        return axis
+
+    def _counted(self, what: str, values: Sequence[float]) -> None:
+        if len(values) != len(self.dof):
+            names = ' '.join(DOF_NAMES[dof] for dof in self.dof) or 'none'
+            raise ShapeError(
+                f'{what} of {shown(self.name)}', f'{len(self.dof)} ({names})', f'{len(values)}'
+            )
+
+    def _set_all(self, array: Array, what: str, values: Sequence[float]) -> bool:
+        self._counted(what, values)
+        self._finite(what, values)  # refuse all before any is written
+        clamped = [
+            self._set_one(array, what, self._own(dof), value)
+            for dof, value in zip(self.dof, values, strict=True)
+        ]
+        return any(clamped)
+
+    def _set_one(self, array: Array, what: str, axis: DOF, value: float) -> bool:
+        wanted = float(self._finite(what, (value,))[0])
+        allowed = min(max(wanted, self.min_dof_limit[axis]), self.max_dof_limit[axis])
+        array[axis] = allowed
+        if array is self.dof_values:
+            self.set_matrix_dof_needs_update()
+        else:
+            Revision.count_setting()
+        return bool(allowed != wanted)
+
+    def _six(self, what: str, values: ArrayLike) -> Array:
+        array = np.asarray(values, dtype=np.float64)
+        if array.shape != (6,):
+            raise ShapeError(f'{what} of {shown(self.name)}', 'shape (6,)', f'shape {array.shape}')
+        return self._finite(what, array)
+
+
+def _axis(dof: int | str) -> DOF:
+    return parse_dofs([dof])[0]

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 from ik_node.errors import shown, TopologyError
 from ik_node.model.frame import Frame
-from ik_node.model.moving_frame import MovingFrame
 import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from ik_node.model.joint import Joint
+    from ik_node.model.connector import Connector
 
 
 class Link(Frame):
@@ -20,7 +19,7 @@ class Link(Frame):
 
     Attributes
     ----------
-    closure_joints : list of Joint
+    closure_joints : list of Connector
         The joints, goals and closures that close onto this link.
     mass : float
         [kg]; 0 = none.
@@ -33,7 +32,7 @@ class Link(Frame):
 
     def __init__(self, name: str = '') -> None:
         super().__init__(name)
-        self.closure_joints: list[Joint] = []
+        self.closure_joints: list[Connector] = []
         self.mass = 0.0
         self.centre_of_mass: NDArray[np.float64] = np.zeros(3)
 
@@ -87,7 +86,7 @@ class Link(Frame):
             If it is not a joint, or as in `Frame.add_child`.
 
         """
-        if not isinstance(child, MovingFrame):
+        if not child.is_joint:
             raise TopologyError(
                 f'{shown(child.name)} cannot become a child of link {shown(self.name)}: '
                 f'only joints can'

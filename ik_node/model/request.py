@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ik_node.errors import shown, TopologyError
+from ik_node.model.connector import Connector
 from ik_node.model.constraint import Constraint
 from ik_node.model.frame import Frame
 from ik_node.model.goal import Goal
-from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 from ik_node.model.rotation import pose_matrix
 import numpy as np
@@ -40,7 +40,7 @@ class Request:
         Bit i set = component X Y Z EX EY EZ [i] takes part.
     is_goal : bool
         A goal is a wish, a closure a constraint.
-    source : Joint or None
+    source : Connector or None
         The object it was read from; its pose, weight and tolerance may change at any time.
 
     """
@@ -53,7 +53,7 @@ class Request:
     axes: str
     mask: int
     is_goal: bool
-    source: Joint | None
+    source: Connector | None
 
     def same_as(self, other: Request) -> bool:
         """Return whether it asks the same; what may change from solve to solve does not count."""
@@ -94,7 +94,7 @@ class Request:
         return np.zeros(3), np.array((0.0, 0.0, 0.0, 1.0))
 
 
-def request_of(joint: Joint) -> Request:
+def request_of(joint: Connector) -> Request:
     """Read a request from a joint, closure or goal that closes on a link."""
     if joint.child is None:
         raise TopologyError(f'{shown(joint.name)} closes on no link: make_closure(link) first')

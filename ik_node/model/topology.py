@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ik_node.errors import shown, TopologyError
-from ik_node.model.constraint import Constraint
+from ik_node.model.connector import Connector
 from ik_node.model.frame import Frame
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
@@ -46,7 +46,7 @@ def partners(frame: Frame) -> Iterator[Frame]:
     """Yield the frames that closures and goals tie to this one."""
     if isinstance(frame, Link):
         yield from frame.closure_joints
-    elif isinstance(frame, Joint) and frame.is_closure and frame.child is not None:
+    elif isinstance(frame, Connector) and frame.is_closure and frame.child is not None:
         yield frame.child
 
 
@@ -54,7 +54,7 @@ def save_rest_pose(root: Frame) -> None:
     """Make the present values of every joint under a root its rest pose."""
 
     def save(frame: Frame) -> None:
-        if isinstance(frame, Joint) and frame.dof and not isinstance(frame, Constraint):
+        if isinstance(frame, Joint) and frame.dof:
             frame.dof_rest_pose[:] = frame.dof_values
             frame.rest_pose_set = True
             Revision.count_setting()

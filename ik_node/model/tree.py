@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ik_node.errors import shown, TopologyError
-from ik_node.model.constraint import Constraint
+from ik_node.model.connector import Connector
 from ik_node.model.dof import DOF
 from ik_node.model.frame import Frame
 from ik_node.model.joint import Joint
@@ -79,7 +79,7 @@ class Tree:
         Parents before children.
     seat : dict of Frame to (int, ndarray)
         For every frame the column that carries it (-1 = root frame) and its (4, 4) pose there.
-    closers : list of Joint
+    closers : list of Connector
         Joints, closures and goals that close on a link, in order of discovery.
     names : list of str
         Name of every value, in the order of q.
@@ -92,7 +92,7 @@ class Tree:
 
     columns: list[Column] = field(default_factory=list)
     seat: dict[Frame, tuple[int, Array]] = field(default_factory=dict)
-    closers: list[Joint] = field(default_factory=list)
+    closers: list[Connector] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     q_of_column: list[int] = field(default_factory=list)
     owner: list[tuple[Joint, DOF]] = field(default_factory=list)
@@ -140,17 +140,14 @@ def build_tree(roots: Iterable[Frame], joint_order: Sequence[Joint] | None = Non
     while stack:
         frame, column, pose = stack.pop()
         pose = frame.matrix if pose is _HERE else pose @ frame.matrix
-        if isinstance(frame, Joint):
-            if frame.is_closure:
-                tree.closers.append(frame)
-            # The DoF of a goal or closure are directions it asks for, not freedoms.
-            movable = () if isinstance(frame, Constraint) else frame.dof
+        if isinstance(frame, Connector) and frame.is_closure:
+            tree.closers.append(frame)
+        if isinstance(frame, Joint) and frame.dof:
+            joints.append(frame)
             for dof in MOTION_ORDER:
-                if dof in movable:
+                if dof in frame.dof:
                     motions.append((frame, dof, column, pose @ _ALIGN[dof % 3]))
                     column, pose = len(motions) - 1, _BACK[dof % 3]
-            if movable:
-                joints.append(frame)
         tree.seat[frame] = (column, pose)
         stack.extend((child, column, pose) for child in reversed(frame.children))
     _index_values(tree, joints, joint_order)

@@ -126,11 +126,8 @@ class PreparedSolve:
         with self._lock:
             if self._edits != Revision.edits:
                 self._look_up()
-            try:
-                plain = positions.dtype is FLOAT is quats_xyzw.dtype  # type: ignore[union-attr]
-            except AttributeError:
-                plain = False
-            if not plain:
+            plain = positions.__class__ is ARRAY is quats_xyzw.__class__
+            if not plain or not positions.dtype is FLOAT is quats_xyzw.dtype:  # type: ignore[union-attr]
                 positions, quats_xyzw = self._taken(positions, quats_xyzw)
             if q0.__class__ is ARRAY and q0.dtype is FLOAT:
                 q: Array = q0.copy()
@@ -140,7 +137,7 @@ class PreparedSolve:
                 at, _, chain, record, joints, packed = self._direct
                 try:
                     status = advance_direct(at, q, positions, quats_xyzw)  # type: ignore[arg-type]
-                except TypeError:  # not aligned, with gaps, or of a subclass
+                except TypeError:  # not aligned, or with gaps
                     q = solver.own_q(q)
                     status = advance_direct(at, q, *self._taken(positions, quats_xyzw))
                 while status == STATUS_RUNNING:

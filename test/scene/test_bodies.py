@@ -74,7 +74,7 @@ def test_every_link_has_its_frame(name):
     links = [naive.world(frame) for frame in naive.frames if isinstance(frame, Link)]
     for world in links:
         assert sum(np.allclose(world, found, atol=1e-9) for found in poses) == 1
-    places = [*links, *(naive.world(f) for f in naive.frames if isinstance(f, Joint))]
+    places = [*links, *(naive.world(f) for f in naive.frames if f.is_joint)]
     for found in poses:
         assert any(np.allclose(world, found, atol=1e-9) for world in places)
     assert {shape.length for shape in drawn} == {TRIAD[0] * helper.joint_scale}

@@ -86,7 +86,7 @@ class FlatRobot:
 
 def _slides(frame: object, motors: list[str]) -> bool:
     """Return whether a frame is a joint that slides and has no motor, where some have."""
-    if not isinstance(frame, Joint) or isinstance(frame, Closure):
+    if not isinstance(frame, Joint):
         return False
     passive = bool(motors) and frame.name not in motors
     return passive and any(not dof.is_rotation for dof in frame.dof)
