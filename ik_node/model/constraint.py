@@ -8,7 +8,6 @@ from ik_node.errors import OptionError, ShapeError, shown, TopologyError
 from ik_node.model.connector import Connector
 from ik_node.model.dof import DOF, parse_dofs
 from ik_node.model.frame import Frame
-from ik_node.model.revision import Revision
 from ik_node.model.rotation import pose_matrix
 from ik_node.model.rows import residual_rows
 import numpy as np
@@ -91,7 +90,7 @@ class Constraint(Connector):
     @enabled.setter
     def enabled(self, value: bool) -> None:
         self._enabled = bool(value)
-        Revision.count_ask()
+        self.revision.count_ask()
 
     @property
     def weight(self) -> float:
@@ -101,7 +100,7 @@ class Constraint(Connector):
     @weight.setter
     def weight(self, value: float) -> None:
         self._weight = _at_least_zero(f'weight of {shown(self.name)}', value)
-        Revision.count_ask()
+        self.revision.count_ask()
 
     @property
     def tolerance(self) -> tuple[float, float] | None:
@@ -117,7 +116,7 @@ class Constraint(Connector):
                 raise ShapeError(name, 'one number, or two: [m] and [rad]', str(value))
             value = (_at_least_zero(name, both[0]), _at_least_zero(name, both[1]))
         self._tolerance = value
-        Revision.count_ask()
+        self.revision.count_ask()
 
     @property
     def distance(self) -> float:
@@ -127,7 +126,7 @@ class Constraint(Connector):
     @distance.setter
     def distance(self, value: float) -> None:
         self._distance = _at_least_zero(f'distance of {shown(self.name)}', value)
-        Revision.count_ask()
+        self.revision.count_ask()
 
     def set_offset(
         self, position: ArrayLike = (0, 0, 0), quat_xyzw: ArrayLike = (0, 0, 0, 1)
@@ -151,7 +150,7 @@ class Constraint(Connector):
         self._count_graph_edit()
 
     def _count_move(self) -> None:
-        Revision.count_ask()
+        self.revision.count_ask()
 
     def add_child(self, child: Frame) -> None:
         """Refuse: goals and closures carry nothing."""

@@ -41,8 +41,8 @@ class Frame:
         Whether `matrix`, `matrix_world` are computed anew when next read.
     is_link, is_joint, is_goal : bool
         What it is; a goal is a joint, too.
-    graph_edits : int
-        How often its place in the graph has changed: pose, children, closures, axes, couplings.
+    revision : Revision
+        Counts its changes, together with those of the graph that it has been read in.
 
     """
 
@@ -58,7 +58,7 @@ class Frame:
         self.name = name
         self.parent: Frame | None = None
         self.children: list[Frame] = []
-        self.graph_edits = 0
+        self.revision = Revision()
         self._position = np.zeros(3)
         self._quaternion = quat_identity()
         self._matrix = _frozen(np.eye(4))
@@ -316,8 +316,7 @@ class Frame:
 
     def _count_graph_edit(self) -> None:
         """Have solvers read the graph again; called once the change has been made."""
-        self.graph_edits += 1
-        Revision.count_graph_edit()
+        self.revision.count_graph_edit()
 
     def _count_move(self) -> None:
         """Have solvers take notice that the frame has been posed anew in its parent."""

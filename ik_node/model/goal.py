@@ -5,7 +5,6 @@ from __future__ import annotations
 from ik_node.errors import OptionError, shown
 from ik_node.model.constraint import Constraint
 from ik_node.model.dof import DOF, parse_dofs
-from ik_node.model.revision import Revision
 
 
 class Goal(Constraint):
@@ -39,7 +38,7 @@ class Goal(Constraint):
                 f'priority of {shown(self.name)}', value, 'a whole number, 0 or more'
             )
         self._priority = int(value)
-        Revision.count_ask()
+        self.revision.count_ask()
 
     def _count_move(self) -> None:
         """Count nothing: every solve reads where goals are, or is told."""

@@ -10,7 +10,6 @@ from ik_node.model.coupling import Coupling
 from ik_node.model.dof import DOF, DOF_NAMES, parse_dofs
 from ik_node.model.euler import nearest_euler, nearest_turn
 from ik_node.model.frame import Frame
-from ik_node.model.revision import Revision
 from ik_node.model.rotation import (
     matrix_to_euler,
     matrix_to_quat,
@@ -110,7 +109,7 @@ class Joint(Connector):
         self.locked.fill(False)
         self.couplings.clear()
         self.set_matrix_dof_needs_update()
-        Revision.count_setting()
+        self.revision.count_setting()
         self._choose(given)
 
     def clear_dof(self) -> None:
@@ -145,7 +144,7 @@ class Joint(Connector):
     def _set_locked(self, dof: int | str | None, locked: bool) -> None:
         for axis in self.dof if dof is None else [dof]:
             self.locked[self._own(axis)] = locked
-        Revision.count_setting()
+        self.revision.count_setting()
 
     # -- values, [m] for X Y Z and [rad] for EX EY EZ
 
@@ -305,7 +304,7 @@ class Joint(Connector):
         """Write target and rest pose by the angles that are nearest to the present values."""
         self.dof_target[:] = self.nearest_values(self.dof_target)
         self.dof_rest_pose[:] = self.nearest_values(self.dof_rest_pose)
-        Revision.count_setting()
+        self.revision.count_setting()
 
     # -- limits
 
@@ -371,7 +370,7 @@ class Joint(Connector):
                 'lower <= upper (set_limits changes both at once)',
             )
         self.min_dof_limit[axis], self.max_dof_limit[axis] = lower, upper
-        Revision.count_setting()
+        self.revision.count_setting()
         self._set_one(self.dof_target, 'target value', axis, self.dof_target[axis])
         self._set_one(self.dof_rest_pose, 'rest pose value', axis, self.dof_rest_pose[axis])
         return self._set_one(self.dof_values, 'value', axis, self.dof_values[axis])
@@ -411,7 +410,7 @@ class Joint(Connector):
             self._check_circle(axis, master, master_axis)
         master._followed = True
         self.couplings[axis] = Coupling(master, master_axis, numbers)
-        Revision.count_setting()
+        self.revision.count_setting()
         self._count_graph_edit()
 
     def _check_circle(self, axis: DOF, master: Joint, master_axis: DOF) -> None:
@@ -429,7 +428,7 @@ class Joint(Connector):
     def uncouple(self, dof: int | str) -> None:
         """Undo `couple`."""
         self.couplings.pop(parse_dofs([dof])[0], None)
-        Revision.count_setting()
+        self.revision.count_setting()
         self._count_graph_edit()
 
     # -- the child
@@ -461,7 +460,7 @@ class Joint(Connector):
         """Say that `dof_values` was written into."""
         self.matrix_dof_needs_update = True
         self.set_matrix_world_needs_update()
-        Revision.values += 1
+        self.revision.values += 1
 
     def update_dof_matrix(self) -> None:
         """Bring `matrix_dof` up to date."""
@@ -561,7 +560,7 @@ class Joint(Connector):
         if array is self.dof_values:
             self.set_matrix_dof_needs_update()
         else:
-            Revision.count_setting()
+            self.revision.count_setting()
         return bool(allowed != wanted)
 
     def _six(self, what: str, values: ArrayLike) -> Array:

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 class Revision:
     """
-    Counts changes to any frame of the process; a solver compares, it never resets.
+    Counts changes to the frames of a graph; a solver compares, it never resets.
+
+    Every frame has one of its own at first. Whoever reads a graph has all its frames share one
+    (`ik_node.solver.structure.share_revision`), so that one comparison tells whether any of them
+    has changed. A frame that leaves the graph goes on counting there until it is read elsewhere.
 
     A change is counted after it has been made, and a solver looks at the count before it reads:
     what another thread changes while it reads, it reads again the next time.
 
     Threads may count at once (a robot is read while another one moves): `+= 1` on these counters
     is not interrupted, for CPython passes from one thread to another at calls and loops only.
+
+    Parameters
+    ----------
+    before : iterable of Revision
+        Those that it replaces; it has counted more than any of them.
 
     Attributes
     ----------
@@ -27,35 +38,38 @@ class Revision:
         solve reads it.
     graph : int
         Changes of what hangs where: children, closures, axes, couplings, offsets, and poses of
-        links and joints in their parents. Which graph it was, `Frame.graph_edits` tells.
+        links and joints in their parents.
 
     """
 
-    edits = 0
-    settings = 0
-    values = 0
-    asks = 0
-    graph = 0
+    __slots__ = ('asks', 'edits', 'graph', 'settings', 'values')
 
-    @classmethod
-    def count_options(cls) -> None:
+    asks: int
+    edits: int
+    graph: int
+    settings: int
+    values: int
+
+    def __init__(self, before: Iterable[Revision] = ()) -> None:
+        counted = list(before)
+        for name in self.__slots__:
+            setattr(self, name, 1 + max((getattr(each, name) for each in counted), default=-1))
+
+    def count_options(self) -> None:
         """Count a change of a solver's options."""
-        cls.edits += 1
+        self.edits += 1
 
-    @classmethod
-    def count_setting(cls) -> None:
+    def count_setting(self) -> None:
         """Count a change of settings."""
-        cls.settings += 1
-        cls.edits += 1
+        self.settings += 1
+        self.edits += 1
 
-    @classmethod
-    def count_ask(cls) -> None:
+    def count_ask(self) -> None:
         """Count a change of what is asked."""
-        cls.asks += 1
-        cls.edits += 1
+        self.asks += 1
+        self.edits += 1
 
-    @classmethod
-    def count_graph_edit(cls) -> None:
+    def count_graph_edit(self) -> None:
         """Count a change of a graph."""
-        cls.graph += 1
-        cls.edits += 1
+        self.graph += 1
+        self.edits += 1

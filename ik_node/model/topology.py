@@ -9,7 +9,6 @@ from ik_node.model.connector import Connector
 from ik_node.model.frame import Frame
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
-from ik_node.model.revision import Revision
 
 
 def find_roots(frames: Frame | Iterable[Frame]) -> list[Frame]:
@@ -57,6 +56,6 @@ def save_rest_pose(root: Frame) -> None:
         if isinstance(frame, Joint) and frame.dof:
             frame.dof_rest_pose[:] = frame.dof_values
             frame.rest_pose_set = True
-            Revision.count_setting()
+            frame.revision.count_setting()
 
     root.traverse(save)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ik_node.errors import IkError
-from ik_node.model.revision import Revision
 from ik_node.ros.answer_check import objection
 from ik_node.ros.convert import Pose
 from ik_node.ros.hardware.approach import approach
@@ -90,7 +89,7 @@ class Tracker:
             Passed on in the report.
 
         """
-        asked = (goals, settings, Revision.settings, Revision.asks)
+        asked = (goals, settings, self.model.solver.revision.edits)
         settled = self._settled
         if start is None and settled and self.q is settled.q and asked == self._asked:
             self._time = now

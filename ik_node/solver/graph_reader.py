@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from threading import RLock
 from typing import Any, Protocol
 
@@ -16,7 +16,7 @@ from ik_node.model.tree import Tree
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import numbers, refuse_q
 from ik_node.solver.problem import Problem
-from ik_node.solver.structure import Structure
+from ik_node.solver.structure import share_revision, Structure
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -71,6 +71,7 @@ class GraphReader:
         # Held by whoever reads the objects or works on the arrays made of them.
         self.lock = RLock()
         self._structure = Structure((), ())
+        self._revision = Revision()
         self._graph_seen = self._edits_seen = -1
         self._packed: tuple[SolverOptions, Array] = (self._options, self._options.packed())
 
@@ -90,7 +91,7 @@ class GraphReader:
     @options.setter
     def options(self, options: SolverOptions) -> None:
         self._options = options
-        Revision.count_options()
+        self._revision.count_options()
 
     # -- structure
 
@@ -111,36 +112,16 @@ class GraphReader:
         with self.lock:
             self._graph_seen = -1
             self._reread()
-            Revision.count_graph_edit()  # prepared solves have arrays of the graph before
+            self._revision.count_graph_edit()  # prepared solves have arrays of the graph before
 
     def _current(self) -> Structure:
         """Return the graph as it is now."""
-        if Revision.graph != self._graph_seen:
+        if self._revision.graph != self._graph_seen:
             with self.lock:
-                seen = Revision.graph
-                if self._graph_seen >= 0 and self._structure.is_current:
-                    self._graph_seen = seen
-                else:
-                    self._reread()
+                self._reread()
         return self._structure
 
     def _reread(self) -> None:
-        for attempt in range(ATTEMPTS):
-            # Counted first: what another thread changes while it is read is read the next time.
-            seen = Revision.graph
-            try:
-                self._take_graph()
-            except Exception:
-                # In the middle of a change by another thread it need not make sense.
-                if attempt + 1 == ATTEMPTS or Revision.graph == seen:
-                    self._graph_seen = -1
-                    raise
-            else:
-                self._graph_seen = seen
-                return
-
-    def _take_graph(self) -> None:
-        """Read the graph; nothing has changed where that fails."""
         order: list[Joint] = []
         source = self._source
         if isinstance(source, Frame):
@@ -149,13 +130,36 @@ class GraphReader:
             frames = list(source)
         else:
             frames, order = source.roots, source.joint_order
-        settings, asks = Revision.settings, Revision.asks
+        self._graph_seen = self._edits_seen = -1
+        for attempt in range(ATTEMPTS):
+            self._revision = share_revision(frames)
+            # Counted first: what another thread changes while it is read is read the next time.
+            seen = self._revision.graph
+            try:
+                self._take_graph(frames, order)
+            except Exception:
+                # In the middle of a change by another thread it need not make sense.
+                if attempt + 1 == ATTEMPTS or self._revision.graph == seen:
+                    raise
+            else:
+                self._graph_seen = seen
+                return
+
+    def _take_graph(self, frames: Sequence[Frame], order: Sequence[Joint]) -> None:
+        """Read the graph; nothing has changed where that fails."""
+        settings, asks = self._revision.settings, self._revision.asks
         self._structure = Structure(frames, order, self._structure)
         self._settings_seen, self._asks_seen = settings, asks
         self._edits_seen = -1
         self._values_seen = -1
         self._q = np.zeros(len(self._structure.tree.names))
         self._shape = self._q.shape
+
+    @property
+    def revision(self) -> Revision:
+        """Return what counts the changes of the graph and of the options."""
+        self._current()
+        return self._revision
 
     @property
     def joint_names(self) -> list[str]:
@@ -205,12 +209,12 @@ class GraphReader:
 
     def _refresh(self) -> Structure:
         """Return the graph with tables that are up to date with joints and options."""
-        edits = Revision.edits
+        edits = self._revision.edits
         if edits == self._edits_seen:
             return self._structure
         read = self._current()
         # Counted first: what another thread changes while it is read is read the next time.
-        settings, asks = Revision.settings, Revision.asks
+        settings, asks = self._revision.settings, self._revision.asks
         if settings != self._settings_seen:
             read.table.refresh()
             self._settings_seen = settings
@@ -243,7 +247,7 @@ class GraphReader:
     # Within a call the graph stays the one that was read: another thread may change it meanwhile.
 
     def _values(self) -> Array:
-        values = Revision.values
+        values = self._revision.values
         if values != self._values_seen:
             for at, (joint, dof) in enumerate(self._structure.tree.owner):
                 self._q[at] = joint.dof_values[dof]

@@ -46,6 +46,10 @@ class PosedSolver(Protocol):
         """Return what is held by whoever works with its arrays."""
 
     @property
+    def revision(self) -> Revision:
+        """Return what counts the changes of its graph and options."""
+
+    @property
     def q(self) -> Array:
         """Return all joint values, a copy."""
 
@@ -82,7 +86,7 @@ class PreparedSolve:
 
     """
 
-    __slots__ = ('_direct', '_edits', '_joints', '_lock', '_names', '_solver')
+    __slots__ = ('_direct', '_edits', '_joints', '_lock', '_names', '_revision', '_solver')
 
     def __init__(
         self, solver: PosedSolver, names: tuple[str, ...], joints: tuple[str, ...] | None = None
@@ -124,10 +128,14 @@ class PreparedSolve:
         """
         started, solver = perf_counter(), self._solver
         with self._lock:
-            if self._edits != Revision.edits:
+            if self._edits != self._revision.edits:
                 self._look_up()
-            plain = positions.__class__ is ARRAY is quats_xyzw.__class__
-            if not plain or not positions.dtype is FLOAT is quats_xyzw.dtype:  # type: ignore[union-attr]
+            if (
+                positions.__class__ is not ARRAY
+                or quats_xyzw.__class__ is not ARRAY
+                or positions.dtype is not FLOAT  # type: ignore[union-attr]
+                or quats_xyzw.dtype is not FLOAT  # type: ignore[union-attr]
+            ):
                 positions, quats_xyzw = self._taken(positions, quats_xyzw)
             if q0.__class__ is ARRAY and q0.dtype is FLOAT:
                 q: Array = q0.copy()
@@ -157,9 +165,10 @@ class PreparedSolve:
     def _look_up(self) -> None:
         """Look everything up anew that stays the same from call to call."""
         # Counted first: what another thread changes meanwhile is looked up the next time.
-        edits = Revision.edits
+        revision = self._solver.revision
+        edits = revision.edits
         self._direct = self._solver.direct(self._names, self._joints)
-        self._edits = edits
+        self._revision, self._edits = revision, edits
 
 
 def _table(what: str, values: ArrayLike, count: int, width: int) -> Array:

@@ -9,6 +9,8 @@ from time import perf_counter
 from ik_node.kernels.batch import code_of_advance
 from ik_node.kernels.direct import places_of
 from ik_node.kernels.layout import CON_POSE, JOINT_LOWER, JOINT_UPPER, JOINT_WINDOW
+from ik_node.model.frame import Frame
+from ik_node.model.joint import Joint
 from ik_node.solver.chain_problem import AS_THEY_ARE
 from ik_node.solver.drive import drive
 from ik_node.solver.joint_table import JointTable
@@ -51,8 +53,8 @@ class Solver(ManySolves):
 
     """
 
-    def _take_graph(self) -> None:
-        super()._take_graph()
+    def _take_graph(self, frames: Sequence[Frame], order: Sequence[Joint]) -> None:
+        super()._take_graph(frames, order)
         # The next solve starts from the joints alone.
         self._stepping: Stepping | None = None
         self._last_q: Array = self._values()

@@ -11,6 +11,7 @@ from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 from ik_node.model.redundancy import Redundancy
 from ik_node.model.request import pose_request, Request, request_of
+from ik_node.model.revision import Revision
 from ik_node.model.topology import find_roots
 from ik_node.model.tree import build_tree, same_motions
 from ik_node.solver.chain_problem import ChainProblem
@@ -63,8 +64,6 @@ class Structure:
     ) -> None:
         self.roots = find_roots(frames)
         self.tree = build_tree(self.roots, order)
-        self._watched = _with_masters(self.tree.seat)
-        self._graph_edits = self._count_graph_edits()
         if before is not None and same_motions(self.tree, before.tree):
             self.tree.columns = before.tree.columns
         self.links: dict[str, Link] = {}
@@ -98,15 +97,6 @@ class Structure:
             for asked, chain in ({} if before is None else before.known).items()
             if names.issuperset(asked)
         }
-
-    @property
-    def is_current(self) -> bool:
-        """Whether the graph is as it was when it was read."""
-        return self._graph_edits == self._count_graph_edits()
-
-    def _count_graph_edits(self) -> int:
-        # Whatever joins or leaves the graph does so at a frame that is in it.
-        return sum(frame.graph_edits for frame in self._watched)
 
     def write(self, q: Array) -> None:
         """Write values (nq,) [rad or m] to the joints, within limits."""
@@ -180,14 +170,27 @@ class Structure:
         return problem
 
 
-def _with_masters(frames: Iterable[Frame]) -> list[Frame]:
-    """Return frames and all joints that they follow, wherever these hang."""
-    found = dict.fromkeys(frames)
+def share_revision(frames: Iterable[Frame]) -> Revision:
+    """
+    Have all frames of a graph count their changes together, and return their counters.
+
+    Joints of other graphs that are followed count there, too.
+    """
+    found: dict[Frame, None] = {}
+    for root in find_roots(frames):
+        root.traverse(lambda frame: found.update({frame: None}))
     waiting = list(found)
     for frame in waiting:  # grows while it is walked
-        masters = [c.master for c in frame.couplings.values()] if isinstance(frame, Joint) else []
-        for master in masters:
-            if master not in found:
-                found[master] = None
-                waiting.append(master)
-    return waiting
+        for coupling in frame.couplings.values() if isinstance(frame, Joint) else ():
+            if coupling.master not in found:
+                found[coupling.master] = None
+                waiting.append(coupling.master)
+    revisions = {frame.revision for frame in waiting}
+    if len(revisions) == 1:
+        return revisions.pop()
+    shared = Revision(revisions)
+    for frame in waiting:
+        frame.revision = shared
+    for each in revisions:  # whoever still looks there reads the graph again
+        each.count_graph_edit()
+    return shared

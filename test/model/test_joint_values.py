@@ -6,7 +6,6 @@ from ik_node.errors import OptionError, ShapeError
 from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
-from ik_node.model.revision import Revision
 from ik_node.model.rotation import pose_matrix, quat_from_euler, quat_to_matrix
 import numpy as np
 import pytest
@@ -153,12 +152,12 @@ def test_try_minimize_euler_angles():
     joint.set_dof_values(6.0)
     joint.set_target_values(0.25)
     joint.set_rest_pose_values(-0.25)
-    before = Revision.settings
+    before = joint.revision.settings
     joint.try_minimize_euler_angles()
     assert joint.get_target_value('EZ') == pytest.approx(0.25 + 2 * pi)
     assert joint.get_rest_pose_value('EZ') == pytest.approx(2 * pi - 0.25)
     assert joint.get_dof_value('EZ') == 6.0
-    assert Revision.settings > before
+    assert joint.revision.settings > before
 
 
 # -- finite differences

@@ -10,9 +10,9 @@ from ik_node.model.dof import DOF
 from ik_node.model.goal import Goal
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
-from ik_node.model.revision import Revision
 from ik_node.model.topology import save_rest_pose
 from ik_node.solver import Solver
+from ik_node.solver.structure import share_revision
 import pytest
 
 
@@ -30,6 +30,7 @@ class Robot:
         self.goal.make_closure(self.tip)
         self.base.add_child(self.closure)
         self.closure.make_closure(self.tip)
+        self.revision = share_revision([self.base, self.loose])
 
 
 @pytest.fixture
@@ -94,9 +95,9 @@ NEITHER = {
 
 def counters(robot, change):
     """Return by how much settings and graph were counted up."""
-    before = Revision.settings, Revision.graph
+    before = robot.revision.settings, robot.revision.graph
     change(robot)
-    return Revision.settings - before[0], Revision.graph - before[1]
+    return robot.revision.settings - before[0], robot.revision.graph - before[1]
 
 
 @pytest.mark.parametrize('name', GRAPH)
@@ -116,9 +117,9 @@ def test_a_change_of_settings(robot, name):
 @pytest.mark.parametrize('name', ASKS)
 def test_a_change_of_what_is_asked(robot, name):
     """What goals and closures ask beside their pose is counted apart."""
-    before = Revision.asks
+    before = robot.revision.asks
     assert counters(robot, ASKS[name]) == (0, 0)
-    assert Revision.asks > before
+    assert robot.revision.asks > before
 
 
 @pytest.mark.parametrize('name', NEITHER)
@@ -137,18 +138,18 @@ def test_couplings_are_counted_both_ways(robot):
 
 def test_values_are_counted(robot):
     """A new value is counted as such."""
-    before = Revision.values
+    before = robot.revision.values
     robot.hip.set_dof_value('EZ', 0.5)
-    assert Revision.values == before + 1
+    assert robot.revision.values == before + 1
 
 
 def test_what_is_refused_is_not_counted(robot):
     """A child that cannot be taken leaves the graph as it was."""
-    before = Revision.graph
+    before = robot.revision.graph
     for change in (robot.hip.remove_child, robot.base.add_child):
         with pytest.raises(TopologyError, match='child'):
             change(robot.loose)
-    assert Revision.graph == before
+    assert robot.revision.graph == before
 
 
 @pytest.mark.parametrize(
@@ -163,7 +164,7 @@ def test_what_a_frame_is(robot, frame, link, joint, goal):
 
 def test_threads_count_at_once(robot):
     """No change is lost: a solver would miss one."""
-    before, interval = Revision.settings, sys.getswitchinterval()
+    before, interval = robot.revision.settings, sys.getswitchinterval()
 
     def change(joint):
         for _ in range(2000):
@@ -171,7 +172,7 @@ def test_threads_count_at_once(robot):
             joint.set_target_value('EZ', 0.0)
 
     change(robot.hip)
-    each = Revision.settings - before
+    each = robot.revision.settings - before
     threads = [threading.Thread(target=change, args=[j]) for j in (robot.hip, robot.knee) * 2]
     sys.setswitchinterval(1e-6)
     try:
@@ -182,7 +183,7 @@ def test_threads_count_at_once(robot):
     finally:
         sys.setswitchinterval(interval)
     assert each >= 2000
-    assert Revision.settings - before == 5 * each
+    assert robot.revision.settings - before == 5 * each
 
 
 def test_a_change_while_it_is_read_is_read_the_next_time(robot, monkeypatch):

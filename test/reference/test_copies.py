@@ -112,7 +112,11 @@ def content(frame, places):
         return plain(vars(value)) if hasattr(value, '__dict__') else value
 
     # Matrices are worked out anew when they are read; the copy's are compared below.
-    own = {name: value for name, value in vars(frame).items() if 'matrix' not in name}
+    own = {
+        name: value
+        for name, value in vars(frame).items()
+        if 'matrix' not in name and name != 'revision'
+    }
     return {name: plain(value) for name, value in own.items()}
 
 

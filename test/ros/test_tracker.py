@@ -19,6 +19,7 @@ class SolverDouble:
     """Answers what it is told to, remembers what it was asked."""
 
     has_wishes = True
+    revision = Revision()
 
     def __init__(self):
         self.answer = np.zeros(2)
@@ -260,8 +261,8 @@ def test_what_has_converged_without_wishes_is_not_solved_for_again(tracker, solv
 @pytest.mark.parametrize(
     'happen',
     [
-        lambda tracker: setattr(Revision, 'settings', Revision.settings + 1),
-        lambda tracker: setattr(Revision, 'asks', Revision.asks + 1),
+        lambda tracker: tracker.model.solver.revision.count_setting(),
+        lambda tracker: tracker.model.solver.revision.count_ask(),
         lambda tracker: tracker.jump(tracker.q),
         lambda tracker: tracker.replace_model(model(tracker.model.solver)),
     ],

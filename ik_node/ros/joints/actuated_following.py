@@ -6,7 +6,6 @@ from collections.abc import Sequence
 import dataclasses
 
 from ik_node.errors import listed
-from ik_node.model.revision import Revision
 from ik_node.ros.joints.drive_steps import MOST_STEPS
 from ik_node.ros.joints.measured_state import MeasuredState
 from ik_node.ros.model.loaded_model import LoadedModel
@@ -171,7 +170,7 @@ class ActuatedFollowing:
         present = dict(zip(tracker.model.joint_names, tracker.q.tolist(), strict=True))
         values = {name: known.get(name, present[name]) for name in actuated}
         # Going in vain for what cannot be takes long: not again while nothing has changed.
-        asked = (values, Revision.settings, Revision.asks, settings.options)
+        asked = (values, tracker.model.solver.revision.edits, settings.options)
         vain = self._vain
         if vain is not None and vain.q is tracker.q and asked == self._asked:
             held = tracker.hold(now, vain.held)

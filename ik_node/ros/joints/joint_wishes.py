@@ -7,7 +7,6 @@ from typing import Literal
 
 from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint
-from ik_node.model.revision import Revision
 from ik_node.robot import Robot
 
 
@@ -38,5 +37,5 @@ def tell_wishes(
             for name, dof in zip(joint.value_names, joint.dof, strict=True):
                 # A joint is drawn to all of its values or to none.
                 tell(joint, dof, values.get(name, joint.dof_values[dof]))
-    # The flag is a plain attribute: solvers are told by the counter.
-    Revision.count_setting()
+        # The flag is a plain attribute: solvers are told by the counter.
+        joint.revision.count_setting()
