@@ -146,6 +146,17 @@ class Naive:
         moved, turned = self.residual(closer, wanted)
         return float(np.linalg.norm(moved)), float(np.linalg.norm(turned))
 
+    def size(self):
+        """Return the largest coordinate that a pose is worked out from [m], at least 1."""
+        offsets = [c.offset_position for c in self.closers.values() if isinstance(c, Constraint)]
+        slides = [six[:3] for six in self.values.values()]
+        places = [place for f in self.frames for place in (f.position, self.world(f)[:3, 3])]
+        return max(1.0, *(float(np.abs(each).max()) for each in (*offsets, *slides, *places)))
+
+    def largest_value(self):
+        """Return the largest value of a joint [rad or m], 0 of none."""
+        return max((float(np.abs(six).max()) for six in self.values.values()), default=0.0)
+
     def limit_excess(self):
         """Return by how much the worst value is outside its limits."""
         return max(
@@ -172,6 +183,8 @@ class Naive:
 def sight(seen):
     """Return the angle between +z and where a point is seen, times its direction in xy."""
     aside = np.linalg.norm(seen[:2])
+    if aside == 0.0:  # right ahead or right behind, in no direction more than in another
+        return np.array((np.arctan2(aside, seen[2]), 0.0))
     return seen[:2] / aside * np.arctan2(aside, seen[2])
 
 

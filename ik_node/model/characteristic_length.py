@@ -60,6 +60,11 @@ def characteristic_length(
     return 0.5 * longest if longest >= _SMALLEST else 1.0
 
 
+def goes_by_travels(tree: Tree) -> bool:
+    """Return whether a tree has no lengths, so that limits of sliding joints may count as some."""
+    return _longest_path(tree) < _SMALLEST
+
+
 def _path(tree: Tree, request: Request, support: Support) -> float:
     """Return the length of the path of a goal, or of the way round a closure's loop [m]."""
     if support.mass is not None:

@@ -33,8 +33,9 @@ class Constraint(Connector):
     kind : {'frame', 'universal', 'distance', 'look_at', 'centre_of_mass'}
         frame: the axes of `dof`. universal: origins coincide and A's y axis is at right angles to
         B's x axis. distance: the origins are `distance` apart. look_at: A's z axis points at B's
-        origin. centre_of_mass: A's origin is the centre of mass of the link and of all links that
-        hang under it in the tree, and A's axes are the root frame's.
+        origin; what is nearer than a millionth of the characteristic length is not seen, and a
+        solve counts half a turn. centre_of_mass: A's origin is the centre of mass of the link and
+        of all links that hang under it in the tree, and A's axes are the root frame's.
 
     Attributes
     ----------

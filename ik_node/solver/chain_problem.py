@@ -22,6 +22,7 @@ from ik_node.kernels.layout import (
 from ik_node.kernels.linearise import linearise
 from ik_node.kernels.solve import advance
 from ik_node.model.chains import Chain, Support
+from ik_node.model.characteristic_length import characteristic_length
 from ik_node.model.flatten import FlatChain, flatten
 from ik_node.model.redundancy import Redundancy
 from ik_node.model.request import Request
@@ -218,10 +219,12 @@ def make_chain_problem(
     own = tuple(each for each in redundancies if closures.issuperset(each.misfit))
     if before is not None and (before.length, before.redundancies) != (length, own):
         before = None
-    if before is not None and _asked_the_same(before, tree, asked):
+    # A chain without lengths of its own has that of the tree, any frame of which may have moved.
+    size = length if length > 0.0 else characteristic_length(tree, requests, supports, chain)
+    if before is not None and before.flat.length == size and _asked_the_same(before, tree, asked):
         before.tree, before.requests = tree, asked
         return before
-    flat = flatten(tree, requests, supports, chain, length, own)
+    flat = flatten(tree, requests, supports, chain, size, own)
     names = ChainNames(
         tuple(r.name for r in asked),
         tuple(r.is_goal for r in asked),

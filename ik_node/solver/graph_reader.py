@@ -216,7 +216,7 @@ class GraphReader:
         # Counted first: what another thread changes while it is read is read the next time.
         settings, asks = self._revision.settings, self._revision.asks
         if settings != self._settings_seen:
-            read.table.refresh()
+            read.refresh_settings()
             self._settings_seen = settings
         asks_changed = asks != self._asks_seen
         if asks_changed:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 
 from ik_node.errors import OptionError, shown, TopologyError, UnknownFrameError
+from ik_node.model.characteristic_length import goes_by_travels
 from ik_node.model.frame import Frame
 from ik_node.model.goal import Goal
 from ik_node.model.joint import Joint
@@ -107,6 +109,16 @@ class Structure:
         for at, (low, high) in self.table.widened.items():
             joint, dof = owner[at]
             joint.dof_values[dof] = min(max(q[at], low), high)
+
+    def refresh_settings(self) -> None:
+        """Read limits, locks and wishes of joints anew."""
+        self.table.refresh()
+        if self._goes_by_travels:
+            self.problems.clear()  # chains are looked at anew, and kept where nothing has changed
+
+    @cached_property
+    def _goes_by_travels(self) -> bool:
+        return goes_by_travels(self.tree)
 
     def refresh_asked(self) -> None:
         """Read anew which closures and goals take part."""

@@ -1,5 +1,6 @@
 """What `update_structure` keeps: the arrays of every chain that has not changed."""
 
+from building import Mechanism
 from ik_node.model.closure import Closure
 from ik_node.model.link import Link
 from mechanisms import MECHANISMS
@@ -14,6 +15,12 @@ def arrays(solver):
         for problem in solver._structure.problems.values()
         for chain in problem.chains
     }
+
+
+def length_of(solver):
+    """Return the characteristic length of the one chain of a goal [m]."""
+    (chain,) = solver.problem_of(('heading',)).chains
+    return chain.characteristic_length
 
 
 def test_nothing_has_changed():
@@ -92,3 +99,28 @@ def test_masses_are_read_anew():
     solver.update_structure()
     solver.solve()
     np.testing.assert_allclose(m.naive().centre_of_mass(root)[0], 0.05, atol=1e-6)
+
+
+def test_a_frame_that_the_chain_does_not_move_has_moved():
+    """A chain without lengths goes by the tree's: it is laid out anew where that has changed."""
+    m = Mechanism('turning')
+    m.root('base')
+    m.joint('turn', 'base', 'EZ')
+    m.joint('aside', 'base', 'EX').child.set_position(0.0, 0.0, 0.4)
+    m.goal('heading', 'turn_link', 'EZ')
+    solver = m.solver()
+    assert length_of(solver) == 0.2
+    m.links['aside_link'].set_position(0.0, 0.0, 1.4)
+    assert length_of(solver) == length_of(m.solver()) == 0.7
+
+
+def test_travels_that_a_chain_goes_by_have_changed():
+    """A chain in a tree without lengths goes by how far joints slide: limits change it."""
+    m = Mechanism('sliding')
+    m.root('base')
+    m.joint('slide', 'base', 'X', limits=(-1.0, 1.0))
+    m.goal('heading', 'slide_link', 'X')
+    solver = m.solver()
+    assert length_of(solver) == 2.0
+    m.joints['slide'].set_limits('X', -1.0, 2.0)
+    assert length_of(solver) == length_of(m.solver()) == 3.0
