@@ -133,8 +133,8 @@ class PreparedSolve:
             if (
                 positions.__class__ is not ARRAY
                 or quats_xyzw.__class__ is not ARRAY
-                or positions.dtype is not FLOAT  # type: ignore[union-attr]
-                or quats_xyzw.dtype is not FLOAT  # type: ignore[union-attr]
+                or positions.dtype is not FLOAT
+                or quats_xyzw.dtype is not FLOAT
             ):
                 positions, quats_xyzw = self._taken(positions, quats_xyzw)
             if q0.__class__ is ARRAY and q0.dtype is FLOAT:
@@ -144,7 +144,7 @@ class PreparedSolve:
             if self._direct is not None:
                 at, _, chain, record, joints, packed = self._direct
                 try:
-                    status = advance_direct(at, q, positions, quats_xyzw)  # type: ignore[arg-type]
+                    status = advance_direct(at, q, positions, quats_xyzw)
                 except TypeError:  # not aligned, or with gaps
                     q = solver.own_q(q)
                     status = advance_direct(at, q, *self._taken(positions, quats_xyzw))
