@@ -18,10 +18,10 @@ from typing import Any
 from docs_tables import docs_tables
 from node_machine import machine
 from players import command_of, OURS, PEERS, Worker
-from progress_bar import Progress
 from report import comparison, fit_table, fits, table
 from rounds import play
 from tasks import GROUPS, tasks_of
+from tqdm import tqdm
 
 
 def arguments() -> argparse.ArgumentParser:
@@ -101,11 +101,16 @@ def measure(parser: argparse.ArgumentParser, args: argparse.Namespace) -> dict[s
                 print(f'{solver}: {workers[solver].trouble}', file=sys.stderr)
         return workers[solver]
 
-    progress = Progress(len(tasks) * (args.rounds + 1) * len(entries))
+    bar = tqdm(total=len(tasks) * (args.rounds + 1) * len(entries), disable=None, leave=False)
+
+    def tick(what: str) -> None:
+        bar.set_description_str(what)
+        bar.update()
+
     try:
         for task in tasks:
-            rows = list(play(task, entries, worker_of, args.rounds, args.seconds, progress.tick))
-            progress.clear()
+            rows = list(play(task, entries, worker_of, args.rounds, args.seconds, tick))
+            bar.clear()
             print(f'\n{task.name}: {task.about}\n{table(rows)}', flush=True)
             report['rows'] += rows
             if task.family:
@@ -116,7 +121,7 @@ def measure(parser: argparse.ArgumentParser, args: argparse.Namespace) -> dict[s
     except KeyboardInterrupt:
         print('\nstopped; what was measured up to here:', file=sys.stderr)
     finally:
-        progress.clear()
+        bar.close()
         for worker in workers.values():
             worker.close()
     report['versions'] = {**versions, **{k: worker.version for k, worker in workers.items()}}

@@ -24,9 +24,9 @@ from judge import Array, forward, limit_excess, pose_matrix, quaternion_matrices
 from mechanism import ALL, Loop, Mechanism, POINT
 import numpy as np
 from platforms import floating
-from progress_bar import Progress
 from scipy.optimize import least_squares, minimize
 from scipy.spatial.transform import Rotation
+from tqdm import tqdm
 
 # Within this share of the best residual an answer counts as nearest.
 NEAR = 0.01
@@ -357,14 +357,7 @@ class Row:
 HEADER = 'robot     goals   nearest  worst over  iterations   open  beyond'
 
 
-def measure(
-    name: str,
-    case: Case,
-    goals: int,
-    searches: int,
-    seed: int = 0,
-    progress: Progress | None = None,
-) -> Row:
+def measure(name: str, case: Case, goals: int, searches: int, seed: int = 0) -> Row:
     """
     Solve for goals, leave out those that are reached, and search for the others by SciPy.
 
@@ -377,7 +370,7 @@ def measure(
     solver = ik.Solver(robot)
     order = [solver.joint_names.index(joint) for joint in plain.names]
     other, rng = Searches(case), np.random.default_rng(seed)
-    progress = progress or Progress(goals)
+    bar = tqdm(total=goals, desc=name, disable=None, leave=False)
     start = np.zeros(len(order))
     start[order] = case.home
     row = Row(name, [], [], [])
@@ -387,7 +380,7 @@ def measure(
         solution = solver.solve_pose({'goal': (position, quat)}, start)
         if solution.status is ik.Status.CONVERGED:
             continue
-        progress.tick(name)
+        bar.update()
         other.length = solution.chains[0].characteristic_length
         other.goal = (position, quaternion_matrices(quat[None])[0])
         q = solution.q[order]
@@ -399,6 +392,7 @@ def measure(
         row.shares.append(mine / min(*found, mine))
         row.starts.append(solution.starts)
         row.iterations.append(solution.iterations)
+    bar.close()
     return row
 
 
@@ -413,11 +407,9 @@ def main(words: list[str]) -> int:
     args = parser.parse_args(words)
     started, rows = perf_counter(), list[Row]()
     chosen = {name: case for name, case in cases().items() if name in (args.names or cases())}
-    progress = Progress(len(chosen) * args.goals)
     print(HEADER, flush=True)
     for name, case in chosen.items():
-        rows.append(measure(name, case, args.goals, args.searches, args.seed, progress))
-        progress.clear()
+        rows.append(measure(name, case, args.goals, args.searches, args.seed))
         print(rows[-1], flush=True)
     shares = np.concatenate([row.shares for row in rows])
     near = float(np.mean(shares <= 1.0 + NEAR))

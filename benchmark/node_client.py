@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 import random
-import sys
 import time
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -18,6 +17,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
+from tqdm import tqdm
 
 Array = NDArray[np.float64]
 
@@ -129,7 +129,9 @@ class Client:
         message = PoseStamped()
         sent = np.zeros(len(goals))
         run = Run(goals, sent)
-        begin, cpu, told = time.perf_counter(), process.cpu(), 0
+        whole = round(len(goals) / GOALS_PER_SECOND)
+        bar = tqdm(total=whole, desc=label, unit='s', disable=None, leave=False)
+        begin, cpu = time.perf_counter(), process.cpu()
         for k, (x, y, z) in enumerate(goals.tolist()):
             # Timers of one machine keep step: sent on the dot, all goals would wait equally long.
             due = begin + k / GOALS_PER_SECOND + chance.uniform(0.0, 1.0 / rate)
@@ -138,13 +140,12 @@ class Client:
             point.x, point.y, point.z = x, y, z
             sent[k] = time.perf_counter()
             self._goals.publish(message)
-            if sent[k] - begin > told:
-                told += 1
+            if sent[k] - begin > len(run.memory):
+                bar.update()
                 run.memory.append(process.memory())
-                _progress(label, sent[k] - begin, len(goals) / GOALS_PER_SECOND)
         self._spin(1.0 / GOALS_PER_SECOND)
         run.cpu = (process.cpu() - cpu) / (time.perf_counter() - begin)
-        _progress('', 0.0, 0.0)
+        bar.close()
         return run
 
     def _spin(self, seconds: float) -> None:
@@ -162,10 +163,3 @@ class Client:
             if not process.runs or time.perf_counter() > end:
                 raise SystemExit(f'the node did not start:\n{process.output()}')
         self._spin(1.0)
-
-
-def _progress(label: str, done: float, whole: float) -> None:
-    """Keep one line on a terminal up to date; an empty label wipes it."""
-    if sys.stdout.isatty():
-        text = f'{label}: {done:.0f} of {whole:.0f} s' if label else ''
-        print(f'\r{text:40}\r' if not label else f'\r{text:40}', end='', flush=True)

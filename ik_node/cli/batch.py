@@ -18,7 +18,6 @@ import sys
 from time import perf_counter
 
 from ik_node.cli.goal_arguments import asked_of
-from ik_node.cli.progress_bar import ProgressBar
 from ik_node.cli.robot_arguments import add_robot_arguments, robot_of
 from ik_node.cli.tables.answer_table import AnswerTable
 from ik_node.cli.tables.goal_table import read_goal_table
@@ -29,6 +28,7 @@ from ik_node.solver.batch import thread_count
 from ik_node.solver.batch_input import many_poses
 import numpy as np
 from numpy.typing import NDArray
+from tqdm import tqdm
 
 Array = NDArray[np.float64]
 
@@ -69,21 +69,22 @@ def run(args: argparse.Namespace) -> int:
     before = answers.row_count
     if before > total:
         raise DescriptionError(f'{before} answers to {total} poses', source=args.out)
-    began, bar = perf_counter(), ProgressBar(before)
+    began = perf_counter()
     try:
-        for first in range(before, total, BLOCK):
-            part = {link: (p[first:][:BLOCK], r[first:][:BLOCK]) for link, (p, r) in poses.items()}
+        # A bar only where standard error is a terminal, and not after the end.
+        with tqdm(total=total, initial=before, miniters=1, disable=None, leave=False) as bar:
+            for first in range(before, total, BLOCK):
+                block = slice(first, first + BLOCK)
+                part = {link: (p[block], r[block]) for link, (p, r) in poses.items()}
 
-            def progress(done: int, _: int, first: int = first) -> None:
-                bar.show(first + done, total)
+                def progress(done: int, _: int, first: int = first) -> None:
+                    bar.update(first + done - bar.n)
 
-            answers.add(solver.solve_batch(part, q0, threads=threads, progress=progress))
+                answers.add(solver.solve_batch(part, q0, threads=threads, progress=progress))
     except KeyboardInterrupt:
-        bar.clear()
         done = f'{answers.row_count} of {total} are in {args.out}'
         print(f'ik_node batch: {done}; --resume goes on', file=sys.stderr)
         raise
-    bar.clear()
     spent = perf_counter() - began
     print(_in_words(answers, total - before, spent))
     return 0 if answers.counts['CONVERGED'] == total else 1

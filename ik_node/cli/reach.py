@@ -20,7 +20,6 @@ import sys
 from time import perf_counter
 
 from ik_node.cli.goal_arguments import asked_of
-from ik_node.cli.progress_bar import ProgressBar
 from ik_node.cli.robot_arguments import add_robot_arguments, robot_of
 from ik_node.cli.workspace.find import ReachFinder
 from ik_node.cli.workspace.map import ReachMap
@@ -35,6 +34,7 @@ from ik_node.solver import Solver, SolverOptions, Status
 from ik_node.solver.batch import thread_count
 from ik_node.solver.conditioning import conditioning
 import numpy as np
+from tqdm import tqdm
 
 GRID, MOST_GRID, RESTARTS = 120, 1000, 20
 # Configurations at which it is tried whether the link can be moved at will.
@@ -103,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
         print(f'ik_node reach: the loops are open at the start: {closed.message}', file=sys.stderr)
         return 1
     robot.q = closed.q
-    began, bar = perf_counter(), ProgressBar()
+    began = perf_counter()
     finder = ReachFinder(robot, args.link)
     points = _slice(args, finder, dofs)
     goal = robot.add_goal(args.link, name=f'reach of {args.link}', dof=args.dof)
@@ -116,10 +116,11 @@ def run(args: argparse.Namespace) -> int:
     found = ReachMap(solver, goal.name, goal.quaternion, points, robot.q, threads)
     stopped = False
     try:
-        found.fill(points.nearest(finder.home), bar.show)
+        # A bar only where standard error is a terminal, and not after the end.
+        with tqdm(total=len(found.q), miniters=1, disable=None, leave=False) as bar:
+            found.fill(points.nearest(finder.home), lambda done, _: bar.update(done - bar.n))
     except KeyboardInterrupt:
         stopped = True
-    bar.clear()
     if stopped and not (found.status >= 0).any():
         raise KeyboardInterrupt
     outline = Outline(found, refine=not stopped)

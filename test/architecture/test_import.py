@@ -6,7 +6,7 @@ import sys
 import ik_node
 import pytest
 
-HEAVY = ('numba', 'scipy', 'rclpy', 'yaml', 'lxml', 'urdf_parser_py', 'matplotlib', 'numpy')
+HEAVY = ('numba', 'scipy', 'rclpy', 'yaml', 'tqdm', 'matplotlib', 'numpy')
 
 
 @pytest.mark.parametrize(

@@ -105,6 +105,6 @@ def test_entry_points_can_be_imported(setup_arguments):
 def test_python_dependencies_are_declared_for_rosdep(manifest, setup_arguments):
     """Whatever pip would need, rosdep knows too."""
     keys = {element.text for element in manifest.findall('exec_depend')}
-    special = {'pyyaml': 'python3-yaml', 'urdf_parser_py': 'urdfdom_py'}
+    special = {'pyyaml': 'python3-yaml'}
     for name in setup_arguments['install_requires']:
-        assert name == 'setuptools' or special.get(name, f'python3-{name}') in keys
+        assert special.get(name, f'python3-{name}') in keys

@@ -5,7 +5,7 @@ import io
 import signal
 import sys
 
-from ik_node.cli import batch, progress_bar
+from ik_node.cli import batch
 from ik_node.cli.main import main
 from ik_node.gallery import gallery_item
 from ik_node.gallery.description_path import description_path
@@ -234,24 +234,22 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_progress_bar(monkeypatch):
-    """It tells how far, and goes away; without a terminal there is none."""
+def test_terminal_shows_how_many_poses_are_done_and_ends_blank(run, tmp_path, poses, monkeypatch):
+    """The bar begins where the file of answers ends, and does not outlive the command."""
+    path = table(tmp_path, poses)
+    run('--goals', table(tmp_path, poses[:10], name='first.csv'), '--link', 'platform_link')
     screen = Terminal()
     monkeypatch.setattr(sys, 'stderr', screen)
-    bar = progress_bar.ProgressBar(10)
-    bar.show(10, 100)
-    assert '] 10 of 100' in screen.getvalue()
-    bar.show(60, 100)
-    assert '[' + 18 * '#' + 12 * ' ' + '] 60 of 100, ' in screen.getvalue()
-    assert screen.getvalue().endswith('s left')
-    bar.clear()
+    run('--goals', path, '--link', 'platform_link', '--resume')
+    assert f'10/{ROWS} ' in screen.getvalue()
     assert screen.getvalue().endswith('\r')
-    quiet = io.StringIO()
-    monkeypatch.setattr(sys, 'stderr', quiet)
-    bar = progress_bar.ProgressBar()
-    bar.show(1, 2)
-    bar.clear()
-    assert quiet.getvalue() == ''
+    assert screen.getvalue().split('\r')[-2].strip() == ''
+
+
+def test_no_bar_without_a_terminal(run, tmp_path, poses):
+    """A log holds no bars."""
+    *_, err, _ = run('--goals', table(tmp_path, poses), '--link', 'platform_link')
+    assert err == ''
 
 
 def test_help(capsys):

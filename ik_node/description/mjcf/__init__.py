@@ -1,1 +1,1 @@
-"""MJCF: MuJoCo's own format, read here or by its compiler."""
+"""MJCF: MuJoCo's own format."""

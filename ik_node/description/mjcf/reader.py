@@ -8,7 +8,6 @@ from ik_node.description.mjcf.actuators import note_the_rest, read_actuators
 from ik_node.description.mjcf.attach import expand_attaches
 from ik_node.description.mjcf.bodies import BodyReader
 from ik_node.description.mjcf.build import build
-from ik_node.description.mjcf.compiled import compile_over
 from ik_node.description.mjcf.defaults import Defaults
 from ik_node.description.mjcf.document import MjcfDocument
 from ik_node.description.mjcf.equality import EqualityReader
@@ -19,19 +18,14 @@ from ik_node.description.mjcf.settings import read_settings
 from ik_node.description.xml_document import XmlDocument
 
 
-def read_mjcf(document: XmlDocument, *, compiler: bool = True) -> Description:
+def read_mjcf(document: XmlDocument) -> Description:
     """
     Build links, joints, loops and couplings of an MJCF.
-
-    The file is read here. Where the package `mujoco` can be imported, its compiler then reads
-    poses, axes, ranges and anchors once more, and its numbers are the ones that are used.
 
     Parameters
     ----------
     document : XmlDocument
         Is used up: includes and replicas are written into it.
-    compiler : bool
-        Whether `mujoco` is asked.
 
     Raises
     ------
@@ -45,16 +39,12 @@ def read_mjcf(document: XmlDocument, *, compiler: bool = True) -> Description:
     if not name:
         description.notes.append('the model has no name')
     model = read_model(whole, description.notes)
-    if compiler:
-        version = compile_over(whole, model, description.notes)
-        if version is not None:
-            description.dialect = f'MJCF, compiled by mujoco {version}'
     build(model, description)
     return description
 
 
 def read_model(document: MjcfDocument, notes: list[str]) -> Mjcf:
-    """Return what an MJCF says about kinematics, read without MuJoCo; replicas are written out."""
+    """Return what an MJCF says about kinematics, replicas are written out."""
     if document.repeated:
         files = listed(sorted(document.repeated))
         notes.append(f'included more than once, which MuJoCo does not allow: {files}')

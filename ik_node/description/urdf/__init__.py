@@ -1,1 +1,1 @@
-"""URDF, by way of urdf_parser_py."""
+"""URDF."""

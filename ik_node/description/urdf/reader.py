@@ -1,22 +1,19 @@
-"""URDF to a model graph; plain URDF is parsed by urdf_parser_py."""
+"""URDF to a model graph."""
 
 from __future__ import annotations
 
-from typing import Any
 from xml.etree.ElementTree import Element
 
 from ik_node.description.description import Description
-from ik_node.description.joint_part import JointPart
+from ik_node.description.joint_part import AXIS_TYPES, JointPart
 from ik_node.description.masses import read_masses
 from ik_node.description.plant import plant
 from ik_node.description.unknown_name import unknown
+from ik_node.description.urdf.joints import joint_elements, link_names, read_joint
 from ik_node.description.urdf.motors import driven_joints
-from ik_node.description.urdf.normal import JointFacts, normalise
 from ik_node.description.xml_document import XmlDocument
-from ik_node.errors import DescriptionError, IkError, shown
+from ik_node.errors import IkError, shown
 from ik_node.model.link import Link
-from ik_node.model.rotation import quat_from_euler
-import numpy as np
 
 
 def read_urdf(document: XmlDocument) -> Description:
@@ -33,25 +30,37 @@ def read_urdf(document: XmlDocument) -> Description:
 
     """
     root = document.root
-    description = Description(root.get('name') or 'robot', document.source, dialect='URDF')
-    text, facts = normalise(document, description.notes)
-    robot = _parse(text, document)
-    for link in robot.links:
-        description.links[link.name] = Link(link.name)
+    name = root.get('name')
+    description = Description(name or 'robot', document.source, dialect='URDF')
+    if not name:
+        description.notes.append('the robot has no name')
+    for link in link_names(document, description.notes):
+        description.links[link] = Link(link)
     motors = driven_joints([*root])
     needed = set(motors)
-    for parsed in robot.joints:
-        if parsed.mimic is not None:
-            needed |= {parsed.name, parsed.mimic.joint}
-    parts = []
-    for parsed in robot.joints:
-        part = _part(parsed, facts[parsed.name], document)
-        part.needed = parsed.name in needed
-        _check_ends(part, facts[parsed.name].element, description, document)
+    parts: list[JointPart] = []
+    elements: dict[str, Element] = {}
+    mimics: dict[str, Element] = {}
+    for element in joint_elements(document):
+        joint = document.attribute(element, 'name')
+        if joint in elements:
+            first = document.line(elements[joint])
+            raise document.error(element, f'a joint of that name is declared on line {first}')
+        elements[joint] = element
+        part = read_joint(document, element, description.notes)
+        _check_ends(part, element, description, document)
         parts.append(part)
+        mimic = element.find('mimic')
+        if mimic is not None and part.type_name in AXIS_TYPES:
+            mimics[joint] = mimic
+            needed |= {joint, document.attribute(mimic, 'joint')}
+    for part in parts:
+        part.needed = part.name in needed
+    _note_soft_limits(document, description.notes)
     description.loops.append(plant(description, parts))
     read_masses(document, description)
-    _couple(robot, facts, description, document)
+    for joint, mimic in mimics.items():
+        _couple(joint, elements[joint], mimic, description, document)
     known = {name: description.joints.get(name) for name in motors}
     description.actuated = [name for name, joint in known.items() if joint and joint.dof]
     return description
@@ -69,45 +78,35 @@ def _check_ends(
         raise document.error(element, message)
 
 
-def _parse(text: str, document: XmlDocument) -> Any:
-    from urdf_parser_py.urdf import URDF  # slow to import
-
-    try:
-        return URDF.from_xml_string(text)
-    except Exception as error:  # it raises bare Exception and AssertionError too
-        raise DescriptionError(f'not a URDF: {error}', source=document.source) from error
-
-
-def _part(parsed: Any, facts: JointFacts, document: XmlDocument) -> JointPart:
-    part = JointPart(parsed.name, facts.type_name, parsed.parent, parsed.child)
-    part.line = document.line(facts.element)
-    part.position = np.array(parsed.origin.xyz)
-    quat_xyzw = facts.quat_xyzw
-    part.quat_xyzw = quat_from_euler(*parsed.origin.rpy) if quat_xyzw is None else quat_xyzw
-    if parsed.axis is not None:
-        part.axis = np.array(parsed.axis)
-        part.velocity = parsed.limit.velocity
-        part.lower, part.upper = parsed.limit.lower, parsed.limit.upper
-    return part
+def _note_soft_limits(document: XmlDocument, notes: list[str]) -> None:
+    soft = [
+        element
+        for element in document.root.findall('joint/safety_controller')
+        if element.get('soft_lower_limit') or element.get('soft_upper_limit')
+    ]
+    if soft:
+        notes.append(f'soft limits (<safety_controller>, {len(soft)} joints) are not used')
 
 
 def _couple(
-    robot: Any, facts: dict[str, JointFacts], description: Description, document: XmlDocument
+    follower: str,
+    element: Element,
+    mimic: Element,
+    description: Description,
+    document: XmlDocument,
 ) -> None:
-    for parsed in robot.joints:
-        if parsed.mimic is None:
-            continue
-        element, name = facts[parsed.name].element, parsed.mimic.joint
-        joint, master = description.joints[parsed.name], description.joints.get(name)
-        if master is None:
-            message = unknown('joint', name, [joint.name for joint in description.joint_order])
-            raise document.error(element, f'<mimic>: {message}')
-        if len(joint.dof) != 1 or len(master.dof) != 1:
-            raise document.error(
-                element, f'<mimic>: {shown(joint.name)} and {shown(name)} must have one DoF each'
-            )
-        coefficients = (parsed.mimic.offset, parsed.mimic.multiplier)
-        try:
-            joint.couple(joint.dof[0], master, master.dof[0], coefficients)
-        except IkError as error:
-            raise document.error(element, f'<mimic>: {error}') from None
+    offset = document.numbers(mimic, 'offset', (0.0,))[0]
+    multiplier = document.numbers(mimic, 'multiplier', (1.0,))[0]
+    name = mimic.attrib['joint']
+    joint, master = description.joints[follower], description.joints.get(name)
+    if master is None:
+        message = unknown('joint', name, [joint.name for joint in description.joint_order])
+        raise document.error(element, f'<mimic>: {message}')
+    if len(joint.dof) != 1 or len(master.dof) != 1:
+        raise document.error(
+            element, f'<mimic>: {shown(joint.name)} and {shown(name)} must have one DoF each'
+        )
+    try:
+        joint.couple(joint.dof[0], master, master.dof[0], (offset, multiplier))
+    except IkError as error:
+        raise document.error(element, f'<mimic>: {error}') from None

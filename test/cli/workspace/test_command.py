@@ -125,8 +125,8 @@ def test_progress(arm, run, monkeypatch):
 
     screen = Terminal()
     monkeypatch.setattr(sys, 'stderr', screen)
-    run(arm, '--link', 'tip', '--grid', 60)
-    shown = [int(done) for done in re.findall(r'\] (\d+) of 3600', screen.getvalue())]
+    run(arm, '--link', 'tip', '--grid', 150)
+    shown = [int(done) for done in re.findall(r' (\d+)/22500 ', screen.getvalue())]
     assert len(shown) > 5
     assert shown == sorted(shown)
     assert screen.getvalue().endswith('\r')

@@ -1,5 +1,5 @@
 # flake8: noqa: E402, I100
-"""Our reading of an MJCF, that of MuJoCo's compiler, and MuJoCo's own kinematics are one."""
+"""Our reading of an MJCF and MuJoCo's kinematics of it are one."""
 
 import numpy as np
 import pytest
@@ -88,10 +88,9 @@ ARMS = f"""<mujoco>{HEADER}<worldbody>
 MODELS = {**BODIES, **{name: ARMS.replace('EQUALITY', text) for name, text in LOOPS.items()}}
 
 
-def read(text, compiler):
-    """Return the description of a text, loops in it, read with or without MuJoCo."""
-    description = read_mjcf(parse_xml(text, '<text>'), compiler=compiler)
-    assert ('compiled by mujoco' in description.dialect) == compiler
+def read(text):
+    """Return the description of a text, loops in it."""
+    description = read_mjcf(parse_xml(text, '<text>'))
     for loops in description.loops:
         apply_loops(loops, description)
     return description
@@ -133,11 +132,10 @@ def rows_of(data, index):
     return data.efc_pos[mine & (data.efc_id == index)]
 
 
-@pytest.mark.parametrize('compiler', [False, True], ids=['own', 'compiled'])
 @pytest.mark.parametrize('text', MODELS.values(), ids=MODELS)
-def test_kinematics_are_mujocos(text, compiler):
+def test_kinematics_are_mujocos(text):
     """Bodies, sites, limits and the rows of loops at random poses."""
-    description, model = read(text, compiler), compiled(text)
+    description, model = read(text), compiled(text)
     data, rng = mujoco.MjData(model), np.random.default_rng(0)
     joints = description.joint_order
     assert len(joints) == model.njnt
@@ -178,42 +176,12 @@ def test_kinematics_are_mujocos(text, compiler):
                     np.testing.assert_allclose(np.linalg.norm(residual[3:]), angle, atol=1e-6)
 
 
-@pytest.mark.parametrize('text', MODELS.values(), ids=MODELS)
-def test_both_ways_are_equal(text):
-    """Everything that is made of a file is the same with MuJoCo and without."""
-    own, other = read(text, False), read(text, True)
-    assert list(own.links) == list(other.links)
-    assert list(own.joints) == list(other.joints)
-    assert own.notes == other.notes
-    assert own.actuated == other.actuated
-    for name, link in own.links.items():
-        np.testing.assert_allclose(
-            link.matrix_world, other.links[name].matrix_world, atol=1e-14, err_msg=name
-        )
-    for name, joint in own.joints.items():
-        twin = other.joints[name]
-        assert joint.dof == twin.dof
-        np.testing.assert_allclose(joint.min_dof_limit, twin.min_dof_limit, rtol=1e-15)
-        np.testing.assert_allclose(joint.max_dof_limit, twin.max_dof_limit, rtol=1e-15)
-        np.testing.assert_allclose(joint.dof_values, twin.dof_values, rtol=1e-15)
-        for dof, coupling in joint.couplings.items():
-            assert coupling.master.name == twin.couplings[dof].master.name
-            np.testing.assert_allclose(
-                coupling.coefficients, twin.couplings[dof].coefficients, atol=1e-15
-            )
-    assert list(own.closures) == list(other.closures)
-    for name, closure in own.closures.items():
-        np.testing.assert_allclose(
-            closure.get_residual(), other.closures[name].get_residual(), atol=1e-14
-        )
-
-
 def test_a_coupling_is_mujocos():
     """A joint that follows another, both with a ref, has MuJoCo's value."""
     text = ARMS.replace('EQUALITY', LOOPS['joints'])
     model = compiled(text)
     data = mujoco.MjData(model)
-    (coupling,) = read(text, False).joints['j'].couplings.values()
+    (coupling,) = read(text).joints['j'].couplings.values()
     for value in (-1.0, -0.4, 0.3, 2.0):
         data.joint('k').qpos[0] = value
         data.joint('j').qpos[0] = coupling.value(value)
@@ -221,24 +189,3 @@ def test_a_coupling_is_mujocos():
         mujoco.mj_forward(model, data)
         np.testing.assert_allclose(rows_of(data, 0), 0.0, atol=1e-12)
         np.testing.assert_allclose(rows_of(data, 1), 0.0, atol=1e-12)
-
-
-def test_what_mujoco_refuses_is_read_without_it():
-    """The note quotes MuJoCo; the numbers are ours."""
-    text = """<mujoco><default class="top"/><worldbody><body name="a" childclass="top">
-        <joint name="j"/></body></worldbody></mujoco>"""
-    description = read_mjcf(parse_xml(text, '<text>'))
-    assert description.dialect == 'MJCF'
-    assert 'cannot be renamed' in description.notes[-1]
-    assert 'read without MuJoCo' in description.notes[-1]
-    assert list(description.joints) == ['j']
-
-
-def test_nothing_is_written_where_the_program_runs(tmp_path, monkeypatch):
-    """No log appears, and the warnings of others come back to them."""
-    monkeypatch.chdir(tmp_path)
-    before = mujoco.get_mju_user_warning()
-    for text in MODELS.values():
-        read(text, True)
-    assert list(tmp_path.iterdir()) == []
-    assert mujoco.get_mju_user_warning() is before

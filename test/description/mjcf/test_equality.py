@@ -25,7 +25,7 @@ FOURBAR = """<mujoco model="fourbar"><worldbody>
 def read(equality):
     """Return the description with an equality, read without MuJoCo."""
     text = BARS.replace('EQUALITY', equality)
-    description = read_mjcf(parse_xml(text, '<text>'), compiler=False)
+    description = read_mjcf(parse_xml(text, '<text>'))
     for loops in description.loops:
         apply_loops(loops, description)
     return description

@@ -40,7 +40,7 @@ def write(tmp_path):
 
 def read(path):
     """Return the description of a file, loops in it, read without MuJoCo."""
-    description = read_mjcf(parse_xml(path.read_bytes(), str(path)), compiler=False)
+    description = read_mjcf(parse_xml(path.read_bytes(), str(path)))
     for loops in description.loops:
         apply_loops(loops, description)
     return description

@@ -29,7 +29,7 @@ def read(body, compiler='', rest=''):
         f'<mujoco model="m"><compiler {compiler}/>{rest}<worldbody><body name="a">{body}</body>'
         '</worldbody></mujoco>'
     )
-    return read_mjcf(parse_xml(text, '<text>'), compiler=False)
+    return read_mjcf(parse_xml(text, '<text>'))
 
 
 @pytest.mark.parametrize('geom', GEOMS)

@@ -2,13 +2,11 @@
 
 from math import cos, pi, sin
 
-from ik_node.description.mjcf import compiled
 from ik_node.description.mjcf.reader import read_mjcf
 from ik_node.description.read import read_description
 from ik_node.description.xml_document import parse_xml
 from ik_node.model.dof import DOF
 import numpy as np
-import pytest
 
 ARM = """<mujoco model="arm"><compiler angle="radian"/><worldbody>
 <body name="upper" pos="0 0 1"><joint name="shoulder" axis="0 0 1" range="-1 2"/>
@@ -18,7 +16,7 @@ ARM = """<mujoco model="arm"><compiler angle="radian"/><worldbody>
 
 def read(text):
     """Return the description of a text, read without MuJoCo."""
-    return read_mjcf(parse_xml(text, '<text>'), compiler=False)
+    return read_mjcf(parse_xml(text, '<text>'))
 
 
 def world(body):
@@ -199,19 +197,3 @@ def test_settings_of_all_compilers_count():
     )
     pose = description.links['a'].matrix_world[:3, :3]  # Rz(90) Ry(90)
     np.testing.assert_allclose(pose, [(0, -1, 0), (0, 0, 1), (-1, 0, 0)], atol=1e-15)
-
-
-def test_without_the_package(monkeypatch):
-    """Nothing is asked of MuJoCo where it is not installed."""
-    monkeypatch.setattr(compiled, 'find_spec', lambda name: None)
-    assert read_mjcf(parse_xml(ARM.replace('REST', ''), '<text>')).dialect == 'MJCF'
-
-
-@pytest.mark.parametrize('limit', [0, 100])
-def test_very_many_bodies_are_read_without_mujoco(monkeypatch, limit):
-    """Its compiler takes memory and time that grow with the square of their number."""
-    pytest.importorskip('mujoco')
-    monkeypatch.setattr(compiled, 'MAX_BODIES', limit)
-    description = read_mjcf(parse_xml(ARM.replace('REST', ''), '<text>'))
-    assert (description.dialect == 'MJCF') == (limit == 0)
-    assert description.notes == ([f'more than {limit} bodies: read without MuJoCo'] * (limit == 0))

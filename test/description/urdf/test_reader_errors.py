@@ -3,7 +3,6 @@
 from ik_node.description.read import read_description
 from ik_node.errors import DescriptionError, UnsupportedElementError
 import pytest
-from urdf_parser_py.urdf import URDF
 
 LINKS = '<link name="a"/>\n<link name="b"/>\n'
 ENDS = '<parent link="a"/><child link="b"/>'
@@ -104,14 +103,3 @@ def test_a_fixed_mimic_is_ignored():
     """Exporters leave mimic on fixed joints; that is noted."""
     text = joint(ENDS + '<mimic joint="k"/>', 'name="j" type="fixed"')
     assert read_description(text).notes == ["joint 'j': it is fixed, its <mimic> is ignored"]
-
-
-def test_what_urdf_parser_py_refuses(monkeypatch):
-    """Should urdf_parser_py still refuse a text, that is a DescriptionError too."""
-
-    def refuse(text):
-        raise AssertionError('no joy')
-
-    monkeypatch.setattr(URDF, 'from_xml_string', refuse)
-    with pytest.raises(DescriptionError, match='<text>: not a URDF: no joy'):
-        read_description(joint())

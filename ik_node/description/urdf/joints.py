@@ -1,0 +1,116 @@
+"""Links and joints as a URDF states them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import inf, isinf
+from xml.etree.ElementTree import Element
+
+from ik_node.description.joint_part import AXIS_TYPES, BALL_TYPES, JointPart, LIMITED_TYPES
+from ik_node.description.origin import read_origin
+from ik_node.description.xml_document import XmlDocument
+from ik_node.errors import shown, UnsupportedElementError
+from ik_node.model.rotation import unit
+import numpy as np
+from numpy.typing import NDArray
+
+TYPES = ('revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar', *BALL_TYPES)
+
+
+def link_names(document: XmlDocument, notes: list[str]) -> list[str]:
+    """
+    Return the names of the links; a link "world" that only joints name comes first.
+
+    Raises
+    ------
+    DescriptionError
+        With line, if a name is missing or comes twice, or there is no link.
+
+    """
+    seen: dict[str, Element] = {}
+    for element in document.root.findall('link'):
+        name = document.attribute(element, 'name')
+        if name in seen:
+            first = document.line(seen[name])
+            raise document.error(element, f'a link of that name is declared on line {first}')
+        seen[name] = element
+    names = list(seen)
+    parents = (joint.find('parent') for joint in joint_elements(document))
+    if 'world' not in seen and any(p is not None and p.get('link') == 'world' for p in parents):
+        names.insert(0, 'world')
+        notes.append('the link "world" is used but not declared; it is taken as the root')
+    if not names:
+        raise document.error(
+            document.root, 'no <link> in it; a robot needs at least one, macros alone are none'
+        )
+    return names
+
+
+def joint_elements(document: XmlDocument) -> Iterator[Element]:
+    """Yield the joints; Drake writes types that are not URDF's as <drake:joint>."""
+    return (element for element in document.root if element.tag in ('joint', 'drake:joint'))
+
+
+def read_joint(document: XmlDocument, element: Element, notes: list[str]) -> JointPart:
+    """
+    Return a joint; what was guessed is appended to the notes.
+
+    Raises
+    ------
+    DescriptionError
+        With line, if something is missing or no number, or the type is not known.
+
+    """
+    name, type_name = document.attribute(element, 'name'), document.attribute(element, 'type')
+    if type_name not in TYPES:
+        message = f'type="{type_name}" is not known; allowed: {" ".join(TYPES)}'
+        raise document.error(element, message, UnsupportedElementError)
+    parent, child = (
+        document.attribute(document.child(element, tag), 'link') for tag in ('parent', 'child')
+    )
+    part = JointPart(name, type_name, parent, child, line=document.line(element))
+    part.position, part.quat_xyzw = read_origin(document, element.find('origin'))
+    if type_name in AXIS_TYPES:
+        part.axis = _axis(document, element, notes)
+        _read_limit(document, element, part, notes)
+    elif type_name == 'fixed' and element.find('mimic') is not None:
+        notes.append(f'joint {shown(name)}: it is fixed, its <mimic> is ignored')
+    return part
+
+
+def _axis(document: XmlDocument, element: Element, notes: list[str]) -> NDArray[np.float64]:
+    axis = element.find('axis')
+    drake_plane = element.tag == 'drake:joint' and element.get('type') == 'planar'
+    default = (0.0, 0.0, 1.0) if drake_plane else (1.0, 0.0, 0.0)
+    xyz = document.numbers(axis, 'xyz', default)
+    if axis is None and not drake_plane:
+        notes.append(f'joint {shown(element.get("name"))}: no <axis>, taken as 1 0 0')
+    elif axis is not None and max(map(abs, xyz)) < 1e-12:
+        raise document.error(
+            element, f'the axis xyz="{axis.get("xyz")}" has no direction; a joint needs one'
+        )
+    return unit(xyz)
+
+
+def _read_limit(
+    document: XmlDocument, element: Element, part: JointPart, notes: list[str]
+) -> None:
+    limit, limited = element.find('limit'), part.type_name in LIMITED_TYPES
+    lower = document.numbers(limit, 'lower', (-inf,), infinite=True)[0]
+    upper = document.numbers(limit, 'upper', (inf,), infinite=True)[0]
+    velocity = document.numbers(limit, 'velocity', (inf,), infinite=True)[0]
+    if limit is None and limited:
+        notes.append(f'joint {shown(part.name)}: no <limit>, taken as unlimited')
+    if limited:  # a continuous joint has no ends, whatever is written
+        part.lower = -inf if isinf(lower) else lower
+        part.upper = inf if isinf(upper) else upper
+    if part.lower > part.upper:
+        raise document.error(element, f'lower="{part.lower:g}" is above upper="{part.upper:g}"')
+    if part.lower == part.upper:
+        notes.append(
+            f'joint {shown(part.name)}: lower and upper are both {part.lower:g}, it cannot move'
+        )
+    if velocity <= 0.0:
+        notes.append(f'joint {shown(part.name)}: velocity="{velocity:g}", taken as unlimited')
+        velocity = inf
+    part.velocity = velocity
