@@ -29,7 +29,7 @@ setup: ## Make .venv with the locked versions [DISTRO=kilted|jazzy] [PYTHON=pyth
 
 warm: $(VENV)/warm ## Compile the kernels into their cache
 
-$(VENV)/warm: $(wildcard ik_node/kernels/*.py) | setup
+$(VENV)/warm: $(wildcard ik_node/kernels/*.py ik_node/kernels/*/*.py) | setup
 	@$(RUN) python -m ik_node warm
 	@touch $@
 
@@ -59,8 +59,8 @@ mutants: setup ## Change the code at random places, see whether tests notice [AR
 	@$(RUN) python tools/mutants.py $(ARGS)
 
 coverage: setup warm ## Count the lines that tests reach: kernels as plain Python, nodes as they run
-	@NUMBA_DISABLE_JIT=1 $(RUN_TEST) --cov --cov-report= --ignore test/ros $(ARGS)
-	@$(RUN_TEST) --cov --cov-append --cov-report=term-missing:skip-covered test/ros
+	@NUMBA_DISABLE_JIT=1 $(RUN_TEST) --cov --cov-report= --ignore test/ros --ignore test/ros_client $(ARGS)
+	@$(RUN_TEST) --cov --cov-append --cov-report=term-missing:skip-covered test/ros test/ros_client
 
 lint: setup ## Check style and the direction of imports
 	@$(RUN_TEST) -q test/architecture/test_layers.py test/architecture/test_linters.py -k 'not types'

@@ -11,13 +11,13 @@ import os
 import sys
 from time import perf_counter, process_time
 
-from arms import panda, within_limits
 import ik_node as ik
-from judge import errors, limit_excess
-from node_machine import machine
+from machine import machine
 import numpy as np
 from rounds import TIGHT
-from task import Form
+from tasks.arms import panda, within_limits
+from tasks.judge import errors, limit_excess
+from tasks.task import Form
 
 
 def main(words: list[str] | None = None) -> int:

@@ -16,11 +16,11 @@ import sys
 from typing import Any
 
 from docs_tables import docs_tables
-from node_machine import machine
+from machine import machine
 from players import command_of, OURS, PEERS, Worker
 from report import comparison, fit_table, fits, table
 from rounds import play
-from tasks import GROUPS, tasks_of
+from tasks.all_tasks import GROUPS, tasks_of
 from tqdm import tqdm
 
 

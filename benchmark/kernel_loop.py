@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ik_node.kernels.begin import begin, evaluate
 from ik_node.kernels.jacobian import jacobian
 from ik_node.kernels.layout import open_solve
+from ik_node.kernels.start import begin, evaluate
 from numba import njit
 
 

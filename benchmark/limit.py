@@ -6,11 +6,11 @@ No limits, no stop test, no choice of damping, arrays of fixed size: what is lef
 
 from __future__ import annotations
 
-from arms import panda, ur5
-from judge import Array, forward, pose_matrix
-from mechanism import Mechanism
 from numba import njit
 import numpy as np
+from tasks.arms import panda, ur5
+from tasks.judge import Array, forward, pose_matrix
+from tasks.mechanism import Mechanism
 
 
 @njit(fastmath=True, error_model='numpy')

@@ -13,13 +13,13 @@ import sys
 from time import perf_counter
 from typing import Any
 
-from arms import arm_tasks
 from limit import Limit, LIMITS
-from node_machine import machine
+from machine import machine
 import numpy as np
-from ours import calls_at_goal, Ours, pose_and_jacobian_loop
-from platforms import stewart_tasks
-from task import Task
+from peers.ours import calls_at_goal, Ours, pose_and_jacobian_loop
+from tasks.arms import arm_tasks
+from tasks.platforms import stewart_tasks
+from tasks.task import Task
 
 COUNT = 20_000
 

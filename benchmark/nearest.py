@@ -18,14 +18,14 @@ from math import cos, pi, sin
 import sys
 from time import perf_counter
 
-from arms import irb2400, panda, ur5
 import ik_node as ik
-from judge import Array, forward, limit_excess, pose_matrix, quaternion_matrices, quaternions
-from mechanism import ALL, Loop, Mechanism, POINT
 import numpy as np
-from platforms import floating
 from scipy.optimize import least_squares, minimize
 from scipy.spatial.transform import Rotation
+from tasks.arms import irb2400, panda, ur5
+from tasks.judge import Array, forward, limit_excess, pose_matrix, quaternion_matrices, quaternions
+from tasks.mechanism import ALL, Loop, Mechanism, POINT
+from tasks.platforms import floating
 from tqdm import tqdm
 
 # Within this share of the best residual an answer counts as nearest.

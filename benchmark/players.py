@@ -81,7 +81,7 @@ PEERS = [
 def command_of(solver: str) -> list[str] | None:
     """Return what starts the worker of a solver, or None where it is not installed."""
     if solver == 'ours':
-        return [sys.executable, str(HERE / 'ours.py')]
+        return [sys.executable, '-m', 'peers.ours']
     if solver == 'closed_chain_ik':
         node, modules = shutil.which('node'), PEER_VENVS / solver / 'node_modules'
         script = HERE / 'peers' / 'closed_chain_ik.mjs'

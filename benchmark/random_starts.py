@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from math import pi
 import sys
 
-from arms import irb2400, panda, ur5, within_limits
-from fourbar import assembled, fourbar
 import ik_node as ik
-from judge import angles_between, Array, errors, forward, limit_excess, quaternions
-from mechanism import Loop, Mechanism
 import numpy as np
-from platforms import answers, floating, reachable
+from tasks.arms import irb2400, panda, ur5, within_limits
+from tasks.fourbar import assembled, fourbar
+from tasks.judge import angles_between, Array, errors, forward, limit_excess, quaternions
+from tasks.mechanism import Loop, Mechanism
+from tasks.platforms import answers, floating, reachable
 
 TOLERANCE = 1e-6
 

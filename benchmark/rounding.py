@@ -20,7 +20,7 @@ import sys
 import ik_node as ik
 from ik_node.gallery.description_path import description_path
 import numpy as np
-from rounded import rounded_urdf, tilted_urdf
+from tasks.rounded import rounded_urdf, tilted_urdf
 
 SHARED = Path(__file__).resolve().parents[2] / 'shared' / 'models'
 GALLERY = (

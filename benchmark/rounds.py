@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from judge import Array, errors, limit_excess
 import numpy as np
 from players import Entry, Worker
-from task import Form, Task
+from tasks.judge import Array, errors, limit_excess
+from tasks.task import Form, Task
 
 # A limit may be exceeded by rounding only; at the loose tolerance by what rounding does to
 # solvers that stop a step outside of their limits.

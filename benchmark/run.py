@@ -10,6 +10,7 @@ see the options below. Other measurements, each with options of its own:
     nearest     answers to goals out of reach beside many searches by SciPy
     starts      reachable goals from random starts, scissor lifts among them: solved, and steps
     size        robots scaled from 1e-4 to 1000 of their size: solved, and in how many steps
+    rounding    mechanisms with geometry of 3 to 6 decimals beside the exact ones
     structure   time to rearrange a robot while it is in use
     load        time to load a robot of 50 joints, and of 150 links, beyond the XML parser
     start       time to import, and to the first solve of a process
@@ -21,34 +22,41 @@ see the options below. Other measurements, each with options of its own:
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 import subprocess
 import sys
 
 import compete
 
-SCRIPTS = {
-    'batch': 'batch.py',
-    'micro': 'micro.py',
-    'solve': 'solve_pose.py',
-    'nearest': 'nearest.py',
-    'starts': 'random_starts.py',
-    'size': 'size.py',
-    'structure': 'update_structure.py',
-    'load': 'load.py',
-    'start': 'start_up.py',
-    'page': 'page_latency.py',
-    'beside': 'page_beside.py',
-    'node': 'node_latency.py',
-    'goals': 'node_goals.py',
+MODULES = {
+    'batch': 'batch',
+    'micro': 'micro',
+    'solve': 'solve_pose',
+    'nearest': 'nearest',
+    'starts': 'random_starts',
+    'size': 'size',
+    'rounding': 'rounding',
+    'structure': 'update_structure',
+    'load': 'load',
+    'start': 'start_up',
+    'page': 'page.page_latency',
+    'beside': 'page.page_beside',
+    'node': 'node.node_latency',
+    'goals': 'node.node_goals',
 }
 
 
 def main(words: list[str]) -> int:
     """Run one of the scripts with its options, or the comparison."""
-    if words and words[0] in SCRIPTS:
-        script = Path(__file__).with_name(SCRIPTS[words[0]])
-        return subprocess.run([sys.executable, str(script), *words[1:]], check=False).returncode
+    if words and words[0] in MODULES:
+        folders = [str(Path(__file__).parent), os.environ.get('PYTHONPATH', '')]
+        done = subprocess.run(
+            [sys.executable, '-m', MODULES[words[0]], *words[1:]],
+            env={**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, folders))},
+            check=False,
+        )
+        return done.returncode
     if words and words[0] in ('-h', '--help'):
         print(f'{__doc__.strip()}\n')
     return compete.main(words)

@@ -19,7 +19,7 @@ import ik_node as ik
 from ik_node.model.constraint import Constraint
 import numpy as np
 from numpy.typing import NDArray
-from problems import build, SCENARIOS
+from tasks.problems import build, SCENARIOS
 
 Array = NDArray[np.float64]
 Goals = dict[str, tuple[Array, Array]]

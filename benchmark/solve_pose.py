@@ -13,7 +13,7 @@ import time
 
 import ik_node as ik
 import numpy as np
-from problems import hexapod_set, ProblemSet, scenario_sets
+from tasks.problems import hexapod_set, ProblemSet, scenario_sets
 
 
 def all_sets() -> Iterator[ProblemSet]:

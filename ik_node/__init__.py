@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from ik_node.model.link import Link
     from ik_node.model.topology import find_roots, save_rest_pose
     from ik_node.robot import from_dh, load_robot, Robot
-    from ik_node.solver.async_solver import AsyncSolver
-    from ik_node.solver.batch_solution import BatchSolution, PoseErrors
-    from ik_node.solver.mobility import Mobility
+    from ik_node.solver.analysis.mobility import Mobility
+    from ik_node.solver.background.async_solver import AsyncSolver
+    from ik_node.solver.batch.batch_solution import BatchSolution, PoseErrors
+    from ik_node.solver.batch.path_solution import PathSolution
     from ik_node.solver.options import SolverOptions
-    from ik_node.solver.path_solution import PathSolution
     from ik_node.solver.result import PoseError, Solution, SolveResult
     from ik_node.solver.solver import Solver
     from ik_node.solver.status import Status, STATUS_NAMES
@@ -59,11 +59,11 @@ _WHERE = {
     'model.link': ('Link',),
     'model.topology': ('find_roots', 'save_rest_pose'),
     'robot': ('Robot', 'from_dh', 'load_robot'),
-    'solver.async_solver': ('AsyncSolver',),
-    'solver.batch_solution': ('BatchSolution', 'PoseErrors'),
-    'solver.mobility': ('Mobility',),
+    'solver.background.async_solver': ('AsyncSolver',),
+    'solver.batch.batch_solution': ('BatchSolution', 'PoseErrors'),
+    'solver.analysis.mobility': ('Mobility',),
     'solver.options': ('SolverOptions',),
-    'solver.path_solution': ('PathSolution',),
+    'solver.batch.path_solution': ('PathSolution',),
     'solver.result': ('PoseError', 'Solution', 'SolveResult'),
     'solver.solver': ('Solver',),
     'solver.status': ('STATUS_NAMES', 'Status'),

@@ -19,8 +19,8 @@ from ik_node.model.rotation import matrix_to_euler, matrix_to_quat, pose_inverse
 from ik_node.model.topology import find_roots
 from ik_node.model.tree import build_tree, Tree
 from ik_node.robot import Robot
-from ik_node.solver.joint_table import JointTable
 from ik_node.solver.pose import unit_pose
+from ik_node.solver.problem.joint_table import JointTable
 import numpy as np
 from numpy.typing import NDArray
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ik_node.assembly import Assembly, close_loops
 from ik_node.description.description import Description
 from ik_node.description.dh import read_dh
 from ik_node.description.read import read_description
@@ -22,7 +21,8 @@ from ik_node.model.kinematics import jacobian_of, pose_of
 from ik_node.model.link import Link
 from ik_node.model.redundancy import Redundancy
 from ik_node.robot_goals import RobotGoals
-from ik_node.solver.mobility import Mobility, mobility_of
+from ik_node.solver.analysis.assembly import Assembly, close_loops
+from ik_node.solver.analysis.mobility import Mobility, mobility_of
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.solver import Solver
 import numpy as np

@@ -7,7 +7,7 @@ import tempfile
 
 from hypothesis import HealthCheck, settings
 import pytest
-from ros_domain import take_domain
+from support.ros_domain import take_domain
 
 # How long an example takes says how busy the machine is, and nothing of what is tested.
 settings.register_profile('untimed', deadline=None, suppress_health_check=[HealthCheck.too_slow])

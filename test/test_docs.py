@@ -137,7 +137,7 @@ def test_launch_file_of_drive_hardware(repository):
     """It compiles, and remaps the two topics that commands go out on."""
     (text,) = blocks(repository, 'drive_hardware', 'python')
     compile(text, 'drive_hardware.launch.py', 'exec')
-    source = (repository / 'ik_node' / 'ros' / 'hardware' / 'command_publishers.py').read_text()
+    source = (repository / 'ik_node' / 'ros' / 'outputs' / 'command_publishers.py').read_text()
     remapped = re.findall(r"SetRemap\('(.*?)'", text)
     assert remapped == re.findall(r"'(~/\w+)'\)", source)
 

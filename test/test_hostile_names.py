@@ -110,10 +110,10 @@ def test_diagnostics_are_tame(name):
     pytest.importorskip('rclpy')
     from builtin_interfaces.msg import Time
     from diagnostic_msgs.msg import DiagnosticArray
-    from ik_node.ros.outputs.diagnostic_messages import fill_diagnostics
+    from ik_node.ros.messages.diagnostic_messages import fill_diagnostics
     from ik_node.ros.outputs.diagnostics import solve_rows
-    from ik_node.ros.page.peer_status import released_of
-    from ik_node.ros.tick_report import TickReport
+    from ik_node.ros.outputs.tick_report import TickReport
+    from ik_node.ros_client.status_reports import released_of
 
     robot = load_robot(robot_text(name, name + '2', name, name))
     solution = Solver(robot).solve_pose({})

@@ -1,15 +1,15 @@
 """A robot: description, model and solver behind one face."""
 
-from fourbar_urdf import FOURBAR
 from ik_node.errors import DescriptionError, ShapeError, UnknownFrameError
 from ik_node.gallery.description_path import description_path
 from ik_node.robot import load_robot, Robot
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
-from naive import Naive, naive_of
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from support.fourbar_urdf import FOURBAR
+from support.naive import Naive, naive_of
 
 
 @pytest.fixture

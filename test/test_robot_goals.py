@@ -1,15 +1,15 @@
 """Goals of a robot by the names of its links: of every kind, relative ones, refused ones."""
 
-from fourbar_urdf import FOURBAR
 from ik_node.errors import OptionError, ShapeError, TopologyError, UnknownFrameError
 from ik_node.gallery.description_path import description_path
 from ik_node.model.goal import Goal
 from ik_node.robot import from_dh, load_robot
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
-from naive import naive_of, pose
 import numpy as np
 import pytest
+from support.fourbar_urdf import FOURBAR
+from support.naive import naive_of, pose
 
 
 @pytest.fixture

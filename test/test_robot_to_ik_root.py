@@ -1,6 +1,5 @@
 """A robot as a free graph of its own: what is copied, what moves, what is trimmed."""
 
-from fourbar_urdf import MACHINE
 from ik_node.conversions import robot_to_ik_root, set_ik_from_urdf
 from ik_node.errors import TopologyError
 from ik_node.gallery.description_path import description_path
@@ -10,10 +9,11 @@ from ik_node.model.joint import Joint
 from ik_node.robot import from_dh, load_robot
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
-from naive import by_name, frames_of, Naive, pose
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from support.fourbar_urdf import MACHINE
+from support.naive import by_name, frames_of, Naive, pose
 
 SIX = [f'__world_joint__.{name}' for name in ('X', 'Y', 'Z', 'EX', 'EY', 'EZ')]
 

@@ -6,13 +6,13 @@ import subprocess
 import sys
 
 import pytest
-from ros_domain import is_quiet, take_domain
+from support.ros_domain import is_quiet, take_domain
 
 TAKE = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from ros_domain import take_domain
+from support.ros_domain import take_domain
 domain, lock = take_domain(Path(sys.argv[2]))
 print(domain, flush=True)
 sys.stdin.read()

@@ -2,7 +2,6 @@
 
 import json
 
-from building import Mechanism
 from ik_node.kernels._jit import compiled
 from ik_node.model.dof import DOF
 from ik_node.model.goal import Goal
@@ -12,6 +11,7 @@ from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
 import numpy as np
 import pytest
+from support.building import Mechanism
 
 NAMES = ('serial6', 'serial7', 'fourbar', 'stewart_single', 'stewart_multi')
 ASKED = 1e-6  # [m] and [rad]

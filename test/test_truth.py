@@ -7,10 +7,10 @@ from ik_node.robot import load_robot
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
-from naive import Naive, pose
 import numpy as np
 import pytest
-from truth_sets import TRUTH_SETS
+from support.naive import Naive, pose
+from support.truth_sets import TRUTH_SETS
 
 ASKED = 1e-6
 # Plain Python is a hundred times slower: some of the poses are for coverage.

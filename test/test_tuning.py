@@ -75,11 +75,11 @@ def test_restarts_find_what_one_start_does_not(arm):
 
 def test_velocity_limits_make_a_leap_a_motion(repository, fivebar):
     """With a share of them no joint state is further on, and the status says why."""
-    from ik_node.ros.goals.goal_settings import GoalSettings
-    from ik_node.ros.model.load_model import load_model
-    from ik_node.ros.model.model_request import ModelRequest
+    from ik_node.ros.control.tracker import Tracker
+    from ik_node.ros.loading.load_model import load_model
+    from ik_node.ros.loading.model_request import ModelRequest
+    from ik_node.ros.parameters.goal_settings import GoalSettings
     from ik_node.ros.parameters.settings import Settings
-    from ik_node.ros.tracker import Tracker
 
     given = {'goal_names': ['tool'], 'goals.tool.link': 'tool_link', 'goals.tool.dof': 'X Y'}
     settings = Settings.from_values({**given, 'max_joint_velocity': 0.5})

@@ -1,6 +1,5 @@
 """Joint values by name into a robot's graph and back, and the pose of its root."""
 
-from fourbar_urdf import MACHINE
 from ik_node.conversions import robot_to_ik_root, set_ik_from_urdf, set_urdf_from_ik
 from ik_node.errors import OptionError, ShapeError, TopologyError, UnknownFrameError
 from ik_node.model.constraint import Constraint
@@ -12,10 +11,11 @@ from ik_node.robot import load_robot
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
-from naive import by_name, Naive, pose
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from support.fourbar_urdf import MACHINE
+from support.naive import by_name, Naive, pose
 
 
 @pytest.fixture

@@ -35,10 +35,10 @@ TESTS = {
     'solver': [
         'test/solver',
         '--ignore=test/solver/test_edits.py',
-        '--ignore=test/solver/test_async_thread.py',
+        '--ignore=test/solver/background/test_async_thread.py',
         '--ignore=test/solver/test_driven_parallel.py',
     ],
-    'ros': ['test/ros', '-m', 'not ros'],
+    'ros': ['test/ros', 'test/ros_client', '-m', 'not ros'],
 }
 # Lines that no test is to notice: types and what is said to people.
 PASSED_OVER = ('from ', 'import ', '@', '"""', 'if TYPE_CHECKING')

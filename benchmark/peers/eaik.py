@@ -6,10 +6,10 @@ from importlib.metadata import version
 from typing import Any
 
 from eaik.IK_Homogeneous import HomogeneousRobot
-from judge import forward, pose_matrix
 import numpy as np
 from peers.reading import arm_cases, inside, serial_arm
-from worker import Answer, serve, Unfit
+from peers.worker import Answer, serve, Unfit
+from tasks.judge import forward, pose_matrix
 
 
 class Analytic:

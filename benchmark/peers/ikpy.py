@@ -11,7 +11,7 @@ import warnings
 from ikpy.chain import Chain
 import numpy as np
 from peers.reading import arm_cases, serial_arm
-from worker import Answer, serve, Unfit
+from peers.worker import Answer, serve, Unfit
 
 warnings.simplefilter('ignore')
 

@@ -7,12 +7,12 @@ import logging
 import sys
 from typing import Any
 
-from judge import Array, quaternions, rpy_matrix
-from mechanism import from_plain, HINGE, Loop, Mechanism, POINT
 import mink
 import mujoco
 import numpy as np
-from worker import Answer, serve
+from peers.worker import Answer, serve
+from tasks.judge import Array, quaternions, rpy_matrix
+from tasks.mechanism import from_plain, HINGE, Loop, Mechanism, POINT
 
 logging.disable(logging.WARNING)
 

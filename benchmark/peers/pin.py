@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from judge import Array
-from mechanism import ALL, from_plain
 import numpy as np
 from peers.reading import matrices
+from peers.worker import Answer, serve, Unfit
 import pinocchio as pin
-from worker import Answer, serve, Unfit
+from tasks.judge import Array
+from tasks.mechanism import ALL, from_plain
 
 LOCAL, ALIGNED = pin.ReferenceFrame.LOCAL, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
 

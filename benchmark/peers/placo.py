@@ -12,11 +12,11 @@ from pathlib import Path
 import tempfile
 from typing import Any
 
-from mechanism import from_plain, HINGE, POINT
 import numpy as np
 from peers.reading import matrices
+from peers.worker import Answer, serve
 import placo
-from worker import Answer, serve
+from tasks.mechanism import from_plain, HINGE, POINT
 
 
 class QpLoop:

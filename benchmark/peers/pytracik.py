@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 from peers.reading import serial_arm
+from peers.worker import Answer, serve, Unfit
 import pytracik
-from worker import Answer, serve, Unfit
 
 
 class TracIk:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from judge import Array, quaternion_matrices
-from mechanism import from_plain, Mechanism
 import numpy as np
-from worker import Unfit
+from peers.worker import Unfit
+from tasks.judge import Array, quaternion_matrices
+from tasks.mechanism import from_plain, Mechanism
 
 
 def serial_arm(task: dict[str, Any]) -> Mechanism:

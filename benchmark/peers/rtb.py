@@ -5,11 +5,11 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import Any
 
-from judge import pose_matrix
 import numpy as np
 from peers.reading import arm_cases, serial_arm
+from peers.worker import Answer, serve
 from roboticstoolbox import ET, ETS
-from worker import Answer, serve
+from tasks.judge import pose_matrix
 
 
 class LevenbergMarquardt:

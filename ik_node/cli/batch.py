@@ -24,8 +24,8 @@ from ik_node.cli.tables.goal_table import read_goal_table
 from ik_node.errors import DescriptionError
 from ik_node.robot import Robot
 from ik_node.solver import Solver, SolverOptions
-from ik_node.solver.batch import thread_count
-from ik_node.solver.batch_input import many_poses
+from ik_node.solver.batch.batch import thread_count
+from ik_node.solver.batch.batch_input import many_poses
 import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm

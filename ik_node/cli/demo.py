@@ -47,6 +47,6 @@ def run(args: argparse.Namespace) -> int:
         return 0
     item = gallery_item(args.name)
     need_rclpy()
-    from ik_node.ros.demo.run_demo import run_demo
+    from ik_node.ros_client.demo.run_demo import run_demo
 
     return run_demo(item, args.rate, args.seconds)

@@ -10,7 +10,7 @@ import os
 import sys
 
 from ik_node.errors import IkError
-from ik_node.ros.early_signals import quiet_end
+from ik_node.ros.process.early_signals import quiet_end
 
 # Command -> what it does. The module of a command has its name.
 COMMANDS: dict[str, str] = {

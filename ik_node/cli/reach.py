@@ -31,8 +31,8 @@ from ik_node.errors import DescriptionError, OptionError
 from ik_node.model.dof import DOF, parse_dofs
 from ik_node.robot import Robot
 from ik_node.solver import Solver, SolverOptions, Status
-from ik_node.solver.batch import thread_count
-from ik_node.solver.conditioning import conditioning
+from ik_node.solver.analysis.conditioning import conditioning
+from ik_node.solver.batch.batch import thread_count
 import numpy as np
 from tqdm import tqdm
 

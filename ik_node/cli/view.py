@@ -104,7 +104,7 @@ def _serve(args: argparse.Namespace, stack: ExitStack) -> None:
     robots: dict[str, Callable[[], Session]] = {}
     peer = None
     if args.ros:
-        from ik_node.ros.page.view_node import open_view
+        from ik_node.ros_client.view_node import open_view
 
         session: Session = (peer := open_view(['ik_node', *args.ros_args], args.node))
     else:

@@ -13,13 +13,13 @@ from ik_node.description.loop import LoopSet
 from ik_node.description.loops.closing_frames import drop_guesses, read_closing_frames
 from ik_node.description.loops.mimic_elsewhere import read_mimic_elsewhere
 from ik_node.description.loops.unread import note_unnamed_pairs
-from ik_node.description.loops.urdf_loops import URDF_LOOPS
 from ik_node.description.mjcf.reader import read_mjcf
 from ik_node.description.sdf.reader import read_sdf
 from ik_node.description.sidecars.find import sidecars_beside
 from ik_node.description.sidecars.read import read_annotations
 from ik_node.description.tree import float_roots
 from ik_node.description.tree import trim_unused as trim_branches
+from ik_node.description.urdf.loops import URDF_LOOPS
 from ik_node.description.urdf.reader import read_urdf
 from ik_node.description.xacro_source import (
     expand_xacro,

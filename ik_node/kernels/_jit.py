@@ -40,8 +40,9 @@ def sources_digest() -> str:
     digest = hashlib.sha256(sys.version.encode())
     digest.update(numba.__version__.encode() if numba is not None else b'')
     digest.update(os.environ.get('NUMBA_BOUNDSCHECK', '').encode())
-    for path in sorted(Path(__file__).parent.glob('*.py')):
-        digest.update(path.name.encode() + path.read_bytes())
+    here = Path(__file__).parent
+    for path in sorted(here.rglob('*.py')):
+        digest.update(path.relative_to(here).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()[:16]
 
 

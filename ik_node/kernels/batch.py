@@ -10,12 +10,18 @@ from __future__ import annotations
 from typing import Any
 
 from ik_node.kernels._jit import code_address, compiled, entry
-from ik_node.kernels.counters import ITERATIONS, PHASE, PHASE_DONE, STATUS_REFUSED, STATUS_RUNNING
 from ik_node.kernels.layout import Floats, Ints
 from ik_node.kernels.solve import advance
+from ik_node.kernels.solve_state import (
+    ITERATIONS,
+    PHASE,
+    PHASE_DONE,
+    STATUS_REFUSED,
+    STATUS_RUNNING,
+)
 
 if compiled:
-    from ik_node.kernels.call_compiled import call
+    from ik_node.kernels.numba_ext.call import call
 else:
 
     def call(code: int, *arguments: Any) -> Any:

@@ -22,8 +22,8 @@ from collections.abc import Mapping
 from typing import Annotated, NamedTuple
 
 from ik_node.kernels._jit import kernel
-from ik_node.kernels.counters import COUNTS, NUMBERS, PHASE, PHASE_DONE
-from ik_node.kernels.flat import flat, kept
+from ik_node.kernels.solve_state import COUNTS, NUMBERS, PHASE, PHASE_DONE
+from ik_node.kernels.unchecked_array import flat, kept
 import numpy as np
 from numpy.typing import NDArray
 

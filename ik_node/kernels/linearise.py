@@ -1,10 +1,10 @@
 """Residuals and Jacobian at a configuration, for who wants to look rather than to solve."""
 
 from ik_node.kernels._jit import entry
-from ik_node.kernels.begin import begin, evaluate
-from ik_node.kernels.counters import STATUS_REFUSED
 from ik_node.kernels.jacobian import jacobian
 from ik_node.kernels.layout import Floats, Ints, open_solve
+from ik_node.kernels.solve_state import STATUS_REFUSED
+from ik_node.kernels.start import begin, evaluate
 
 
 @entry

@@ -11,7 +11,7 @@ from ik_node.kernels.layout import Floats
 MOST = 1.5e6
 
 if compiled:
-    from ik_node.kernels.sines_compiled import sines_cosines
+    from ik_node.kernels.numba_ext.sines import sines_cosines
 else:
 
     def sines_cosines(w: Floats, angles: int, sines: int, cosines: int) -> None:

@@ -8,16 +8,33 @@ it are held. SETTLE moves to joint targets and the rest pose in what freedom is 
 """
 
 from ik_node.kernels._jit import entry, kernel
-from ik_node.kernels.begin import (
-    all_within_tolerance,
-    begin,
-    cost_of,
-    evaluate,
-    kick,
-    remember_best,
-    take_poses,
+from ik_node.kernels.best_effort import (
+    enter_settling,
+    finish_level,
+    finish_start,
+    steps_left,
+    unwind,
 )
-from ik_node.kernels.counters import (
+from ik_node.kernels.jacobian import jacobian
+from ik_node.kernels.layout import (
+    Floats,
+    Ints,
+    JOINT_LOWER,
+    JOINT_UPPER,
+    JOINT_WINDOW,
+    open_solve,
+    RECORD_CLOSING,
+    RECORD_STARTS,
+    RECORD_STATUS,
+    RECORD_STEPS,
+    Solve,
+    unit_of_column,
+    WANTS_NOTHING,
+)
+from ik_node.kernels.lm_step import improve
+from ik_node.kernels.options import DAMPING_FACTOR, MAX_ITERATIONS, STALL_THRESHOLD
+from ik_node.kernels.redundant import reduce_rows, split_rows
+from ik_node.kernels.solve_state import (
     CLOSED_AT_START,
     CLOSING,
     COST,
@@ -54,27 +71,16 @@ from ik_node.kernels.counters import (
     STEP_SIZE,
     WEAK,
 )
-from ik_node.kernels.effort import enter_settling, finish_level, finish_start, steps_left, unwind
-from ik_node.kernels.flat import flat
-from ik_node.kernels.improve import improve
-from ik_node.kernels.jacobian import jacobian
-from ik_node.kernels.layout import (
-    Floats,
-    Ints,
-    JOINT_LOWER,
-    JOINT_UPPER,
-    JOINT_WINDOW,
-    open_solve,
-    RECORD_CLOSING,
-    RECORD_STARTS,
-    RECORD_STATUS,
-    RECORD_STEPS,
-    Solve,
-    unit_of_column,
-    WANTS_NOTHING,
+from ik_node.kernels.start import (
+    all_within_tolerance,
+    begin,
+    cost_of,
+    evaluate,
+    kick,
+    remember_best,
+    take_poses,
 )
-from ik_node.kernels.options import DAMPING_FACTOR, MAX_ITERATIONS, STALL_THRESHOLD
-from ik_node.kernels.redundant import reduce_rows, split_rows
+from ik_node.kernels.unchecked_array import flat
 
 # Weak steps in a row that end a start, a level.
 REACH_PATIENCE, LEVEL_PATIENCE = 4, 12

@@ -84,7 +84,7 @@ def dot(a: Six, b: Six) -> float:
 
 
 if compiled:
-    from ik_node.kernels import vectors_compiled
+    from ik_node.kernels.numba_ext import vectors as vectors_compiled
 
     pack, four, six = vectors_compiled.pack, vectors_compiled.four, vectors_compiled.six
     put, six_of, placed = vectors_compiled.put, vectors_compiled.six_of, vectors_compiled.placed

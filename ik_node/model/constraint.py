@@ -8,8 +8,8 @@ from ik_node.errors import OptionError, ShapeError, shown, TopologyError
 from ik_node.model.connector import Connector
 from ik_node.model.dof import DOF, parse_dofs
 from ik_node.model.frame import Frame
+from ik_node.model.residual import residual_rows
 from ik_node.model.rotation import pose_matrix
-from ik_node.model.rows import residual_rows
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

@@ -8,8 +8,8 @@ import signal
 import sys
 
 from ik_node.errors import IkError
-from ik_node.ros.early_signals import quiet_end
-from ik_node.ros.settled_memory import SettledMemory
+from ik_node.ros.process.early_signals import quiet_end
+from ik_node.ros.process.gc_freeze import SettledMemory
 
 
 def main(args: Sequence[str] | None = None) -> int:

@@ -9,33 +9,33 @@ import time
 from typing import Any
 
 from ik_node.errors import listed, OptionError, plain
-from ik_node.ros.convert import seconds_from_stamp
-from ik_node.ros.hardware.command_publishers import CommandPublishers
-from ik_node.ros.inputs import Inputs
-from ik_node.ros.joints.joint_roles import check_wishes, unknown_wishes
+from ik_node.ros.control.motion import Motion
+from ik_node.ros.inputs.inputs import Inputs
+from ik_node.ros.loading.joint_roles import check_wishes, unknown_wishes
+from ik_node.ros.loading.load_model import check_joints, check_settings, load_model, read_robot
+from ik_node.ros.loading.loaded_model import LoadedModel
+from ik_node.ros.loading.model_builder import as_refusal
+from ik_node.ros.loading.model_request import ModelRequest
+from ik_node.ros.loading.model_supply import ModelSupply
+from ik_node.ros.loading.size_limits import count_links
 from ik_node.ros.markers.scene_output import SceneOutput
-from ik_node.ros.model.load_model import check_joints, check_settings, load_model, read_robot
-from ik_node.ros.model.loaded_model import LoadedModel
-from ik_node.ros.model.model_builder import as_refusal
-from ik_node.ros.model.model_request import ModelRequest
-from ik_node.ros.model.model_supply import ModelSupply
-from ik_node.ros.model.size_limits import count_links
-from ik_node.ros.motion import Motion
+from ik_node.ros.messages.convert import seconds_from_stamp
+from ik_node.ros.messages.status_row import status_name
 from ik_node.ros.moveit.ik_service import add_ik_service
-from ik_node.ros.named_entities import NamedEntities, set_names
-from ik_node.ros.namesakes import Namesakes
-from ik_node.ros.node_access import NodeAccess
-from ik_node.ros.node_counts import NodeCounts
+from ik_node.ros.moveit.node_access import NodeAccess
+from ik_node.ros.outputs.command_publishers import CommandPublishers
 from ik_node.ros.outputs.diagnostics import input_row, model_row, output_row, rate_row
 from ik_node.ros.outputs.node_outputs import NodeOutputs
-from ik_node.ros.outputs.status_row import status_name
+from ik_node.ros.outputs.tick_report import TickReport
 from ik_node.ros.outputs.transform_output import TransformOutput
 from ik_node.ros.parameters.parameter_server import ParameterServer
 from ik_node.ros.parameters.settings import Settings
-from ik_node.ros.rare_callbacks import RareCallbacks
-from ik_node.ros.services import Services
-from ik_node.ros.standing_clock import StandingClock
-from ik_node.ros.tick_report import TickReport
+from ik_node.ros.process.duplicate_nodes import Namesakes
+from ik_node.ros.process.named_entities import NamedEntities, set_names
+from ik_node.ros.process.node_counts import NodeCounts
+from ik_node.ros.process.paused_clock import StandingClock
+from ik_node.ros.process.rare_callbacks import RareCallbacks
+from ik_node.ros.services.services import Services
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ik_node.model.constraint import Constraint
 from ik_node.model.request import Request
-from ik_node.model.rows import residual_rows
+from ik_node.model.residual import residual_rows
 from ik_node.solver.result import PoseError
 import numpy as np
 from numpy.typing import NDArray

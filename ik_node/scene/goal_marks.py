@@ -10,13 +10,13 @@ from ik_node.model.goal import Goal
 from ik_node.model.link import Link
 from ik_node.model.request import pose_request, Request, request_of
 from ik_node.model.rotation import pose_matrix
+from ik_node.scene.constraint_frames import Tie
 from ik_node.scene.look import AXIS_COLOURS, FREE, Look, UNMET, UNUSED
 from ik_node.scene.name_book import NameBook
 from ik_node.scene.pen import Pen
 from ik_node.scene.plain_pose import plain_pose, point, z_onto
 from ik_node.scene.shapes import Shape
 from ik_node.scene.skeleton import Moment, Skeleton
-from ik_node.scene.tie import Tie
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import unit_pose
 import numpy as np

@@ -1,6 +1,6 @@
 """The thin objects over the kernels: options in, statuses with residuals out."""
 
-from ik_node.solver.async_solver import AsyncSolver
+from ik_node.solver.background.async_solver import AsyncSolver
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.result import PoseError, Solution, SolveResult
 from ik_node.solver.solver import Solver

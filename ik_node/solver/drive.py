@@ -17,9 +17,9 @@ from ik_node.kernels.layout import (
     RECORD_STEPS,
 )
 from ik_node.kernels.options import MAX_ITERATIONS, RESTARTS
-from ik_node.solver.chain_problem import RANK_TOLERANCE
-from ik_node.solver.joint_table import JointTable
-from ik_node.solver.problem import Problem
+from ik_node.solver.problem.chain_problem import RANK_TOLERANCE
+from ik_node.solver.problem.joint_table import JointTable
+from ik_node.solver.problem.problem import Problem
 from ik_node.solver.result import ChainAnswer, Solution
 from ik_node.solver.status import Status
 import numpy as np

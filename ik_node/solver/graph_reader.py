@@ -15,8 +15,8 @@ from ik_node.model.revision import Revision
 from ik_node.model.tree import Tree
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import numbers, refuse_q
-from ik_node.solver.problem import Problem
-from ik_node.solver.structure import share_revision, Structure
+from ik_node.solver.problem.problem import Problem
+from ik_node.solver.problem.structure import share_revision, Structure
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

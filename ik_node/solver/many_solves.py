@@ -9,9 +9,9 @@ from ik_node.solver.graph_reader import GraphReader
 from numpy.typing import ArrayLike
 
 if TYPE_CHECKING:
-    from ik_node.solver.batch_solution import BatchSolution
-    from ik_node.solver.batch_work import BatchWork
-    from ik_node.solver.path_solution import PathSolution
+    from ik_node.solver.batch.batch_solution import BatchSolution
+    from ik_node.solver.batch.batch_work import BatchWork
+    from ik_node.solver.batch.path_solution import PathSolution
 
 Poses = tuple[ArrayLike, ArrayLike]
 
@@ -55,7 +55,7 @@ class ManySolves(GraphReader):
             If `threads` is not a number from 1, or the method is not the compiled one.
 
         """
-        from ik_node.solver.batch import solve_batch
+        from ik_node.solver.batch.batch import solve_batch
 
         with self.lock:
             work = self._work(goals, max_step, joints)
@@ -101,7 +101,7 @@ class ManySolves(GraphReader):
             As in `solve_batch`.
 
         """
-        from ik_node.solver.path import solve_path
+        from ik_node.solver.batch.path import solve_path
 
         with self.lock:
             work = self._work(goals, None, joints)
@@ -115,7 +115,7 @@ class ManySolves(GraphReader):
         self, goals: Iterable[str], max_step: ArrayLike | None, joints: Iterable[str] | None
     ) -> BatchWork:
         """Read what all solves have in common; the lock is held."""
-        from ik_node.solver.batch_work import BatchWork
+        from ik_node.solver.batch.batch_work import BatchWork
 
         table = self._refresh().table
         problem = self._problem(tuple(goals))

@@ -8,12 +8,12 @@ from time import perf_counter
 from typing import Any, NamedTuple, Protocol
 
 from ik_node.errors import ShapeError
-from ik_node.kernels.counters import STATUS_REFUSED, STATUS_RUNNING
-from ik_node.kernels.direct import advance_direct
 from ik_node.kernels.layout import Ints
+from ik_node.kernels.prepared_call import advance_direct
+from ik_node.kernels.solve_state import STATUS_REFUSED, STATUS_RUNNING
 from ik_node.model.revision import Revision
-from ik_node.solver.chain_problem import ChainProblem
 from ik_node.solver.pose import FLOAT, numbers
+from ik_node.solver.problem.chain_problem import ChainProblem
 from ik_node.solver.result import Solution
 import numpy as np
 from numpy.typing import ArrayLike, NDArray

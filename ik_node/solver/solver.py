@@ -7,18 +7,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import perf_counter
 
 from ik_node.kernels.batch import code_of_advance
-from ik_node.kernels.direct import places_of
 from ik_node.kernels.layout import CON_POSE, JOINT_LOWER, JOINT_UPPER, JOINT_WINDOW
+from ik_node.kernels.prepared_call import places_of
 from ik_node.model.frame import Frame
 from ik_node.model.joint import Joint
-from ik_node.solver.chain_problem import AS_THEY_ARE
 from ik_node.solver.drive import drive
-from ik_node.solver.joint_table import JointTable
 from ik_node.solver.many_solves import ManySolves
-from ik_node.solver.other_methods import run_other
+from ik_node.solver.method_dispatch import run_other
 from ik_node.solver.pose import refuse_q, unit_pose
 from ik_node.solver.prepared import Direct, PreparedSolve
-from ik_node.solver.problem import Problem, SLICE
+from ik_node.solver.problem.chain_problem import AS_THEY_ARE
+from ik_node.solver.problem.joint_table import JointTable
+from ik_node.solver.problem.problem import Problem, SLICE
 from ik_node.solver.result import Solution, SolveResult
 from ik_node.solver.status import Status
 from ik_node.solver.stepping import Stepping

@@ -5,14 +5,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ik_node.kernels.counters import CLOSING, ITERATIONS, PHASE, PHASE_DONE, STARTS, STATUS_RUNNING
 from ik_node.kernels.layout import begin_of, RECORD
 from ik_node.kernels.options import RESTARTS
 from ik_node.kernels.solve import advance
-from ik_node.solver.chain_problem import AS_THEY_ARE
-from ik_node.solver.joint_table import JointTable
+from ik_node.kernels.solve_state import (
+    CLOSING,
+    ITERATIONS,
+    PHASE,
+    PHASE_DONE,
+    STARTS,
+    STATUS_RUNNING,
+)
 from ik_node.solver.options import SolverOptions
-from ik_node.solver.problem import Problem
+from ik_node.solver.problem.chain_problem import AS_THEY_ARE
+from ik_node.solver.problem.joint_table import JointTable
+from ik_node.solver.problem.problem import Problem
 from ik_node.solver.result import ChainAnswer
 from ik_node.solver.status import Status
 import numpy as np

@@ -13,9 +13,9 @@ from ik_node.kernels import _jit
 from ik_node.kernels.linearise import linearise
 from ik_node.kernels.solve import advance
 from ik_node.solver.options import SolverOptions
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
+from support.mechanisms import MECHANISMS
 
 needs_compiler = pytest.mark.skipif(not _jit.compiled, reason='kernels are not compiled')
 
@@ -26,7 +26,7 @@ import sys, warnings
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter('always')
     from ik_node.kernels import _jit
-    from mechanisms import MECHANISMS
+    from support.mechanisms import MECHANISMS
     from ik_node.solver.options import SolverOptions
 warnings.simplefilter('error')  # plain Python must not warn of what compiled code does in silence
 print('compiled', _jit.compiled)
@@ -147,7 +147,9 @@ def cache_folder_of(folder, **environment):
 
 
 @needs_compiler
-@pytest.mark.parametrize('source', ['rotation.py', 'solve.py', 'layout.py'])
+@pytest.mark.parametrize(
+    'source', ['rotation.py', 'solve.py', 'layout.py', 'numba_ext/vectors.py']
+)
 def test_an_edit_of_any_kernel_changes_the_cache_folder(repository, tmp_path, source):
     """Numba would run stale code when a callee's file changes; the folder's name is the cure."""
     package = copy_of_kernels(repository, tmp_path)

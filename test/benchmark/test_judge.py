@@ -1,7 +1,11 @@
 """The judge, against SciPy's rotations and our own reading of the same mechanisms."""
 
 import ik_node as ik
-from judge import (
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+from tasks.all_tasks import GROUPS, tasks_of
+from tasks.judge import (
     angles_between,
     errors,
     forward,
@@ -11,11 +15,7 @@ from judge import (
     quaternions,
     rpy_matrix,
 )
-from mechanism import HINGE, Loop, Mechanism
-import numpy as np
-import pytest
-from scipy.spatial.transform import Rotation
-from tasks import GROUPS, tasks_of
+from tasks.mechanism import HINGE, Loop, Mechanism
 
 
 @pytest.fixture

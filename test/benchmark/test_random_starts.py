@@ -1,10 +1,10 @@
 """Reachable goals from random starts, as the benchmark of that name draws them."""
 
 from ik_node.kernels._jit import compiled
-from judge import errors, forward, limit_excess
 import numpy as np
 import pytest
 from random_starts import KINDS, solved_and_wrong
+from tasks.judge import errors, forward, limit_excess
 
 
 @pytest.mark.parametrize('name', KINDS)

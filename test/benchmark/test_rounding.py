@@ -3,8 +3,8 @@
 import ik_node as ik
 from ik_node.gallery.description_path import description_path
 import pytest
-from rounded import rounded_urdf, tilted_urdf
 from rounding import MOST_ERROR, MOST_GAP, rows
+from tasks.rounded import rounded_urdf, tilted_urdf
 
 
 @pytest.mark.parametrize('name', ['fivebar', 'gripper', 'peaucellier', 'delta'])

@@ -1,15 +1,15 @@
 """What becomes of the answers of a solver: judged, timed, compared, drawn."""
 
-from arms import panda
 from docs_tables import docs_tables
-from fourbar import fourbar_tasks
 import numpy as np
 from pictures import draw
 from players import Entry, OURS, PEERS
 import pytest
 from report import best_peer, comparison, fits, table
 from rounds import driven_miss, enter, Entrant, is_endless, judged, LOOSE, play, row_of, TIGHT
-from task import Form, Task
+from tasks.arms import panda
+from tasks.fourbar import fourbar_tasks
+from tasks.task import Form, Task
 
 
 class Canned:

@@ -1,10 +1,10 @@
 """The problems: answerable, honest about their starts, the same for everybody."""
 
-from judge import errors, limit_excess
-from mechanism import from_plain
 import numpy as np
 import pytest
-from tasks import GROUPS, tasks_of
+from tasks.all_tasks import GROUPS, tasks_of
+from tasks.judge import errors, limit_excess
+from tasks.mechanism import from_plain
 
 TASKS = list(tasks_of(list(GROUPS), 8))
 

@@ -6,8 +6,6 @@ import subprocess
 import sys
 
 import compete
-from fourbar import fourbar_tasks
-from judge import errors
 from limit import Limit, LIMITS
 import numpy as np
 import players
@@ -15,6 +13,8 @@ from players import Entry, Worker
 import pytest
 import run
 import set_up_peers
+from tasks.fourbar import fourbar_tasks
+from tasks.judge import errors
 
 PLAYER = """
 import sys
@@ -131,7 +131,7 @@ def test_every_peer_has_a_worker_and_a_package():
     """Entries, worker files and packages are of the same names."""
     names = {entry.solver for entry in players.PEERS}
     files = {path.stem for path in (players.HERE / 'peers').glob('*') if path.is_file()}
-    assert files - {'reading'} == names == set(set_up_peers.PACKAGES)
+    assert files - {'ours', 'reading', 'worker'} == names == set(set_up_peers.PACKAGES)
 
 
 @pytest.fixture(scope='module')

@@ -8,13 +8,13 @@ import struct
 import subprocess
 import sys
 
-from command_line import refusal
 from ik_node.cli.main import main
 from ik_node.cli.plot_residuals import by_iteration, by_time
 from ik_node.solver.methods import Trace, TracePoint
 from ik_node.solver.options import METHODS
 import numpy as np
 import pytest
+from support.command_line import refusal
 
 ARM_GOAL = ['--goal', 'hand:0.726,0.386,0.631', '--start', 'j2=0.5', 'j3=0.9', 'j5=0.6']
 

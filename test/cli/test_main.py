@@ -3,10 +3,10 @@
 import subprocess
 import sys
 
-from command_line import refusal
 from ik_node.cli import main as cli
 from ik_node.cli.main import COMMANDS, main
 import pytest
+from support.command_line import refusal
 from support.waiting import PATIENCE
 
 

@@ -3,9 +3,9 @@
 import json
 import math
 
-from command_line import refusal
 from ik_node.cli.main import main
 import pytest
+from support.command_line import refusal
 
 ARM = """<robot name="arm">
   <link name="base"/><link name="upper"/><link name="fore"/><link name="hand"/>

@@ -3,12 +3,12 @@
 
 import sys
 
-from command_line import refusal
 from ik_node import load_robot, Solver
 from ik_node.cli.main import main
 from ik_node.cli.solve_plot import GHOST, shapes_of, title_of
 import numpy as np
 import pytest
+from support.command_line import refusal
 
 pytest.importorskip('matplotlib')
 from matplotlib.image import imread

@@ -9,7 +9,7 @@ from ik_node.solver.status import Status
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from source_arms import DH_ROWS
+from support.source_arms import DH_ROWS
 
 # Universal Robots' table of the UR5e, the same order, in radians.
 UR5E = (

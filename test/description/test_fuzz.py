@@ -1,10 +1,10 @@
 """Whatever the bytes: an IkError or a valid description, never another exception."""
 
-from any_text import check, mutated, tokens_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ik_node.description.read import read_description
 import pytest
+from support.any_text import check, mutated, tokens_of
 
 SEED = """<?xml version="1.0"?>
 <robot name="r">

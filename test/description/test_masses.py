@@ -5,9 +5,9 @@ from xml.etree import ElementTree
 from ik_node.description.read import read_description
 from ik_node.errors import DescriptionError, ShapeError, TopologyError, UnknownFrameError
 from ik_node.robot import load_robot
-from naive import naive_of
 import numpy as np
 import pytest
+from support.naive import naive_of
 
 CRANE = """<robot name="crane">
   <link name="base"><inertial><mass value="10"/><origin xyz="0 0 0.1" rpy="1 2 3"/>

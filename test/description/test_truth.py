@@ -6,7 +6,7 @@ from ik_node.description.read import read_description
 from ik_node.model.rotation import pose_matrix
 import numpy as np
 import pytest
-from truth_sets import TRUTH_SETS
+from support.truth_sets import TRUTH_SETS
 
 
 def pose(entry):

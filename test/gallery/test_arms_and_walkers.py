@@ -3,14 +3,14 @@
 from dataclasses import replace
 from math import acos, cos, pi, radians, sin
 
-from gallery_motion import followed, loaded
 from ik_node import from_dh, Solver, SolverOptions
 from ik_node.gallery import gallery_item
 from ik_node.model.rotation import matrix_to_quat
-from naive import naive_of
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from support.gallery_motion import followed, loaded
+from support.naive import naive_of
 
 UNIT = 0.04  # of the Denavit-Hartenberg table [m]
 # d, a, alpha, theta [units, deg]

@@ -4,16 +4,16 @@ from pathlib import Path
 import shutil
 import tempfile
 
-from gallery_motion import flat, followed, loaded, WITH_FILES
 from ik_node.errors import DescriptionError, UnknownFrameError
 from ik_node.gallery import description_path as place
 from ik_node.gallery import gallery_item, NAMES
 from ik_node.gallery.description_path import description_path
 from ik_node.gallery.parameter_file import parameter_file
 from ik_node.gallery.ramp import ramp, ramped
-from naive import naive_of
 import numpy as np
 import pytest
+from support.gallery_motion import flat, followed, loaded, WITH_FILES
+from support.naive import naive_of
 import yaml
 
 # Their goals ask for less than a pose, and their motions do not say what the rest will be.

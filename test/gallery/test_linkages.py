@@ -3,13 +3,13 @@
 from math import asin, cos, hypot, sin, sqrt
 from xml.etree import ElementTree
 
-from gallery_motion import followed, loaded
 from ik_node import Solver, SolverOptions
 from ik_node.gallery.description_path import description_path
 from ik_node.gallery.rocker_bogie import BALL, BUMPS, ground, WHEEL, WHEELS
-from naive import naive_of
 import numpy as np
 import pytest
+from support.gallery_motion import followed, loaded
+from support.naive import naive_of
 
 STRAIGHT = (0.0, 0.0, 0.0, 1.0)
 # Theo Jansen's thirteen lengths, and between which two points each of them is.

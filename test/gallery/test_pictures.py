@@ -3,10 +3,10 @@
 
 import re
 
-from gallery_motion import loaded
 from ik_node.gallery import gallery_item, NAMES
 import numpy as np
 import pytest
+from support.gallery_motion import loaded
 
 pytest.importorskip('matplotlib')
 from matplotlib.image import imread

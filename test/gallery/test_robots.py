@@ -3,15 +3,15 @@
 from math import atan2, cos, hypot, pi, sin
 from xml.etree import ElementTree
 
-from arms_and_walkers import ARMS_AND_WALKERS
-from gallery_motion import loaded
 from ik_node import DOF, Solver
 from ik_node.description.read import read_description
 from ik_node.gallery import gallery_item, NAMES
 from ik_node.gallery.description_path import description_path
-from naive import Naive, naive_of
 import numpy as np
 import pytest
+from support.arms_and_walkers import ARMS_AND_WALKERS
+from support.gallery_motion import loaded
+from support.naive import Naive, naive_of
 
 LEGS = ('front_left', 'front_right', 'rear_left', 'rear_right')
 ARM = ('shoulder_pitch', 'shoulder_roll', 'shoulder_yaw', 'elbow')

@@ -10,10 +10,10 @@ from ik_node.model.flatten import FlatChain, flatten
 from ik_node.model.request import request_of
 from ik_node.model.topology import find_roots
 from ik_node.model.tree import build_tree
-from kernel_calls import step_system
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
+from support.kernel_calls import step_system
+from support.mechanisms import MECHANISMS
 
 LOOPS = [n for n in MECHANISMS if n not in ('universals', 'ball_limited', 'planar')]
 

@@ -1,13 +1,13 @@
 """Every Jacobian against central differences of the oracle's residual."""
 
-from building import Mechanism
 from ik_node.model.dof import DOF
-from kernel_calls import Rows
-from mechanisms import AXES, held, MECHANISMS, TURNS
-from naive import inverse_left_jacobian
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from support.building import Mechanism
+from support.kernel_calls import Rows
+from support.mechanisms import AXES, held, MECHANISMS, TURNS
+from support.naive import inverse_left_jacobian
 
 STEP = 1e-5
 BALL = ['EX', 'EY', 'EZ']

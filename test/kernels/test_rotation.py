@@ -2,11 +2,11 @@
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-import kernel_calls as call
-from naive import inverse_left_jacobian
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from support import kernel_calls as call
+from support.naive import inverse_left_jacobian
 
 few = settings(max_examples=200, deadline=None)
 number = st.floats(-1.0, 1.0).filter(lambda v: v == 0.0 or abs(v) > 1e-9)

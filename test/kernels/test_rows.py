@@ -1,13 +1,13 @@
 """Forward kinematics and residual rows of the kernels against the oracle and the objects."""
 
-from building import Mechanism
 from ik_node.model.closure import Closure
 from ik_node.model.dof import DOF
-from kernel_calls import Rows
-from mechanisms import AXES, held, MECHANISMS, TURNS
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from support.building import Mechanism
+from support.kernel_calls import Rows
+from support.mechanisms import AXES, held, MECHANISMS, TURNS
 
 
 def check(mechanism, seed, count=3):

@@ -1,12 +1,12 @@
 """Sines and cosines, four at a time: to the last digit but one, and beyond what they are for."""
 
-from building import Mechanism
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ik_node.kernels.sines import MOST
-import kernel_calls as call
 import numpy as np
 import pytest
+from support import kernel_calls as call
+from support.building import Mechanism
 
 angle = st.one_of(
     st.floats(-7.0, 7.0),

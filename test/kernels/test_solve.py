@@ -1,10 +1,10 @@
 """The end of a solve: its status is what the residuals say."""
 
 from ik_node.solver.status import Status
-from kernel_calls import Rows, status_of_end
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
+from support.kernel_calls import Rows, status_of_end
+from support.mechanisms import MECHANISMS
 
 
 @pytest.mark.parametrize(

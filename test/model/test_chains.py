@@ -2,16 +2,16 @@
 
 from itertools import permutations
 
-from building import Mechanism
-from closed_mechanisms import string_of_bodies
 from ik_node.errors import TopologyError
 from ik_node.model.chains import ancestors, find_chains, support_of
 from ik_node.model.goal import Goal
 from ik_node.model.request import pose_request, request_of
 from ik_node.model.topology import find_roots
 from ik_node.model.tree import build_tree
-from mechanisms import MECHANISMS
 import pytest
+from support.building import Mechanism
+from support.closed_mechanisms import string_of_bodies
+from support.mechanisms import MECHANISMS
 
 
 def chains_of(mechanism, roots=None):

@@ -7,9 +7,9 @@ from ik_node.model.flatten import flatten, frame12
 from ik_node.model.request import request_of
 from ik_node.model.topology import find_roots
 from ik_node.model.tree import build_tree
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
+from support.mechanisms import MECHANISMS
 
 
 class Unpacked:

@@ -3,10 +3,10 @@
 from ik_node.model.kinematics import jacobian_of, motion, pose_of
 from ik_node.model.topology import find_roots
 from ik_node.model.tree import build_tree
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from support.mechanisms import MECHANISMS
 
 STEP = 1e-6
 

@@ -12,7 +12,7 @@ from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 from ik_node.model.topology import save_rest_pose
 from ik_node.solver import Solver
-from ik_node.solver.structure import share_revision
+from ik_node.solver.problem.structure import share_revision
 import pytest
 
 

@@ -1,15 +1,15 @@
 """The graph as columns: order, names, seats, couplings, balls."""
 
-from building import Mechanism
 from ik_node.errors import TopologyError
 from ik_node.model import tree as tree_module
 from ik_node.model.coupling import Coupling
 from ik_node.model.dof import DOF
 from ik_node.model.topology import find_roots
 from ik_node.model.tree import build_tree
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
+from support.building import Mechanism
+from support.mechanisms import MECHANISMS
 
 
 def tree_of(mechanism, order=None):

@@ -2,15 +2,15 @@
 
 from itertools import permutations
 
-from building import Mechanism
-from closed_mechanisms import string_of_bodies
 from ik_node.model.dof import DOF
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
-from kernel_calls import Rows
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
+from support.building import Mechanism
+from support.closed_mechanisms import string_of_bodies
+from support.kernel_calls import Rows
+from support.mechanisms import MECHANISMS
 
 UNIT = (0, 0, 0, 1)
 ONE_START = SolverOptions(restarts=0)

@@ -3,13 +3,13 @@
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
-from building import Mechanism
 from ik_node.model.dof import DOF
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
+from support.building import Mechanism
+from support.mechanisms import MECHANISMS
 
 UNIT = (0, 0, 0, 1)
 ONE_START = SolverOptions(restarts=0)

@@ -2,15 +2,15 @@
 
 from concurrent.futures import wait
 
-from building import Mechanism
 import ik_node as ik
 from ik_node.model.joint import Joint
-from ik_node.solver.async_solver import AsyncSolver
+from ik_node.solver.background.async_solver import AsyncSolver
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from support.building import Mechanism
 from support.waiting import PATIENCE
 
 ENDLESS = SolverOptions(max_iterations=10**6, restarts=10**6, stall_threshold=0.0)

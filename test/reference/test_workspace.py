@@ -8,12 +8,12 @@ from ik_node.kernels.layout import make_workspace
 from ik_node.model.request import request_of
 from ik_node.model.topology import find_roots
 from ik_node.model.tree import build_tree
-from ik_node.solver.joint_table import JointTable
 from ik_node.solver.options import SolverOptions
-from ik_node.solver.problem import Problem
-from mechanisms import MECHANISMS
+from ik_node.solver.problem.joint_table import JointTable
+from ik_node.solver.problem.problem import Problem
 import numpy as np
 import pytest
+from support.mechanisms import MECHANISMS
 
 OPTIONS = SolverOptions(restarts=2)
 

@@ -16,8 +16,8 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from ros.drill import Drill
 from sensor_msgs.msg import JointState
+from support.drill import Drill
 
 pytestmark = pytest.mark.ros
 

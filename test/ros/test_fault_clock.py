@@ -5,8 +5,8 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from ros.drill import Drill, RATE
 from rosgraph_msgs.msg import Clock
+from support.drill import Drill, RATE
 
 pytestmark = pytest.mark.ros
 

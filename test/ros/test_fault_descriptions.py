@@ -3,7 +3,7 @@
 from functools import partial
 
 import pytest
-from ros.drill import Drill
+from support.drill import Drill
 
 pytest.importorskip('rclpy')
 

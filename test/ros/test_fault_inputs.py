@@ -10,8 +10,8 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from ros.drill import Drill, RATE
 from sensor_msgs.msg import JointState
+from support.drill import Drill, RATE
 
 pytestmark = pytest.mark.ros
 

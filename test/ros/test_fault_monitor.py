@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from ros.drill import HOME, Oracle, PLATFORM
+from support.drill import HOME, Oracle, PLATFORM
 
 
 @pytest.fixture(scope='module')

@@ -3,7 +3,7 @@
 import signal
 
 import pytest
-from ros.drill import Drill
+from support.drill import Drill
 
 pytest.importorskip('rclpy')
 

@@ -6,11 +6,11 @@ import re
 import runpy
 import tempfile
 
-from gallery_motion import flat, WITH_FILES
 from ik_node.gallery import gallery_item, NAMES
 from ik_node.gallery.parameter_file import parameter_file
 import pytest
 import setuptools
+from support.gallery_motion import flat, WITH_FILES
 import yaml
 
 REPOSITORY = Path(__file__).resolve().parents[2]

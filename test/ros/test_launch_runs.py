@@ -8,9 +8,9 @@ import signal
 import subprocess
 import sys
 
-from gallery_motion import WITH_FILES
 from ik_node.gallery import gallery_item
 import pytest
+from support.gallery_motion import WITH_FILES
 from support.waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.ros

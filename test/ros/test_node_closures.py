@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from ik_node.ros.convert import seconds_from_stamp
+from ik_node.ros.messages.convert import seconds_from_stamp
 from std_srvs.srv import SetBool
 
 pytestmark = pytest.mark.ros

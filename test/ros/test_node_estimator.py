@@ -3,10 +3,10 @@
 
 import itertools
 
-from fourbar_urdf import FOURBAR
-from ik_node.ros.convert import seconds_from_stamp
+from ik_node.ros.messages.convert import seconds_from_stamp
 import numpy as np
 import pytest
+from support.fourbar_urdf import FOURBAR
 from support.waiting import wait_until
 
 pytest.importorskip('rclpy')

@@ -12,7 +12,7 @@ pytest.importorskip('rclpy')
 
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import PoseStamped
-from ik_node.ros.convert import seconds_from_stamp
+from ik_node.ros.messages.convert import seconds_from_stamp
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool, Trigger
 
@@ -28,7 +28,7 @@ def hexapod(lasting_graph, urdf, repository: Path):
     graph.hexapod = graph.knows(urdf('hexapod'))
     graph.start(
         'description',
-        'ik_node.ros.demo.description_publisher',
+        'ik_node.ros_client.demo.description_publisher',
         str(repository / 'urdf' / 'hexapod.urdf'),
     )
     graph.start_node(

@@ -8,11 +8,11 @@ pytest.importorskip('rclpy')
 
 from ik_node.scene import IKRootsHelper
 from ik_node.scene.look import COLOURS, UNUSED
-from marker_cloud import colour_of, pose_of, Viewer
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from std_srvs.srv import SetBool, Trigger
+from support.marker_cloud import colour_of, pose_of, Viewer
 from support.waiting import wait_until
 from visualization_msgs.msg import Marker, MarkerArray
 

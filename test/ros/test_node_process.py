@@ -279,7 +279,7 @@ def test_a_description_that_does_not_fit_the_parameters(graph, urdf):
 @pytest.mark.parametrize('name', NAMES)
 def test_demo_asks_what_the_gallery_says(name):
     """The node is told rate, goals, links and axes, as config/NAME.yaml tells them."""
-    from ik_node.ros.demo.run_demo import node_words
+    from ik_node.ros_client.demo.run_demo import node_words
 
     item = gallery_item(name)
     words = node_words(item, 250.0)

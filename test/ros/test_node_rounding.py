@@ -1,8 +1,8 @@
 # flake8: noqa: E402, I100
 """A robot whose description rounds its angles, on a running node."""
 
-from fourbar_urdf import TURNED
 import pytest
+from support.fourbar_urdf import TURNED
 
 pytest.importorskip('rclpy')
 

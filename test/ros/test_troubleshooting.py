@@ -7,7 +7,7 @@ import re
 import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / 'ik_node'
-ROS = sorted((PACKAGE / 'ros').rglob('*.py'))
+ROS = sorted(path for top in ('ros', 'ros_client') for path in (PACKAGE / top).rglob('*.py'))
 PAGE = PACKAGE.parent / 'docs' / 'troubleshooting.md'
 LEVELS = {'debug', 'info', 'warning', 'error', 'fatal'}
 # How an error makes its message of its arguments; '…' stands for what is only known then.
@@ -169,7 +169,7 @@ def test_no_row_comes_twice():
 @pytest.mark.parametrize('section', QUOTED)
 def test_statuses_are_quoted(section):
     """Each part of a message that the other tables explain is in the source."""
-    modules = [*ROS, *(PACKAGE / 'solver').glob('*.py')]
+    modules = [*ROS, *(PACKAGE / 'solver').rglob('*.py')]
     known = ' | '.join(set().union(*map(texts, modules)))
     quoted = rows(section)
     assert len(quoted) > 5

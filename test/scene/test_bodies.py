@@ -6,11 +6,11 @@ from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 from ik_node.scene import Capsule, IKRootsHelper, Segment, Triad
 from ik_node.scene.bodies import RADIUS, TRIAD
-from mechanisms import MECHANISMS
-from naive import frames_of, Naive, pose
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from support.mechanisms import MECHANISMS
+from support.naive import frames_of, Naive, pose
 
 
 def moved(name, seed):

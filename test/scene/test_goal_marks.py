@@ -4,11 +4,11 @@ from ik_node.errors import OptionError, ShapeError, UnknownFrameError
 from ik_node.model.dof import DOF_NAMES
 from ik_node.scene import Arrow, IKRootsHelper, Sector, Sphere
 from ik_node.scene.look import AXIS_COLOURS, COLOURS, FREE, UNMET, UNUSED
-from mechanisms import AXES, held, MECHANISMS
 import numpy as np
-from open_mechanisms import arm6, two_arms
 import pytest
 from scipy.spatial.transform import Rotation
+from support.mechanisms import AXES, held, MECHANISMS
+from support.open_mechanisms import arm6, two_arms
 
 
 def parts_of(shapes, name):

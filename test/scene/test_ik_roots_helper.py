@@ -6,10 +6,10 @@ from ik_node import Joint, Link, load_robot, Solver
 from ik_node.errors import ShapeError, TopologyError
 from ik_node.gallery.description_path import description_path
 from ik_node.scene import IKRootsHelper, LAYERS
-from mechanisms import MECHANISMS
 import numpy as np
-from open_mechanisms import arm6
 import pytest
+from support.mechanisms import MECHANISMS
+from support.open_mechanisms import arm6
 
 
 def names(helper, **what):

@@ -4,11 +4,11 @@ from ik_node.model.dof import DOF
 from ik_node.scene import Cylinder, IKRootsHelper, Segment, Sphere
 from ik_node.scene.joint_axes import AXIS, BALL, LONGEST
 from ik_node.scene.look import LOCKED
-from mechanisms import MECHANISMS
 import numpy as np
-from open_mechanisms import ball
 import pytest
 from scipy.spatial.transform import Rotation
+from support.mechanisms import MECHANISMS
+from support.open_mechanisms import ball
 
 
 def axis_of(shape):

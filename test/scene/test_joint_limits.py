@@ -2,14 +2,14 @@
 
 from math import pi
 
-from building import Mechanism
 from ik_node.scene import Cylinder, IKRootsHelper, Sector, Sphere
 from ik_node.scene.joint_limits import SECTOR
 from ik_node.scene.look import AT_LIMIT, COLOURS
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from support.building import Mechanism
+from support.mechanisms import MECHANISMS
 
 
 def rim(sector, angle):

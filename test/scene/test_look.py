@@ -6,10 +6,10 @@ from ik_node.errors import OptionError
 from ik_node.gallery.description_path import description_path
 from ik_node.scene import IKRootsHelper, LAYERS, Shape, Text, Triad
 from ik_node.scene.look import COLOURS, PLAIN_LAYERS
-from mechanisms import MECHANISMS
 import numpy as np
-from open_mechanisms import arm6, snake
 import pytest
+from support.mechanisms import MECHANISMS
+from support.open_mechanisms import arm6, snake
 
 SIZES = ('radius', 'inner_radius', 'length', 'width', 'height')
 

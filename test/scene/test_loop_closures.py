@@ -6,10 +6,10 @@ from ik_node.scene.look import COLOURS, OPEN, UNUSED
 from ik_node.scene.loop_closures import LINE, OPEN_LINE
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.solver import Solver
-from mechanisms import held, MECHANISMS
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from support.mechanisms import held, MECHANISMS
 
 WITH_LOOPS = [name for name in MECHANISMS if MECHANISMS[name]().closures]
 GREEN = COLOURS['closures']

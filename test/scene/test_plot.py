@@ -8,9 +8,9 @@ from ik_node.errors import OptionError
 from ik_node.gallery.description_path import description_path
 from ik_node.scene import IKRootsHelper, plot_shapes
 from ik_node.scene.look import AT_LIMIT, COLOURS, OPEN
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
+from support.mechanisms import MECHANISMS
 
 pytest.importorskip('matplotlib')
 from ik_node.scene.plot import _equal

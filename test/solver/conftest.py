@@ -3,9 +3,9 @@
 from pathlib import Path
 import sys
 
-from async_cases import ENDLESS, Gate, workers
-from ik_node.solver.async_solver import AsyncSolver
+from ik_node.solver.background.async_solver import AsyncSolver
 import pytest
+from support.async_cases import ENDLESS, Gate, workers
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / 'benchmark'))
 

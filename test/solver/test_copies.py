@@ -9,12 +9,12 @@ from ik_node.errors import IkError
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 from ik_node.robot import load_robot
-from ik_node.solver.async_solver import AsyncSolver
+from ik_node.solver.background.async_solver import AsyncSolver
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
+from support.mechanisms import MECHANISMS
 
 
 def unpickled(things):

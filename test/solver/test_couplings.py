@@ -1,17 +1,17 @@
 """Coupled joints are fewer variables, not penalties; limits of followers bind masters."""
 
-from building import Mechanism
 from ik_node.errors import OptionError
 from ik_node.kernels.layout import JOINT_LOWER, JOINT_UPPER
 from ik_node.model.rotation import matrix_to_quat
 from ik_node.robot import load_robot
-from ik_node.solver.joint_table import JointTable
 from ik_node.solver.options import SolverOptions
+from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
+from support.building import Mechanism
+from support.mechanisms import MECHANISMS
 
 UNIT = (0, 0, 0, 1)
 

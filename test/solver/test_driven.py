@@ -3,16 +3,16 @@
 import json
 from math import acos, atan2, cos, hypot, pi, remainder, sin, sqrt
 
-from building import Mechanism
-from closed_mechanisms import fourbar_arms
 from ik_node.kernels._jit import compiled
 from ik_node.robot import load_robot
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
+from support.building import Mechanism
+from support.closed_mechanisms import fourbar_arms
+from support.mechanisms import MECHANISMS
 
 COUNT = 200 if compiled else 5
 UPPER, LOWER = 1, -1

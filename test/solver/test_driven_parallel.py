@@ -2,13 +2,13 @@
 
 from math import atan2, cos, hypot, pi, remainder, sin, sqrt
 
-from building import Mechanism
 from ik_node.errors import OptionError, ShapeError, UnknownFrameError
 from ik_node.kernels._jit import compiled
 from ik_node.solver.status import Status
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
+from support.building import Mechanism
+from support.mechanisms import MECHANISMS
 
 COUNT = 100 if compiled else 3
 

@@ -7,8 +7,6 @@ hours, so add --timeout=0. `make edits` makes a hundred thousand edits of two hu
 
 import os
 
-from dice import DrawnDice, ThrownDice
-from edited_robot import EditedRobot
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule, RuleBasedStateMachine
@@ -19,8 +17,10 @@ from ik_node.model.joint import Joint
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
-from mechanisms import MECHANISMS
 import pytest
+from support.dice import DrawnDice, ThrownDice
+from support.edited_robot import EditedRobot
+from support.mechanisms import MECHANISMS
 
 ROBOTS = int(os.environ.get('IK_NODE_EDITS', '1000')) // 500
 FUZZ = os.environ.get('IK_NODE_FUZZ') == '1'

@@ -3,9 +3,9 @@
 from ik_node.errors import TopologyError
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
+from support.mechanisms import MECHANISMS
 
 STARTS = 20
 

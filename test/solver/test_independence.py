@@ -3,12 +3,12 @@
 from concurrent.futures import ThreadPoolExecutor
 from itertools import permutations
 
-from closed_mechanisms import string_of_bodies
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
+from support.closed_mechanisms import string_of_bodies
+from support.mechanisms import MECHANISMS
 
 UNIT = (0, 0, 0, 1)
 

@@ -5,12 +5,12 @@ import signal
 from threading import Timer
 
 from ik_node.kernels._jit import compiled
-from ik_node.kernels.counters import ITERATIONS
+from ik_node.kernels.solve_state import ITERATIONS
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
+from support.mechanisms import MECHANISMS
 
 ENDLESS = SolverOptions(max_iterations=1_000_000, restarts=1_000_000)
 UNIT = (0.0, 0.0, 0.0, 1.0)
@@ -62,8 +62,8 @@ def test_slices_do_not_change_the_answer(monkeypatch):
     m = MECHANISMS['fivebar']()
     goals = {'tool': ((0.3, 1.5, 0.0), UNIT)}
     whole = m.solver().solve_pose(goals)
-    monkeypatch.setattr('ik_node.solver.chain_problem.SLICE_WORK', 30)
-    monkeypatch.setattr('ik_node.solver.chain_problem.LEAST_SLICE', 1)
+    monkeypatch.setattr('ik_node.solver.problem.chain_problem.SLICE_WORK', 30)
+    monkeypatch.setattr('ik_node.solver.problem.chain_problem.LEAST_SLICE', 1)
     sliced = MECHANISMS['fivebar']().solver()
     prepared = sliced.prepare(['tool'])
     assert whole.iterations > 100

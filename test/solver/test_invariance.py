@@ -2,15 +2,15 @@
 
 from math import pi
 
-from building import Mechanism, split
 from ik_node.model.joint import Joint
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from support.building import Mechanism, split
+from support.mechanisms import MECHANISMS
 
 NAMES = ['arm6', 'arm7', 'mixed', 'ball', 'hexapod', 'two_arm_box', 'fivebar', 'walker']
 ONE_START = SolverOptions(restarts=0)

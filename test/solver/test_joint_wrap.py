@@ -1,8 +1,8 @@
 """Angles of targets and rest poses are meant modulo a turn, unless turns are tracked."""
 
-from building import Mechanism
 import numpy as np
 import pytest
+from support.building import Mechanism
 
 
 def hinge(dofs='EZ', limits=None):

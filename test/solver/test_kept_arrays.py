@@ -1,10 +1,10 @@
 """What `update_structure` keeps: the arrays of every chain that has not changed."""
 
-from building import Mechanism
 from ik_node.model.closure import Closure
 from ik_node.model.link import Link
-from mechanisms import MECHANISMS
 import numpy as np
+from support.building import Mechanism
+from support.mechanisms import MECHANISMS
 
 
 def arrays(solver):

@@ -2,9 +2,9 @@
 
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
+from support.mechanisms import MECHANISMS
 
 UNIT = (0, 0, 0, 1)
 LIMITED = [n for n in MECHANISMS if n != 'planar']

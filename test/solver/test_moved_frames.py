@@ -1,19 +1,19 @@
 """A frame that is posed anew counts from the next call on, whichever frame and whichever call."""
 
-from async_cases import PATIENCE
 from ik_node.errors import OptionError, TopologyError
 from ik_node.model.goal import Goal
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 from ik_node.robot import load_robot
-from ik_node.solver.async_solver import AsyncSolver
+from ik_node.solver.background.async_solver import AsyncSolver
+from ik_node.solver.problem.structure import Structure
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
-from ik_node.solver.structure import Structure
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from support.async_cases import PATIENCE
+from support.mechanisms import MECHANISMS
 
 SHIFT = np.array((0.3, -0.2, 0.05))
 TURN = Rotation.from_euler('xyz', (0.1, -0.2, 0.3)).as_quat()

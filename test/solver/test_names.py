@@ -1,8 +1,8 @@
 """Closures, goals and links that share a name are kept apart."""
 
 from ik_node.solver.status import Status
-from mechanisms import MECHANISMS
 import numpy as np
+from support.mechanisms import MECHANISMS
 
 
 def test_a_closure_called_like_the_link_that_is_asked_for():

@@ -2,12 +2,12 @@
 
 from itertools import combinations
 
-from building import split
 from ik_node.model.rotation import quat_from_euler
 from ik_node.solver.status import Status
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
+from support.building import split
+from support.mechanisms import MECHANISMS
 
 ALL = ('X', 'Y', 'Z', 'EX', 'EY', 'EZ')
 MASKS = [mask for count in (1, 2, 3, 4, 5, 6) for mask in combinations(ALL, count)]

@@ -5,9 +5,9 @@ from dataclasses import replace
 from ik_node.errors import ShapeError, UnknownFrameError
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
+from support.mechanisms import MECHANISMS
 
 UNIT = np.array([0.0, 0.0, 0.0, 1.0])
 NAN = float('nan')

@@ -1,6 +1,5 @@
 """Robots that nobody would build: random joints of random DoF, open and closed."""
 
-from building import Mechanism, split
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ik_node.model.dof import DOF, DOF_NAMES
@@ -8,6 +7,7 @@ from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
 import numpy as np
 import pytest
+from support.building import Mechanism, split
 
 some = settings(max_examples=40, deadline=None)
 seeds = st.integers(0, 2**32 - 1)

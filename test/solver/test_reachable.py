@@ -1,11 +1,11 @@
 """Goals that can be met are met, on every mechanism, and to the last digits where asked."""
 
-from building import split
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
+from support.building import split
+from support.mechanisms import MECHANISMS
 
 
 def reachable(mechanism, solver, rng, spread=0.4):

@@ -1,12 +1,12 @@
 """A robot that grasps, lets go, plants a foot and lifts it, while one solver lives on."""
 
-from building import split
-from closed_mechanisms import two_legs
 from ik_node.model.closure import Closure
 from ik_node.solver.status import Status
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
+from support.building import split
+from support.closed_mechanisms import two_legs
+from support.mechanisms import MECHANISMS
 
 UNIT = (0, 0, 0, 1)
 

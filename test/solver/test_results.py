@@ -1,13 +1,13 @@
 """What a result says: condition number, the worst, active limits, the reason."""
 
-from building import Mechanism
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.result import PoseError, SolveResult
 from ik_node.solver.status import Status
-from kernel_calls import Rows
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
+from support.building import Mechanism
+from support.kernel_calls import Rows
+from support.mechanisms import MECHANISMS
 
 
 def at_home(name):

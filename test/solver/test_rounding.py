@@ -1,14 +1,14 @@
 """Loops of rounded descriptions: redundant rows that agree up to rounding are one condition."""
 
-from bar_loops import mobility
-from building import Mechanism
-from fourbar_urdf import TURNED
 import ik_node as ik
 from ik_node.model.rotation import quat_from_euler, quat_to_matrix
 from ik_node.solver.solver import Solver
 import numpy as np
 import pytest
 from scipy.optimize import least_squares
+from support.bar_loops import mobility
+from support.building import Mechanism
+from support.fourbar_urdf import TURNED
 
 EXACT = {'quarter': repr(np.pi / 2), 'half': repr(np.pi)}
 

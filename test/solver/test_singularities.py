@@ -2,15 +2,15 @@
 
 from math import pi
 
-from building import split
 from ik_node.kernels._jit import compiled
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
-from kernel_calls import Rows
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from support.building import split
+from support.kernel_calls import Rows
+from support.mechanisms import MECHANISMS
 
 ONE_START = SolverOptions(restarts=0)
 COUNT = 20 if compiled else 2

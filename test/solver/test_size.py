@@ -2,17 +2,17 @@
 
 from math import cos, pi, sin
 
-from building import Mechanism, split
 from ik_node.errors import IkError, ShapeError
 from ik_node.model.joint import Joint
-from ik_node.solver.mobility import mobility_of
+from ik_node.solver.analysis.mobility import mobility_of
 from ik_node.solver.options import METHODS, SolverOptions
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
 from size import scale
+from support.building import Mechanism, split
+from support.mechanisms import MECHANISMS
 
 SIZES = [1e-4, 1e-3, 0.37, 25.4, 1e4]
 UNIT = (0.0, 0.0, 0.0, 1.0)

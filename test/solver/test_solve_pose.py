@@ -6,9 +6,9 @@ from ik_node.errors import ShapeError, TopologyError, UnknownFrameError
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
+from support.mechanisms import MECHANISMS
 
 UNIT = (0, 0, 0, 1)
 NAN, INF = float('nan'), float('inf')

@@ -4,9 +4,9 @@ from ik_node.model.link import Link
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status, STATUS_NAMES
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
+from support.mechanisms import MECHANISMS
 
 UNIT = (0, 0, 0, 1)
 

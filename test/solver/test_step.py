@@ -4,9 +4,9 @@ from ik_node.solver.methods.progress import Progress
 from ik_node.solver.methods.trace import trace
 from ik_node.solver.options import METHODS, SolverOptions
 from ik_node.solver.status import Status
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
+from support.mechanisms import MECHANISMS
 
 MANY = 200
 

@@ -6,9 +6,9 @@ import sys
 from ik_node.kernels._jit import compiled
 from ik_node.model.closure import Closure
 from ik_node.solver.status import Status
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
+from support.mechanisms import MECHANISMS
 
 COUNT = 500 if compiled else 20
 

@@ -1,13 +1,13 @@
 """Starts and goals where a solver gets stuck: straight arms, half turns, bounds, locks."""
 
-from building import Mechanism, split
-from gallery_mechanisms import GALLERY
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from support.building import Mechanism, split
+from support.gallery_mechanisms import GALLERY
+from support.mechanisms import MECHANISMS
 
 UNIT = (0, 0, 0, 1)
 ONE_START = SolverOptions(restarts=0)

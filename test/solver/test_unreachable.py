@@ -1,12 +1,12 @@
 """What cannot be met: loops stay closed, and goals come as near as they can."""
 
-from gallery_mechanisms import GALLERY
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
-from mechanisms import MECHANISMS
 import numpy as np
-from other_optimiser import OtherOptimiser
 import pytest
+from support.gallery_mechanisms import GALLERY
+from support.mechanisms import MECHANISMS
+from support.other_optimiser import OtherOptimiser
 
 UNIT = (0, 0, 0, 1)
 OUT_OF_REACH = {

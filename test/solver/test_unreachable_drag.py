@@ -2,13 +2,13 @@
 
 from itertools import pairwise
 
-from gallery_mechanisms import GALLERY
 from ik_node.kernels._jit import compiled
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
+from support.gallery_mechanisms import GALLERY
+from support.mechanisms import MECHANISMS
 
 MADE = {**MECHANISMS, **GALLERY}
 MILLIMETRE = 1e-3

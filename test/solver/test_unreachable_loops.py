@@ -1,15 +1,15 @@
 """Goals out of the reach of mechanisms with loops, at random: another optimiser does no better."""
 
-from gallery_mechanisms import gallery_fivebar, gallery_hexapod
 from ik_node.kernels._jit import compiled
 from ik_node.model.dof import DOF
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
-from mechanisms import MECHANISMS
 import numpy as np
-from other_optimiser import OtherOptimiser
 import pytest
 from scipy.spatial.transform import Rotation
+from support.gallery_mechanisms import gallery_fivebar, gallery_hexapod
+from support.mechanisms import MECHANISMS
+from support.other_optimiser import OtherOptimiser
 
 COUNT = 8 if compiled else 2
 

@@ -2,15 +2,15 @@
 
 from math import pi
 
-from building import Mechanism
-from gallery_mechanisms import GALLERY
 from ik_node.kernels._jit import compiled
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from support.building import Mechanism
+from support.gallery_mechanisms import GALLERY
+from support.mechanisms import MECHANISMS
 
 NEAR = SolverOptions(restarts=0)
 UNIT = (0, 0, 0, 1)

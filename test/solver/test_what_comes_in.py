@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ik_node.errors import ShapeError
 from ik_node.kernels._jit import compiled
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
+from support.mechanisms import MECHANISMS
 
 # Halves and quarters, which every type but whole numbers can say.
 POSITION = np.array((0.25, 0.125, 0.5))

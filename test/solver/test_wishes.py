@@ -2,15 +2,15 @@
 
 from itertools import pairwise
 
-from building import Mechanism
 from ik_node.errors import OptionError
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
-from kernel_calls import Rows
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from support.building import Mechanism
+from support.kernel_calls import Rows
+from support.mechanisms import MECHANISMS
 
 UNIT = (0, 0, 0, 1)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from support.ports import own_port
-from web_browser import Browser, browsers, Window
+from support.web_browser import Browser, browsers, Window
 
 
 @pytest.fixture(scope='session')

@@ -15,7 +15,7 @@ from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 from ik_node.robot import Robot
-from ik_node.solver.mobility import Mobility
+from ik_node.solver.analysis.mobility import Mobility
 
 
 def facts_of(robot: Robot) -> dict[str, Any]:

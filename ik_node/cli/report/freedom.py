@@ -10,10 +10,10 @@ from ik_node.model.request import request_of
 from ik_node.model.tree import Tree
 from ik_node.robot import Robot
 from ik_node.solver import Solver, SolverOptions
-from ik_node.solver.chain_problem import RANK_TOLERANCE
-from ik_node.solver.joint_table import JointTable
-from ik_node.solver.problem import Problem
-from ik_node.solver.redundancy import without_rounding
+from ik_node.solver.problem.chain_problem import RANK_TOLERANCE
+from ik_node.solver.problem.joint_table import JointTable
+from ik_node.solver.problem.problem import Problem
+from ik_node.solver.problem.redundancy import without_rounding
 import numpy as np
 from numpy.typing import NDArray
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
-from ik_node.assembly import Assembly
 from ik_node.cli.report.freedom import joints_above
 from ik_node.model.closure import Closure
 from ik_node.model.dof import DOF
@@ -14,6 +13,7 @@ from ik_node.model.link import Link
 from ik_node.model.rotation import matrix_to_quat, quat_conjugate, quat_multiply
 from ik_node.robot import Robot
 from ik_node.solver import Status
+from ik_node.solver.analysis.assembly import Assembly
 import numpy as np
 from numpy.typing import NDArray
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ik_node.errors import DescriptionError
 from ik_node.robot import Robot
-from ik_node.solver.batch_solution import BatchSolution
+from ik_node.solver.batch.batch_solution import BatchSolution
 from ik_node.solver.status import Status
 import numpy as np
 

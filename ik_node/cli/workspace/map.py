@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ik_node.cli.workspace.slice import Slice
 from ik_node.solver import Solver, SolverOptions, Status
-from ik_node.solver.batch_solution import BatchSolution
+from ik_node.solver.batch.batch_solution import BatchSolution
 import numpy as np
 from numpy.typing import NDArray
 

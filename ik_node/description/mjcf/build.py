@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from math import comb
 
+from ik_node.description.build_tree import plant
 from ik_node.description.description import Description
-from ik_node.description.joint_part import JointPart
+from ik_node.description.joint_spec import JointPart
 from ik_node.description.listed import listed
 from ik_node.description.loop import CouplingRule, Loop, LoopFrame, LoopSet
 from ik_node.description.mjcf.bodies import compose, Pose
 from ik_node.description.mjcf.names import Names
 from ik_node.description.mjcf.parts import Mjcf, MjcfBody, MjcfFollow, MjcfJoint, MjcfTie
-from ik_node.description.plant import plant
 from ik_node.errors import shown
 from ik_node.model.link import Link
 from ik_node.model.rotation import quat_identity

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ik_node.description.joint_part import JointPart
+from ik_node.description.joint_spec import JointPart
 from ik_node.description.sdf.axis import SdfAxis
 from ik_node.description.sdf.flag import is_true
 from ik_node.description.sdf.frame import SdfFrame

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Container
 import re
 
+from ik_node.description.build_tree import plant
 from ik_node.description.description import Description, WORLD
-from ik_node.description.joint_part import JointPart
+from ik_node.description.joint_spec import JointPart
 from ik_node.description.loop import LoopSet
-from ik_node.description.plant import plant
 from ik_node.description.sdf.choose import choose_model
 from ik_node.description.sdf.couplings import read_couplings
 from ik_node.description.sdf.drake import DrakeLoops

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import inf, isinf
 from xml.etree.ElementTree import Element
 
-from ik_node.description.joint_part import AXIS_TYPES, BALL_TYPES, JointPart, LIMITED_TYPES
+from ik_node.description.joint_spec import AXIS_TYPES, BALL_TYPES, JointPart, LIMITED_TYPES
 from ik_node.description.origin import read_origin
 from ik_node.description.xml_document import XmlDocument
 from ik_node.errors import shown, UnsupportedElementError

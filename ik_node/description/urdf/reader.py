@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element
 
+from ik_node.description.build_tree import plant
 from ik_node.description.description import Description
-from ik_node.description.joint_part import AXIS_TYPES, JointPart
+from ik_node.description.joint_spec import AXIS_TYPES, JointPart
 from ik_node.description.masses import read_masses
-from ik_node.description.plant import plant
 from ik_node.description.unknown_name import unknown
 from ik_node.description.urdf.joints import joint_elements, link_names, read_joint
 from ik_node.description.urdf.motors import driven_joints

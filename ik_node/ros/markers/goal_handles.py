@@ -7,8 +7,8 @@ from typing import Any
 from geometry_msgs.msg import Pose as PoseMessage
 from geometry_msgs.msg import PoseStamped
 from ik_node.model.dof import DOF, parse_dofs
-from ik_node.ros.convert import Pose, pose_from_matrix
-from ik_node.ros.goals.goal_settings import GoalSettings
+from ik_node.ros.messages.convert import Pose, pose_from_matrix
+from ik_node.ros.parameters.goal_settings import GoalSettings
 import numpy as np
 from numpy.typing import NDArray
 from visualization_msgs.msg import (

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped
-from ik_node.ros.convert import Pose, pose_from_message
+from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.markers.goal_handles import dragged_to, handle, handle_pose, pose_message
-from ik_node.ros.model.loaded_model import LoadedModel
-from ik_node.ros.refused_input import RefusedInputError
+from ik_node.ros.messages.convert import Pose, pose_from_message
+from ik_node.ros.messages.refused_input import RefusedInputError
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.node import Node

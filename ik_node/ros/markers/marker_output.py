@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ik_node.ros.convert import Pose
+from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.markers.marker_book import MarkerBook
-from ik_node.ros.markers.marker_settings import MarkerSettings
-from ik_node.ros.model.loaded_model import LoadedModel
-from ik_node.ros.outputs.add_publisher import add_publisher
+from ik_node.ros.messages.convert import Pose
+from ik_node.ros.parameters.marker_settings import MarkerSettings
+from ik_node.ros.process.add_publisher import add_publisher
 from ik_node.scene import LAYERS, Shape
 import numpy as np
 from numpy.typing import NDArray

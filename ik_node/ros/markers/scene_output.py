@@ -7,11 +7,11 @@ from time import perf_counter
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped
-from ik_node.ros.convert import Pose
+from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.markers.goal_markers import GoalMarkers
 from ik_node.ros.markers.marker_output import MarkerOutput, Sight
-from ik_node.ros.markers.marker_settings import MarkerSettings
-from ik_node.ros.model.loaded_model import LoadedModel
+from ik_node.ros.messages.convert import Pose
+from ik_node.ros.parameters.marker_settings import MarkerSettings
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.node import Node

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from ik_node.ros.model.loaded_model import LoadedModel
+from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.parameters.settings import Settings
 import numpy as np
 from numpy.typing import NDArray

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ik_node.ros.convert import Pose
-from ik_node.ros.goals.goal_settings import GoalSettings
+from ik_node.ros.messages.convert import Pose
 from ik_node.ros.moveit.ik_seed import IkSeed
+from ik_node.ros.parameters.goal_settings import GoalSettings
 from ik_node.solver import SolverOptions
 
 

@@ -13,12 +13,12 @@ from ik_node.model.euler import nearest_euler
 from ik_node.model.joint import Joint
 from ik_node.model.rotation import matrix_to_euler, pose_matrix, quat_from_euler
 from ik_node.model.tree import Tree
-from ik_node.ros.convert import pose_from_message, positions_from_message
-from ik_node.ros.joints.floating_base import root_frame
-from ik_node.ros.model.loaded_model import LoadedModel
+from ik_node.ros.loading.loaded_model import LoadedModel
+from ik_node.ros.messages.convert import pose_from_message, positions_from_message
+from ik_node.ros.messages.floating_base import root_frame
+from ik_node.ros.messages.refused_input import RefusedInputError
 from ik_node.ros.moveit.ik_code import IkCode
 from ik_node.ros.moveit.refused_ik import RefusedIkError
-from ik_node.ros.refused_input import RefusedInputError
 import numpy as np
 from numpy.typing import NDArray
 

@@ -6,16 +6,16 @@ from functools import partial
 import time
 from typing import Any
 
-from ik_node.ros.model.loaded_model import LoadedModel
+from ik_node.ros.loading.loaded_model import LoadedModel
+from ik_node.ros.messages.refusals import Refusals
 from ik_node.ros.moveit.background_work import BackgroundWork
 from ik_node.ros.moveit.ik_access import IkAccess
 from ik_node.ros.moveit.ik_answer import IkAnswer
 from ik_node.ros.moveit.ik_code import IkCode
+from ik_node.ros.moveit.ik_copy import IkTwin
 from ik_node.ros.moveit.ik_question import IkQuestion
-from ik_node.ros.moveit.ik_twin import IkTwin
 from ik_node.ros.moveit.refused_ik import RefusedIkError
 from ik_node.ros.moveit.solve_ik import fill_response, read_request
-from ik_node.ros.refusals import Refusals
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.node import Node
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ik_node.errors import listed, shown
-from ik_node.ros.model.loaded_model import LoadedModel
+from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.moveit.ik_code import IkCode
 from ik_node.ros.moveit.refused_ik import RefusedIkError
 

@@ -13,19 +13,19 @@ from typing import Any
 
 from ik_node.errors import listed, shown
 from ik_node.model.link import Link
-from ik_node.ros.convert import Pose, pose_from_message, pose_in_root
-from ik_node.ros.goals.goal_settings import GoalSettings
-from ik_node.ros.joints.floating_base import root_frame
-from ik_node.ros.model.loaded_model import LoadedModel
+from ik_node.ros.loading.loaded_model import LoadedModel
+from ik_node.ros.messages.convert import Pose, pose_from_message, pose_in_root
+from ik_node.ros.messages.floating_base import root_frame
+from ik_node.ros.messages.refused_input import RefusedInputError
 from ik_node.ros.moveit.ik_answer import IkAnswer
 from ik_node.ros.moveit.ik_code import IkCode
-from ik_node.ros.moveit.ik_held import carries, movable_values, staying_values
 from ik_node.ros.moveit.ik_question import IkQuestion
 from ik_node.ros.moveit.ik_seed import IkSeed, read_seed
 from ik_node.ros.moveit.ik_tips import read_tips
+from ik_node.ros.moveit.movable_joints import carries, movable_values, staying_values
 from ik_node.ros.moveit.refused_ik import RefusedIkError
+from ik_node.ros.parameters.goal_settings import GoalSettings
 from ik_node.ros.parameters.settings import Settings
-from ik_node.ros.refused_input import RefusedInputError
 from ik_node.solver import SolverOptions
 import numpy as np
 from numpy.typing import NDArray

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from ik_node.errors import listed, plain
-from ik_node.ros.hardware.hardware_output import HardwareOutput
-from ik_node.ros.model.loaded_model import LoadedModel
-from ik_node.ros.node_counts import NodeCounts
-from ik_node.ros.outputs.status_row import ERROR, OK, StatusRow, WARN
-from ik_node.ros.tick_report import TickReport
+from ik_node.ros.control.hardware_output import HardwareOutput
+from ik_node.ros.loading.loaded_model import LoadedModel
+from ik_node.ros.messages.status_row import ERROR, OK, StatusRow, WARN
+from ik_node.ros.outputs.tick_report import TickReport
+from ik_node.ros.process.node_counts import NodeCounts
 from ik_node.solver import Solution, SolveResult
 
 _LEVELS = {'CONVERGED': OK, 'STALLED': WARN, 'TIMEOUT': WARN, 'DIVERGED': ERROR}

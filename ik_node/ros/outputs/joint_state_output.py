@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ik_node.ros.convert import fill_joint_state
-from ik_node.ros.markers.marker_bytes import blank_stamp, NUMBER
-from ik_node.ros.model.loaded_model import LoadedModel
-from ik_node.ros.outputs.add_publisher import add_publisher
-from ik_node.ros.outputs.stamped_bytes import StampedBytes
+from ik_node.ros.loading.loaded_model import LoadedModel
+from ik_node.ros.messages.convert import fill_joint_state
+from ik_node.ros.messages.marker_bytes import blank_stamp, NUMBER
+from ik_node.ros.messages.stamped_bytes import StampedBytes
+from ik_node.ros.process.add_publisher import add_publisher
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.node import Node

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
-from ik_node.ros.model.loaded_model import LoadedModel
-from ik_node.ros.named_entities import NamedEntities
-from ik_node.ros.outputs.add_publisher import add_publisher
-from ik_node.ros.outputs.diagnostic_messages import fill_diagnostics
+from ik_node.ros.loading.loaded_model import LoadedModel
+from ik_node.ros.messages.diagnostic_messages import fill_diagnostics
+from ik_node.ros.messages.status_row import StatusRow
 from ik_node.ros.outputs.joint_state_output import JointStateOutput
 from ik_node.ros.outputs.reached_output import ReachedOutput
 from ik_node.ros.outputs.residual_output import ResidualOutput
 from ik_node.ros.outputs.status_output import StatusOutput
-from ik_node.ros.outputs.status_row import StatusRow
-from ik_node.ros.tick_report import TickReport
+from ik_node.ros.outputs.tick_report import TickReport
+from ik_node.ros.process.add_publisher import add_publisher
+from ik_node.ros.process.named_entities import NamedEntities
 from rclpy.node import Node
 
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped
-from ik_node.ros.convert import fill_pose
-from ik_node.ros.model.loaded_model import LoadedModel
-from ik_node.ros.named_entities import NamedEntities
-from ik_node.ros.outputs.add_publisher import add_publisher
-from ik_node.ros.tick_report import TickReport
+from ik_node.ros.loading.loaded_model import LoadedModel
+from ik_node.ros.messages.convert import fill_pose
+from ik_node.ros.outputs.tick_report import TickReport
+from ik_node.ros.process.add_publisher import add_publisher
+from ik_node.ros.process.named_entities import NamedEntities
 from rclpy.node import Node
 
 # Of more goals than this so many are asked in one tick whether somebody hears them.

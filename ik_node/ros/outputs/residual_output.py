@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ik_node.ros.model.loaded_model import LoadedModel
-from ik_node.ros.outputs.add_publisher import add_publisher
+from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.outputs.diagnostics import residual_labels, residual_numbers
-from ik_node.ros.tick_report import TickReport
+from ik_node.ros.outputs.tick_report import TickReport
+from ik_node.ros.process.add_publisher import add_publisher
 from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
-from ik_node.ros.markers.marker_bytes import blank_stamp
-from ik_node.ros.model.loaded_model import LoadedModel
-from ik_node.ros.outputs.add_publisher import add_publisher
-from ik_node.ros.outputs.diagnostic_messages import fill_diagnostics
+from ik_node.ros.loading.loaded_model import LoadedModel
+from ik_node.ros.messages.diagnostic_messages import fill_diagnostics
+from ik_node.ros.messages.marker_bytes import blank_stamp
+from ik_node.ros.messages.stamped_bytes import StampedBytes
+from ik_node.ros.messages.status_row import status_name
 from ik_node.ros.outputs.diagnostics import solve_rows
-from ik_node.ros.outputs.stamped_bytes import StampedBytes
-from ik_node.ros.outputs.status_row import status_name
-from ik_node.ros.tick_report import TickReport
+from ik_node.ros.outputs.tick_report import TickReport
+from ik_node.ros.process.add_publisher import add_publisher
 from rclpy.node import Node
 
 

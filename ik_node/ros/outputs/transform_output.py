@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from geometry_msgs.msg import TransformStamped
-from ik_node.ros.convert import Pose
-from ik_node.ros.goals.goal_frames import frame_name
-from ik_node.ros.joints.wide_joints import wide_joint_ends, wide_joint_poses
-from ik_node.ros.model.loaded_model import LoadedModel
+from ik_node.ros.loading.loaded_model import LoadedModel
+from ik_node.ros.messages.convert import Pose
+from ik_node.ros.messages.frame_names import frame_name
+from ik_node.ros.outputs.multi_dof_joints import wide_joint_ends, wide_joint_poses
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.node import Node

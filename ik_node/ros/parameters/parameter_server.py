@@ -8,7 +8,7 @@ import difflib
 from typing import Any, cast
 
 from ik_node.errors import OptionError
-from ik_node.ros.goals.goal_settings import GoalSettings
+from ik_node.ros.parameters.goal_settings import GoalSettings
 from ik_node.ros.parameters.parameter_spec import ParameterSpec, Value
 from ik_node.ros.parameters.parameter_table import (
     goal_parameters,

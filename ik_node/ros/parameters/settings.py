@@ -7,10 +7,10 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
-from ik_node.ros.goals.goal_settings import GoalSettings
-from ik_node.ros.joints.joint_settings import JointSettings
-from ik_node.ros.markers.marker_settings import MarkerSettings
-from ik_node.ros.parameters.names import check_goal_name, topic_parts
+from ik_node.ros.messages.topic_names import check_goal_name, topic_parts
+from ik_node.ros.parameters.goal_settings import GoalSettings
+from ik_node.ros.parameters.joint_settings import JointSettings
+from ik_node.ros.parameters.marker_settings import MarkerSettings
 from ik_node.ros.parameters.parameter_spec import Value
 from ik_node.ros.parameters.parameter_table import NODE_PARAMETERS, solver_parameters
 from ik_node.solver import SolverOptions

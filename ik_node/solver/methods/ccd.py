@@ -6,12 +6,12 @@ from math import cos, sin
 from typing import NamedTuple
 
 from ik_node.errors import OptionError
-from ik_node.solver.chain_problem import ChainProblem
 from ik_node.solver.methods.best_turn import ANGLES, best_turn
 from ik_node.solver.methods.goal_view import GoalView
 from ik_node.solver.methods.iterate import Iterate
 from ik_node.solver.methods.progress import Progress
 from ik_node.solver.options import METHODS
+from ik_node.solver.problem.chain_problem import ChainProblem
 import numpy as np
 from numpy.typing import NDArray
 

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-from ik_node.kernels.apply import apply
-from ik_node.kernels.begin import LEAST_REACH_WEIGHT
-from ik_node.kernels.counters import COST, LAST_LEVEL, LEVEL, STATUS_REFUSED
+from ik_node.kernels.external_step import apply
 from ik_node.kernels.layout import (
     begin_of,
     BLOCK,
@@ -17,10 +15,12 @@ from ik_node.kernels.layout import (
 )
 from ik_node.kernels.linearise import linearise
 from ik_node.kernels.options import RESTARTS
-from ik_node.solver.chain_problem import AS_THEY_ARE, ChainProblem
+from ik_node.kernels.solve_state import COST, LAST_LEVEL, LEVEL, STATUS_REFUSED
+from ik_node.kernels.start import LEAST_REACH_WEIGHT
 from ik_node.solver.methods.blocks import blocks_of
 from ik_node.solver.methods.numeric_jacobian import numeric_jacobian
 from ik_node.solver.options import SolverOptions
+from ik_node.solver.problem.chain_problem import AS_THEY_ARE, ChainProblem
 import numpy as np
 from numpy.typing import NDArray
 

@@ -8,7 +8,6 @@ import math
 from time import perf_counter
 
 from ik_node.kernels.layout import RECORD
-from ik_node.solver.chain_problem import ChainProblem
 from ik_node.solver.methods.ccd import CyclicCoordinateDescent, refuse_closures
 from ik_node.solver.methods.damped_least_squares import DampedLeastSquares
 from ik_node.solver.methods.gradient_descent import GradientDescent
@@ -20,7 +19,8 @@ from ik_node.solver.methods.pseudo_inverse import PseudoInverse
 from ik_node.solver.methods.selectively_damped import SelectivelyDamped
 from ik_node.solver.methods.slsqp import Slsqp
 from ik_node.solver.options import SolverOptions
-from ik_node.solver.problem import Problem
+from ik_node.solver.problem.chain_problem import ChainProblem
+from ik_node.solver.problem.problem import Problem
 from ik_node.solver.result import ChainAnswer
 from ik_node.solver.status import Status
 import numpy as np

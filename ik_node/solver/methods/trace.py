@@ -9,19 +9,19 @@ from time import perf_counter
 from typing import NamedTuple
 
 from ik_node.errors import UnknownFrameError
-from ik_node.kernels.counters import ITERATIONS, PHASE, PHASE_DONE, STATUS_RUNNING
 from ik_node.kernels.layout import begin_of, CON_POSE
 from ik_node.kernels.solve import advance
+from ik_node.kernels.solve_state import ITERATIONS, PHASE, PHASE_DONE, STATUS_RUNNING
 from ik_node.model.request import request_of
 from ik_node.model.tree import Tree
-from ik_node.solver.chain_problem import AS_THEY_ARE
-from ik_node.solver.joint_table import JointTable
 from ik_node.solver.methods.blocks import blocks_of
 from ik_node.solver.methods.progress import Observe
 from ik_node.solver.methods.run import run_method
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import unit_pose
-from ik_node.solver.problem import Problem
+from ik_node.solver.problem.chain_problem import AS_THEY_ARE
+from ik_node.solver.problem.joint_table import JointTable
+from ik_node.solver.problem.problem import Problem
 from ik_node.solver.result import ChainAnswer, Solution
 import numpy as np
 from numpy.typing import ArrayLike, NDArray

@@ -8,7 +8,6 @@ from typing import Any
 
 from ik_node.viewer.panels.configuration_yaml import configuration_yaml
 from ik_node.viewer.panels.copy_html import copy_html
-from ik_node.viewer.panels.desk import by_hand, Desk
 from ik_node.viewer.panels.goal_panel import GoalPanel
 from ik_node.viewer.panels.handle_panel import HandlePanel, MOVE, TURN
 from ik_node.viewer.panels.history import History
@@ -16,6 +15,7 @@ from ik_node.viewer.panels.joint_panel import JointPanel
 from ik_node.viewer.panels.keys import add_keys, Key, keys_html
 from ik_node.viewer.panels.option_panel import OptionPanel
 from ik_node.viewer.panels.plot_panel import PlotPanel
+from ik_node.viewer.panels.session_queue import by_hand, Desk
 from ik_node.viewer.panels.state_panel import StatePanel
 from ik_node.viewer.panels.status_html import status_html
 from ik_node.viewer.panels.view_panel import ViewPanel

@@ -6,7 +6,7 @@ from typing import Any
 
 from ik_node.errors import plain
 from ik_node.robot import Robot
-from ik_node.viewer.panels.desk import by_hand, Desk
+from ik_node.viewer.panels.session_queue import by_hand, Desk
 from ik_node.viewer.sessions.goal_memory import axes_of
 
 # What is usually asked for.

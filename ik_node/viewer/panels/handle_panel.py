@@ -6,8 +6,8 @@ from collections.abc import Callable
 from math import radians
 from typing import Any
 
-from ik_node.viewer.panels.desk import by_hand
-from ik_node.viewer.stage.handle_style import HandleStyle
+from ik_node.viewer.panels.handle_style import HandleStyle
+from ik_node.viewer.panels.session_queue import by_hand
 
 BOTH, MOVE, TURN = 'move and turn', 'move', 'turn'
 WORLD, LOCAL = 'of the world', "the goal's own"

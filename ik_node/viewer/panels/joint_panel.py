@@ -9,7 +9,7 @@ from typing import Any
 from ik_node.errors import plain
 from ik_node.model.joint import Joint
 from ik_node.robot import Robot
-from ik_node.viewer.panels.desk import by_hand, Desk
+from ik_node.viewer.panels.session_queue import by_hand, Desk
 from ik_node.viewer.sessions.session import Array
 
 # A slider that a hand has just moved is left alone for so long [s].

@@ -9,7 +9,7 @@ from typing import Any
 
 from ik_node.errors import IkError, OptionError
 from ik_node.solver.options import SolverOptions
-from ik_node.viewer.panels.desk import by_hand, Desk
+from ik_node.viewer.panels.session_queue import by_hand, Desk
 from ik_node.viewer.sessions.session import Session
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ik_node.robot import Robot
-from ik_node.viewer.panels.desk import by_hand
+from ik_node.viewer.panels.session_queue import by_hand
 from ik_node.viewer.panels.state_html import state_html
 from ik_node.viewer.sessions.session import Array
 

@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from ik_node.scene import LAYERS
-from ik_node.viewer.panels.desk import by_hand
+from ik_node.viewer.panels.session_queue import by_hand
 
 ABOUT = {
     'frames': 'frames of the links',

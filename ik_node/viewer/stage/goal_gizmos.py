@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ik_node.robot import Robot
+from ik_node.viewer.panels.handle_style import HandleStyle
 from ik_node.viewer.stage.goal_handle import GoalHandle, OnDrag
-from ik_node.viewer.stage.handle_style import HandleStyle
 from ik_node.viewer.stage.planar import plane_of
 
 

@@ -10,8 +10,8 @@ from urllib.parse import quote
 from ik_node.model.goal import Goal
 from ik_node.model.rotation import matrix_to_quat, pose_matrix
 from ik_node.scene.shapes import Quat
+from ik_node.viewer.panels.handle_style import HandleStyle
 from ik_node.viewer.stage.gizmo_part import asked_axes, Axes, GizmoPart, handle_axes, parts_of
-from ik_node.viewer.stage.handle_style import HandleStyle
 from ik_node.viewer.stage.pointer_way import pointer_way
 from ik_node.viewer.stage.scene_nodes import wxyz_of
 import numpy as np

@@ -4,8 +4,8 @@ import csv
 import io
 
 from ik_node.cli.main import main
-from planar_reach import FREE
 import pytest
+from support.planar_reach import FREE
 
 
 @pytest.fixture

@@ -5,11 +5,11 @@ import re
 import signal
 import sys
 
-from command_line import refusal
 from ik_node.cli.main import main
 from ik_node.solver.solver import Solver
 import numpy as np
 import pytest
+from support.command_line import refusal
 
 
 def test_a_turn_that_is_held(arm, run):

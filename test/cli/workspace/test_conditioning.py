@@ -1,8 +1,8 @@
 """`reach`: how well a point can be moved about, against Jacobians in closed form."""
 
 import numpy as np
-from planar_reach import CRANK, CRANK_AT, FORE, HALF, ROD, two_bars, UPPER, wrapped
 import pytest
+from support.planar_reach import CRANK, CRANK_AT, FORE, HALF, ROD, two_bars, UPPER, wrapped
 
 
 def test_conditioning_of_the_arm(arm, run):

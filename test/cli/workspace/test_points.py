@@ -4,8 +4,8 @@ import re
 
 from ik_node.robot import load_robot
 import numpy as np
-from planar_reach import ARM, in_annulus, in_fivebar, in_limits, LIMIT
 import pytest
+from support.planar_reach import ARM, in_annulus, in_fivebar, in_limits, LIMIT
 
 
 def judge(rows, inside, cell):

@@ -1,9 +1,9 @@
 """Whatever stands in the elements of loops: an IkError or a valid description."""
 
-from any_text import check, mutated, tokens_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ik_node.description.read import read_description
+from support.any_text import check, mutated, tokens_of
 
 SEED = """<robot name="r">
 <link name="a"/><link name="b"/><link name="c"/>

@@ -3,12 +3,12 @@
 from copy import deepcopy
 from xml.etree.ElementTree import fromstring, tostring
 
-from any_text import check, mutated, tokens_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ik_node.description.apply_loops import apply_loops
 from ik_node.description.mjcf.reader import read_mjcf
 from ik_node.description.xml_document import parse_xml
+from support.any_text import check, mutated, tokens_of
 
 SEED = """<mujoco model="m"><compiler angle="radian" eulerseq="xyz" autolimits="true"/>
 <default><joint axis="0 1 0"/><default class="c"><joint range="-1 1"/><site zaxis="0 1 0"/>

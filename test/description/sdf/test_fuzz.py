@@ -1,10 +1,10 @@
 """Whatever is in an SDFormat file: an IkError or a valid description, in bounded time."""
 
-from any_text import check, mutated, tokens_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ik_node.description.read import read_description
 import pytest
+from support.any_text import check, mutated, tokens_of
 
 SEED = """<?xml version="1.0"?>
 <sdf version="1.11"><world name="w"><frame name="table"><pose>0 0 1 0 0 0</pose></frame>

@@ -2,11 +2,11 @@
 
 import re
 
-from any_text import check, mutated, tokens_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ik_node.description.read import read_description
 import pytest
+from support.any_text import check, mutated, tokens_of
 
 ROBOT = (
     '<robot name="r">'

@@ -1,7 +1,7 @@
 """The loops as YAML beside a URDF."""
 
-from fourbar_urdf import FOURBAR
 from ik_node.robot import load_robot
+from support.fourbar_urdf import FOURBAR
 import yaml
 
 

@@ -1,12 +1,12 @@
 """What is written reads back to the same robot: every kind of joint, loop and name."""
 
-from any_robot import any_robots
-from fourbar_urdf import FOURBAR, MACHINE
 from hypothesis import given, HealthCheck, settings
 from ik_node.cli.round_trip import differences
 from ik_node.errors import IkError
 from ik_node.robot import from_dh, load_robot, Robot
 import pytest
+from support.any_robot import any_robots
+from support.fourbar_urdf import FOURBAR, MACHINE
 
 # Not well-formed, or too big to read in passing.
 MODELS = (

@@ -2,7 +2,6 @@
 
 from xml.etree import ElementTree
 
-from fourbar_urdf import FOURBAR
 from ik_node.description.description import Description
 from ik_node.description.tree import hang_tree
 from ik_node.description.writers.urdf import to_urdf
@@ -14,6 +13,7 @@ from ik_node.model.rotation import quat_between, quat_conjugate, unit
 from ik_node.robot import from_dh, load_robot, Robot
 import numpy as np
 import pytest
+from support.fourbar_urdf import FOURBAR
 from urdf_parser_py.urdf import URDF
 
 DRESSED = """<robot name="dressed" version="1.0" xmlns:drake="http://drake.mit.edu">

@@ -10,11 +10,11 @@ pytest.importorskip('rclpy')
 
 from builtin_interfaces.msg import Time
 from ik_node.ros.markers.marker_book import AT_ONCE, MarkerBook
-from ik_node.ros.markers.marker_bytes import blank_stamp, MarkerBytes, NUMBER
 from ik_node.ros.markers.shape_markers import markers_of
+from ik_node.ros.messages.marker_bytes import blank_stamp, MarkerBytes, NUMBER
 from ik_node.scene import Capsule, Sector, Segment, Sphere, Text
-from marker_cloud import pose_of, Viewer
 from rclpy.serialization import deserialize_message, serialize_message
+from support.marker_cloud import pose_of, Viewer
 from visualization_msgs.msg import Marker, MarkerArray
 
 RGBA = (0.25, 0.5, 0.75, 0.5)

@@ -22,7 +22,7 @@ from ik_node.scene import (
     Text,
     Triad,
 )
-from marker_cloud import cloud, colour_of, pose_of
+from support.marker_cloud import cloud, colour_of, pose_of
 from visualization_msgs.msg import Marker
 
 POSE = ((0.1, -0.2, 0.3), (0.5, -0.5, 0.1, 0.7))

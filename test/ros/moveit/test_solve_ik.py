@@ -8,11 +8,11 @@ import pytest
 pytest.importorskip('rclpy')
 
 from builtin_interfaces.msg import Duration
-from ik_asking import arm_text, Asking, moved, parts, settings_of
 from ik_node.ros.moveit.solve_ik import RESTARTS, TIME_BUDGET
-from moveit_messages import GetPositionIK, OldErrorCodes, request_for, stamped, state_of
-from naive import pose
 import numpy as np
+from support.ik_asking import arm_text, Asking, moved, parts, settings_of
+from support.moveit_messages import GetPositionIK, OldErrorCodes, request_for, stamped, state_of
+from support.naive import pose
 
 SUCCESS, TIMED_OUT, BAD_GOAL, BAD_STATE, BAD_LINK, BAD_FRAME, NO_SOLUTION, FAILURE = (
     1,

@@ -9,11 +9,11 @@ pytest.importorskip('rclpy')
 
 from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import Transform
-from ik_asking import arm_text, Asking, moved, parts
-from moveit_messages import GetPositionIK, request_for, stamped, state_of
-from naive import motion, pose
 import numpy as np
 from scipy.spatial.transform import Rotation
+from support.ik_asking import arm_text, Asking, moved, parts
+from support.moveit_messages import GetPositionIK, request_for, stamped, state_of
+from support.naive import motion, pose
 
 SUCCESS, BAD_STATE, NO_SOLUTION = 1, -17, -31
 BENT = np.array((0.3, 0.5, 0.9, 0.2, 0.6, -0.4))

@@ -8,13 +8,13 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from ik_asking import Asking
 from ik_node.ros.moveit.ik_code import IkCode
+from ik_node.ros.moveit.ik_copy import FURTHER_SOLVES
 from ik_node.ros.moveit.ik_service import SERVICE
-from ik_node.ros.moveit.ik_twin import FURTHER_SOLVES
 from ik_node.ros.moveit.solve_ik import RESTARTS, TIME_BUDGET
-from moveit_messages import GetPositionIK
-from naive import motion
+from support.ik_asking import Asking
+from support.moveit_messages import GetPositionIK
+from support.naive import motion
 import yaml
 
 

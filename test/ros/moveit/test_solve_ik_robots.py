@@ -6,11 +6,11 @@ import pytest
 pytest.importorskip('rclpy')
 
 from builtin_interfaces.msg import Duration
-from ik_asking import arm_text, Asking, moved, parts, settings_of
 from ik_node.solver import Solver
-from moveit_messages import request_for, stamped, state_of
-from naive import pose
 import numpy as np
+from support.ik_asking import arm_text, Asking, moved, parts, settings_of
+from support.moveit_messages import request_for, stamped, state_of
+from support.naive import pose
 
 SUCCESS, NO_SOLUTION = 1, -31
 

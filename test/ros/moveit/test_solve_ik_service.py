@@ -10,17 +10,17 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from ik_asking import access_of, arm_text, Asking, moved, parts
 from ik_node.ros.moveit import ik_service
 from ik_node.ros.moveit.background_work import BackgroundWork
 from ik_node.ros.moveit.ik_service import add_ik_service
-import moveit_messages
-from moveit_messages import GetPositionIK, request_for, stamped, state_of
 import numpy as np
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.node import Node
 from std_srvs.srv import Trigger
+from support import moveit_messages
+from support.ik_asking import access_of, arm_text, Asking, moved, parts
+from support.moveit_messages import GetPositionIK, request_for, stamped, state_of
 from support.waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.ros

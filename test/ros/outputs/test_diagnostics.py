@@ -4,7 +4,7 @@ import dataclasses
 import re
 from types import SimpleNamespace as Data
 
-from ik_node.ros.node_counts import NodeCounts
+from ik_node.ros.messages.status_row import ERROR, OK, WARN
 from ik_node.ros.outputs.diagnostics import (
     input_row,
     model_row,
@@ -14,8 +14,8 @@ from ik_node.ros.outputs.diagnostics import (
     residual_numbers,
     solve_rows,
 )
-from ik_node.ros.outputs.status_row import ERROR, OK, WARN
-from ik_node.ros.tick_report import TickReport
+from ik_node.ros.outputs.tick_report import TickReport
+from ik_node.ros.process.node_counts import NodeCounts
 from ik_node.solver import Status
 import numpy as np
 import pytest

@@ -6,7 +6,7 @@ import re
 
 from ik_node.errors import OptionError
 from ik_node.model.link import Link
-from ik_node.ros.joints.joint_settings import JointSettings
+from ik_node.ros.parameters.joint_settings import JointSettings
 from ik_node.ros.parameters.parameter_spec import ParameterSpec
 from ik_node.ros.parameters.parameter_table import parameter_table, solver_parameters
 from ik_node.ros.parameters.parameter_text import help_text, yaml_text, yaml_value

@@ -3,11 +3,11 @@
 from math import cos, sin
 
 from ik_node.solver.status import Status
-from mechanisms import AXES, heavy_arm, held, MECHANISMS
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from source_arms import path_of_a_pointer, pygame_arm, traced, UNIT
+from support.mechanisms import AXES, heavy_arm, held, MECHANISMS
+from support.source_arms import path_of_a_pointer, pygame_arm, traced, UNIT
 
 
 def solve(mechanism, goals, q0=None, **options):

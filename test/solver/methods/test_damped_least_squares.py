@@ -2,10 +2,10 @@
 
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
-from source_arms import planar_rows, traced, UNIT
+from support.mechanisms import MECHANISMS
+from support.source_arms import planar_rows, traced, UNIT
 
 GOAL = (1.3, 1.6, 0)
 

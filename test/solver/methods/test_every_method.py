@@ -4,15 +4,15 @@ from dataclasses import replace
 
 from ik_node.errors import OptionError
 from ik_node.model.request import request_of
-from ik_node.solver.joint_table import JointTable
 from ik_node.solver.methods import run_method, trace
 from ik_node.solver.methods.run import SteppedRun
 from ik_node.solver.options import METHODS, SolverOptions
-from ik_node.solver.problem import Problem
+from ik_node.solver.problem.joint_table import JointTable
+from ik_node.solver.problem.problem import Problem
 from ik_node.solver.status import Status
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
+from support.mechanisms import MECHANISMS
 
 UNIT = (0, 0, 0, 1)
 VARIANTS = {

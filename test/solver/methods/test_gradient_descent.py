@@ -5,11 +5,11 @@ from math import nan
 from ik_node.errors import IkError, OptionError
 from ik_node.solver.options import COST_METHODS, SolverOptions
 from ik_node.solver.status import Status
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from source_arms import desk_arm, traced, UNIT
+from support.mechanisms import MECHANISMS
+from support.source_arms import desk_arm, traced, UNIT
 
 TARGET = (0.6, 0.5, 0.7)
 

@@ -1,13 +1,13 @@
 """A chain at a configuration: moved by the kernel's rules, its two Jacobians the same."""
 
 from ik_node.model.request import request_of
-from ik_node.solver.joint_table import JointTable
 from ik_node.solver.methods.iterate import Iterate
 from ik_node.solver.options import SolverOptions
-from ik_node.solver.problem import Problem
-from mechanisms import AXES, heavy_arm, held, MECHANISMS, TURNS
+from ik_node.solver.problem.joint_table import JointTable
+from ik_node.solver.problem.problem import Problem
 import numpy as np
 import pytest
+from support.mechanisms import AXES, heavy_arm, held, MECHANISMS, TURNS
 
 
 def iterates(mechanism, q=None, options=None, euler=False):

@@ -3,10 +3,10 @@
 from math import pi, radians
 
 from ik_node.solver.status import Status
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
-from source_arms import dh_arm, planar_rows, traced, UNIT
+from support.mechanisms import MECHANISMS
+from support.source_arms import dh_arm, planar_rows, traced, UNIT
 
 GOALS_OF_THE_DH_ARM = [(15, 10, 0), (5, 20, 5), (-10, 5, 20), (10, 10, 10)]
 

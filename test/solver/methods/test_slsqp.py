@@ -7,10 +7,10 @@ from ik_node.solver.methods import slsqp, trace
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
-from source_arms import traced
+from support.mechanisms import MECHANISMS
+from support.source_arms import traced
 
 UNIT = (0, 0, 0, 1)
 

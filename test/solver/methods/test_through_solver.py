@@ -3,9 +3,9 @@
 from ik_node.errors import OptionError
 from ik_node.solver.options import METHODS, SolverOptions
 from ik_node.solver.status import Status
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
+from support.mechanisms import MECHANISMS
 
 CLOSED_METHODS = [name for name in METHODS if name != 'ccd']
 

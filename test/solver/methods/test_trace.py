@@ -3,9 +3,9 @@
 from ik_node.errors import ShapeError, UnknownFrameError
 from ik_node.solver.methods import trace
 from ik_node.solver.options import METHODS, SolverOptions
-from mechanisms import MECHANISMS
 import numpy as np
 import pytest
+from support.mechanisms import MECHANISMS
 
 UNIT = (0, 0, 0, 1)
 

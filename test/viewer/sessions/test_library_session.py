@@ -1,6 +1,5 @@
 """A robot solved on the page: what can be asked of it, and what becomes of it."""
 
-from fourbar_urdf import TURNED
 from ik_node.errors import OptionError, UnknownFrameError
 from ik_node.gallery import gallery_item, NAMES
 from ik_node.model.rotation import matrix_to_quat
@@ -10,6 +9,7 @@ from ik_node.viewer.sessions.goal_memory import axes_of
 from ik_node.viewer.sessions.library_session import LibrarySession
 import numpy as np
 import pytest
+from support.fourbar_urdf import TURNED
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@
 from itertools import product
 
 from ik_node.robot import from_dh
+from ik_node.viewer.panels.handle_style import HandleStyle
 from ik_node.viewer.stage.gizmo_part import asked_axes, handle_axes, parts_of
-from ik_node.viewer.stage.handle_style import HandleStyle
 import numpy as np
 import pytest
 

@@ -1,0 +1,95 @@
+"""Many problems on one mechanism, with a known answer for each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from tasks.judge import Array, forward, quaternions
+from tasks.mechanism import Mechanism
+
+
+@dataclass
+class Form:
+    """
+    One way to write the problems of a task down; the answers mean the same in every form.
+
+    Attributes
+    ----------
+    goals : list of (str, str)
+        Links, and what is asked of each: 'pose' or 'position'.
+    driven : list of str
+        Joints whose value is given; it has to be met exactly.
+    starts, witness : ndarray, shape (n, joints)
+        Where to start, and an answer that is known from how the problem was made.
+    targets : ndarray, shape (n, goals, 7)
+        Position [m] and quaternion xyzw of every goal link.
+
+    """
+
+    mechanism: Mechanism
+    goals: list[tuple[str, str]]
+    starts: Array
+    witness: Array
+    driven: list[str] = field(default_factory=list)
+    targets: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        poses = forward(self.mechanism, self.witness)
+        self.targets = np.zeros((len(self.witness), len(self.goals), 7))
+        for at, (link, _) in enumerate(self.goals):
+            self.targets[:, at, :3] = poses[link][:, :3, 3]
+            self.targets[:, at, 3:] = quaternions(poses[link][:, :3, :3])
+
+    @property
+    def driven_columns(self) -> list[int]:
+        """Return where the driven joints are in q."""
+        return [self.mechanism.names.index(name) for name in self.driven]
+
+    @property
+    def driven_values(self) -> Array:
+        """Return the values (n, driven) that are asked of driven joints."""
+        return self.witness[:, self.driven_columns]
+
+    def plain(self) -> dict[str, Any]:
+        """Return all a solver may know as plain data; the witness is not among it."""
+        return {
+            'mechanism': self.mechanism.plain(),
+            'goals': [list(goal) for goal in self.goals],
+            'driven': self.driven,
+            'driven_columns': self.driven_columns,
+            'starts': self.starts.tolist(),
+            'targets': self.targets.tolist(),
+            'driven_values': self.driven_values.tolist(),
+        }
+
+
+@dataclass
+class Task:
+    """
+    What is measured in one row of the report.
+
+    Attributes
+    ----------
+    forms : dict of str to Form
+        The first is the one that counts unless a solver asks for another.
+    family, size
+        Tasks of one family are plotted against their size and a power of it is fitted.
+
+    """
+
+    name: str
+    about: str
+    forms: dict[str, Form]
+    family: str = ''
+    size: int = 0
+
+    @property
+    def main(self) -> Form:
+        """Return the first form."""
+        return next(iter(self.forms.values()))
+
+    def form(self, wanted: str) -> Form:
+        """Return a form, the first if there is none of that name."""
+        return self.forms.get(wanted, self.main)

@@ -1,0 +1,192 @@
+"""
+<gazebo><joint>: a joint of SDF that Gazebo adds after it has converted a URDF.
+
+It holds in the pose in which all joints are 0; that is where its frames are taken.
+"""
+
+from __future__ import annotations
+
+from xml.etree.ElementTree import Element
+
+from ik_node.description.build_tree import add_joint
+from ik_node.description.description import Description, WORLD
+from ik_node.description.joint_spec import JointPart
+from ik_node.description.loop import Loop, LoopSet
+from ik_node.description.loops.loop_frames import read_type, turn_frame, X, Y
+from ik_node.description.loops.loop_names import LoopNames
+from ik_node.description.sdf.flag import is_true
+from ik_node.description.sdf.joint import TWO_AXES
+from ik_node.description.sdf.limit import read_bound
+from ik_node.description.sdf.pose import read_pose
+from ik_node.description.tree import poses_at_zero
+from ik_node.description.unknown_name import unknown
+from ik_node.description.xml_document import XmlDocument
+from ik_node.errors import shown, UnsupportedElementError
+from ik_node.model.link import Link
+from ik_node.model.rotation import pose_inverse, unit
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+TYPES = ('revolute', 'continuous', 'prismatic', 'ball', 'fixed', *TWO_AXES, 'gearbox')
+
+
+def read_gazebo_joints(document: XmlDocument, description: Description) -> LoopSet:
+    """
+    Read every <gazebo><joint>.
+
+    One that carries a tree of its own becomes a joint of the robot, every other one a loop; if it
+    has limits, it stays a joint whose end is welded to the link.
+
+    Raises
+    ------
+    DescriptionError
+        With the line of the element.
+
+    """
+    reader = _JointReader(document, description)
+    for gazebo in document.root.findall('gazebo'):
+        for element in gazebo.findall('joint'):
+            reader.read(element)
+    return reader.found
+
+
+class _JointReader:
+    """Adds one joint after another to a description."""
+
+    def __init__(self, document: XmlDocument, description: Description) -> None:
+        self.found = LoopSet(document.source)
+        self._document = document
+        self._description = description
+        self._names = LoopNames(document, description)
+        self._poses: dict[str, Array] | None = None
+
+    def read(self, element: Element) -> None:
+        """Read one joint."""
+        document, description = self._document, self._description
+        type_name = read_type(document, element, TYPES)
+        if type_name == 'gearbox':
+            ratio = element.findtext('gearbox_ratio', '1').strip()
+            description.notes.append(
+                f'gazebo joint {shown(element.get("name", ""))}: a gearbox (ratio '
+                f'{ratio[:30]}) is not '
+                'read; say it in a closures file: couplings: [{joint: ..., of: ..., coefficients: '
+                '[0, -ratio]}]'
+            )
+            return
+        parent, child = self._link(element, 'parent'), self._link(element, 'child')
+        name = self._names.of(element)
+        if parent == WORLD and WORLD not in description.links:
+            if description.links[child] in description.roots and type_name == 'fixed':
+                description.notes.append(
+                    f'gazebo joint {shown(name)} fixes the root link in the world, where '
+                    f'it is anyway'
+                )
+                return
+            description.links[WORLD] = Link(WORLD)
+            description.roots.append(description.links[WORLD])
+            self._poses = None
+        if parent == child:
+            raise document.error(
+                element, f'its parent and its child are the same link {shown(child)}'
+            )
+        pose = self._pose(element, child)
+        self.found.dialect = 'gazebo joint'
+        part = JointPart(name, type_name, parent, child, line=document.line(element))
+        zero = self._zero()
+        part.place(pose_inverse(zero[parent]) @ pose, pose_inverse(pose) @ zero[child])
+        if type_name in TWO_AXES:
+            self.found.loops.append(self._two_axes(element, part, pose))
+            return
+        if type_name not in ('ball', 'fixed'):
+            self._read_motion(element, part, pose)
+        loop = add_joint(description, part)  # moves no link, with all joints at 0
+        if loop is not None:
+            self.found.loops.append(loop)
+
+    def _zero(self) -> dict[str, Array]:
+        if self._poses is None:
+            self._poses = poses_at_zero(self._description)
+        return self._poses
+
+    def _link(self, element: Element, tag: str) -> str:
+        """Return the name of an end; `robot::link` is that link."""
+        child = self._document.child(element, tag)
+        name = child.get('link') or self._document.text(child)
+        known = self._description.links
+        if name not in known and '::' in name:
+            name = name.rpartition('::')[2]
+        if name not in known and not (name == WORLD and tag == 'parent'):
+            message = unknown('link', name, list(known))
+            raise self._document.error(element, f'<{tag}>: {message}')
+        return name
+
+    def _pose(self, element: Element, child: str) -> Array:
+        """Return the joint's pose in the root frame, with all joints at 0."""
+        pose = element.find('pose')
+        if pose is None:
+            return self._zero()[child]
+        base = self._frame(pose, pose.get('relative_to') or pose.get('frame') or child)
+        return np.asarray(base @ read_pose(self._document, pose))
+
+    def _frame(self, element: Element, name: str) -> Array:
+        if name == '__model__':
+            return np.eye(4)
+        if name not in self._zero():
+            message = unknown('link', name, [*self._description.links, '__model__'])
+            raise self._document.error(element, message)
+        return self._zero()[name]
+
+    def _read_motion(self, element: Element, part: JointPart, pose: Array) -> None:
+        """Read the axis of a joint and its limits."""
+        axis = element.find('axis')
+        if axis is None:
+            self._description.notes.append(
+                f'gazebo joint {shown(part.name)}: no <axis>, taken as 0 0 1'
+            )
+            part.axis = np.array((0.0, 0.0, 1.0))
+            return
+        part.axis = self._axis(axis, pose)
+        limit = axis.find('limit')
+        if part.type_name != 'continuous':
+            part.lower = read_bound(self._document, limit, 'lower', -np.inf)
+            part.upper = read_bound(self._document, limit, 'upper')
+            if part.lower > part.upper:
+                raise self._document.error(element, 'its lower limit is above the upper one')
+        velocity = read_bound(self._document, limit, 'velocity')
+        if velocity <= 0.0:
+            self._description.notes.append(
+                f'gazebo joint {shown(part.name)}: velocity {velocity:g}, taken as unlimited'
+            )
+        part.velocity = velocity if velocity > 0.0 else np.inf
+
+    def _axis(self, element: Element, pose: Array) -> Array:
+        """Return a unit vector in the joint frame."""
+        xyz = element.find('xyz')
+        numbers = self._document.text_numbers(xyz, (0.0, 0.0, 1.0))
+        if max(map(abs, numbers)) < 1e-12:
+            raise self._document.error(element, 'the axis has no direction')
+        axis = unit(numbers)
+        frame = None if xyz is None else xyz.get('expressed_in')
+        if is_true(element.findtext('use_parent_model_frame')):
+            frame = '__model__'
+        if frame:
+            axis = unit(pose[:3, :3].T @ (self._frame(element, frame)[:3, :3] @ axis))
+        return axis
+
+    def _two_axes(self, element: Element, part: JointPart, pose: Array) -> Loop:
+        """Return the loop of a joint that turns about one axis after the other."""
+        document = self._document
+        axes = [self._axis(document.child(element, tag), pose) for tag in ('axis', 'axis2')]
+        if abs(axes[0] @ axes[1]) > 1e-6:
+            raise document.error(
+                element,
+                'its two axes are not at right angles; allowed are such that are',
+                UnsupportedElementError,
+            )
+        loop = part.loop()
+        loop.type_name = 'universal'
+        turn_frame(loop.frame_b, axes[0], X)
+        turn_frame(loop.frame_a, axes[1], Y)
+        return loop

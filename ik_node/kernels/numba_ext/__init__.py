@@ -1,0 +1,1 @@
+"""What the kernels need beyond public Numba."""

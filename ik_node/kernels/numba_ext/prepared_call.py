@@ -1,0 +1,108 @@
+"""`direct` as it is compiled: arrays made of addresses, and a call by address."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ik_node.kernels._jit import entry
+from ik_node.kernels.layout import Floats, JOINT_ROWS
+from ik_node.kernels.numba_ext.call import call
+from ik_node.kernels.solve_state import STATUS_REFUSED
+from numba import types
+from numba.extending import intrinsic
+from numba.np.arrayobj import populate_array
+
+# Code, number of goals, address and size of six arrays, steps of a slice.
+PLACES = 15
+
+
+def _array(context: Any, builder: Any, called: Any, address: Any, shape: list[Any]) -> Any:
+    """Make an array that does not own its numbers."""
+    made = context.make_array(called.return_type)(context, builder)
+    size = context.get_constant(types.intp, 8)
+    populate_array(
+        made,
+        data=builder.bitcast(address, made.data.type),
+        shape=shape,
+        strides=[builder.mul(size, shape[1]), size] if len(shape) == 2 else [size],
+        itemsize=size,
+        meminfo=None,
+    )
+    return made._getvalue()
+
+
+def _at_address(context: Any, builder: Any, called: Any, values: Any) -> Any:
+    pointer = context.get_value_type(types.voidptr)
+    return _array(context, builder, called, builder.inttoptr(values[0], pointer), values[1:])
+
+
+@intrinsic
+def integers(typing_context: Any, address: Any, size: Any) -> Any:
+    """Return so many integers at an address."""
+    return types.int64[::1](types.int64, types.int64), _at_address
+
+
+@intrinsic
+def numbers(typing_context: Any, address: Any, size: Any) -> Any:
+    """Return so many numbers at an address."""
+    return types.float64[::1](types.int64, types.int64), _at_address
+
+
+@intrinsic
+def table(typing_context: Any, address: Any, rows: Any, columns: Any) -> Any:
+    """Return rows of numbers at an address."""
+    return types.float64[:, ::1](types.int64, types.int64, types.int64), _at_address
+
+
+@intrinsic
+def rows_of(typing_context: Any, array: Any, rows: Any, columns: Any) -> Any:
+    """Return an array in rows."""
+
+    def build(context: Any, builder: Any, called: Any, values: Any) -> Any:
+        given = context.make_array(array)(context, builder, values[0])
+        return _array(context, builder, called, given.data, values[1:])
+
+    return types.float64[:, ::1](array, types.int64, types.int64), build
+
+
+@entry
+def advance_direct(at: int, q: Floats, positions: Floats, quats_xyzw: Floats) -> int:
+    """
+    Begin a new solve.
+
+    Parameters
+    ----------
+    at : int
+        Where the numbers stand that `direct.places_of` has found.
+    q : ndarray, shape (nq,)
+        Start, and at the end the answer [rad or m].
+    positions, quats_xyzw : ndarray, shape (k, 3), (k, 4), or (3,), (4,)
+        Poses of all goals, in order.
+
+    Returns
+    -------
+    int
+        As from `advance`, which goes on where it is RUNNING; REFUSED also when a shape is wrong.
+
+    """
+    places = integers(at, PLACES)
+    count = places[1]
+    fits = q.size * JOINT_ROWS == places[11] and positions.shape[positions.ndim - 1] == 3
+    fits = fits and quats_xyzw.shape[quats_xyzw.ndim - 1] == 4
+    if not fits or positions.size != 3 * count or quats_xyzw.size != 4 * count:
+        return STATUS_REFUSED
+    return int(
+        call(
+            places[0],
+            integers(places[2], places[3]),
+            numbers(places[4], places[5]),
+            integers(places[6], places[7]),
+            numbers(places[8], places[9]),
+            q,
+            table(places[10], JOINT_ROWS, q.size),
+            numbers(places[12], places[13]),
+            rows_of(positions, count, 3),
+            rows_of(quats_xyzw, count, 4),
+            -places[14],
+        )
+    )

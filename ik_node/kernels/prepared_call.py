@@ -1,0 +1,61 @@
+"""
+A solve of which all that stays the same is looked up once.
+
+To hand an array to compiled code costs about as much as a joint's share of a step. Here one array
+of addresses stands for the six that do not change from call to call.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ik_node.kernels._jit import code_address, compiled, only_known_types
+from ik_node.kernels.layout import Floats, Ints
+from ik_node.kernels.solve import advance
+from ik_node.kernels.solve_state import STATUS_REFUSED
+import numpy as np
+
+if compiled:
+    from ik_node.kernels.numba_ext.prepared_call import advance_direct
+else:
+
+    def advance_direct(at: int, q: Floats, positions: Floats, quats_xyzw: Floats) -> int:
+        """Refuse: there is no compiled code to go to, and nobody has places for it."""
+        del at, q, positions, quats_xyzw
+        return STATUS_REFUSED
+
+
+def places_of(
+    i: Ints, f: Floats, k: Ints, w: Floats, joints: Floats, options: Floats, goals: int, steps: int
+) -> Ints | None:
+    """
+    Return an array whose address `advance_direct` takes; None where nothing is compiled.
+
+    Whoever keeps it keeps the other arrays, too. From then on `advance_direct` answers arrays of
+    other kinds than it is meant for with a TypeError.
+
+    Parameters
+    ----------
+    i, f, k, w, joints, options : ndarray
+        As for `advance`.
+    goals : int
+        Number of poses that come with every call.
+    steps : int
+        Most steps of a call.
+
+    """
+    if not compiled:
+        return None
+    q, call = np.zeros(joints.shape[1]), (np.zeros((1, 3)), np.zeros((1, 4)))
+    places = [code_address(advance, (i, f, k, w, q, joints, options, *call, -1)), goals]
+    arrays: list[Any] = [i, f, k, w, joints, options]
+    for array in arrays:
+        places += [array.ctypes.data, array.size]
+    made = np.array([*places, steps])
+    for poses in (call, (np.zeros(3), np.zeros(4))):
+        code_address(advance_direct, (0, q, *poses))
+    only_known_types(advance_direct)
+    return made
+
+
+__all__ = ['advance_direct', 'places_of']

@@ -1,0 +1,416 @@
+"""Where a solve starts from: the first start, a kick, a restart; and how good an iterate is."""
+
+from math import pi, sqrt
+
+from ik_node.kernels._jit import kernel
+from ik_node.kernels.forward import forward, place_b_frames
+from ik_node.kernels.layout import (
+    asked,
+    CON_COLUMNS,
+    CON_LEVEL,
+    CON_POSE,
+    CON_ROTATION_MISFIT,
+    CON_ROTATION_TOLERANCE,
+    CON_TRANSLATION_MISFIT,
+    CON_TRANSLATION_TOLERANCE,
+    CON_WEIGHT,
+    Floats,
+    JOINT_LOWER,
+    JOINT_REST,
+    JOINT_REST_ON,
+    JOINT_TARGET,
+    JOINT_TARGET_WEIGHT,
+    JOINT_TURNS,
+    JOINT_UPPER,
+    JOINT_WINDOW,
+    Solve,
+    unit_of_column,
+    WANTS_NOTHING,
+    WANTS_REST_POSE,
+    WANTS_TARGET,
+)
+from ik_node.kernels.options import (
+    DAMPING_FACTOR,
+    REST_POSE_FACTOR,
+    RESTARTS,
+    ROTATION_FACTOR,
+    SEED,
+    TRANSLATION_FACTOR,
+)
+from ik_node.kernels.redundant import keep_rows
+from ik_node.kernels.rotation import euler_difference
+from ik_node.kernels.rows import norm, residuals
+from ik_node.kernels.solve_state import (
+    BEST_COST,
+    CANDIDATES,
+    COST,
+    COUNTS,
+    DAMPING_SCALE,
+    JACOBIAN_DUE,
+    LAST_LEVEL,
+    LEVEL,
+    LOOPS,
+    PHASE,
+    PHASE_REACH,
+    PHASE_SETTLE,
+    RANDOM,
+    STALE,
+    STARTS,
+    STATUS,
+    STATUS_RUNNING,
+)
+
+# Squared weights of rows, beside the heaviest of their level, are not taken smaller than this.
+LEAST_REACH_WEIGHT, LEAST_WEIGHT = 1e-6, 1e-12
+# Starts that are drawn whole; of those after them two in three are drawn in parts, of so many
+# variables at least.
+FRESH_STARTS, LEAST_REDRAWN = 12, 2
+# Bounds of numbers that come in [rad or m]: their squares stay finite, and a rotation is one.
+LARGEST, SMALLEST_QUATERNION = 1e40, 1e-9
+# Limits farther apart [rad or L] are none to draw between.
+WIDEST = 1e4
+# As far from 1 as a sum of squares is by rounding.
+NORMALISED = 2e-15
+
+
+@kernel
+def all_within_tolerance(s: Solve, level: int) -> bool:
+    """
+    Return whether every constraint up to a level is within its tolerances.
+
+    A negative level -1 - c asks for constraint c alone.
+    """
+    for c in range(s.nc):
+        counts = (level >= 0 and asked(s, c, CON_LEVEL) <= level) or c == -1 - level
+        if counts and not met(s, c):
+            return False
+    return True
+
+
+@kernel
+def met(s: Solve, c: int) -> bool:
+    """
+    Return whether a constraint is within its tolerances, written so that a NaN is not.
+
+    Of a grouped closure that is said of the residual of least squares; what rounding leaves open
+    beside it has a bound of its own.
+    """
+    position, orientation = s.w[s.error + 2 * c], s.w[s.error + 2 * c + 1]
+    most_position = asked(s, c, CON_TRANSLATION_TOLERANCE)
+    most_orientation = asked(s, c, CON_ROTATION_TOLERANCE)
+    if s.groups > 0:
+        loose_position = asked(s, c, CON_TRANSLATION_MISFIT)
+        loose_orientation = asked(s, c, CON_ROTATION_MISFIT)
+        if loose_position > 0.0 or loose_orientation > 0.0:
+            end = s.i[s.angular + c]
+            closed = (
+                s.f[s.length] * norm(s.w, s.trial + 6 * c, s.trial + end) <= most_position
+                and norm(s.w, s.trial + end, s.trial + s.i[s.row_end + c]) <= most_orientation
+            )
+            if not closed:
+                return False
+            most_position += loose_position
+            most_orientation += loose_orientation
+    return bool(position <= most_position and orientation <= most_orientation)
+
+
+@kernel
+def wished(s: Solve, v: int) -> bool:
+    """Return whether the present stage of settling, targets or rest pose, is about a variable."""
+    return bool(s.k[s.wants + v] == s.k[LEVEL] - s.k[LAST_LEVEL])
+
+
+@kernel
+def settle_distance(s: Solve, x: int) -> None:
+    """Write the way from x to the stage's wishes to `wish`, on SO(3) where a ball is free."""
+    w = s.w
+    for v in range(s.nv):
+        w[s.wish + v] = w[s.target + v] - w[x + v] if wished(s, v) else 0.0
+    for j in range(s.n):
+        if s.i[s.ball + j] == 1:
+            c, b, a = s.i[s.var + j], s.i[s.var + j + 1], s.i[s.var + j + 2]
+            if s.k[s.free_ball + c] == 1 and wished(s, c):
+                w[s.wish + a], w[s.wish + b], w[s.wish + c] = euler_difference(
+                    w[x + a], w[x + b], w[x + c], w[s.target + a], w[s.target + b], w[s.target + c]
+                )
+
+
+@kernel
+def row_weight(s: Solve, r: int) -> float:
+    """Return the squared weight of a row; where all can be met, none is neglected."""
+    least = LEAST_REACH_WEIGHT if s.k[PHASE] == PHASE_REACH else LEAST_WEIGHT
+    return float(max(s.w[s.weight + r], least))
+
+
+@kernel
+def remember_best(s: Solve, margin: float) -> None:
+    """Keep the iterate if it is the best of all starts by a margin."""
+    if s.w[COST] < margin * s.w[BEST_COST]:
+        s.w[BEST_COST] = s.w[COST]
+        for v in range(s.nv):
+            s.w[s.x_best + v] = s.w[s.x + v]
+
+
+@kernel
+def cost_of(s: Solve, x: int) -> float:
+    """Return the cost of the present phase at x, whose rows are in `trial`."""
+    phase, level = s.k[PHASE], s.k[LEVEL]
+    total = 0.0
+    if phase == PHASE_SETTLE:
+        settle_distance(s, x)
+        for v in range(s.nv):
+            total += s.w[s.pull + v] * s.w[s.wish + v] * s.w[s.wish + v]
+        return 0.5 * total
+    for c in range(s.nc):
+        if phase == PHASE_REACH or asked(s, c, CON_LEVEL) == level:
+            for r in range(6 * c, 6 * c + 6):
+                total += row_weight(s, r) * s.w[s.trial + r] * s.w[s.trial + r]
+    return 0.5 * total
+
+
+@kernel
+def evaluate(s: Solve) -> None:
+    """
+    Bring frames, residuals and cost up to date with x; the Jacobian is due.
+
+    Rows of grouped closures are as they are: which of them are independent follows from it.
+    """
+    forward(s, s.x)
+    residuals(s)
+    keep_rows(s)
+    for r in range(s.nr):
+        s.w[s.residual + r] = s.w[s.trial + r]
+    s.w[COST] = cost_of(s, s.x)
+    s.k[JACOBIAN_DUE] = 1
+
+
+@kernel
+def random_number(s: Solve) -> float:
+    """Return the next number in [0, 1): a multiplicative generator (Park & Miller 1988)."""
+    state = (s.k[RANDOM] * 48271) % 2147483647
+    s.k[RANDOM] = state
+    return float(state / 2147483647.0)
+
+
+@kernel
+def kick(s: Solve) -> None:
+    """Push x a little to the side, out of a stationary point that is no minimum."""
+    for v in range(s.nv):
+        size = min(0.02, 0.05 * (s.w[s.upper + v] - s.w[s.lower + v]))
+        value = s.w[s.x + v] + size * (2.0 * random_number(s) - 1.0)
+        s.w[s.x + v] = min(max(value, s.w[s.lower + v]), s.w[s.upper + v])
+
+
+@kernel
+def redraw(s: Solve, x: int) -> None:
+    """
+    Take s.w[x] as a start, with a few variables drawn anew that stand side by side.
+
+    What is wrong at one place is not to be found in a draw of everything, in which something else
+    is wrong (iterated local search, Lourenco et al. 2003).
+    """
+    count = min(s.nv, 1 + int(LEAST_REDRAWN + s.nv * random_number(s) ** 4))
+    first = int(s.nv * random_number(s))
+    for v in range(s.nv):
+        s.w[s.x + v] = s.w[x + v]
+    for k in range(count):
+        v = (first + k) % s.nv
+        least, most = s.w[s.lower + v], s.w[s.upper + v]
+        if not most - least < WIDEST:
+            least, most = max(least, s.w[x + v] - pi), min(most, s.w[x + v] + pi)
+        s.w[s.x + v] = least + (most - least) * random_number(s)
+
+
+@kernel
+def restart(s: Solve, best: int) -> bool:
+    """
+    Draw a new start between the limits, or a part of a candidate, of which `best` is the best.
+
+    Where loops must close, draws near the first start and near the middle of the limits come
+    first, by turns: a draw in all joints at once would mostly lie in another assembly or in none.
+    Later ones are drawn in all joints. Return True if such a start is to walk: its loops close
+    first and stay closed on the way to the goals, which therefore cannot pull it out of the
+    assembly it was drawn in.
+    """
+    number, walks = s.k[STARTS], False
+    if number > FRESH_STARTS:
+        if best >= 0 and number % 3 > 0:
+            at = best
+            if number % 3 == 2 and random_number(s) < 0.5:
+                at = int(s.k[CANDIDATES] * random_number(s))
+            redraw(s, s.candidate + at * s.nv)
+            return False
+        number = FRESH_STARTS + (number - FRESH_STARTS) // 3
+        walks = best >= 0 and s.k[LOOPS] > 0
+    share, around_middle = 1.0, False
+    if s.k[LOOPS] > 0 and not walks:
+        around_middle = number % 2 == 1
+        turn = (number // 2) % 4
+        share = 0.15 if turn == 1 else (0.35 if turn == 2 else (0.7 if turn == 3 else 1.0))
+    for v in range(s.nv):
+        least, most = s.w[s.lower + v], s.w[s.upper + v]
+        start = s.w[s.x_start + v]
+        if most - least < WIDEST:
+            centre = 0.5 * (least + most) if around_middle else start
+        else:
+            centre = min(max(0.0, least), most) if around_middle else start
+            least, most = max(least, centre - pi), min(most, centre + pi)
+        drawn = least + (most - least) * random_number(s)
+        s.w[s.x + v] = centre + share * (drawn - centre)
+    return walks
+
+
+@kernel
+def set_wishes(s: Solve) -> None:
+    """Gather joint targets and rest pose; angles as the equivalent nearest to the start."""
+    for v in range(s.nv):
+        g = s.i[s.var_q + v]
+        s.k[s.wants + v] = WANTS_NOTHING
+        s.w[s.target + v], s.w[s.pull + v], s.w[s.gain + v] = 0.0, 1.0, 1.0
+        if s.joints[JOINT_TARGET_WEIGHT, g] > 0.0:
+            s.k[s.wants + v] = WANTS_TARGET
+            s.w[s.target + v] = s.joints[JOINT_TARGET, g] / s.f[s.unit + v]
+            s.w[s.pull + v] = s.joints[JOINT_TARGET_WEIGHT, g]
+        elif s.joints[JOINT_REST_ON, g] > 0.0 and s.options[REST_POSE_FACTOR] > 0.0:
+            s.k[s.wants + v] = WANTS_REST_POSE
+            s.w[s.target + v] = s.joints[JOINT_REST, g] / s.f[s.unit + v]
+            # Small beside the stiffness of held rows: a stretched arm is held to second order.
+            s.w[s.pull + v] = 1e-3
+            s.w[s.gain + v] = s.options[REST_POSE_FACTOR]
+        if s.joints[JOINT_TURNS, g] > 0.0 and s.k[s.wants + v] != WANTS_NOTHING:
+            turned = s.w[s.target + v] + 2.0 * pi * round(
+                (s.w[s.x + v] - s.w[s.target + v]) / (2.0 * pi)
+            )
+            if turned < s.joints[JOINT_LOWER, g]:
+                turned += 2.0 * pi
+            elif turned > s.joints[JOINT_UPPER, g]:
+                turned -= 2.0 * pi
+            if s.joints[JOINT_LOWER, g] <= turned <= s.joints[JOINT_UPPER, g]:
+                s.w[s.target + v] = turned
+
+
+@kernel
+def set_bounds(s: Solve) -> None:
+    """Gather the start, its bounds, and which balls may turn without regard to Euler angles."""
+    for v in range(s.nv):
+        g = s.i[s.var_q + v]
+        least, most = s.joints[JOINT_LOWER, g], s.joints[JOINT_UPPER, g]
+        window = s.joints[JOINT_WINDOW, g]
+        unit = s.f[s.unit + v]
+        # What is best as long as there is nothing better.
+        s.w[s.x + v] = s.w[s.x_start + v] = s.w[s.x_best + v] = s.w[s.x_kept + v] = s.q[g] / unit
+        s.w[s.lower + v] = max(least, s.q[g] - window) / unit
+        s.w[s.upper + v] = min(most, s.q[g] + window) / unit
+        s.k[s.free_ball + v] = 0
+        # Who asks to stay near the start (no restarts, a window) is not served by full turns.
+        anywhere = s.options[RESTARTS] > 0.0 and window > 1e300 and most > least
+        angle = s.i[s.angle + v] == 1 and s.joints[JOINT_TURNS, g] > 0.0
+        s.k[s.winds + v] = 1 if anywhere and angle else 0
+    for j in range(s.n):
+        s.w[s.held + j] = s.q[s.i[s.column_q + j]] / unit_of_column(s, j)
+        if s.i[s.ball + j] == 1 and s.i[s.var + j] >= 0:
+            free = 1
+            for k in range(3):
+                v = s.i[s.var + j + k]
+                # EY spans half a turn in either direction from zero, EZ and EX a whole one.
+                span = 0.5 * pi if k == 1 else pi
+                if s.w[s.lower + v] > -span or s.w[s.upper + v] < span:
+                    free = 0
+                if s.joints[JOINT_WINDOW, s.i[s.var_q + v]] < 1e300:
+                    free = 0
+            for k in range(3):
+                s.k[s.free_ball + s.i[s.var + j + k]] = free
+
+
+@kernel
+def heaviest_beside(s: Solve, c: int) -> float:
+    """Return the largest weight of any constraint of the same level."""
+    most = 0.0
+    for other in range(s.nc):
+        if asked(s, other, CON_LEVEL) == asked(s, c, CON_LEVEL):
+            most = max(most, asked(s, other, CON_WEIGHT))
+    return most if most > 0.0 else 1.0
+
+
+@kernel
+def take_poses(s: Solve, positions: Floats, quats_xyzw: Floats) -> bool:
+    """
+    Write poses (k, 3), (k, 4) into the table, those of all k goals, which stand last in it.
+
+    Without any (k = 0) the table stays as it is. Whether there are as many as goals.
+    """
+    count, goals = positions.size // 3, 0
+    for c in range(s.nc):
+        goals += 1 if asked(s, c, CON_LEVEL) > 0.0 else 0
+    if count > 0 and (count != goals or positions.size % 3 > 0 or quats_xyzw.size != 4 * count):
+        return False
+    for g in range(count):
+        at = s.constraints + CON_COLUMNS * (s.nc - count + g) + CON_POSE
+        for k in range(3):
+            s.w[at + k] = positions[g, k]
+        for k in range(4):
+            s.w[at + 3 + k] = quats_xyzw[g, k]
+    return True
+
+
+@kernel
+def take_in(s: Solve) -> bool:
+    """Normalise the quaternions of what is asked; whether all numbers of it and of q will do."""
+    fine = True
+    for g in range(s.q.size):
+        fine = fine and abs(s.q[g]) <= LARGEST
+    for c in range(s.nc):
+        at, square = s.constraints + CON_COLUMNS * c + CON_POSE, 0.0
+        for k in range(7):
+            fine = fine and abs(s.w[at + k]) <= LARGEST
+        for k in range(3, 7):
+            square += s.w[at + k] * s.w[at + k]
+        length = sqrt(square)
+        fine = fine and SMALLEST_QUATERNION <= length <= LARGEST
+        # What is normalised stays as it is to the last bit, or answers would depend on how often
+        # it was asked.
+        if abs(square - 1.0) > NORMALISED:
+            for k in range(3, 7):
+                s.w[at + k] /= length
+    return fine
+
+
+@kernel
+def begin(s: Solve) -> bool:
+    """Set a workspace up for a new solve from q; whether what came in will do."""
+    if not take_in(s):
+        return False
+    for k in range(COUNTS):
+        s.k[k] = 0
+    # Values that this chain does not move keep their limits as well.
+    for g in range(s.q.size):
+        s.q[g] = min(max(s.q[g], s.joints[JOINT_LOWER, g]), s.joints[JOINT_UPPER, g])
+    # Rows that a constraint does not have are never written.
+    for r in range(s.nr):
+        s.w[s.trial + r] = 0.0
+        s.k[s.implied + r] = 0
+    for k in range(s.vector, s.vector + 18 * s.nc):
+        s.w[k] = 0.0
+    set_bounds(s)
+    set_wishes(s)
+    last = 0
+    for c in range(s.nc):
+        last = max(last, int(asked(s, c, CON_LEVEL)))
+        s.k[LOOPS] += 1 if asked(s, c, CON_LEVEL) == 0 else 0
+    s.k[LAST_LEVEL] = last
+    s.k[PHASE] = PHASE_REACH
+    s.k[STATUS] = STATUS_RUNNING
+    s.k[STARTS] = 1
+    s.k[RANDOM] = 1 + int(s.options[SEED]) % 2147483646
+    place_b_frames(s)
+    s.w[DAMPING_SCALE] = s.options[DAMPING_FACTOR]
+    s.w[BEST_COST] = 1e300
+    for c in range(s.nc):
+        relative = asked(s, c, CON_WEIGHT) / heaviest_beside(s, c)
+        for r in range(6 * c, 6 * c + 6):
+            angular = r >= s.i[s.angular + c]
+            factor = relative * s.options[ROTATION_FACTOR if angular else TRANSLATION_FACTOR]
+            s.w[s.weight + r] = factor * factor
+            s.w[s.hold + r] = 0.0
+    s.k[STALE] = 1
+    return True

@@ -1,0 +1,32 @@
+"""Whether a configuration may leave the node."""
+
+from __future__ import annotations
+
+from ik_node.errors import plain
+from ik_node.ros.loading.loaded_model import LoadedModel
+from ik_node.ros.loading.loop_limits import LOOP_TOLERANCE
+from ik_node.solver import Solution, SolverOptions
+
+
+def objection(model: LoadedModel, solution: Solution, options: SolverOptions) -> str:
+    """Say why an answer must not go out; '' when it may."""
+    q = solution.q
+    least, most = model.bounds
+    # Written so that what is not finite is not within.
+    within = (least <= q) & (q <= most)
+    if not within.all():
+        index = int(within.argmin())
+        return (
+            f'joint {model.joint_names[index]} = {q[index]:.6g} is outside '
+            f'[{model.lower[index]:.6g}, {model.upper[index]:.6g}]'
+        )
+    for name, error in solution.closure_errors.items():
+        limit = model.loop_limits.get(name, LOOP_TOLERANCE)
+        position = max(limit, options.translation_converge_threshold)
+        orientation = max(limit, options.rotation_converge_threshold)
+        if not (error.position <= position and error.orientation <= orientation):
+            return (
+                f'loop {plain(name)} is open by {error.position:.3g} m, '
+                f'{error.orientation:.3g} rad'
+            )
+    return ''

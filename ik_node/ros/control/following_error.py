@@ -1,0 +1,209 @@
+"""The distance between commands and measurements, and what it forbids."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ik_node.errors import plain
+from ik_node.ros.inputs.measured_state import MeasuredState
+from ik_node.ros.loading.loaded_model import LoadedModel
+from ik_node.ros.parameters.settings import Settings
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# A robot that comes no nearer to its command in this time does not follow [s].
+PATIENCE = 0.5
+# Share of the limit by which the robot must come nearer in that time.
+_NEARER = 0.1
+# Share of the limit that commands may lead a joint that did not follow, until it moves again: what
+# a drive that is switched on again may jump.
+_CAUTIOUS_SHARE = 0.25
+# Smallest step, as a share of the limit, on the way back towards the measurement.
+_LEAST_STEP = 0.05
+
+
+class FollowingError:
+    """
+    Compare every commanded joint with its measurement.
+
+    The following error is the distance between the last command and the last measurement of a
+    joint, modulo full turns where a joint turns without limits. The limit of every joint is
+    `output.max_following_error` [rad or m]; for a joint slower than 1 rad/s or 1 m/s it is the
+    distance that the joint covers in that number of seconds, which is smaller. A joint without a
+    measurement since commands began, or with a stale one, is not compared.
+
+    Parameters
+    ----------
+    measured : MeasuredState
+
+    Attributes
+    ----------
+    note : str
+        Which joint does not follow, and by how much; '' while the robot follows.
+
+    """
+
+    def __init__(self, measured: MeasuredState) -> None:
+        self._measured = measured
+        self.note = ''
+        self._names: tuple[str, ...] = ()
+        self._at = np.zeros(0, dtype=np.int64)
+        self._turning = np.zeros(0, dtype=np.bool_)
+        self._limit = np.zeros(0)
+        self._since: int | None = None
+        self._values = np.zeros(0)
+        # Whether the last step was refused; since when commands have waited for the robot, or have
+        # not; and the smallest error while they waited, as a share of the limit.
+        self._waits = False
+        self._waiting_from: float | None = None
+        self._free_from: float | None = None
+        self._smallest = np.inf
+        # Joint that did not follow, and where it was measured when commands began again.
+        self._suspect = -1
+        self._suspect_at = 0.0
+
+    def forget(self) -> None:
+        """Forget everything: no command goes out."""
+        self.note, self._since, self._suspect = '', None, -1
+        self._waiting_from, self._free_from, self._waits = None, None, False
+
+    def begin(self, model: LoadedModel, outputs: Sequence[str]) -> None:
+        """Note that commands begin at the measured configuration; later measurements count."""
+        self._names = tuple(outputs)
+        self._at = np.array([model.joint_names.index(name) for name in outputs], dtype=np.int64)
+        self._turning = model.turning[self._at]
+        if self._since is None:
+            self._since = self._measured.arrivals
+        self._waiting_from, self._free_from, self._waits = None, None, False
+        if self._suspect >= 0:
+            name = outputs[self._suspect]
+            self._suspect_at = self._measured.values([name]).get(name, 0.0)
+
+    def update(
+        self, model: LoadedModel, outputs: Sequence[str], q: Array, settings: Settings, now: float
+    ) -> bool:
+        """
+        Compare the last command with the measurements of now.
+
+        Parameters
+        ----------
+        model : LoadedModel
+            Of the present robot.
+        outputs : sequence of str
+            Joint values that are commanded.
+        q : ndarray, shape (nq,)
+            Last command [rad or m].
+        settings : Settings
+            Of this tick.
+        now : float
+            [s]
+
+        Returns
+        -------
+        bool
+            True if the robot does not follow: commands have to begin again where it is measured.
+
+        """
+        if tuple(outputs) != self._names:
+            self.forget()
+            self.begin(model, outputs)
+        self._read(model, settings, now)
+        error = self._error(q)
+        share = error / self._limits_now()
+        waits, self._waits = self._waits, False
+        worst = int(share.argmax()) if len(share) else 0
+        largest = float(share[worst]) if len(share) else 0.0
+        if not waits and largest <= 1.0:
+            self._waiting_from = None
+            self._trust_again(now)
+            return False
+        self._free_from = None
+        nearer = largest < self._smallest - _NEARER
+        if self._waiting_from is None or nearer or now < self._waiting_from:
+            self._waiting_from, self._smallest = now, largest
+        if now - self._waiting_from < PATIENCE or (self._suspect >= 0 and largest <= 1.0):
+            return False
+        self._suspect = worst
+        self.note = (
+            f'joint {plain(self._names[worst])} does not follow: it was measured '
+            f'{error[worst]:.3g} {self._unit(model, worst)} from its command. Commands begin '
+            f'again where the robot is measured, and go on when it moves'
+        )
+        return True
+
+    def window(self, q: Array, window: Array) -> Array:
+        """
+        Return the largest step of every value that keeps the limit, (nq,) [rad or m].
+
+        Parameters
+        ----------
+        q : ndarray, shape (nq,)
+            Last command.
+        window : ndarray, shape (nq,)
+            Largest step by velocity limits; returned unchanged where nothing is compared.
+
+        """
+        limit = self._limits_now()
+        if not np.isfinite(limit).any():
+            return window
+        room = np.maximum(limit - self._error(q), _LEAST_STEP * limit)
+        cut = window.copy()
+        cut[self._at] = np.minimum(cut[self._at], room)
+        return cut
+
+    def objection(self, model: LoadedModel, q: Array, wanted: Array) -> str:
+        """
+        Say which joint the next command would lead too far away; '' when it may go out.
+
+        A step back towards the measurement may always be taken.
+        """
+        error, limit = self._error(wanted), self._limits_now()
+        too_far = (error > limit * (1.0 + 1e-9)) & (error > self._error(q))
+        self._waits = bool(too_far.any())
+        if not self._waits:
+            return ''
+        worst = int(np.where(too_far, error / limit, 0.0).argmax())
+        return (
+            f'waits for joint {plain(self._names[worst])}, which is measured '
+            f'{self._error(q)[worst]:.3g} {self._unit(model, worst)} from its command, at a limit '
+            f'of {limit[worst]:.3g} (output.max_following_error)'
+        )
+
+    def _read(self, model: LoadedModel, settings: Settings, now: float) -> None:
+        """Take over the measurements and the limits of now."""
+        names, measured = self._names, self._measured
+        values = measured.values_since(names, self._since or 0)
+        for name in measured.stale(names, now, settings.joint_state_timeout):
+            values.pop(name, None)
+        largest = settings.output_max_following_error
+        if largest <= 0.0:
+            values = {}
+        self._values = np.array([values.get(name, np.nan) for name in names])
+        own = largest * np.minimum(1.0, model.max_velocity[self._at])
+        self._limit = np.where(np.isnan(self._values) | (own <= 0.0), np.inf, own)
+
+    def _limits_now(self) -> Array:
+        """Return the limits, (n,); smaller ones while the robot has to show that it follows."""
+        return self._limit * _CAUTIOUS_SHARE if self._suspect >= 0 else self._limit
+
+    def _error(self, q: Array) -> Array:
+        """Return the following error of every output at a configuration, (n,) [rad or m]."""
+        error = q[self._at] - self._values
+        error -= np.where(self._turning, 2.0 * np.pi * np.round(error / (2.0 * np.pi)), 0.0)
+        return np.where(np.isnan(error), 0.0, np.abs(error))
+
+    def _trust_again(self, now: float) -> None:
+        """Lift the caution once the robot has moved with its commands, or they wait no more."""
+        at = self._suspect
+        if at < 0:
+            return
+        if self._free_from is None or now < self._free_from:
+            self._free_from = now
+        moved = abs(self._values[at] - self._suspect_at) >= self._limits_now()[at]
+        if moved or now - self._free_from >= 2.0 * PATIENCE:
+            self._suspect, self.note = -1, ''
+
+    def _unit(self, model: LoadedModel, at: int) -> str:
+        return 'rad' if model.angular[self._at[at]] else 'm'

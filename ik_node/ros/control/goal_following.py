@@ -1,0 +1,92 @@
+"""A tick that solves for the goals."""
+
+from __future__ import annotations
+
+from ik_node.ros.control.tracker import Tracker
+from ik_node.ros.inputs.goal_inbox import GoalInbox
+from ik_node.ros.inputs.measured_state import MeasuredState
+from ik_node.ros.loading.loaded_model import LoadedModel
+from ik_node.ros.messages.convert import Pose, pose_from_matrix
+from ik_node.ros.outputs.tick_report import TickReport
+from ik_node.ros.parameters.settings import Settings
+import numpy as np
+from numpy.typing import NDArray
+
+
+class GoalFollowing:
+    """
+    `state_source` solution and measured.
+
+    Parameters
+    ----------
+    goals : GoalInbox
+    measured : MeasuredState
+
+    """
+
+    def __init__(self, goals: GoalInbox, measured: MeasuredState) -> None:
+        self._goals = goals
+        self._measured = measured
+        self._active_of: tuple[LoadedModel, Settings] | None = None
+        self._active_names: frozenset[str] = frozenset()
+        self._asked_of: tuple[object, object] = (None, None)
+        self._asked: dict[str, Pose] = {}
+
+    def report(self, tracker: Tracker, settings: Settings, now: float) -> TickReport:
+        """Solve once for the goals that there are at `now` [s]."""
+        active = self._active(tracker, settings)
+        stale = [n for n in self._goals.stale(now, settings.goal_timeout) if n in active]
+        notes = [f'goal {name} is stale' for name in stale]
+        start, note = self._start(tracker, settings, now)
+        notes += [note] if note else []
+        if notes and settings.on_stale == 'stop':
+            report = tracker.hold(now, '; '.join(notes))
+            report.stale = report.silent = True
+            return report
+        if stale and settings.on_stale == 'hold':
+            self._goals.hold(
+                stale, lambda name: pose_from_matrix(tracker.model.reached(name, tracker.q))
+            )
+        report = tracker.tick(self._poses(active), start, settings, now, tuple(notes))
+        report.stale = bool(stale) and settings.on_stale == 'hold'
+        return report
+
+    def _poses(self, active: frozenset[str]) -> dict[str, Pose]:
+        """Return the poses of goals that take part; the same object until one changes."""
+        poses = self._goals.poses()
+        if self._asked_of[0] is not poses or self._asked_of[1] is not active:
+            self._asked_of = poses, active
+            self._asked = {name: pose for name, pose in poses.items() if name in active}
+        return self._asked
+
+    def has_goals(self, tracker: Tracker, settings: Settings) -> bool:
+        """Tell whether there is anything to solve for."""
+        return not self._active(tracker, settings).isdisjoint(self._goals.poses())
+
+    def asked(self, tracker: Tracker, settings: Settings) -> dict[str, Pose | None]:
+        """Return the goals that take part, and their poses; None for one that has none."""
+        active, poses = self._active(tracker, settings), self._goals.poses()
+        return {goal.name: poses.get(goal.name) for goal in settings.goals if goal.name in active}
+
+    def _active(self, tracker: Tracker, settings: Settings) -> frozenset[str]:
+        model, of = tracker.model, self._active_of
+        if of is None or of[0] is not model or of[1] is not settings:
+            wanted = frozenset(goal.name for goal in settings.active_goals if goal.takes_part)
+            self._active_names = wanted.intersection(goal.name for goal in model.request.goals)
+            self._active_of = model, settings
+        return self._active_names
+
+    def _start(
+        self, tracker: Tracker, settings: Settings, now: float
+    ) -> tuple[NDArray[np.float64] | None, str]:
+        """Return the measured configuration, if one is asked for, and what is wrong with it."""
+        if settings.state_source != 'measured':
+            return None, ''
+        measured = self._measured
+        if measured.time is None:
+            return None, 'no joint_states yet'
+        start = tracker.model.nearest_turn(measured.start(tracker.q), tracker.q)
+        if not measured.is_stale(now, settings.joint_state_timeout):
+            return start, ''
+        ignored = settings.on_stale == 'ignore'
+        return start if ignored else None, 'joint_states is stale'

@@ -1,0 +1,207 @@
+"""The robot in motion: what a tick does, and the answer to a measurement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ik_node.ros.control.actuated_following import ActuatedFollowing
+from ik_node.ros.control.closure_switch import ClosureSwitch
+from ik_node.ros.control.goal_following import GoalFollowing
+from ik_node.ros.control.hardware_output import HardwareOutput
+from ik_node.ros.control.rest_pose import RestPose
+from ik_node.ros.control.tracker import Tracker
+from ik_node.ros.loading.joint_roles import JointRoles
+from ik_node.ros.loading.loaded_model import LoadedModel
+from ik_node.ros.messages.convert import Pose
+from ik_node.ros.outputs.hardware_command import HardwareCommand
+from ik_node.ros.outputs.tick_report import TickReport
+from ik_node.ros.parameters.settings import Settings
+
+if TYPE_CHECKING:
+    from ik_node.ros.inputs.inputs import Inputs
+
+
+class Motion:
+    """
+    One robot, and whoever may move it, in the order of precedence.
+
+    A pause holds it; a closure that is to be made moves it until it is closed; then it follows
+    its goals, or its measured joints. The hardware is led after it.
+
+    Parameters
+    ----------
+    inputs : Inputs
+        Goals, measured values and joint targets.
+
+    Attributes
+    ----------
+    tracker : Tracker or None
+        None before the first model.
+    paused : bool
+    closures : ClosureSwitch
+    hardware : HardwareOutput
+    roles : JointRoles
+
+    """
+
+    def __init__(self, inputs: Inputs) -> None:
+        self._inputs = inputs
+        self._goals = GoalFollowing(inputs.goals, inputs.measured)
+        self._actuated = ActuatedFollowing(inputs.measured)
+        self._rest_pose = RestPose()
+        self._time: float | None = None
+        self.tracker: Tracker | None = None
+        self.paused = False
+        self.closures = ClosureSwitch()
+        self.hardware = HardwareOutput(inputs.measured)
+        self.roles = JointRoles()
+
+    @property
+    def model(self) -> LoadedModel | None:
+        """Return the present model."""
+        return None if self.tracker is None else self.tracker.model
+
+    def take_model(self, model: LoadedModel, settings: Settings) -> bool:
+        """Go on with another model; return whether it is of another robot."""
+        before = self.model
+        # What does not fit the new robot is found out before the old one is left.
+        self._configure(model, settings)
+        if self.tracker is None:
+            self.tracker = Tracker(model)
+        else:
+            self.tracker.replace_model(model)
+        same_robot = before is not None and model.request.builds_same_robot(before.request)
+        if before is not None and before.joint_names != model.joint_names:
+            self._rest_pose.forget()
+        if not same_robot:
+            self.hardware.silence('new robot')
+        self.closures.take_model(model, same_robot)
+        self._inputs.set_tracker(self.tracker)
+        self.apply(settings)
+        return not same_robot
+
+    def apply(self, settings: Settings) -> None:
+        """Take over parameters that are not read anew by each tick."""
+        joints = settings.joints
+        self._rest_pose.configure(joints.rest_pose)
+        self._inputs.targets.configure(joints.targets)
+        if self.tracker is not None:
+            self.roles = self._configure(self.tracker.model, settings)
+
+    def _configure(self, model: LoadedModel, settings: Settings) -> JointRoles:
+        """Apply parameters to a model; return the roles of its joints."""
+        for goal in settings.active_goals:
+            own = model.robot.goals.get(goal.name)
+            if own is not None:
+                own.weight, own.priority = goal.weight or own.weight, goal.priority
+        roles = JointRoles.of(model.robot, settings.joints)
+        for joint in model.robot.joint_order:
+            for name, dof in zip(joint.value_names, joint.dof, strict=True):
+                if joint.locked[dof] != (name in roles.locked):
+                    (joint.unlock if joint.locked[dof] else joint.lock)(dof)
+        self._rest_pose.apply(model.robot)
+        self._inputs.targets.apply(model.robot)
+        # New options, even of equal value, have the solver read weights and priorities anew.
+        model.solver.options = settings.options
+        return roles
+
+    def tick(
+        self, tracker: Tracker, settings: Settings, now: float
+    ) -> tuple[TickReport, HardwareCommand | None]:
+        """
+        Move on by one tick.
+
+        Parameters
+        ----------
+        tracker : Tracker
+            Of the present model.
+        settings : Settings
+            Of this tick.
+        now : float
+            Time of the node's clock [s].
+
+        Returns
+        -------
+        report : TickReport
+            What is published.
+        command : HardwareCommand or None
+            What goes to the hardware; None while it is left alone.
+
+        """
+        gap = 0.0 if self._time is None else now - self._time
+        if gap < 0.0:
+            self._inputs.rewind(now)
+        self.hardware.resume(gap, settings, now)
+        self._time = now
+        if self.paused:
+            self.hardware.silence('paused')
+            return tracker.hold(now, 'paused'), None
+        hardware, outputs = self.hardware, self.roles.outputs
+        commands = settings.output_type != 'none'
+        has_goals = commands and self._goals.has_goals(tracker, settings)
+        first = hardware.begin(tracker, outputs, has_goals, settings, now)
+        report = self.closures.report(tracker, settings, now, hardware.q)
+        if report is None:
+            report = self._follow(tracker, settings, now)
+        return report, hardware.command(tracker, report, outputs, settings, now, first)
+
+    def answer(
+        self, tracker: Tracker, names: Sequence[str], settings: Settings, stamp: float, now: float
+    ) -> TickReport | None:
+        """
+        Follow a measurement as soon as it arrives, between ticks.
+
+        Parameters
+        ----------
+        tracker, settings, now
+            As for `tick`.
+        names : sequence of str
+            Joints that were measured; `MeasuredState` has their values.
+        stamp : float
+            When they were measured [s].
+
+        Returns
+        -------
+        TickReport or None
+            None where no measured motor leads the robot at present. Ticks return the same object
+            until they have something else to report.
+
+        """
+        if settings.state_source != 'actuated' or self.paused or self.closures.closing:
+            return None
+        return self._actuated.answer(tracker, self.roles.actuated, names, settings, stamp, now)
+
+    def _follow(self, tracker: Tracker, settings: Settings, now: float) -> TickReport:
+        if settings.state_source == 'actuated':
+            return self._actuated.report(tracker, self.roles.actuated, settings, now)
+        return self._goals.report(tracker, settings, now)
+
+    def asked(self, tracker: Tracker, settings: Settings) -> dict[str, Pose | None]:
+        """Return the goals that are followed, and their poses; None for one that has none."""
+        if settings.state_source == 'actuated':
+            return {}
+        return self._goals.asked(tracker, settings)
+
+    # -- on demand
+
+    def reset(self, tracker: Tracker) -> None:
+        """Go back to the description's configuration and wait there for new goals."""
+        tracker.jump(tracker.model.q_start)
+        self.closures.reset(tracker.model)
+        self.hardware.silence('reset')
+        self._inputs.forget()
+
+    def save_rest_pose(self, tracker: Tracker) -> None:
+        """Make the present configuration the rest pose."""
+        names = tracker.model.joint_names
+        self._rest_pose.save(dict(zip(names, tracker.q.tolist(), strict=True)))
+        self._rest_pose.apply(tracker.model.robot)
+
+    def make_closure(self, tracker: Tracker, name: str, settings: Settings) -> str:
+        """Begin to close a closure; return why it cannot be closed, or ''."""
+        held = {}
+        if settings.state_source == 'actuated':
+            present = dict(zip(tracker.model.joint_names, tracker.q.tolist(), strict=True))
+            held = {joint: present[joint] for joint in self.roles.actuated}
+        return self.closures.make(tracker, name, held, settings)

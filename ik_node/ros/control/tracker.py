@@ -1,0 +1,227 @@
+"""One robot followed from tick to tick."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ik_node.errors import IkError
+from ik_node.ros.control.answer_check import objection
+from ik_node.ros.control.approach import approach
+from ik_node.ros.control.measured_drive import MeasuredDrive
+from ik_node.ros.loading.loaded_model import LoadedModel
+from ik_node.ros.messages.convert import Pose
+from ik_node.ros.outputs.tick_report import TickReport
+from ik_node.ros.parameters.settings import Settings
+from ik_node.solver import Solution
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# Least time between ticks [s]: a joint without a velocity limit goes anywhere in it.
+_INSTANT = 1e-12
+
+
+class Tracker:
+    """
+    Solve tick after tick, each from the last configuration or a measured one.
+
+    What it reports is checked: an answer with open loops, beyond a limit or not finite is not
+    passed on, the configuration before it is held instead.
+
+    Parameters
+    ----------
+    model : LoadedModel
+
+    Attributes
+    ----------
+    model : LoadedModel
+    q : ndarray, shape (nq,)
+        The present configuration [rad or m].
+
+    """
+
+    def __init__(self, model: LoadedModel) -> None:
+        self.model = model
+        self.q = model.q_start.copy()
+        self._fallback = self.q
+        self._time: float | None = None
+        self._still = np.zeros_like(self.q)
+        self._asked: tuple[object, ...] = ()
+        self._settled: Solution | None = None
+
+    def replace_model(self, model: LoadedModel) -> None:
+        """Go on with another model."""
+        same_robot = model.request.builds_same_robot(self.model.request)
+        self.q = model.start_from(self.model, self.q)
+        self.model = model
+        self._fallback = self.q if same_robot else model.q_start
+        self._time = None
+        self._still = np.zeros_like(self.q)
+
+    def jump(self, q: Array) -> None:
+        """Go on from another configuration with closed loops; that is no motion."""
+        self.q = self._fallback = q.copy()
+        self._time = None
+
+    def tick(
+        self,
+        goals: Mapping[str, Pose],
+        start: Array | None,
+        settings: Settings,
+        now: float,
+        notes: tuple[str, ...] = (),
+    ) -> TickReport:
+        """
+        Solve once; not again while the same is asked at its own answer.
+
+        Parameters
+        ----------
+        goals : mapping of str to (position, quat_xyzw)
+            Poses in the root link's frame, [m].
+        start : ndarray, shape (nq,), or None
+            Measured configuration to start from; None = the last one.
+        settings : Settings
+            The parameters of this tick.
+        now : float
+            Time of the node's clock [s].
+        notes : tuple of str
+            Passed on in the report.
+
+        """
+        asked = (goals, settings, self.model.solver.revision.edits)
+        settled = self._settled
+        if start is None and settled and self.q is settled.q and asked == self._asked:
+            self._time = now
+            return TickReport(self.q, self._still, settled, notes=notes, goals=goals)
+        model = self.model
+        q0 = self.q if start is None else np.clip(start, model.lower, model.upper)
+        max_step = self.window(settings, now) if settings.max_joint_velocity > 0.0 else None
+        report = self._take(
+            lambda: model.solver.solve_pose(goals, q0=q0, max_step=max_step), settings, now, notes
+        )
+        report.goals = goals
+        # Where joints have no wishes that go on pulling, what has converged stays.
+        settles = settings.options.in_kernel and not model.solver.has_wishes
+        stays = report.converged and (settles or bool((report.q == q0).all()))
+        self._asked, self._settled = asked, report.solution if stays else None
+        return report
+
+    def drive(
+        self,
+        values: Mapping[str, float],
+        settings: Settings,
+        now: float,
+        notes: tuple[str, ...],
+        start: Array | None = None,
+        longest: float | None = None,
+    ) -> TickReport:
+        """
+        Follow measured values of joints, in the branch that the loops are in.
+
+        Parameters
+        ----------
+        values : mapping of str to float
+            Measured [rad or m]; where loops or limits do not allow them, the configuration before
+            is held.
+        settings, now, notes
+            As for `tick`.
+        start : ndarray, shape (nq,), optional
+            How far a tick before has come on this way; None = where the robot is.
+        longest : float, optional
+            As for `window`.
+
+        """
+        drive = MeasuredDrive(self.model, values, settings)
+        q0 = self.q if start is None else start
+        report = self._take(lambda: drive.solve(q0), settings, now, notes, drive.unmet, longest)
+        if drive.note:
+            report.notes = (*notes, drive.note)
+        return report
+
+    def step_to(self, wanted: Array, settings: Settings, now: float, reason: str) -> TickReport:
+        """
+        Go one step towards a configuration, at the velocity limits, without solving for goals.
+
+        Parameters
+        ----------
+        wanted : ndarray, shape (nq,)
+            With closed loops [rad or m].
+        settings, now
+            As for `tick`.
+        reason : str
+            What for; `held` of the report, with what stands in the way after it.
+
+        """
+        before = self.q
+        q, barred = approach(
+            self.model, before, wanted, self.window(settings, now), settings.options
+        )
+        velocity = self._velocity(q, before, now)
+        self.q = self._fallback = q
+        return TickReport(q, velocity, None, f'{reason}: {barred}' if barred else reason)
+
+    def hold(self, now: float, reason: str) -> TickReport:
+        """Report the last good configuration again, without solving."""
+        self.q = self._fallback
+        self._time = now
+        return TickReport(self.q, self._still, None, reason)
+
+    def window(self, settings: Settings, now: float, longest: float | None = None) -> Array:
+        """
+        Return the largest change of every value since the report before, (nq,) [rad or m].
+
+        A tick that comes early after one that was late may go as far as its time allows.
+
+        Parameters
+        ----------
+        settings, now
+            As for `tick`.
+        longest : float, optional
+            Time after which the window grows no more [s]; default is the period of ticks.
+
+        """
+        share = settings.max_joint_velocity or 1.0
+        elapsed = settings.period
+        if self._time is not None:
+            elapsed = min(max(now - self._time, _INSTANT), longest or elapsed)
+        window: Array = share * elapsed * self.model.max_velocity
+        return window
+
+    def _take(
+        self,
+        solve: Callable[[], Solution],
+        settings: Settings,
+        now: float,
+        notes: tuple[str, ...],
+        unmet: Callable[[Solution], str] = lambda solution: '',
+        longest: float | None = None,
+    ) -> TickReport:
+        """Solve, check the answer, and go there or hold."""
+        before = self.q
+        solution: Solution | None = None
+        try:
+            solution = solve()
+            held = unmet(solution) or objection(self.model, solution, settings.options)
+        except IkError as error:
+            held = str(error)
+        if held or solution is None:
+            # Before the first good answer there is only the description's own configuration.
+            self.q = self._fallback
+            self._time = now
+            return TickReport(self.q, self._still, solution, held, notes)
+        q = solution.q
+        if settings.max_joint_velocity > 0.0 and self._time is not None:
+            # What is measured may jump, what goes out may not.
+            window = self.window(settings, now, longest)
+            q, held = approach(self.model, before, q, window, settings.options)
+        under_way = q is not solution.q and not held
+        velocity = self._velocity(q, before, now)
+        self.q = self._fallback = q
+        return TickReport(q, velocity, solution, held, notes, under_way=under_way)
+
+    def _velocity(self, q: Array, before: Array, now: float) -> Array:
+        last, self._time = self._time, now
+        if last is None or now <= last:
+            return self._still
+        return (q - before) / (now - last)

@@ -1,0 +1,182 @@
+"""A robot with its goals and a warm solver, ready to tick."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ik_node.model.rotation import pose_matrix
+from ik_node.robot import Robot
+from ik_node.ros.loading.loop_limits import loop_limits
+from ik_node.ros.loading.mobility_count import MobilityCount
+from ik_node.ros.loading.model_request import ModelRequest
+from ik_node.ros.loading.seen_links import seen_links
+from ik_node.ros.messages.euler import quat_xyzw_from_rpy
+from ik_node.ros.messages.floating_base import root_frame
+from ik_node.ros.messages.frame_names import frame_name, own_name, prefix_of
+from ik_node.scene import IKRootsHelper
+from ik_node.solver import Solver
+import numpy as np
+from numpy.typing import NDArray
+
+# Beyond a limit by no more than rounding.
+LIMIT_SLACK = 1e-9
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """
+    What a tick works on; replaced as a whole by the next model.
+
+    Attributes
+    ----------
+    request : ModelRequest
+        What it was built from.
+    robot : Robot
+        Holds the goals of the request.
+    solver : Solver
+        Of that robot, with kernels loaded.
+    offsets : mapping of str to ndarray, shape (4, 4)
+        Goal's name to the pose of its frame in its link, where that is not the identity.
+    q_start : ndarray, shape (nq,)
+        The description's configuration with its loops closed [rad, m].
+    joint_names : tuple of str
+        Of the values of q.
+    lower, upper, max_velocity : ndarray, shape (nq,)
+        Limits; infinite where there is none.
+    loop_limits : mapping of str to float
+        Residual of every loop that counts as closed [m, rad].
+
+    """
+
+    request: ModelRequest
+    robot: Robot
+    solver: Solver
+    offsets: Mapping[str, NDArray[np.float64]]
+    q_start: NDArray[np.float64]
+    joint_names: tuple[str, ...]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    max_velocity: NDArray[np.float64]
+    loop_limits: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, request: ModelRequest, robot: Robot) -> LoadedModel:
+        """
+        Return the model of a robot that has the goals of the request, its loops closed.
+
+        Raises
+        ------
+        TopologyError
+            If a loop is open by more than rounding.
+
+        """
+        limits = loop_limits(robot)
+        return cls(
+            request=request,
+            robot=robot,
+            solver=Solver(robot, request.options),
+            offsets=offset_matrices(request),
+            q_start=robot.q,
+            joint_names=tuple(robot.joint_names),
+            lower=robot.lower,
+            upper=robot.upper,
+            max_velocity=robot.max_velocity,
+            loop_limits=limits,
+        )
+
+    @cached_property
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return what values may not pass, (nq,): finite, and rounding let go through."""
+        largest = np.finfo(np.float64).max
+        return (
+            np.maximum(self.lower - LIMIT_SLACK, -largest),
+            np.minimum(self.upper + LIMIT_SLACK, largest),
+        )
+
+    @cached_property
+    def angular(self) -> NDArray[np.bool_]:
+        """Return True for each value in [rad], False for each in [m], (nq,)."""
+        return np.array([dof.is_rotation for _, dof in self.solver.tree.owner], dtype=np.bool_)
+
+    @cached_property
+    def turning(self) -> NDArray[np.bool_]:
+        """Return True for each angle without limits, which sensors may report modulo 2 pi."""
+        turning: NDArray[np.bool_] = self.angular & np.isinf(self.lower) & np.isinf(self.upper)
+        return turning
+
+    def nearest_turn(
+        self, q: NDArray[np.float64], reference: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return q with every angle that has no limits within half a turn of a reference."""
+        if not self.turning.any():
+            return q
+        turns = np.round((reference - q) / (2.0 * np.pi))
+        nearest: NDArray[np.float64] = q + np.where(self.turning, 2.0 * np.pi * turns, 0.0)
+        return nearest
+
+    @cached_property
+    def goal_links(self) -> dict[str, str]:
+        """Return the link of each goal."""
+        return {goal.name: goal.link for goal in self.request.goals}
+
+    @cached_property
+    def mobility_count(self) -> MobilityCount:
+        """Return what counts degrees of freedom."""
+        return MobilityCount(self.robot, self.solver)
+
+    @property
+    def mobility(self) -> int:
+        """Return the degrees of freedom as they were counted last."""
+        return self.mobility_count.last
+
+    @cached_property
+    def helper(self) -> IKRootsHelper:
+        """Return what works out how the robot is drawn; made when it is first asked for."""
+        return IKRootsHelper(self.robot, seen=lambda: seen_links(self.robot))
+
+    @cached_property
+    def frame_prefix(self) -> str:
+        """Return what stands before the names of links in messages and on /tf."""
+        request = self.request
+        return prefix_of(request.frame_prefix, request.base_frame, self.robot.links)
+
+    def frame(self, name: str) -> str:
+        """Return the frame of a link, with the prefix; any other name as it is."""
+        return frame_name(name, self.frame_prefix, self.robot.links)
+
+    def link(self, frame_id: str) -> str:
+        """Return the link of a frame, without the prefix; any other frame's name as it is."""
+        return own_name(frame_id, self.frame_prefix, self.robot.links)
+
+    @property
+    def root_frame(self) -> str:
+        """Return the frame that all poses count in, with the prefix."""
+        return self.frame(root_frame(self.robot))
+
+    def reached(self, goal: str, q: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return where the goal's frame is at `q`: 4x4, in the root frame."""
+        matrix: NDArray[np.float64] = self.robot.forward(q, self.goal_links[goal])
+        offset = self.offsets.get(goal)
+        return matrix if offset is None else matrix @ offset
+
+    def start_from(self, other: LoadedModel, q: NDArray[np.float64]) -> NDArray[np.float64]:
+        """
+        Return where to go on from when this model replaces another one at `q`.
+
+        A robot with the same joints goes on where it was; any other starts where its description
+        says.
+        """
+        if self.joint_names != other.joint_names:
+            return self.q_start.copy()
+        return np.clip(q, self.lower, self.upper)
+
+
+def offset_matrices(request: ModelRequest) -> dict[str, NDArray[np.float64]]:
+    """Return the goals' offsets that are not the identity, as 4x4 matrices."""
+    return {
+        goal.name: pose_matrix(goal.offset[:3], quat_xyzw_from_rpy(goal.offset[3:]))
+        for goal in request.goals
+        if any(goal.offset)
+    }

@@ -1,0 +1,84 @@
+"""What a model is to be built from."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+
+from ik_node.ros.parameters.goal_settings import GoalSettings
+from ik_node.ros.parameters.joint_settings import JointSettings
+from ik_node.ros.parameters.settings import Settings
+from ik_node.solver import SolverOptions
+
+
+@dataclass(frozen=True)
+class ModelRequest:
+    """
+    A description and everything that shapes the solver with it.
+
+    Attributes
+    ----------
+    text : str
+        The robot description.
+    closures : str
+        Closure annotations, path or text; '' = those in the description.
+    goals : tuple of GoalSettings
+        The goals that have a link.
+    options : SolverOptions
+        Options to warm up with; they may change later without a new model.
+    root : str
+        fixed or floating.
+    joints : JointSettings
+        Names that the robot must have; they may change later without a new model.
+    base_frame, frame_prefix : str
+        How frames are called.
+
+    """
+
+    text: str
+    closures: str
+    goals: tuple[GoalSettings, ...]
+    options: SolverOptions
+    root: str = 'fixed'
+    joints: JointSettings = field(default_factory=JointSettings)
+    base_frame: str = ''
+    frame_prefix: str = ''
+
+    @classmethod
+    def of(cls, text: str, settings: Settings) -> ModelRequest:
+        """Return the request for a description under these settings."""
+        return cls(
+            text,
+            settings.closures,
+            settings.active_goals,
+            settings.options,
+            settings.root,
+            settings.joints,
+            settings.base_frame,
+            settings.frame_prefix,
+        )
+
+    def changed(self, settings: Settings) -> ModelRequest:
+        """Return the request for the same description and closures under other settings."""
+        return dataclasses.replace(ModelRequest.of(self.text, settings), closures=self.closures)
+
+    def builds_same(self, other: ModelRequest | None) -> bool:
+        """Tell whether both give the same model."""
+        return (
+            other is not None
+            and self.builds_same_robot(other)
+            and self.goal_structure == other.goal_structure
+            and (self.base_frame, self.frame_prefix) == (other.base_frame, other.frame_prefix)
+        )
+
+    def builds_same_robot(self, other: ModelRequest) -> bool:
+        """Tell whether both are of one robot with one set of loops, whatever the goals."""
+        mine, others = (
+            (request.text, request.closures, request.root) for request in (self, other)
+        )
+        return mine == others
+
+    @property
+    def goal_structure(self) -> tuple[object, ...]:
+        """Say what of the goals needs a new solver when it changes."""
+        return tuple(goal.structure for goal in self.goals)

@@ -1,0 +1,119 @@
+"""
+Messages to numbers and numbers to messages.
+
+Pure functions over message-shaped data: whatever has the fields will do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+import math
+from typing import Any
+
+from ik_node.model.rotation import matrix_to_quat, pose_matrix
+from ik_node.ros.messages.refused_input import RefusedInputError
+import numpy as np
+from numpy.typing import NDArray
+
+Pose = tuple[tuple[float, float, float], tuple[float, float, float, float]]
+
+# Below this a quaternion carries no direction; anything longer is normalised.
+_SMALLEST_QUATERNION = 1e-6
+
+
+def pose_from_message(topic: str, pose: Any) -> Pose:
+    """
+    Read a geometry_msgs/Pose into position [m] and unit quaternion xyzw.
+
+    Raises
+    ------
+    RefusedInputError
+        If a number is not finite, or the quaternion is zero.
+
+    """
+    point, quat = pose.position, pose.orientation
+    position = (point.x, point.y, point.z)
+    x, y, z, w = quat.x, quat.y, quat.z, quat.w
+    # One sum finds a NaN or an infinity anywhere; the slow search only then.
+    if not math.isfinite(point.x + point.y + point.z + x + y + z + w):
+        _refuse_non_finite(topic, 'pose.position', 'xyz', position)
+        _refuse_non_finite(topic, 'pose.orientation', 'xyzw', (x, y, z, w))
+    norm = math.sqrt(x * x + y * y + z * z + w * w)
+    if norm < _SMALLEST_QUATERNION:
+        raise RefusedInputError(
+            topic,
+            'pose.orientation',
+            (x, y, z, w),
+            'a zero quaternion is no orientation; send (0, 0, 0, 1) for none',
+        )
+    if not math.isfinite(norm):
+        raise RefusedInputError(topic, 'pose.orientation', (x, y, z, w), 'too large')
+    return position, (x / norm, y / norm, z / norm, w / norm)
+
+
+def _refuse_non_finite(
+    topic: str, field: str, parts: Iterable[str], values: Iterable[float]
+) -> None:
+    for part, value in zip(parts, values, strict=True):
+        if not math.isfinite(value):
+            raise RefusedInputError(topic, f'{field}.{part}', value, 'not a finite number')
+
+
+def positions_from_message(topic: str, message: Any) -> tuple[Sequence[str], Sequence[float]]:
+    """
+    Return names and positions of a sensor_msgs/JointState.
+
+    Raises
+    ------
+    RefusedInputError
+        If the sizes differ, or a position is not finite.
+
+    """
+    names, positions = message.name, message.position
+    if len(names) != len(positions):
+        raise RefusedInputError(
+            topic,
+            'position',
+            f'{len(positions)} numbers',
+            f'{len(names)} names need as many positions',
+        )
+    if not math.isfinite(sum(positions)):
+        for name, position in zip(names, positions, strict=True):
+            if not math.isfinite(position):
+                raise RefusedInputError(
+                    topic, f'position of {name}', position, 'not a finite number'
+                )
+    return names, positions
+
+
+def pose_in_root(pose: Pose, frame: NDArray[np.float64]) -> Pose:
+    """Return a pose given in a frame in that frame's parent; `frame` is 4x4."""
+    return pose_from_matrix(frame @ pose_matrix(*pose))
+
+
+def pose_from_matrix(matrix: NDArray[np.float64]) -> Pose:
+    """Return the position [m] and the quaternion xyzw of a 4x4 pose."""
+    px, py, pz = matrix[:3, 3].tolist()
+    x, y, z, w = matrix_to_quat(matrix).tolist()
+    return (px, py, pz), (x, y, z, w)
+
+
+def seconds_from_stamp(stamp: Any) -> float:
+    """Return a builtin_interfaces/Time in [s]; 0 means that the sender gave none."""
+    return float(stamp.sec) + 1e-9 * float(stamp.nanosec)
+
+
+def fill_pose(pose: Any, matrix: NDArray[np.float64]) -> None:
+    """Write a 4x4 pose into a geometry_msgs/Pose."""
+    pose.position.x, pose.position.y, pose.position.z = matrix[:3, 3].tolist()
+    x, y, z, w = matrix_to_quat(matrix).tolist()
+    pose.orientation.x, pose.orientation.y, pose.orientation.z, pose.orientation.w = x, y, z, w
+
+
+def fill_joint_state(
+    message: Any, stamp: Any, position: NDArray[np.float64], velocity: NDArray[np.float64]
+) -> None:
+    """Write stamp, positions and velocities; the names stay from tick to tick."""
+    message.header.stamp = stamp
+    message.position = position.tolist()
+    message.velocity = velocity.tolist()

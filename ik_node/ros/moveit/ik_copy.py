@@ -1,0 +1,143 @@
+"""A robot of its own for requests of inverse kinematics, beside the one that ticks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+import dataclasses
+from time import perf_counter
+
+from ik_node.errors import IkError
+from ik_node.model.goal import Goal
+from ik_node.model.rotation import matrix_to_quat, pose_matrix
+from ik_node.robot import Robot
+from ik_node.ros.control.answer_check import objection
+from ik_node.ros.loading.loaded_model import LoadedModel
+from ik_node.ros.loading.loop_limits import LOOP_TOLERANCE
+from ik_node.ros.messages.convert import Pose, pose_from_matrix
+from ik_node.ros.moveit.ik_answer import IkAnswer
+from ik_node.ros.moveit.ik_code import IkCode
+from ik_node.ros.moveit.ik_question import IkQuestion
+from ik_node.ros.parameters.goal_settings import GoalSettings
+from ik_node.solver import Solution, Solver, Status
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+# Link, wanted axes, whose axes, and the pose of the goal's frame in the link.
+Shape = tuple[str, str, str, tuple[float, ...]]
+
+# How often to look for a solution nearer to the seed when that itself does not get there.
+FURTHER_SOLVES = 8
+LARGEST_SEED = 2**31 - 2
+
+
+class IkTwin:
+    """
+    Solve requests on a copy of a model's robot, so that the one that ticks is left alone.
+
+    The copy has no goals but those of requests, so that no name hides a link; they ask for the
+    axes that the node's own goals for the link ask for. It knows neither rest poses nor wishes for
+    joints, for an answer is to be near the seed; each request says what is locked. A loop that its
+    description leaves open by rounding counts as closed where the node says so.
+
+    Parameters
+    ----------
+    model : LoadedModel
+
+    """
+
+    def __init__(self, model: LoadedModel) -> None:
+        self.model = model
+        self._robot = Robot(deepcopy(model.robot.description))
+        for link in self._robot.links.values():
+            for goal in [joint for joint in link.closure_joints if isinstance(joint, Goal)]:
+                goal.remove_child(link)
+        for joint in self._robot.joint_order:
+            joint.unlock()
+            joint.target_set = joint.rest_pose_set = False
+        loose = {name for each in self._robot.redundancies for name in each.misfit}
+        for name, closure in self._robot.closures.items():
+            limit = model.loop_limits.get(name, 0.0)
+            if name not in loose and limit > max(closure.tolerance or (LOOP_TOLERANCE,)):
+                closure.tolerance = limit
+        self._solver = Solver(self._robot, model.request.options)
+        self._goal_of: dict[Shape, str] = {}
+
+    def answer(self, question: IkQuestion) -> IkAnswer:
+        """Solve; from one thread at a time, whichever."""
+        try:
+            return self._answer(question)
+        except IkError as error:
+            return IkAnswer(IkCode.FAILURE, str(error))
+
+    def _answer(self, question: IkQuestion) -> IkAnswer:
+        for name, closed in question.closures.items():
+            closure = self._robot.closures[name]
+            if closure.enabled != closed:
+                closure.enabled = closed
+        goals: dict[str, Pose] = {}
+        for link, pose in question.poses.items():
+            goals.update(self._goals(link, pose, question.goals[link]))
+        solution = self._solve(goals, question)
+        model = self.model
+        if solution.status is not Status.CONVERGED:
+            late = solution.solve_time >= question.options.time_budget
+            message = solution.message
+            if question.held:
+                message += f'; held: {question.held}'
+            return IkAnswer(IkCode.TIMED_OUT if late else IkCode.NO_IK_SOLUTION, message)
+        amiss = objection(model, solution, question.options)
+        if amiss:
+            return IkAnswer(IkCode.NO_IK_SOLUTION, amiss)
+        q = np.clip(solution.q, model.lower, model.upper)
+        starts = f' and {solution.starts} starts' if solution.starts > 1 else ''
+        message = f'CONVERGED after {solution.iterations} steps{starts}'
+        if question.checks_collisions:
+            message += '; collisions are not checked here'
+        return IkAnswer(IkCode.SUCCESS, message, q)
+
+    def _solve(self, goals: Mapping[str, Pose], question: IkQuestion) -> Solution:
+        """Solve from the seed; where that takes restarts, see whether others end nearer to it."""
+        begin = perf_counter()
+        options, start, solver = question.options, question.seed.q, self._solver
+        solver.options = options
+        best = solver.solve_pose(goals, q0=start, joints=question.movable)
+        if best.status is not Status.CONVERGED or best.starts == 1:
+            return best
+        for number in range(1, FURTHER_SOLVES + 1):
+            left = options.time_budget - (perf_counter() - begin)
+            if left <= 0.0:
+                break
+            seed = (options.seed + number) % LARGEST_SEED
+            solver.options = dataclasses.replace(options, seed=seed, time_budget=left)
+            other = solver.solve_pose(goals, q0=start, joints=question.movable)
+            nearer = np.linalg.norm(other.q - start) < np.linalg.norm(best.q - start)
+            if other.status is Status.CONVERGED and nearer:
+                best = other
+        return best
+
+    def _goals(
+        self, link: str, pose: Pose, goals: Sequence[GoalSettings]
+    ) -> Iterator[tuple[str, Pose]]:
+        """Yield the names of the goals that a link's pose gives, and the poses of their frames."""
+        if not goals:
+            yield self._goal((link, 'X Y Z EX EY EZ', 'world', ()), None), pose
+        for goal in goals:
+            offset = self.model.offsets.get(goal.name)
+            name = self._goal((link, goal.dof, goal.axes, goal.offset), offset)
+            placed = pose if offset is None else pose_from_matrix(pose_matrix(*pose) @ offset)
+            yield name, placed
+
+    def _goal(self, shape: Shape, offset: Array | None) -> str:
+        """Return the name of the goal of this shape; it is made when first asked for."""
+        name = self._goal_of.get(shape)
+        if name is None:
+            link, dof, axes, _ = shape
+            name = link
+            while name in self._robot.closures or name in self._goal_of.values():
+                name += "'"
+            frame = None if offset is None else (offset[:3, 3], matrix_to_quat(offset))
+            self._robot.add_goal(link, name=name, dof=dof, axes=axes, offset=frame)
+            self._goal_of[shape] = name
+        return name

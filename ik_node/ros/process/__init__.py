@@ -1,0 +1,1 @@
+"""The node's process and executor: signals, memory, clocks, names in use."""

@@ -1,0 +1,37 @@
+"""Whether another node has this one's name."""
+
+from __future__ import annotations
+
+from ik_node.ros.messages.status_row import status_name, StatusRow, WARN
+from rclpy.node import Node
+
+
+class Namesakes:
+    """
+    Look for nodes of the same full name: parameters and services would reach any of them.
+
+    Parameters
+    ----------
+    node : rclpy.node.Node
+
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._told = False
+
+    def look(self) -> StatusRow | None:
+        """Return a row for /diagnostics while there are any; log the first of them."""
+        node = self._node
+        own = (node.get_name(), node.get_namespace())
+        if node.get_node_names_and_namespaces().count(own) < 2:
+            self._told = False
+            return None
+        message = (
+            f'another node is called {node.get_fully_qualified_name()}, or was until it was '
+            'killed a moment ago: parameters and services reach one of them only'
+        )
+        if not self._told:
+            self._told = True
+            node.get_logger().warning(message)
+        return StatusRow(WARN, f'{status_name(node)}: name', message)

@@ -1,0 +1,39 @@
+"""Whether simulated time goes on."""
+
+from __future__ import annotations
+
+from ik_node.ros.messages.status_row import status_name, StatusRow, WARN
+from rclpy.node import Node
+
+
+class StandingClock:
+    """
+    Notice that simulated time stands still: then there are no ticks, and nobody sees why.
+
+    Parameters
+    ----------
+    node : rclpy.node.Node
+
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._last: int | None = None
+        self._told = False
+
+    def look(self) -> StatusRow | None:
+        """Return a row for /diagnostics while it has not moved since the last look; log once."""
+        clock = self._node.get_clock()
+        now = int(clock.now().nanoseconds)
+        before, self._last = self._last, now
+        if now != before or not clock.ros_time_is_active:
+            self._told = False
+            return None
+        message = (
+            f'simulated time stands still at {1e-9 * now:.3f} s: no ticks before '
+            f'{self._node.resolve_topic_name("/clock")} goes on'
+        )
+        if not self._told:
+            self._told = True
+            self._node.get_logger().warning(message)
+        return StatusRow(WARN, f'{status_name(self._node)}: clock', message)

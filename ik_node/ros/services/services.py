@@ -1,0 +1,129 @@
+"""What can be asked of the node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from ik_node.errors import plain
+from ik_node.ros.control.motion import Motion
+from ik_node.ros.parameters.settings import Settings
+from ik_node.ros.process.named_entities import NamedEntities
+from rclpy.callback_groups import CallbackGroup
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from std_srvs.srv import SetBool, Trigger
+
+
+class Services:
+    """
+    Own the services but ~/solve_ik; answers say why something was not done.
+
+    Parameters
+    ----------
+    node : rclpy.node.Node
+    motion : Motion
+        What they act on.
+    settings : callable
+        Returns the present parameters.
+    rare : rclpy.callback_groups.CallbackGroup
+        Of those that may wait for a moment; ~/enable may not, for it stops a robot.
+
+    Attributes
+    ----------
+    goals, closures : NamedEntities
+        One service `~/goals/<name>/enable` or `~/closures/<name>/enable` for each name.
+
+    """
+
+    def __init__(
+        self, node: Node, motion: Motion, settings: Callable[[], Settings], rare: CallbackGroup
+    ) -> None:
+        self._node = node
+        self._motion = motion
+        self._settings = settings
+        self._rare = rare
+        self.goals = self._switches('goal', self._on_goal)
+        self.closures = self._switches('closure', self._on_closure)
+        node.create_service(SetBool, '~/enable', self._on_enable)
+        node.create_service(Trigger, '~/reset', self._on_reset, callback_group=rare)
+        node.create_service(
+            Trigger, '~/save_rest_pose', self._on_save_rest_pose, callback_group=rare
+        )
+
+    def _switches(self, kind: str, answer: Callable[..., Any]) -> NamedEntities:
+        def create(name: str, service: str) -> Any:
+            return self._node.create_service(
+                SetBool, service, partial(answer, name), callback_group=self._rare
+            )
+
+        return NamedEntities(
+            kind,
+            f'~/{kind}s/{{}}/enable',
+            self._node.resolve_service_name,
+            create,
+            self._node.destroy_service,
+        )
+
+    def _on_enable(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        self._motion.paused = not request.data
+        response.success = True
+        response.message = 'running' if request.data else 'paused'
+        self._node.get_logger().info(response.message)
+        return response
+
+    def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        """Go back to the description's configuration and wait there for new goals."""
+        tracker = self._motion.tracker
+        if tracker is None:
+            response.message = 'no robot yet'
+            return response
+        self._motion.reset(tracker)
+        response.success = True
+        response.message = f'robot {plain(tracker.model.robot.name)} is at its start'
+        return response
+
+    def _on_save_rest_pose(
+        self, request: Trigger.Request, response: Trigger.Response
+    ) -> Trigger.Response:
+        tracker = self._motion.tracker
+        if tracker is None:
+            response.message = 'no robot yet'
+            return response
+        self._motion.save_rest_pose(tracker)
+        response.success = True
+        response.message = 'the present configuration is the rest pose'
+        return response
+
+    def _on_goal(
+        self, name: str, request: SetBool.Request, response: SetBool.Response
+    ) -> SetBool.Response:
+        enabled = Parameter(f'goals.{name}.enabled', value=request.data)
+        result = self._node.set_parameters([enabled])[0]
+        response.success = result.successful
+        done = f'goal {name} is enabled' if request.data else f'goal {name} is disabled'
+        response.message = result.reason or done
+        return response
+
+    def _on_closure(
+        self, name: str, request: SetBool.Request, response: SetBool.Response
+    ) -> SetBool.Response:
+        tracker, closures = self._motion.tracker, self._motion.closures
+        if tracker is None or name not in tracker.model.robot.closures:
+            response.message = f'the robot has no closure {plain(name)}'
+            return response
+        if request.data:
+            # Parameters that came just before, since the last tick, count as well.
+            settings = self._settings()
+            self._motion.apply(settings)
+            reason = self._motion.make_closure(tracker, name, settings)
+            response.message = reason or f'closure {plain(name)} is made'
+            if name in closures.closing:
+                response.message = f'closure {plain(name)} is being closed'
+        else:
+            closures.release(tracker.model, name)
+            reason, response.message = '', f'closure {plain(name)} is released'
+        response.success = not reason
+        self._node.get_logger().info(response.message)
+        return response

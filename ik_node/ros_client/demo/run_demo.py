@@ -1,0 +1,173 @@
+"""A gallery robot on the real node: description, node and goals in three processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import PoseStamped
+from ik_node.errors import IkError
+from ik_node.gallery.description_path import description_path
+from ik_node.gallery.gallery_item import GalleryItem
+from ik_node.robot import load_robot, Robot
+from ik_node.ros.messages.convert import fill_pose
+from ik_node.ros.parameters.parameter_text import yaml_value
+from ik_node.ros_client.demo.child_processes import ChildProcesses
+from ik_node.ros_client.demo.demo_watch import DemoWatch
+import numpy as np
+from numpy.typing import NDArray
+import rclpy
+from rclpy.executors import ExternalShutdownException
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+
+Array = NDArray[np.float64]
+
+_GOAL_PERIOD = 0.01
+# The first run on a machine compiles the kernels.
+_LONGEST_START = 180.0
+
+
+def run_demo(item: GalleryItem, rate: float, seconds: float | None) -> int:
+    """
+    Run until `seconds` after the first joint state, or until interrupted.
+
+    Parameters
+    ----------
+    item : GalleryItem
+        Which robot, and what it does.
+    rate : float
+        Of the node [Hz].
+    seconds : float or None
+        None = until interrupted.
+
+    Returns
+    -------
+    int
+        0 if the node converged at least once, else 1.
+
+    """
+    path = description_path(item.description)
+    print(f'reading {path.name} (a first run compiles the kernels)', flush=True)
+    # Before the node starts: two processes that compile at once would both do all of it.
+    robot = load_robot(path)
+    client = None
+    begun = False
+    # A terminal that is closed ends the demo as Ctrl-C does, and with it the other processes.
+    signal.signal(signal.SIGHUP, signal.default_int_handler)
+    try:
+        with ChildProcesses(_own_machine()) as processes:
+            processes.start(
+                'description', 'ik_node.ros_client.demo.description_publisher', str(path)
+            )
+            words = node_words(item, rate)
+            processes.start('node', 'ik_node', 'node', '--ros-args', *words)
+            os.environ.update(_own_machine())
+            rclpy.init()
+            begun = True
+            client = _DemoClient(item, robot)
+            return client.follow(processes, seconds)
+    except (KeyboardInterrupt, ExternalShutdownException):
+        return 0
+    except Exception:
+        # A shutdown in the middle of something: whatever it broke is no news.
+        if not begun or rclpy.ok():
+            raise
+        return 0
+    finally:
+        if client is not None:
+            client.destroy_node()
+        rclpy.try_shutdown()
+
+
+def node_words(item: GalleryItem, rate: float) -> list[str]:
+    """Return what the node is told after --ros-args: its rate [Hz], and what the item asks."""
+    values = {'rate': rate, **item.parameters}
+    told = {n: tuple(v) if isinstance(v, list) else v for n, v in values.items()}
+    return [
+        word for name, value in told.items() for word in ('-p', f'{name}:={yaml_value(value)}')
+    ]
+
+
+def _own_machine() -> dict[str, str]:
+    """Return what keeps the demo off the network, unless the user has said how to discover."""
+    name = 'ROS_AUTOMATIC_DISCOVERY_RANGE'
+    if name in os.environ or 'ROS_LOCALHOST_ONLY' in os.environ:
+        return {}
+    return {name: 'LOCALHOST'}
+
+
+class _DemoClient(Node):
+    """Send the goals of the motion, measure what comes back."""
+
+    def __init__(self, item: GalleryItem, robot: Robot) -> None:
+        super().__init__('ik_node_demo')
+        self._item = item
+        self._robot = robot
+        self._homes = {name: robot.forward(robot.q, link) for name, link in item.goals.items()}
+        self.watch = DemoWatch(robot, dict(item.goals), item.dof)
+        self._start: float | None = None
+        self._goal_publishers = {
+            name: self.create_publisher(PoseStamped, f'ik_node/goals/{name}', 1)
+            for name in item.goals
+        }
+        self._wish_publisher = self.create_publisher(JointState, 'ik_node/joint_targets', 1)
+        self.create_subscription(JointState, 'ik_node/joint_states', self._on_joints, 10)
+        self.create_subscription(DiagnosticArray, 'ik_node/solve_status', self._on_status, 10)
+        self.create_timer(_GOAL_PERIOD, self._send)
+
+    def follow(self, processes: ChildProcesses, seconds: float | None) -> int:
+        """Print a line a second until the time is over."""
+        begun = time.monotonic()
+        told = begun
+        while True:
+            rclpy.spin_once(self, timeout_sec=0.1)
+            now = time.monotonic()
+            ended = processes.ended()
+            if ended is not None:
+                raise IkError(f'the {ended[0]} process ended with exit code {ended[1]}')
+            if self._start is None:
+                if now - begun > _LONGEST_START:
+                    raise IkError(f'no joint state within {_LONGEST_START:.0f} s')
+                if now - told >= 5.0:
+                    told = now
+                    print('waiting for the node', flush=True)
+                begun_second = now
+                continue
+            elapsed = now - self._start
+            if now - begun_second >= 1.0:
+                print(self.watch.line(elapsed, now - begun_second), flush=True)
+                begun_second = now
+            if seconds is not None and elapsed >= seconds:
+                return 0 if self.watch.converged else 1
+
+    def _send(self) -> None:
+        if self._start is None:
+            return
+        now = time.monotonic() - self._start
+        for name, goal in self._item.poses(now, self._homes, self._here).items():
+            message = PoseStamped()
+            fill_pose(message.pose, goal)
+            self.watch.sent(name, goal)
+            self._goal_publishers[name].publish(message)
+        if self._item.wishes:
+            wishes = self._item.wishes(now)
+            state = JointState(name=list(wishes), position=list(wishes.values()))
+            self._wish_publisher.publish(state)
+
+    def _here(self, link: str) -> Array:
+        """Return where a link was at the last joint state."""
+        return self._robot.forward(self.watch.q, link)
+
+    def _on_joints(self, message: JointState) -> None:
+        if self._start is None:
+            self._start = time.monotonic()
+        self.watch.saw_joints(message.name, message.position)
+
+    def _on_status(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            values = {pair.key: pair.value for pair in status.values}
+            name = status.message.split(':')[0].split(';')[0]
+            self.watch.saw_status(name, float(values.get('solve_time', 'nan')))

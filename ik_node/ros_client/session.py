@@ -1,0 +1,403 @@
+"""A running node as something that a page can show and ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+import dataclasses
+from typing import Any
+
+from ik_node.description.read import text_alone
+from ik_node.errors import IkError, UnknownFrameError
+from ik_node.model.rotation import matrix_to_quat, pose_matrix
+from ik_node.robot import load_robot, Robot
+from ik_node.ros.loading.joint_roles import JointRoles
+from ik_node.ros.loading.package_url import resolve_package_url
+from ik_node.ros.messages.convert import pose_from_message
+from ik_node.ros.messages.euler import quat_xyzw_from_rpy
+from ik_node.ros.messages.floating_base import root_frame
+from ik_node.ros.messages.frame_names import frame_in_root
+from ik_node.ros.messages.refused_input import RefusedInputError
+from ik_node.ros.messages.topic_names import topic_part
+from ik_node.ros.parameters.goal_settings import GoalSettings
+from ik_node.ros.parameters.settings import Settings
+from ik_node.ros_client.remote_node import Peer
+from ik_node.ros_client.session_memory import PeerMemory
+from ik_node.ros_client.status_reports import released_of, reports_of
+from ik_node.scene.chain_report import ChainReport
+from ik_node.solver import SolverOptions
+from ik_node.solver.pose import unit_pose
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+# A node that has said nothing for so long [s] may be gone.
+SILENCE = 2.0
+# How often reports are news while nothing moves [s].
+REPORTS = 0.1
+
+
+class PeerSession:
+    """
+    The robot of another process: what is shown is what its ~/joint_states say.
+
+    Nothing is solved here. Goals go to the node's topics, all else to its parameters and services.
+
+    Parameters
+    ----------
+    peer : Peer
+    end : callable
+        Called when it is closed.
+
+    """
+
+    can_play = False
+    playing = False
+
+    def __init__(self, peer: Peer, end: Callable[[], None]) -> None:
+        self._peer = peer
+        self._end = end
+        self.robot: Robot | None = None
+        self.structure = 0
+        self.forward = False
+        self.reports: Sequence[ChainReport] = ()
+        self._made_of: tuple[object, ...] = ()
+        self._settings: Settings | None = None
+        self._refused = ''
+        self._q: Array = np.zeros(0)
+        self._seen: tuple[object, object] = (None, None)
+        self._heard = self._told = 0.0
+        self._now = 0.0
+        # Goals that were asked for, by whomever; the others are where their links are.
+        self._asked: set[str] = set()
+        # Goals that take part again when joints do not lead any more.
+        self._resting: set[str] = set()
+        self._starts = peer.starts
+
+    @property
+    def title(self) -> str:
+        """Return the robot's name and the node's."""
+        topic = self._peer.topic
+        return topic if self.robot is None else f'{self.robot.name} on {topic}'
+
+    @property
+    def note(self) -> str:
+        """Say what there is to wait for."""
+        if self._refused:
+            return self._refused
+        if self._peer.settings is None:
+            return f'waiting for the node {self._peer.topic}'
+        if self.robot is None:
+            return 'waiting for robot_description'
+        if self._now - self._heard > SILENCE:
+            return f'no joint states from {self._peer.topic}: is it running?'
+        return ''
+
+    @property
+    def source(self) -> Robot:
+        """Return the robot."""
+        if self.robot is None:
+            raise IkError(self.note)
+        return self.robot
+
+    @property
+    def q(self) -> Array:
+        """Return the last joint states."""
+        return self._q
+
+    @property
+    def options(self) -> SolverOptions:
+        """Return the node's solver options."""
+        return SolverOptions() if self._settings is None else self._settings.options
+
+    def play(self, playing: bool) -> None:
+        """Do nothing: the node has no motion."""
+
+    def update(self, now: float) -> bool:
+        """Take in what came; return whether there is news."""
+        silent = self.note
+        self._now = now
+        news = self._take_robot()
+        joints, status = self._peer.joint_state, self._peer.solve_status
+        if status is not self._seen[1] and status is not None:
+            self.reports = reports_of(status)
+            if self.robot is not None:
+                news = self._take_closures(self.robot, status) or news
+            # While nothing moves, residuals and times alone need no hundred pictures a second.
+            if now - self._told > REPORTS:
+                self._told, news = now, True
+        if joints is not self._seen[0] and joints is not None and self.robot is not None:
+            self._heard = now
+            news = self._take_joints(self.robot, joints) or news
+        self._seen = (joints if self.robot is not None else None, status)
+        if self.robot is not None:
+            news = self._take_goals(self.robot) or news
+            self._carry_goals(self.robot)
+        return news or self.note != silent
+
+    # -- what came
+
+    def _take_robot(self) -> bool:
+        settings, starts = self._peer.settings, self._peer.starts
+        if settings is None:
+            return False
+        if starts != self._starts:
+            # It knows nothing of what was asked of the one before.
+            self._starts, self.forward = starts, False
+            self._asked.clear()
+        before = () if self._settings is None else self._settings.active_goals
+        text = settings.robot_description or self._peer.description
+        made_of = (text, settings.closures, settings.root)
+        changed = settings is not self._settings
+        other = bool(text) and made_of != self._made_of
+        if other:
+            self._made_of, changed = made_of, True
+            try:
+                closures = resolve_package_url(settings.closures) or None
+                robot = load_robot(text_alone(text), closures=closures, root=settings.root)
+            except IkError as error:
+                # The node goes on with the robot before; so do we.
+                self._refused = f'robot_description: {error}'
+                return True
+            self.robot, self._q, self._refused = robot, robot.q, ''
+            self._asked.clear()
+        self._settings = settings
+        if self.robot is not None and (other or settings.active_goals != before):
+            self._sync_goals(self.robot, settings)
+        return changed
+
+    def _sync_goals(self, robot: Robot, settings: Settings) -> None:
+        """Have the goals that the node has; those that were asked for stay where they are."""
+        poses = {name: robot.goals[name].matrix_world.copy() for name in robot.goals}
+        for name in list(robot.goals):
+            robot.remove_goal(name)
+        for goal in settings.active_goals:
+            if goal.link not in robot.links:
+                continue
+            offset = (goal.offset[:3], quat_xyzw_from_rpy(goal.offset[3:]))
+            added = robot.add_goal(
+                goal.link, name=goal.name, dof=goal.dof, axes=goal.axes, offset=offset
+            )
+            added.weight, added.priority = goal.weight, goal.priority
+            added.enabled = goal.takes_part
+            if goal.name in poses and goal.name in self._asked:
+                self._place(robot, goal.name, poses[goal.name])
+        self._asked &= set(robot.goals)
+        self.structure += 1
+
+    def _take_joints(self, robot: Robot, message: Any) -> bool:
+        values = dict(zip(message.name, message.position, strict=False))
+        names = robot.joint_names
+        before = self._q
+        self._q = np.array(
+            [values.get(name, old) for name, old in zip(names, before.tolist(), strict=True)]
+        )
+        if np.array_equal(before, self._q):
+            return False
+        robot.q = self._q
+        return True
+
+    def _take_closures(self, robot: Robot, message: Any) -> bool:
+        """Show as released what the node has released, whoever asked for it."""
+        if any(status.hardware_id != robot.name for status in message.status):
+            # Of the robot before, or of the next.
+            return False
+        released = released_of(message, robot.closures)
+        if released is None:
+            return False
+        wrong = [n for n, each in robot.closures.items() if each.enabled == (n in released)]
+        for name in wrong:
+            robot.closures[name].enabled = name not in released
+        return bool(wrong)
+
+    def _take_goals(self, robot: Robot) -> bool:
+        taken = self._peer.take_goals()
+        base, prefix = '', ''
+        if self._settings is not None:
+            base, prefix = self._settings.base_frame, self._settings.frame_prefix
+        for name, message in taken.items():
+            if name not in robot.goals:
+                continue
+            try:
+                position, quat = pose_from_message(name, message.pose)
+                frame_id = message.header.frame_id
+                frame = frame_in_root(frame_id, base, robot, self._q, _unknown, prefix)
+            except (RefusedInputError, LookupError):
+                # The node says so itself.
+                continue
+            pose = pose_matrix(position, quat)
+            self._place(robot, name, pose if frame is None else frame @ pose)
+            self._asked.add(name)
+        return bool(taken)
+
+    def _carry_goals(self, robot: Robot) -> None:
+        """Have goals that nobody asked for be where their links are."""
+        for name, goal in robot.goals.items():
+            if goal.child is not None and (self.forward or name not in self._asked):
+                offset = pose_matrix(goal.offset_position, goal.offset_quaternion)
+                self._place(robot, name, goal.child.matrix_world @ offset)
+
+    @staticmethod
+    def _place(robot: Robot, name: str, pose: Array) -> None:
+        goal = robot.goals[name]
+        goal.set_position(*pose[:3, 3])
+        goal.set_quaternion(*matrix_to_quat(pose))
+
+    # -- goals
+
+    def move_goal(self, name: str, position: ArrayLike, quat_xyzw: ArrayLike) -> None:
+        """Send a goal to its topic, posed in the root frame."""
+        robot = self.source
+        if name not in robot.goals:
+            raise UnknownFrameError(name, robot.goals, 'goal')
+        x, y, z, *quat = unit_pose(name, position, quat_xyzw)
+        pose = pose_matrix((x, y, z), quat)
+        self._place(robot, name, pose)
+        self._asked.add(name)
+        self._peer.send_goal(name, root_frame(robot), pose)
+
+    def add_goal(self, link: str, dof: str, at: Array | None = None) -> str:
+        """Have the node make a goal where a link is, or at a point of it, root frame [m]."""
+        taken = [*self._goal_names(), *(topic_part(name) for name in self.source.closures)]
+        part, number = topic_part(link), 2
+        name = part
+        while name in taken:
+            name, number = f'{part}_{number}', number + 1
+        offset = [0.0] * 6
+        if at is not None and link in self.source.links:
+            pose = self.source.links[link].matrix_world
+            offset[:3] = (pose[:3, :3].T @ (at - pose[:3, 3])).tolist()
+        added = GoalSettings(name, link, dof, 'world', tuple(offset), 1.0, 0, True)
+        self._set_goals((*self._goals_as_asked(), added))
+        return name
+
+    def _set_goals(self, goals: Sequence[GoalSettings]) -> None:
+        """Have the node have these goals and no others."""
+        if self.forward:
+            self._resting = {goal.name for goal in goals if goal.enabled}
+            goals = [dataclasses.replace(goal, enabled=False) for goal in goals]
+        values = {key: each for goal in goals for key, each in goal.to_values().items()}
+        # A goal's own parameters are there once it is named.
+        self._peer.set_parameters_of_peer(
+            {'goal_names': [goal.name for goal in goals] or ['']},
+            lambda: self._peer.set_parameters_of_peer(values),
+        )
+
+    def remove_goal(self, name: str) -> None:
+        """Have the node forget a goal."""
+        left = [other for other in self._goal_names() if other != name]
+        self._peer.set_parameters_of_peer({'goal_names': left or ['']})
+
+    def change_goal(
+        self, name: str, *, dof: str | None = None, enabled: bool | None = None
+    ) -> None:
+        """Have the node ask for other axes, or not at all."""
+        values = {'dof': dof, 'enabled': enabled}
+        told = {f'goals.{name}.{key}': value for key, value in values.items() if value is not None}
+        self._peer.set_parameters_of_peer(told)
+
+    def set_closure(self, name: str, enabled: bool) -> None:
+        """Have the node make or release a closure."""
+        self._peer.switch(f'closures/{topic_part(name)}/enable', enabled)
+        self.source.closures[name].enabled = enabled
+
+    def _goal_names(self) -> list[str]:
+        return [] if self._settings is None else [goal.name for goal in self._settings.goals]
+
+    # -- joints
+
+    def set_forward(self, forward: bool) -> None:
+        """Have the node solve for no goals, or for goals that begin where their links are."""
+        robot = self.source
+        if forward == self.forward:
+            return
+        if forward:
+            self._resting = {name for name, goal in robot.goals.items() if goal.enabled}
+        resting = self._resting & robot.goals.keys()
+        for name in () if forward else resting:
+            self._peer.send_goal(name, root_frame(robot), robot.goals[name].matrix_world)
+        self.forward = forward
+        self._peer.set_parameters_of_peer(
+            {f'goals.{name}.enabled': not forward for name in resting}
+        )
+
+    def set_joint(self, name: str, value: float) -> None:
+        """Wish for a joint value; if it is a motor's, the other motors are to stay."""
+        if not self.forward or self._settings is None:
+            raise IkError('joints can be moved in FK only: in IK the goals lead')
+        motors = self._motors(self._q)
+        self._peer.send_targets({**(motors if name in motors else {}), name: value})
+
+    def _motors(self, q: Array) -> dict[str, float]:
+        """Return the values of all joints with a motor [rad or m]."""
+        if self._settings is None:
+            return {}
+        present = dict(zip(self.source.joint_names, q.tolist(), strict=True))
+        motors = JointRoles.of(self.source, self._settings.joints).actuated
+        return {motor: present[motor] for motor in motors}
+
+    # -- the rest
+
+    def set_option(self, name: str, value: Any) -> None:
+        """Have the node solve with another option."""
+        options = dataclasses.replace(self.options, **{name: value})
+        kind = type(getattr(SolverOptions(), name))
+        self._peer.set_parameters_of_peer({f'solver.{name}': kind(getattr(options, name))})
+
+    def reset(self) -> None:
+        """Have the node go back to its start; goals are to be sent anew."""
+        self._asked.clear()
+        self._peer.trigger('reset')
+
+    def save_rest_pose(self) -> None:
+        """Have the node make the present configuration its rest pose."""
+        self._peer.trigger('save_rest_pose')
+
+    def remember(self) -> PeerMemory:
+        """Return the goals, where they are, which loops are made, and the joints."""
+        goals = {} if self.robot is None else self.robot.goals
+        closures = {} if self.robot is None else self.robot.closures
+        return PeerMemory(
+            self._goals_as_asked(),
+            {name: goal.matrix_world.copy() for name, goal in goals.items()},
+            {name: closure.enabled for name, closure in closures.items()},
+            self._q,
+        )
+
+    def _goals_as_asked(self) -> tuple[GoalSettings, ...]:
+        """Return the node's goals, those that only rest while joints lead as taking part."""
+        goals = () if self._settings is None else self._settings.goals
+        resting = self._resting if self.forward else set()
+        return tuple(
+            dataclasses.replace(goal, enabled=goal.enabled or goal.name in resting)
+            for goal in goals
+        )
+
+    def restore(self, memory: PeerMemory) -> None:
+        """Have goals, loops, and joints where they lead, be as they were."""
+        robot = self.source
+        # All of them, in one list: what was asked a moment ago may not have been heard of yet.
+        self._set_goals(memory.goals)
+        for name, pose in memory.poses.items():
+            if name in robot.goals and not np.allclose(pose, robot.goals[name].matrix_world):
+                self.move_goal(name, pose[:3, 3], matrix_to_quat(pose))
+        for name, wish in memory.closed.items():
+            if name in robot.closures and robot.closures[name].enabled != wish:
+                self.set_closure(name, wish)
+        if self.forward and memory.q.shape == self._q.shape:
+            self._peer.send_targets(self._motors(memory.q))
+
+    def complaints(self) -> list[str]:
+        """Return what the node refused."""
+        return self._peer.take_complaints()
+
+    def tell(self, wake: Callable[[], None]) -> None:
+        """Have something called, from another thread, as soon as the robot has moved."""
+        self._peer.wake = wake
+
+    def close(self) -> None:
+        """Leave the node alone."""
+        self._end()
+
+
+def _unknown(target: str, source: str) -> Array:
+    raise LookupError(f'{source} in {target}')

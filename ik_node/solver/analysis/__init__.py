@@ -1,0 +1,1 @@
+"""What a mechanism can do: mobility, conditioning, closed configurations."""

@@ -1,0 +1,175 @@
+"""How the loops of a robot close, and what keeps those open that do not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import ceil, floor, log10
+
+from ik_node.errors import shown
+from ik_node.kernels.layout import JOINT_LOWER, JOINT_REST_ON, JOINT_TARGET_WEIGHT, JOINT_UPPER
+from ik_node.model.euler import nearest_turn
+from ik_node.model.goal import Goal
+from ik_node.model.request import request_of
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.problem.joint_table import JointTable
+from ik_node.solver.problem.problem import Problem
+from ik_node.solver.result import PoseError, Solution, SolveResult
+from ik_node.solver.solver import Solver
+from ik_node.solver.status import Status
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# Rounded numbers in a description leave gaps smaller than this [m], [rad].
+LARGEST_ROUNDING = 1e-3
+# Closed, where a closure has no tolerance of its own [m], [rad].
+CLOSED = 1e-6
+# Farther outside than this [m], [rad], a value is against its limits.
+OUTSIDE = 1e-6
+
+
+@dataclass(frozen=True)
+class Assembly(SolveResult):
+    """
+    The outcome of closing all loops of a robot.
+
+    Attributes
+    ----------
+    closes_without_limits : bool or None
+        Of loops that stay open: whether they would close if no joint had limits. None = all close.
+    against_limits : mapping of str to float
+        The values [rad or m] beyond their limits with which they would.
+    least_errors : mapping of str to PoseError
+        Of loops that stay open: how far they are open if no joint had limits.
+
+    """
+
+    closes_without_limits: bool | None = None
+    against_limits: Mapping[str, float] = field(default_factory=dict)
+    least_errors: Mapping[str, PoseError] = field(default_factory=dict)
+
+    @property
+    def open_loops(self) -> dict[str, PoseError]:
+        """Return the loops that are not closed, the widest open first."""
+        names = [name for name, error in self.closure_errors.items() if self.is_open(name, error)]
+        names.sort(key=lambda name: -self._times_tolerance(name, self.closure_errors[name]))
+        return {name: self.closure_errors[name] for name in names}
+
+    def is_open(self, name: str, error: PoseError) -> bool:
+        """Say whether an error is more than a loop's tolerance."""
+        return self._is_off(name, error)
+
+    @property
+    def hint(self) -> str:
+        """Return what to do about loops that stay open; '' if all close."""
+        loops = self.open_loops
+        if not loops:
+            return ''
+        if self.closes_without_limits:
+            where = ', '.join(
+                f'{name} = {value:.4g}' for name, value in self.against_limits.items()
+            )
+            return f'limits are in the way: without any it would close, as with {where}'
+        if max(max(error) for error in loops.values()) <= LARGEST_ROUNDING + CLOSED:
+            wanted = _tolerance(max(max(error) for error in loops.values()))
+            return (
+                'no joint limit is in the way: a gap this small is likely rounding in the '
+                f'description, and `tolerance: {wanted}` of a closure accepts it'
+            )
+        least = max(self.least_errors.values(), key=max, default=None)
+        text = 'it would not close without joint limits either'
+        if least is not None:
+            text += f' ({least.position:.3g} m, {least.orientation:.3g} rad at best)'
+        return text + ': look for a wrong length, sign or axis'
+
+    @property
+    def message(self) -> str:
+        """Return a sentence that names every loop that stays open, and what is in the way."""
+        text, loops = super().message, self.open_loops
+        rest = [_gap(name, error) for name, error in loops.items() if name != self.worst]
+        if rest:
+            text += f'; also open: {", ".join(rest)}'
+        allowed = [
+            _gap(name, error)
+            for name, error in self.closure_errors.items()
+            if max(error) > CLOSED and name not in loops
+        ]
+        if allowed:
+            text += f'; open, but within tolerance: {", ".join(allowed)}'
+        return f'{text}; {self.hint}' if self.hint else text
+
+
+def close_loops(solver: Solver) -> Assembly:
+    """
+    Close all loops of a solver's graph from the present values, and keep the answer.
+
+    Parameters
+    ----------
+    solver : Solver
+        Its joints are moved.
+
+    Returns
+    -------
+    Assembly
+        Where loops stay open, what they would do without joint limits has been tried, too.
+
+    """
+    solution = solver.solve_pose({})
+    free, answer = None, None
+    if solution.status is not Status.CONVERGED:
+        free, answer = _without_limits(solver, solution.q)
+        if free.status is Status.CONVERGED and not answer:
+            # By chance these values are within the limits.
+            again = solver.solve_pose({}, q0=free.q)
+            if again.status is Status.CONVERGED:
+                solution, free = again, None
+    solver.q = solution.q
+    tolerances = {k: v for chain in solution.chains for k, v in chain.tolerances.items()}
+    return Assembly(
+        status=solution.status,
+        iterations=solution.iterations,
+        starts=solution.starts,
+        solve_time=solution.solve_time,
+        goal_errors={},
+        closure_errors=solution.closure_errors,
+        active_limits=solution.active_limits,
+        tolerances=tolerances,
+        closes_without_limits=None if free is None else free.status is Status.CONVERGED,
+        against_limits=answer or {},
+        least_errors={} if free is None else free.closure_errors,
+    )
+
+
+def _without_limits(solver: Solver, q: Array) -> tuple[Solution, dict[str, float]]:
+    """Solve as if no joint had limits; return the answer, and its values against limits."""
+    tree = solver.tree
+    requests = [request_of(joint) for joint in tree.closers if not isinstance(joint, Goal)]
+    problem = Problem(tree, [request for request in requests if request.takes_part])
+    problem.refresh(solver.options)
+    table = JointTable(tree)
+    rows = table.rows.copy()
+    rows[JOINT_LOWER], rows[JOINT_UPPER] = -np.inf, np.inf
+    rows[[JOINT_TARGET_WEIGHT, JOINT_REST_ON]] = 0.0
+    free = q.copy()
+    answers = problem.run(free, rows, SolverOptions(restarts=20).packed(), 0.0)
+    table.follow(free)
+    against = {}
+    for at, (joint, dof) in enumerate(tree.owner):
+        lower, upper = float(joint.min_dof_limit[dof]), float(joint.max_dof_limit[dof])
+        if dof.is_rotation:
+            free[at] = nearest_turn(free[at], min(max(q[at], lower), upper), lower, upper)
+        if not lower - OUTSIDE <= free[at] <= upper + OUTSIDE:
+            against[tree.names[at]] = float(free[at])
+    return Solution(free, answers, 0.0), against
+
+
+def _gap(name: str, error: PoseError) -> str:
+    return f'{shown(name)} {error.position:.3g} m, {error.orientation:.3g} rad'
+
+
+def _tolerance(gap: float) -> str:
+    """Return a round number somewhat above a gap."""
+    unit = 10.0 ** floor(log10(1.2 * gap))
+    return f'{ceil(1.2 * gap / unit) * unit:.0e}'

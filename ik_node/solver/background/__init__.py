@@ -1,0 +1,1 @@
+"""A solver that runs in a thread of its own."""

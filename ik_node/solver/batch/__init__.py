@@ -1,0 +1,1 @@
+"""Many goals and paths in one call."""

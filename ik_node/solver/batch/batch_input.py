@@ -1,0 +1,119 @@
+"""The border where poses and starts by the thousand come in: shapes, and the row that is bad."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ik_node.errors import ShapeError, shown
+from ik_node.kernels.start import NORMALISED
+from ik_node.solver.pose import numbers
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+ManyPoses = Mapping[str, tuple[ArrayLike, ArrayLike]]
+
+
+def many_poses(goals: ManyPoses) -> dict[str, tuple[Array, Array]]:
+    """
+    Return arrays of our own, (N, 3) and (N, 4), quaternions normalised.
+
+    Raises
+    ------
+    ShapeError
+        If shapes do not fit, or a row holds a number that is not finite or a zero quaternion.
+
+    """
+    read = {name: _poses(name, pose) for name, pose in goals.items()}
+    counts = {name: len(positions) for name, (positions, _) in read.items()}
+    if len(set(counts.values())) > 1:
+        got = ', '.join(f'{count} for {shown(name)}' for name, count in counts.items())
+        raise ShapeError('goals', 'as many poses for one goal as for the other', got)
+    return read
+
+
+def many_starts(q0: ArrayLike, count: int | None, names: Sequence[str]) -> tuple[Array, bool]:
+    """
+    Return a start for every problem, an array (N, nq) of our own.
+
+    Parameters
+    ----------
+    q0 : array_like, shape (nq,) or (N, nq)
+        [rad or m]
+    count : int or None
+        Of problems; None = as many as q0 has rows.
+    names : sequence of str
+        Of the values of q.
+
+    Returns
+    -------
+    starts : ndarray, shape (N, nq)
+    one : bool
+        Whether all of them are the same one.
+
+    Raises
+    ------
+    ShapeError
+        If the shape does not fit or a row holds a number that is not finite.
+
+    """
+    width = len(names)
+    given = numbers('q0', q0)
+    one = given.ndim == 1
+    rows = 'N' if count is None else str(count)
+    if given.shape[-1:] != (width,) or given.ndim > 2 or (one and count is None):
+        raise ShapeError('q0', _shapes(width, rows, single=count is not None), f'{given.shape}')
+    if not one and count is not None and len(given) != count:
+        raise ShapeError('q0', _shapes(width, rows, single=True), f'{given.shape}')
+    row = _first_bad(np.atleast_2d(given))
+    if row >= 0:
+        bad = [n for n, v in zip(names, np.atleast_2d(given)[row], strict=True) if v - v != 0.0]
+        where = 'q0' if one else f'q0 in row {row}'
+        raise ShapeError(where, 'finite numbers', f'NaN or infinity for {", ".join(bad)}')
+    many = len(given) if count is None else count
+    return np.array(np.broadcast_to(given, (many, width)), order='C'), one
+
+
+def _poses(name: str, pose: Any) -> tuple[Array, Array]:
+    """Read the poses of one goal."""
+    try:
+        positions, quats = pose
+    except (TypeError, ValueError):
+        expected = 'positions (N, 3) and quaternions xyzw (N, 4)'
+        raise ShapeError(f'poses of {shown(name)}', expected, f'{type(pose).__name__}') from None
+    at, turned = (
+        numbers(f'positions of {shown(name)}', positions),
+        numbers(f'quaternions of {shown(name)}', quats),
+    )
+    fits = at.ndim == turned.ndim == 2 and len(at) == len(turned)
+    if not fits or (at.shape[1], turned.shape[1]) != (3, 4):
+        expected = 'shapes (N, 3) and (N, 4)'
+        raise ShapeError(f'poses of {shown(name)}', expected, f'{at.shape} and {turned.shape}')
+    x, y, z, w = turned.T
+    # In this order, as `unit_pose` does it: answers shall be the same to the last bit.
+    with np.errstate(over='ignore', invalid='ignore'):
+        square = x * x + y * y + z * z + w * w
+        norm: Array = np.sqrt(square)
+        row = _first_bad(np.column_stack((at, norm)))
+    if row >= 0:
+        got = f'{at[row].tolist()} and {turned[row].tolist()}'
+        raise ShapeError(f'pose of {shown(name)} in row {row}', 'finite numbers', got)
+    zero = np.flatnonzero(norm < 1e-9)
+    if zero.size:
+        row = int(zero[0])
+        got = f'{turned[row].tolist()}, which is zero'
+        raise ShapeError(f'quaternion of {shown(name)} in row {row}', 'a rotation, xyzw', got)
+    norm[np.abs(square - 1.0) <= NORMALISED] = 1.0
+    return at, turned / norm[:, None]
+
+
+def _first_bad(rows: Array) -> int:
+    """Return the first row with a number that is not finite, -1 = none."""
+    bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
+    return int(bad[0]) if bad.size else -1
+
+
+def _shapes(width: int, rows: str, *, single: bool) -> str:
+    many = f'({rows}, {width})'
+    return f'shape ({width},) or {many}' if single else f'shape {many} where no goal is given'

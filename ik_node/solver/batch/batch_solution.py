@@ -1,0 +1,130 @@
+"""What came out of a batch, as arrays, and of one problem of it, as a solution."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from operator import index
+from typing import NamedTuple
+
+from ik_node.kernels.layout import RECORD, RECORD_STARTS, RECORD_STATUS, RECORD_STEPS
+from ik_node.solver.batch.batch_chain import BatchChain
+from ik_node.solver.result import Solution
+from ik_node.solver.status import Status
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class PoseErrors(NamedTuple):
+    """
+    How far a goal or closure is from met in every problem, on its own axes.
+
+    Attributes
+    ----------
+    position : ndarray, shape (N,)
+        [m]
+    orientation : ndarray, shape (N,)
+        [rad]
+
+    """
+
+    position: Array
+    orientation: Array
+
+
+class BatchSolution:
+    """
+    The outcome of `Solver.solve_batch`; nothing of the robot was changed.
+
+    `batch[n]` is the `Solution` of problem n, with names and reasons, `len(batch)` their number.
+
+    Attributes
+    ----------
+    q : ndarray, shape (N, nq)
+        Joint values [rad or m], in the order of `Solver.joint_names`.
+    status : ndarray, shape (N,)
+        `Status` of every problem, that of its worst chain.
+    iterations, starts : ndarray, shape (N,)
+        Of the chain with the most.
+    solve_time : float
+        Of all together [s].
+
+    """
+
+    def __init__(
+        self,
+        q: Array,
+        chains: Sequence[BatchChain],
+        solve_time: float,
+        joints: Array,
+        packed: Array,
+    ) -> None:
+        self.q = q
+        self.solve_time = solve_time
+        self._chains, self._joints, self._packed = list(chains), joints, packed
+        self.status: Ints = self._most(RECORD_STATUS, Status.CONVERGED)
+        self.iterations: Ints = self._most(RECORD_STEPS, 0)
+        self.starts: Ints = self._most(RECORD_STARTS, 1)
+
+    def _most(self, column: int, least: int) -> Ints:
+        """Return the largest of a number of the records over all chains."""
+        most = np.full(len(self.q), least, dtype=np.int64)
+        for chain in self._chains:
+            np.maximum(most, chain.records[:, column].astype(np.int64), out=most)
+        return most
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    def __getitem__(self, row: int) -> Solution:
+        at = index(row)
+        at += len(self) if at < 0 else 0
+        if not 0 <= at < len(self):
+            raise IndexError(f'problem {row} of {len(self)}')
+        answers = [chain.answer(at, self._joints, self._packed) for chain in self._chains]
+        return Solution(self.q[at].copy(), answers, self.solve_time / len(self))
+
+    def __iter__(self) -> Iterator[Solution]:
+        return (self[row] for row in range(len(self)))
+
+    @property
+    def converged(self) -> NDArray[np.bool_]:
+        """Whether each problem (N,) is solved."""
+        found: NDArray[np.bool_] = self.status == Status.CONVERGED
+        return found
+
+    @property
+    def goal_errors(self) -> dict[str, PoseErrors]:
+        """Residuals of every goal."""
+        return self._errors(are_goals=True)
+
+    @property
+    def closure_errors(self) -> dict[str, PoseErrors]:
+        """Residuals of every closure."""
+        return self._errors(are_goals=False)
+
+    def _errors(self, *, are_goals: bool) -> dict[str, PoseErrors]:
+        found = {}
+        for chain in self._chains:
+            names = chain.chain.names
+            for row, name in names.goals if are_goals else names.closures:
+                at = RECORD + 2 * row
+                found[name] = PoseErrors(chain.records[:, at], chain.records[:, at + 1])
+        return found
+
+    @property
+    def message(self) -> str:
+        """Return a sentence that counts, and gives the reason of the first that is not solved."""
+        left = np.flatnonzero(~self.converged)
+        if not left.size:
+            return f'CONVERGED: all {len(self)}'
+        ends = Counter(self.status.tolist())
+        counts = ', '.join(f'{ends[status]} {Status(status).name}' for status in sorted(ends))
+        first = int(left[0])
+        return f'{counts}; first {first}: {self[first].message}'
+
+    def __repr__(self) -> str:
+        return f'<{type(self).__name__} of {len(self)}: {self.message}>'

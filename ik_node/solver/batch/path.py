@@ -1,0 +1,173 @@
+# flake8: noqa: E203
+"""One goal after the other, from each to the next: joints follow without a jump."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from time import perf_counter
+
+from ik_node.errors import OptionError, ShapeError
+from ik_node.kernels.layout import CON_POSE, RECORD_STEPS
+from ik_node.kernels.options import RESTARTS
+from ik_node.solver.batch.batch_chain import batch_chains, BatchChain
+from ik_node.solver.batch.batch_input import many_poses, many_starts, ManyPoses
+from ik_node.solver.batch.batch_work import BatchWork
+from ik_node.solver.batch.path_poses import between, Pose
+from ik_node.solver.batch.path_solution import PathSolution
+from ik_node.solver.batch.path_times import (
+    asked_times,
+    checked_velocity,
+    is_number,
+    stretched_times,
+)
+from ik_node.solver.result import ChainAnswer
+from ik_node.solver.status import Status
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+Poses = Mapping[str, Pose]
+
+# A step that a joint would go too far in is halved up to so many times; what still goes too far
+# is a jump.
+HALVINGS = 8
+# Between two reports of progress [s].
+PERIOD = 0.05
+
+
+def solve_path(
+    work: BatchWork,
+    goals: ManyPoses,
+    q0: ArrayLike,
+    dt: float,
+    times: ArrayLike | None,
+    max_velocity: ArrayLike,
+    max_step: float,
+    progress: Callable[[int, int], object] | None = None,
+) -> PathSolution:
+    """
+    Follow a path, see `Solver.solve_path`.
+
+    Parameters
+    ----------
+    work : BatchWork
+        For the goals' names.
+    goals : mapping of str to (positions, quats_xyzw)
+        Shapes (N, 3), (N, 4).
+    q0 : array_like, shape (nq,)
+        Where to start [rad or m].
+    dt, times, max_velocity, max_step, progress : optional
+        As there.
+
+    """
+    started = perf_counter()
+    read = many_poses(goals)
+    count = next((len(positions) for positions, _ in read.values()), 0)
+    if count == 0:
+        raise ShapeError('goals', 'a path of one point or more', 'none')
+    if not is_number(max_step) or not 0.0 < max_step <= 1.0:
+        raise OptionError('max_step', max_step, 'a number above 0, up to 1')
+    if np.ndim(q0) != 1:
+        raise ShapeError('q0', f'shape ({len(work.names)},)', f'shape {np.shape(q0)}')
+    wanted = asked_times(count, dt, times)
+    limits = checked_velocity(max_velocity, len(work.names))
+    q = many_starts(q0, count, work.names)[0]
+    chains = batch_chains(work.problem, read, count)
+    follower = _Follower(work, chains, max_step)
+    points = [{name: (p[n], r[n]) for name, (p, r) in read.items()} for n in range(count)]
+    torn = np.zeros(count, dtype=bool)
+    told = started
+    for n, point in enumerate(points):
+        if n == 0:
+            q[0] = follower.begin(q[0], point)
+        else:
+            q[n], torn[n] = follower.go(q[n - 1], points[n - 1], point)
+        follower.keep(n)
+        if progress is not None and perf_counter() - told >= PERIOD:
+            told = perf_counter()
+            progress(n + 1, count)
+    if progress is not None:
+        progress(count, count)
+    stretched = stretched_times(q, wanted, limits)
+    spent = perf_counter() - started
+    joints = work.rows(q[0])
+    return PathSolution(q, chains, spent, joints, follower.packed, stretched, torn)
+
+
+class _Follower:
+    """
+    Solves from point to point.
+
+    Parameters
+    ----------
+    work : BatchWork
+    chains : list of BatchChain
+        Whose records are filled.
+    max_step : float
+        Largest change of a joint in one solve [rad, or characteristic lengths].
+
+    """
+
+    def __init__(self, work: BatchWork, chains: list[BatchChain], max_step: float) -> None:
+        self._work, self._chains = work, chains
+        self._window: Array = np.minimum(
+            max_step * work.problem.units, work.options.max_joint_step
+        )
+        self._answers: list[ChainAnswer] = []
+        self._iterations = 0
+        self.packed = work.packed.copy()
+        self.packed[RESTARTS] = 0.0
+
+    def begin(self, q0: Array, point: Poses) -> Array:
+        """Solve for the first point, with restarts and without a bound on the step."""
+        self._iterations = 0
+        return self._solve(q0, point, self._work.packed, np.inf)
+
+    def go(self, q: Array, last: Poses, point: Poses) -> tuple[Array, bool]:
+        """
+        Go from one point to the next, in as many steps as it takes.
+
+        Returns
+        -------
+        q : ndarray, shape (nq,)
+            [rad or m]
+        torn : bool
+            Whether a joint would have had to jump.
+
+        """
+        self._iterations = 0
+        done, step, torn = 0.0, 1.0, False
+        while done < 1.0:
+            share = min(1.0, done + step)
+            aim = {name: between(last[name], end, share) for name, end in point.items()}
+            found = self._solve(q, aim, self.packed, self._window)
+            solved = all(answer.status is Status.CONVERGED for answer in self._answers)
+            held_back = bool((np.abs(found - q) >= self._window * (1.0 - 1e-6)).any())
+            if solved or not held_back or torn:
+                q, done, step = found, share, 2.0 * step
+            elif step > 0.5**HALVINGS:
+                step *= 0.5
+            else:
+                # On to the end, as near as may be.
+                q, torn, step = found, True, 1.0
+        return q, torn
+
+    def keep(self, row: int) -> None:
+        """Write what the last solve left to a row of the records."""
+        for chain, answer in zip(self._chains, self._answers, strict=True):
+            chain.records[row] = answer.record[: chain.records.shape[1]]
+            chain.records[row, RECORD_STEPS] = self._iterations
+
+    def _solve(self, q: Array, point: Poses, packed: Array, window: Array | float) -> Array:
+        work = self._work
+        for name, (position, quat_xyzw) in point.items():
+            chain, row = work.problem.seat[name]
+            chain.table[row, CON_POSE : CON_POSE + 3] = position
+            chain.table[row, CON_POSE + 3 : CON_POSE + 7] = quat_xyzw
+        found = q[None].copy()
+        rows = work.rows(q, window)
+        work.place(found, rows[None])
+        self._answers = work.problem.run(found[0], rows, packed, work.options.time_budget)
+        work.follow(found)
+        self._iterations += max((answer.iterations for answer in self._answers), default=0)
+        return np.asarray(found[0])

@@ -1,0 +1,1 @@
+"""What one solve has: constraints, joints, options, and arrays of them."""

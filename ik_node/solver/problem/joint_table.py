@@ -1,0 +1,487 @@
+"""Limits, locks, wishes and couplings of all joints, as the table that kernels take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache, partial
+from itertools import pairwise
+
+from ik_node.errors import OptionError, ShapeError, shown, UnknownFrameError
+from ik_node.kernels.layout import (
+    JOINT_LOWER,
+    JOINT_REST,
+    JOINT_REST_ON,
+    JOINT_ROWS,
+    JOINT_TARGET,
+    JOINT_TARGET_WEIGHT,
+    JOINT_TURNS,
+    JOINT_UPPER,
+    JOINT_WINDOW,
+)
+from ik_node.kernels.start import LARGEST
+from ik_node.model.dof import DOF
+from ik_node.model.joint import Joint
+from ik_node.model.tree import Tree
+from ik_node.solver.pose import numbers
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+# A curve that couples two joints, fitted to data, misses the limits that were read off the data by
+# less than this share of its range.
+ROUNDING = 1e-2
+# A limit is widened by less than this without a note [rad or m].
+TOLD = 1e-6
+# As far as curves are followed where a master has no limits [rad or m].
+FAR = 1e6
+
+
+class JointTable:
+    """
+    The (8, nq) table of `kernels.layout.JOINT_*`, read from the joints of a tree.
+
+    Attributes
+    ----------
+    rows : ndarray, shape (8, nq)
+        A coupled joint's limits are in its master's column: they bind the master.
+    widened : dict of int to (float, float)
+        Place in q of every coupled value that is beyond its limits by a rounding, and the limits
+        that it has instead.
+    gaps : dict of int to list of (float, float)
+        Place in q of every master whose followers keep their limits in several stretches of its
+        values, and these; it has one of them.
+    has_targets : bool
+        Whether any joint has a target.
+    wishful_balls : list of (Joint, list of int)
+        Joints with all three Euler angles and a target or rest pose, and where these stand in q.
+    followers : list of (int, int, tuple of float)
+        Place in q of every coupled value, of its master, and the polynomial between them.
+    masters : dict of int to int
+        Place in q of every coupled value, and of its master.
+
+    """
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self.has_targets = False
+        self.wishful_balls: list[tuple[Joint, list[int]]] = []
+        self.rows: Array = np.zeros((JOINT_ROWS, len(tree.names)))
+        self.followers = [
+            (tree.q_of_column[at], tree.q_of_column[column.master], column.coefficients)
+            for at, column in enumerate(tree.columns)
+            if column.master != at
+        ]
+        # Euler angles have several triples for one orientation, not just turns of each angle.
+        self._triples = [
+            [at, at + 1, at + 2]
+            for at, (joint, dof) in enumerate(tree.owner)
+            if dof == DOF.EX and joint.dof_flags[3:].all()
+        ]
+        self._places: dict[str, list[int]] = {}
+        for at, (joint, _) in enumerate(tree.owner):
+            self._places.setdefault(joint.name, []).append(at)
+            self._places.setdefault(tree.names[at], [at])
+        self.widened: dict[int, tuple[float, float]] = {}
+        self.gaps: dict[int, list[tuple[float, float]]] = {}
+        self.masters = {follower: master for follower, master, _ in self.followers}
+        self._rows_of: dict[tuple[str, ...], Array] = {}
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Read limits, locks, targets and rest pose anew."""
+        rows = self.rows
+        for at, (joint, dof) in enumerate(self._tree.owner):
+            rows[JOINT_LOWER, at] = joint.min_dof_limit[dof]
+            rows[JOINT_UPPER, at] = joint.max_dof_limit[dof]
+            rows[JOINT_WINDOW, at] = 0.0 if joint.locked[dof] else np.inf
+            rows[JOINT_TARGET, at] = joint.dof_target[dof]
+            rows[JOINT_TARGET_WEIGHT, at] = float(joint.target_set)
+            rows[JOINT_REST, at] = joint.dof_rest_pose[dof]
+            rows[JOINT_REST_ON, at] = float(joint.rest_pose_set)
+            rows[JOINT_TURNS, at] = float(dof.is_rotation and not joint.track_joint_wrap)
+        owner = self._tree.owner
+        self.wishful_balls = [
+            (owner[three[0]][0], three)
+            for three in self._triples
+            if not owner[three[0]][0].track_joint_wrap
+            and (owner[three[0]][0].target_set or owner[three[0]][0].rest_pose_set)
+        ]
+        self.has_targets = bool(rows[JOINT_TARGET_WEIGHT].any())
+        self._bind_masters()
+        for names, chosen in self._rows_of.items():
+            chosen[:] = self._within(self.only(names))
+
+    def _bind_masters(self) -> None:
+        """
+        Narrow the limits of masters to where their followers keep theirs.
+
+        A follower that is beyond its limits by a rounding only counts as within; its limits are
+        then widened to where it gets. Of several stretches that are left to a master, it has the
+        one where it is.
+        """
+        rows, owner = self.rows, self._tree.owner
+        self.widened, self.gaps = {}, {}
+        curves: dict[int, list[tuple[int, tuple[float, ...]]]] = {}
+        for follower, master, polynomial in self.followers:
+            rows[JOINT_WINDOW, master] = min(
+                rows[JOINT_WINDOW, master], rows[JOINT_WINDOW, follower]
+            )
+            if any(polynomial[2:]):
+                curves.setdefault(master, []).append((follower, polynomial))
+                continue
+            low, high = _bound_master(polynomial, self._limits(follower), self._limits(master))
+            if low > high:
+                raise self._no_value_left(follower, master)
+            rows[JOINT_LOWER, master], rows[JOINT_UPPER, master] = low, high
+        for master, own_curves in curves.items():
+            own = self._limits(master)
+            stretches = [own]
+            for follower, polynomial in own_curves:
+                within = allowed_stretches(polynomial, self._limits(follower), own)
+                stretches = _common(stretches, within)
+                if not stretches:
+                    raise self._no_value_left(follower, master)
+            joint, dof = owner[master]
+            value = float(joint.dof_values[dof])
+            chosen = min(stretches, key=partial(_distance, value))
+            rows[JOINT_LOWER, master], rows[JOINT_UPPER, master] = chosen
+            if len(stretches) > 1:
+                self.gaps[master] = stretches
+            for follower, polynomial in own_curves:
+                low, high = self._limits(follower)
+                least, most = _reached(polynomial, *chosen)
+                if least < low or most > high:
+                    self.widened[follower] = min(low, least), max(high, most)
+                    rows[JOINT_LOWER, follower], rows[JOINT_UPPER, follower] = self.widened[
+                        follower
+                    ]
+
+    def _limits(self, at: int) -> tuple[float, float]:
+        return float(self.rows[JOINT_LOWER, at]), float(self.rows[JOINT_UPPER, at])
+
+    def _no_value_left(self, follower: int, master: int) -> OptionError:
+        joint, dof = self._tree.owner[follower]
+        return OptionError(
+            f'limits of {shown(self._tree.names[follower])}',
+            (float(joint.min_dof_limit[dof]), float(joint.max_dof_limit[dof])),
+            f'limits that leave {shown(self._tree.names[master])}, which it follows, a value '
+            f'within its own',
+        )
+
+    @property
+    def notes(self) -> list[str]:
+        """Say which limits of followers are widened, and which stretches masters do not use."""
+        names, found = self._tree.names, []
+        for at, (low, high) in self.widened.items():
+            joint, dof = self._tree.owner[at]
+            limits = float(joint.min_dof_limit[dof]), float(joint.max_dof_limit[dof])
+            beyond = max(limits[0] - low, high - limits[1])
+            if beyond < TOLD:
+                continue
+            found.append(
+                f'joint {shown(names[at])}: what it follows takes it {beyond:.2g} beyond its '
+                f'limits [{limits[0]:.6g}, {limits[1]:.6g}]; taken as rounding, so they are '
+                f'[{low:.6g}, {high:.6g}]'
+            )
+        for at, stretches in self.gaps.items():
+            spans = ', '.join(f'[{low:.6g}, {high:.6g}]' for low, high in stretches)
+            low, high = self._limits(at)
+            found.append(
+                f'joint {shown(names[at])}: joints that follow it keep their limits only '
+                f'in {spans}; it stays in [{low:.6g}, {high:.6g}], where it begins'
+            )
+        return found
+
+    def nearest(self, rows: Array, q: Array) -> Array:
+        """
+        Return the rows with the wishes of balls as those equal Euler angles that are nearest to q.
+
+        Single angles need nothing here: the kernel adds full turns. Balls without limits neither:
+        it turns them on SO(3).
+        """
+        rows = rows.copy()
+        for joint, three in self.wishful_balls:
+            present = joint.dof_values.copy()
+            present[3:] = q[three]
+            for row, wish in ((JOINT_TARGET, joint.dof_target), (JOINT_REST, joint.dof_rest_pose)):
+                rows[row, three] = joint.nearest_values(wish, present)[3:]
+        return rows
+
+    def narrowed(self, window: Array | float, q: Array) -> Array:
+        """
+        Return the rows with a window of movement around q; followers' windows bind masters.
+
+        Parameters
+        ----------
+        window : ndarray, shape (nq,), or float
+            Largest change of every value [rad or m].
+        q : ndarray, shape (nq,)
+            Where the movement starts.
+
+        """
+        rows = self._within(window)
+        for follower, master, polynomial in self.followers:
+            width = rows[JOINT_WINDOW, follower]
+            if np.isfinite(width):
+                nearest = _nearest_crossings(polynomial, float(q[master]), float(width))
+                rows[JOINT_LOWER, master] = max(rows[JOINT_LOWER, master], nearest[0])
+                rows[JOINT_UPPER, master] = min(rows[JOINT_UPPER, master], nearest[1])
+        return rows
+
+    def places(self, names: Iterable[str]) -> list[int]:
+        """
+        Return where joints, or single values of them, stand in q.
+
+        Raises
+        ------
+        UnknownFrameError
+            If there is no such joint or value.
+
+        """
+        found: list[int] = []
+        for name in names:
+            own = self._places.get(name)
+            if own is None:
+                raise UnknownFrameError(name, self._places, 'joint')
+            found += own
+        return found
+
+    def only(self, names: Iterable[str]) -> Array:
+        """
+        Return the window (nq,) in which only some joints move, and what follows them.
+
+        What follows a joint that is not among them stays: it cannot move by itself.
+
+        Raises
+        ------
+        UnknownFrameError
+            If there is no such joint or value.
+
+        """
+        chosen = {at for at in self.places(names) if at not in self.masters}
+        window: Array = np.zeros(self.rows.shape[1])
+        window[list(chosen)] = np.inf
+        window[[at for at, master in self.masters.items() if master in chosen]] = np.inf
+        return window
+
+    def rows_of(self, names: tuple[str, ...]) -> Array:
+        """
+        Return the rows with which only some joints move; like `rows` they are brought up to date.
+
+        Raises
+        ------
+        UnknownFrameError
+            If there is no such joint or value.
+
+        """
+        if names not in self._rows_of:
+            self._rows_of[names] = self._within(self.only(names))
+        return self._rows_of[names]
+
+    def _within(self, window: Array | float) -> Array:
+        """Return a copy of the rows with no wider windows than these [rad or m]."""
+        rows = self.rows.copy()
+        rows[JOINT_WINDOW] = np.minimum(rows[JOINT_WINDOW], window)
+        return rows
+
+    def window(self, max_step: ArrayLike | None, names: Iterable[str] | None) -> Array | None:
+        """
+        Return the largest change of every value (nq,) in a call [rad or m]; None = any.
+
+        Parameters
+        ----------
+        max_step : array_like, shape (nq,), optional
+            [rad or m]
+        names : iterable of str, optional
+            Joints that alone move.
+
+        Raises
+        ------
+        UnknownFrameError
+            If there is no such joint.
+        ShapeError
+            If max_step has the wrong shape or is negative.
+
+        """
+        widest: Array | None = None
+        if max_step is not None:
+            shape = self.rows.shape[1:]
+            widest = numbers('max_step', max_step, shape)
+            if widest.shape != shape or not (widest >= 0.0).all():
+                got = f'shape {widest.shape}, least {widest.min(initial=0.0)}'
+                raise ShapeError('max_step', f'shape {shape}, 0 or more', got)
+        if names is None:
+            return widest
+        return self.only(names) if widest is None else np.minimum(widest, self.only(names))
+
+    def driven(self, values: Mapping[str, float]) -> dict[int, float]:
+        """
+        Return the place in q and the value [rad or m] of joints to be driven, within limits.
+
+        Raises
+        ------
+        UnknownFrameError
+            If there is no such joint.
+        OptionError
+            If it has several values, or follows another joint.
+        ShapeError
+            If a value is not finite.
+
+        """
+        wanted = {}
+        for name, value in values.items():
+            places = self.places([name])
+            if len(places) != 1:
+                names = ' '.join(self._tree.names[at] for at in places)
+                raise OptionError('driven joint', name, f'one value of it: {names}')
+            (at,) = places
+            if at in self.masters:
+                raise OptionError(
+                    'driven joint',
+                    name,
+                    f'the joint it follows: {self._tree.names[self.masters[at]]}',
+                )
+            if not abs(value) <= LARGEST:
+                what = f'value of driven joint {shown(name)}'
+                raise ShapeError(what, f'a finite number within {LARGEST:g}', str(value))
+            wanted[at] = float(value)
+        return wanted
+
+    def move_to_targets(self, moved: NDArray[np.int64], rows: Array, q: Array) -> None:
+        """Move joints that no closure or goal moves to their targets, in place."""
+        wanted = rows[JOINT_TARGET_WEIGHT] > 0.0
+        wanted[moved] = False
+        low = np.maximum(rows[JOINT_LOWER], q - rows[JOINT_WINDOW])
+        high = np.minimum(rows[JOINT_UPPER], q + rows[JOINT_WINDOW])
+        q[wanted] = np.clip(rows[JOINT_TARGET], low, high)[wanted]
+
+    def settled(self, q: Array) -> Array:
+        """Return q with masters where their followers keep their limits, and followers there."""
+        if not self.followers:
+            return q
+        moved: Array = np.clip(q, self.rows[JOINT_LOWER], self.rows[JOINT_UPPER])
+        self.follow(moved)
+        return moved
+
+    def follow(self, q: Array) -> None:
+        """Set coupled values from their masters, in place."""
+        for follower, master, polynomial in self.followers:
+            total = _value(polynomial, q[master])
+            # A limit taken through the polynomial and back may be off in the last digit.
+            low, high = self.rows[JOINT_LOWER, follower], self.rows[JOINT_UPPER, follower]
+            q[follower] = min(max(total, low), high)
+
+
+def _bound_master(
+    polynomial: tuple[float, ...], limits: tuple[float, float], own: tuple[float, float]
+) -> tuple[float, float]:
+    """Return where a master of its own limits has its follower, on a line, within limits."""
+    c0, c1 = polynomial[:2]
+    if c1 == 0.0:
+        return own if limits[0] <= c0 <= limits[1] else (np.inf, -np.inf)
+    ends = sorted(((limits[0] - c0) / c1, (limits[1] - c0) / c1))
+    return max(own[0], ends[0]), min(own[1], ends[1])
+
+
+@lru_cache(maxsize=4096)
+def allowed_stretches(
+    polynomial: tuple[float, ...], limits: tuple[float, float], own: tuple[float, float]
+) -> list[tuple[float, float]]:
+    """
+    Return the stretches of a master's values on which its follower keeps its limits.
+
+    Parameters
+    ----------
+    polynomial : tuple of float
+        The follower's value by the master's.
+    limits : (float, float)
+        Of the follower.
+    own : (float, float)
+        Limits of the master.
+
+    Returns
+    -------
+    list of (float, float)
+        Ascending. Where the follower is beyond its limits by less than `ROUNDING` of its range,
+        as a curve fitted to data is, it counts as within.
+
+    """
+    low, high = max(own[0], -FAR), min(own[1], FAR)
+    cuts = [low, high]
+    for limit in limits:
+        if np.isfinite(limit):
+            cuts += [root for root in _crossings(polynomial, limit) if low < root < high]
+    cuts.sort()
+    least, most = _reached(polynomial, low, high)
+    slack = ROUNDING * min(most - least, limits[1] - limits[0])
+    found: list[tuple[float, float]] = []
+    for first, last in pairwise(cuts):
+        middle = _value(polynomial, 0.5 * (first + last))
+        inside = limits[0] <= middle <= limits[1]
+        if not inside:
+            least, most = _reached(polynomial, first, last)
+            inside = max(limits[0] - least, most - limits[1]) <= slack
+        if inside and found and found[-1][1] == first:
+            found[-1] = found[-1][0], last
+        elif inside:
+            found.append((first, last))
+    # Without limits of its own the master has none at the ends that are far away.
+    return [
+        (own[0] if first == low else first, own[1] if last == high else last)
+        for first, last in found
+    ]
+
+
+def _common(
+    some: Sequence[tuple[float, float]], others: Sequence[tuple[float, float]]
+) -> list[tuple[float, float]]:
+    """Return the stretches that are in both lists."""
+    both = [(max(a[0], b[0]), min(a[1], b[1])) for a in some for b in others]
+    return sorted(stretch for stretch in both if stretch[0] <= stretch[1])
+
+
+def _distance(value: float, stretch: tuple[float, float]) -> tuple[float, float]:
+    """Return how far a value is from a stretch, and for ties its negative length."""
+    low, high = stretch
+    return max(low - value, value - high, 0.0), low - high
+
+
+def _value(polynomial: tuple[float, ...], master: float) -> float:
+    total = 0.0
+    for coefficient in reversed(polynomial):
+        total = total * master + coefficient
+    return total
+
+
+def _reached(polynomial: tuple[float, ...], low: float, high: float) -> tuple[float, float]:
+    """Return the least and the most of a polynomial between two values."""
+    low, high = max(low, -FAR), min(high, FAR)
+    slope = tuple(power * c for power, c in enumerate(polynomial))[1:]
+    turns = [root for root in _crossings(slope, 0.0, 1.0) if low < root < high]
+    values = [_value(polynomial, at) for at in (low, high, *turns)]
+    return min(values), max(values)
+
+
+def _crossings(
+    polynomial: tuple[float, ...], bound: float, imaginary: float = 1e-9
+) -> list[float]:
+    """Return where the master's value takes its follower to a bound."""
+    shifted = np.polynomial.Polynomial(polynomial) - bound
+    roots = np.asarray(shifted.roots(), dtype=complex)
+    return [float(root) for root in roots.real[np.abs(roots.imag) < imaginary]]
+
+
+def _nearest_crossings(
+    polynomial: tuple[float, ...], master: float, width: float
+) -> tuple[float, float]:
+    """Return how far the master may go down and up until its follower has moved by `width`."""
+    value = float(np.polynomial.Polynomial(polynomial)(master))
+    down, up = -np.inf, np.inf
+    for bound in (value - width, value + width):
+        for root in _crossings(polynomial, bound):
+            if root < master:
+                down = max(down, root)
+            elif root > master:
+                up = min(up, root)
+    return down, up

@@ -1,0 +1,164 @@
+# flake8: noqa: E203
+"""A fixed set of closures and goals on a fixed graph, ready to be solved again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from time import perf_counter
+
+from ik_node.kernels.layout import (
+    CON_DISTANCE,
+    CON_LEVEL,
+    CON_POSE,
+    CON_ROTATION_MISFIT,
+    CON_ROTATION_TOLERANCE,
+    CON_TRANSLATION_MISFIT,
+    CON_TRANSLATION_TOLERANCE,
+    CON_WEIGHT,
+)
+from ik_node.kernels.solve_state import INTERRUPTED, STATUS_REFUSED, STATUS_RUNNING
+from ik_node.model.chains import find_chains, support_of
+from ik_node.model.constraint import Constraint
+from ik_node.model.goal import Goal
+from ik_node.model.redundancy import Redundancy
+from ik_node.model.request import Request
+from ik_node.model.tree import Tree
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.problem.chain_problem import AS_THEY_ARE, ChainProblem, make_chain_problem
+from ik_node.solver.result import ChainAnswer
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# Steps between two looks at the clock, when there is a time budget.
+SLICE = 10
+
+
+class Problem:
+    """
+    A set of requests, split into chains and flattened.
+
+    Parameters
+    ----------
+    tree : Tree
+    requests : sequence of Request
+    known : dict of tuple of str to ChainProblem, optional
+        Chains made before, by the names of what they were asked: those that come out the same are
+        used again, and new ones added.
+    length : float
+        The characteristic length [m]; 0 = each chain's own.
+    redundancies : sequence of Redundancy
+        Of the closures.
+
+    """
+
+    def __init__(
+        self,
+        tree: Tree,
+        requests: Sequence[Request],
+        known: dict[tuple[str, ...], ChainProblem] | None = None,
+        length: float = 0.0,
+        redundancies: Sequence[Redundancy] = (),
+    ) -> None:
+        known = {} if known is None else known
+        self.tree = tree
+        self.requests = tuple(requests)
+        self.length = length
+        supports = [support_of(tree, request) for request in requests]
+        self.chains: list[ChainProblem] = []
+        # By name where a pose comes from the call; a closure may be called like a link.
+        self.seat: dict[str, tuple[ChainProblem, int]] = {}
+        self._rows: list[tuple[Request, ChainProblem, int]] = []
+        for chain in find_chains(tree, requests, supports):
+            names = tuple(requests[at].name for at in chain.requests)
+            made = make_chain_problem(
+                tree, requests, supports, chain, known.get(names), length, redundancies
+            )
+            known[names] = made
+            self.chains.append(made)
+            for at, request in enumerate(requests[place] for place in chain.requests):
+                self._rows.append((request, made, at))
+                if request.is_goal:
+                    self.seat[request.name] = (made, at)
+        self.moved = np.unique(
+            np.concatenate([np.zeros(0, np.int64), *(c.flat.var_q for c in self.chains)])
+        )
+
+    @cached_property
+    def units(self) -> Array:
+        """Return what counts as 1 of every value (nq,): a radian, or a characteristic length."""
+        tree = self.tree
+        length = {place: chain.flat.length for chain in self.chains for place in chain.flat.var_q}
+        units = np.ones(len(tree.names))
+        for at, column in zip(tree.q_of_column, tree.columns, strict=True):
+            if not column.dof.is_rotation:
+                units[at] = length.get(tree.q_of_column[column.master], self.length or 1.0)
+        return units
+
+    def refresh(self, options: SolverOptions) -> None:
+        """Read poses, weights, tolerances and priorities from the objects anew."""
+        priorities = sorted(
+            {r.source.priority for r in self.requests if isinstance(r.source, Goal)} | {0}
+        )
+        for request, chain, at in self._rows:
+            row = chain.table[at]
+            position, quaternion = request.pose
+            row[CON_POSE : CON_POSE + 3] = position
+            row[CON_POSE + 3 : CON_POSE + 7] = quaternion
+            row[CON_WEIGHT], row[CON_DISTANCE] = 1.0, 0.0
+            row[CON_LEVEL] = 1.0 if request.is_goal else 0.0
+            tolerance = None
+            if isinstance(request.source, Constraint):
+                tolerance = request.source.tolerance
+                row[CON_WEIGHT] = request.source.weight
+                row[CON_DISTANCE] = request.source.distance
+            if isinstance(request.source, Goal):
+                row[CON_LEVEL] = 1.0 + priorities.index(request.source.priority)
+            row[CON_TRANSLATION_TOLERANCE] = (
+                options.translation_converge_threshold if tolerance is None else tolerance[0]
+            )
+            row[CON_ROTATION_TOLERANCE] = (
+                options.rotation_converge_threshold if tolerance is None else tolerance[1]
+            )
+            row[CON_TRANSLATION_MISFIT], row[CON_ROTATION_MISFIT] = 0.0, 0.0
+            for redundancy in chain.redundancies:
+                if not request.is_goal and request.name in redundancy.misfit:
+                    most = redundancy.allowance(request.name)
+                    row[CON_TRANSLATION_MISFIT], row[CON_ROTATION_MISFIT] = most
+
+    def run(
+        self, q: Array, joints: Array, packed: Array, time_budget: float, stop: Sequence[bool] = ()
+    ) -> list[ChainAnswer]:
+        """
+        Solve every chain.
+
+        Parameters
+        ----------
+        q : ndarray, shape (nq,)
+            Start, and on return the answer, in place.
+        joints : ndarray, shape (8, nq)
+            Limits, locks and wishes.
+        packed : ndarray
+            `SolverOptions.packed()`.
+        time_budget : float
+            [s], 0 = none.
+        stop : sequence of bool
+            Looked at between slices when not empty; stop[0] true ends the solve.
+
+        """
+        ends = perf_counter() + time_budget if time_budget > 0.0 else 0.0
+        answers = []
+        for chain in self.chains:
+            steps = SLICE if ends or stop else chain.slice_steps
+            # Begins a new solve, even if an exception ended the one before half way.
+            status = chain.go_on(q, joints, packed, -steps)
+            while status == STATUS_RUNNING:
+                if (stop and stop[0]) or (ends and perf_counter() >= ends):
+                    chain.work_ints[INTERRUPTED] = 1
+                status = chain.go_on(q, joints, packed, steps)
+            if status == STATUS_REFUSED:
+                chain.refuse(q, AS_THEY_ARE)
+            answers.append(chain.answer(joints, packed))
+        return answers

@@ -1,0 +1,208 @@
+"""What a solver has read from a graph of frames: its tree, closures, goals and problems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+from ik_node.errors import OptionError, shown, TopologyError, UnknownFrameError
+from ik_node.model.characteristic_length import goes_by_travels
+from ik_node.model.frame import Frame
+from ik_node.model.goal import Goal
+from ik_node.model.joint import Joint
+from ik_node.model.link import Link
+from ik_node.model.redundancy import Redundancy
+from ik_node.model.request import pose_request, Request, request_of
+from ik_node.model.revision import Revision
+from ik_node.model.topology import find_roots
+from ik_node.model.tree import build_tree, same_motions
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.problem.chain_problem import ChainProblem
+from ik_node.solver.problem.joint_table import JointTable
+from ik_node.solver.problem.problem import Problem
+from ik_node.solver.problem.redundancy import find_redundancies
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+class Structure:
+    """
+    A graph as it was when it was read.
+
+    Parameters
+    ----------
+    frames : iterable of Frame
+        Any frame of a system is enough to find the whole of it.
+    order : sequence of Joint
+        Order of q.
+    before : Structure, optional
+        The one before this; chains that come out the same stay.
+
+    Attributes
+    ----------
+    roots : list of Frame
+    tree : Tree
+    table : JointTable
+    links : dict of str to Link
+    goals : dict of str to Request
+    wanted : tuple of str
+        Names of the goals that take part in `Solver.solve`.
+    known : dict of tuple of str to ChainProblem
+        Chains, by the names of what they are asked.
+    examined : bool
+        Whether redundant closures have been looked for.
+
+    Raises
+    ------
+    TopologyError
+        If two closures or goals have the same name.
+
+    """
+
+    def __init__(
+        self, frames: Iterable[Frame], order: Sequence[Joint], before: Structure | None = None
+    ) -> None:
+        self.roots = find_roots(frames)
+        self.tree = build_tree(self.roots, order)
+        if before is not None and same_motions(self.tree, before.tree):
+            self.tree.columns = before.tree.columns
+        self.links: dict[str, Link] = {}
+        self._ambiguous: set[str] = set()
+        for frame in self.tree.seat:
+            if isinstance(frame, Link):
+                if frame.name in self.links:
+                    self._ambiguous.add(frame.name)
+                self.links[frame.name] = frame
+        requests: dict[str, Request] = {}
+        for joint in self.tree.closers:
+            request = request_of(joint)
+            if request.name in requests:
+                raise TopologyError(
+                    f'two closures or goals are named {shown(request.name)}: give each '
+                    f'its own name'
+                )
+            requests[request.name] = request
+        self.goals = {n: r for n, r in requests.items() if isinstance(r.source, Goal)}
+        self._closures = [r for n, r in requests.items() if n not in self.goals]
+        self._closed: list[Request] = []
+        # Of the closures that take part, once they have been looked for.
+        self._redundancies: tuple[Redundancy, ...] = ()
+        self.examined = False
+        self.table = JointTable(self.tree)
+        self.problems: dict[tuple[str, ...], Problem] = {}
+        self.refresh_asked()
+        names = {*requests, *self.links}
+        self.known: dict[tuple[str, ...], ChainProblem] = {
+            asked: chain
+            for asked, chain in ({} if before is None else before.known).items()
+            if names.issuperset(asked)
+        }
+
+    def write(self, q: Array) -> None:
+        """Write values (nq,) [rad or m] to the joints, within limits."""
+        owner = self.tree.owner
+        for value, (joint, dof) in zip(q.tolist(), owner, strict=True):
+            if joint.dof_values[dof] != value and joint.dof_flags[dof]:
+                joint.set_dof_value(dof, value)
+        for at, (low, high) in self.table.widened.items():
+            joint, dof = owner[at]
+            joint.dof_values[dof] = min(max(q[at], low), high)
+
+    def refresh_settings(self) -> None:
+        """Read limits, locks and wishes of joints anew."""
+        self.table.refresh()
+        if self._goes_by_travels:
+            self.problems.clear()  # chains are looked at anew, and kept where nothing has changed
+
+    @cached_property
+    def _goes_by_travels(self) -> bool:
+        return goes_by_travels(self.tree)
+
+    def refresh_asked(self) -> None:
+        """Read anew which closures and goals take part."""
+        self.wanted = tuple(name for name, request in self.goals.items() if request.takes_part)
+        closed = [request for request in self._closures if request.takes_part]
+        if closed != self._closed:
+            self._closed = closed
+            self.problems.clear()
+            self._redundancies, self.examined = (), False
+
+    def redundancies(self, q: Array, options: SolverOptions) -> tuple[Redundancy, ...]:
+        """
+        Return which closures are redundant up to rounding; looked for once.
+
+        Parameters
+        ----------
+        q : ndarray, shape (nq,)
+            From where the loops can be closed [rad or m].
+        options : SolverOptions
+            Of the solver.
+
+        """
+        if not self.examined:
+            self.examined = True
+            if self._closed:
+                loops = self.problem((), options)
+                self._redundancies = find_redundancies(loops, self.table, q)
+                if self._redundancies:
+                    self.problems.clear()
+        return self._redundancies
+
+    def problem(self, keys: tuple[str, ...], options: SolverOptions) -> Problem:
+        """
+        Return the problem of all closures and the named goals, made once per set of names.
+
+        Raises
+        ------
+        UnknownFrameError
+            If a key is neither a goal nor a link.
+        OptionError
+            If several links have that name.
+
+        """
+        problem = self.problems.get(keys)
+        if problem is None or problem.length != options.characteristic_length:
+            asked = list(self._closed)
+            for key in keys:
+                if key in self.goals:
+                    asked.append(self.goals[key])
+                elif key in self._ambiguous:
+                    raise OptionError('link', key, 'a name that only one link has')
+                elif key in self.links:
+                    asked.append(pose_request(key, self.links[key]))
+                else:
+                    raise UnknownFrameError(key, [*self.goals, *self.links], 'goal or link')
+            problem = Problem(
+                self.tree, asked, self.known, options.characteristic_length, self._redundancies
+            )
+            problem.refresh(options)
+            self.problems[keys] = problem
+        return problem
+
+
+def share_revision(frames: Iterable[Frame]) -> Revision:
+    """
+    Have all frames of a graph count their changes together, and return their counters.
+
+    Joints of other graphs that are followed count there, too.
+    """
+    found: dict[Frame, None] = {}
+    for root in find_roots(frames):
+        root.traverse(lambda frame: found.update({frame: None}))
+    waiting = list(found)
+    for frame in waiting:  # grows while it is walked
+        for coupling in frame.couplings.values() if isinstance(frame, Joint) else ():
+            if coupling.master not in found:
+                found[coupling.master] = None
+                waiting.append(coupling.master)
+    revisions = {frame.revision for frame in waiting}
+    if len(revisions) == 1:
+        return revisions.pop()
+    shared = Revision(revisions)
+    for frame in waiting:
+        frame.revision = shared
+    for each in revisions:  # whoever still looks there reads the graph again
+        each.count_graph_edit()
+    return shared

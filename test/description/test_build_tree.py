@@ -1,0 +1,113 @@
+"""Joints that are too many for a tree become loops, in a way that loses nothing."""
+
+import ik_node as ik
+from ik_node.description.build_tree import plant
+from ik_node.description.joint_spec import JointPart
+from ik_node.description.read import read_description
+from ik_node.errors import DescriptionError
+import numpy as np
+import pytest
+
+
+def robot(*ends, inner='', kind='continuous'):
+    """Return a URDF with joints j0, j1, ... 1 m along x, with the given (parent, child) links."""
+    names = dict.fromkeys(name for pair in ends for name in pair)
+    links = ''.join(f'<link name="{name}"/>' for name in sorted(names))
+    joints = ''.join(
+        f'<joint name="j{i}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
+        f'<origin xyz="1 0 0"/><axis xyz="0 0 1"/>{inner}</joint>'
+        for i, (parent, child) in enumerate(ends)
+    )
+    return f'<robot name="r">{links}{joints}</robot>'
+
+
+def test_the_joint_declared_first_keeps_a_link():
+    """A link with two parents hangs under the first; the second joint is a closure of its type."""
+    description = read_description(robot('ac', 'ab', 'bc'))
+    assert description.links['c'].parent is description.joints['j0']
+    assert list(description.joints) == ['j0', 'j1']
+    closure = description.closures['j2']
+    assert [dof.name for dof in closure.dof] == ['X', 'Y', 'Z', 'EX', 'EY']
+    assert closure.parent is description.links['b']
+    assert closure.child is description.links['c']
+    np.testing.assert_allclose(closure.get_residual(), [-1.0, 0.0, 0.0, 0.0, 0.0], atol=1e-12)
+    assert description.dialect == 'URDF + cycle of joints'
+    assert "joint 'j2' closes a loop: 'c' hangs in the tree already" in description.notes[0]
+
+
+@pytest.mark.parametrize(
+    ('ends', 'root', 'closing'),
+    [
+        (('ab', 'ba'), 'a', 'j1'),
+        (('ca', 'ab', 'bc'), 'a', 'j0'),
+        (('bc', 'cb', 'cd', 'da'), 'b', 'j1'),
+    ],
+)
+def test_a_ring_begins_at_its_first_link(ends, root, closing):
+    """Of a ring without a root the link declared first is the root."""
+    description = read_description(robot(*ends))
+    assert description.root.name == root
+    assert len(description.roots) == 1
+    assert list(description.closures) == [closing]
+
+
+@pytest.mark.parametrize(
+    ('kind', 'inner'),
+    [('revolute', '<limit lower="-1" upper="1"/>'), ('continuous', '<mimic joint="j0"/>')],
+)
+def test_a_value_that_is_asked_for_stays(kind, inner):
+    """With limits or a mimic the joint stays, and an end of its own is welded to the link."""
+    text = robot('ac', 'ab', 'bc').replace('</joint></robot>', inner + '</joint></robot>')
+    head, tail = text.rsplit('type="continuous"', 1)
+    description = read_description(f'{head}type="{kind}"{tail}')
+    assert list(description.joints) == ['j0', 'j1', 'j2']
+    assert description.links['c__j2'].parent is description.joints['j2']
+    closure = description.closures['j2']
+    assert len(closure.dof) == 6
+    assert {closure.parent.name, closure.child.name} == {'c', 'c__j2'}
+
+
+def test_a_four_bar_written_as_a_cycle_moves():
+    """The closing phase closes it, it has one degree of freedom, its truth is a parallelogram."""
+    text = robot('ab', 'bc', 'ad', 'dc')
+    text = text.replace('<child link="d"/><origin xyz="1 0 0"/>', '<child link="d"/>')
+    loaded = ik.load_robot(text)
+    assert loaded.assembly.status.name == 'CONVERGED'
+    assert loaded.mobility == 1
+    assert [len(each.dof) for each in loaded.closures.values()] == [5]
+
+
+def test_two_roots_under_one_link():
+    """Two arms on one box: both roots stay, the second hold is a loop."""
+    description = read_description(robot('ax', 'bx'))
+    assert [root.name for root in description.roots] == ['a', 'b']
+    assert list(description.closures) == ['j1']
+
+
+def test_a_joint_on_one_link():
+    """A joint joins two links."""
+    with pytest.raises(DescriptionError, match="its parent and its child are the same link 'a'"):
+        read_description(robot('aa'))
+
+
+def test_undirected():
+    """Where only that connects, a joint hangs the other way round and means the same."""
+    turned = read_description(robot('ab', 'cb'))
+    part = JointPart('j', 'revolute', 'c', 'world', np.array((0.1, 0.2, 0.3)))
+    part.axis = np.array((0.0, 0.6, 0.8))
+    part.child_position = np.array((0.5, 0.0, -0.1))
+    part.lower, part.upper = -1.0, 2.0
+    for undirected, root in ((True, 'world'), (False, 'c')):
+        description = read_description(
+            '<robot name="r"><link name="c"/><link name="world"/></robot>'
+        )
+        assert not plant(description, [part], undirected=undirected).loops
+        assert [each.name for each in description.roots] == [root]
+        joint = description.joints['j']
+        joint.set_dof_values(0.7)
+        links = description.links
+        inverse = np.linalg.inv(links['c'].matrix_world)
+        if undirected:
+            first = inverse @ links['world'].matrix_world
+    np.testing.assert_allclose(first, inverse @ links['world'].matrix_world, atol=1e-12)
+    assert len(turned.roots) == 2

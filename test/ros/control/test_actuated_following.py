@@ -1,0 +1,438 @@
+"""Measured motors, solved passive joints: the forward kinematics of parallel robots."""
+
+from ik_node.ros.control.actuated_following import QUIET
+from ik_node.ros.control.drive_steps import drive_steps, MOST_STEPS, STEP_TIME
+import numpy as np
+import pytest
+from support.fourbar_urdf import FOURBAR
+
+LEGS = [f'leg{number}' for number in range(6)]
+# Steps that close the loops at the end of a drive, in a tick.
+CLOSING = 40
+
+
+@pytest.fixture
+def hexapod(moving):
+    """Provide the hexapod, its legs measured."""
+    return moving('hexapod', state_source='actuated')
+
+
+@pytest.fixture
+def fivebar(moving):
+    """Provide the five-bar, its motors measured."""
+    return moving('fivebar', state_source='actuated')
+
+
+def test_lengths_of_legs_to_the_pose_of_the_platform(hexapod):
+    """The pose comes back that the lengths were worked out from by inverse kinematics."""
+    solver, q = hexapod.model.solver, hexapod.model.q_start
+    home = hexapod.model.robot.forward(q, 'platform_link')[:3, 3]
+    for step in range(40):
+        angle = 0.2 * step
+        offset = 0.004 * np.array([np.cos(angle), np.sin(angle), 0.5 * np.sin(2 * angle)])
+        turn = np.array([0.0, 0.0, np.sin(0.05 * np.sin(angle)), np.cos(0.05 * np.sin(angle))])
+        answer = solver.solve_pose({'platform_link': (home + offset, turn)}, q)
+        q = answer.q
+        hexapod.measure(**{leg: hexapod.value(leg, q) for leg in LEGS})
+        report, command = hexapod.tick()
+        assert report.converged
+        assert command is None
+        pose = hexapod.model.robot.forward(report.q, 'platform_link')
+        assert pose[:3, 3] == pytest.approx(home + offset, abs=1e-6)
+        for leg in LEGS:
+            assert hexapod.value(leg) == hexapod.value(leg, q)
+        hexapod.watched.check_q(report.q)
+
+
+def test_it_stays_in_its_branch(fivebar):
+    """Far values of the motors: the tool stays on its side of the elbows at every step."""
+    shoulders = [(0.5, -0.5), (-0.6, 0.6), (0.3, 0.9), (-0.3, -0.9), (0.0, 0.0)]
+    for left, right in shoulders:
+        fivebar.measure(left_shoulder=left, right_shoulder=right)
+        report, _ = fivebar.tick()
+        assert report.held == ''
+        assert (fivebar.value('left_shoulder'), fivebar.value('right_shoulder')) == (left, right)
+        left_elbow, right_elbow, tool = (
+            fivebar.model.robot.forward(report.q, link)[:2, 3]
+            for link in ('left_fore_link', 'right_fore_link', 'tool_link')
+        )
+        between, up = right_elbow - left_elbow, tool - left_elbow
+        assert between[0] * up[1] - between[1] * up[0] > 0.01
+        fivebar.watched.check_q(report.q)
+    assert report.q == pytest.approx(fivebar.model.q_start, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ('values', 'words'),
+    [
+        ({'left_shoulder': 1.3}, 'left_shoulder stopped at 1.2 on the way to 1.3'),
+        ({'left_shoulder': -1.2, 'right_shoulder': 1.2}, 'shoulder stopped at '),
+        ({'left_shoulder': 1.0, 'right_shoulder': -1.0}, 'at limits: left_elbow, right_elbow'),
+    ],
+)
+def test_what_no_assembly_has_is_held_and_told(fivebar, values, words):
+    """The last good answer goes out again, at rest, with which joint stopped where."""
+    fivebar.measure(left_shoulder=0.2, right_shoulder=0.1)
+    good, _ = fivebar.tick()
+    fivebar.measure(**values)
+    for _ in range(3):
+        report, _ = fivebar.tick()
+        assert report.q.tolist() == good.q.tolist()
+        assert report.velocity.tolist() == [0.0] * 4
+        assert not report.converged
+        assert 'no assembly has the measured values' in report.held
+        assert words in report.held
+    fivebar.measure(left_shoulder=0.21, right_shoulder=0.1)
+    assert fivebar.tick()[0].converged
+
+
+def test_vain_attempts_are_not_repeated(fivebar, monkeypatch):
+    """The same impossible values again cost no solve, until something changes."""
+    solver, calls = fivebar.model.solver, []
+    drive = solver.drive
+    monkeypatch.setattr(
+        solver, 'drive', lambda *words, **more: calls.append(words) or drive(*words, **more)
+    )
+    fivebar.measure(left_shoulder=1.3, right_shoulder=0.0)
+    first, _ = fivebar.tick()
+    report, _ = fivebar.ticks(5)
+    assert len(calls) == 1
+    assert report.held == first.held
+    assert report.solution is first.solution
+    fivebar.motion.closures.release(fivebar.model, 'pin')
+    fivebar.tick()
+    assert len(calls) == 2
+    fivebar.measure(left_shoulder=1.1)
+    assert fivebar.tick()[0].held == ''
+
+
+def test_a_sensor_a_hair_beyond_a_limit_is_at_it(fivebar):
+    """Rounding on the way from the sensor is no fault; the joint state keeps the limit."""
+    solver = fivebar.model.solver
+    near = solver.drive({'left_shoulder': 1.2}, fivebar.model.q_start).q
+    fivebar.measure(left_shoulder=1.2000001, right_shoulder=fivebar.value('right_shoulder', near))
+    assert fivebar.tick()[0].held == ''
+    assert fivebar.value('left_shoulder') == 1.2
+
+
+def test_partial_measurements(fivebar):
+    """A motor that was never measured stays, told by name; after that its last value counts."""
+    report, _ = fivebar.tick()
+    assert report.held == 'not measured yet: left_shoulder, right_shoulder'
+    assert report.q.tolist() == fivebar.model.q_start.tolist()
+    fivebar.measure(left_shoulder=0.2)
+    report, _ = fivebar.tick()
+    assert report.notes == ('not measured yet: right_shoulder',)
+    assert (fivebar.value('left_shoulder'), fivebar.value('right_shoulder')) == (0.2, 0.0)
+    fivebar.measure(right_shoulder=0.1)
+    report, _ = fivebar.tick()
+    assert report.notes == ()
+    assert (fivebar.value('left_shoulder'), fivebar.value('right_shoulder')) == (0.2, 0.1)
+
+
+def test_what_all_but_closes_is_told_by_its_loop(hexapod):
+    """Legs a hair too short for the platform's limits: the loop that stays open is named."""
+    home = hexapod.model.robot.forward(hexapod.tracker.q, 'platform_link')[:3, 3]
+    edge = hexapod.model.solver.solve_pose(
+        {'platform_link': (home - [0, 0, 0.012], (0, 0, 0, 1))}, hexapod.tracker.q
+    )
+    hexapod.measure(**{leg: hexapod.value(leg, edge.q) - 1e-5 for leg in LEGS})
+    report, _ = hexapod.tick()
+    assert 'no assembly has the measured values: loop leg' in report.held
+    assert 'at limits: platform_z' in report.held
+    assert report.q.tolist() == hexapod.model.q_start.tolist()
+
+
+@pytest.mark.parametrize('on_stale', ['hold', 'stop', 'ignore'])
+def test_stale_measurements(fivebar, on_stale):
+    """One motor's sensor falls silent: as on_stale says, and always told by name."""
+    fivebar.configure(joint_state_timeout=0.1, on_stale=on_stale)
+    fivebar.measure(left_shoulder=0.2, right_shoulder=0.1)
+    fivebar.tick()
+    fivebar.now += 0.2
+    fivebar.measure(left_shoulder=0.3)
+    report, _ = fivebar.tick()
+    assert 'joint_states is stale: right_shoulder' in ' '.join((report.held, *report.notes))
+    assert report.silent == (on_stale == 'stop')
+    assert fivebar.value('left_shoulder') == (0.3 if on_stale == 'ignore' else 0.2)
+
+
+@pytest.mark.parametrize('measured', [{}, {'left_shoulder': 0.2}])
+def test_stop_is_silent_until_every_motor_is_measured(fivebar, measured):
+    """With on_stale stop a motor that was never measured stops the output as a stale one does."""
+    fivebar.configure(on_stale='stop')
+    if measured:
+        fivebar.measure(**measured)
+    report, _ = fivebar.tick()
+    assert report.silent
+    assert report.stale
+    assert 'not measured yet' in report.held
+    assert 'right_shoulder' in report.held
+    assert report.q.tolist() == fivebar.model.q_start.tolist()
+    fivebar.measure(left_shoulder=0.2, right_shoulder=0.1)
+    report, _ = fivebar.tick()
+    assert not report.silent
+    assert (fivebar.value('left_shoulder'), fivebar.value('right_shoulder')) == (0.2, 0.1)
+
+
+def test_goals_are_not_solved_for(moving):
+    """What is measured counts, whatever is asked."""
+    robot = moving(
+        'fivebar',
+        state_source='actuated',
+        goal_names=('tool',),
+        goals__tool__link='tool_link',
+        goals__tool__dof='X Y',
+        goal_timeout=0.1,
+    )
+    robot.goal('tool', (0.05, 0.0, 0.0))
+    robot.measure(left_shoulder=0.1, right_shoulder=0.1)
+    report, _ = robot.tick(1.0)
+    assert report.converged
+    assert report.notes == ()
+    assert report.solution.goal_errors == {}
+
+
+def test_velocity_limits_may_be_kept(fivebar):
+    """With max_joint_velocity a jump of the sensor becomes a motion of the joint states."""
+    fivebar.configure(max_joint_velocity=0.5)
+    fivebar.measure(left_shoulder=0.0, right_shoulder=0.0)
+    before = fivebar.tick()[0].q
+    fivebar.measure(left_shoulder=0.4, right_shoulder=-0.2)
+    window = 0.5 * fivebar.model.max_velocity * 0.01
+    for _ in range(100):
+        report, _ = fivebar.tick()
+        assert (np.abs(report.q - before) <= window * (1 + 1e-6)).all()
+        fivebar.watched.check_q(report.q)
+        before = report.q
+        if report.converged:
+            break
+        assert report.under_way
+    assert (fivebar.value('left_shoulder'), fivebar.value('right_shoulder')) == (0.4, -0.2)
+
+
+SHOULDERS = ('left_shoulder', 'right_shoulder')
+
+
+def velocities(robot, report):
+    """Return the reported velocities of the motors of the five-bar [rad/s]."""
+    return [robot.value(shoulder, report.velocity) for shoulder in SHOULDERS]
+
+
+def test_answer_to_a_measurement_has_the_velocity_between_stamps(fivebar):
+    """Late and irregular arrivals do not matter; ticks in between report the same object."""
+    rng = np.random.default_rng(2)
+    begin = fivebar.now
+    report = fivebar.answer(begin, left_shoulder=0.0, right_shoulder=0.0)
+    assert velocities(fivebar, report) == [0.0, 0.0]
+    for step in range(1, 30):
+        stamp = begin + 0.01 * step
+        for _ in range(4):
+            assert fivebar.tick(0.002)[0] is report
+        fivebar.now = stamp + rng.uniform(0.0, 0.005)
+        moved = 0.01 * step
+        report = fivebar.answer(stamp, left_shoulder=moved, right_shoulder=-0.5 * moved)
+        assert report.converged
+        assert velocities(fivebar, report) == pytest.approx([1.0, -0.5], rel=1e-6)
+        assert (report.velocity != 0.0).all()
+        fivebar.watched.check_q(report.q)
+
+
+def test_senders_of_some_motors_each_are_answered_with_the_true_velocity(fivebar):
+    """Two senders, 1 ms apart or with the same stamp: no velocity is 0 or ten times too large."""
+    for apart in (0.001, 0.0):
+        for step in range(20):
+            stamp = fivebar.now
+            left = fivebar.answer(stamp, left_shoulder=0.01 * step)
+            right = fivebar.answer(stamp + apart, right_shoulder=-0.01 * step)
+            fivebar.now += 0.01
+            if step > 1:
+                assert velocities(fivebar, left) == pytest.approx([1.0, -1.0], rel=1e-6)
+                assert velocities(fivebar, right) == pytest.approx([1.0, -1.0], rel=1e-6)
+        fivebar.now += 10.0
+        fivebar.motion.take_model(fivebar.model, fivebar.settings)
+
+
+@pytest.mark.parametrize('stamps', [(5.0, 5.0), (5.0, 4.0), (5.0, -1e9)])
+def test_stamps_that_repeat_or_go_back_give_no_velocity(fivebar, stamps):
+    """There is no velocity between them; the next stamp after them gives one again."""
+    first, second = stamps
+    fivebar.answer(first, left_shoulder=0.0, right_shoulder=0.0)
+    report = fivebar.answer(second, left_shoulder=0.1, right_shoulder=0.0)
+    assert report.converged
+    assert velocities(fivebar, report) == [0.0, 0.0]
+    report = fivebar.answer(second + 0.5, left_shoulder=0.2, right_shoulder=0.0)
+    assert velocities(fivebar, report) == pytest.approx([0.2, 0.0], rel=1e-6)
+    # A repeated stamp corrects the answer, the velocity counts from the stamp before.
+    report = fivebar.answer(second + 0.5, left_shoulder=0.3, right_shoulder=0.0)
+    assert velocities(fivebar, report) == pytest.approx([0.4, 0.0], rel=1e-6)
+
+
+def test_velocity_after_a_held_answer_counts_from_the_last_good_one(fivebar):
+    """What no assembly has is at rest, and its stamp is not that of a configuration."""
+    fivebar.answer(1.0, left_shoulder=0.0, right_shoulder=0.0)
+    report = fivebar.answer(1.1, left_shoulder=1.3, right_shoulder=0.0)
+    assert report.held
+    assert report.velocity.tolist() == [0.0] * 4
+    report = fivebar.answer(1.2, left_shoulder=0.1, right_shoulder=0.0)
+    assert velocities(fivebar, report) == pytest.approx([0.5, 0.0], rel=1e-6)
+
+
+def test_motor_measured_for_the_first_time_has_no_velocity(fivebar):
+    """It was there before, only nobody knew."""
+    fivebar.answer(1.0, left_shoulder=0.1)
+    fivebar.answer(1.1, right_shoulder=0.3)
+    report = fivebar.answer(1.2, left_shoulder=0.1)
+    assert np.abs(report.velocity).max() < 1e-6
+
+
+def test_only_measured_motors_are_answered(fivebar):
+    """Joint states of passive or unknown joints, a pause and other sources lead nothing."""
+    assert fivebar.answer(1.0, left_elbow=0.1, nose=0.2) is None
+    fivebar.motion.paused = True
+    assert fivebar.answer(1.0, left_shoulder=0.1, right_shoulder=0.0) is None
+    fivebar.motion.paused = False
+    fivebar.configure(state_source='measured')
+    assert fivebar.answer(1.0, left_shoulder=0.1, right_shoulder=0.0) is None
+    fivebar.configure(state_source='actuated')
+    assert fivebar.answer(1.0, left_shoulder=0.1, right_shoulder=0.0).converged
+
+
+@pytest.mark.parametrize(('timeout', 'quiet'), [(0.0, QUIET), (0.1, 0.1), (3.0, QUIET)])
+def test_ticks_report_anew_when_measurements_stop(fivebar, timeout, quiet):
+    """After half a second, or once they are stale; then a measurement is the answer again."""
+    fivebar.configure(joint_state_timeout=timeout)
+    answer = fivebar.answer(fivebar.now, left_shoulder=0.1, right_shoulder=0.0)
+    assert fivebar.tick(0.9 * quiet)[0] is answer
+    report, _ = fivebar.tick(0.2 * quiet)
+    assert report is not answer
+    assert report.stale == (timeout == 0.1)
+    assert report.q == pytest.approx(answer.q, abs=1e-12)
+    answer = fivebar.answer(fivebar.now, left_shoulder=0.1, right_shoulder=0.0)
+    assert fivebar.tick()[0] is answer
+    # A clock that jumps back does not silence ticks until it has come so far again.
+    assert fivebar.tick(-50.0)[0] is not answer
+
+
+def test_ticks_report_anew_after_a_reset_and_for_another_model(fivebar, moving):
+    """The last answer is not where the robot is then."""
+    answer = fivebar.answer(fivebar.now, left_shoulder=0.1, right_shoulder=0.0)
+    fivebar.motion.reset(fivebar.tracker)
+    assert fivebar.tick()[0] is not answer
+    answer = fivebar.answer(fivebar.now, left_shoulder=0.1, right_shoulder=0.0)
+    fivebar.motion.take_model(moving('hexapod').model, fivebar.settings)
+    report, _ = fivebar.tick()
+    assert len(report.q) == len(fivebar.tracker.model.joint_names)
+
+
+def test_velocity_limits_count_between_measurements(fivebar):
+    """At 500 ticks a second a robot measured 100 times a second moves at its limits, no faster."""
+    fivebar.configure(max_joint_velocity=0.5, rate=500.0)
+    fivebar.answer(fivebar.now, left_shoulder=0.0, right_shoulder=0.0)
+    limit = 0.5 * fivebar.model.max_velocity
+    report, shares = None, []
+    while report is None or not report.converged:
+        fivebar.now += 0.01
+        report = fivebar.answer(fivebar.now, left_shoulder=0.4, right_shoulder=-0.2)
+        shares.append((np.abs(report.velocity) / limit).max())
+        fivebar.watched.check_q(report.q)
+    assert max(shares) <= 1.0 + 1e-6
+    assert min(shares[:-1]) > 0.9
+
+
+# A crank that turns for ever, and moves a rocker.
+CRANK = FOURBAR.replace('name="drive" type="revolute"', 'name="drive" type="continuous"')
+
+
+def test_a_long_way_takes_several_ticks(moving):
+    """Turns of the crank since the motor was zero: it is held, told, and gone on with."""
+    crank = moving(CRANK, state_source='actuated', actuated_joints=('drive',), rate=1000.0)
+    steps = drive_steps(crank.model, crank.settings)
+    assert steps == 100
+    crank.measure(drive=100.0)
+    reports = []
+    while not (reports and reports[-1].converged):
+        before = crank.tracker.q
+        report, _ = crank.tick(0.001)
+        reports.append(report)
+        if report.held:
+            assert 'on a way to the measured values that takes more than a tick' in report.held
+            assert report.q is before
+        assert report.solution.iterations <= steps + CLOSING
+        assert len(reports) < 12
+    assert len(reports) > 2
+    assert crank.value('drive') == 100.0
+    crank.watched.check_q(report.q)
+    # The same branch: the rocker has not turned.
+    assert abs(crank.value('rock') - crank.value('rock', crank.model.q_start)) < 1.6
+
+
+def test_a_way_is_not_gone_on_with_for_ever(moving, monkeypatch):
+    """Where no step gets there, a thousand are tried in all."""
+    crank = moving(CRANK, state_source='actuated', actuated_joints=('drive',), rate=1000.0)
+    solver, calls = crank.model.solver, []
+    drive = solver.drive
+    monkeypatch.setattr(
+        solver, 'drive', lambda *words, **more: calls.append(words) or drive(*words, **more)
+    )
+    crank.measure(drive=700.0)
+    report, _ = crank.ticks(30)
+    assert 'takes more than a tick' in report.held
+    assert len(calls) == MOST_STEPS / drive_steps(crank.model, crank.settings)
+    crank.measure(drive=0.5)
+    assert crank.tick()[0].converged
+
+
+@pytest.mark.parametrize('rate', [100.0, 250.0, 1000.0])
+def test_a_tick_is_not_spent_on_the_impossible(moving, rate):
+    """Lengths at random, other ones in every tick: no more steps than a tick has room for."""
+    hexapod = moving('hexapod', state_source='actuated', rate=rate)
+    most = drive_steps(hexapod.model, hexapod.settings) + CLOSING
+    assert most * STEP_TIME * len(hexapod.model.joint_names) < max(1.5 / rate, 4e-3)
+    rng = np.random.default_rng(1)
+    held = 0
+    for _ in range(150):
+        hexapod.measure(**dict(zip(LEGS, rng.uniform(-0.02, 0.02, 6).tolist(), strict=True)))
+        report, _ = hexapod.tick(1.0 / rate)
+        hexapod.watched.check_q(report.q)
+        assert report.solution.iterations <= most
+        held += bool(report.held)
+    assert held > 100
+
+
+HINGES = [
+    f'{leg}_{joint}'
+    for leg in ('front_left', 'front_right', 'rear_left', 'rear_right')
+    for joint in ('hip', 'thigh', 'knee')
+]
+
+
+def test_more_motors_than_degrees_of_freedom(moving):
+    """Twelve noisy hinges of a standing walker: the body's six come out, with closed loops."""
+    walker = moving('walker', state_source='actuated')
+    model, rng = walker.model, np.random.default_rng(0)
+    assert len(walker.motion.roles.actuated) == 12 > model.mobility
+    q = model.q_start
+    home = model.robot.forward(q, 'body_link')[:3, 3]
+    misfits = []
+    for step in range(40):
+        place = home + 0.02 * np.array([np.sin(0.2 * step), 1 - np.cos(0.2 * step), 0.0])
+        q = model.solver.solve_pose({'body_link': (place, (0, 0, 0, 1))}, q).q
+        exact = {hinge: walker.value(hinge, q) for hinge in HINGES}
+        noise = dict(zip(HINGES, rng.normal(0.0, 1e-3, 12).tolist(), strict=True))
+        walker.measure(**{hinge: exact[hinge] + noise[hinge] for hinge in HINGES})
+        report, _ = walker.tick()
+        assert report.converged
+        (note,) = report.notes
+        assert note.startswith('the motors contradict each other: ')
+        walker.watched.check_q(report.q)
+        misfits.append(model.robot.forward(report.q, 'body_link')[:3, 3] - place)
+    # No farther than one hinge's noise would move it.
+    assert np.abs(misfits).max() < 2e-3
+    # Without noise there is nothing to note.
+    walker.measure(**exact)
+    assert walker.tick()[0].notes == ()
+    # One hinge that is wrong is not covered up.
+    walker.measure(front_left_knee=exact['front_left_knee'] + 0.5)
+    report, _ = walker.tick()
+    assert 'no assembly has the measured values' in report.held

@@ -1,0 +1,123 @@
+"""Steps from one configuration to another: bounded, with closed loops, or none."""
+
+from types import SimpleNamespace as Data
+
+from ik_node.errors import TopologyError
+from ik_node.ros.control.approach import approach
+from ik_node.solver import SolverOptions
+import numpy as np
+import pytest
+
+OPTIONS = SolverOptions(restarts=0)
+
+
+@pytest.fixture
+def fivebar(moving):
+    """Provide the five-bar."""
+    return moving('fivebar')
+
+
+def driven(robot, **values):
+    """Return the configuration with these motor values."""
+    return robot.model.solver.drive(values, robot.model.q_start).q
+
+
+@pytest.mark.parametrize('joints', [(0.5, 0.2), (-0.3, 0.3), (0.4, -0.4), (-0.2, -0.5)])
+def test_the_way_there(fivebar, joints):
+    """Each step keeps the window and the loop, and the last one is the end itself."""
+    model = fivebar.model
+    wanted = driven(fivebar, left_shoulder=joints[0], right_shoulder=joints[1])
+    window = np.full(4, 0.02)
+    q, steps = model.q_start, 0
+    while q is not wanted:
+        after, reason = approach(model, q, wanted, window, OPTIONS)
+        assert reason == ''
+        assert (np.abs(after - q) <= window * (1 + 1e-9)).all()
+        fivebar.watched.check_q(after)
+        q, steps = after, steps + 1
+        assert steps < 200
+    # No step is wasted: at each one the slowest joint goes nearly as far as it may.
+    assert steps <= 1.3 * np.max(np.abs(wanted - model.q_start)) / 0.02 + 2
+
+
+def test_within_the_window_it_is_there(fivebar):
+    """An infinite window is no bound."""
+    wanted = driven(fivebar, left_shoulder=0.5)
+    assert approach(fivebar.model, fivebar.model.q_start, wanted, np.full(4, np.inf), OPTIONS) == (
+        wanted,
+        '',
+    )
+
+
+def test_a_joint_that_may_not_move_is_named(fivebar):
+    """A velocity limit of zero bars the way."""
+    q, wanted = fivebar.model.q_start, driven(fivebar, left_shoulder=0.5)
+    window = np.array([0.02, 0.0, 0.02, 0.02])
+    after, reason = approach(fivebar.model, q, wanted, window, OPTIONS)
+    assert after is q
+    assert 'joint left_elbow may not move' in reason
+
+
+def test_another_branch_is_no_way(fivebar):
+    """Towards the mirrored elbows the loop lets nothing through: it stays and says so."""
+    q = fivebar.model.q_start
+    # The mirror image of the right arm's elbow: not closed, as far as this loop goes.
+    wanted = q + np.array([0.0, 0.0, 0.0, 0.5])
+    for _ in range(100):
+        after, reason = approach(fivebar.model, q, wanted, np.full(4, 0.02), OPTIONS)
+        fivebar.watched.check_q(after)
+        if reason:
+            break
+        q = after
+    assert 'the loops leave no way' in reason
+    assert after is q
+
+
+def test_a_solver_that_refuses_is_quoted(fivebar, monkeypatch):
+    """An error of the library is the reason."""
+
+    def drive(values, q0, steps):
+        raise TopologyError('no such way')
+
+    monkeypatch.setattr(fivebar.model.solver, 'drive', drive)
+    q, wanted = fivebar.model.q_start, np.full(4, 0.1)
+    assert approach(fivebar.model, q, wanted, np.full(4, 0.02), OPTIONS) == (q, 'no such way')
+
+
+def test_an_open_answer_is_never_taken(fivebar, monkeypatch):
+    """What does not close the loop is tried shorter, and given up."""
+    model, tried = fivebar.model, []
+    wanted = driven(fivebar, left_shoulder=0.5)
+    monkeypatch.setattr(
+        model.solver, 'drive', lambda values, q0, steps: tried.append(q0) or open_at(q0)
+    )
+    q, reason = approach(model, model.q_start, wanted, np.full(4, 0.02), OPTIONS)
+    assert q is model.q_start
+    assert 'loop pin is open by 0.1 m' in reason
+    lengths = [np.abs(guess - model.q_start).max() for guess in tried]
+    assert len(lengths) == 8
+    assert lengths == sorted(lengths, reverse=True)
+
+
+def open_at(q):
+    """Return something like a solution with an open loop."""
+    return Data(q=q, closure_errors={'pin': Data(position=0.1, orientation=0.0)})
+
+
+def test_without_loops_it_is_straight(moving):
+    """All joints of an open chain arrive together."""
+    robot = moving(ARM)
+    q, wanted = np.zeros(2), np.array([0.4, -0.1])
+    for step in range(1, 5):
+        q, reason = approach(robot.model, q, wanted, np.full(2, 0.1), OPTIONS)
+        assert reason == ''
+        assert q == pytest.approx(wanted * step / 4, abs=1e-6)
+    assert q is wanted or q == pytest.approx(wanted, abs=1e-6)
+
+
+ARM = """<robot name="arm"><link name="a"/><link name="b"/><link name="c"/>
+  <joint name="one" type="revolute"><parent link="a"/><child link="b"/>
+    <axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
+  <joint name="two" type="revolute"><parent link="b"/><child link="c"/>
+    <origin xyz="1 0 0"/><axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="1" velocity="1"/>
+  </joint></robot>"""

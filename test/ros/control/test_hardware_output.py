@@ -1,0 +1,326 @@
+"""Commands begin where the robot is, keep limits and loops, and stop when they should."""
+
+from types import SimpleNamespace as Data
+
+from ik_node.errors import TopologyError
+from ik_node.ros.control import hardware_output
+import numpy as np
+import pytest
+
+LEGS = [f'leg{number}' for number in range(6)]
+
+
+@pytest.fixture
+def hexapod(moving):
+    """Provide the hexapod, its legs commanded, its platform with a goal to come."""
+    return moving(
+        'hexapod',
+        goal_names=('platform',),
+        goals__platform__link='platform_link',
+        output__type='both',
+    )
+
+
+def start(robot, offset=(0.006, 0.004, 0.002), **measured):
+    """Measure all legs and send a goal; return the first command and the goal's position."""
+    position = robot.goal('platform', offset)
+    robot.measure(**{**dict.fromkeys(LEGS, 0.0), **measured})
+    _, command = robot.tick()
+    return command, position
+
+
+def check(robot, before, command, period=0.01):
+    """Assert that a command is one step from a configuration, within limits, loops closed."""
+    q = robot.motion.hardware.q
+    robot.watched.check_q(q)
+    assert command.names == tuple(LEGS)
+    assert command.positions.tolist() == [robot.value(leg, q) for leg in LEGS]
+    assert (np.abs(q - before) <= robot.model.max_velocity * period * (1 + 1e-6)).all()
+    steps = [robot.value(leg, q - before) for leg in LEGS]
+    assert command.velocities == pytest.approx(np.array(steps) / command.period, abs=1e-9)
+
+
+def test_silent_until_all_is_there(hexapod):
+    """A goal, and every commanded joint measured; the note says what is missing."""
+    hardware = hexapod.motion.hardware
+    assert (hexapod.tick()[1], hardware.note) == (None, 'no goal yet')
+    hexapod.goal('platform', (0.001, 0.0, 0.0))
+    assert hexapod.tick()[1] is None
+    assert hardware.note == 'not measured yet: ' + ', '.join(LEGS)
+    hexapod.measure(**dict.fromkeys(LEGS[:5], 0.0))
+    assert (hexapod.tick()[1], hardware.note) == (None, 'not measured yet: leg5')
+    hexapod.measure(leg5=0.0)
+    assert hexapod.tick()[1] is not None
+    assert hardware.note == ''
+
+
+def test_silent_on_stale_measurements(hexapod):
+    """What was measured long ago is not where the robot is."""
+    hexapod.configure(joint_state_timeout=0.1)
+    hexapod.goal('platform', (0.001, 0.0, 0.0))
+    hexapod.measure(**dict.fromkeys(LEGS, 0.0))
+    hexapod.now += 1.0
+    assert hexapod.tick()[1] is None
+    assert 'joint_states is stale: leg0' in hexapod.motion.hardware.note
+
+
+def test_the_first_point_is_the_measured_one(hexapod):
+    """At rest; the solution goes on from there, and so does the hardware."""
+    solver = hexapod.model.solver
+    measured = solver.drive(dict.fromkeys(LEGS, 0.004), hexapod.model.q_start).q
+    values = {leg: hexapod.value(leg, measured) for leg in LEGS}
+    command, _ = start(hexapod, **values)
+    assert command.positions.tolist() == list(values.values())
+    assert command.velocities.tolist() == [0.0] * 6
+    assert hexapod.motion.hardware.q == pytest.approx(measured, abs=1e-8)
+
+
+def test_it_approaches_the_solution_at_the_limits(hexapod):
+    """Each step keeps velocity limits and loops; at last it is the solution, at rest."""
+    command, position = start(hexapod)
+    steps = 0
+    while not np.array_equal(hexapod.motion.hardware.q, hexapod.tracker.q):
+        before = hexapod.motion.hardware.q
+        report, command = hexapod.tick()
+        assert report.converged
+        check(hexapod, before, command)
+        steps += 1
+        assert steps < 200
+    assert steps > 5
+    _, command = hexapod.tick()
+    assert command.velocities.tolist() == [0.0] * 6
+    reached = hexapod.model.reached('platform', hexapod.motion.hardware.q)[:3, 3]
+    assert reached == pytest.approx(position, abs=2e-6)
+
+
+def test_a_late_tick_may_not_catch_up_and_an_early_one_not_hurry(hexapod):
+    """No step is longer than a period's, nor than that of the time that has passed."""
+    start(hexapod)
+    for seconds, period in ((0.05, 0.01), (0.002, 0.002), (0.0, 0.0), (-50.0, 0.0), (0.01, 0.01)):
+        before = hexapod.motion.hardware.q
+        _, command = hexapod.tick(seconds)
+        check(hexapod, before, command, period)
+        moved = not np.array_equal(before, hexapod.motion.hardware.q)
+        assert moved == (period > 0.0)
+
+
+@pytest.mark.parametrize(
+    ('values', 'wait'),
+    [({'goal_timeout': 0.1}, 'goal'), ({'joint_state_timeout': 0.1}, 'joint_states')],
+)
+@pytest.mark.parametrize('on_stale', ['hold', 'stop', 'ignore'])
+def test_stale_input(hexapod, values, wait, on_stale):
+    """On hold the last command is repeated at rest, on stop there is none, else it goes on."""
+    hexapod.configure(on_stale=on_stale, **values)
+    start(hexapod)
+    hexapod.tick()
+    before = hexapod.motion.hardware.q
+    hexapod.now += 0.2
+    if wait == 'goal':
+        hexapod.measure(**dict.fromkeys(LEGS, 0.0))
+    _, command = hexapod.tick()
+    if on_stale == 'stop':
+        assert command is None
+        assert hexapod.motion.hardware.q is None
+    elif on_stale == 'hold':
+        check(hexapod, before, command, 0.0)
+        assert 'stale' in hexapod.motion.hardware.note
+        hexapod.goal('platform', (0.006, 0.004, 0.002))
+        hexapod.measure(**dict.fromkeys(LEGS, 0.0))
+        _, command = hexapod.tick()
+        check(hexapod, before, command)
+        assert np.any(command.velocities != 0.0)
+    else:
+        check(hexapod, before, command)
+        assert np.any(command.velocities != 0.0)
+
+
+@pytest.mark.parametrize('how', ['pause', 'reset', 'type', 'goal'])
+def test_it_stops_and_begins_anew_where_the_robot_is(hexapod, how):
+    """After a pause the first command is the configuration measured then, not the last command."""
+    start(hexapod)
+    hexapod.ticks(5)
+    if how == 'pause':
+        hexapod.motion.paused = True
+    elif how == 'reset':
+        hexapod.motion.reset(hexapod.tracker)
+    elif how == 'type':
+        hexapod.configure(output__type='none')
+    else:
+        hexapod.configure(goals__platform__enabled=False)
+    assert hexapod.tick()[1] is None
+    measured = hexapod.model.solver.drive(dict.fromkeys(LEGS, -0.002), hexapod.model.q_start).q
+    hexapod.motion.paused = False
+    hexapod.configure(output__type='commands', goals__platform__enabled=True)
+    command, _ = start(hexapod, **{leg: hexapod.value(leg, measured) for leg in LEGS})
+    assert command.positions.tolist() == [hexapod.value(leg, measured) for leg in LEGS]
+    assert command.velocities.tolist() == [0.0] * 6
+
+
+def test_no_command_follows_measured_motors(hexapod):
+    """With state_source actuated there is no goal to command for."""
+    hexapod.configure(state_source='actuated')
+    command, _ = start(hexapod)
+    assert command is None
+    assert 'actuated solves for no goal' in hexapod.motion.hardware.note
+
+
+def test_while_not_converged_it_waits(hexapod):
+    """publish_on converged: an unreachable goal moves no hardware."""
+    hexapod.configure(publish_on='converged')
+    start(hexapod, offset=(0.5, 0.5, 0.5))
+    before = hexapod.motion.hardware.q
+    _, command = hexapod.ticks(3)
+    check(hexapod, before, command, 0.0)
+    assert hexapod.motion.hardware.note == 'not converged'
+
+
+def test_an_unreachable_goal_is_approached(hexapod):
+    """As near as loops and limits allow, and they hold on the way."""
+    command, _ = start(hexapod, offset=(0.5, 0.5, 0.5))
+    for _ in range(100):
+        before = hexapod.motion.hardware.q
+        _, command = hexapod.tick()
+        check(hexapod, before, command)
+    # The farthest solution is at limits.
+    assert hexapod.motion.hardware.q == pytest.approx(hexapod.tracker.q, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ('measured', 'words'),
+    [
+        ({'leg0': 0.05}, 'joint leg0 is measured at 0.05, where loops and limits do not let it'),
+        ({'leg0': 0.03, 'leg1': -0.02}, 'is measured at'),
+    ],
+)
+def test_an_impossible_measurement_commands_nothing(hexapod, measured, words):
+    """The robot is not where its description says that it can be: silence, and the reason."""
+    command, _ = start(hexapod, **measured)
+    assert command is None
+    assert words in hexapod.motion.hardware.note
+
+
+def test_a_measurement_a_hair_beyond_is_taken(hexapod):
+    """Sensors are noisy: the first command is the nearest configuration that is allowed."""
+    solver, model = hexapod.model.solver, hexapod.model
+    edge = solver.solve_pose(
+        {
+            'platform_link': (
+                model.reached('platform', model.q_start)[:3, 3] + [0, 0, -0.012],
+                (0, 0, 0, 1),
+            )
+        },
+        model.q_start,
+    ).q
+    values = {leg: hexapod.value(leg, edge) - 1e-5 for leg in LEGS}
+    command, _ = start(hexapod, **values)
+    assert command.positions == pytest.approx(list(values.values()), abs=3e-5)
+    hexapod.watched.check_q(hexapod.motion.hardware.q)
+
+
+def test_measured_passive_joints_tell_the_branch(moving):
+    """A whole measurement is where it begins; motors alone are reached from the description."""
+    robot = moving(
+        'fivebar',
+        goal_names=('tool',),
+        goals__tool__link='tool_link',
+        goals__tool__dof='X Y',
+        output__type='commands',
+    )
+    q = robot.model.solver.drive({'left_shoulder': 0.3, 'right_shoulder': -0.2}, robot.tracker.q).q
+    robot.goal('tool', (0.02, 0.0, 0.0))
+    robot.measure(**dict(zip(robot.model.joint_names, q.tolist(), strict=True)))
+    _, command = robot.tick()
+    assert command.names == ('left_shoulder', 'right_shoulder')
+    assert robot.motion.hardware.q == pytest.approx(q, abs=1e-9)
+
+
+def test_order_and_choice_of_joints(hexapod):
+    """output.joints says which, and in which order."""
+    hexapod.configure(output__joints=('leg3', 'leg0'))
+    hexapod.measure(leg0=0.0, leg3=0.0)
+    hexapod.goal('platform', (0.001, 0.0, 0.0))
+    _, command = hexapod.tick()
+    assert command.names == ('leg3', 'leg0')
+    _, command = hexapod.tick()
+    q = hexapod.motion.hardware.q
+    assert command.positions.tolist() == [hexapod.value('leg3', q), hexapod.value('leg0', q)]
+
+
+def test_a_barred_way_is_left_for_one_of_its_own(hexapod, monkeypatch):
+    """It solves for the goals from where it is, with the limits kept, until it has arrived."""
+    _, position = start(hexapod)
+    monkeypatch.setattr(hardware_output, 'approach', lambda *words: (words[1], 'barred'))
+    before = hexapod.motion.hardware.q
+    _, command = hexapod.tick()
+    check(hexapod, before, command, 0.0)
+    assert hexapod.motion.hardware.note == 'cannot follow the solution: barred'
+    _, command = hexapod.tick()
+    assert 'way of its own' in hexapod.motion.hardware.note
+    monkeypatch.undo()
+    for _ in range(100):
+        before = hexapod.motion.hardware.q
+        _, command = hexapod.tick()
+        check(hexapod, before, command)
+    assert hexapod.motion.hardware.note == ''
+    reached = hexapod.model.reached('platform', hexapod.motion.hardware.q)[:3, 3]
+    assert reached == pytest.approx(position, abs=2e-6)
+
+
+@pytest.mark.parametrize('fault', ['open', 'far', 'error'])
+def test_a_bad_step_of_its_own_way_is_not_taken(hexapod, monkeypatch, fault):
+    """Open loops, a step too long, an error: the last command is repeated, with the reason."""
+    start(hexapod)
+    hardware, q = hexapod.motion.hardware, hexapod.motion.hardware.q
+    monkeypatch.setattr(hardware_output, 'approach', lambda *words: (words[1], 'barred'))
+    hexapod.tick()
+    solver, solve = hexapod.model.solver, hexapod.model.solver.solve_pose
+
+    def solve_badly(goals, q0=None, max_step=None):
+        if q0 is not hardware.q or max_step is None:
+            return solve(goals, q0, max_step)
+        if fault == 'error':
+            raise TopologyError('no such way')
+        if fault == 'open':
+            return Data(q=q0, closure_errors={'leg0_ball': Data(position=0.1, orientation=0.0)})
+        return Data(q=q0 + 2.0 * max_step, closure_errors={})
+
+    monkeypatch.setattr(solver, 'solve_pose', solve_badly)
+    _, command = hexapod.tick()
+    words = {'open': 'loop leg0_ball is open', 'far': 'velocity limits', 'error': 'no such way'}
+    assert words[fault] in hardware.note
+    assert hardware.q is q
+    check(hexapod, q, command, 0.0)
+
+
+def test_a_closure_is_made_only_when_the_hardware_is_there_too(hexapod):
+    """The loop holds for commands as well: it counts once they have closed it."""
+    start(hexapod)
+    hexapod.ticks(60)
+    closures = hexapod.motion.closures
+    closures.release(hexapod.model, 'leg0_ball')
+    hexapod.goal('platform', (-0.006, 0.004, 0.002))
+    hexapod.ticks(3)
+    assert hexapod.motion.make_closure(hexapod.tracker, 'leg0_ball', hexapod.settings) == ''
+    while closures.closing:
+        before = hexapod.motion.hardware.q
+        hexapod.tick()
+        q = hexapod.motion.hardware.q
+        assert (np.abs(q - before) <= hexapod.model.max_velocity * 0.01 * (1 + 1e-6)).all()
+    hexapod.watched.check_q(hexapod.motion.hardware.q)
+    for _ in range(60):
+        before = hexapod.motion.hardware.q
+        _, command = hexapod.tick()
+        check(hexapod, before, command)
+    assert np.array_equal(hexapod.motion.hardware.q, hexapod.tracker.q)
+
+
+def test_another_robot_is_another_hardware(hexapod, moving):
+    """A new description silences; new goals for the same robot do not."""
+    start(hexapod)
+    q = hexapod.motion.hardware.q
+    same = moving('hexapod', goal_names=('other',), goals__other__link='platform_link').model
+    hexapod.motion.take_model(same, hexapod.settings)
+    assert hexapod.motion.hardware.q is q
+    hexapod.motion.take_model(moving('fivebar').model, hexapod.settings)
+    assert hexapod.motion.hardware.q is None

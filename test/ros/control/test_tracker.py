@@ -1,0 +1,298 @@
+"""From tick to tick: what goes out is checked, velocities are differences, jumps are windows."""
+
+from types import SimpleNamespace as Data
+
+from ik_node.errors import ShapeError
+from ik_node.model.revision import Revision
+from ik_node.ros.control.tracker import Tracker
+from ik_node.ros.loading.loaded_model import LoadedModel
+from ik_node.ros.loading.model_request import ModelRequest
+from ik_node.ros.parameters.settings import Settings
+from ik_node.solver import Status
+import numpy as np
+import pytest
+
+CLOSED = {'loop': Data(position=1e-9, orientation=1e-9)}
+
+
+class SolverDouble:
+    """Answers what it is told to, remembers what it was asked."""
+
+    has_wishes = True
+    revision = Revision()
+
+    def __init__(self):
+        self.answer = np.zeros(2)
+        self.errors = CLOSED
+        self.asked = []
+
+    def drive(self, values, q0, steps):
+        """Say that it went where it was told to go."""
+        self.wanted = dict(values)
+        closed = {name: Data(position=0.0, orientation=0.0) for name in CLOSED}
+        return Data(
+            q=self.driven, status=Status.CONVERGED, closure_errors=closed, active_limits=()
+        )
+
+    def solve_pose(self, goals, q0, max_step=None):
+        """Answer."""
+        self.asked.append((dict(goals), q0.copy(), max_step))
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return Data(q=self.answer, status=Status.CONVERGED, closure_errors=self.errors)
+
+
+def model(solver=None, names=('a', 'b'), text='one', start=(0.1, 0.2)):
+    """Return a model of two joints within [-1, 1] and 2 rad/s at most."""
+    request = ModelRequest(text, '', (), Settings.from_values({}).options)
+    return LoadedModel(
+        request=request,
+        robot=None,
+        solver=solver or SolverDouble(),
+        offsets={},
+        q_start=np.array(start),
+        joint_names=tuple(names),
+        lower=np.full(2, -1.0),
+        upper=np.full(2, 1.0),
+        max_velocity=np.array([2.0, np.inf]),
+    )
+
+
+@pytest.fixture
+def solver():
+    """Provide the solver that answers."""
+    return SolverDouble()
+
+
+@pytest.fixture
+def tracker(solver):
+    """Provide a tracker of a model with that solver."""
+    return Tracker(model(solver))
+
+
+def tick(tracker, now, start=None, **values):
+    """Tick once."""
+    return tracker.tick({}, start, Settings.from_values(values), now)
+
+
+def test_each_tick_starts_from_the_last(tracker, solver):
+    """First the description's configuration, then the last answer."""
+    tick(tracker, 1.0)
+    solver.answer = np.array([0.5, 0.5])
+    tick(tracker, 2.0)
+    tick(tracker, 3.0)
+    assert [q0.tolist() for _, q0, _ in solver.asked] == [[0.1, 0.2], [0.0, 0.0], [0.5, 0.5]]
+
+
+def test_velocity_is_the_difference(tracker, solver):
+    """None at the first tick, then the change over the time that passed."""
+    assert tick(tracker, 1.0).velocity.tolist() == [0.0, 0.0]
+    solver.answer = np.array([0.1, -0.2])
+    assert tick(tracker, 1.5).velocity.tolist() == [0.2, -0.4]
+    assert tick(tracker, 1.5).velocity.tolist() == [0.0, 0.0]
+    solver.answer = np.zeros(2)
+    assert tick(tracker, 0.5).velocity.tolist() == [0.0, 0.0]
+
+
+def test_measured_start_is_put_within_limits(tracker, solver):
+    """A sensor may be beyond a limit, a solve may not start there."""
+    tick(tracker, 1.0, start=np.array([3.0, 0.4]))
+    assert solver.asked[-1][1].tolist() == [1.0, 0.4]
+
+
+def test_velocity_limits_become_a_window(tracker, solver):
+    """Share of the limit times the period; none without the parameter."""
+    tick(tracker, 1.0)
+    tick(tracker, 2.0, max_joint_velocity=0.5, rate=100.0)
+    assert solver.asked[0][2] is None
+    assert solver.asked[1][2].tolist() == [pytest.approx(0.01), np.inf]
+
+
+def test_the_window_is_that_of_the_time_that_passed(tracker, solver):
+    """A late tick goes no further than one in time, an early one less far; nowhere in no time."""
+    for now in (1.0, 1.015, 1.02, 1.02, 0.5):
+        tick(tracker, now, start=np.zeros(2), max_joint_velocity=0.5, rate=100.0)
+    windows = [max_step.tolist() for _, _, max_step in solver.asked]
+    assert [window[0] for window in windows] == pytest.approx(
+        [0.01, 0.01, 0.005, 0.0, 0.0], abs=1e-9
+    )
+    assert all(window[1] == np.inf for window in windows)
+
+
+@pytest.mark.parametrize(
+    ('answer', 'errors', 'words'),
+    [
+        (np.array([np.nan, 0.0]), CLOSED, 'joint a = nan is outside'),
+        (np.array([0.0, np.inf]), CLOSED, 'joint b = inf is outside'),
+        (np.array([0.0, 1.1]), CLOSED, r'joint b = 1.1 is outside \[-1, 1\]'),
+        (
+            np.zeros(2),
+            {'pin': Data(position=1e-3, orientation=0.0)},
+            'loop pin is open by 0.001 m',
+        ),
+        (np.zeros(2), {'pin': Data(position=np.nan, orientation=0.0)}, 'loop pin is open'),
+        (ShapeError('q', 'finite', 'nan'), CLOSED, 'q: expected finite'),
+    ],
+)
+def test_a_bad_answer_is_not_passed_on(tracker, solver, answer, errors, words):
+    """The configuration before is held, with the reason; then it goes on."""
+    good = np.array([0.3, 0.3])
+    solver.answer = good
+    tick(tracker, 1.0)
+    solver.answer, solver.errors = answer, errors
+    report = tick(tracker, 2.0)
+    assert report.q.tolist() == [0.3, 0.3]
+    assert report.velocity.tolist() == [0.0, 0.0]
+    assert not report.converged
+    with pytest.raises(AssertionError, match=words):
+        raise AssertionError(report.held)
+    solver.answer, solver.errors = good, CLOSED
+    assert tick(tracker, 3.0).converged
+
+
+def test_loosened_thresholds_loosen_the_check(tracker, solver):
+    """Whoever asks the solver for less gets it."""
+    solver.errors = {'pin': Data(position=1e-4, orientation=0.0)}
+    assert tick(tracker, 1.0).held
+    assert not tick(tracker, 2.0, **{'solver.translation_converge_threshold': 1e-3}).held
+
+
+def test_driven_joints_are_checked(tracker, solver):
+    """Values that are not reached are not passed on; those a hair beyond a limit are at it."""
+    solver.driven = np.array([1.0, 0.5])
+    settings = Settings.from_values({})
+    report = tracker.drive({'a': 1.0 + 1e-7}, settings, 1.0, ())
+    assert solver.wanted == {'a': 1.0}
+    assert report.converged
+    report = tracker.drive({'b': 0.7}, settings, 2.0, ('note',))
+    assert report.held.startswith('no assembly has the measured values: b stopped at 0.5')
+    assert report.notes == ('note',)
+    assert report.q.tolist() == [1.0, 0.5]
+
+
+def test_holding(tracker, solver):
+    """Paused: the last answer again, at rest, without asking."""
+    solver.answer = np.array([0.3, 0.3])
+    tick(tracker, 1.0)
+    report = tracker.hold(2.0, 'paused')
+    assert (report.q.tolist(), report.held, report.solution) == ([0.3, 0.3], 'paused', None)
+    assert len(solver.asked) == 1
+
+
+def test_reset(tracker, solver):
+    """Back to the description's configuration, without a jump in the velocity."""
+    tick(tracker, 1.0)
+    tracker.jump(tracker.model.q_start)
+    solver.answer = np.array([0.1, 0.2])
+    report = tick(tracker, 2.0)
+    assert solver.asked[-1][1].tolist() == [0.1, 0.2]
+    assert report.velocity.tolist() == [0.0, 0.0]
+
+
+def test_a_model_of_the_same_joints_goes_on(tracker, solver):
+    """The present configuration is kept, within the new limits."""
+    solver.answer = np.array([0.3, 0.9])
+    tick(tracker, 1.0)
+    other = model(SolverDouble(), text='two')
+    other.upper[1] = 0.5
+    tracker.replace_model(other)
+    tick(tracker, 2.0)
+    assert other.solver.asked[-1][1].tolist() == [0.3, 0.5]
+
+
+def test_another_robot_starts_where_it_is_described(tracker, solver):
+    """Other joints begin at their own configuration, also when that cannot be solved from."""
+    tick(tracker, 1.0)
+    other = model(SolverDouble(), names=('c', 'd'), text='two', start=(0.7, 0.8))
+    other.solver.answer = np.full(2, np.nan)
+    tracker.replace_model(other)
+    assert tick(tracker, 2.0).q.tolist() == [0.7, 0.8]
+
+
+def test_the_same_robot_with_other_goals_holds_where_it_is(tracker, solver):
+    """A pause across the change of goals does not move anything."""
+    solver.answer = np.array([0.3, 0.3])
+    tick(tracker, 1.0)
+    tracker.replace_model(model(SolverDouble()))
+    assert tracker.hold(2.0, 'paused').q.tolist() == [0.3, 0.3]
+
+
+STANDING = {'hand': ((0.1, 0.2, 0.3), (0.0, 0.0, 0.0, 1.0))}
+MOVED = {'hand': ((0.1, 0.2, 0.4), (0.0, 0.0, 0.0, 1.0))}
+
+
+def settle(tracker, settings):
+    """Tick until the answer to the standing goal has come twice."""
+    for now in (1.0, 2.0):
+        tracker.tick(STANDING, None, settings, now)
+
+
+def test_a_goal_that_stands_is_not_solved_for_again(tracker, solver):
+    """Once the answer stays the same it is told, at rest, without asking."""
+    settings = Settings.from_values({})
+    settle(tracker, settings)
+    for now in (3.0, 4.0):
+        report = tracker.tick(dict(STANDING), None, settings, now, ('note',))
+        assert report.q.tolist() == [0.0, 0.0]
+        assert report.velocity.tolist() == [0.0, 0.0]
+        assert report.converged
+        assert (report.goals, report.notes) == (STANDING, ('note',))
+    assert len(solver.asked) == 2
+    solver.answer = np.array([0.5, 0.0])
+    assert tracker.tick(MOVED, None, settings, 4.5).velocity.tolist() == [1.0, 0.0]
+
+
+def test_what_has_converged_without_wishes_is_not_solved_for_again(tracker, solver):
+    """No joint has a target or a rest pose: the first answer stays, moved or not."""
+    solver.has_wishes, solver.answer = False, np.array([0.5, 0.0])
+    settings = Settings.from_values({})
+    found = [tracker.tick(STANDING, None, settings, now) for now in (1.0, 2.0, 3.0)]
+    assert len(solver.asked) == 1
+    assert [report.q.tolist() for report in found] == [[0.5, 0.0]] * 3
+    assert all(report.converged for report in found)
+    assert found[-1].velocity.tolist() == [0.0, 0.0]
+    # The other methods promise nothing of the kind.
+    other, solver.answer = Settings.from_values({'solver.method': 'ccd'}), np.array([0.2, 0.0])
+    for now in (4.0, 5.0, 6.0):
+        tracker.tick(STANDING, None, other, now)
+    assert len(solver.asked) == 3
+
+
+@pytest.mark.parametrize(
+    'happen',
+    [
+        lambda tracker: tracker.model.solver.revision.count_setting(),
+        lambda tracker: tracker.model.solver.revision.count_ask(),
+        lambda tracker: tracker.jump(tracker.q),
+        lambda tracker: tracker.replace_model(model(tracker.model.solver)),
+    ],
+    ids=['limits', 'weights', 'jump', 'model'],
+)
+def test_what_changes_has_it_solved_again(tracker, solver, happen):
+    """Whatever the solver would notice, the tracker notices."""
+    settings = Settings.from_values({})
+    settle(tracker, settings)
+    happen(tracker)
+    solver.answer = np.array([0.2, 0.2])
+    assert tracker.tick(STANDING, None, settings, 3.0).q.tolist() == [0.2, 0.2]
+
+
+def test_other_questions_are_solved(tracker, solver):
+    """Another goal, other parameters, a measured start: each is a question of its own."""
+    settings = Settings.from_values({})
+    settle(tracker, settings)
+    other = Settings.from_values({'solver.damping_factor': 0.5})
+    tracker.tick(STANDING, None, other, 3.0)
+    tracker.tick(STANDING, tracker.q, other, 4.0)
+    tracker.tick(MOVED, None, other, 5.0)
+    assert len(solver.asked) == 5
+
+
+def test_what_is_not_met_is_tried_again(tracker, solver):
+    """An answer that may not go out, or that has not converged, settles nothing."""
+    settings = Settings.from_values({})
+    solver.answer = tracker.q
+    solver.errors = {'pin': Data(position=1e-3, orientation=0.0)}
+    settle(tracker, settings)
+    settle(tracker, settings)
+    assert len(solver.asked) == 4

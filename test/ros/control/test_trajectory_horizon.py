@@ -1,0 +1,140 @@
+# flake8: noqa: E402, I100
+"""How smoothly a joint_trajectory_controller moves by what the node sends."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from ik_node.ros.outputs.command_publishers import trajectory
+from support.trajectory_controller import rms_acceleration
+
+ARMS = ('arm0', 'arm1', 'arm2')
+PERIOD, LAG = 0.01, 0.01
+
+
+def messages(moving, seconds=3.0, skip=None, **values):
+    """Return what the node sends while a delta's platform goes round, 1.5 cm, once a second."""
+    delta = moving(
+        'delta',
+        goal_names=('platform',),
+        goals__platform__link='platform_link',
+        goals__platform__dof='X Y Z',
+        output__type='joint_trajectory',
+        **values,
+    )
+    delta.measure(**{name: delta.value(name) for name in ARMS})
+    sent = []
+    for tick in range(round(seconds / PERIOD)):
+        turn = 2.0 * np.pi * PERIOD * tick
+        delta.goal('platform', (0.015 * np.sin(turn), 0.015 * (1.0 - np.cos(turn)), 0.0))
+        _, command = delta.tick(PERIOD)
+        delta.watched.check_q(delta.motion.hardware.q)
+        sent.append(trajectory(command))
+    return sent
+
+
+def positions(sent):
+    """Return what is commanded, (n, 3) [rad]."""
+    at = [0.0 if len(message.points) == 1 else PERIOD for message in sent]
+    return np.array(
+        [
+            message.points[0 if time == 0.0 else 1].positions
+            for message, time in zip(sent, at, strict=True)
+        ]
+    )
+
+
+def test_commands_shake_unless_the_controller_goes_on_from_its_own(moving):
+    """One point each: from the lagging measured state they shake, from the desired state not."""
+    sent = messages(moving)
+    start = positions(sent)[0]
+    shaking, _ = rms_acceleration(sent, PERIOD, LAG, start)
+    smooth, _ = rms_acceleration(sent, PERIOD, LAG, start, interpolate_from_desired_state=True)
+    print(
+        f'rms command acceleration at {1e3 * LAG:g} ms servo lag: {shaking:.1f} rad/s2 from the '
+        f'measured state, {smooth:.1f} with interpolate_from_desired_state'
+    )
+    assert smooth < 15.0
+    assert shaking > 20.0 * smooth
+
+
+@pytest.mark.parametrize('horizon', [0.001, 0.05, 0.2])
+def test_with_a_horizon_every_controller_is_smooth(moving, horizon):
+    """The point before lies now: no controller begins at the measured state."""
+    sent = messages(moving, output__horizon=horizon)
+    start = positions(sent)[0]
+    rms = {
+        option: rms_acceleration(sent, PERIOD, LAG, start, interpolate_from_desired_state=option)[
+            0
+        ]
+        for option in (False, True)
+    }
+    print(f'horizon {horizon:g} s: {rms[False]:.1f}, with the option {rms[True]:.1f} rad/s2')
+    assert max(rms.values()) < 15.0
+
+
+def test_a_horizon_ends_at_rest_within_limits(moving):
+    """As every controller takes it: times rise, the last velocity is 0, and the way is short."""
+    for message in messages(moving, 1.0, output__horizon=0.1):
+        _, wanted, last = message.points
+        times = [point.time_from_start.nanosec for point in message.points]
+        assert times == [0, 10_000_000, 100_000_000]
+        assert list(last.velocities) == [0.0] * 3
+        way = np.array(last.positions) - np.array(wanted.positions)
+        # Slowing down evenly from the velocity before takes half the time's way.
+        assert way == pytest.approx(0.045 * np.array(wanted.velocities), abs=2e-3)
+
+
+def test_a_horizon_goes_on_where_the_message_before_arrived(moving):
+    """Positions and velocities of one message's point are where the next one begins."""
+    sent = messages(moving, 0.5, output__horizon=0.1)
+    for before, after in pairwise(sent):
+        assert after.points[0].positions == before.points[1].positions
+        assert after.points[0].velocities == before.points[1].velocities
+
+
+def test_a_message_that_is_lost_is_bridged(moving):
+    """Every tenth message lost: with a horizon commands go on, instead of to stop and catch up."""
+    rms = {}
+    for horizon in (0.0, 0.1):
+        sent = messages(moving, output__horizon=horizon)
+        kept = [None if at % 10 == 9 else message for at, message in enumerate(sent)]
+        rms[horizon] = rms_acceleration(
+            kept, PERIOD, LAG, positions(sent)[0], interpolate_from_desired_state=True
+        )[0]
+    print(f'one message of ten lost: {rms[0.0]:.1f} rad/s2, with a horizon {rms[0.1]:.1f}')
+    assert rms[0.1] < 0.8 * rms[0.0]
+
+
+@pytest.mark.parametrize('robot', ['hexapod', 'delta'])
+def test_the_end_of_the_horizon_closes_the_loops(moving, robot, monkeypatch):
+    """Where the robot would come to rest is a configuration it can have."""
+    from ik_node.ros.control.hardware_output import HardwareOutput
+
+    rests = []
+    rest = HardwareOutput._rest
+    monkeypatch.setattr(
+        HardwareOutput,
+        '_rest',
+        staticmethod(lambda *words: rests.append(rest(*words)) or rests[-1]),
+    )
+    bench = moving(
+        robot,
+        goal_names=('platform',),
+        goals__platform__link='platform_link',
+        goals__platform__dof='X Y Z',
+        output__type='joint_trajectory',
+        output__horizon=0.2,
+    )
+    motors = bench.motion.roles.outputs
+    bench.measure(**{name: bench.value(name) for name in motors})
+    bench.goal('platform', (0.01, 0.01, 0.005))
+    for _ in range(60):
+        _, command = bench.tick()
+        bench.watched.check_q(rests[-1])
+        at = [bench.model.joint_names.index(name) for name in motors]
+        assert command.stop.positions.tolist() == rests[-1][at].tolist()
+    assert np.ptp(np.array(rests), axis=0).max() > 1e-3

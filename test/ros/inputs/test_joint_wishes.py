@@ -1,0 +1,117 @@
+"""Joint targets and the rest pose: from a parameter, from messages, from a service."""
+
+from ik_node.robot import load_robot
+from ik_node.ros.control.rest_pose import RestPose
+from ik_node.ros.inputs.joint_targets import JointTargets
+import pytest
+
+ARM = """<robot name="arm"><link name="a"/><link name="b"/><link name="c"/>
+  <joint name="one" type="revolute"><parent link="a"/><child link="b"/>
+    <limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
+  <joint name="ball" type="ball"><parent link="b"/><child link="c"/></joint></robot>"""
+
+
+@pytest.fixture
+def robot():
+    """Provide an arm of a hinge and a ball joint."""
+    return load_robot(ARM)
+
+
+def targets(robot):
+    """Return the targets that are set."""
+    return {
+        joint.name: [joint.get_target_value(dof) for dof in joint.dof]
+        for joint in robot.joint_order
+        if joint.target_set
+    }
+
+
+def rests(robot):
+    """Return the rest pose that is set."""
+    return {
+        joint.name: [joint.get_rest_pose_value(dof) for dof in joint.dof]
+        for joint in robot.joint_order
+        if joint.rest_pose_set
+    }
+
+
+def test_for_each_joint_the_last_wish_counts(robot):
+    """A message after the parameter, the parameter after a message."""
+    wishes = JointTargets()
+    wishes.configure({'one': 0.1})
+    wishes.apply(robot)
+    assert targets(robot) == {'one': [0.1]}
+    wishes.update(['one', 'ball.EX'], [0.2, 0.3])
+    wishes.configure({'one': 0.1})  # unchanged: that is no new wish
+    wishes.apply(robot)
+    assert targets(robot) == {'one': [0.2], 'ball': [0.3, 0.0, 0.0]}
+    wishes.configure({'one': 0.4})
+    wishes.apply(robot)
+    assert targets(robot) == {'one': [0.4], 'ball': [0.3, 0.0, 0.0]}
+    wishes.configure({})
+    wishes.apply(robot)
+    assert targets(robot) == {'ball': [0.3, 0.0, 0.0]}
+
+
+def test_a_reset_leaves_the_parameters_wishes(robot):
+    """What messages asked for is forgotten, and names of other robots are left aside."""
+    wishes = JointTargets()
+    wishes.configure({'one': 0.1, 'nose': 3.0})
+    wishes.update(['ball.EZ'], [0.3])
+    wishes.clear(robot)
+    assert targets(robot) == {'one': [0.1]}
+
+
+def test_a_joint_is_drawn_as_a_whole(robot):
+    """The values of a ball joint that nobody names are to stay where the description has them."""
+    robot.joints['ball'].set_dof_values(0.1, 0.2, 0.3)
+    wishes, rest = JointTargets(), RestPose()
+    wishes.update(['ball.EY'], [0.5])
+    wishes.apply(robot)
+    rest.save({'ball.EZ': 0.7})
+    rest.apply(robot)
+    assert targets(robot) == {'ball': [0.1, 0.5, 0.3]}
+    assert rests(robot) == {'ball': [0.1, 0.2, 0.7]}
+
+
+def test_of_rest_poses_the_last_counts_wholly(robot):
+    """The parameter replaces what was saved, and saving replaces the parameter's."""
+    rest = RestPose()
+    rest.apply(robot)
+    assert rests(robot) == {}
+    rest.configure({'one': 0.1})
+    rest.apply(robot)
+    assert rests(robot) == {'one': [0.1]}
+    rest.save({'one': 0.2, 'ball.EX': 0.0, 'ball.EY': 0.0, 'ball.EZ': 0.1})
+    rest.configure({'one': 0.1})  # unchanged
+    rest.apply(robot)
+    assert rests(robot) == {'one': [0.2], 'ball': [0.0, 0.0, 0.1]}
+    rest.configure({'one': 0.3})
+    rest.apply(robot)
+    assert rests(robot) == {'one': [0.3]}
+    rest.configure({})
+    rest.apply(robot)
+    assert rests(robot) == {}
+
+
+def test_a_saved_rest_pose_is_that_of_a_robot(robot):
+    """Another one has the parameter's."""
+    rest = RestPose()
+    rest.configure({'one': 0.1})
+    rest.save({'one': 0.2})
+    rest.forget()
+    rest.apply(robot)
+    assert rests(robot) == {'one': [0.1]}
+
+
+def test_solvers_are_told(robot):
+    """A solver that is running sees wishes come and go."""
+    from ik_node.solver import Solver, SolverOptions
+
+    solver, wishes = Solver(robot, SolverOptions(restarts=0)), JointTargets()
+    assert solver.solve_pose({}).q[0] == 0.0
+    wishes.update(['one'], [0.5])
+    wishes.apply(robot)
+    assert solver.solve_pose({}).q[0] == 0.5
+    wishes.clear(robot)
+    assert solver.solve_pose({}).q[0] == 0.0

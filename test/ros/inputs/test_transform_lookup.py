@@ -1,0 +1,325 @@
+# flake8: noqa: E402, I100
+"""Frames of /tf, with a stand-in for tf2_ros and without."""
+
+import sys
+from types import SimpleNamespace as Data
+from typing import ClassVar
+
+import pytest
+
+pytest.importorskip('rclpy')
+
+from geometry_msgs.msg import PoseStamped, TransformStamped
+from ik_node.ros.inputs import transform_lookup
+from ik_node.ros.inputs.inputs import Inputs
+from ik_node.ros.inputs.transform_lookup import TransformLookup
+from ik_node.ros.process.node_counts import NodeCounts
+from ik_node.ros.process.rare_callbacks import RareCallbacks
+import numpy as np
+import rclpy
+from rclpy.time import Time
+
+
+class TransformError(Exception):
+    """What tf2 raises when it does not know."""
+
+
+class Buffer:
+    """Knows the frames that a test has put in; the poses of `source` in `target`."""
+
+    made: ClassVar[list] = []
+
+    def __init__(self):
+        self.known = {}
+        Buffer.made.append(self)
+
+    def put(self, target, source, x, time=0.0):
+        """Have `source` stand at x in `target`, turned half about z, at a time; 0 for always."""
+        known = TransformStamped()
+        known.header.stamp = Time(nanoseconds=round(1e9 * time)).to_msg()
+        known.transform.translation.x = x
+        known.transform.rotation.z, known.transform.rotation.w = 1.0, 0.0
+        self.known.setdefault((target, source), []).append((time, known))
+
+    def lookup_transform(self, target, source, time):
+        """Return the latest, or that of a time between the first and the last."""
+        if (target, source) not in self.known:
+            raise TransformError(f'{source} does not exist')
+        history = self.known[target, source]
+        seconds = 1e-9 * time.nanoseconds
+        if not seconds or (history == [history[0]] and history[0][0] == 0.0):
+            return history[-1][1]
+        if not history[0][0] <= seconds <= history[-1][0]:
+            raise TransformError('extrapolation')
+        return max((each for each in history if each[0] <= seconds), key=lambda each: each[0])[1]
+
+    def clear(self):
+        """Forget."""
+        self.known.clear()
+
+
+class Listener:
+    """Counts how many there are."""
+
+    count = 0
+
+    def __init__(self, buffer, node):
+        Listener.count += 1
+
+    def unregister(self):
+        """Listen no more."""
+        Listener.count -= 1
+
+
+@pytest.fixture
+def tf2(monkeypatch):
+    """Provide a stand-in for tf2_ros, and a clock; return both."""
+    Buffer.made, Listener.count = [], 0
+    module = Data(Buffer=Buffer, TransformListener=Listener, TransformException=TransformError)
+    monkeypatch.setitem(sys.modules, 'tf2_ros', module)
+    clock = Data(now=100.0)
+    monkeypatch.setattr(transform_lookup.time, 'monotonic', lambda: clock.now)
+    return clock
+
+
+def test_the_pose_of_a_frame(tf2):
+    """Translation and rotation; it listens from the first question on, once."""
+    lookup = TransformLookup(object())
+    assert not Buffer.made
+    with pytest.raises(LookupError, match="no transform from 'base': camera does not exist"):
+        lookup.pose('base', 'camera')
+    Buffer.made[0].put('base', 'camera', 0.5)
+    expected = np.diag([-1.0, -1.0, 1.0, 1.0])
+    expected[0, 3] = 0.5
+    np.testing.assert_allclose(lookup.pose('base', 'camera'), expected, atol=1e-15)
+    assert len(Buffer.made) == 1
+
+
+def test_without_tf2(monkeypatch):
+    """It says what is missing, and that is no reason to wait."""
+    monkeypatch.setitem(sys.modules, 'tf2_ros', None)
+    lookup = TransformLookup(object())
+    with pytest.raises(LookupError, match='tf2_ros is not installed'):
+        lookup.pose('base', 'camera')
+    lookup.rewind()
+    assert not lookup.is_new
+
+
+def test_a_clock_that_jumps_back(tf2):
+    """What was heard is of a time to come: it is forgotten, and asked for anew."""
+    lookup = TransformLookup(object())
+    with pytest.raises(LookupError):
+        lookup.pose('base', 'camera')
+    Buffer.made[0].put('base', 'camera', 0.5)
+    tf2.now += 60.0
+    assert not lookup.is_new
+    lookup.rewind()
+    assert lookup.is_new
+    with pytest.raises(LookupError):
+        lookup.pose('base', 'camera')
+
+
+@pytest.fixture
+def inputs(tf2, moving):
+    """Provide the inputs of a node with a five-bar and a goal, and its rclpy node's log."""
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    node = rclpy.create_node('inputs', context=context)
+    inputs = Inputs(
+        node,
+        NodeCounts(),
+        lambda text: None,
+        lambda names, stamp: None,
+        RareCallbacks(node.default_callback_group),
+        RareCallbacks(node.default_callback_group, pause=0.0),
+    )
+    inputs.set_goals(['tool'], '')
+    inputs.set_tracker(moving('fivebar').tracker)
+    yield inputs
+    node.destroy_node()
+    rclpy.try_shutdown(context=context)
+
+
+def goal(x, frame='camera', time=0.0):
+    """Return a pose in a frame at a time; 0 stands for now."""
+    message = PoseStamped()
+    message.header.stamp = Time(nanoseconds=round(1e9 * time)).to_msg()
+    message.header.frame_id = frame
+    message.pose.position.x = x
+    message.pose.orientation.w = 1.0
+    return message
+
+
+def test_a_goal_sent_once_waits_for_its_frame(tf2, inputs):
+    """The first question only begins to listen: the goal is taken when the frame is heard."""
+    inputs.take_goal('tool', goal(0.25))
+    inputs.take_early_goals()
+    assert not inputs.goals.poses()
+    assert not inputs.refusals.total
+    Buffer.made[0].put('base_link', 'camera', 0.5)
+    inputs.take_early_goals()
+    assert inputs.goals.poses()['tool'][0] == pytest.approx((0.25, 0.0, 0.0))
+    inputs.goals.clear()
+    inputs.take_early_goals()
+    assert not inputs.goals.poses()
+
+
+def test_a_goal_whose_frame_never_comes_is_refused(tf2, inputs):
+    """After two seconds, once; those after it at once."""
+    inputs.take_goal('tool', goal(0.25))
+    tf2.now += 2.5
+    inputs.take_early_goals()
+    inputs.take_early_goals()
+    assert inputs.refusals.total == 1
+    assert 'camera does not exist' in inputs.refusals.last
+    inputs.take_goal('tool', goal(0.25))
+    assert inputs.refusals.total == 2
+
+
+def test_the_last_goal_wins_over_one_that_waits(tf2, inputs):
+    """Whatever is heard later; so does a reset."""
+    inputs.take_goal('tool', goal(0.25))
+    inputs.take_goal('tool', goal(0.1, ''))
+    Buffer.made[0].put('base_link', 'camera', 0.5)
+    inputs.take_early_goals()
+    assert inputs.goals.poses()['tool'][0] == pytest.approx((0.1, 0.0, 0.0))
+    Buffer.made[0].clear()
+    inputs.take_goal('tool', goal(0.25))
+    inputs.forget()
+    Buffer.made[0].put('base_link', 'camera', 0.5)
+    inputs.take_early_goals()
+    assert not inputs.goals.poses()
+
+
+def heard(inputs, *history):
+    """Begin to listen, and hear of a camera at places and times; return the buffer."""
+    inputs.take_goal('tool', goal(9.0, 'nowhere'))
+    inputs.forget()
+    for x, time in history:
+        Buffer.made[-1].put('base_link', 'camera', x, time)
+    return Buffer.made[-1]
+
+
+def x_of(inputs):
+    """Return where the goal is asked for, None without one."""
+    pose = inputs.goals.poses().get('tool')
+    return None if pose is None else pose[0][0]
+
+
+def test_a_goal_counts_in_its_frame_at_its_stamp(tf2, inputs):
+    """The camera has moved on since the picture was taken."""
+    heard(inputs, (0.5, 50.0), (0.7, 51.0), (0.9, 52.0))
+    inputs.take_goal('tool', goal(0.25, time=51.0))
+    assert x_of(inputs) == pytest.approx(0.7 - 0.25)
+    inputs.take_goal('tool', goal(0.25))
+    assert x_of(inputs) == pytest.approx(0.9 - 0.25)
+
+
+def test_a_goal_waits_for_the_transform_of_its_stamp(tf2, inputs):
+    """A stream of goals, each newer than /tf: none is lost for the one after it."""
+    buffer = heard(inputs, (0.5, 50.0), (0.6, 51.0))
+    for time in (51.1, 51.2, 51.3):
+        inputs.take_goal('tool', goal(0.25, time=time))
+        inputs.take_early_goals()
+        assert x_of(inputs) is None
+    buffer.put('base_link', 'camera', 0.7, 51.2)
+    inputs.take_early_goals()
+    assert x_of(inputs) == pytest.approx(0.7 - 0.25)
+    assert inputs.refusals.total == 0
+    buffer.put('base_link', 'camera', 0.8, 51.3)
+    inputs.take_early_goals()
+    assert x_of(inputs) == pytest.approx(0.8 - 0.25)
+
+
+def test_a_goal_of_a_time_to_come_is_refused(tf2, inputs):
+    """After a second."""
+    heard(inputs, (0.5, 50.0), (0.6, 51.0))
+    inputs.take_goal('tool', goal(0.25, time=99.0))
+    tf2.now += 0.9
+    inputs.take_early_goals()
+    assert inputs.refusals.total == 0
+    tf2.now += 0.2
+    inputs.take_early_goals()
+    assert inputs.refusals.total == 1
+    assert 'extrapolation' in inputs.refusals.last
+
+
+def test_a_goal_of_a_time_long_past_is_refused(tf2, inputs):
+    """Nobody remembers where its frame was then."""
+    heard(inputs, (0.5, 50.0), (0.6, 51.0))
+    tf2.now += 5.0
+    inputs.take_goal('tool', goal(0.25, time=20.0))
+    assert inputs.refusals.total == 1
+    assert x_of(inputs) is None
+
+
+def test_the_first_stamped_goal_is_taken(tf2, inputs):
+    """It is what makes the node listen: transforms are heard of after its stamp only."""
+    inputs.take_goal('tool', goal(0.25, time=50.0))
+    Buffer.made[0].put('base_link', 'camera', 0.5, 50.1)
+    inputs.take_early_goals()
+    assert x_of(inputs) == pytest.approx(0.5 - 0.25)
+
+
+def test_a_goal_is_as_old_as_its_transform(tf2, inputs):
+    """Nobody tells of the camera any more: its place is of long ago, and so is the goal."""
+    now = inputs.now()
+    heard(inputs, (0.5, now - 60.0), (0.5, now - 30.0))
+    inputs.take_goal('tool', goal(0.25))
+    assert inputs.goals.stale(now, 25.0) == ('tool',)
+    assert inputs.goals.stale(now, 40.0) == ()
+    heard(inputs).put('base_link', 'camera', 0.5, now)
+    inputs.take_goal('tool', goal(0.25))
+    assert inputs.goals.stale(now, 25.0) == ()
+
+
+def test_an_old_goal_is_stale(tf2, inputs):
+    """Its stamp counts, whatever frame it is in; a frame that always holds has no age."""
+    now = inputs.now()
+    heard(inputs).put('base_link', 'camera', 0.5)
+    for frame in ('camera', 'base_link', ''):
+        inputs.take_goal('tool', goal(0.25, frame, now - 30.0))
+        assert inputs.goals.stale(now, 25.0) == ('tool',)
+        inputs.take_goal('tool', goal(0.25, frame))
+        assert inputs.goals.stale(now, 25.0) == ()
+
+
+def test_nobody_listens_without_need(tf2, inputs):
+    """Ten seconds after the last question /tf is left alone; the next one is answered again."""
+    heard(inputs, (0.5, 50.0))
+    inputs.take_goal('tool', goal(0.25))
+    assert Listener.count == 1
+    tf2.now += 9.0
+    inputs.lookup.rest()
+    assert Listener.count == 1
+    inputs.take_goal('tool', goal(0.25))
+    tf2.now += 9.0
+    inputs.lookup.rest()
+    assert Listener.count == 1
+    tf2.now += 2.0
+    inputs.lookup.rest()
+    assert Listener.count == 0
+    inputs.take_goal('tool', goal(0.3))
+    assert Listener.count == 1
+    Buffer.made[-1].put('base_link', 'camera', 0.5)
+    inputs.take_early_goals()
+    assert x_of(inputs) == pytest.approx(0.5 - 0.3)
+
+
+@pytest.mark.parametrize(
+    ('base_frame', 'frame_prefix'), [('', 'left/'), ('left/base_link', ''), ('tool_link', 'left/')]
+)
+def test_frames_with_a_prefix(tf2, inputs, base_frame, frame_prefix):
+    """Of two equal robots each has frames of its own name; /tf is asked for those."""
+    inputs.set_goals(['tool'], base_frame, frame_prefix)
+    for frame in ('left/base_link', '/left/base_link', 'base_link'):
+        inputs.take_goal('tool', goal(0.25, frame))
+        assert x_of(inputs) == 0.25
+    assert not Buffer.made
+    inputs.take_goal('tool', goal(0.1, 'camera'))
+    Buffer.made[0].put('left/base_link', 'camera', 0.5)
+    inputs.take_early_goals()
+    assert x_of(inputs) == pytest.approx(0.5 - 0.1)
+    tf2.now += 5.0
+    inputs.take_goal('tool', goal(0.25, 'right/base_link'))
+    assert inputs.refusals.total == 1

@@ -1,0 +1,107 @@
+"""Which joints are actuated, commanded and locked."""
+
+from ik_node.errors import OptionError
+from ik_node.robot import load_robot
+from ik_node.ros.loading.joint_roles import check_wishes, JointRoles, unknown_wishes
+from ik_node.ros.parameters.joint_settings import JointSettings
+import pytest
+from support.fourbar_urdf import FOURBAR
+
+BALL = """<robot name="ball"><link name="a"/><link name="b"/><link name="c"/>
+  <joint name="ball" type="ball"><parent link="a"/><child link="b"/></joint>
+  <joint name="turn" type="continuous"><parent link="b"/><child link="c"/></joint></robot>"""
+
+
+def roles(robot, **names):
+    """Return the roles under these settings."""
+    return JointRoles.of(robot, JointSettings(**names))
+
+
+def with_control(text, *names):
+    """Return a description whose ros2_control commands these joints."""
+    joints = ''.join(
+        f'<joint name="{name}"><command_interface name="position"/></joint>' for name in names
+    )
+    return text.replace('</robot>', f'<ros2_control>{joints}</ros2_control></robot>')
+
+
+def test_actuated_by_transmissions(urdf):
+    """The five-bar's description names its motors."""
+    found = roles(load_robot(urdf('fivebar')))
+    assert found.actuated == ('left_shoulder', 'right_shoulder')
+    assert found.outputs == found.actuated
+    assert found.locked == frozenset()
+
+
+def test_actuated_by_ros2_control():
+    """Command interfaces make motors; a joint that follows another has none."""
+    robot = load_robot(with_control(FOURBAR, 'drive', 'shake'))
+    assert roles(robot).actuated == ('drive',)
+
+
+def test_actuated_by_annotations(urdf):
+    """The closures file says it before the description."""
+    closures = """
+actuated: [right_shoulder]
+closures:
+  - {name: pin, type: hinge, frame_a: {link: left_fore_link, xyz: [0.24, 0, 0.012]},
+     frame_b: {link: right_fore_link, xyz: [0.24, 0, 0]}}
+"""
+    assert roles(load_robot(urdf('fivebar'), closures=closures)).actuated == ('right_shoulder',)
+
+
+def test_without_a_word_all_that_follow_no_other():
+    """A description that says nothing: all movable joints but coupled ones."""
+    assert roles(load_robot(FOURBAR)).actuated == ('rock', 'drive', 'middle', 'nod')
+
+
+def test_a_floating_base_has_no_motor(urdf):
+    """Its six values are nobody's to command."""
+    text = urdf('fivebar').split('<!-- the motors -->')[0] + '</robot>'
+    found = roles(load_robot(text, root='floating')).actuated
+    assert found == ('left_shoulder', 'left_elbow', 'right_shoulder', 'right_elbow')
+
+
+def test_parameters_come_first(urdf):
+    """Named joints, in the order named; outputs may differ."""
+    found = roles(
+        load_robot(urdf('hexapod')), actuated=('leg1', 'leg0'), outputs=('leg5',), locked=('leg2',)
+    )
+    assert found == JointRoles(('leg1', 'leg0'), ('leg5',), frozenset({'leg2'}))
+
+
+def test_a_joint_with_several_values():
+    """Its name stands for all of them, and each has a name."""
+    robot = load_robot(BALL)
+    found = roles(robot, locked=('ball',), outputs=('ball.EY', 'turn'))
+    assert found.locked == {'ball.EX', 'ball.EY', 'ball.EZ'}
+    assert found.outputs == ('ball.EY', 'turn')
+
+
+@pytest.mark.parametrize(
+    ('settings', 'words'),
+    [
+        ({'locked': ('nose',)}, "locked_joints: 'nose'.*no movable joint.*known: .*drive"),
+        ({'actuated': ('nose',)}, "actuated_joints: 'nose'"),
+        ({'outputs': ('nose',)}, r"output\.joints: 'nose'"),
+        ({'outputs': ('shake',)}, r"output\.joints: 'shake'.*follows 'nod'"),
+        ({'actuated': ('shake',)}, "actuated_joints: 'shake'.*follows 'nod'"),
+        ({'outputs': ('drive', 'drive')}, 'every joint once'),
+    ],
+)
+def test_what_is_refused(settings, words):
+    """Unknown names, followers and repetitions, with the parameter and what there is."""
+    with pytest.raises(OptionError, match=words):
+        roles(load_robot(FOURBAR), **settings)
+
+
+def test_wishes_for_joints_that_are_not_there():
+    """Setting them is refused; a robot that comes later is taken with the rest of them."""
+    robot = load_robot(FOURBAR)
+    settings = JointSettings(rest_pose={'nose': 1.0, 'drive': 0.5}, targets={'drive': 0.1})
+    assert roles(robot, rest_pose=settings.rest_pose).actuated == roles(robot).actuated
+    assert unknown_wishes(robot, settings) == {'rest_pose': ['nose']}
+    for parameter, name in (('rest_pose', 'rest_pose'), ('targets', 'joint_targets')):
+        with pytest.raises(OptionError, match=f"{name}: 'nose'"):
+            check_wishes(robot, JointSettings(**{parameter: {'nose': 1.0}}))
+    check_wishes(robot, JointSettings(rest_pose={'drive': 0.5}))

@@ -1,0 +1,58 @@
+"""Loops that a description's rounding leaves open by a little."""
+
+from ik_node.errors import TopologyError
+from ik_node.robot import load_robot
+from ik_node.ros.control.tracker import Tracker
+from ik_node.ros.loading.load_model import load_model
+from ik_node.ros.loading.loop_limits import loop_limits
+from ik_node.ros.loading.model_request import ModelRequest
+from ik_node.ros.parameters.settings import Settings
+import pytest
+
+
+def off_plane(urdf, height):
+    """Return the five-bar with its loop out of the plane by `height` [m]."""
+    robot = load_robot(urdf('fivebar'))
+    (pin,) = robot.closures.values()
+    position, quat = pin.offset_position.copy(), pin.offset_quaternion
+    position[2] += height
+    pin.set_offset(position, quat)
+    robot.assemble()
+    return robot
+
+
+def test_a_closed_loop_is_held_closed(urdf):
+    """The tolerance is that of the node."""
+    assert loop_limits(off_plane(urdf, 0.0)) == {'pin': 1e-6}
+
+
+def test_micrometres_are_held_to_what_rounding_makes_of_them(urdf):
+    """A note says so."""
+    robot = off_plane(urdf, 2e-5)
+    assert loop_limits(robot)['pin'] == pytest.approx(8.1e-5, rel=1e-3)
+    assert any("'pin' stays 2e-05 open" in note for note in robot.notes)
+
+
+def test_a_tolerance_of_its_own_counts(urdf):
+    """What the annotation allows is closed."""
+    robot = off_plane(urdf, 2e-5)
+    robot.closures['pin'].tolerance = 1e-4
+    assert loop_limits(robot) == {'pin': 1e-4}
+    assert not robot.notes
+
+
+def test_centimetres_are_refused(urdf):
+    """The loop is named."""
+    with pytest.raises(TopologyError, match=r"'pin' stays 0\.02 open"):
+        loop_limits(off_plane(urdf, 2e-2))
+
+
+def test_a_robot_with_rounded_loops_ticks(shared):
+    """The AgiBot's own loop_joint elements leave 28 micrometres open."""
+    text = (shared / 'models/agibot_g1_omnipicker/G1_omnipicker.urdf').read_text()
+    settings = Settings.from_values({'goal_names': ('',)})
+    model = load_model(ModelRequest(text, '', settings.active_goals, settings.options))
+    report = Tracker(model).tick({}, None, settings, 0.0)
+    assert not report.held
+    assert max(e.position for e in report.solution.closure_errors.values()) < 3e-5
+    assert report.converged

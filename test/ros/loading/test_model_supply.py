@@ -1,0 +1,192 @@
+"""Models are built aside, and bad ones change nothing."""
+
+import threading
+
+from ik_node.errors import DescriptionError
+from ik_node.ros.loading.loaded_model import LoadedModel
+from ik_node.ros.loading.model_supply import ModelSupply
+from ik_node.ros.parameters.settings import Settings
+import numpy as np
+import pytest
+from support.waiting import PATIENCE, wait_until
+
+
+class Builder:
+    """Builds models of nothing; 'bad' is refused, 'broken' is a defect, 'slow' waits."""
+
+    def __init__(self):
+        self.built = []
+        self.go = threading.Event()
+
+    def __call__(self, request):
+        """Build, as a node would."""
+        self.built.append(request)
+        if request.text.startswith('bad'):
+            raise DescriptionError('not a\nrobot')
+        if request.text == 'broken':
+            raise ZeroDivisionError('oops')
+        if request.text == 'slow':
+            assert self.go.wait(PATIENCE)
+        return LoadedModel(
+            request, None, None, {}, np.zeros(1), ('a',), np.zeros(1), np.zeros(1), np.zeros(1), 1
+        )
+
+
+@pytest.fixture
+def builder():
+    """Provide the builder of a supply."""
+    return Builder()
+
+
+@pytest.fixture
+def supply(builder):
+    """Provide a supply."""
+    return ModelSupply(builder)
+
+
+def settings(link='tip', **more):
+    """Return settings with one goal."""
+    return Settings.from_values({'goal_names': ('a',), 'goals.a.link': link, **more})
+
+
+def outcome(supply):
+    """Wait for the builder and return what it built, None if that was refused."""
+    wait_until(lambda: not supply.busy, 'the builder')
+    return taken(supply)
+
+
+def taken(supply):
+    """Return the model that is ready, None if there is none."""
+    models = []
+    supply.take(models.append)
+    return models[0] if models else None
+
+
+def test_a_good_description_becomes_a_model(supply):
+    """It is built with the goals of the settings."""
+    assert supply.describe('good', settings())
+    model = outcome(supply)
+    assert model.request.text == 'good'
+    assert [goal.link for goal in model.request.goals] == ['tip']
+    assert taken(supply) is None
+
+
+def test_a_bad_description_is_refused_in_one_line(supply):
+    """The reason is kept until a good one comes."""
+    supply.describe('bad', settings())
+    assert outcome(supply) is None
+    assert supply.refused == '<text>: not a robot'
+    supply.describe('good', settings())
+    assert outcome(supply) is not None
+    assert supply.refused == ''
+
+
+def test_a_defect_does_not_end_the_thread(supply):
+    """Any other exception is told like a refusal."""
+    supply.describe('broken', settings())
+    assert outcome(supply) is None
+    assert 'internal error' in supply.refused
+    assert 'ZeroDivisionError: oops' in supply.refused
+
+
+def test_the_same_description_again_builds_nothing(supply, builder):
+    """A publisher that is restarted does not disturb."""
+    supply.describe('good', settings())
+    outcome(supply)
+    assert not supply.describe('good', settings())
+    assert supply.describe('good', settings(link='other'))
+    outcome(supply)
+    assert len(builder.built) == 2
+
+
+def test_a_refused_description_is_tried_again(supply, builder):
+    """What was wrong may have been mended elsewhere."""
+    for _ in range(2):
+        assert supply.describe('bad', settings())
+        outcome(supply)
+    assert len(builder.built) == 2
+
+
+def test_only_the_last_of_many_is_built(supply, builder):
+    """Descriptions that arrive during a build replace each other."""
+    supply.describe('slow', settings())
+    for number in range(5):
+        supply.describe(f'good {number}', settings())
+    builder.go.set()
+    assert outcome(supply).request.text == 'slow'
+    assert taken(supply).request.text == 'good 4'
+    assert [request.text for request in builder.built] == ['slow', 'good 4']
+
+
+def test_other_goals_are_built_for_the_accepted_robot(supply, builder):
+    """After a refusal new goals go to the robot that runs, not to the bad description."""
+    supply.apply(settings())
+    assert builder.built == []
+    supply.describe('good', settings())
+    outcome(supply)
+    supply.describe('bad', settings())
+    outcome(supply)
+    supply.apply(settings(link='other'))
+    assert outcome(supply).request.text == 'good'
+
+
+def test_weights_build_nothing(supply, builder):
+    """What does not change the solver does not build one."""
+    supply.describe('good', settings())
+    outcome(supply)
+    supply.apply(settings(**{'goals.a.weight': 3.0}))
+    assert not supply.busy
+    assert len(builder.built) == 1
+
+
+def test_goals_mend_the_first_description(supply):
+    """Without a robot yet, other goals try the refused description once more."""
+    supply.describe('bad', settings())
+    outcome(supply)
+    supply.apply(settings(link='other'))
+    assert outcome(supply) is None
+    assert supply.refused
+
+
+@pytest.mark.parametrize('error', [DescriptionError('no nose'), RuntimeError('no nose')])
+def test_a_model_that_cannot_be_adopted_is_refused(supply, error):
+    """Whatever stands in the way, the model before it is the one that new goals are built for."""
+    supply.describe('good', settings())
+    assert outcome(supply) is not None
+    supply.describe('other', settings())
+
+    def adopt(model):
+        raise error
+
+    while supply.busy:
+        threading.Event().wait(0.001)
+    supply.take(adopt)
+    assert 'no nose' in supply.refused
+    supply.apply(settings(link='elbow'))
+    assert outcome(supply).request.text == 'good'
+
+
+def test_other_names_of_joints_mend_the_first_description(supply, builder):
+    """Without a robot yet, parameters about joints try again; with one they build nothing."""
+    supply.describe('bad', settings())
+    outcome(supply)
+    supply.apply(settings())
+    assert not supply.busy
+    supply.apply(settings(locked_joints=('a',)))
+    assert outcome(supply) is None
+    assert len(builder.built) == 2
+    supply.describe('good', settings())
+    outcome(supply)
+    supply.apply(settings(locked_joints=('b',)))
+    assert not supply.busy
+    assert len(builder.built) == 3
+
+
+def test_another_root_is_another_robot(supply, builder):
+    """It is built at once, from the same text and closures."""
+    supply.describe('good', settings(closures='x'))
+    first = outcome(supply).request
+    supply.apply(settings(root='floating', closures='y'))
+    second = outcome(supply).request
+    assert (second.root, second.text, second.closures) == ('floating', 'good', 'x')
+    assert not second.builds_same_robot(first)

@@ -1,0 +1,153 @@
+"""Messages to numbers and back, on anything that has the fields."""
+
+import math
+from types import SimpleNamespace as Data
+
+from ik_node.model.rotation import matrix_to_quat, pose_matrix, quat_from_euler
+from ik_node.ros.messages import euler
+from ik_node.ros.messages.convert import (
+    fill_joint_state,
+    fill_pose,
+    pose_from_message,
+    pose_in_root,
+    positions_from_message,
+    seconds_from_stamp,
+)
+from ik_node.ros.messages.refused_input import RefusedInputError
+import numpy as np
+import pytest
+
+
+def pose_data(position=(1.0, 2.0, 3.0), quat_xyzw=(0.0, 0.0, 0.0, 1.0)):
+    """Return something with the fields of a geometry_msgs/Pose."""
+    point, quat = Data(), Data()
+    point.x, point.y, point.z = position
+    quat.x, quat.y, quat.z, quat.w = quat_xyzw
+    return Data(position=point, orientation=quat)
+
+
+def test_pose_is_read_and_normalised():
+    """Position as it is, quaternion of length one."""
+    position, quat = pose_from_message('t', pose_data(quat_xyzw=(0.0, 0.0, 2.0, 2.0)))
+    assert position == (1.0, 2.0, 3.0)
+    assert quat == pytest.approx((0.0, 0.0, math.sqrt(0.5), math.sqrt(0.5)), abs=1e-15)
+
+
+@pytest.mark.parametrize('bad', [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize('at', range(7))
+def test_non_finite_pose_is_refused_by_name(bad, at):
+    """The message names topic, field and value."""
+    numbers = [1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0]
+    numbers[at] = bad
+    part = (
+        'position.x',
+        'position.y',
+        'position.z',
+        'orientation.x',
+        'orientation.y',
+        'orientation.z',
+        'orientation.w',
+    )[at]
+    with pytest.raises(RefusedInputError, match=f'goals/a: pose.{part} = {bad}'):
+        pose_from_message('goals/a', pose_data(numbers[:3], numbers[3:]))
+
+
+def test_zero_quaternion_is_refused():
+    """No orientation is not taken for the identity."""
+    with pytest.raises(RefusedInputError, match='zero quaternion'):
+        pose_from_message('t', pose_data(quat_xyzw=(0.0, 0.0, 0.0, 0.0)))
+
+
+def test_huge_quaternion_is_refused():
+    """A length that overflows is no orientation."""
+    with pytest.raises(RefusedInputError, match='too large'):
+        pose_from_message('t', pose_data(quat_xyzw=(1e308, 1e308, 1e308, 1e308)))
+
+
+def test_joint_positions():
+    """Names and positions are taken as they are."""
+    assert positions_from_message('j', Data(name=['a'], position=[0.5])) == (['a'], [0.5])
+
+
+@pytest.mark.parametrize(
+    ('names', 'positions', 'words'),
+    [
+        (['a', 'b'], [0.5], '1 numbers.*2 names'),
+        (['a'], [], '0 numbers'),
+        (['a', 'b'], [0.5, math.nan], 'position of b = nan'),
+    ],
+)
+def test_bad_joint_states_are_refused(names, positions, words):
+    """Sizes and non-finite values are named."""
+    with pytest.raises(RefusedInputError, match=words):
+        positions_from_message('joint_states', Data(name=names, position=positions))
+
+
+def test_pose_in_a_frame():
+    """A pose in a turned and moved frame is brought into that frame's parent."""
+    frame = pose_matrix((1.0, 0.0, 0.0), quat_from_euler(0.0, 0.0, math.pi / 2))
+    position, quat = pose_in_root(((2.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)), frame)
+    assert position == pytest.approx((1.0, 2.0, 0.0), abs=1e-15)
+    assert quat == pytest.approx(tuple(quat_from_euler(0.0, 0.0, math.pi / 2)), abs=1e-15)
+
+
+def test_pose_is_written():
+    """Filling a message and reading it gives the same pose, in Python floats."""
+    matrix = pose_matrix((0.1, -0.2, 0.3), quat_from_euler(0.3, -0.2, 2.0))
+    pose = pose_data()
+    fill_pose(pose, matrix)
+    assert type(pose.position.x) is float
+    assert type(pose.orientation.w) is float
+    assert pose_matrix(*pose_from_message('t', pose)) == pytest.approx(matrix, abs=1e-15)
+
+
+def test_joint_state_is_written():
+    """Values are lists of Python floats; names are left alone."""
+    message = Data(header=Data(), name=['a', 'b'])
+    fill_joint_state(message, 'now', np.array([1.0, 2.0]), np.zeros(2))
+    assert (message.header.stamp, message.position) == ('now', [1.0, 2.0])
+    assert type(message.velocity[0]) is float
+
+
+def test_stamp():
+    """Seconds and nanoseconds add up."""
+    assert seconds_from_stamp(Data(sec=2, nanosec=500_000_000)) == 2.5
+
+
+FIXED = (
+    ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)),
+    ((math.pi / 2, 0.0, 0.0), (math.sqrt(0.5), 0.0, 0.0, math.sqrt(0.5))),
+    (
+        (0.3, -0.2, 1.1),
+        (0.1783589129566904, -0.0064355556720539, 0.5269548219718452, 0.8309424152086116),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    'convert',
+    [euler.quat_xyzw_from_rpy, euler._quat_from_scipy, lambda rpy: tuple(quat_from_euler(*rpy))],
+    ids=['as installed', 'scipy', 'model'],
+)
+@pytest.mark.parametrize(('rpy', 'quat'), FIXED)
+def test_roll_pitch_yaw(convert, rpy, quat):
+    """Every way to a quaternion gives the same fixed numbers."""
+    assert convert(rpy) == pytest.approx(quat, abs=1e-13)
+
+
+@pytest.mark.parametrize(('rpy', 'quat'), FIXED)
+def test_roll_pitch_yaw_of_tf_transformations(rpy, quat):
+    """tf_transformations gives the same numbers where it is installed."""
+    pytest.importorskip('tf_transformations')
+    assert euler._quat_from_tf_transformations(rpy) == pytest.approx(quat, abs=1e-13)
+
+
+def test_roll_pitch_yaw_is_that_of_urdf():
+    """The fixed numbers are Rz(yaw) Ry(pitch) Rx(roll)."""
+    for (roll, pitch, yaw), quat in FIXED:
+        (cr, sr), (cp, sp), (cy, sy) = ((math.cos(a), math.sin(a)) for a in (roll, pitch, yaw))
+        turn_x = np.array([[1, 0, 0], [0, cr, -sr], [0, sr, cr]])
+        turn_y = np.array([[cp, 0, sp], [0, 1, 0], [-sp, 0, cp]])
+        turn_z = np.array([[cy, -sy, 0], [sy, cy, 0], [0, 0, 1]])
+        expected = matrix_to_quat(turn_z @ turn_y @ turn_x)
+        assert expected == pytest.approx(np.array(quat), abs=1e-13)

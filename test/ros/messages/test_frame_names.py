@@ -1,0 +1,88 @@
+"""In which frame a goal is meant."""
+
+from types import SimpleNamespace as Data
+
+from ik_node.model.link import Link
+from ik_node.model.rotation import pose_matrix
+from ik_node.ros.messages.frame_names import frame_in_root, frame_name, own_name, prefix_of
+import numpy as np
+import pytest
+
+TIP = pose_matrix((0.0, 0.0, 1.0), (0.0, 0.0, 0.0, 1.0))
+MAP = pose_matrix((5.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0))
+ROBOT = Data(
+    description=Data(root=Link('base')),
+    links={'base': None, 'tip': None},
+    forward=lambda q, link: TIP,
+)
+
+
+def lookup(target, source):
+    """Know one frame beyond the robot."""
+    assert target == 'base'
+    if source == 'map':
+        return MAP
+    raise LookupError(f'no frame {source}')
+
+
+@pytest.mark.parametrize(
+    ('frame_id', 'base_frame', 'expected'),
+    [
+        ('', '', None),
+        ('base', 'tip', None),
+        ('/base', '', None),
+        ('', 'tip', TIP),
+        ('tip', '', TIP),
+        ('map', '', MAP),
+        ('', 'map', MAP),
+    ],
+)
+def test_frames(frame_id, base_frame, expected):
+    """Empty is the base frame; links are the robot's own; the rest is looked up."""
+    frame = frame_in_root(frame_id, base_frame, ROBOT, np.zeros(1), lookup)
+    assert frame is expected
+
+
+def test_unknown_frame():
+    """What nobody knows is an error with the lookup's reason."""
+    with pytest.raises(LookupError, match='no frame mars'):
+        frame_in_root('mars', '', ROBOT, np.zeros(1), lookup)
+
+
+@pytest.mark.parametrize(
+    ('frame_prefix', 'base_frame', 'expected'),
+    [
+        ('', '', ''),
+        ('left/', '', 'left/'),
+        ('/left/', 'right/base', 'left/'),
+        ('left_', '', 'left_'),
+        ('', 'left/base', 'left/'),
+        ('', '/cell/left/tip', 'cell/left/'),
+        ('', 'left/camera', ''),
+        ('', 'tip', ''),
+    ],
+)
+def test_prefixes(frame_prefix, base_frame, expected):
+    """The parameter says it, or a base frame whose last part is a link."""
+    assert prefix_of(frame_prefix, base_frame, ROBOT.links) == expected
+
+
+def test_links_with_a_prefix_are_those_without():
+    """To messages and from them; other frames keep their names."""
+    for link, frame in (('tip', 'left/tip'), ('map', 'map'), ('left/map', 'left/map')):
+        assert frame_name(link, 'left/', ROBOT.links) == frame
+        assert own_name(frame, 'left/', ROBOT.links) == link
+    assert own_name('right/tip', 'left/', ROBOT.links) == 'right/tip'
+
+
+def test_the_lookup_is_asked_for_the_root_with_its_prefix():
+    """As robot_state_publisher calls it on /tf."""
+    asked = []
+
+    def remember(target, source):
+        asked.append((target, source))
+        return MAP
+
+    assert frame_in_root('map', '', ROBOT, np.zeros(1), remember, 'left/') is MAP
+    assert frame_in_root('left/tip', '', ROBOT, np.zeros(1), remember, 'left/') is TIP
+    assert asked == [('left/base', 'map')]

@@ -1,0 +1,90 @@
+# flake8: noqa: E402, I100
+"""Commands as the messages that controllers take."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from ik_node.ros.outputs.command_publishers import CommandPublishers, numbers, trajectory
+from ik_node.ros.outputs.hardware_command import HardwareCommand
+
+COMMAND = HardwareCommand(('b', 'a'), np.array([0.1, 0.2]), np.array([1.0, -1.0]), 0.01)
+
+
+class NodeDouble:
+    """Keeps publishers by topic, and what they publish."""
+
+    def __init__(self):
+        self.topics = {}
+
+    def create_publisher(self, kind, topic, depth, event_callbacks):
+        """Create."""
+        self.topics[topic] = []
+        self.last = topic
+        return PublisherDouble(topic, self.topics[topic])
+
+    def destroy_publisher(self, publisher):
+        """Destroy."""
+        del self.topics[publisher.topic]
+
+
+class PublisherDouble:
+    """Keeps what it publishes."""
+
+    def __init__(self, topic, messages):
+        self.topic = topic
+        self.messages = messages
+
+    def publish(self, message):
+        """Publish."""
+        self.messages.append(message)
+
+
+def test_a_trajectory_of_one_point():
+    """A stamp of zero means now; the point is due a period later."""
+    message = trajectory(COMMAND)
+    assert (message.header.stamp.sec, message.header.stamp.nanosec) == (0, 0)
+    assert message.joint_names == ['b', 'a']
+    (point,) = message.points
+    assert list(point.positions) == [0.1, 0.2]
+    assert list(point.velocities) == [1.0, -1.0]
+    assert list(point.accelerations) == []
+    assert (point.time_from_start.sec, point.time_from_start.nanosec) == (0, 10_000_000)
+
+
+@pytest.mark.parametrize(
+    ('period', 'expected'),
+    [(10.0, (10, 0)), (1 / 3, (0, 333333333)), (5e-4, (0, 500000)), (1 - 1e-12, (1, 0))],
+)
+def test_the_time_of_the_point(period, expected):
+    """Whole seconds and nanoseconds, never zero."""
+    command = HardwareCommand(('a',), np.zeros(1), np.zeros(1), period)
+    time = trajectory(command).points[0].time_from_start
+    assert (time.sec, time.nanosec) == expected
+
+
+def test_numbers():
+    """Positions alone, in the order of the names."""
+    assert list(numbers(COMMAND).data) == [0.1, 0.2]
+
+
+@pytest.mark.parametrize(
+    ('output', 'topics'),
+    [
+        ('none', set()),
+        ('joint_trajectory', {'~/joint_trajectory'}),
+        ('commands', {'~/commands'}),
+        ('both', {'~/joint_trajectory', '~/commands'}),
+    ],
+)
+def test_topics_of_a_type(output, topics):
+    """Exactly those that are asked for, whatever there was before."""
+    for before in ('none', 'commands', 'both'):
+        node = NodeDouble()
+        publishers = CommandPublishers(node)
+        publishers.set_type(before)
+        publishers.set_type(output)
+        assert set(node.topics) == topics
+        publishers.publish(COMMAND)
+        assert all(len(messages) == 1 for messages in node.topics.values())

@@ -1,0 +1,44 @@
+"""Mappings of joints to values in the text of a parameter."""
+
+from ik_node.errors import OptionError
+from ik_node.ros.parameters.joint_values import parse_joint_values
+import pytest
+
+
+@pytest.mark.parametrize(
+    ('text', 'expected'),
+    [
+        ('', {}),
+        ('  ', {}),
+        ('{}', {}),
+        ('{a: 1, b: -0.5}', {'a': 1.0, 'b': -0.5}),
+        ('a: 1e-3\nb: 2', {'a': 0.001, 'b': 2.0}),
+        ('{"ball.EX": 0.1}', {'ball.EX': 0.1}),
+    ],
+)
+def test_mappings_are_read(text, expected):
+    """Flow and block style; 1e-3 is a number though YAML 1.1 says text."""
+    assert parse_joint_values('rest_pose', text) == expected
+
+
+@pytest.mark.parametrize(
+    ('text', 'words'),
+    [
+        ('{a: 1', 'rest_pose.*YAML mapping.*not valid YAML'),
+        ('[1, 2]', r"rest_pose: '\[1, 2\]' is not allowed.*YAML mapping"),
+        ('0.5', 'YAML mapping'),
+        ('{a: fast}', "{'a': 'fast'}.*finite numbers"),
+        ('{a: true}', 'finite numbers'),
+        ('{a: .nan}', 'finite numbers'),
+        ('{a: .inf}', 'finite numbers'),
+        ('{a: [1]}', 'finite numbers'),
+        ('{a: }', 'finite numbers'),
+        ('{1: 0.5}', 'names of joints are text'),
+        ('{a: 1, a: 2}', 'comes twice'),
+        ('{a: 1' + '0' * 400 + '}', 'finite numbers'),
+    ],
+)
+def test_anything_else_is_refused(text, words):
+    """With the parameter, what was found and what is allowed."""
+    with pytest.raises(OptionError, match=words):
+        parse_joint_values('rest_pose', text)

@@ -1,0 +1,65 @@
+# flake8: noqa: E402, I100
+"""Two nodes of one name."""
+
+import pytest
+
+pytest.importorskip('rclpy')
+
+from ik_node.ros.process.duplicate_nodes import Namesakes
+
+
+class Graph:
+    """A node called /a/ik among others; its log is kept."""
+
+    def __init__(self):
+        self.nodes = [('ik', '/a'), ('ik', '/b'), ('other', '/a')]
+        self.said = []
+
+    def get_name(self):
+        """Return the name."""
+        return 'ik'
+
+    def get_namespace(self):
+        """Return the namespace."""
+        return '/a'
+
+    def get_fully_qualified_name(self):
+        """Return both."""
+        return '/a/ik'
+
+    def get_node_names_and_namespaces(self):
+        """Return whom this node sees, itself included."""
+        return self.nodes
+
+    def get_logger(self):
+        """Return itself."""
+        return self
+
+    def warning(self, text):
+        """Warn."""
+        self.said.append(text)
+
+
+def test_other_names_and_namespaces_are_no_matter():
+    """Alone with its full name it says nothing."""
+    graph = Graph()
+    assert Namesakes(graph).look() is None
+    assert graph.said == []
+
+
+def test_a_namesake_is_logged_once_and_told_as_long_as_it_is_there():
+    """A second one after the first is gone is logged again."""
+    graph = Graph()
+    namesakes = Namesakes(graph)
+    graph.nodes.append(('ik', '/a'))
+    rows = [namesakes.look() for _ in range(3)]
+    assert len(graph.said) == 1
+    assert 'another node is called /a/ik' in graph.said[0]
+    assert {(row.level, row.name, row.message) for row in rows} == {
+        (1, 'a/ik: name', graph.said[0])
+    }
+    graph.nodes.pop()
+    assert namesakes.look() is None
+    graph.nodes.append(('ik', '/a'))
+    assert namesakes.look() is not None
+    assert len(graph.said) == 2

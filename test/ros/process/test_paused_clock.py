@@ -1,0 +1,71 @@
+# flake8: noqa: E402, I100
+"""Simulated time that stands still."""
+
+from types import SimpleNamespace as Data
+
+import pytest
+
+pytest.importorskip('rclpy')
+
+from ik_node.ros.process.paused_clock import StandingClock
+
+
+class Simulation:
+    """A node called /a/ik with a clock; its log is kept."""
+
+    def __init__(self):
+        self.seconds = 0.0
+        self.ros_time_is_active = True
+        self.said = []
+
+    def get_clock(self):
+        """Return itself."""
+        return self
+
+    def now(self):
+        """Return the time."""
+        return Data(nanoseconds=round(1e9 * self.seconds))
+
+    def get_fully_qualified_name(self):
+        """Return the name."""
+        return '/a/ik'
+
+    def resolve_topic_name(self, topic):
+        """Return it as it is."""
+        return topic
+
+    def get_logger(self):
+        """Return itself."""
+        return self
+
+    def warning(self, text):
+        """Warn."""
+        self.said.append(text)
+
+
+def test_a_clock_that_goes_is_no_matter():
+    """Nor is one that jumps back, or a wall clock that is asked twice in one instant."""
+    node = Simulation()
+    clock = StandingClock(node)
+    for node.seconds in (0.0, 1.0, 2.0, 0.5):
+        assert clock.look() is None
+    node.ros_time_is_active = False
+    assert clock.look() is None
+    assert clock.look() is None
+    assert node.said == []
+
+
+def test_standing_still_is_told_as_long_as_it_does():
+    """A warning for each time that it stops, a row for each look."""
+    node = Simulation()
+    clock = StandingClock(node)
+    assert clock.look() is None
+    rows = [clock.look() for _ in range(3)]
+    assert node.said == ['simulated time stands still at 0.000 s: no ticks before /clock goes on']
+    assert {(row.level, row.name, row.message) for row in rows} == {
+        (1, 'a/ik: clock', node.said[0])
+    }
+    node.seconds = 12.5
+    assert clock.look() is None
+    assert 'at 12.500 s' in clock.look().message
+    assert len(node.said) == 2

@@ -1,0 +1,108 @@
+"""The demo's line a second, measured and not believed."""
+
+from ik_node import load_robot
+from ik_node.ros_client.demo.demo_watch import DemoWatch
+import numpy as np
+import pytest
+
+GOALS = {'platform': 'platform_link'}
+
+
+@pytest.fixture
+def robot(repository):
+    """Provide the hexapod."""
+    return load_robot(repository / 'urdf' / 'hexapod.urdf')
+
+
+@pytest.fixture
+def watch(robot):
+    """Provide a watch of the hexapod."""
+    return DemoWatch(robot, GOALS)
+
+
+def number(line, word):
+    """Return the number that follows a word of the line."""
+    return float(line.split(word)[1].split()[0].rstrip(','))
+
+
+def test_closed_loops_and_a_met_goal(robot, watch):
+    """At the start every loop is closed, and the goal there is met."""
+    watch.sent('platform', robot.forward(robot.q, 'platform_link'))
+    watch.saw_joints(robot.joint_names, robot.q.tolist())
+    watch.saw_status('CONVERGED', 1e-4)
+    line = watch.line(1.0, 1.0)
+    assert 'CONVERGED' in line
+    assert '  1.0 Hz' in line
+    assert 'solve 0.100 ms' in line
+    assert number(line, 'loops <= ') < 1e-6
+    assert number(line, 'goal <= ') < 1e-9
+
+
+@pytest.mark.parametrize(
+    ('dof', 'metres', 'radians'),
+    [('X Y Z EX EY EZ', 5.0, 0.3), ('X Z', 3.0, 0.0), ('Y EZ', 4.0, 0.3), ('EX EY', 0.0, 0.0)],
+)
+def test_axes_that_are_asked_for(robot, dof, metres, radians):
+    """The others may be anywhere."""
+    watch = DemoWatch(robot, GOALS, {'platform': dof})
+    goal = robot.forward(robot.q, 'platform_link').copy()
+    turn = [[np.cos(0.3), -np.sin(0.3), 0.0], [np.sin(0.3), np.cos(0.3), 0.0], [0.0, 0.0, 1.0]]
+    goal[:3, :3] = np.array(turn) @ goal[:3, :3]
+    goal[:3, 3] += (3.0, 4.0, 0.0)
+    watch.sent('platform', goal)
+    watch.saw_joints(robot.joint_names, robot.q.tolist())
+    line = watch.line(1.0, 1.0)
+    assert number(line, 'goal <= ') == pytest.approx(metres)
+    assert float(line.split(' rad')[0].split()[-1]) == pytest.approx(radians)
+
+
+def test_an_open_loop_is_seen(robot, watch):
+    """A leg that is a millimetre too long opens its loop by a millimetre."""
+    q = robot.q
+    q[list(robot.joint_names).index('leg3')] += 0.001
+    watch.saw_joints(robot.joint_names, q.tolist())
+    assert number(watch.line(1.0, 1.0), 'loops <= ') == pytest.approx(1e-3, rel=0.05)
+
+
+def test_what_a_loop_leaves_free_is_no_gap(repository):
+    """A pin may go along its slot, and no other way."""
+    lift = load_robot(repository / 'urdf' / 'scissor_lift.urdf')
+    watch = DemoWatch(lift, {'platform': 'platform_link'})
+    lift.closures['slot'].set_position(0.5, 0.0, 0.003)
+    watch.saw_joints(lift.joint_names, lift.q.tolist())
+    assert number(watch.line(1.0, 1.0), 'loops <= ') == pytest.approx(3e-3)
+
+
+def test_a_distance_that_is_not_kept(robot):
+    """Two points that meet are too near by all that is asked."""
+    robot.closures['leg0_ball'].kind = 'distance'
+    robot.closures['leg0_ball'].distance = 0.01
+    watch = DemoWatch(robot, GOALS)
+    watch.saw_joints(robot.joint_names, robot.q.tolist())
+    assert number(watch.line(1.0, 1.0), 'loops <= ') == pytest.approx(0.01)
+
+
+def test_names_in_another_order(robot, watch):
+    """Joint states are read by name."""
+    q = robot.q
+    q[0] = 0.01
+    watch.sent('platform', robot.forward(q, 'platform_link'))
+    watch.saw_joints(robot.joint_names[::-1], q[::-1].tolist())
+    assert number(watch.line(1.0, 1.0), 'goal <= ') < 1e-9
+
+
+def test_the_worst_status_of_the_second_is_shown(watch):
+    """One stalled tick is not hidden by the others; the next second is a new one."""
+    for status in ('CONVERGED', 'STALLED', 'CONVERGED'):
+        watch.saw_status(status, 1e-4)
+    assert 'STALLED' in watch.line(1.0, 1.0)
+    assert watch.converged == 2
+    watch.saw_status('CONVERGED', 1e-4)
+    assert 'CONVERGED' in watch.line(2.0, 1.0)
+
+
+def test_silence_is_told(watch):
+    """Nothing heard is not success."""
+    line = watch.line(1.0, 1.0)
+    assert 'no status' in line
+    assert '0.0 Hz' in line

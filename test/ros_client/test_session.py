@@ -1,0 +1,410 @@
+# flake8: noqa: E402, I100
+"""A running node seen from another process: what is shown, and what it can be asked."""
+
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from ik_node.errors import IkError, OptionError, UnknownFrameError
+from ik_node.ros_client.view_node import open_view
+
+pytestmark = pytest.mark.ros
+
+GOAL = ('-p', 'goal_names:=[platform]', '-p', 'goals.platform.link:=platform_link')
+
+
+class View:
+    """A session that is looked at as the page does."""
+
+    def __init__(self, graph, name='ik_node', *words):
+        self.graph = graph
+        self.session = open_view(['view', *words], name)
+        self.said = []
+
+    def until(self, condition, what):
+        """Look until something holds; return it."""
+
+        def look():
+            self.session.update(time.monotonic())
+            self.said += self.session.complaints()
+            return condition(self.session)
+
+        try:
+            return self.graph.wait(look, what)
+        except pytest.fail.Exception as failure:
+            pytest.fail(f'{failure}\nthe view says {self.session.note!r}, {self.said}')
+
+    def link(self, name):
+        """Return where a link is shown, (4, 4)."""
+        return self.session.robot.links[name].matrix_world.copy()
+
+    def value(self, joint):
+        """Return a joint's value as it is shown."""
+        return float(self.session.q[self.session.robot.joint_names.index(joint)])
+
+    def moved(self, goal, shift):
+        """Drag a goal; return where it is asked to be."""
+        wanted = self.session.robot.goals[goal].matrix_world.copy()
+        wanted[:3, 3] += shift
+        self.session.move_goal(goal, wanted[:3, 3], (0.0, 0.0, 0.0, 1.0))
+        return wanted
+
+
+@pytest.fixture
+def view(graph):
+    """Return a view of a node called ik_node."""
+    made = View(graph)
+    yield made
+    made.session.close()
+
+
+@pytest.fixture
+def hexapod(graph, urdf, view):
+    """Start the hexapod's node and have it shown."""
+    graph.knows(urdf('hexapod'))
+    graph.start_node(*GOAL)
+    graph.describe(urdf('hexapod'))
+    view.until(lambda s: s.robot is not None and s.reports and not s.note, 'the robot')
+    return view
+
+
+def test_what_is_shown_is_what_the_node_says(graph, hexapod):
+    """Joint values are those of ~/joint_states, and goals are where their links are at first."""
+    session = hexapod.session
+    assert list(session.robot.goals) == ['platform']
+    assert 'hexapod' in session.title
+    wanted = hexapod.moved('platform', (0.004, 0.0, 0.003))
+    hexapod.until(lambda s: abs(hexapod.link('platform_link')[0, 3] - wanted[0, 3]) < 1e-6, 'it')
+    np.testing.assert_allclose(hexapod.link('platform_link'), wanted, atol=2e-6)
+
+    def says_the_same(_):
+        last = graph.joint_states[-1]
+        return all(
+            abs(hexapod.value(name) - value) < 1e-12
+            for name, value in zip(last.name, last.position, strict=True)
+        )
+
+    graph.spin(5)
+    hexapod.until(says_the_same, 'the joint states')
+    (report,) = hexapod.until(
+        lambda s: s.reports if s.reports[0].goal_errors else None, 'a report on the goal'
+    )
+    assert report.status == 'CONVERGED'
+    assert len(report.closure_errors) == 6
+
+
+def test_goals_of_others_are_shown(graph, hexapod):
+    """What another client asks for moves the goal on the page as well, in a link's frame too."""
+    x, y, z = hexapod.link('platform_link')[:3, 3]
+    for frame, height in (('', 0.003), ('base_link', 0.005)):
+        graph.send_goal('platform', (x, y, z + height), frame=frame)
+        hexapod.until(
+            lambda s, wanted=z + height: (
+                s.robot.goals['platform'].matrix_world[2, 3] == pytest.approx(wanted, abs=1e-9)
+            ),
+            'the goal',
+        )
+
+
+def test_goals_are_made_and_taken_away(hexapod):
+    """The node has them, the page shows what the node has, and undo brings one back."""
+    session = hexapod.session
+    structure = session.structure
+    name = session.add_goal('leg0_rod_link', 'X Y Z')
+    hexapod.until(lambda s: name in s.robot.goals and s.structure > structure, 'the goal')
+    assert [dof.name for dof in session.robot.goals[name].dof] == ['X', 'Y', 'Z']
+    memory = session.remember()
+    session.change_goal(name, dof='Z', enabled=False)
+    hexapod.until(
+        lambda s: len(s.robot.goals[name].dof) == 1 and not s.robot.goals[name].enabled, 'a change'
+    )
+    session.remove_goal(name)
+    hexapod.until(lambda s: list(s.robot.goals) == ['platform'], 'its end')
+    session.restore(memory)
+    hexapod.until(lambda s: name in s.robot.goals, 'it to be back')
+    at = hexapod.link('platform_link')[:3, 3] + (0.01, 0.0, 0.005)
+    there = session.add_goal('platform_link', 'X Y Z', at)
+    hexapod.until(
+        lambda s: (
+            there in s.robot.goals
+            and np.allclose(s.robot.goals[there].matrix_world[:3, 3], at, atol=1e-5)
+        ),
+        'a goal at a point of its link',
+    )
+    with pytest.raises(UnknownFrameError, match='nobody'):
+        session.move_goal('nobody', (0, 0, 0), (0, 0, 0, 1))
+
+
+def test_a_step_back_takes_goals_as_they_were(hexapod):
+    """Axes, taking part, and goals made in a row, however quickly one goes back."""
+    session = hexapod.session
+    memories = [session.remember()]
+    session.change_goal('platform', dof='X Y Z', enabled=False)
+    hexapod.until(lambda s: len(s.robot.goals['platform'].dof) == 3, 'other axes')
+    hexapod.until(lambda s: not s.robot.goals['platform'].enabled, 'it to rest')
+    session.restore(memories[0])
+    hexapod.until(lambda s: len(s.robot.goals['platform'].dof) == 6, 'the axes')
+    hexapod.until(lambda s: s.robot.goals['platform'].enabled, 'it to take part')
+    for link in ('leg0_rod_link', 'leg1_rod_link'):
+        memories.append(session.remember())
+        name = session.add_goal(link, 'X Y Z')
+        hexapod.until(lambda s, name=name: name in s.robot.goals, 'the goal')
+    for memory in memories[:0:-1]:
+        session.restore(memory)
+    hexapod.until(lambda s: list(s.robot.goals) == ['platform'], 'both to be gone')
+    assert hexapod.said == []
+
+
+def test_a_step_back_takes_a_slider_back(hexapod):
+    """In FK the joints lead: the motors go where they were."""
+    session = hexapod.session
+    session.set_forward(True)
+    hexapod.until(lambda s: not s.robot.goals['platform'].enabled, 'goals to rest')
+    memory = session.remember()
+    session.set_joint('leg0', 0.003)
+    hexapod.until(lambda s: abs(hexapod.value('leg0') - 0.003) < 1e-6, 'the motor')
+    session.restore(memory)
+    hexapod.until(lambda s: abs(hexapod.value('leg0')) < 1e-6, 'the motor to be back')
+    assert session.forward
+    assert not session.robot.goals['platform'].enabled
+
+
+def test_a_goal_that_is_off_stays_off(hexapod):
+    """FK and back does not switch it on."""
+    session = hexapod.session
+    name = session.add_goal('leg0_rod_link', 'X Y Z')
+    hexapod.until(lambda s: name in s.robot.goals, 'the goal')
+    session.change_goal(name, enabled=False)
+    hexapod.until(lambda s: not s.robot.goals[name].enabled, 'it to rest')
+    session.set_forward(True)
+    hexapod.until(lambda s: not s.robot.goals['platform'].enabled, 'the other to rest')
+    session.set_forward(False)
+    hexapod.until(lambda s: s.robot.goals['platform'].enabled, 'goals to lead')
+    hexapod.until(lambda s: bool(s.reports[0].goal_errors), 'a solve for the goal')
+    assert not session.robot.goals[name].enabled
+
+
+def test_options_are_the_nodes(hexapod):
+    """A change is the node's parameter; what it refuses is said."""
+    session = hexapod.session
+    assert session.options.restarts == 0
+    session.set_option('max_iterations', 77)
+    hexapod.until(lambda s: s.options.max_iterations == 77, 'the parameter')
+    with pytest.raises(OptionError, match='max_iterations'):
+        session.set_option('max_iterations', 0)
+    # A goal that is asked for out of reach stays there, whatever else changes.
+    structure = session.structure
+    wanted = hexapod.moved('platform', (0.0, 0.0, 0.5))
+    hexapod.until(lambda s: s.reports[0].status != 'CONVERGED', 'a goal out of reach')
+    session.set_option('max_iterations', 78)
+    hexapod.until(lambda s: s.options.max_iterations == 78, 'the parameter')
+    np.testing.assert_allclose(session.robot.goals['platform'].matrix_world, wanted, atol=1e-12)
+    assert session.structure == structure
+    session.change_goal('platform', dof='SIDEWAYS')
+    hexapod.until(lambda s: any('SIDEWAYS' in text for text in hexapod.said), 'the refusal')
+
+
+def test_sliders_of_a_node(hexapod):
+    """In FK a motor goes where it is told and the others hold; back in IK nothing jumps."""
+    session = hexapod.session
+    with pytest.raises(IkError, match='FK'):
+        session.set_joint('leg0', 0.003)
+    session.set_forward(True)
+    hexapod.until(lambda s: not s.robot.goals['platform'].enabled, 'goals to rest')
+    session.set_joint('leg0', 0.003)
+    hexapod.until(lambda s: abs(hexapod.value('leg0') - 0.003) < 1e-6, 'the motor')
+    for motor in ('leg1', 'leg2', 'leg3', 'leg4', 'leg5'):
+        assert hexapod.value(motor) == pytest.approx(0.0, abs=1e-6)
+    there = hexapod.link('platform_link')
+    session.set_forward(False)
+    hexapod.until(lambda s: s.robot.goals['platform'].enabled, 'goals to lead')
+    hexapod.until(lambda s: bool(s.reports[0].goal_errors), 'a solve for the goal')
+    np.testing.assert_allclose(hexapod.link('platform_link'), there, atol=1e-5)
+
+
+def test_loops_that_others_release(graph, hexapod):
+    """The page's switch follows the node, whoever asked it; one that was refused falls back."""
+    from std_srvs.srv import SetBool
+
+    session = hexapod.session
+    graph.robots[0].released.add('leg1_ball')
+    service = 'ik_node/closures/leg1_ball/enable'
+    for on in (False, True):
+        assert graph.call(SetBool, service, SetBool.Request(data=on)).success
+        hexapod.until(lambda s, on=on: s.robot.closures['leg1_ball'].enabled == on, f'switch {on}')
+    # The page believes itself until the node has spoken.
+    session.robot.closures['leg2_ball'].enabled = False
+    hexapod.until(lambda s: s.robot.closures['leg2_ball'].enabled, 'what the node says')
+
+
+def test_who_draws_is_woken(hexapod):
+    """A motion wakes at once, and not more often than pictures are shown; rest wakes nobody."""
+    calls = []
+    hexapod.session.tell(lambda: calls.append(time.monotonic()))
+    hexapod.graph.spin(30)
+    assert calls == []
+    for number in range(1, 31):
+        hexapod.moved('platform', (0.0, 0.0, 0.0002 if number % 2 else -0.0002))
+        hexapod.graph.spin(2)
+    hexapod.until(lambda _: len(calls) > 5, 'calls')
+    # One call may come late and the next one in time: over all of them the pace is kept.
+    assert np.mean(np.diff(calls)) > 0.9 / 60.0
+
+
+def test_loops_and_reset(graph, hexapod):
+    """A loop is released and made; reset goes back to the start; the rest pose is taken."""
+    session = hexapod.session
+    graph.robots[0].released.add('leg0_ball')
+    session.set_closure('leg0_ball', False)
+    hexapod.until(lambda s: 'leg0_ball' not in s.reports[0].closure_errors, 'an open loop')
+    session.set_closure('leg0_ball', True)
+    hexapod.until(lambda s: 'leg0_ball' in s.reports[0].closure_errors, 'a closed loop')
+    home = 0.088326
+
+    def rests_at(height):
+        hexapod.until(lambda s: abs(hexapod.link('platform_link')[2, 3] - height) < 1e-5, height)
+
+    hexapod.moved('platform', (0.0, 0.0, 0.004))
+    rests_at(home + 0.004)
+    session.reset()
+    rests_at(home)
+    hexapod.moved('platform', (0.0, 0.0, 0.003))
+    rests_at(home + 0.003)
+    session.save_rest_pose()
+    graph.spin(20)
+    hexapod.moved('platform', (0.0, 0.0, 0.004))
+    rests_at(home + 0.007)
+    # The rest pose is where a robot without a goal goes from its start.
+    session.reset()
+    rests_at(home + 0.003)
+    assert hexapod.said == []
+
+
+def test_what_is_waited_for_is_said(graph, urdf, view):
+    """First the node, then its robot, then its joint states; one that is gone comes back."""
+    view.until(lambda s: 'waiting for the node /ik_node' in s.note, 'a note on the node')
+    graph.knows(urdf('hexapod'))
+    graph.start_node(*GOAL)
+    view.until(lambda s: s.note == 'waiting for robot_description', 'a note on the robot')
+    graph.describe(urdf('hexapod'))
+    view.until(lambda s: s.robot is not None and not s.note, 'the robot')
+    view.moved('platform', (0.0, 0.0, 0.005))
+    view.until(lambda s: view.link('platform_link')[2, 3] > 0.0925, 'it to rise')
+    view.session.set_forward(True)
+    graph.end('node')
+    view.until(lambda s: 'is it running?' in s.note, 'a note on silence')
+    view.session.reset()
+    view.until(lambda s: any('no service' in text for text in view.said), 'a complaint')
+    graph.start_node(*GOAL, '-p', 'solver.max_iterations:=55')
+    view.until(lambda s: not s.note and s.options.max_iterations == 55, 'the node again')
+    assert not view.session.forward
+    # The new one has not heard of any goal.
+    view.until(lambda s: abs(view.link('platform_link')[2, 3] - 0.088326) < 1e-6, 'the start')
+    shown = view.session.robot.goals['platform'].matrix_world
+    np.testing.assert_allclose(shown, view.link('platform_link'), atol=1e-9)
+
+
+def test_another_robot_takes_over(graph, urdf, hexapod):
+    """A description that arrives later is shown; goals it has no links for are not."""
+    graph.knows(urdf('fivebar'))
+    hexapod.session.remove_goal('platform')
+    hexapod.until(lambda s: not s.robot.goals, 'no goal')
+    graph.describe(urdf('fivebar'))
+    hexapod.until(lambda s: s.robot.name == 'fivebar' and len(s.q) == 4, 'the other robot')
+    hexapod.until(lambda s: not s.note, 'its joint states')
+
+
+def test_description_that_names_a_file_is_not_read(graph, tmp_path, view):
+    """A text that anybody can publish neither opens files on this machine nor runs xacro."""
+    (tmp_path / 'arm.xacro').write_text('<robot name="${1 + 1}"><link name="a"/></robot>')
+    graph.start_node(*GOAL)
+    for text, said in (
+        (str(tmp_path / 'arm.xacro'), 'a robot description begins with <'),
+        ('<robot><xacro:a/></robot>', 'a text is not expanded'),
+    ):
+        graph.describe(text)
+        view.until(lambda s, said=said: said in s.note, said)
+
+
+def test_a_node_in_a_namespace_by_its_full_name(graph, urdf):
+    """Its robot_description is the one in its namespace; two nodes do not get mixed up."""
+    from ik_node.ros.process.latched import LATCHED
+    from std_msgs.msg import String
+
+    space = ('-r', '__ns:=/cell', '-r', '__node:=left_ik')
+    graph.start('left', 'ik_node', 'node', '--ros-args', *space)
+    graph.start('other', 'ik_node', 'node', '--ros-args', '-p', 'rate:=20.0')
+    graph.publish(String, '/cell/robot_description', String(data=urdf('fivebar')), LATCHED)
+    graph.describe(urdf('hexapod'))
+    view = View(graph, '/cell/left_ik')
+    try:
+        view.until(lambda s: s.robot is not None and not s.note, 'the robot')
+        assert view.session.title == 'fivebar on /cell/left_ik'
+        assert view.session.robot.goals == {}
+    finally:
+        view.session.close()
+
+
+def test_remapped_topics_and_a_simulated_clock(graph, urdf):
+    """The page takes the node's rules, and needs no clock; a goal counts as of its arrival."""
+    from rosgraph_msgs.msg import Clock
+
+    rule = ('-r', 'ik_node/joint_states:=/moved/joint_states')
+    own = ('-r', '~/joint_states:=/moved/joint_states')
+    sim = ('-p', 'use_sim_time:=true')
+    graph.start('node', 'ik_node', 'node', '--ros-args', *own, *sim, *GOAL)
+    graph.describe(urdf('hexapod'))
+    view = View(graph, 'ik_node', '--ros-args', *rule, *sim)
+    clock = graph.client.create_publisher(Clock, '/clock', 10)
+    tick = Clock()
+
+    def on(condition):
+        def look(session):
+            tick.clock.nanosec += 20_000_000
+            tick.clock.sec += tick.clock.nanosec // 1_000_000_000
+            tick.clock.nanosec %= 1_000_000_000
+            clock.publish(tick)
+            return condition(session)
+
+        return look
+
+    try:
+        # Parameters and description come although no time does.
+        view.until(lambda s: s.robot is not None, 'the robot without a clock')
+        view.until(on(lambda s: s.reports and not s.note), 'joint states')
+        wanted = view.moved('platform', (0.0, 0.0, 0.004))
+        view.until(
+            on(lambda s: np.allclose(view.link('platform_link'), wanted, atol=1e-5)), 'the goal'
+        )
+    finally:
+        view.session.close()
+
+
+def test_a_node_without_loops(graph, urdf):
+    """An arm has none: it is shown, led by a goal made here, and by its joints."""
+    graph.knows(urdf('arm6'))
+    graph.start_node()
+    graph.describe(urdf('arm6'))
+    view = View(graph)
+    try:
+        view.until(lambda s: s.robot is not None and not s.note, 'the robot')
+        session = view.session
+        assert session.robot.closures == {}
+        joint = session.robot.joint_names[0]
+        session.set_forward(True)
+        session.set_joint(joint, 0.2)
+        view.until(lambda s: abs(view.value(joint) - 0.2) < 1e-6, 'the joint')
+        session.set_forward(False)
+        name = session.add_goal(list(session.robot.links)[-1], 'X Y Z')
+        view.until(lambda s: name in s.robot.goals, 'the goal')
+        wanted = view.moved(name, (0.0, 0.0, -0.01))
+        link = session.robot.goals[name].child.name
+        view.until(
+            lambda s: np.allclose(view.link(link)[:3, 3], wanted[:3, 3], atol=1e-5), 'its link'
+        )
+        assert view.said == []
+    finally:
+        view.session.close()

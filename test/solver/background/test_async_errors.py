@@ -1,0 +1,89 @@
+"""The solver in a worker thread: options that change, and errors."""
+
+from ik_node.errors import OptionError, TopologyError
+from ik_node.solver.background.solve_job import SolveJob
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.status import Status
+import pytest
+from support.async_cases import ENDLESS, out_of_reach, reachable, workers
+from support.mechanisms import MECHANISMS
+from support.waiting import PATIENCE, wait_until
+
+
+def test_settings_hold_from_the_next_solve(make_async, gate):
+    """What runs keeps its options."""
+    m = out_of_reach('planar')
+    solver = make_async(m.roots, SolverOptions(restarts=3))
+    first = solver.solve()
+    gate.wait()
+    solver.update_solver_settings(restarts=0, seed=7)
+    assert solver.options == SolverOptions(restarts=0, seed=7)
+    gate.let(2)
+    assert first.result(PATIENCE)[0].starts == 4
+    assert solver.solve().result(PATIENCE)[0].starts == 1
+
+
+def test_settings_are_checked_at_once(make_async):
+    """An unknown name, a bad value: an error that says so, and nothing changes."""
+    solver = make_async(MECHANISMS['planar']().roots)
+    with pytest.raises(OptionError, match=r'max_iteration: 3 is not allowed.*max_iterations'):
+        solver.update_solver_settings(seed=3, max_iteration=3)
+    with pytest.raises(OptionError, match=r'restarts: -1 is not allowed; allowed: a whole number'):
+        solver.update_solver_settings(seed=3, restarts=-1)
+    assert solver.options == SolverOptions()
+
+
+def test_an_exception_of_the_worker(make_async, monkeypatch, capfd):
+    """It is the future's, nothing is printed, results stay, and the thread goes on."""
+    m = MECHANISMS['arm6']()
+    reachable(m, 7)
+    solver = make_async(m.roots)
+    good = solver.solve().result(PATIENCE)
+    with monkeypatch.context() as patch:
+
+        def fail(job):
+            raise TopologyError('on purpose')
+
+        patch.setattr(SolveJob, 'run', fail)
+        future = solver.solve()
+        with pytest.raises(TopologyError, match='on purpose'):
+            future.result(PATIENCE)
+        assert isinstance(future.exception(), TopologyError)
+    assert solver.results == good
+    assert not solver.running
+    (worker,) = workers()
+    reachable(m, 8)
+    assert solver.solve().result(PATIENCE)[0].status is Status.CONVERGED
+    assert workers() == {worker}
+    assert capfd.readouterr() == ('', '')
+
+
+def test_a_method_that_cannot_serve(make_async):
+    """What `Solver` would raise in the midst of a solve is the future's."""
+    m = MECHANISMS['fivebar']()
+    solver = make_async(m.roots, SolverOptions(method='ccd'))
+    with pytest.raises(OptionError, match=r"method: 'ccd' is not allowed.*close"):
+        solver.solve().result(PATIENCE)
+    assert solver.results == []
+    solver.update_solver_settings(method='dls')
+    assert len(solver.solve().result(PATIENCE)) == 1
+
+
+def test_objects_that_cannot_be_read(make_async, gate):
+    """The error is raised where they are read, and what ran for the old state is cancelled."""
+    m = MECHANISMS['coupled']()
+    solver = make_async(m.roots, ENDLESS)
+    name = next(name for name, joint in m.joints.items() if any(joint.couplings))
+    joint = m.joints[name]
+    (dof,) = joint.dof
+    keep = joint.min_dof_limit[dof], joint.max_dof_limit[dof]
+    for command in (solver.solve, solver.update_frame_state):
+        future = solver.solve()
+        gate.wait()
+        joint.set_limits(dof, 50.0, 51.0)
+        with pytest.raises(OptionError, match=f"limits of '{name}'"):
+            command()
+        assert future.cancelled()
+        joint.set_limits(dof, *keep)
+        gate.let()
+        wait_until(lambda: not solver.running, 'the solver to rest')

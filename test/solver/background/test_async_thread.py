@@ -1,0 +1,352 @@
+"""The solver in a worker thread: beside its caller, and gone when it is not needed."""
+
+import asyncio
+from concurrent.futures import wait
+import doctest
+import gc
+import subprocess
+import sys
+import threading
+import time
+
+from ik_node.errors import IkError
+from ik_node.kernels._jit import compiled
+from ik_node.solver.background import async_solver
+from ik_node.solver.background.async_solver import AsyncSolver
+from ik_node.solver.background.solve_job import SolveJob
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.status import Status
+import numpy as np
+import pytest
+from support.async_cases import ENDLESS, out_of_reach, reachable, values, workers
+from support.mechanisms import MECHANISMS
+from support.waiting import PATIENCE, wait_until
+
+# -- beside the caller
+
+
+def test_await(make_async):
+    """In asyncio a future is awaited, and others have their turn meanwhile."""
+    m = out_of_reach('hexapod')
+    solver = make_async(m.roots, ENDLESS)
+
+    async def stop_soon():
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert solver.running
+        solver.stop()
+
+    async def main():
+        future = solver.solve()
+        stopping = asyncio.create_task(stop_soon())
+        results = await solver.future
+        await stopping
+        assert await future == results  # again, when it is there already
+        return results
+
+    (result,) = asyncio.run(asyncio.wait_for(main(), PATIENCE))
+    assert result.goal_errors['pose'].position > 1.0
+    np.testing.assert_array_equal(values(m), solver.q)
+
+
+def test_await_with_a_deadline(make_async):
+    """`asyncio.wait_for` that runs out cancels the solve."""
+    m = out_of_reach('arm7')
+    solver = make_async(m.roots, ENDLESS)
+
+    async def main():
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(solver.solve(), 0.01)
+
+    asyncio.run(main())
+    wait_until(lambda: not solver.running, 'the solver to rest')
+    assert solver.future.cancelled()
+    assert solver.results == []
+
+
+def test_await_what_is_superseded(make_async):
+    """Who awaits a superseded solve is told by a CancelledError."""
+    m = out_of_reach('arm7')
+    solver = make_async(m.roots, ENDLESS)
+
+    async def main():
+        waiting = asyncio.ensure_future(solver.solve())
+        await asyncio.sleep(0)
+        newer = solver.solve()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        solver.stop()
+        return await newer
+
+    assert asyncio.run(asyncio.wait_for(main(), PATIENCE))[0].status is not Status.CONVERGED
+
+
+def test_the_caller_goes_on_meanwhile(make_async):
+    """
+    The kernel lets go of the interpreter's lock: the caller advances while it computes.
+
+    With an endless switch interval a thread keeps the lock until it lets go of it: if the kernel
+    did not, the caller's first pause would last as long as the whole solve.
+    """
+    m = out_of_reach('hexapod')
+    m.solver().warm()  # or the caller would get its turn while the cache is read
+    options = SolverOptions(restarts=10**6, time_budget=PATIENCE)
+    solver, count = make_async(m.roots, options), 0
+    interval = sys.getswitchinterval()
+    if compiled:  # in plain Python there is no kernel, and threads take turns
+        sys.setswitchinterval(1000.0)
+    try:
+        future = solver.solve()
+        while solver.running and count < 100:
+            time.sleep(0)
+            count += 1
+    finally:
+        sys.setswitchinterval(interval)
+    assert count == 100
+    solver.stop()
+    assert future.result(PATIENCE)[0].status is Status.TIMEOUT
+
+
+def test_two_at_once(make_async, monkeypatch):
+    """Two solvers of two robots run at the same moment and do not meet."""
+    meeting = threading.Barrier(2)
+    run = SolveJob.run
+
+    def meet(job):
+        meeting.wait(PATIENCE)
+        return run(job)
+
+    monkeypatch.setattr(SolveJob, 'run', meet)
+    robots = [MECHANISMS[name]() for name in ('hexapod', 'arm6')]
+    for m in robots:
+        reachable(m, 4)
+    solvers = [make_async(m.roots) for m in robots]
+    futures = [solver.solve() for solver in solvers]
+    assert len(workers()) == 2
+    for m, future in zip(robots, futures, strict=True):
+        future.result(PATIENCE)
+        there = MECHANISMS[m.name]()
+        reachable(there, 4)
+        there.solver().solve()
+        np.testing.assert_array_equal(values(m), values(there))
+
+
+# -- the thread
+
+
+def test_no_thread_before_it_is_needed(make_async):
+    """The first solve starts it, the next ones use it."""
+    m = MECHANISMS['planar']()
+    solver = make_async(m.roots)
+    assert workers() == set()
+    solver.solve().result(PATIENCE)
+    (worker,) = workers()
+    assert worker.daemon
+    solver.solve().result(PATIENCE)
+    assert workers() == {worker}
+
+
+def test_dispose():
+    """The thread ends, who waits is told, and everything else says that it is over."""
+    m = out_of_reach('hexapod')
+    solver = AsyncSolver(m.roots, ENDLESS)
+    future = solver.solve()
+    (worker,) = workers()
+    solver.dispose()
+    assert not worker.is_alive()
+    assert future.cancelled()
+    solver.dispose()
+    commands = [
+        solver.solve,
+        solver.stop,
+        solver.update_frame_state,
+        solver.update_structure,
+        solver.update_solver_settings,
+        solver.__enter__,
+    ]
+    names = ['q', 'results', 'results_ready', 'running', 'future', 'options', 'joint_names']
+    for use in [*commands, *((lambda name=name: getattr(solver, name)) for name in names)]:
+        with pytest.raises(IkError, match='has been disposed of: make a new one'):
+            use()
+
+
+def test_dispose_before_anything():
+    """A solver that never had a thread."""
+    solver = AsyncSolver(MECHANISMS['planar']().roots)
+    solver.dispose()
+    with pytest.raises(IkError):
+        solver.solve()
+
+
+def test_with_block():
+    """Leaving it disposes, also by an exception."""
+    m = out_of_reach('arm7')
+    futures = []
+
+    def use():
+        with AsyncSolver(m.roots, ENDLESS) as solver:
+            futures.append(solver.solve())
+            raise KeyError('on purpose')
+
+    with pytest.raises(KeyError):
+        use()
+    (future,) = futures
+    assert future.cancelled()
+    assert workers() == set()
+
+
+def assert_ends(worker):
+    """Assert that a worker ends of which nobody holds the solver any more."""
+    gc.collect()
+    worker.join(PATIENCE)
+    assert not worker.is_alive()
+
+
+def test_forgotten_while_it_runs():
+    """Nobody holds it any more: the thread ends although the solve would not."""
+    m = out_of_reach('hexapod')
+    solver = AsyncSolver(m.roots, ENDLESS)
+    solver.solve()
+    (worker,) = workers()
+    del solver
+    assert_ends(worker)
+
+
+def test_forgotten_when_idle():
+    """The same after a solve, while the thread waits."""
+    m = MECHANISMS['planar']()
+    solver = AsyncSolver(m.roots)
+    solver.solve().result(PATIENCE)
+    (worker,) = workers()
+    del solver
+    assert_ends(worker)
+
+
+def test_who_holds_the_future_holds_the_solver():
+    """A solver made on the fly lives until its result is there."""
+    m = MECHANISMS['arm6']()
+    reachable(m, 9)
+    future = AsyncSolver(m.roots).solve()
+    gc.collect()
+    assert future.result(PATIENCE)[0].status is Status.CONVERGED
+    assert max(m.naive().error(m.goals['hand_goal'])) < 1e-5
+    (worker,) = workers()
+    del future
+    assert_ends(worker)
+
+
+def test_a_callback_may_command(make_async):
+    """Solve again, or dispose, from a callback: neither waits for itself."""
+    m = out_of_reach('fivebar')
+    solver, again = make_async(m.roots, ENDLESS), []
+    called, over = threading.Event(), threading.Event()
+
+    def dispose(_):
+        solver.dispose()
+        over.set()
+
+    def solve(_):
+        again.append(solver.solve())
+        again[0].add_done_callback(dispose)
+        called.set()
+
+    solver.solve().add_done_callback(solve)
+    solver.stop()
+    assert called.wait(PATIENCE)
+    solver.stop()
+    assert over.wait(PATIENCE)
+    assert again[0].done()
+    wait_until(lambda: workers() == set(), 'the worker to end')
+
+
+def test_interpreter_ends_while_it_runs(repository):
+    """A program that forgets to dispose ends all the same, without a word."""
+    program = (
+        'import sys; sys.path.insert(0, "test")\n'
+        'from support.mechanisms import MECHANISMS\n'
+        'from ik_node import AsyncSolver, SolverOptions\n'
+        'm = MECHANISMS["hexapod"]()\n'
+        'm.goals["pose"].set_position(3, 2, 9)\n'
+        'solver = AsyncSolver(m.roots, SolverOptions(restarts=10**6))\n'
+        'solver.solve()\n'
+        'print(solver.running)\n'
+    )
+    done = subprocess.run(
+        [sys.executable, '-W', 'error', '-c', program],
+        cwd=repository,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, 'True\n', '')
+
+
+@pytest.mark.parametrize('seed', range(10))
+def test_random_commands_never_lock_up(make_async, seed):
+    """Two hundred commands in any order, and it still solves and ends."""
+    rng = np.random.default_rng(seed)
+    m = MECHANISMS[('fivebar', 'arm6', 'hexapod')[seed % 3]]()
+    (goal,) = m.goals.values()
+    home = m.pose_of(goal.child.name)[0]
+    solver, futures = make_async(m.roots), []
+
+    def move():
+        goal.set_position(
+            *(home + rng.uniform(-0.05, 0.05, 3) * (1 if rng.random() < 0.7 else 99))
+        )
+
+    def jolt():
+        joint = list(m.joints.values())[rng.integers(len(m.joints))]
+        if joint.dof:
+            joint.set_dof_values(*(joint.dof_values[joint.dof] + rng.normal(size=len(joint.dof))))
+
+    def some_future(use):
+        if futures:
+            use(futures[rng.integers(len(futures))])
+
+    commands = [
+        move,
+        jolt,
+        lambda: futures.append(solver.solve(bool(rng.integers(2)))),
+        solver.stop,
+        solver.update_frame_state,
+        lambda: solver.update_frame_state(goal),
+        solver.update_structure,
+        lambda: solver.update_solver_settings(
+            restarts=int(rng.choice([0, 3, 10**6])), max_iterations=int(rng.choice([1, 5, 100]))
+        ),
+        lambda: solver.running and solver.results_ready,
+        lambda: solver.results,
+        lambda: solver.q,
+        lambda: some_future(lambda future: future.cancel()),
+        lambda: some_future(
+            lambda future: (
+                future.done() and future.exception(0) if not future.cancelled() else None
+            )
+        ),
+        lambda: time.sleep(rng.choice([0.0, 1e-4, 1e-3])),
+    ]
+    for at in rng.integers(len(commands), size=200):
+        commands[at]()
+    solver.stop()
+    wait(futures, PATIENCE)
+    assert all(future.done() for future in futures)
+    wait_until(lambda: not solver.running, 'the solver to rest')
+    solver.update_solver_settings(restarts=50, max_iterations=100)
+    goal.set_position(*home)
+    for joint in m.joints.values():
+        joint.set_dof_values(*np.zeros(len(joint.dof)))
+    m.go_home()
+    (result,) = solver.solve().result(PATIENCE)
+    assert result.status is Status.CONVERGED
+    assert max(max(m.naive().error(c)) for c in [goal, *m.closures.values()]) <= 1e-5
+    solver.dispose()
+    assert workers() == set()
+
+
+def test_the_example_works():
+    """What the docstring shows is what happens."""
+    outcome = doctest.testmod(async_solver)
+    assert outcome.attempted > 10
+    assert outcome.failed == 0

@@ -1,0 +1,291 @@
+"""The solver in a worker thread: changes while it runs, and rounds."""
+
+from concurrent.futures import wait
+
+from ik_node.errors import TopologyError, UnknownFrameError
+from ik_node.gallery.description_path import description_path
+from ik_node.model.goal import Goal
+from ik_node.model.link import Link
+from ik_node.robot import load_robot
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.status import Status
+import numpy as np
+import pytest
+from support.async_cases import FAR, FAR_OF, out_of_reach, reachable, values, workers
+from support.mechanisms import MECHANISMS
+from support.waiting import PATIENCE
+
+# -- changes while it runs
+
+
+def test_update_frame_state_while_it_runs(at_work, gate):
+    """The new goal is gone for from the values found, and the same future resolves."""
+    m = out_of_reach('fivebar')
+    home = values(m)
+    solver, future = at_work(m.roots)
+    goal = m.goals['tool']
+    position, _ = m.pose_of(goal.child.name)
+    goal.set_position(*position)
+    assert solver.update_frame_state(goal)
+    gate.let(2)
+    (result,) = future.result(PATIENCE)
+    assert solver.future is future
+    assert result.status is Status.CONVERGED
+    (first, second) = gate.runs
+    np.testing.assert_array_equal(first[0], home)
+    assert np.abs(first[1].q - home).max() > 0.01
+    np.testing.assert_array_equal(second[0], first[1].q)
+    np.testing.assert_array_equal(values(m), second[1].q)
+
+
+def test_many_updates_are_one(at_work, gate):
+    """However many updates come while one ends: the newest is solved, from where that one was."""
+    m = out_of_reach('arm7')
+    solver, future = at_work(m.roots)
+    for seed in range(20):
+        reachable(m, seed)
+        assert solver.update_frame_state()
+    gate.let(2)
+    (result,) = future.result(PATIENCE)
+    assert result.status is Status.CONVERGED
+    assert len(gate.runs) == 2
+    np.testing.assert_array_equal(gate.runs[1][0], gate.runs[0][1].q)
+    assert max(m.naive().error(m.goals['hand_goal'])) < 1e-5
+
+
+def test_update_of_a_solve_that_waits(at_work, gate):
+    """What has not begun begins where the joints are at the update."""
+    m = out_of_reach('arm7')
+    solver, _ = at_work(m.roots)
+    future = solver.solve()
+    m.joints['j1'].set_dof_values(-0.7)
+    begin = values(m)
+    reachable(m, 1)
+    assert solver.update_frame_state()
+    gate.let(2)
+    assert future.result(PATIENCE)[0].status is Status.CONVERGED
+    np.testing.assert_array_equal(gate.runs[1][0], begin)
+
+
+def test_a_locked_joint_moved_while_it_runs(at_work, gate):
+    """Its value is the caller's, not one that was found: the update takes it."""
+    m = out_of_reach('arm7')
+    m.joints['j1'].lock()
+    solver, future = at_work(m.roots)
+    m.joints['j1'].set_dof_values(-0.7)
+    m.joints['j2'].set_dof_values(0.1)
+    assert solver.update_frame_state(m.joints['j1'])
+    gate.let()
+    gate.wait()
+    solver.stop()
+    gate.let()
+    future.result(PATIENCE)
+    (first, second) = gate.runs
+    np.testing.assert_array_equal(second[0], [-0.7, *first[1].q[1:]])
+    assert values(m)[0] == -0.7
+
+
+def test_what_is_found_on_the_way_is_shown(at_work, gate):
+    """With updates faster than solves the joints move all the same."""
+    m = out_of_reach('fivebar')
+    before = values(m)
+    solver, _ = at_work(m.roots)
+    for _ in range(3):
+        assert solver.update_frame_state()
+        gate.let()
+        gate.wait()
+    assert solver.running
+    assert solver.results_ready
+    assert np.abs(values(m) - before).max() > 0.01
+    assert max(max(m.naive().error(c)) for c in m.closures.values()) <= 1e-6
+    gate.let()
+    solver.stop()
+
+
+def test_limits_of_an_update_hold(at_work, gate):
+    """Limits narrowed while it runs hold in the answer."""
+    m = out_of_reach('arm7')
+    solver, future = at_work(m.roots)
+    for joint in m.joints.values():
+        for dof in joint.dof:
+            joint.set_limits(dof, -0.1, 0.2)
+    solver.update_frame_state(*m.joints.values())
+    gate.let()
+    gate.wait()
+    solver.stop()
+    gate.let()
+    future.result(PATIENCE)
+    assert (values(m) >= -0.1).all()
+    assert (values(m) <= 0.2).all()
+    np.testing.assert_array_equal(values(m), solver.q)
+
+
+def test_update_when_nothing_runs(make_async):
+    """There is nothing to take it up: the caller is told, and nothing starts."""
+    m = MECHANISMS['arm7']()
+    solver = make_async(m.roots)
+    assert not solver.update_frame_state()
+    assert not solver.running
+    assert solver.future is None
+    assert workers() == set()
+
+
+def test_update_of_what_is_stopped(at_work, gate):
+    """Who has said stop means it."""
+    m = out_of_reach('arm7')
+    solver, future = at_work(m.roots)
+    solver.stop()
+    assert not solver.update_frame_state()
+    gate.let(2)
+    future.result(PATIENCE)
+    assert len(gate.runs) == 1
+
+
+def test_update_of_a_stranger(make_async):
+    """A frame that is no part of the graph is named, with those that are."""
+    m = MECHANISMS['arm6']()
+    solver = make_async(m.roots)
+    with pytest.raises(UnknownFrameError, match=r"no frame named 'stranger'; known: base, j1"):
+        solver.update_frame_state(m.joints['j1'], Link('stranger'))
+
+
+def test_update_structure_after_a_goal_is_gone(make_async):
+    """The next solve does not know of it any more."""
+    robot = load_robot(description_path('hexapod.urdf'))
+    robot.add_goal('platform_link').set_position(*FAR)
+    solver = make_async(robot, SolverOptions(restarts=0))
+    assert 'platform_link' in solver.solve().result(PATIENCE)[0].goal_errors
+    robot.remove_goal('platform_link')
+    assert not solver.update_structure()
+    (result,) = solver.solve().result(PATIENCE)
+    assert result.goal_errors == {}
+    assert result.status is Status.CONVERGED
+
+
+def test_update_structure_while_it_runs(at_work, gate):
+    """What runs begins anew without the goal, for the same future."""
+    robot = load_robot(description_path('hexapod.urdf'))
+    robot.add_goal('platform_link').set_position(*FAR)
+    before = robot.q
+    solver, future = at_work(robot)
+    robot.remove_goal('platform_link')
+    assert solver.update_structure()
+    gate.let()
+    gate.wait()
+    assert not solver.results_ready  # what was found for the old one is not wanted
+    gate.let()
+    (result,) = future.result(PATIENCE)
+    assert result.status is Status.CONVERGED
+    assert result.goal_errors == {}
+    np.testing.assert_array_equal(gate.runs[1][0], before)
+    np.testing.assert_allclose(robot.q, before, atol=1e-6)
+
+
+def test_update_structure_between_rounds(make_async, gate):
+    """What earlier rounds have found is of the old structure: it begins where the joints are."""
+    m = MECHANISMS['planar']()
+    m.goals['end_goal'].set_position(1.0, 1.5, 0)
+    solver = make_async(m.roots, SolverOptions(max_iterations=1, restarts=0))
+    solver.solve()
+    gate.wait()
+    gate.let()
+    gate.wait()
+    m.joints['p3'].set_dof()
+    here = values(m)
+    assert solver.update_structure()
+    gate.let()
+    gate.wait()
+    np.testing.assert_array_equal(solver.q, here)
+    gate.let(1000)
+    solver.future.result(PATIENCE)
+    np.testing.assert_array_equal(gate.runs[2][0], here)
+
+
+def test_answers_of_an_old_structure_are_not_written(make_async):
+    """Joints that may have other axes now are left alone; q speaks of the new ones."""
+    m = MECHANISMS['arm6']()
+    reachable(m, 5)
+    solver, before = make_async(m.roots), values(m)
+    wait([solver.solve()], PATIENCE)
+    m.joints['j6'].set_dof()
+    solver.update_structure()
+    assert solver.results[0].status is Status.CONVERGED
+    np.testing.assert_array_equal(values(m), before[:5])
+    np.testing.assert_array_equal(solver.q, before[:5])
+    assert len(solver.joint_names) == 5
+
+
+def test_a_structure_that_cannot_be_read(make_async):
+    """The graph's error is raised at once, by every command until it is mended."""
+    m = MECHANISMS['arm6']()
+    reachable(m, 6)
+    solver = make_async(m.roots)
+    twin = Goal('hand_goal')
+    twin.make_closure(m.links['hand'])
+    for command in (solver.update_structure, solver.solve):
+        with pytest.raises(TopologyError, match='two closures or goals are named'):
+            command()
+    twin.remove_child(m.links['hand'])
+    assert solver.solve().result(PATIENCE)[0].status is Status.CONVERGED
+
+
+# -- going on after a TIMEOUT
+
+
+def test_goes_on_until_done(make_async):
+    """One step a round is enough in the end; without going on it is what `Solver` gives."""
+    options = SolverOptions(max_iterations=1, restarts=0)
+    m, there = MECHANISMS['planar'](), MECHANISMS['planar']()
+    for each in (m, there):
+        each.goals['end_goal'].set_position(1.0, 1.5, 0)
+    solver = make_async(m.roots, options)
+    (once,) = solver.solve(until_done=False).result(PATIENCE)
+    (wanted,) = there.solver(options).solve()
+    assert once.status is wanted.status is Status.TIMEOUT
+    assert once.goal_errors == wanted.goal_errors
+    np.testing.assert_array_equal(values(m), values(there))
+    assert solver.solve().result(PATIENCE)[0].status is Status.CONVERGED
+
+
+@pytest.mark.parametrize('limit', [{'time_budget': 10.0}, {'max_joint_step': 0.05}])
+def test_does_not_go_on_beyond_a_limit(make_async, limit):
+    """A budget of time or movement is for the whole solve: one round, as `Solver` does."""
+    m = MECHANISMS['planar']()
+    m.goals['end_goal'].set_position(1.0, 1.5, 0)
+    before = values(m)
+    solver = make_async(m.roots, SolverOptions(max_iterations=1, restarts=0, **limit))
+    (result,) = solver.solve().result(PATIENCE)
+    assert result.status is Status.TIMEOUT
+    assert result.iterations <= 2
+    assert np.abs(values(m) - before).max() <= limit.get('max_joint_step', 9.0)
+
+
+@pytest.mark.parametrize('name', FAR_OF)
+def test_ends_by_itself_where_going_on_is_no_help(make_async, name):
+    """An unreachable goal with few steps a round: TIMEOUT again and again, and then it ends."""
+    m = out_of_reach(name)
+    solver = make_async(m.roots, SolverOptions(max_iterations=3, restarts=2))
+    (result,) = solver.solve().result(PATIENCE)
+    assert result.status in (Status.TIMEOUT, Status.STALLED)
+    best = out_of_reach(name).solver().solve()[0].goal_errors[FAR_OF[name]].position
+    assert result.goal_errors[FAR_OF[name]].position <= 1.05 * best
+
+
+def test_rounds_are_shown(make_async, gate):
+    """Each round's answer is there to be drawn while the next one runs."""
+    m = MECHANISMS['planar']()
+    m.goals['end_goal'].set_position(1.0, 1.5, 0)
+    solver = make_async(m.roots, SolverOptions(max_iterations=1, restarts=0))
+    future = solver.solve()
+    gate.wait()
+    seen = []
+    for _ in range(3):
+        gate.let()
+        gate.wait()
+        assert solver.running
+        assert solver.results_ready
+        seen.append(solver.results[0].goal_errors['end_goal'].position)
+        assert seen[-1] == pytest.approx(m.naive().error(m.goals['end_goal'])[0], abs=1e-12)
+    assert seen[0] > seen[1] > seen[2]
+    gate.let(100)
+    assert future.result(PATIENCE)[0].status is Status.CONVERGED

@@ -1,0 +1,206 @@
+"""`solve_batch`: what single solves find, to the last bit, whatever the number of threads."""
+
+from dataclasses import replace
+
+from ik_node.kernels import _jit
+from ik_node.kernels.batch import advance_batch
+from ik_node.kernels.solve import advance
+from ik_node.model.goal import Goal
+from ik_node.solver.batch.batch_input import many_poses
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.status import Status
+import numpy as np
+import pytest
+from support.batch_cases import batch_of, one_by_one, same
+from support.mechanisms import MECHANISMS
+
+QUICK = SolverOptions(restarts=2, max_iterations=40)
+
+
+@pytest.mark.parametrize('name', MECHANISMS)
+def test_what_single_solves_find(name):
+    """Goals within reach and out of it, from random starts, on one thread and on three."""
+    _, solver, goals, starts = batch_of(name)
+    solver.options = QUICK
+    singles = one_by_one(solver, goals, starts)
+    for threads in (1, 3):
+        same(solver.solve_batch(goals, starts, threads=threads), singles)
+
+
+@pytest.mark.parametrize('threads', [1, 2, 5, None])
+def test_any_number_of_threads(threads):
+    """Many problems come out the same however they are shared out."""
+    _, solver, goals, starts = batch_of('arm6', 150 if _jit.compiled else 18)
+    alone = solver.solve_batch(goals, starts, threads=1)
+    assert 0.5 < alone.converged.mean() < 1.0, 'there are both kinds of goals'
+    shared = solver.solve_batch(goals, starts, threads=threads)
+    for name in ('q', 'status', 'iterations', 'starts'):
+        np.testing.assert_array_equal(getattr(shared, name), getattr(alone, name))
+
+
+@pytest.mark.parametrize('start', ['present', 'given'])
+def test_one_start_for_all(start):
+    """None is where the joints are; one start serves all."""
+    m, solver, goals, starts = batch_of('arm7')
+    m.joints['j2'].set_dof_values(0.4)
+    q0 = None if start == 'present' else starts[3]
+    batch = solver.solve_batch(goals, q0)
+    same(batch, one_by_one(solver, goals, q0))
+    assert solver.q[1] == 0.4, 'no object is written to'
+
+
+def test_arrays_that_came_in_stay():
+    """Neither starts nor poses are written to, of whatever type and order they are."""
+    _, solver, goals, starts = batch_of('arm6')
+    wanted = solver.solve_batch(goals, starts)
+    frozen = {}
+    for name, (positions, quats) in goals.items():
+        frozen[name] = (np.asfortranarray(positions), quats[::-1][::-1])
+        frozen[name][0].setflags(write=False)
+    before = starts.copy()
+    found = solver.solve_batch(frozen, starts)
+    np.testing.assert_array_equal(starts, before)
+    np.testing.assert_array_equal(found.q, wanted.q)
+    as_lists = {name: (p.tolist(), r.tolist()) for name, (p, r) in goals.items()}
+    np.testing.assert_array_equal(solver.solve_batch(as_lists, starts.tolist()).q, wanted.q)
+
+
+def test_loops_alone():
+    """Without goals the loops are closed from every start."""
+    _, solver, _, starts = batch_of('fivebar')
+    batch = solver.solve_batch({}, starts)
+    assert len(batch) == len(starts)
+    for n, start in enumerate(starts):
+        np.testing.assert_array_equal(batch.q[n], solver.solve_pose({}, start).q)
+    assert max(np.max(error.position) for error in batch.closure_errors.values()) < 1e-6
+
+
+def test_some_of_the_goals():
+    """A chain without a goal among the keys only has its loops closed."""
+    _, solver, goals, starts = batch_of('two_arms')
+    left = dict([next(iter(goals.items()))])
+    same(solver.solve_batch(left, starts), one_by_one(solver, left, starts))
+
+
+def test_a_link_in_place_of_a_goal():
+    """A key may be a link's name."""
+    m, solver, goals, starts = batch_of('arm6')
+    (goal,) = m.goals.values()
+    by_link = {goal.child.name: goals[goal.name]}
+    same(solver.solve_batch(by_link, starts), one_by_one(solver, by_link, starts))
+
+
+@pytest.mark.parametrize('name', ['arm7', 'coupled', 'ball_limited', 'walker'])
+@pytest.mark.parametrize('what', ['window', 'option', 'joints'])
+def test_windows(name, what):
+    """The window lies around each start, and binds joints that others follow."""
+    _, solver, goals, starts = batch_of(name)
+    solver.options = QUICK
+    chosen = {}
+    if what == 'window':
+        chosen['max_step'] = np.linspace(0.0, 0.2, starts.shape[1])
+    elif what == 'joints':
+        chosen['joints'] = solver.joint_names[::2]
+    else:
+        solver.options = replace(QUICK, max_joint_step=0.1)
+    same(solver.solve_batch(goals, starts, **chosen), one_by_one(solver, goals, starts, **chosen))
+
+
+@pytest.mark.parametrize('name', MECHANISMS)
+def test_wishes_and_locks(name):
+    """Targets, rest poses and locked joints count, of joints that nothing else moves, too."""
+    m, solver, goals, starts = batch_of(name)
+    for k, joint in enumerate(m.joints.values()):
+        wished = [0.1 * k - 0.3] * len(joint.dof)
+        if k % 4 == 0:
+            joint.set_target_values(*wished)
+        elif k % 4 == 1:
+            joint.lock()
+        else:
+            joint.set_rest_pose_values(*wished)
+    solver.options = QUICK
+    same(solver.solve_batch(goals, starts), one_by_one(solver, goals, starts))
+
+
+def test_a_joint_that_no_goal_moves_goes_to_its_target():
+    """As in single solves, from every start, cut by the window."""
+    m, solver, goals, starts = batch_of('two_arms')
+    name = list(m.goals)[1]
+    m.goals[name].enabled = False
+    other = {key: poses for key, poses in goals.items() if key != name}
+    joint = list(m.joints.values())[-2]
+    joint.set_target_values(0.7)
+    for chosen in ({}, {'max_step': np.full(starts.shape[1], 0.05)}):
+        batch = solver.solve_batch(other, starts, **chosen)
+        same(batch, one_by_one(solver, other, starts, **chosen))
+
+
+def test_nothing_to_solve():
+    """A goal that nothing moves, or no problem at all, is no error."""
+    m, solver, goals, starts = batch_of('arm6')
+    none = {name: (p[:0], r[:0]) for name, (p, r) in goals.items()}
+    empty = solver.solve_batch(none, progress=lambda done, total: None)
+    assert (len(empty), empty.q.shape) == (0, (0, starts.shape[1]))
+    assert list(empty) == []
+    assert empty.message == 'CONVERGED: all 0'
+    for joint in m.joints.values():
+        joint.lock()
+    same(solver.solve_batch(goals, starts), one_by_one(solver, goals, starts))
+
+
+def test_a_long_look_at_the_clock():
+    """A time budget that does not bite changes nothing, although the solve is cut into slices."""
+    for name in ('arm7', 'hexapod', 'planar'):
+        m, solver, goals, starts = batch_of(name)
+        for joint in m.joints.values():
+            joint.set_rest_pose_values(*[0.2] * len(joint.dof))
+        singles = one_by_one(solver, goals, starts)
+        solver.options = SolverOptions(time_budget=1000.0)
+        same(solver.solve_batch(goals, starts), singles)
+
+
+def test_a_time_budget_that_bites():
+    """Each problem has it for itself: those out of reach end as TIMEOUT, with the loops closed."""
+    _, solver, goals, starts = batch_of('hexapod', far=3.0)
+    solver.options = SolverOptions(time_budget=1e-7, restarts=1000)
+    batch = solver.solve_batch(goals, starts)
+    assert (batch.status[2::3] == Status.TIMEOUT).all()
+    assert (batch.iterations < 1000).all()
+    assert max(np.max(error.position) for error in batch.closure_errors.values()) < 1e-6
+
+
+@pytest.mark.skipif(not _jit.compiled, reason='kernels are not compiled')
+def test_nothing_is_compiled_for_the_first_batch():
+    """`warm` does it; whatever batches there are, one signature serves them all."""
+    m = MECHANISMS['arm6']()
+    m.solver().warm()
+    before = advance.signatures, advance_batch.signatures
+    assert len(before[1]) == 1
+    for name in ('arm6', 'hexapod', 'two_arms', 'coupled', 'fivebar'):
+        _, solver, goals, starts = batch_of(name, 3)
+        solver.solve_batch(goals, starts, max_step=np.ones(starts.shape[1]))
+        solver.solve_batch(goals)
+    assert (advance.signatures, advance_batch.signatures) == before
+
+
+def test_goals_of_all_kinds():
+    """Look-at, distance and centre of mass goals take their poses from a batch, too."""
+    m, solver, goals, starts = batch_of('arm7')
+    (name,) = goals
+    goal = m.goals[name]
+    assert isinstance(goal, Goal)
+    for kind in ('look_at', 'distance'):
+        goal.kind = kind
+        goal.distance = 0.3
+        solver.update_structure()
+        same(solver.solve_batch(goals, starts), one_by_one(solver, goals, starts))
+
+
+def test_quaternions_of_unit_length_are_taken_as_they_are():
+    """Rounding their length once more would change answers; others are divided by theirs."""
+    quats = np.random.default_rng(3).normal(size=(500, 4))
+    quats /= np.linalg.norm(quats, axis=1)[:, None]
+    places = np.zeros((500, 3))
+    assert many_poses({'hand': (places, quats)})['hand'][1].tobytes() == quats.tobytes()
+    found = many_poses({'hand': (places, 3.0 * quats)})['hand'][1]
+    np.testing.assert_allclose(found, quats, rtol=0.0, atol=1e-15)

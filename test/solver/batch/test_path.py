@@ -1,0 +1,351 @@
+# flake8: noqa: E203
+"""`solve_path`: every point from the one before, loops closed, no jump, no joint too fast."""
+
+from ik_node.errors import OptionError, ShapeError
+from ik_node.gallery import gallery_item
+from ik_node.gallery.description_path import description_path
+from ik_node.robot import load_robot
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.solver import Solver
+from ik_node.solver.status import Status
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+from support.building import Mechanism
+from support.mechanisms import MECHANISMS
+
+UNIT = (0.0, 0.0, 0.0, 1.0)
+PLANES = {'arm7': (0, 1), 'hexapod': (0, 1), 'fivebar': (0, 1)}
+SIZES = {'arm7': 0.05, 'hexapod': 0.006, 'fivebar': 0.02}
+
+
+class Case:
+    """A robot with a goal, and paths of that."""
+
+    def __init__(self, name):
+        if name == 'arm7':
+            m = MECHANISMS[name]()
+            (self.goal,) = m.goals.values()
+            self.roots, self.solver = m.roots, m.solver()
+            for joint in m.joints.values():
+                joint.max_velocity[:] = 1.0
+            self.link = self.goal.child
+        else:
+            robot = load_robot(description_path(gallery_item(name).description))
+            link = {'hexapod': 'platform_link', 'fivebar': 'tool_link'}[name]
+            dof = 'X Y' if name == 'fivebar' else None
+            self.goal = robot.add_goal(link, name='tool', dof=dof)
+            self.solver = Solver(robot)
+            self.link = robot.links[link]
+        self.name = self.goal.name
+        here = self.link.matrix_world
+        self.position = here[:3, 3].copy()
+        self.turn = Rotation.from_matrix(here[:3, :3])
+        self.plane, self.size = PLANES[name], SIZES[name]
+        owner = self.solver.tree.owner
+        self.max_velocity = np.array([joint.max_velocity[dof] for joint, dof in owner])
+
+    def circle(self, count=120, rounds=1.0):
+        """Return a circle through where the link is, turning to and fro where that is asked."""
+        angle = np.linspace(0.0, 2.0 * np.pi * rounds, count)
+        positions = np.tile(self.position, (count, 1))
+        positions[:, self.plane[0]] += self.size * (np.cos(angle) - 1.0)
+        positions[:, self.plane[1]] += self.size * np.sin(angle)
+        sway = Rotation.from_rotvec(0.1 * np.sin(angle)[:, None] * [[0.0, 0.0, 1.0]])
+        return {self.name: (positions, (sway * self.turn).as_quat())}
+
+    def line(self, axis, length, count=120):
+        """Return a straight line from where the link is."""
+        positions = np.tile(self.position, (count, 1))
+        positions[:, axis] += np.linspace(0.0, length, count)
+        return {self.name: (positions, np.tile(self.turn.as_quat(), (count, 1)))}
+
+
+@pytest.fixture(params=PLANES)
+def case(request):
+    """Provide each robot."""
+    return Case(request.param)
+
+
+def keeps_its_rules(case, path):
+    """Check what holds for every path, whether or not its goals can be reached."""
+    for name, error in path.closure_errors.items():
+        assert error.position.max() <= 1e-6, name
+        assert error.orientation.max() <= 1e-6, name
+    took = np.diff(path.times)
+    assert (took > 0.0).all()
+    moved = np.abs(np.diff(path.q, axis=0))
+    assert (moved / took[:, None] <= case.max_velocity).all()
+    np.testing.assert_allclose(np.abs(path.velocity[1:]), moved / took[:, None], rtol=1e-6)
+    assert (path.velocity[0] == 0.0).all()
+    lower, upper = (
+        np.array([getattr(j, side)[dof] for j, dof in case.solver.tree.owner])
+        for side in ('min_dof_limit', 'max_dof_limit')
+    )
+    assert (path.q >= lower).all()
+    assert (path.q <= upper).all()
+
+
+def test_circle(case):
+    """All points are met, and after a round trip of a robot without freedom so is the start."""
+    before = case.solver.q
+    goals = case.circle()
+    path = case.solver.solve_path(goals)
+    assert path.converged.all(), path.message
+    assert path.message.startswith('CONVERGED: all 120')
+    assert path.failures == []
+    keeps_its_rules(case, path)
+    (error,) = path.goal_errors.values()
+    assert error.position.max() <= 1e-6
+    assert np.abs(np.diff(path.q, axis=0)).max() < 0.1, 'no jump'
+    np.testing.assert_array_equal(path.q[0], before)
+    np.testing.assert_array_equal(case.solver.q, before, 'no object is written to')
+    if case.name == 'tool':
+        np.testing.assert_allclose(path.q[-1], before, atol=1e-5)
+
+
+def test_there_and_back(case):
+    """A line, gone back on, ends where it began: never another branch."""
+    axis, length = case.plane[0], 2.0 * case.size
+    there = case.solver.solve_path(case.line(axis, length))
+    assert there.converged.all(), there.message
+    keeps_its_rules(case, there)
+    back = {name: (p[::-1], r[::-1]) for name, (p, r) in case.line(axis, length).items()}
+    path = case.solver.solve_path(back, there.q[-1])
+    assert path.converged.all(), path.message
+    np.testing.assert_allclose(path.q[-1], there.q[0], atol=1e-3 if case.name != 'tool' else 1e-5)
+
+
+def test_an_unreachable_part(case):
+    """Out of reach and back: the stretch is named, the rest is met, and nothing jumps."""
+    out = case.line(case.plane[1], 40.0 * case.size, 60)
+    to_and_fro = {name: (np.r_[p, p[::-1]], np.r_[r, r[::-1]]) for name, (p, r) in out.items()}
+    path = case.solver.solve_path(to_and_fro)
+    keeps_its_rules(case, path)
+    assert len(path.failures) == 1
+    ((first, last),) = path.failures
+    assert 1 < first < 60 <= last < 119
+    assert (path.status[first : last + 1] == Status.STALLED).all()
+    assert path.converged[:first].all()
+    assert path.converged[last + 1 :].all()
+    count = last + 1 - first
+    assert path.message.startswith(f'{count} of 120 not solved; points {first} to {last}: STALLED')
+    assert f"'{case.goal.name}'" in path.message
+    (error,) = path.goal_errors.values()
+    assert error.position[59] > 5.0 * case.size
+
+
+def test_a_path_that_begins_elsewhere(case):
+    """The first pose is gone to as a single solve goes there; the path begins then."""
+    goals = case.circle()
+    late = {name: (p[40:], r[40:]) for name, (p, r) in goals.items()}
+    path = case.solver.solve_path(late, dt=10.0)
+    first = {name: (p[40], r[40]) for name, (p, r) in goals.items()}
+    np.testing.assert_array_equal(path.q[0], case.solver.solve_pose(first).q)
+    assert path.times[0] == 0.0
+    assert path.converged.all()
+
+
+def test_times_stretch(case):
+    """In no hurry all is on time; in a hurry some joint is at its limit in every step."""
+    goals = case.circle(40)
+    slow = case.solver.solve_path(goals, dt=5.0)
+    np.testing.assert_array_equal(slow.times, 5.0 * np.arange(40))
+    assert not slow.longer.any()
+    assert 'longer' not in slow.message
+    fast = case.solver.solve_path(goals, dt=1e-6)
+    np.testing.assert_array_equal(fast.q, slow.q)
+    assert fast.longer[1:].all()
+    assert not fast.longer[0]
+    assert fast.message.endswith('; 39 steps take longer than asked')
+    keeps_its_rules(case, fast)
+    busiest = (np.abs(fast.velocity) / case.max_velocity).max(axis=1)
+    np.testing.assert_allclose(busiest[1:], 1.0, rtol=1e-6)
+
+
+def test_only_the_fast_steps_stretch():
+    """A leap in the middle takes its time, all else comes as much later."""
+    case = Case('arm7')
+    asked = np.sort(np.random.default_rng(0).uniform(0.0, 100.0, 9))
+    ((name, (positions, quats)),) = case.line(0, 0.02, 10).items()
+    keep = np.array([0, 1, 2, 3, 4, 6, 7, 8, 9])
+    goals = {name: (positions[keep], quats[keep])}
+    asked = np.array([5.0, 6.0, 7.0, 8.0, 9.0, 9.0001, 11.0, 12.5, 13.0])
+    path = case.solver.solve_path(goals, times=asked)
+    np.testing.assert_array_equal(np.flatnonzero(path.longer), [5])
+    np.testing.assert_array_equal(path.times[:5], asked[:5])
+    late = path.times[5] - asked[5]
+    assert late > 0.0
+    np.testing.assert_allclose(path.times[5:] - asked[5:], late)
+    keeps_its_rules(case, path)
+
+
+def test_other_velocity_limits():
+    """They may be given in place of the joints' own; infinite is no limit."""
+    case = Case('arm7')
+    goals = case.circle(20)
+    free = case.solver.solve_path(goals, dt=1e-4, max_velocity=np.full(7, np.inf))
+    np.testing.assert_allclose(free.times, 1e-4 * np.arange(20))
+    limits = np.full(7, np.inf)
+    limits[2] = 0.01
+    slow = case.solver.solve_path(goals, dt=1e-4, max_velocity=limits)
+    assert np.abs(slow.velocity[:, 2]).max() <= 0.01
+    assert slow.times[-1] > free.times[-1]
+
+
+def test_far_points_are_gone_to_in_steps():
+    """With eight points a circle leads round as with hundreds, not through a short cut."""
+    case = Case('hexapod')
+    few, many = case.solver.solve_path(case.circle(9)), case.solver.solve_path(case.circle(801))
+    np.testing.assert_allclose(few.q, many.q[::100], atol=1e-5)
+    arm = Case('arm7')
+    path = arm.solver.solve_path(arm.line(0, 0.1, 2), max_step=0.01)
+    assert path.iterations[1] > 10, 'poses in between were solved'
+    fine = arm.solver.solve_path(arm.line(0, 0.1, 101))
+    np.testing.assert_allclose(path.q[-1], fine.q[-1], atol=0.01)
+
+
+def mast(aside):
+    """Return a solver, and a path over its zenith, or as far beside it as said [m]."""
+    m = Mechanism('mast')
+    m.root('base')
+    m.joint('pan', 'base', 'EZ')
+    m.joint('tilt', 'pan_link', 'EY', limits=(0.0, 1.5))
+    m.tip('top', 'tilt_link', (0, 0, 1.0))
+    m.goal('aim', 'top', 'X Y Z')
+    angle = np.linspace(0.8, -0.8, 61)
+    positions = np.column_stack((np.sin(angle), np.full(61, aside), np.cos(angle)))
+    positions /= np.linalg.norm(positions, axis=1)[:, None]
+    return m.solver(), {'aim': (positions, [UNIT] * 61)}
+
+
+def test_a_jump_is_not_made():
+    """So near the zenith it would have to turn at once: the path is torn, and says so."""
+    solver, goals = mast(1e-4)
+    path = solver.solve_path(goals, [0.0, 0.8])
+    np.testing.assert_array_equal(np.flatnonzero(path.torn), [30])
+    assert path.failures == [(30, 60)]
+    assert '31 of 61 not solved; points 30 to 60: STALLED' in path.message
+    assert 'from here joints would have to jump' in path.message
+    beyond = {'aim': (goals['aim'][0][45], UNIT)}
+    leapt = solver.solve_pose(beyond, path.q[29])
+    assert leapt.status is Status.CONVERGED
+    assert np.abs(leapt.q - path.q[29]).max() > 1.0
+
+
+def test_a_fast_turn_is_made():
+    """Farther beside the zenith the half turn is gone through in small steps, in due time."""
+    solver, goals = mast(1e-3)
+    path = solver.solve_path(goals, [0.0, 0.8], max_velocity=[2.0, 2.0])
+    assert path.converged.all(), path.message
+    assert not path.torn.any()
+    assert abs(path.q[-1, 0] - path.q[0, 0]) > 3.0
+    np.testing.assert_allclose(path.times[31] - path.times[29], (path.q[31] - path.q[29])[0] / 2)
+
+
+def test_several_goals_in_several_chains():
+    """Two arms follow a path each."""
+    m = MECHANISMS['two_arms']()
+    solver = m.solver()
+    solver.q = np.linspace(0.3, 0.9, len(solver.q) // 2).tolist() * 2
+    goals = {}
+    steps = np.linspace(0.0, 0.05, 30)
+    for name, goal in m.goals.items():
+        position, quat = m.pose_of(goal.child.name)
+        positions = np.tile(position, (30, 1))
+        positions[:, 2] -= steps
+        goals[name] = (positions, np.tile(quat, (30, 1)))
+    path = solver.solve_path(goals)
+    assert path.converged.all(), path.message
+    assert len(path.goal_errors) == 2
+    assert np.abs(np.diff(path.q, axis=0)).max() < 0.05
+
+
+@pytest.mark.parametrize('name', ['coupled', 'ball', 'ball_limited', 'parallelogram'])
+def test_followers_and_wishes(name):
+    """Coupled joints keep their law at all points, and rest poses make nothing jump."""
+    m = MECHANISMS[name]().go_home()
+    solver = m.solver()
+    for joint in m.joints.values():
+        joint.set_rest_pose_values(*[0.1] * len(joint.dof))
+    goals = {}
+    for key, goal in m.goals.items():
+        position, quat = m.pose_of(goal.child.name)
+        steps = np.linspace(0.0, 0.03, 25)[:, None]
+        goals[key] = (position + steps * [0.0, 0.5, -1.0], np.tile(quat, (25, 1)))
+    path = solver.solve_path(goals)
+    table = solver._structure.table
+    for row in path.q:
+        followed = row.copy()
+        table.follow(followed)
+        np.testing.assert_allclose(followed, row, atol=1e-12)
+    assert np.abs(np.diff(path.q, axis=0)).max() <= 0.2 + 1e-9
+    again = solver.solve_path(goals)
+    np.testing.assert_array_equal(again.q, path.q)
+
+
+def test_joints_that_may_not_move():
+    """Locked ones, and those not among the joints that may move, stay."""
+    case = Case('arm7')
+    names = case.solver.joint_names
+    goals = case.line(2, -0.02, 20)
+    path = case.solver.solve_path(goals, joints=names[1:])
+    assert path.converged.all()
+    assert np.ptp(path.q[:, 0]) == 0.0
+    assert np.ptp(path.q[:, 3]) > 0.0
+    case.solver.options = SolverOptions(max_joint_step=1e-3)
+    crept = case.solver.solve_path(goals)
+    assert crept.converged.all(), 'small steps are made more often'
+
+
+def test_a_point_of_a_path():
+    """It is a solution with names and reasons; progress is told to the end."""
+    case = Case('hexapod')
+    told = []
+    path = case.solver.solve_path(case.circle(30), progress=lambda *done: told.append(done))
+    point = path[7]
+    np.testing.assert_array_equal(point.q, path.q[7])
+    assert point.status is Status.CONVERGED
+    assert set(point.goal_errors) == {'tool'}
+    assert len(point.closure_errors) == 6
+    assert told[-1] == (30, 30)
+    assert len(path) == 30
+
+
+@pytest.mark.parametrize(
+    ('chosen', 'error', 'message'),
+    [
+        ({'dt': 0.0}, OptionError, 'dt: 0.0'),
+        ({'dt': 'fast'}, OptionError, 'dt'),
+        ({'dt': np.inf}, OptionError, 'dt'),
+        ({'times': [0, 1, 2]}, ShapeError, r'times: expected shape \(5,\)'),
+        ({'times': [0, 1, 2, 2, 3]}, ShapeError, 'times in row 3: .*2.0 after 2.0'),
+        ({'times': [0, 1, np.nan, 2, 3]}, ShapeError, 'times in row 2: .*finite'),
+        ({'times': 'soon'}, ShapeError, 'times: expected numbers of shape'),
+        ({'max_velocity': [1.0, 2.0]}, ShapeError, r'max_velocity: expected shape \(7,\)'),
+        ({'max_velocity': [0.0] * 7}, ShapeError, 'above 0, got'),
+        ({'max_velocity': 'c'}, ShapeError, 'max_velocity: expected numbers of shape'),
+        ({'max_step': 0.0}, OptionError, 'max_step'),
+        ({'max_step': None}, OptionError, 'max_step'),
+        ({'q0': np.zeros((5, 7))}, ShapeError, 'q0: expected shape'),
+        ({'q0': np.full(7, np.nan)}, ShapeError, 'q0: expected finite numbers'),
+    ],
+)
+def test_refusals(chosen, error, message):
+    """The message says what and in which row."""
+    case = Case('arm7')
+    with pytest.raises(error, match=message):
+        case.solver.solve_path(case.circle(5), **chosen)
+
+
+def test_a_path_without_points():
+    """There is nothing to begin with."""
+    case = Case('arm7')
+    none = {name: (p[:0], r[:0]) for name, (p, r) in case.circle(5).items()}
+    for goals in (none, {}):
+        with pytest.raises(ShapeError, match='a path of one point or more'):
+            case.solver.solve_path(goals)
+    one = {name: (p[:1], r[:1]) for name, (p, r) in case.circle(5).items()}
+    path = case.solver.solve_path(one)
+    assert path.times.tolist() == [0.0]
+    assert path.velocity.tolist() == [[0.0] * 7]

@@ -1,0 +1,105 @@
+"""Which rows of closures are redundant, and which values closures couple in chains."""
+
+from ik_node.robot import load_robot
+import pytest
+from support.bar_loops import mobility
+from support.building import Mechanism
+from support.closed_mechanisms import CLOSED, fivebar
+
+
+def three_closures():
+    """Build one bar held twice alike, and again, and a second one held once."""
+    m = Mechanism('held')
+    m.root('ground')
+    m.joint('a', 'ground', 'X Y EZ')
+    m.joint('b', 'ground', 'X')
+    m.closure('twist', 'ground', 'b_link', dof='EX')
+    m.closure('first', 'ground', 'a_link', dof='X Y')
+    m.closure('second', 'ground', 'a_link', dof='X')
+    m.closure('third', 'ground', 'a_link', dof='Y Z EZ')
+    return m
+
+
+def test_earlier_closures_keep_their_rows():
+    """What a closure says that those before it say is redundant; the order can be chosen."""
+    m = three_closures()
+    found = mobility(m)
+    assert (found, found.rank, found.closure_rows, found.gruebler) == (1, 3, 7, -3)
+    assert found.redundant_closures == {'twist': 1, 'second': 1, 'third': 2}
+    turned = mobility(m, ['third', 'second', 'first'])
+    assert turned == 1
+    assert turned.redundant_closures == {'third': 1, 'first': 2, 'twist': 1}
+    assert sum(turned.redundant_closures.values()) == turned.redundant_rows
+
+
+@pytest.mark.parametrize('turn', [1e-9, 1.3e-6, 1.6e-6, 1.9e-6, 2.1e-6, 1e-3])
+def test_redundant_rows_add_up_near_a_singularity(turn):
+    """What single closures lose is what all of them lose, however near the next rank is."""
+    m = Mechanism('nearly')
+    m.root('ground')
+    m.joint('a', 'ground', 'X Y')
+    for at, angle in enumerate((0.0, turn)):
+        m.closure(f'c{at}', 'ground', 'a_link', dof='X', rpy=(0, 0, angle))
+    found = mobility(m)
+    # The rows are (1, 0) and (1, turn): of norm sqrt(2) together, and turn / sqrt(2).
+    assert found.rank == (2 if turn > 2e-6 else 1)
+    assert found.redundant_closures == ({} if turn > 2e-6 else {'c1': 1})
+
+
+def test_a_robot_s_closures_come_in_its_description_s_order():
+    """Not in the order in which the graph is walked."""
+    text = (
+        '<robot name="r"><link name="a"/><link name="b"/><link name="c"/>'
+        '<joint name="jb" type="continuous"><parent link="a"/><child link="b"/></joint>'
+        '<joint name="jc" type="continuous"><parent link="b"/><child link="c"/></joint>{}</robot>'
+    )
+    ties = [
+        '<loop_joint name="low" dof="EX"><link1 link="a"/><link2 link="c"/></loop_joint>',
+        '<loop_joint name="high" dof="EX"><link1 link="c"/><link2 link="a"/></loop_joint>',
+    ]
+    for order in (ties, ties[::-1]):
+        robot = load_robot(text.format(''.join(order)))
+        last = list(robot.closures)[1]
+        assert robot.mobility.redundant_closures == {last: 1}
+
+
+def test_chains():
+    """Values that closures couple stand together, those they leave alone in none."""
+    m = CLOSED['string_of_bodies']()
+    assert mobility(m).chains == [
+        tuple(f'{body}_{way}' for body in 'AMBC' for way in ('slide', 'turn'))
+    ]
+    m.closures['MB'].enabled = False
+    apart = mobility(m)
+    assert apart.chains == [
+        ('A_slide', 'A_turn', 'M_slide', 'M_turn'),
+        ('B_slide', 'B_turn', 'C_slide', 'C_turn'),
+    ]
+    assert (apart, apart.closure_rows) == (6, 2)
+    m.closures['AM'].weight = 0.0
+    assert (mobility(m), mobility(m).closure_rows) == (7, 1)
+
+
+def test_locks_and_couplings_are_not_free():
+    """A lock takes the freedom away, a mimic joint never was one; both stay in their chain."""
+    m = fivebar()
+    m.joints['l1'].lock()
+    assert (mobility(m), mobility(m).free) == (1, 3)
+    assert mobility(m).chains == [('l1', 'l2', 'r1', 'r2')]
+    m.joints['l1'].unlock()
+    m.joints['r1'].couple('EZ', m.joints['l1'], 'EZ', (m.home['r1'] - m.home['l1'], 1.0))
+    coupled = mobility(m)
+    assert (coupled, coupled.free, coupled.gruebler) == (1, 3, 1)
+    assert coupled.chains == [('l1', 'l2', 'r1', 'r2')]
+
+
+def test_a_closure_that_nothing_moves():
+    """Its rows are redundant, or wrong for good; it makes no chain."""
+    m = Mechanism('stiff')
+    m.root('ground')
+    m.tip('post', 'ground', (1, 0, 0))
+    m.joint('a', 'ground', 'EZ')
+    m.closure('weld', 'post', 'ground', xyz=(-1, 0, 0))
+    found = mobility(m)
+    assert (found, found.closure_rows, found.redundant_closures) == (1, 6, {'weld': 6})
+    assert found.chains == []

@@ -1,0 +1,166 @@
+"""
+How tests reach kernels that have no Python wrapper.
+
+Inner kernels are compiled without one, so each is called through a small function that is
+compiled, cached and, without Numba, left as it is by the package's own decorator.
+"""
+
+from ik_node.kernels import rotation
+from ik_node.kernels._jit import entry
+from ik_node.kernels.factor import factorise, solve_factored
+from ik_node.kernels.layout import open_solve
+from ik_node.kernels.sines import sines_cosines
+from ik_node.kernels.solve import finish
+from ik_node.kernels.solve_state import STATUS, STATUS_CONVERGED
+from ik_node.model.request import request_of
+from ik_node.model.topology import find_roots
+from ik_node.model.tree import build_tree
+from ik_node.solver.analysis.constraint_jacobian import rows_and_jacobian
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.problem.joint_table import JointTable
+from ik_node.solver.problem.problem import Problem
+import numpy as np
+
+
+@entry
+def _rotations(which, a, out):
+    """Call the rotation kernel number `which`; one function, so that one thing is compiled."""
+    if which == 0:
+        rotation.quaternion_to_matrix(a[0], a[1], a[2], a[3], out, 0)
+        return
+    if which == 1:
+        v = rotation.log_rotation(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8])
+    elif which == 2:
+        v = rotation.inverse_left_jacobian(a[0], a[1], a[2], a[3], a[4], a[5])
+    elif which == 3:
+        v = rotation.turn_euler(a[0], a[1], a[2], a[3], a[4], a[5])
+    elif which == 4:
+        v = rotation.principal_euler(a[0], a[1], a[2])
+    elif which == 5:
+        v = rotation.euler_difference(a[0], a[1], a[2], a[3], a[4], a[5])
+    else:
+        v = (rotation.near_turn(a[0], a[1]), 0.0, 0.0)
+    out[0], out[1], out[2] = v
+
+
+def _call(which, *numbers):
+    out = np.zeros(9)
+    _rotations(which, np.concatenate([np.ravel(n) for n in numbers]).astype(float), out)
+    return out if which == 0 else out[:3]
+
+
+def quaternion_to_matrix(quat_xyzw):
+    """Return the 3x3 matrix of a unit quaternion."""
+    return _call(0, quat_xyzw).reshape(3, 3)
+
+
+def log_rotation(matrix):
+    """Return the rotation vector of a 3x3 matrix."""
+    return _call(1, matrix)
+
+
+def inverse_left_jacobian(phi, v):
+    """Return Jl^-1(phi) v."""
+    return _call(2, phi, v)
+
+
+def turn_euler(euler, turn):
+    """Return the Euler angles ex, ey, ez after a turn in the turned frame's axes."""
+    return _call(3, euler, turn)
+
+
+def principal_euler(euler):
+    """Return the Euler angles of the same rotation in the principal range."""
+    return _call(4, euler)
+
+
+def euler_difference(euler, target):
+    """Return the turn between two triples of Euler angles."""
+    return _call(5, euler, target)
+
+
+def near_turn(angle, reference):
+    """Return an angle shifted by whole turns."""
+    return _call(6, angle, reference)[0]
+
+
+@entry
+def _step_system(i, f, k, w, q, joints, options):
+    """Factorise and solve the step system of a packed model."""
+    s = open_solve(i, f, k, w, q, joints, options)
+    factorise(s)
+    solve_factored(s)
+
+
+def step_system(ints, floats, work_ints, work_floats):
+    """Factorise [D J^T; J -M] as the workspace has it and solve for the step, in place."""
+    none = np.zeros(1)
+    _step_system(ints, floats, work_ints, work_floats, none, np.zeros((1, 1)), none)
+
+
+class Rows:
+    """
+    Residual rows and Jacobian of all closures and goals of a mechanism, straight from kernels.
+
+    Attributes
+    ----------
+    names : list of str
+        The values of q.
+    free : list of str
+        Those that are not coupled: the columns of the Jacobian that may differ from zero.
+
+    """
+
+    def __init__(self, mechanism):
+        self.tree = build_tree(find_roots(mechanism.roots))
+        self.table = JointTable(self.tree)
+        self.problem = Problem(self.tree, [request_of(j) for j in self.tree.closers])
+        self.problem.refresh(SolverOptions())
+        self.names = self.tree.names
+        followers = {self.names[follower] for follower, _, _ in self.table.followers}
+        self.free = [name for name in self.names if name not in followers]
+
+    def at(self, q):
+        """Return {name: rows} and {name: (rows, nq) Jacobian}."""
+        residual, jacobian, owners = rows_and_jacobian(
+            self.problem, np.asarray(q), self.table.rows, SolverOptions().packed()
+        )
+        owners = np.array(owners)
+        found = {name: owners == name for name in dict.fromkeys(owners.tolist())}
+        return (
+            {name: residual[rows] for name, rows in found.items()},
+            {name: jacobian[rows] for name, rows in found.items()},
+        )
+
+
+@entry
+def _sines(w):
+    """Call the kernel for four sines and cosines."""
+    sines_cosines(w, 0, 4, 8)
+
+
+def four_sines(angles):
+    """Return the sines (4,) and cosines (4,) of four angles."""
+    w = np.concatenate((np.asarray(angles, dtype=float), np.zeros(8)))
+    _sines(w)
+    return w[4:8], w[8:12]
+
+
+@entry
+def _end(i, f, k, w, q, joints, options, error):
+    """End a solve that believes to have converged, with this error of its first constraint."""
+    s = open_solve(i, f, k, w, q, joints, options)
+    s.k[STATUS] = STATUS_CONVERGED
+    for c in range(2 * s.nc):
+        s.w[s.error + c] = 0.0
+    s.w[s.error] = error
+    finish(s)
+    return s.k[STATUS]
+
+
+def status_of_end(rows, error):
+    """Return the status that a solve ends with when a constraint is off by so much [m]."""
+    table, packed = rows.table.rows, SolverOptions().packed()
+    q = np.zeros(len(rows.names))
+    rows.problem.run(q, table, packed, 0.0)
+    return _end(*rows.problem.chains[0].arrays, q, table, packed, error)

@@ -1,0 +1,134 @@
+"""A robot as a test knows it, and one in motion without ROS."""
+
+from typing import Any
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+
+
+class Watched:
+    """A robot as the test knows it: its limits, and the points of each loop read from the XML."""
+
+    def __init__(self, text: str, root: str = 'fixed') -> None:
+        from ik_node.robot import load_robot
+
+        self.robot = load_robot(text, root=root)
+        self.names = list(self.robot.joint_names)
+        # Loops that a test has released.
+        self.released: set[str] = set()
+        self.loops = {}
+        for loop in ElementTree.fromstring(text).iter('loop_joint'):
+            ends = [loop.find('link1'), loop.find('link2')]
+            self.loops[loop.get('name')] = [
+                (end.get('link'), np.array([*map(float, end.get('xyz').split()), 1.0]))
+                for end in ends
+            ]
+
+    def check(self, message: Any) -> np.ndarray:
+        """Assert that a JointState is whole, within limits and closes all loops; return q."""
+        q = np.array(message.position)
+        assert np.isfinite(message.velocity).all()
+        assert len(message.velocity) == len(q)
+        self.check_q(q)
+        return q
+
+    def check_q(self, q: np.ndarray) -> None:
+        """Assert that a configuration is within limits and closes all loops."""
+        assert np.isfinite(q).all()
+        assert (q >= self.robot.lower - 1e-9).all()
+        assert (q <= self.robot.upper + 1e-9).all()
+        for name in self.loops:
+            assert name in self.released or self.gap(name, q) < 2e-6
+
+    def gap(self, loop: str, q: Any) -> float:
+        """Return how far a loop is open [m]."""
+        (link_a, point_a), (link_b, point_b) = self.loops[loop]
+        return float(
+            np.linalg.norm(
+                self.robot.forward(q, link_a) @ point_a - self.robot.forward(q, link_b) @ point_b
+            )
+        )
+
+
+class Moving:
+    """A robot in motion without ROS: its inputs are put in by hand, ticks are counted out."""
+
+    def __init__(self, text: str, values: dict[str, Any]) -> None:
+        from ik_node.ros.control.motion import Motion
+        from ik_node.ros.inputs.goal_inbox import GoalInbox
+        from ik_node.ros.inputs.joint_targets import JointTargets
+        from ik_node.ros.inputs.measured_state import MeasuredState
+        from ik_node.ros.loading.load_model import load_model
+        from ik_node.ros.loading.model_request import ModelRequest
+        from ik_node.ros.parameters.settings import Settings
+
+        self.goals, self.measured, self.targets = GoalInbox(), MeasuredState(), JointTargets()
+        self.values = {name.replace('__', '.'): value for name, value in values.items()}
+        self.settings = Settings.from_values(self.values)
+        self.now = 100.0
+        self.model = load_model(ModelRequest.of(text, self.settings))
+        self.watched = Watched(text)
+        self.motion = Motion(self)
+        self.motion.take_model(self.model, self.settings)
+        self.tracker = self.motion.tracker
+
+    # -- what Motion asks of its inputs
+
+    def set_tracker(self, tracker: Any) -> None:
+        """Take up a model."""
+        self.measured.set_joint_names(tracker.model.joint_names)
+
+    def rewind(self, now: float) -> None:
+        """Count ages anew."""
+        self.goals.rewind(now)
+        self.measured.rewind(now)
+
+    def forget(self) -> None:
+        """Drop goals and wishes."""
+        self.goals.clear()
+        self.targets.clear(self.model.robot)
+
+    # -- what a test does
+
+    def configure(self, **values: Any) -> None:
+        """Change parameters (dots as __)."""
+        from ik_node.ros.parameters.settings import Settings
+
+        self.values.update({name.replace('__', '.'): value for name, value in values.items()})
+        self.settings = Settings.from_values(self.values)
+        self.motion.apply(self.settings)
+
+    def goal(self, name: str, offset: Any) -> np.ndarray:
+        """Ask a goal's link to go so far from its start; return where that is."""
+        position = self.model.reached(name, self.model.q_start)[:3, 3] + np.array(offset)
+        self.goals.put(name, (tuple(position.tolist()), (0.0, 0.0, 0.0, 1.0)), self.now)
+        return position
+
+    def measure(self, **values: float) -> None:
+        """Have joint values measured now."""
+        self.measured.update(list(values), list(values.values()), self.now)
+
+    def answer(self, stamp: float, **values: float) -> Any:
+        """Have joint values measured at a time arrive now; return the report on them."""
+        self.measured.update(list(values), list(values.values()), min(stamp, self.now))
+        return self.motion.answer(self.tracker, list(values), self.settings, stamp, self.now)
+
+    def tick(self, seconds: float = 0.01) -> tuple[Any, Any]:
+        """Tick once after so long; return report and command."""
+        self.now += seconds
+        return self.motion.tick(self.tracker, self.settings, self.now)
+
+    def ticks(self, count: int) -> tuple[Any, Any]:
+        """Tick many times; return the last report and command."""
+        for _ in range(count):
+            outcome = self.tick()
+        return outcome
+
+    def mobility(self) -> int:
+        """Return the degrees of freedom where the robot is."""
+        return self.model.mobility_count.at(self.tracker.q)
+
+    def value(self, joint: str, q: Any = None) -> float:
+        """Return a joint's value, the present one unless told."""
+        q = self.tracker.q if q is None else q
+        return float(q[self.model.joint_names.index(joint)])
