@@ -23,11 +23,10 @@ if TYPE_CHECKING:
     )
     from ik_node.model.closure import Closure
     from ik_node.model.dof import DOF, DOF_NAMES
-    from ik_node.model.frame import Frame
+    from ik_node.model.frame import find_roots, Frame
     from ik_node.model.goal import Goal
-    from ik_node.model.joint import Joint
+    from ik_node.model.joint import Joint, save_rest_pose
     from ik_node.model.link import Link
-    from ik_node.model.topology import find_roots, save_rest_pose
     from ik_node.robot import from_dh, load_robot, Robot
     from ik_node.solver.analysis.mobility import Mobility
     from ik_node.solver.background.async_solver import AsyncSolver
@@ -53,11 +52,10 @@ _WHERE = {
     ),
     'model.closure': ('Closure',),
     'model.dof': ('DOF', 'DOF_NAMES'),
-    'model.frame': ('Frame',),
+    'model.frame': ('Frame', 'find_roots'),
     'model.goal': ('Goal',),
-    'model.joint': ('Joint',),
+    'model.joint': ('Joint', 'save_rest_pose'),
     'model.link': ('Link',),
-    'model.topology': ('find_roots', 'save_rest_pose'),
     'robot': ('Robot', 'from_dh', 'load_robot'),
     'solver.background.async_solver': ('AsyncSolver',),
     'solver.batch.batch_solution': ('BatchSolution', 'PoseErrors'),

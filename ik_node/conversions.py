@@ -12,11 +12,10 @@ from ik_node.description.tree import WORLD_JOINT
 from ik_node.errors import OptionError, ShapeError, shown, TopologyError, UnknownFrameError
 from ik_node.kernels.layout import JOINT_LOWER, JOINT_UPPER
 from ik_node.model.dof import DOF
-from ik_node.model.frame import Frame
+from ik_node.model.frame import find_roots, Frame
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 from ik_node.model.rotation import matrix_to_euler, matrix_to_quat, pose_inverse, pose_matrix
-from ik_node.model.topology import find_roots
 from ik_node.model.tree import build_tree, Tree
 from ik_node.robot import Robot
 from ik_node.solver.pose import unit_pose

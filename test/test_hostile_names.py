@@ -8,7 +8,7 @@ from ik_node.cli.main import main
 from ik_node.errors import IkError, listed, OptionError, plain, shown, UnknownFrameError
 from ik_node.robot import load_robot
 from ik_node.solver.solver import Solver
-from ik_node.viewer.panels.state_html import state_html
+from ik_node.viewer.panels.state_panel import state_html
 import pytest
 
 # Lines of its own, a cursor that goes up, text that runs backwards, and far too much of it.
@@ -110,7 +110,7 @@ def test_diagnostics_are_tame(name):
     pytest.importorskip('rclpy')
     from builtin_interfaces.msg import Time
     from diagnostic_msgs.msg import DiagnosticArray
-    from ik_node.ros.messages.diagnostic_messages import fill_diagnostics
+    from ik_node.ros.messages.status_row import fill_diagnostics
     from ik_node.ros.outputs.diagnostics import solve_rows
     from ik_node.ros.outputs.tick_report import TickReport
     from ik_node.ros_client.status_reports import released_of

@@ -19,13 +19,12 @@ from time import perf_counter
 
 from ik_node.cli.goal_arguments import asked_of
 from ik_node.cli.robot_arguments import add_robot_arguments, robot_of
-from ik_node.cli.tables.answer_table import AnswerTable
-from ik_node.cli.tables.goal_table import read_goal_table
+from ik_node.cli.tables.goal_table import AnswerTable, read_goal_table
 from ik_node.errors import DescriptionError
 from ik_node.robot import Robot
 from ik_node.solver import Solver, SolverOptions
-from ik_node.solver.batch.batch import thread_count
 from ik_node.solver.batch.batch_input import many_poses
+from ik_node.solver.batch.batch_run import thread_count
 import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm

@@ -14,6 +14,7 @@ code 1 if no point is reached. Ctrl-C writes what is known by then.
 from __future__ import annotations
 
 import argparse
+import csv
 from pathlib import Path
 import re
 import sys
@@ -22,19 +23,75 @@ from time import perf_counter
 from ik_node.cli.goal_arguments import asked_of
 from ik_node.cli.robot_arguments import add_robot_arguments, robot_of
 from ik_node.cli.workspace.find import ReachFinder
-from ik_node.cli.workspace.map import ReachMap
+from ik_node.cli.workspace.map import PLANES, ReachMap, Slice
 from ik_node.cli.workspace.outline import Outline
-from ik_node.cli.workspace.slice import PLANES, Slice
-from ik_node.cli.workspace.table import write_table
 from ik_node.description.unknown_name import unknown
 from ik_node.errors import DescriptionError, OptionError
 from ik_node.model.dof import DOF, parse_dofs
 from ik_node.robot import Robot
 from ik_node.solver import Solver, SolverOptions, Status
 from ik_node.solver.analysis.conditioning import conditioning
-from ik_node.solver.batch.batch import thread_count
+from ik_node.solver.batch.batch_run import thread_count
 import numpy as np
+from numpy.typing import NDArray
 from tqdm import tqdm
+
+COLUMNS = (
+    'x',
+    'y',
+    'z',
+    'status',
+    'position_error',
+    'orientation_error',
+    'starts',
+    'conditioning',
+)
+
+
+def write_table(
+    path: Path, found: ReachMap, measure: NDArray[np.float64], asked: str, joints: list[str]
+) -> int:
+    """
+    Write every point that was tried.
+
+    Parameters
+    ----------
+    path : Path
+        Of the file.
+    found : ReachMap
+        What it is about.
+    measure : ndarray, shape (N,)
+        Conditioning; NaN where the link does not come.
+    asked : str
+        Axes of the position that were asked for, as in 'xyz'; the others stay empty.
+    joints : list of str
+        Columns for the joint values; none = without them.
+
+    Returns
+    -------
+    int
+        Of rows.
+
+    """
+    rows = np.flatnonzero(found.status >= 0)
+    columns: list[list[object]] = [
+        column.tolist() if axis in asked else [''] * len(rows)
+        for axis, column in zip('xyz', found.points.points[rows].T, strict=True)
+    ]
+    columns.append([Status(status).name for status in found.status[rows].tolist()])
+    columns += [
+        column[rows].tolist()
+        for column in (found.position_error, found.orientation_error, found.starts)
+    ]
+    columns.append([value if value == value else '' for value in measure[rows].tolist()])
+    if joints:
+        columns += found.q[rows].T.tolist()
+    with path.open('w', newline='', encoding='utf-8') as file:
+        writer = csv.writer(file, lineterminator='\n')
+        writer.writerow([*COLUMNS, *joints])
+        writer.writerows(zip(*columns, strict=True))
+    return len(rows)
+
 
 GRID, MOST_GRID, RESTARTS = 120, 1000, 20
 # Configurations at which it is tried whether the link can be moved at will.

@@ -124,8 +124,7 @@ def _serve(args: argparse.Namespace, stack: ExitStack) -> None:
 
 def _robots(args: argparse.Namespace) -> dict[str, Callable[[], Session]]:
     """Return all there is to choose from, what was asked for first."""
-    from ik_node.viewer.sessions.gallery_session import gallery_session
-    from ik_node.viewer.sessions.library_session import LibrarySession
+    from ik_node.viewer.sessions.library_session import gallery_session, LibrarySession
 
     ours: dict[str, Callable[[], Session]] = {
         name: partial(gallery_session, name) for name in NAMES

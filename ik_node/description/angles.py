@@ -8,9 +8,8 @@ from fractions import Fraction
 from math import isfinite, pi
 from xml.etree.ElementTree import Element
 
-from ik_node.description.listed import listed
-from ik_node.description.sdf.flag import is_true
-from ik_node.description.xml_document import XmlDocument
+from ik_node.description.unknown_name import quoted
+from ik_node.description.xml_document import is_true, XmlDocument
 
 # Fewest decimals and significant digits with which a number is a rounded multiple of pi / n; the
 # finer the multiples, the more digits it takes to be none by chance.
@@ -125,7 +124,7 @@ class AngleReader:
         """Say what was replaced; '' if nothing was."""
         if not (self.count and self._replaces):
             return ''
-        said = listed([f'{text} = {_in_words(part)}' for text, part in self.found.items()])
+        said = quoted([f'{text} = {_in_words(part)}' for text, part in self.found.items()])
         if self.count == 1:
             return f'1 rounded angle is read as the fraction of pi that it stands for: {said}'
         return (

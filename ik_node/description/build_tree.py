@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from heapq import heappop, heappush
 
-from ik_node.description.description import Description, WORLD
-from ik_node.description.free_name import free_name
+from ik_node.description.description import Description, Loop, LoopFrame, LoopSet, WORLD
 from ik_node.description.joint_spec import JointPart
-from ik_node.description.loop import Loop, LoopFrame, LoopSet
 from ik_node.description.tree import hang_tree
+from ik_node.description.unknown_name import free_name
 from ik_node.errors import shown
 from ik_node.model.frame import Frame
 from ik_node.model.link import Link

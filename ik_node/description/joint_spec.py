@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from math import isinf
 
-from ik_node.description.loop import Loop, LoopFrame
+from ik_node.description.description import Loop, LoopFrame
 from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint
 from ik_node.model.rotation import (

@@ -7,19 +7,24 @@ from pathlib import Path
 from typing import Any
 
 from ik_node.description.angles import AngleReader
-from ik_node.description.apply_loops import apply_loops
-from ik_node.description.description import Description
-from ik_node.description.loop import LoopSet
+from ik_node.description.description import apply_loops, Description, LoopSet
 from ik_node.description.loops.closing_frames import drop_guesses, read_closing_frames
-from ik_node.description.loops.mimic_elsewhere import read_mimic_elsewhere
-from ik_node.description.loops.unread import note_unnamed_pairs
+from ik_node.description.loops.constraint import read_constraints
+from ik_node.description.loops.drake import read_drake
+from ik_node.description.loops.loop_joint import read_loop_joints
+from ik_node.description.loops.mimic_elsewhere import (
+    note_unnamed_pairs,
+    note_unread,
+    read_mimic_elsewhere,
+)
+from ik_node.description.loops.urdf_plus import read_urdf_plus
 from ik_node.description.mjcf.reader import read_mjcf
+from ik_node.description.sdf.gazebo_joint import read_gazebo_joints
 from ik_node.description.sdf.reader import read_sdf
-from ik_node.description.sidecars.find import sidecars_beside
-from ik_node.description.sidecars.read import read_annotations
+from ik_node.description.sidecars.find import read_annotations, sidecars_beside
 from ik_node.description.tree import float_roots
 from ik_node.description.tree import trim_unused as trim_branches
-from ik_node.description.urdf.loops import URDF_LOOPS
+from ik_node.description.urdf.joint_elements import read_joint_elements
 from ik_node.description.urdf.reader import read_urdf
 from ik_node.description.xacro_source import (
     expand_xacro,
@@ -29,6 +34,20 @@ from ik_node.description.xacro_source import (
 )
 from ik_node.description.xml_document import MAX_BYTES, parse_xml, XmlDocument
 from ik_node.errors import DescriptionError, OptionError, shown, UnsupportedElementError
+
+# Closing frames come last but one: they are a guess, which gives way to what is said.
+URDF_LOOPS: tuple[Callable[[XmlDocument, Description], LoopSet], ...] = (
+    read_loop_joints,
+    read_joint_elements,
+    read_urdf_plus,
+    read_constraints,
+    read_drake,
+    read_gazebo_joints,
+    read_mimic_elsewhere,
+    read_closing_frames,
+    note_unread,
+)
+
 
 BLANKS = '\ufeff \t\r\n'
 # root element -> its reader, and the readers of loops declared inside it

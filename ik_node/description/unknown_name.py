@@ -1,10 +1,24 @@
-"""The words for a name that nobody knows."""
+"""Names in messages: lists of names, unknown names, and names that are still free."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Container
 from difflib import get_close_matches
+from itertools import islice
 
 from ik_node.errors import listed, shown
+
+
+def free_name(name: str, taken: Container[str]) -> str:
+    """Return a name, with as many underscores behind it as make it one that nothing has."""
+    while name in taken:
+        name += '_'
+    return name
+
+
+def quoted(names: Collection[str], most: int = 8) -> str:
+    """Return the first names in quotation marks, separated by commas."""
+    return ', '.join(map(repr, islice(names, most))) + (', ...' if len(names) > most else '')
 
 
 def unknown(kind: str, name: str, known: list[str]) -> str:

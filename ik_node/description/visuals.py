@@ -3,13 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from xml.etree.ElementTree import Element
 
+from ik_node.description.mesh_path import Rgba, Visual
 from ik_node.description.mjcf.visuals import read_mjcf_visuals
+from ik_node.description.origin import read_origin
 from ik_node.description.sdf.visuals import read_sdf_visuals
-from ik_node.description.urdf.visuals import read_urdf_visuals
-from ik_node.description.visual import Visual
 from ik_node.description.xml_document import parse_xml, XmlDocument
 from ik_node.errors import DescriptionError
+
+
+def read_urdf_visuals(document: XmlDocument) -> list[Visual]:
+    """Return the visuals of a URDF; those that cannot be read are left out."""
+    named = {
+        material.get('name'): _colour(document, material)
+        for material in document.root.findall('material')
+    }
+    found = []
+    for link in document.root.findall('link'):
+        for element in link.findall('visual'):
+            try:
+                found += _visual(document, link.get('name', ''), element, named)
+            except DescriptionError:
+                # How a link looks is no reason to refuse a robot.
+                continue
+    return found
+
+
+def _visual(
+    document: XmlDocument, link: str, element: Element, named: dict[str | None, Rgba | None]
+) -> list[Visual]:
+    geometry = element.find('geometry')
+    form = None if geometry is None else next(iter(geometry), None)
+    if form is None:
+        return []
+    kind, file, size = str(form.tag), '', []
+    if kind == 'box':
+        size = document.numbers(form, 'size', (0.0, 0.0, 0.0))
+    elif kind == 'cylinder':
+        size = [document.numbers(form, part, (0.0,))[0] for part in ('radius', 'length')]
+    elif kind == 'sphere':
+        size = document.numbers(form, 'radius', (0.0,))
+    elif kind == 'mesh':
+        file = document.attribute(form, 'filename')
+        size = document.numbers(form, 'scale', (1.0, 1.0, 1.0))
+    if not size or 0.0 in size:
+        return []
+    position, quat = (
+        tuple(part.tolist()) for part in read_origin(document, element.find('origin'))
+    )
+    material = element.find('material')
+    rgba = None
+    if material is not None:
+        rgba = _colour(document, material) or named.get(material.get('name'))
+    return [Visual(link, position, quat, kind, tuple(size), file, rgba)]
+
+
+def _colour(document: XmlDocument, material: Element) -> Rgba | None:
+    element = material.find('color')
+    if element is None:
+        return None
+    r, g, b, opacity = document.numbers(element, 'rgba', (0.6, 0.6, 0.6, 1.0))
+    return r, g, b, opacity
+
 
 READERS: dict[str, Callable[[XmlDocument], list[Visual]]] = {
     'robot': read_urdf_visuals,

@@ -12,6 +12,12 @@ from xml.parsers import expat
 
 from ik_node.errors import DescriptionError, shown
 
+
+def is_true(text: str | None) -> bool:
+    """Say whether a text stands for true."""
+    return text is not None and text.strip().lower() in ('true', '1')
+
+
 MAX_BYTES = 32 * 2**20
 MAX_ELEMENTS = 300_000
 MAX_DEPTH = 300

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import pi, sin
 
 from ik_node.gallery.gallery_item import GalleryItem, Pose
-from ik_node.gallery.ramp import ramp
+from ik_node.gallery.sway import ramp
 
 PERIOD = 8.0  # of one figure [s]
 WIDTH, HEIGHT = 0.22, 0.18  # of the figure, to either side [m]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from math import cos, pi, sin
 
 from ik_node.gallery.gallery_item import GalleryItem, Pose
-from ik_node.gallery.ramp import ramp
-from ik_node.gallery.sway import Sway
+from ik_node.gallery.sway import ramp, Sway
 from ik_node.model.rotation import quat_from_euler
 
 SWAY = Sway(period=5.0, radius=0.11, lift=0.1, tilt=0.34, turn=0.32)  # of the body

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import acos, atan2, cos, hypot, pi, sin
 
 from ik_node.gallery.gallery_item import GalleryItem, Pose
-from ik_node.gallery.ramp import ramp
+from ik_node.gallery.sway import ramp
 
 PERIOD = 4.0  # of one eight [s]
 WIDTH = 0.05  # to either side [m]

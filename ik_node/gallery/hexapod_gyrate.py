@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import cos, pi, sin
 
 from ik_node.gallery.gallery_item import GalleryItem, Pose
-from ik_node.gallery.ramp import ramp
+from ik_node.gallery.sway import ramp
 
 # Circle and height are those of the demo of closed-chain-ik, which goes round faster.
 PERIOD = 2.5  # of one round [s]

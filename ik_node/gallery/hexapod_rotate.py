@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import cos, pi, sin
 
 from ik_node.gallery.gallery_item import GalleryItem, Pose
-from ik_node.gallery.ramp import ramp
+from ik_node.gallery.sway import ramp
 
 # Turn and heights are those of the demo of closed-chain-ik, which turns faster.
 PERIOD = 3.5  # of turning to and fro [s]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import cos, pi, sin
 
 from ik_node.gallery.gallery_item import GalleryItem, Pose
-from ik_node.gallery.ramp import ramp
+from ik_node.gallery.sway import ramp
 
 PERIOD = 4.0  # of leaning to every side once [s]
 TILT = 0.3  # of the base, as far as in the demo of closed-chain-ik [rad]

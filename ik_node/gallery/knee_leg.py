@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import acos, atan2, cos, hypot, pi, sin
 
 from ik_node.gallery.gallery_item import GalleryItem, Pose
-from ik_node.gallery.ramp import ramp
+from ik_node.gallery.sway import ramp
 from ik_node.model.rotation import quat_from_euler, quat_multiply
 
 PERIOD = 2.5  # of one tread [s]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import cos, pi, sin
 
 from ik_node.gallery.gallery_item import GalleryItem, Pose
-from ik_node.gallery.ramp import ramp
+from ik_node.gallery.sway import ramp
 
 PERIOD = 5.0  # from one side to the other and back [s]
 SWING = 0.7  # of the arm about the vertical, to either side [rad]

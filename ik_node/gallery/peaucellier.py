@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import acos, atan2, cos, hypot, pi, sin
 
 from ik_node.gallery.gallery_item import GalleryItem, Pose
-from ik_node.gallery.ramp import ramp
+from ik_node.gallery.sway import ramp
 
 PERIOD = 4.0  # to one end of the line, to the other and back [s]
 STROKE = 0.2  # to either side of the middle [m]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import atan2, cos, hypot, sin
 
 from ik_node.gallery.gallery_item import GalleryItem, Pose
-from ik_node.gallery.ramp import ramp, ramped
+from ik_node.gallery.sway import ramp, ramped
 
 SPEED = 0.7  # of the chassis [m/s]
 RADIUS = 3.0  # of the circle that it drives, to the left [m]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import pi, sin
 
 from ik_node.gallery.gallery_item import GalleryItem, Pose
-from ik_node.gallery.ramp import ramp
+from ik_node.gallery.sway import ramp
 
 PERIOD = 6.0  # up and down once [s]
 LIFT = 0.36  # to either side of where it starts [m]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import cos, pi, sin
 
 from ik_node.gallery.gallery_item import GalleryItem, Pose
-from ik_node.gallery.ramp import ramped
+from ik_node.gallery.sway import ramped
 
 PERIOD = 6.0  # of one turn of the crank [s]
 

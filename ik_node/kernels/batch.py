@@ -21,7 +21,7 @@ from ik_node.kernels.solve_state import (
 )
 
 if compiled:
-    from ik_node.kernels.numba_ext.call import call
+    from ik_node.kernels.numba_ext.prepared_call import call
 else:
 
     def call(code: int, *arguments: Any) -> Any:

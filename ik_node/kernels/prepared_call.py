@@ -51,7 +51,7 @@ def places_of(
     arrays: list[Any] = [i, f, k, w, joints, options]
     for array in arrays:
         places += [array.ctypes.data, array.size]
-    made = np.array([*places, steps])
+    made = np.array([*places, steps, joints.shape[0]])
     for poses in (call, (np.zeros(3), np.zeros(4))):
         code_address(advance_direct, (0, q, *poses))
     only_known_types(advance_direct)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ik_node.errors import OptionError, ShapeError, shown, TopologyError
-from ik_node.model.connector import Connector
 from ik_node.model.dof import DOF, parse_dofs
 from ik_node.model.frame import Frame
+from ik_node.model.link import Connector
 from ik_node.model.residual import residual_rows
 from ik_node.model.rotation import pose_matrix
 import numpy as np

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, SupportsIndex
+from weakref import WeakValueDictionary
 
 from ik_node.errors import ShapeError, shown, TopologyError
 from ik_node.model.revision import Revision
@@ -308,11 +309,13 @@ class Frame:
             yield frame
             frame = frame.parent
 
-    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
-        from ik_node.model.copies import bundle_of, member
+    def partners(self) -> Iterable[Frame]:
+        """Return the frames that closures and goals connect with this one."""
+        return ()
 
-        bundle = bundle_of(self)
-        return member, (bundle, bundle.place[id(self)])
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
+        bundle = _bundle_of(self)
+        return _member, (bundle, bundle.place[id(self)])
 
     def _count_graph_edit(self) -> None:
         """Have solvers read the graph again; called once the change has been made."""
@@ -350,3 +353,95 @@ class Frame:
 def _frozen(array: Array) -> Array:
     array.setflags(write=False)
     return array
+
+
+def find_roots(frames: Frame | Iterable[Frame]) -> list[Frame]:
+    """
+    Return the roots of all trees that hang together with the given frames through closures.
+
+    Parameters
+    ----------
+    frames : Frame or iterable of Frame
+        Any frame of a system is enough to find the whole of it.
+
+    Returns
+    -------
+    list of Frame
+        Those of the given frames first, then in the order of discovery.
+
+    """
+    waiting = [frames] if isinstance(frames, Frame) else list(frames)
+    for frame in waiting:
+        if not isinstance(frame, Frame):
+            raise TopologyError(f'roots must be frames (Link, Joint, Goal), not {shown(frame)}')
+    roots: dict[int, Frame] = {}
+    for frame in waiting:  # grows while it is walked
+        top = frame
+        while top.parent is not None:
+            top = top.parent
+        if id(top) not in roots:
+            roots[id(top)] = top
+            top.traverse(lambda found: waiting.extend(found.partners()))
+    return list(roots.values())
+
+
+# -- copies and pickles: all frames that hang together at once
+
+# What a copy works out anew; the copies of read-only matrices would not be read-only.
+_MATRICES = ('_matrix', '_matrix_world', '_matrix_dof')
+
+
+class _Bundle:
+    """
+    All frames of a graph, as one object for `copy` and `pickle`.
+
+    Both reach an object through those that refer to it, so that a long chain of frames would
+    exceed the depth of recursion. Here every frame is made first, then all of them are filled.
+
+    Parameters
+    ----------
+    frames : sequence of Frame
+        All frames that hang together.
+
+    """
+
+    def __init__(self, frames: Sequence[Frame]) -> None:
+        self.frames = frames
+        self.place = {id(frame): at for at, frame in enumerate(frames)}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        states = [
+            {name: value for name, value in vars(frame).items() if name not in _MATRICES}
+            for frame in self.frames
+        ]
+        return _empty, ([type(frame) for frame in self.frames],), states
+
+    def __setstate__(self, states: Sequence[dict[str, Any]]) -> None:
+        for frame, state in zip(self.frames, states, strict=True):
+            vars(frame).update(state)
+            frame._forget_matrices()
+
+
+def _bundle_of(frame: Frame) -> _Bundle:
+    """Return the bundle of all that hangs together with a frame; one while any is in use."""
+    bundle = _in_use.get(id(frame))
+    if bundle is None:
+        frames: list[Frame] = []
+        for root in find_roots(frame):
+            root.traverse(frames.append)
+        bundle = _Bundle(frames)
+        _in_use.update(dict.fromkeys(bundle.place, bundle))
+    return bundle
+
+
+def _member(bundle: _Bundle, at: int) -> Frame:
+    """Return one frame of a bundle."""
+    return bundle.frames[at]
+
+
+def _empty(types: Sequence[type[Frame]]) -> _Bundle:
+    return _Bundle([each.__new__(each) for each in types])
+
+
+# By the id of every frame in it. A copy or pickle that is being made keeps its bundle.
+_in_use: WeakValueDictionary[int, _Bundle] = WeakValueDictionary()

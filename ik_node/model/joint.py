@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from ik_node.errors import OptionError, ShapeError, shown, TopologyError
-from ik_node.model.connector import Connector
-from ik_node.model.coupling import Coupling
 from ik_node.model.dof import DOF, DOF_NAMES, parse_dofs
 from ik_node.model.euler import nearest_euler, nearest_turn
 from ik_node.model.frame import Frame
+from ik_node.model.link import Connector
 from ik_node.model.rotation import (
     matrix_to_euler,
     matrix_to_quat,
@@ -24,6 +24,34 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """
+    The rule q = sum over i of c_i q_master**i; a mimic joint is c = (offset, multiplier).
+
+    Attributes
+    ----------
+    master : Joint
+        The joint whose value is followed.
+    master_dof : DOF
+        Which of its axes.
+    coefficients : tuple of float
+        c_0, c_1, ...; c_i in [unit of q / unit of q_master**i].
+
+    """
+
+    master: Joint
+    master_dof: DOF
+    coefficients: tuple[float, ...]
+
+    def value(self, master_value: float) -> float:
+        """Return q for a value of the master, by Horner's rule."""
+        result = 0.0
+        for coefficient in reversed(self.coefficients):
+            result = result * master_value + coefficient
+        return result
 
 
 class Joint(Connector):
@@ -572,3 +600,15 @@ class Joint(Connector):
 
 def _axis(dof: int | str) -> DOF:
     return parse_dofs([dof])[0]
+
+
+def save_rest_pose(root: Frame) -> None:
+    """Make the present values of every joint under a root its rest pose."""
+
+    def save(frame: Frame) -> None:
+        if isinstance(frame, Joint) and frame.dof:
+            frame.dof_rest_pose[:] = frame.dof_values
+            frame.rest_pose_set = True
+            frame.revision.count_setting()
+
+    root.traverse(save)

@@ -2,15 +2,144 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from ik_node.errors import shown, TopologyError
+from ik_node.model.dof import DOF
 from ik_node.model.frame import Frame
+from ik_node.model.rotation import matrix_to_quat, quat_to_rotation_vector
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from ik_node.model.connector import Connector
+Array = NDArray[np.float64]
+
+
+class Connector(Frame):
+    """
+    A frame that connects its parent with a link: a joint carries it, a closure closes on it.
+
+    Joints, goals and closures can all close on a link that hangs elsewhere in the tree: their
+    frame and that link's frame must coincide.
+
+    Parameters
+    ----------
+    name : str
+        How messages and results call it.
+
+    Attributes
+    ----------
+    dof : list of DOF
+        Its axes, in enum order; change with `set_dof`. A joint moves on them, a goal or closure
+        constrains them.
+    dof_flags : ndarray, shape (6,), bool
+        Which axes it has.
+    child : Link or None
+        The link it carries, or closes on.
+    is_closure : bool
+        Whether it closes on its child.
+
+    """
+
+    is_joint = True
+
+    def __init__(self, name: str = '') -> None:
+        super().__init__(name)
+        self.dof: list[DOF] = []
+        self.dof_flags = np.zeros(6, dtype=bool)
+        self.child: Link | None = None
+        self.is_closure = False
+
+    def _choose(self, dofs: Sequence[DOF]) -> None:
+        self.dof = list(dofs)
+        self.dof_flags[:] = [member in self.dof for member in DOF]
+        self._count_graph_edit()
+
+    def partners(self) -> list[Link]:
+        """Return the link that it closes on, if it does."""
+        return [self.child] if self.is_closure and self.child is not None else []
+
+    def make_closure(self, link: Link) -> None:
+        """
+        Ask that this joint's frame and the frame of a link elsewhere in the tree coincide.
+
+        Raises
+        ------
+        TopologyError
+            If it is not a link, or the joint has a child or closes on a link already.
+
+        """
+        self.child = self._possible_child(link)
+        self.is_closure = True
+        link.closure_joints.append(self)
+        self._count_graph_edit()
+        link._count_graph_edit()
+
+    def remove_child(self, child: Frame) -> None:
+        """
+        Take the child link off, or undo the closure on it.
+
+        Raises
+        ------
+        TopologyError
+            If this joint neither carries it nor closes on it.
+
+        """
+        if self.child is None or self.child is not child:
+            raise TopologyError(
+                f'{shown(child.name)} is not the child of joint {shown(self.name)}'
+            )
+        if self.is_closure:
+            closing = self.child.closure_joints
+            closing[:] = [joint for joint in closing if joint is not self]
+            self.child._count_graph_edit()
+        else:
+            super().remove_child(child)
+        self.child, self.is_closure = None, False
+        self._count_graph_edit()
+
+    def _possible_child(self, child: Frame) -> Link:
+        if not isinstance(child, Link):
+            raise TopologyError(
+                f'{shown(child.name)} cannot become the child of joint '
+                f'{shown(self.name)}: only links can'
+            )
+        if self.child is not None:
+            verb = 'closes on' if self.is_closure else 'carries'
+            raise TopologyError(
+                f'joint {shown(self.name)} cannot take {shown(child.name)}: it {verb} '
+                f'{shown(self.child.name)}'
+            )
+        return child
+
+    def get_closure_error(self) -> tuple[Array, Array]:
+        """
+        Return how far this closure's frame is from its link's.
+
+        Returns
+        -------
+        position : ndarray, shape (3,)
+            Origin of the joint minus that of the link [m], root axes.
+        rotation : ndarray, shape (3,)
+            Rotation vector log(R_joint R_link^T) [rad], root axes.
+
+        Raises
+        ------
+        TopologyError
+            If it closes on no link.
+
+        """
+        here, there = self._closing_frames()
+        return here[:3, 3] - there[:3, 3], quat_to_rotation_vector(
+            matrix_to_quat(here[:3, :3] @ there[:3, :3].T)
+        )
+
+    def _closing_frames(self) -> tuple[Array, Array]:
+        """Return the 4x4 root-frame poses of the joint's side and of the link's side."""
+        if not self.is_closure or self.child is None:
+            raise TopologyError(
+                f'joint {shown(self.name)} is not a closure: make_closure(link) first'
+            )
+        return self.matrix_world, self.child.matrix_world
 
 
 class Link(Frame):
@@ -35,6 +164,10 @@ class Link(Frame):
         self.closure_joints: list[Connector] = []
         self.mass = 0.0
         self.centre_of_mass: NDArray[np.float64] = np.zeros(3)
+
+    def partners(self) -> list[Connector]:
+        """Return the joints, goals and closures that close on this link."""
+        return self.closure_joints
 
     def links_below(self) -> list[Link]:
         """Return this link and all links that hang under it in the tree."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ik_node.errors import shown, TopologyError
-from ik_node.model.connector import Connector
 from ik_node.model.constraint import Constraint
 from ik_node.model.frame import Frame
 from ik_node.model.goal import Goal
-from ik_node.model.link import Link
+from ik_node.model.link import Connector, Link
 from ik_node.model.rotation import pose_matrix
 import numpy as np
 from numpy.typing import NDArray

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ik_node.errors import shown, TopologyError
-from ik_node.model.connector import Connector
 from ik_node.model.dof import DOF
 from ik_node.model.frame import Frame
 from ik_node.model.joint import Joint
+from ik_node.model.link import Connector
 import numpy as np
 from numpy.typing import NDArray
 

@@ -12,12 +12,16 @@ from ik_node.errors import listed, OptionError, plain
 from ik_node.ros.control.motion import Motion
 from ik_node.ros.inputs.inputs import Inputs
 from ik_node.ros.loading.joint_roles import check_wishes, unknown_wishes
-from ik_node.ros.loading.load_model import check_joints, check_settings, load_model, read_robot
+from ik_node.ros.loading.load_model import (
+    check_joints,
+    check_settings,
+    count_links,
+    load_model,
+    read_robot,
+)
 from ik_node.ros.loading.loaded_model import LoadedModel
-from ik_node.ros.loading.model_builder import as_refusal
 from ik_node.ros.loading.model_request import ModelRequest
-from ik_node.ros.loading.model_supply import ModelSupply
-from ik_node.ros.loading.size_limits import count_links
+from ik_node.ros.loading.model_supply import as_refusal, ModelSupply
 from ik_node.ros.markers.scene_output import SceneOutput
 from ik_node.ros.messages.convert import seconds_from_stamp
 from ik_node.ros.messages.status_row import status_name
@@ -427,7 +431,8 @@ class IkNode(Node):
             rows.append(row)
         fault = motion.hardware.fault
         if settings.output_type != 'none':
-            rows.append(output_row(name, motion.hardware, fault))
+            hardware = motion.hardware
+            rows.append(output_row(name, hardware.q is not None, hardware.note, fault))
         if fault and not self._fault:
             self.get_logger().error(f'output: {fault}')
         elif self._fault and not fault:

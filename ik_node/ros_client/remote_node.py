@@ -15,7 +15,7 @@ from ik_node.errors import IkError
 from ik_node.ros.messages.convert import fill_pose
 from ik_node.ros.messages.topic_names import topic_parts
 from ik_node.ros.parameters.settings import Settings
-from ik_node.ros.process.latched import LATCHED
+from ik_node.ros.process.named_entities import LATCHED
 import numpy as np
 from numpy.typing import NDArray
 from rcl_interfaces.msg import ParameterEvent

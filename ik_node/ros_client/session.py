@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 import dataclasses
-from typing import Any
+from typing import Any, NamedTuple
 
 from ik_node.description.read import text_alone
 from ik_node.errors import IkError, UnknownFrameError
 from ik_node.model.rotation import matrix_to_quat, pose_matrix
 from ik_node.robot import load_robot, Robot
 from ik_node.ros.loading.joint_roles import JointRoles
-from ik_node.ros.loading.package_url import resolve_package_url
-from ik_node.ros.messages.convert import pose_from_message
-from ik_node.ros.messages.euler import quat_xyzw_from_rpy
-from ik_node.ros.messages.floating_base import root_frame
-from ik_node.ros.messages.frame_names import frame_in_root
-from ik_node.ros.messages.refused_input import RefusedInputError
+from ik_node.ros.loading.load_model import resolve_package_url
+from ik_node.ros.messages.convert import pose_from_message, quat_xyzw_from_rpy
+from ik_node.ros.messages.frame_names import frame_in_root, root_frame
+from ik_node.ros.messages.refusals import RefusedInputError
 from ik_node.ros.messages.topic_names import topic_part
 from ik_node.ros.parameters.goal_settings import GoalSettings
 from ik_node.ros.parameters.settings import Settings
 from ik_node.ros_client.remote_node import Peer
-from ik_node.ros_client.session_memory import PeerMemory
 from ik_node.ros_client.status_reports import released_of, reports_of
 from ik_node.scene.chain_report import ChainReport
 from ik_node.solver import SolverOptions
@@ -30,6 +27,31 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
+
+
+class PeerMemory(NamedTuple):
+    """
+    A node's goals and joints at one time.
+
+    Attributes
+    ----------
+    goals : tuple of GoalSettings
+        Those that only rest while joints lead take part.
+    poses : dict of str to ndarray, shape (4, 4)
+        Where the goals are, root frame [m].
+    closed : dict of str to bool
+        Closures, and whether they are made.
+    q : ndarray, shape (nq,)
+        All joints [rad or m].
+
+    """
+
+    goals: tuple[GoalSettings, ...]
+    poses: dict[str, NDArray[np.float64]]
+    closed: dict[str, bool]
+    q: NDArray[np.float64]
+
+
 # A node that has said nothing for so long [s] may be gone.
 SILENCE = 2.0
 # How often reports are news while nothing moves [s].

@@ -4,26 +4,66 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from ik_node.errors import ShapeError
-from ik_node.model.frame import Frame
+from ik_node.errors import plain, ShapeError
+from ik_node.model.frame import find_roots, Frame
 from ik_node.model.joint import Joint
-from ik_node.model.topology import find_roots
 from ik_node.model.tree import build_tree
-from ik_node.scene.bodies import Bodies
+from ik_node.scene.bodies import Bodies, Seen, Solids
 from ik_node.scene.goal_marks import GoalMarks, Poses
-from ik_node.scene.joint_axes import JointAxes
-from ik_node.scene.joint_limits import JointLimits
+from ik_node.scene.joint_axes import JointAxes, JointLimits
 from ik_node.scene.look import Look
 from ik_node.scene.loop_closures import LoopClosures
-from ik_node.scene.name_tags import NameTags
-from ik_node.scene.shapes import Shape
+from ik_node.scene.pen import NameBook
+from ik_node.scene.shapes import Shape, Text
 from ik_node.scene.skeleton import Moment, Skeleton
-from ik_node.scene.solids import Seen, Solids
 from ik_node.solver.graph_reader import RobotLike
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.solver import Solver
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+# Shares of the scale.
+HEIGHT = 0.3
+RAISED = 0.35
+LINE = 0.36
+
+UPRIGHT = (0.0, 0.0, 0.0, 1.0)
+
+
+class NameTags:
+    """
+    The names of joint values, one above the other where joints sit in one place.
+
+    Parameters
+    ----------
+    skeleton : Skeleton
+
+    """
+
+    def __init__(self, skeleton: Skeleton) -> None:
+        names = NameBook()
+        self._tags: list[tuple[str, str, int, int]] = []  # name, value's name, place, line
+        lines: list[int] = []
+        for at, column in enumerate(skeleton.tree.columns):
+            here = column.parent >= 0 and not column.offset[:3, 3].any()
+            lines.append(lines[column.parent] + 1 if here else 0)
+            of = skeleton.owner[at]
+            self._tags.append(
+                (names.new(f'labels/{of}'), of, skeleton.place_before(at), lines[at])
+            )
+
+    def labels(self, moment: Moment, look: Look) -> list[Shape]:
+        """Return all of them."""
+        rgba, through, height = look.rgba['labels'], look.draw_through, HEIGHT * look.scale
+        shapes: list[Shape] = []
+        for name, of, at, line in self._tags:
+            (x, y, z), _ = moment.poses[at]
+            raised = z + (RAISED + LINE * line) * look.scale
+            shapes.append(
+                Text(name, 'labels', of, (x, y, raised), UPRIGHT, rgba, through, plain(of), height)
+            )
+        return shapes
+
 
 # A joint's axis is at most this share of the robot's reach, and of its median link.
 _OF_REACH, _OF_LINK = 0.1, 0.6

@@ -12,8 +12,7 @@ from ik_node.model.request import pose_request, Request, request_of
 from ik_node.model.rotation import pose_matrix
 from ik_node.scene.constraint_frames import Tie
 from ik_node.scene.look import AXIS_COLOURS, FREE, Look, UNMET, UNUSED
-from ik_node.scene.name_book import NameBook
-from ik_node.scene.pen import Pen
+from ik_node.scene.pen import NameBook, Pen
 from ik_node.scene.plain_pose import plain_pose, point, z_onto
 from ik_node.scene.shapes import Shape
 from ik_node.scene.skeleton import Moment, Skeleton

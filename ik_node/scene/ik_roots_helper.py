@@ -8,11 +8,11 @@ from math import inf
 
 from ik_node.errors import OptionError
 from ik_node.model.frame import Frame
+from ik_node.scene.bodies import Seen
 from ik_node.scene.drawing import Drawing
 from ik_node.scene.goal_marks import Poses
 from ik_node.scene.look import checked_layers, coloured, COLOURS, is_number, Look, PLAIN_LAYERS
 from ik_node.scene.shapes import Shape
-from ik_node.scene.solids import Seen
 from ik_node.solver.graph_reader import RobotLike
 from ik_node.solver.solver import Solver
 from numpy.typing import ArrayLike

@@ -2,16 +2,135 @@
 
 from __future__ import annotations
 
-from math import isfinite
+from math import inf, isfinite, pi
 from typing import NamedTuple
 
 from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint
-from ik_node.scene.look import LOCKED, Look
-from ik_node.scene.name_book import NameBook
-from ik_node.scene.plain_pose import along
-from ik_node.scene.shapes import Cylinder, Segment, Shape, Sphere
+from ik_node.model.kinematics import motion
+from ik_node.scene.look import AT_LIMIT, LOCKED, Look
+from ik_node.scene.pen import NameBook, Pen
+from ik_node.scene.plain_pose import along, plain_pose
+from ik_node.scene.shapes import Cylinder, Rgba, Sector, Segment, Shape, Sphere
 from ik_node.scene.skeleton import Moment, Skeleton
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# Shares of the scale.
+SECTOR = 0.5
+STOP = (0.03, 0.24)  # length and radius
+MARK = 0.15
+
+# A value this near to a limit [m or rad] is at it: solvers stop there to the last bit.
+TOUCHING = 1e-9
+# Many files write pi with four digits: that much more than a turn is a whole one [rad].
+FULL_TURN = 2.0 * pi + 1e-3
+# A point nearer to an axis than this [m] says nothing about where the joint points.
+ON_AXIS = 1e-6
+
+
+class JointLimits:
+    """
+    A sector for every limited turn, with its value as a hand; stops and a mark for every slider.
+
+    Parameters
+    ----------
+    skeleton : Skeleton
+
+    """
+
+    def __init__(self, skeleton: Skeleton) -> None:
+        names = NameBook()
+        self._axes: list[tuple[str, str, Joint, DOF, int]] = []  # name, value's name, .., place
+        for at, angle in enumerate(_pointing(skeleton)):
+            column, of = skeleton.tree.columns[at], skeleton.owner[at]
+            turn = motion(True, angle)
+            place = skeleton.place_before(at, turn if column.dof.is_rotation else None)
+            self._axes.append((names.new(of), of, column.joint, column.dof, place))
+
+    def limits(self, moment: Moment, look: Look) -> list[Shape]:
+        """Return all of them; where nothing is limited, nothing."""
+        shapes: list[Shape] = []
+        free, through, sides = look.rgba['limits'], look.draw_through, look.segments
+        radius = SECTOR * look.scale
+        for (name, of, joint, dof, at), value in zip(self._axes, moment.values, strict=True):
+            low, high = float(joint.min_dof_limit[dof]), float(joint.max_dof_limit[dof])
+            if low == -inf and high == inf:
+                continue
+            if not dof.is_rotation:
+                pen = Pen('limits', name, of, look)
+                shapes += _stops(pen, moment.frames[at], (low, value, high), free)
+                continue
+            touching = low < high and not low + TOUCHING < value < high - TOUCHING
+            rgba = AT_LIMIT if touching else free
+            if not high - low <= FULL_TURN:
+                # More than the disc can show: half a turn either way of the hand.
+                low, high = max(low, value - pi), min(high, value + pi)
+            high = min(high, low + 2.0 * pi)
+            position, quat = moment.poses[at]
+            shapes.append(
+                Sector(
+                    f'limits/{name}',
+                    'limits',
+                    of,
+                    position,
+                    quat,
+                    rgba,
+                    through,
+                    radius,
+                    0.0,
+                    low,
+                    high,
+                    value,
+                    sides,
+                )
+            )
+        return shapes
+
+
+def _stops(pen: Pen, frame: Array, range_: tuple[float, float, float], free: Rgba) -> list[Shape]:
+    """Return the stops of a slider, and the mark that runs between them."""
+    low, value, high = range_
+    _, quat = plain_pose(frame)
+
+    def colour(touched: bool) -> Rgba:
+        return (*(AT_LIMIT if touched else free)[:3], 1.0)
+
+    stops = {part: at for part, at in (('lower', low), ('upper', high)) if isfinite(at)}
+    touched = {part: low < high and abs(value - at) <= TOUCHING for part, at in stops.items()}
+    mark = colour(any(touched.values()))
+    shapes: list[Shape] = [pen.ball('value', along(frame, value), MARK, mark)]
+    for part, at in stops.items():
+        shapes.append(pen.rod(part, (along(frame, at), quat), STOP, colour(touched[part])))
+    return shapes
+
+
+def _pointing(skeleton: Skeleton) -> list[float]:
+    """
+    Return, for every column, the angle from its x axis to what it carries, at zero [rad].
+
+    So a hand lies along the link that it turns. 0 where all that the joint carries is on the axis.
+    """
+    columns = skeleton.tree.columns
+    carried: list[list[Array]] = [[] for _ in columns]
+    for owner, _, end in skeleton.spans():
+        at, pose = skeleton.seat(owner)
+        if at >= 0:
+            carried[at] += [pose[:3, 3], pose[:3, :3] @ end + pose[:3, 3]]
+    # From the last motion of a joint to its first: each carries what the ones after it do.
+    for at in reversed(range(len(columns))):
+        column = columns[at]
+        if column.parent >= 0 and columns[column.parent].joint is column.joint:
+            turn, shift = column.offset[:3, :3], column.offset[:3, 3]
+            carried[column.parent] += [turn @ point + shift for point in carried[at]]
+    angles = []
+    for points in carried:
+        off = [point for point in points if point[0] ** 2 + point[1] ** 2 > ON_AXIS**2]
+        angles.append(float(np.arctan2(off[0][1], off[0][0])) if off else 0.0)
+    return angles
+
 
 # Shares of the scale.
 AXIS = (1.0, 0.045)

@@ -7,8 +7,7 @@ from ik_node.model.goal import Goal
 from ik_node.model.request import Request, request_of
 from ik_node.scene.constraint_frames import Tie
 from ik_node.scene.look import Look, OPEN, UNUSED
-from ik_node.scene.name_book import NameBook
-from ik_node.scene.pen import Pen
+from ik_node.scene.pen import NameBook, Pen
 from ik_node.scene.plain_pose import plain_pose, point, z_onto
 from ik_node.scene.shapes import Rgba, Shape, Text
 from ik_node.scene.skeleton import Moment, Skeleton

@@ -55,7 +55,7 @@ class ManySolves(GraphReader):
             If `threads` is not a number from 1, or the method is not the compiled one.
 
         """
-        from ik_node.solver.batch.batch import solve_batch
+        from ik_node.solver.batch.batch_run import solve_batch
 
         with self.lock:
             work = self._work(goals, max_step, joints)

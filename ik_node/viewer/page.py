@@ -12,14 +12,13 @@ import time
 from ik_node.errors import IkError
 from ik_node.viewer.access import Access, guarded
 from ik_node.viewer.panels.controls import Controls
-from ik_node.viewer.panels.history import History
 from ik_node.viewer.panels.joint_panel import LEFT_ALONE
-from ik_node.viewer.picture_due import PictureDue
+from ik_node.viewer.panels.plot_panel import History
+from ik_node.viewer.sessions.goal_memory import Undo
 from ik_node.viewer.sessions.session import Array, Session
-from ik_node.viewer.sessions.undo import Undo
 from ik_node.viewer.stage.sight import Sight
 from ik_node.viewer.stage.stage import Stage
-from ik_node.viewer.work_queue import WorkQueue
+from ik_node.viewer.work_queue import PictureDue, WorkQueue
 import viser
 
 # How long it waits for work at most, and how often the panels are brought up to date [s].

@@ -10,7 +10,7 @@ import time
 from types import SimpleNamespace
 
 from ik_node.kernels import _jit
-from ik_node.kernels.linearise import linearise
+from ik_node.kernels.external_step import linearise
 from ik_node.kernels.solve import advance
 from ik_node.solver.options import SolverOptions
 import numpy as np

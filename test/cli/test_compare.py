@@ -8,8 +8,8 @@ import struct
 import subprocess
 import sys
 
+from ik_node.cli.compare import by_iteration, by_time
 from ik_node.cli.main import main
-from ik_node.cli.plot_residuals import by_iteration, by_time
 from ik_node.solver.methods import Trace, TracePoint
 from ik_node.solver.options import METHODS
 import numpy as np

@@ -5,7 +5,7 @@ import sys
 
 from ik_node import load_robot, Solver
 from ik_node.cli.main import main
-from ik_node.cli.solve_plot import GHOST, shapes_of, title_of
+from ik_node.cli.solve import GHOST, shapes_of, title_of
 import numpy as np
 import pytest
 from support.command_line import refusal

@@ -8,8 +8,8 @@ from ik_node.errors import DescriptionError, UnknownFrameError
 from ik_node.gallery import description_path as place
 from ik_node.gallery import gallery_item, NAMES
 from ik_node.gallery.description_path import description_path
-from ik_node.gallery.parameter_file import parameter_file
-from ik_node.gallery.ramp import ramp, ramped
+from ik_node.gallery.launch_item import parameter_file
+from ik_node.gallery.sway import ramp, ramped
 import numpy as np
 import pytest
 from support.gallery_motion import flat, followed, loaded, WITH_FILES

@@ -4,9 +4,9 @@ from itertools import permutations
 
 from ik_node.errors import TopologyError
 from ik_node.model.chains import ancestors, find_chains, support_of
+from ik_node.model.frame import find_roots
 from ik_node.model.goal import Goal
 from ik_node.model.request import pose_request, request_of
-from ik_node.model.topology import find_roots
 from ik_node.model.tree import build_tree
 import pytest
 from support.building import Mechanism

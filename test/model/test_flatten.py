@@ -4,8 +4,8 @@
 from ik_node.kernels.layout import begin_of, BLOCK, FIELDS, SIZES
 from ik_node.model.chains import find_chains, support_of
 from ik_node.model.flatten import flatten, frame12
+from ik_node.model.frame import find_roots
 from ik_node.model.request import request_of
-from ik_node.model.topology import find_roots
 from ik_node.model.tree import build_tree
 import numpy as np
 import pytest

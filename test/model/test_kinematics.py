@@ -1,7 +1,7 @@
 """Pose and Jacobian of a frame in plain NumPy against the oracle."""
 
+from ik_node.model.frame import find_roots
 from ik_node.model.kinematics import jacobian_of, motion, pose_of
-from ik_node.model.topology import find_roots
 from ik_node.model.tree import build_tree
 import numpy as np
 import pytest

@@ -8,9 +8,8 @@ from ik_node.kernels.layout import JOINT_UPPER
 from ik_node.model.closure import Closure
 from ik_node.model.dof import DOF
 from ik_node.model.goal import Goal
-from ik_node.model.joint import Joint
+from ik_node.model.joint import Joint, save_rest_pose
 from ik_node.model.link import Link
-from ik_node.model.topology import save_rest_pose
 from ik_node.solver import Solver
 from ik_node.solver.problem.structure import share_revision
 import pytest

@@ -1,10 +1,10 @@
 """Roots of what hangs together through closures, and saving a rest pose."""
 
 from ik_node.errors import TopologyError
+from ik_node.model.frame import find_roots
 from ik_node.model.goal import Goal
-from ik_node.model.joint import Joint
+from ik_node.model.joint import Joint, save_rest_pose
 from ik_node.model.link import Link
-from ik_node.model.topology import find_roots, save_rest_pose
 import pytest
 
 

@@ -2,9 +2,9 @@
 
 from ik_node.errors import TopologyError
 from ik_node.model import tree as tree_module
-from ik_node.model.coupling import Coupling
 from ik_node.model.dof import DOF
-from ik_node.model.topology import find_roots
+from ik_node.model.frame import find_roots
+from ik_node.model.joint import Coupling
 from ik_node.model.tree import build_tree
 import numpy as np
 import pytest

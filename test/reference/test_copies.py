@@ -4,11 +4,10 @@ from copy import deepcopy
 import pickle
 
 from ik_node.model.dof import DOF
-from ik_node.model.frame import Frame
+from ik_node.model.frame import find_roots, Frame
 from ik_node.model.goal import Goal
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
-from ik_node.model.topology import find_roots
 from ik_node.solver.solver import Solver
 import numpy as np
 import pytest

@@ -5,8 +5,8 @@ from itertools import combinations
 import tracemalloc
 
 from ik_node.kernels.layout import make_workspace
+from ik_node.model.frame import find_roots
 from ik_node.model.request import request_of
-from ik_node.model.topology import find_roots
 from ik_node.model.tree import build_tree
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.joint_table import JointTable

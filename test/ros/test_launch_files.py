@@ -7,7 +7,7 @@ import runpy
 import tempfile
 
 from ik_node.gallery import gallery_item, NAMES
-from ik_node.gallery.parameter_file import parameter_file
+from ik_node.gallery.launch_item import parameter_file
 import pytest
 import setuptools
 from support.gallery_motion import flat, WITH_FILES

@@ -93,7 +93,7 @@ def test_names_of_ones_own(bench, urdf):
 
 def test_another_robot_is_told_another_goal_is_not(bench, urdf):
     """Who waits a while for each robot does not keep one in motion waiting for its goals."""
-    from ik_node.ros.process.latched import LATCHED
+    from ik_node.ros.process.named_entities import LATCHED
     from rcl_interfaces.msg import Log
     from sensor_msgs.msg import JointState
     from std_msgs.msg import String
@@ -149,7 +149,7 @@ def test_names_count_with_namespace_and_remapping(bench, urdf):
 
 def test_what_the_middleware_refuses_changes_nothing(bench, urdf, monkeypatch):
     """A service, then a publisher, cannot be made: robot, goals and their topics stay."""
-    from ik_node.ros.process.latched import LATCHED
+    from ik_node.ros.process.named_entities import LATCHED
     from sensor_msgs.msg import JointState
     from std_msgs.msg import String
 

@@ -11,7 +11,7 @@ from support.waiting import wait_until
 
 pytest.importorskip('rclpy')
 
-from ik_node.ros.outputs.joint_state_output import JointStateOutput
+from ik_node.ros.outputs.node_outputs import JointStateOutput
 from sensor_msgs.msg import JointState
 
 pytestmark = pytest.mark.ros

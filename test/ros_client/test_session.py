@@ -331,7 +331,7 @@ def test_description_that_names_a_file_is_not_read(graph, tmp_path, view):
 
 def test_a_node_in_a_namespace_by_its_full_name(graph, urdf):
     """Its robot_description is the one in its namespace; two nodes do not get mixed up."""
-    from ik_node.ros.process.latched import LATCHED
+    from ik_node.ros.process.named_entities import LATCHED
     from std_msgs.msg import String
 
     space = ('-r', '__ns:=/cell', '-r', '__node:=left_ik')

@@ -3,8 +3,7 @@
 from ik_node.model.dof import DOF_NAMES
 from ik_node.model.request import request_of
 from ik_node.model.tree import build_tree
-from ik_node.scene.constraint_frames import Tie
-from ik_node.scene.gap import gap_of
+from ik_node.scene.constraint_frames import gap_of, Tie
 from ik_node.scene.skeleton import Skeleton
 from ik_node.solver.options import SolverOptions
 import numpy as np

@@ -3,7 +3,7 @@
 from math import pi
 
 from ik_node.scene import Cylinder, IKRootsHelper, Sector, Sphere
-from ik_node.scene.joint_limits import SECTOR
+from ik_node.scene.joint_axes import SECTOR
 from ik_node.scene.look import AT_LIMIT, COLOURS
 import numpy as np
 import pytest

@@ -1,7 +1,7 @@
 """How a scene looks: layers, scale, colours, opacity, resolution, labels."""
 
 from ik_node import DOF, Joint, load_robot
-from ik_node.description.visual import Visual
+from ik_node.description.mesh_path import Visual
 from ik_node.errors import OptionError
 from ik_node.gallery.description_path import description_path
 from ik_node.scene import IKRootsHelper, LAYERS, Shape, Text, Triad

@@ -3,7 +3,7 @@
 import sys
 
 from ik_node.errors import OptionError
-from ik_node.scene.picture import picture_maker, save_picture
+from ik_node.scene.plot import picture_maker, save_picture
 import pytest
 
 pytest.importorskip('matplotlib')

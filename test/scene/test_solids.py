@@ -1,6 +1,6 @@
 """Links as their description draws them."""
 
-from ik_node.description.visual import Visual
+from ik_node.description.mesh_path import Visual
 from ik_node.description.visuals import read_visuals
 from ik_node.gallery.description_path import description_path
 from ik_node.robot import load_robot

@@ -12,8 +12,8 @@ from ik_node.kernels.layout import open_solve
 from ik_node.kernels.sines import sines_cosines
 from ik_node.kernels.solve import finish
 from ik_node.kernels.solve_state import STATUS, STATUS_CONVERGED
+from ik_node.model.frame import find_roots
 from ik_node.model.request import request_of
-from ik_node.model.topology import find_roots
 from ik_node.model.tree import build_tree
 from ik_node.solver.analysis.constraint_jacobian import rows_and_jacobian
 from ik_node.solver.options import SolverOptions

@@ -5,11 +5,10 @@ Nothing of `ik_node.kernels` is used here, and of the model only what the object
 quaternions, DoF, limits, couplings, axes.
 """
 
-from ik_node.model.connector import Connector
 from ik_node.model.constraint import Constraint
 from ik_node.model.dof import DOF_NAMES
 from ik_node.model.joint import Joint
-from ik_node.model.link import Link
+from ik_node.model.link import Connector, Link
 import numpy as np
 from scipy.spatial.transform import Rotation
 

@@ -200,7 +200,7 @@ class Graph:
 
         So the node takes messages of different topics in the order in which a test sends them.
         """
-        from ik_node.ros.process.latched import LATCHED
+        from ik_node.ros.process.named_entities import LATCHED
         from rclpy.duration import Duration
 
         if topic not in self.publishers:
@@ -239,7 +239,7 @@ class Graph:
 
     def describe(self, text: str) -> None:
         """Publish a robot description, latched."""
-        from ik_node.ros.process.latched import LATCHED
+        from ik_node.ros.process.named_entities import LATCHED
         from std_msgs.msg import String
 
         self.publish(String, 'robot_description', String(data=text), LATCHED)

@@ -74,9 +74,9 @@ class Moving:
 
     # -- what Motion asks of its inputs
 
-    def set_tracker(self, tracker: Any) -> None:
+    def set_robot(self, model: Any, present_q: Any) -> None:
         """Take up a model."""
-        self.measured.set_joint_names(tracker.model.joint_names)
+        self.measured.set_joint_names(model.joint_names)
 
     def rewind(self, now: float) -> None:
         """Count ages anew."""

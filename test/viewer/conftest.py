@@ -112,7 +112,7 @@ def open_page() -> Iterator[Callable[..., Any]]:
     """Return a function that serves a page of a gallery robot; skip where viser is missing."""
     pytest.importorskip('viser')
     from ik_node.viewer.page import Page
-    from ik_node.viewer.sessions.gallery_session import gallery_session
+    from ik_node.viewer.sessions.library_session import gallery_session
 
     opened: list[Any] = []
 

@@ -53,7 +53,7 @@ class Foreign(http.server.BaseHTTPRequestHandler):
 def make_page():
     """Return a function that serves a page of the five-bar; each is closed after the file."""
     from ik_node.viewer.page import Page
-    from ik_node.viewer.sessions.gallery_session import gallery_session
+    from ik_node.viewer.sessions.library_session import gallery_session
 
     pages = []
 

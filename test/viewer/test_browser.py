@@ -3,8 +3,8 @@
 from functools import partial
 
 from ik_node.gallery import NAMES
-from ik_node.viewer.panels.configuration_yaml import configuration_yaml
-from ik_node.viewer.sessions.gallery_session import gallery_session
+from ik_node.viewer.panels.controls import configuration_yaml
+from ik_node.viewer.sessions.library_session import gallery_session
 import numpy as np
 import pytest
 from support.waiting import wait_until

@@ -13,7 +13,7 @@ pytest.importorskip('viser')
 
 from ik_node.errors import IkError
 from ik_node.viewer.panels.goal_panel import FRAME
-from ik_node.viewer.sessions.gallery_session import gallery_session
+from ik_node.viewer.sessions.library_session import gallery_session
 from ik_node.viewer.stage.sight import Sight
 
 

@@ -1,6 +1,6 @@
 """When the page draws."""
 
-from ik_node.viewer.picture_due import PictureDue
+from ik_node.viewer.work_queue import PictureDue
 
 
 def test_what_moves_is_drawn_at_once():

@@ -6,10 +6,13 @@ from collections.abc import Mapping, Sequence
 import math
 from typing import Any
 
-from ik_node.cli.report.freedom import held_values, still_links
-from ik_node.cli.report.loop_axes import wrong_axes
-from ik_node.description.writers.closure_type import closure_type, OWN_TYPES
-from ik_node.description.writers.joint_type import joint_type, value_type
+from ik_node.cli.report.loop_axes import held_values, still_links, wrong_axes
+from ik_node.description.writers.closure_type import (
+    closure_type,
+    joint_type,
+    OWN_TYPES,
+    value_type,
+)
 from ik_node.model.closure import Closure
 from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint

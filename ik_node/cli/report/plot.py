@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ik_node.cli.report.layout import GraphLayout, Row
-from ik_node.scene.picture import picture_maker, save_picture
+from ik_node.scene.plot import picture_maker, save_picture
 
 # Told apart by the colour-blind, too (Okabe & Ito 2008); red is for loops that stay open.
 _LOOP_COLOURS = (*('#0072B2', '#009E73', '#CC79A7', '#E69F00', '#56B4E9', '#7F5AA2', '#8C6D31'),)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ik_node.cli.workspace.slice import PLANES
+from ik_node.cli.workspace.map import PLANES
 from ik_node.errors import OptionError
 from ik_node.robot import Robot
 from ik_node.solver import Solver, SolverOptions
-from ik_node.solver.analysis.closed_samples import closed_samples
+from ik_node.solver.analysis.conditioning import closed_samples
 import numpy as np
 from numpy.typing import NDArray
 

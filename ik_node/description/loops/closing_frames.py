@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 import re
 
-from ik_node.description.description import Description
-from ik_node.description.loop import Loop, LoopFrame, LoopSet
+from ik_node.description.description import Description, Loop, LoopFrame, LoopSet
 from ik_node.description.loops.loop_frames import turn_frame
 from ik_node.description.tree import poses_at_zero
 from ik_node.description.xml_document import XmlDocument

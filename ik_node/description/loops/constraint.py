@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element
 
-from ik_node.description.description import Description
-from ik_node.description.loop import Loop, LoopSet
+from ik_node.description.description import Description, Loop, LoopSet
 from ik_node.description.loops.loop_frames import (
+    LoopNames,
     read_axis,
     read_end,
     read_type,
@@ -24,7 +24,6 @@ from ik_node.description.loops.loop_frames import (
     Y,
     Z,
 )
-from ik_node.description.loops.loop_names import LoopNames
 from ik_node.description.loops.urdf_plus import is_constraint
 from ik_node.description.xml_document import XmlDocument
 from ik_node.errors import shown

@@ -22,12 +22,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, partial
+from itertools import islice
 from xml.etree.ElementTree import Element
 
-from ik_node.description.description import Description
-from ik_node.description.loop import Loop, LoopFrame, LoopSet
-from ik_node.description.loops.guessed_axis import guess_axis
+from ik_node.description.description import Description, Loop, LoopFrame, LoopSet
 from ik_node.description.loops.loop_frames import (
+    LoopNames,
     read_axis,
     read_end,
     read_frame,
@@ -35,15 +35,68 @@ from ik_node.description.loops.loop_frames import (
     turn_frame,
     Z,
 )
-from ik_node.description.loops.loop_names import LoopNames
-from ik_node.description.tree import poses_at_zero
+from ik_node.description.tree import joints_above, poses_at_zero
 from ik_node.description.xml_document import XmlDocument
 from ik_node.errors import IkError, shown
 from ik_node.model.closure import Closure, CLOSURE_TYPES
-from ik_node.model.dof import parse_dofs
-from ik_node.model.rotation import matrix_to_quat, quat_multiply, quat_to_matrix
+from ik_node.model.dof import DOF, parse_dofs
+from ik_node.model.rotation import matrix_to_quat, pose_matrix, quat_multiply, quat_to_matrix
 import numpy as np
 from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+PARALLEL = 1e-6
+MOST_JOINTS = 200  # as far as this is looked up a chain
+
+
+def guess_axis(
+    description: Description, poses: dict[str, Array], frames: list[LoopFrame], slides: bool
+) -> tuple[int, str | None]:
+    """
+    Return which of the x, y, z of a loop's frames the joints of the loop speak for.
+
+    It is the z, unless with all joints at 0 another one lies along a joint between the two links
+    and the z does not.
+
+    Parameters
+    ----------
+    description : Description
+        Its tree hangs.
+    poses : dict of str to ndarray, shape (4, 4)
+        Of the links, with all joints at 0.
+    frames : list of LoopFrame
+        The two of the loop.
+    slides : bool
+        Whether the axis is that of a slide: then joints that slide are looked at.
+
+    Returns
+    -------
+    axis : int
+        0, 1 or 2.
+    joint : str or None
+        A joint along it; None = there is none, z is a guess.
+
+    """
+    if any(frame.link not in poses for frame in frames):
+        return 2, None
+    turn = poses[frames[0].link][:3, :3] @ quat_to_matrix(frames[0].quat_xyzw)
+    ways = [
+        list(islice(joints_above(description.links[frame.link]), MOST_JOINTS)) for frame in frames
+    ]
+    shared = {id(joint) for joint in ways[0]} & {id(joint) for joint in ways[1]}
+    for axis in (2, 0, 1):
+        for joint in ways[0] + ways[1]:
+            if id(joint) in shared or len(joint.dof) != 1 or (joint.dof[0] < DOF.EX) != slides:
+                continue
+            if joint.parent is None:
+                continue
+            base = poses[joint.parent.name] @ pose_matrix(joint.position, joint.quaternion)
+            along = base[:3, joint.dof[0] % 3] @ turn[:, axis]
+            if abs(along) > 1.0 - PARALLEL:
+                return axis, joint.name
+    return 2, None
+
 
 Poses = Callable[[], dict[str, NDArray[np.float64]]]
 

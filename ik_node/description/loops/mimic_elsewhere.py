@@ -15,13 +15,46 @@ Mimic rules outside of <mimic>: for simulators that do not look at that.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+import re
 from xml.etree.ElementTree import Element
 
-from ik_node.description.description import Description
-from ik_node.description.loop import CouplingRule, LoopSet
+from ik_node.description.description import CouplingRule, Description, LoopSet
+from ik_node.description.unknown_name import quoted
 from ik_node.description.xml_document import XmlDocument
 from ik_node.errors import shown
+
+READ = ('loop_joint', 'loop', 'coupling', 'constraint', 'joint_coupling')
+WORDS = ('loop', 'closure', 'constraint', 'coupling', 'equality')
+OLD_NAMES = re.compile(r'.*(fermeture|closed_?loop).*', re.IGNORECASE)
+
+
+def note_unread(document: XmlDocument, description: Description) -> LoopSet:
+    """Note elements whose names speak of loops, but which no reader of a URDF knows."""
+    tags = Counter(str(element.tag) for element in document.root)
+    for tag, count in tags.items():
+        plain = tag.lower()
+        if plain in READ or plain.startswith('drake:'):
+            continue
+        if any(word in plain for word in WORDS):
+            description.notes.append(f'<{tag}> is not read ({count} of them)')
+    return LoopSet(document.source)
+
+
+def note_unnamed_pairs(description: Description) -> None:
+    """
+    Note links that by their names close loops, where nothing says which ones and how.
+
+    Models of Gepetto's example-parallel-robots keep that in a `robot.yaml` beside the URDF.
+    """
+    names = [name for name in description.links if OLD_NAMES.fullmatch(name)]
+    if names and not description.closures:
+        description.notes.append(
+            f'links {quoted(names, 6)} look like ends of loops, but nothing says which belong '
+            'together: put the robot.yaml of the model beside its URDF, or give a closures file '
+            'with a closure a pair'
+        )
 
 
 def read_mimic_elsewhere(document: XmlDocument, description: Description) -> LoopSet:

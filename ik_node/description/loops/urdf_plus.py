@@ -21,12 +21,141 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element
 
-from ik_node.description.description import Description
-from ik_node.description.loop import Loop, LoopSet
-from ik_node.description.loops.link_coupling import LinkCoupling
-from ik_node.description.loops.loop_frames import read_axis, read_frame, read_type, turn_frame, X
-from ik_node.description.loops.loop_names import LoopNames
+from ik_node.description.description import CouplingRule, Description, Loop, LoopFrame, LoopSet
+from ik_node.description.loops.loop_frames import (
+    LoopNames,
+    read_axis,
+    read_frame,
+    read_type,
+    turn_frame,
+    X,
+)
+from ik_node.description.tree import joints_above
+from ik_node.description.unknown_name import unknown
 from ik_node.description.xml_document import XmlDocument
+from ik_node.errors import shown
+from ik_node.model.dof import DOF
+from ik_node.model.joint import Joint
+from ik_node.model.link import Link
+
+MAX_STEPS = 1_000_000
+
+
+class LinkCoupling:
+    """
+    Turns couplings of two links into couplings of joints.
+
+    Parameters
+    ----------
+    description : Description
+    names : LoopNames
+    found : LoopSet
+        Couplings and loops are appended.
+    dependent : set of str
+        Joints that follow rather than lead.
+
+    Notes
+    -----
+    With both links seen from the last link that they have in common, the sum of all joint values
+    down to the successor is `ratio` times the sum of those down to the predecessor. Between two
+    single joints that is a coupling. Of more joints a row of sliders is made, each of which moves
+    by one of the values: their end must not have moved, which is a closure of one axis.
+
+    """
+
+    def __init__(
+        self, description: Description, names: LoopNames, found: LoopSet, dependent: set[str]
+    ) -> None:
+        self._description = description
+        self._names = names
+        self._found = found
+        self._dependent = dependent
+        self._steps = 0
+
+    def add(
+        self,
+        name: str,
+        links: tuple[str, str],
+        ratio: float,
+        document: XmlDocument,
+        element: Element,
+    ) -> None:
+        """
+        Couple a predecessor and a successor.
+
+        Raises
+        ------
+        DescriptionError
+            If a link is unknown, or the joints between them cannot be coupled.
+
+        """
+        for link in links:
+            if link not in self._description.links:
+                raise document.error(element, unknown('link', link, [*self._description.links]))
+        first, second = self._paths(links, document, element)
+        for joint in first + second:
+            if len(joint.dof) != 1:
+                raise document.error(
+                    element, f'the joint {shown(joint.name)} between its links must have one DoF'
+                )
+        line = document.line(element)
+        if not first or not second or ratio == 0.0:
+            self._description.notes.append(
+                f'coupling {shown(name)} is not used: no joint moves one of its links against the '
+                'other, or its ratio is 0'
+            )
+        elif len(first) == len(second) == 1:
+            leader, follower = first[0].name, second[0].name
+            if leader in self._dependent and follower not in self._dependent:
+                leader, follower, ratio = follower, leader, 1.0 / ratio
+            self._found.couplings.append(CouplingRule(follower, leader, [0.0, ratio], line))
+        else:
+            terms = [(joint, ratio) for joint in first] + [(joint, -1.0) for joint in second]
+            self._add_sum(name, terms, line)
+
+    def _paths(
+        self, links: tuple[str, str], document: XmlDocument, element: Element
+    ) -> tuple[list[Joint], list[Joint]]:
+        """Return the movable joints down to each link from the last common one."""
+        ways = []
+        for name in links:
+            way = list(joints_above(self._description.links[name]))
+            ways.append(way[::-1])
+            self._steps += len(way)
+            if self._steps > MAX_STEPS:
+                raise document.error(element, 'too many couplings of links far from the root')
+        shared = 0
+        for one, other in zip(*ways, strict=False):
+            if one is not other:
+                break
+            shared += 1
+        first, second = ([joint for joint in way[shared:] if joint.dof] for way in ways)
+        return first, second
+
+    def _add_sum(self, name: str, terms: list[tuple[Joint, float]], line: int | None) -> None:
+        root = next(iter(self._description.roots))
+        base = root if isinstance(root, Link) else next(iter(self._description.links.values()))
+        end = base
+        for joint, factor in terms:
+            slider = Joint(self._names.new(f'{name}__{joint.name}'))
+            slider.set_dof(DOF.Z)
+            link = Link(self._names.new(f'{name}__sum'))
+            slider.add_child(link)
+            end.add_child(slider)
+            self._description.joints[slider.name] = slider
+            self._description.links[link.name] = link
+            rule = CouplingRule(slider.name, joint.name, [0.0, factor], line)
+            self._found.couplings.append(rule)
+            end = link
+        loop = Loop(name, LoopFrame(end.name), LoopFrame(base.name), line=line)
+        loop.dofs = (DOF.Z,)
+        self._found.loops.append(loop)
+        self._description.notes.append(
+            f'coupling {shown(name)} ties {len(terms)} joints: as many sliders that '
+            f'follow them are '
+            'added, whose sum stays 0'
+        )
+
 
 LOOP_TYPES = ('revolute', 'continuous', 'prismatic', 'fixed', 'planar')
 OLD_TYPES = ('position', 'rolling')

@@ -7,11 +7,10 @@ from collections.abc import Callable
 from math import degrees
 from xml.etree.ElementTree import Element
 
-from ik_node.description.listed import listed
+from ik_node.description.mjcf.defaults import Settings
 from ik_node.description.mjcf.document import MjcfDocument
 from ik_node.description.mjcf.parts import Mjcf, MjcfBody, MjcfFollow, MjcfJoint, MjcfTie
-from ik_node.description.mjcf.settings import Settings
-from ik_node.description.unknown_name import unknown
+from ik_node.description.unknown_name import quoted, unknown
 from ik_node.errors import shown, UnsupportedElementError
 from ik_node.model.rotation import quat_conjugate, quat_multiply
 import numpy as np
@@ -91,7 +90,7 @@ def _attach(
     if to_world:
         notes.append(
             f'attached {shown(name)}: equalities with its world are not read: '
-            f'{listed([tie.name for tie in to_world])}'
+            f'{quoted([tie.name for tie in to_world])}'
         )
     kept = [each for each in model.equalities if not any(each is tie for tie in to_world)]
     writer.add_section('equality', [writer.equality(each, model) for each in kept])

@@ -2,23 +2,111 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from xml.etree.ElementTree import Element
 
 from ik_node.description.description import WORLD
-from ik_node.description.listed import listed
-from ik_node.description.mjcf.defaults import Defaults
-from ik_node.description.mjcf.document import MjcfDocument
-from ik_node.description.mjcf.joints import read_free_joint, read_joint
-from ik_node.description.mjcf.names import Names
-from ik_node.description.mjcf.orientation import quat_of_z, read_quat, SMALLEST
+from ik_node.description.mjcf.defaults import Defaults, Settings
+from ik_node.description.mjcf.document import FALSE_TRUE, MjcfDocument
+from ik_node.description.mjcf.orientation import no_direction, quat_of_z, read_quat, SMALLEST
 from ik_node.description.mjcf.parts import MjcfBody, MjcfJoint, MjcfSite
-from ik_node.description.mjcf.settings import Settings
+from ik_node.description.unknown_name import quoted
 from ik_node.errors import shown
 from ik_node.model.rotation import quat_identity, quat_multiply, quat_to_matrix, unit
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+
+KINDS = ('hinge', 'slide', 'ball', 'free')
+
+
+def read_joint(
+    document: MjcfDocument, element: Element, settings: Settings, notes: list[str]
+) -> MjcfJoint:
+    """
+    Read a <joint> whose attributes are filled up from its class.
+
+    Raises
+    ------
+    DescriptionError
+        If its axis has no direction, or its range cannot be one.
+
+    """
+    kind = document.word(element, 'type', 'hinge', KINDS)
+    joint = MjcfJoint(element.get('name', ''), kind)
+    lower, upper = document.numbers(element, 'range', (0.0, 0.0))
+    limited = document.word(element, 'limited', 'auto', (*FALSE_TRUE, 'auto'))
+    if kind == 'free':
+        return joint
+    joint.position = np.array(document.numbers(element, 'pos', (0.0, 0.0, 0.0)))
+    if limited == 'auto' and not settings.autolimits and (lower or upper):
+        raise document.error(
+            element,
+            f'range="{element.get("range")}", but neither limited="true" or "false" nor '
+            '<compiler autolimits="true"/>',
+        )
+    is_limited = limited == 'true' or (limited == 'auto' and lower < upper)
+    if kind == 'ball':
+        if is_limited:
+            notes.append(
+                f'the ball joint on line {document.line(element)} may lean in a cone only; the '
+                'cone is not read'
+            )
+        return joint
+    axis = document.numbers(element, 'axis', (0.0, 0.0, 1.0))
+    if max(map(abs, axis)) < SMALLEST:
+        raise no_direction(document, element, 'axis')
+    joint.axis = unit(axis)
+    joint.ref = document.numbers(element, 'ref', (0.0,))[0]
+    if kind == 'hinge':
+        joint.ref = settings.angle(joint.ref)
+    if is_limited:
+        if not lower < upper:
+            raise document.error(
+                element, f'range="{lower:g} {upper:g}": the first must be below the second'
+            )
+        turns = kind == 'hinge'
+        joint.lower = settings.angle(lower) if turns else lower
+        joint.upper = settings.angle(upper) if turns else upper
+    return joint
+
+
+def read_free_joint(element: Element) -> MjcfJoint:
+    """Read a <freejoint>, which takes nothing from a class."""
+    return MjcfJoint(element.get('name', ''), 'free')
+
+
+class Names:
+    """
+    Gives out names that are not taken.
+
+    Parameters
+    ----------
+    taken : iterable of str
+        Those that are in the file.
+
+    """
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self._taken = set(taken)
+        self._counts: dict[str, int] = {}
+
+    def is_free(self, name: str) -> bool:
+        """Say whether a name is not taken yet."""
+        return name not in self._taken
+
+    def unique(self, wanted: str) -> str:
+        """Return a name as wanted, or with a number behind it, and take it."""
+        name, count = wanted, self._counts.get(wanted, 1)
+        while name in self._taken:
+            count += 1
+            name = f'{wanted}_{count}'
+        self._counts[wanted] = count
+        self._taken.add(name)
+        return name
+
+
 Pose = tuple[Array, Array]
 
 # Neither move nor close anything.
@@ -175,7 +263,7 @@ class BodyReader:
                     named.append(joint.name)
         if named:
             self._notes.append(
-                f'{len(named)} bodies and joints have no name; called {listed(named)}'
+                f'{len(named)} bodies and joints have no name; called {quoted(named)}'
             )
 
 

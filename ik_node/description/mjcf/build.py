@@ -5,13 +5,11 @@ from __future__ import annotations
 from math import comb
 
 from ik_node.description.build_tree import plant
-from ik_node.description.description import Description
+from ik_node.description.description import CouplingRule, Description, Loop, LoopFrame, LoopSet
 from ik_node.description.joint_spec import JointPart
-from ik_node.description.listed import listed
-from ik_node.description.loop import CouplingRule, Loop, LoopFrame, LoopSet
-from ik_node.description.mjcf.bodies import compose, Pose
-from ik_node.description.mjcf.names import Names
+from ik_node.description.mjcf.bodies import compose, Names, Pose
 from ik_node.description.mjcf.parts import Mjcf, MjcfBody, MjcfFollow, MjcfJoint, MjcfTie
+from ik_node.description.unknown_name import quoted
 from ik_node.errors import shown
 from ik_node.model.link import Link
 from ik_node.model.rotation import quat_identity
@@ -112,12 +110,12 @@ def _start(model: Mjcf, description: Description) -> None:
                 kinds[joint.kind].append(joint.name)
     if kinds['free']:
         description.notes.append(
-            f'free joint {listed(kinds["free"])}: X Y Z are the first three numbers of qpos; EX '
+            f'free joint {quoted(kinds["free"])}: X Y Z are the first three numbers of qpos; EX '
             "EY EZ (Rz Ry Rx) turn the body away from how it is written, about the world's axes"
         )
     if kinds['ball']:
         description.notes.append(
-            f'ball joint {listed(kinds["ball"])}: EX EY EZ are the Euler angles (Rz Ry Rx) of qpos'
+            f'ball joint {quoted(kinds["ball"])}: EX EY EZ are the Euler angles (Rz Ry Rx) of qpos'
         )
 
 

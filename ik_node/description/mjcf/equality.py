@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element
 
-from ik_node.description.mjcf.bodies import BodyReader, compose, Pose
+from ik_node.description.mjcf.bodies import BodyReader, compose, Names, Pose
 from ik_node.description.mjcf.defaults import Defaults
 from ik_node.description.mjcf.document import MjcfDocument
-from ik_node.description.mjcf.names import Names
 from ik_node.description.mjcf.orientation import SMALLEST
 from ik_node.description.mjcf.parts import MjcfFollow, MjcfTie
 from ik_node.description.unknown_name import unknown

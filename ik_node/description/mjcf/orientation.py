@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import atan2, cos, hypot, sin
 from xml.etree.ElementTree import Element
 
+from ik_node.description.mjcf.defaults import Settings
 from ik_node.description.mjcf.document import MjcfDocument
-from ik_node.description.mjcf.settings import Settings
 from ik_node.errors import DescriptionError
 from ik_node.model.rotation import cross, matrix_to_quat, quat_identity, quat_multiply, unit
 import numpy as np

@@ -2,20 +2,89 @@
 
 from __future__ import annotations
 
+from xml.etree.ElementTree import Element
+
 from ik_node.description.description import Description
-from ik_node.description.listed import listed
-from ik_node.description.mjcf.actuators import note_the_rest, read_actuators
 from ik_node.description.mjcf.attach import expand_attaches
 from ik_node.description.mjcf.bodies import BodyReader
 from ik_node.description.mjcf.build import build
-from ik_node.description.mjcf.defaults import Defaults
+from ik_node.description.mjcf.defaults import Defaults, read_settings
 from ik_node.description.mjcf.document import MjcfDocument
 from ik_node.description.mjcf.equality import EqualityReader
 from ik_node.description.mjcf.masses import read_masses
-from ik_node.description.mjcf.parts import Mjcf
+from ik_node.description.mjcf.parts import Mjcf, MjcfFollow
 from ik_node.description.mjcf.replicate import expand_replicates
-from ik_node.description.mjcf.settings import read_settings
+from ik_node.description.unknown_name import quoted
 from ik_node.description.xml_document import XmlDocument
+from ik_node.errors import shown
+
+# Nothing in them says where bodies are or what moves them.
+SILENT = (
+    *('compiler', 'option', 'size', 'visual', 'statistic', 'default', 'asset', 'worldbody'),
+    *('contact', 'equality', 'tendon', 'actuator', 'sensor', 'custom', 'extension', 'keyframe'),
+)
+
+
+def read_actuators(document: MjcfDocument, model: Mjcf, notes: list[str]) -> None:
+    """
+    Find the joints that actuators drive.
+
+    Through a fixed tendon that is the one joint of it that follows no other, if there is one.
+    """
+    known = {joint.name for joint in model.joints}
+    follows = {
+        each.joint
+        for each in model.equalities
+        if isinstance(each, MjcfFollow) and each.enabled and each.master
+    }
+    tendons = {
+        tendon.get('name', ''): [joint.get('joint', '') for joint in tendon.findall('joint')]
+        for section in document.sections('tendon')
+        for tendon in section.findall('fixed')
+    }
+    driven: dict[str, None] = {}
+    others: dict[str, int] = {}
+    for element in (each for section in document.sections('actuator') for each in section):
+        name = element.get('joint') or element.get('jointinparent')
+        tendon = element.get('tendon')
+        free = [each for each in tendons.get(tendon or '', ()) if each not in follows]
+        if name is None and len(free) == 1:
+            name = free[0]
+        if name in known:
+            driven[name] = None
+        elif name is not None:
+            notes.append(f'{_shown(element)}: there is no joint {shown(name)}')
+        elif tendon is not None:
+            pulls = ' '.join(tendons.get(tendon, ()))
+            through = f'the tendon {shown(tendon)}' + (f' of {pulls}' if pulls else '')
+            notes.append(f'{_shown(element)} pulls {through}; no joint is taken for driven by it')
+        else:
+            others[element.tag] = others.get(element.tag, 0) + 1
+    for tag, count in others.items():
+        notes.append(f'{count} <{tag}> actuators act on no joint; they are not read')
+    model.actuated = list(driven)
+
+
+def note_the_rest(document: MjcfDocument, notes: list[str]) -> None:
+    """Say what of the other sections is left out."""
+    tendons = [each for section in document.sections('tendon') for each in section]
+    if tendons:
+        notes.append(f'{len(tendons)} tendons are not read: none limits or couples a joint here')
+    keys = [key.get('name', '') for each in document.sections('keyframe') for key in each]
+    if keys:
+        notes.append(
+            f'{len(keys)} keyframes are not read: {quoted(keys)}; the start is as written'
+        )
+    if document.sections('deformable'):
+        notes.append('<deformable> is not read: soft objects have no joints')
+    tags = {str(each.tag) for each in document.root} - {*SILENT, 'deformable'}
+    for tag in sorted(tags):
+        notes.append(f'<{tag}> is not a part of MJCF that is read')
+
+
+def _shown(element: Element) -> str:
+    name = element.get('name')
+    return f'actuator <{element.tag}>' if name is None else f'actuator {shown(name)}'
 
 
 def read_mjcf(document: XmlDocument) -> Description:
@@ -46,7 +115,7 @@ def read_mjcf(document: XmlDocument) -> Description:
 def read_model(document: MjcfDocument, notes: list[str]) -> Mjcf:
     """Return what an MJCF says about kinematics, replicas are written out."""
     if document.repeated:
-        files = listed(sorted(document.repeated))
+        files = quoted(sorted(document.repeated))
         notes.append(f'included more than once, which MuJoCo does not allow: {files}')
     settings = read_settings(document)
     expand_attaches(document, settings, read_model, notes)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
+from ik_node.description.mjcf.defaults import Settings
 from ik_node.description.mjcf.document import MjcfDocument
 from ik_node.description.mjcf.orientation import rotation
-from ik_node.description.mjcf.settings import Settings
 from ik_node.description.xml_document import MAX_NUMBER
 from ik_node.model.rotation import quat_to_matrix
 import numpy as np

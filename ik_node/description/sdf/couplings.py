@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from math import tau
 from xml.etree.ElementTree import Element
 
+from ik_node.description.description import CouplingRule
 from ik_node.description.joint_spec import JointPart
-from ik_node.description.loop import CouplingRule
 from ik_node.description.sdf.frame_graph import FrameGraph
 from ik_node.description.sdf.joint import SdfJoint
 from ik_node.description.unknown_name import unknown

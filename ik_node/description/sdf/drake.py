@@ -10,14 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
-from ik_node.description.description import Description
-from ik_node.description.loop import Loop, LoopFrame, LoopSet
-from ik_node.description.loops.bushing import stiff_axes
+from ik_node.description.description import Description, Loop, LoopFrame, LoopSet
 from ik_node.description.loops.closing_frames import DIALECT as CLOSING_FRAMES
-from ik_node.description.loops.loop_names import LoopNames
-from ik_node.description.sdf.frame import SdfFrame
+from ik_node.description.loops.drake import stiff_axes
+from ik_node.description.loops.loop_frames import LoopNames
 from ik_node.description.sdf.frame_graph import FrameGraph
-from ik_node.description.sdf.scope import SdfScope
+from ik_node.description.sdf.scope import SdfFrame, SdfScope
 from ik_node.description.xml_document import XmlDocument
 from ik_node.errors import shown
 from ik_node.model.dof import DOF

@@ -9,18 +9,14 @@ from __future__ import annotations
 from xml.etree.ElementTree import Element
 
 from ik_node.description.build_tree import add_joint
-from ik_node.description.description import Description, WORLD
+from ik_node.description.description import Description, Loop, LoopSet, WORLD
 from ik_node.description.joint_spec import JointPart
-from ik_node.description.loop import Loop, LoopSet
-from ik_node.description.loops.loop_frames import read_type, turn_frame, X, Y
-from ik_node.description.loops.loop_names import LoopNames
-from ik_node.description.sdf.flag import is_true
-from ik_node.description.sdf.joint import TWO_AXES
-from ik_node.description.sdf.limit import read_bound
-from ik_node.description.sdf.pose import read_pose
+from ik_node.description.loops.loop_frames import LoopNames, read_type, turn_frame, X, Y
+from ik_node.description.sdf.frame_graph import read_pose
+from ik_node.description.sdf.joint import read_bound, TWO_AXES
 from ik_node.description.tree import poses_at_zero
 from ik_node.description.unknown_name import unknown
-from ik_node.description.xml_document import XmlDocument
+from ik_node.description.xml_document import is_true, XmlDocument
 from ik_node.errors import shown, UnsupportedElementError
 from ik_node.model.link import Link
 from ik_node.model.rotation import pose_inverse, unit

@@ -2,27 +2,94 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
 import re
 
 from ik_node.description.build_tree import plant
-from ik_node.description.description import Description, WORLD
+from ik_node.description.description import Description, LoopSet, WORLD
 from ik_node.description.joint_spec import JointPart
-from ik_node.description.loop import LoopSet
-from ik_node.description.sdf.choose import choose_model
 from ik_node.description.sdf.couplings import read_couplings
 from ik_node.description.sdf.drake import DrakeLoops
-from ik_node.description.sdf.flag import is_true
-from ik_node.description.sdf.frame import SdfFrame
-from ik_node.description.sdf.frame_graph import FrameGraph
-from ik_node.description.sdf.inertials import read_inertials
+from ik_node.description.sdf.frame_graph import FrameGraph, read_pose
 from ik_node.description.sdf.joint import read_joint, SdfJoint
-from ik_node.description.sdf.motors import read_motors
-from ik_node.description.sdf.scope import include_hint, SdfScope
-from ik_node.description.xml_document import XmlDocument
+from ik_node.description.sdf.scope import choose_model, include_hint, SdfFrame, SdfScope
+from ik_node.description.xml_document import is_true, XmlDocument
 from ik_node.errors import DescriptionError, shown
 from ik_node.model.link import Link
 from ik_node.model.rotation import pose_inverse, pose_parts
+
+# in the file or class name of a plugin that moves the joints it lists
+DRIVERS = ('jointpositioncontroller', 'jointcontroller', 'jointtrajectorycontroller', 'diffdrive')
+TAGS = ('joint_name', 'left_joint', 'right_joint')
+
+
+def read_motors(scopes: Iterable[SdfScope], joints: dict[str, SdfJoint]) -> list[str]:
+    """
+    Return the joints with a motor; empty where the file does not say.
+
+    Those that a controller's <plugin> names. Without one: where some joints have an <effort> of
+    0, which Drake takes for "no motor", those that have not.
+    """
+    named: dict[str, None] = {}
+    for scope in scopes:
+        prefix = f'{scope.frame.name}::' if scope.frame.name else ''
+        for plugin in scope.frame.element.findall('plugin'):
+            what = f'{plugin.get("filename", "")} {plugin.get("name", "")}'.lower()
+            what = what.replace('-', '').replace('_', '')
+            if not any(driver in what for driver in DRIVERS):
+                continue
+            for tag in TAGS:
+                for element in plugin.findall(tag):
+                    named[prefix + (element.text or '').strip()] = None
+    driven = [part.name for name in named if name in joints for part in joints[name].parts[:1]]
+    if driven:
+        return driven
+    moved = [
+        (joint.part_of(tag), axis) for joint in joints.values() for tag, axis in joint.axes.items()
+    ]
+    if any(axis.effort == 0.0 for _, axis in moved):
+        return [part.name for part, axis in moved if part is not None and axis.effort != 0.0]
+    return []
+
+
+def read_inertials(
+    document: XmlDocument, links: Iterable[SdfFrame], description: Description
+) -> None:
+    """
+    Give links their mass [kg] and centre of mass [m].
+
+    Without <inertial> or <mass> that is 1 kg, as the format says. Of the tensor of inertia nothing
+    is read.
+
+    Raises
+    ------
+    DescriptionError
+        With line, if a mass is negative, or a number is none or not finite.
+
+    """
+    bare: list[str] = []
+    computed: list[str] = []
+    for frame in links:
+        link, inertial = description.links[frame.name], frame.element.find('inertial')
+        mass = None if inertial is None else inertial.find('mass')
+        link.mass = document.text_numbers(mass, (1.0,))[0]
+        if link.mass < 0.0:
+            message = f'{link.mass:g}: the mass of link {shown(link.name)} is below 0 kg'
+            raise document.error(frame.element, message)
+        if inertial is not None:
+            link.centre_of_mass = read_pose(document, inertial.find('pose'))[:3, 3].copy()
+        if mass is None:
+            auto = inertial is not None and is_true(inertial.get('auto'))
+            (computed if auto else bare).append(link.name)
+    for names, why in (
+        (bare, 'no mass is written'),
+        (computed, 'its mass is to be computed from shapes, which are not read'),
+    ):
+        if names:
+            more = f' and {len(names) - 6} more' if len(names) > 6 else ''
+            listed = ', '.join(map(shown, names[:6]))
+            description.notes.append(f'links {listed}{more}: {why}, taken as 1 kg')
+
 
 NEWEST = (1, 12)
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 import re
 from xml.etree.ElementTree import Element
 
-from ik_node.description.sdf.choose import choose_model
-from ik_node.description.sdf.frame import SdfFrame
-from ik_node.description.sdf.frame_graph import FrameGraph
-from ik_node.description.sdf.pose import read_pose
-from ik_node.description.sdf.scope import SdfScope
-from ik_node.description.visual import Rgba, Visual
+from ik_node.description.mesh_path import Rgba, Visual
+from ik_node.description.sdf.frame_graph import FrameGraph, read_pose
+from ik_node.description.sdf.scope import choose_model, SdfFrame, SdfScope
 from ik_node.description.xml_document import XmlDocument
 from ik_node.errors import DescriptionError
 from ik_node.model.rotation import matrix_to_quat, pose_inverse, quat_multiply

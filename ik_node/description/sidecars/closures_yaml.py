@@ -6,8 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from ik_node.description.angles import exact_angle
-from ik_node.description.loop import CouplingRule, Loop, LoopFrame, LoopSet, MOST_COEFFICIENTS
-from ik_node.description.sidecars.checked import Checked
+from ik_node.description.description import (
+    CouplingRule,
+    Loop,
+    LoopFrame,
+    LoopSet,
+    MOST_COEFFICIENTS,
+)
+from ik_node.description.yaml_document import Checked
 from ik_node.errors import IkError, shown
 from ik_node.model.closure import CLOSURE_TYPES
 from ik_node.model.dof import parse_dofs

@@ -18,11 +18,9 @@ from collections.abc import Mapping
 import re
 from typing import Any
 
-from ik_node.description.description import Description, WORLD
-from ik_node.description.loop import Loop, LoopFrame
-from ik_node.description.sidecars.loop_file import LoopFile
+from ik_node.description.description import Description, Loop, LoopFrame, WORLD
+from ik_node.description.sidecars.loop_file import LoopFile, Sidecar
 from ik_node.description.sidecars.retype import Retype
-from ik_node.description.sidecars.sidecar import Sidecar
 from ik_node.description.unknown_name import unknown
 from ik_node.description.yaml_document import line_of
 from ik_node.errors import shown

@@ -22,12 +22,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ik_node.description.description import Description, WORLD
-from ik_node.description.loop import Loop, LoopFrame
+from ik_node.description.description import Description, Loop, LoopFrame, WORLD
 from ik_node.description.loops.loop_frames import Z
-from ik_node.description.sidecars.loop_file import LoopFile
+from ik_node.description.sidecars.loop_file import LoopFile, Sidecar
 from ik_node.description.sidecars.retype import Retype
-from ik_node.description.sidecars.sidecar import Sidecar
 from ik_node.description.tree import poses_at_zero
 from ik_node.errors import shown
 from ik_node.model.rotation import pose_inverse, pose_matrix, pose_parts, quat_between, unit

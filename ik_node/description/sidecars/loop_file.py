@@ -3,16 +3,40 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from ik_node.description.description import Description
-from ik_node.description.loop import Loop, LoopSet
-from ik_node.description.sidecars.checked import Checked
+from ik_node.description.description import Description, Loop, LoopSet
 from ik_node.description.sidecars.retype import Retype
-from ik_node.description.sidecars.sidecar import Sidecar
 from ik_node.description.xml_document import XmlDocument
+from ik_node.description.yaml_document import Checked
 from ik_node.errors import shown
+
+
+def _as_it_is(document: XmlDocument) -> None:
+    """Change nothing."""
+
+
+@dataclass
+class Sidecar:
+    """
+    One such file, read.
+
+    Attributes
+    ----------
+    loop_set : callable
+        Says what it declares about loops, for a description whose links and joints are read.
+    rewrite : callable
+        Changes the parsed description before it is read, where the dialect retypes joints.
+    ends : tuple of (str, str)
+        The two names that each loop ties: of links, in some dialects of joints.
+
+    """
+
+    loop_set: Callable[[Description], LoopSet]
+    rewrite: Callable[[XmlDocument], None] = _as_it_is
+    ends: tuple[tuple[str, str], ...] = ()
 
 
 class LoopFile(Checked, ABC):

@@ -7,10 +7,10 @@ from xml.etree.ElementTree import Element
 from ik_node.description.build_tree import plant
 from ik_node.description.description import Description
 from ik_node.description.joint_spec import AXIS_TYPES, JointPart
-from ik_node.description.masses import read_masses
+from ik_node.description.tree import read_masses
 from ik_node.description.unknown_name import unknown
+from ik_node.description.urdf.joint_elements import driven_joints
 from ik_node.description.urdf.joints import joint_elements, link_names, read_joint
-from ik_node.description.urdf.motors import driven_joints
 from ik_node.description.xml_document import XmlDocument
 from ik_node.errors import IkError, shown
 from ik_node.model.link import Link

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ik_node.description.description import Description
-from ik_node.description.loop import CouplingRule
+from ik_node.description.description import CouplingRule, Description
 from ik_node.description.writers.plain_tree import PlainTree
 from ik_node.model.dof import DOF, DOF_NAMES
 from ik_node.model.joint import Joint

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ik_node.description.description import Description, WORLD
-from ik_node.description.free_name import free_name
-from ik_node.description.writers.joint_type import SEVERAL_TYPES, value_type
+from ik_node.description.unknown_name import free_name
+from ik_node.description.writers.closure_type import SEVERAL_TYPES, value_type
 from ik_node.description.writers.number_text import axis_of, composed, same_turn
-from ik_node.description.writers.plain_joint import PlainJoint, Pose
 from ik_node.errors import shown, TopologyError
 from ik_node.model.dof import DOF, DOF_NAMES
 from ik_node.model.frame import Frame
@@ -26,6 +25,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+
+Pose = tuple[Array, Array]
+
+
+@dataclass
+class PlainJoint:
+    """
+    A joint as URDF states it: its moved frame is its child link's.
+
+    Attributes
+    ----------
+    name, type_name, parent, child : str
+    pose : (ndarray, ndarray)
+        Of the joint in its parent link: position [m] and quaternion (xyzw).
+    axis : ndarray or None
+        Unit vector in the joint frame.
+    made_from : Joint or None
+        The joint of the model; None for what was put in to hold a pose.
+    dof : DOF or None
+        Which of its values this is; None where it is all of them, or none.
+
+    """
+
+    name: str
+    type_name: str
+    parent: str
+    child: str
+    pose: Pose
+    axis: Array | None = None
+    made_from: Joint | None = None
+    dof: DOF | None = None
+
 
 # Closer than this to its axis [m], a link's origin counts as on it.
 ON_AXIS = 1e-14

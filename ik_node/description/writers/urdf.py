@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from xml.etree.ElementTree import Element, indent, SubElement, tostring
 
-from ik_node.description.description import Description
-from ik_node.description.loop import CouplingRule
-from ik_node.description.urdf.motors import driven_joints
+from ik_node.description.description import CouplingRule, Description
+from ik_node.description.urdf.joint_elements import driven_joints
 from ik_node.description.writers.carried import Carried, says_mass
 from ik_node.description.writers.closure_type import closure_type, ends_of, URDF_TYPES
 from ik_node.description.writers.couplings import couplings_of, motors_of
 from ik_node.description.writers.number_text import number_text, rpy_of, written
-from ik_node.description.writers.plain_joint import PlainJoint, Pose
-from ik_node.description.writers.plain_tree import plain_tree
+from ik_node.description.writers.plain_tree import plain_tree, PlainJoint, Pose
 from ik_node.errors import shown, TopologyError
 from ik_node.model.closure import Closure
 from ik_node.model.link import Link

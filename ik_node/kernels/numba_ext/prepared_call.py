@@ -5,15 +5,51 @@ from __future__ import annotations
 from typing import Any
 
 from ik_node.kernels._jit import entry
-from ik_node.kernels.layout import Floats, JOINT_ROWS
-from ik_node.kernels.numba_ext.call import call
 from ik_node.kernels.solve_state import STATUS_REFUSED
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
+import numpy as np
+from numpy.typing import NDArray
 
-# Code, number of goals, address and size of six arrays, steps of a slice.
-PLACES = 15
+
+@intrinsic
+def call(
+    typing_context: Any,
+    code: Any,
+    i: Any,
+    f: Any,
+    k: Any,
+    w: Any,
+    q: Any,
+    joints: Any,
+    options: Any,
+    positions: Any,
+    quats_xyzw: Any,
+    slice_: Any,
+) -> Any:
+    """Call `advance`, whose compiled code stands at `code`."""
+    arguments = (i, f, k, w, q, joints, options, positions, quats_xyzw, slice_)
+
+    def build(context: Any, builder: Any, called: Any, values: Any) -> Any:
+        convention = context.call_conv
+        kind = convention.get_function_type(types.int64, arguments)
+        place = builder.inttoptr(values[0], kind.as_pointer())
+        ended, status = convention.call_function(
+            builder, place, types.int64, arguments, values[1:]
+        )
+        with cgutils.if_unlikely(builder, ended.is_error):
+            convention.return_status_propagate(builder, ended)
+        return status
+
+    return types.int64(types.int64, *arguments), build
+
+
+Floats = NDArray[np.float64]
+
+# Code, number of goals, address and size of six arrays, steps of a slice, rows of `joints`.
+PLACES = 16
 
 
 def _array(context: Any, builder: Any, called: Any, address: Any, shape: list[Any]) -> Any:
@@ -87,7 +123,8 @@ def advance_direct(at: int, q: Floats, positions: Floats, quats_xyzw: Floats) ->
     """
     places = integers(at, PLACES)
     count = places[1]
-    fits = q.size * JOINT_ROWS == places[11] and positions.shape[positions.ndim - 1] == 3
+    rows = places[15]
+    fits = q.size * rows == places[11] and positions.shape[positions.ndim - 1] == 3
     fits = fits and quats_xyzw.shape[quats_xyzw.ndim - 1] == 4
     if not fits or positions.size != 3 * count or quats_xyzw.size != 4 * count:
         return STATUS_REFUSED
@@ -99,7 +136,7 @@ def advance_direct(at: int, q: Floats, positions: Floats, quats_xyzw: Floats) ->
             integers(places[6], places[7]),
             numbers(places[8], places[9]),
             q,
-            table(places[10], JOINT_ROWS, q.size),
+            table(places[10], rows, q.size),
             numbers(places[12], places[13]),
             rows_of(positions, count, 3),
             rows_of(quats_xyzw, count, 4),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import dataclasses
 
 from ik_node.errors import listed
-from ik_node.ros.control.drive_steps import MOST_STEPS
+from ik_node.ros.control.measured_drive import MOST_STEPS
 from ik_node.ros.control.tracker import Tracker
 from ik_node.ros.inputs.measured_state import MeasuredState
 from ik_node.ros.loading.loaded_model import LoadedModel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ik_node.errors import plain
 from ik_node.ros.loading.loaded_model import LoadedModel
-from ik_node.ros.loading.loop_limits import LOOP_TOLERANCE
+from ik_node.ros.loading.mobility_count import LOOP_TOLERANCE
 from ik_node.solver import Solution, SolverOptions
 
 

@@ -11,7 +11,7 @@ from ik_node.ros.control.following_error import FollowingError
 from ik_node.ros.control.tracker import Tracker
 from ik_node.ros.inputs.measured_state import MeasuredState
 from ik_node.ros.loading.loaded_model import LoadedModel
-from ik_node.ros.outputs.hardware_command import CommandedState, HardwareCommand
+from ik_node.ros.outputs.command_publishers import CommandedState, HardwareCommand
 from ik_node.ros.outputs.tick_report import TickReport
 from ik_node.ros.parameters.settings import Settings
 import numpy as np

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from ik_node.errors import listed, plain
 from ik_node.ros.control.answer_check import objection
-from ik_node.ros.control.drive_steps import drive_steps
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.parameters.settings import Settings
 from ik_node.solver import Solution, Status
@@ -14,6 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+
+# About what one step takes for each joint value [s], twice that of a desktop computer.
+STEP_TIME = 2e-6
+# Ways that lead anywhere take fewer, mostly much fewer: each step goes up to 0.3 rad or m.
+LEAST_STEPS = 20
+# After so many, over however many ticks, a way leads nowhere.
+MOST_STEPS = 1000
+
+
+def drive_steps(model: LoadedModel, settings: Settings) -> int:
+    """Return the most steps towards measured values that one tick tries."""
+    step = STEP_TIME * len(model.joint_names)
+    return min(max(LEAST_STEPS, int(settings.period / step)), MOST_STEPS)
+
 
 # A sensor that is beyond a limit by no more than this is at it [rad or m].
 _SENSOR_SLACK = 1e-6

@@ -2,24 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
+from ik_node.model.joint import Joint
+from ik_node.robot import Robot
 from ik_node.ros.control.actuated_following import ActuatedFollowing
 from ik_node.ros.control.closure_switch import ClosureSwitch
 from ik_node.ros.control.goal_following import GoalFollowing
 from ik_node.ros.control.hardware_output import HardwareOutput
-from ik_node.ros.control.rest_pose import RestPose
 from ik_node.ros.control.tracker import Tracker
+from ik_node.ros.inputs.inputs import Inputs
+from ik_node.ros.inputs.joint_targets import tell_wishes
 from ik_node.ros.loading.joint_roles import JointRoles
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.convert import Pose
-from ik_node.ros.outputs.hardware_command import HardwareCommand
+from ik_node.ros.outputs.command_publishers import HardwareCommand
 from ik_node.ros.outputs.tick_report import TickReport
 from ik_node.ros.parameters.settings import Settings
 
-if TYPE_CHECKING:
-    from ik_node.ros.inputs.inputs import Inputs
+
+class RestPose:
+    """
+    The rest pose [rad or m], of the parameter or saved, whichever came last; none at first.
+
+    Kept when the model is replaced by one with the same joints.
+    """
+
+    def __init__(self) -> None:
+        self._configured: dict[str, float] = {}
+        self._values: dict[str, float] = {}
+
+    def configure(self, values: Mapping[str, float]) -> None:
+        """Take the parameter's when it has changed; it replaces a saved one."""
+        if dict(values) != self._configured:
+            self._configured = dict(values)
+            self._values = self._configured
+
+    def save(self, values: Mapping[str, float]) -> None:
+        """Take a configuration; it replaces the parameter's."""
+        self._values = dict(values)
+
+    def forget(self) -> None:
+        """Go back from a saved one to the parameter's: the robot is another one."""
+        self._values = self._configured
+
+    def apply(self, robot: Robot) -> None:
+        """Tell it to the joints of a robot; names that it does not have are left aside."""
+        tell_wishes(robot, self._values, 'rest_pose_set', Joint.set_rest_pose_value)
 
 
 class Motion:
@@ -77,7 +106,8 @@ class Motion:
         if not same_robot:
             self.hardware.silence('new robot')
         self.closures.take_model(model, same_robot)
-        self._inputs.set_tracker(self.tracker)
+        tracker = self.tracker
+        self._inputs.set_robot(model, lambda: tracker.q)
         self.apply(settings)
         return not same_robot
 

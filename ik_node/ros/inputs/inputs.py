@@ -10,11 +10,11 @@ from typing import Any
 
 from geometry_msgs.msg import PoseStamped
 from ik_node.errors import listed
-from ik_node.ros.control.tracker import Tracker
 from ik_node.ros.inputs.goal_inbox import GoalInbox
 from ik_node.ros.inputs.joint_targets import JointTargets
 from ik_node.ros.inputs.measured_state import MeasuredState
 from ik_node.ros.inputs.transform_lookup import TransformLookup, TransformNotYetError
+from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.convert import (
     pose_from_message,
     pose_in_root,
@@ -22,12 +22,12 @@ from ik_node.ros.messages.convert import (
     seconds_from_stamp,
 )
 from ik_node.ros.messages.frame_names import frame_in_root
-from ik_node.ros.messages.refusals import Refusals
-from ik_node.ros.messages.refused_input import RefusedInputError
-from ik_node.ros.process.latched import LATCHED
-from ik_node.ros.process.named_entities import NamedEntities
+from ik_node.ros.messages.refusals import Refusals, RefusedInputError
+from ik_node.ros.process.named_entities import LATCHED, NamedEntities
 from ik_node.ros.process.node_counts import NodeCounts
 from ik_node.ros.process.rare_callbacks import RareCallbacks
+import numpy as np
+from numpy.typing import NDArray
 from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.node import Node
 from rclpy.qos import QoSPolicyKind, QoSProfile, ReliabilityPolicy
@@ -92,7 +92,8 @@ class Inputs:
         self._rare = rare
         self._goal_calls = goal_calls
         self._best_effort: set[str] = set()
-        self._tracker: Tracker | None = None
+        self._model: LoadedModel | None = None
+        self._present_q: Callable[[], NDArray[np.float64]] = lambda: np.zeros(0)
         self._base_frame = ''
         self.lookup = TransformLookup(node)
         self.goal_topics = NamedEntities(
@@ -161,14 +162,24 @@ class Inputs:
         for name in [name for name in self._early if name not in names]:
             del self._early[name]
 
-    def set_tracker(self, tracker: Tracker) -> None:
-        """Take up a model."""
-        self._tracker = tracker
-        self.measured.set_joint_names(tracker.model.joint_names)
+    def set_robot(self, model: LoadedModel, present_q: Callable[[], NDArray[np.float64]]) -> None:
+        """
+        Read messages for another robot from now on.
+
+        Parameters
+        ----------
+        model : LoadedModel
+            Of the robot.
+        present_q : callable
+            Returns the robot's present configuration, shape (nq,) [rad or m].
+
+        """
+        self._model, self._present_q = model, present_q
+        self.measured.set_joint_names(model.joint_names)
 
     def take_early_goals(self) -> None:
         """Take what could not be read yet, without a robot or its frame; to be tried each tick."""
-        if self._early and self._tracker is not None:
+        if self._early and self._model is not None:
             for name, waiting in list(self._early.items()):
                 # Each replaces the one before.
                 while waiting and self._settle(name, *waiting[0]):
@@ -180,8 +191,8 @@ class Inputs:
         """Drop goals and wishes until they are sent again."""
         self.goals.clear()
         self._early.clear()
-        if self._tracker is not None:
-            self.targets.clear(self._tracker.model.robot)
+        if self._model is not None:
+            self.targets.clear(self._model.robot)
 
     def rewind(self, now: float) -> None:
         """Count ages from `now` [s]: the clock has jumped back."""
@@ -235,8 +246,8 @@ class Inputs:
 
     def _obstacle(self, name: str, message: PoseStamped) -> LookupError | None:
         """Take a goal; return why its frame cannot be had, if it cannot."""
-        tracker, header = self._tracker, message.header
-        if tracker is None:
+        model, header = self._model, message.header
+        if model is None:
             return LookupError('')
         times = [self._time_of(message)]
 
@@ -246,7 +257,7 @@ class Inputs:
             times.extend([of] if of > 0.0 else [])
             return found
 
-        robot, q = tracker.model.robot, tracker.q
+        robot, q = model.robot, self._present_q()
         try:
             frame = frame_in_root(
                 header.frame_id, self._base_frame, robot, q, lookup, self._frame_prefix
@@ -261,7 +272,7 @@ class Inputs:
     def _may_wait(self, obstacle: LookupError, since: float) -> bool:
         if isinstance(obstacle, TransformNotYetError):
             return time.monotonic() - since <= _LONGEST_WAIT
-        return self._tracker is None or self.lookup.is_new
+        return self._model is None or self.lookup.is_new
 
     def _refuse_frame(self, name: str, message: PoseStamped, obstacle: LookupError) -> None:
         topic, frame_id = f'goals/{name}', message.header.frame_id
@@ -297,8 +308,8 @@ class Inputs:
         topic = 'joint_targets'
         try:
             names, positions = positions_from_message(topic, message)
-            if self._tracker is not None:
-                known = self._tracker.model.joint_names
+            if self._model is not None:
+                known = self._model.joint_names
                 for name in names:
                     if name not in known:
                         raise RefusedInputError(topic, 'name', name, 'the robot has no such joint')
@@ -306,5 +317,5 @@ class Inputs:
             self.refuse(topic, str(error))
             return
         self.targets.update(names, positions)
-        if self._tracker is not None:
-            self.targets.apply(self._tracker.model.robot)
+        if self._model is not None:
+            self.targets.apply(self._model.robot)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 import dataclasses
+import re
 
 from ik_node.description.read import text_alone
 from ik_node.errors import DescriptionError, OptionError, shown, UnknownFrameError
@@ -12,11 +13,82 @@ from ik_node.robot import load_robot, Robot
 from ik_node.ros.loading.joint_roles import JointRoles
 from ik_node.ros.loading.loaded_model import LoadedModel, offset_matrices
 from ik_node.ros.loading.model_request import ModelRequest
-from ik_node.ros.loading.package_url import resolve_package_url
-from ik_node.ros.loading.size_limits import check_loops, check_text
 from ik_node.ros.messages.topic_names import topic_parts
 from ik_node.ros.parameters.goal_settings import GoalSettings
 from ik_node.ros.parameters.settings import Settings
+
+# Reading takes about a millisecond each, some ten seconds in all, beside the running robot.
+MOST_LINKS = 10_000
+# Closing a thousand loops in one row takes a gigabyte and as many seconds.
+MOST_LOOPS = 500
+
+_LINK = re.compile(r'<(?:link|body)[\s/>]')
+
+
+def count_links(text: str) -> int:
+    """Return how many links a description seems to have, without reading it."""
+    return sum(1 for _ in _LINK.finditer(text))
+
+
+def check_text(text: str) -> None:
+    """
+    Refuse a description with too many links, before it is read.
+
+    Raises
+    ------
+    DescriptionError
+        Says how many it has, and how many are allowed.
+
+    """
+    links = count_links(text)
+    if links > MOST_LINKS:
+        raise DescriptionError(
+            f'{links} links; a node takes a robot of at most {MOST_LINKS}, for reading more would '
+            'keep it busy too long'
+        )
+
+
+def check_loops(robot: Robot) -> None:
+    """
+    Refuse a robot with too many loops, before they are closed.
+
+    Raises
+    ------
+    DescriptionError
+        Says how many it has, and how many are allowed.
+
+    """
+    loops = len(robot.closures)
+    if loops > MOST_LOOPS:
+        raise DescriptionError(
+            f'{loops} loops; a node takes a robot of at most {MOST_LOOPS}, for more leave no time '
+            'for a tick'
+        )
+
+
+_SCHEME = 'package://'
+
+
+def resolve_package_url(text: str) -> str:
+    """
+    Return the path that a package:// URL stands for; any other text as it is.
+
+    Raises
+    ------
+    OptionError
+        If the package is not installed.
+
+    """
+    if not text.startswith(_SCHEME):
+        return text
+    package, _, path = text[len(_SCHEME) :].partition('/')
+    try:
+        from ament_index_python.packages import get_package_share_directory
+
+        share = get_package_share_directory(package)
+    except (ImportError, LookupError, OSError, ValueError):
+        raise OptionError('closures', text, 'a URL into a package that is installed') from None
+    return f'{share}/{path}'
 
 
 def read_robot(request: ModelRequest) -> Robot:

@@ -3,22 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from ik_node.description.mesh_path import mesh_path, Visual
+from ik_node.description.visuals import read_visuals
 from ik_node.model.rotation import pose_matrix
 from ik_node.robot import Robot
-from ik_node.ros.loading.loop_limits import loop_limits
-from ik_node.ros.loading.mobility_count import MobilityCount
+from ik_node.ros.loading.mobility_count import loop_limits, MobilityCount
 from ik_node.ros.loading.model_request import ModelRequest
-from ik_node.ros.loading.seen_links import seen_links
-from ik_node.ros.messages.euler import quat_xyzw_from_rpy
-from ik_node.ros.messages.floating_base import root_frame
-from ik_node.ros.messages.frame_names import frame_name, own_name, prefix_of
+from ik_node.ros.messages.convert import quat_xyzw_from_rpy
+from ik_node.ros.messages.frame_names import frame_name, own_name, prefix_of, root_frame
 from ik_node.scene import IKRootsHelper
 from ik_node.solver import Solver
 import numpy as np
 from numpy.typing import NDArray
+
+
+def seen_links(robot: Robot) -> list[Visual]:
+    """Return the visuals of a robot; meshes by their URL, those not found left out."""
+    description = robot.description
+    found = []
+    for visual in read_visuals(description.text, description.source):
+        if visual.kind != 'mesh' or visual.file.startswith('package://'):
+            found.append(visual)  # a package is found where the viewer runs
+            continue
+        path = mesh_path(visual.file, description.source)
+        if path is not None:
+            found.append(replace(visual, file=path.resolve().as_uri()))
+    return found
+
 
 # Beyond a limit by no more than rounding.
 LIMIT_SLACK = 1e-9

@@ -2,19 +2,110 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.markers.goal_markers import GoalMarkers
-from ik_node.ros.markers.marker_output import MarkerOutput, Sight
+from ik_node.ros.markers.marker_book import MarkerBook
 from ik_node.ros.messages.convert import Pose
 from ik_node.ros.parameters.marker_settings import MarkerSettings
+from ik_node.ros.process.named_entities import add_publisher
+from ik_node.scene import LAYERS, Shape
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.node import Node
+from visualization_msgs.msg import Marker, MarkerArray
+
+
+@dataclass(frozen=True)
+class Sight:
+    """
+    What is to be seen.
+
+    Attributes
+    ----------
+    model : LoadedModel
+        Its objects say what is locked, limited and released.
+    q : ndarray, shape (nq,)
+        What was published [rad or m].
+    goals : mapping of str to (position, quat_xyzw)
+        What is asked, root frame [m].
+    settings : MarkerSettings
+        How it looks.
+    stamp : builtin_interfaces.msg.Time
+        Of that configuration.
+
+    """
+
+    model: LoadedModel
+    q: NDArray[np.float64]
+    goals: Mapping[str, Pose]
+    settings: MarkerSettings
+    stamp: Any
+
+
+class MarkerOutput:
+    """
+    Own the publisher; what nobody subscribes to is not drawn.
+
+    A sight is drawn layer by layer, a message each, so that a tick need not have the time for all.
+
+    Parameters
+    ----------
+    node : rclpy.node.Node
+
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._publisher = add_publisher(node, MarkerArray, '~/markers')
+        self._books = {layer: MarkerBook() for layer in LAYERS}
+        self._sight: Sight | None = None
+        self._layers: Iterator[tuple[str, list[Shape]]] = iter(())
+        self._next: tuple[str, list[Shape]] | None = None
+        self._subscribers = 0
+
+    @property
+    def is_drawing(self) -> bool:
+        """Whether layers of the present sight are left."""
+        return self._next is not None
+
+    def begin(self, sight: Sight) -> None:
+        """Have another sight drawn, if there is somebody to see it."""
+        before, self._subscribers = self._subscribers, self._publisher.get_subscription_count()
+        if not self._subscribers:
+            return
+        last, self._sight = self._sight, sight
+        model, settings = sight.model, sight.settings
+        new_model = last is None or last.model is not model
+        if new_model or last is None or last.settings != settings:
+            settings.apply(model.helper)
+        if new_model or self._subscribers > before:
+            everything = Marker(action=Marker.DELETEALL)
+            everything.header.frame_id, everything.header.stamp = model.root_frame, sight.stamp
+            self._publisher.publish(MarkerArray(markers=[everything]))
+            for book in self._books.values():
+                book.forget_gone()
+        for layer, book in self._books.items():
+            if layer not in model.helper.layers and not book.is_empty:
+                self._publisher.publish(book.message((), model.root_frame, sight.stamp))
+        self._layers = model.helper.layer_shapes(sight.q, sight.goals)
+        self._next = next(self._layers, None)
+
+    def draw(self) -> None:
+        """Send the next layer, and work out the one after it."""
+        if self._sight is None or self._next is None:
+            return
+        layer, shapes = self._next
+        book = self._books[layer]
+        if shapes or not book.is_empty:
+            frame = self._sight.model.root_frame
+            self._publisher.publish(book.message(shapes, frame, self._sight.stamp))
+        if book.complete:
+            self._next = next(self._layers, None)
 
 
 class SceneOutput:

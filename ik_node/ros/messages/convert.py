@@ -7,13 +7,44 @@ Pure functions over message-shaped data: whatever has the fields will do.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+import importlib.util
 import math
 from typing import Any
 
 from ik_node.model.rotation import matrix_to_quat, pose_matrix
-from ik_node.ros.messages.refused_input import RefusedInputError
+from ik_node.ros.messages.refusals import RefusedInputError
 import numpy as np
 from numpy.typing import NDArray
+
+
+def has_tf_transformations() -> bool:
+    """Tell whether tf_transformations can be imported."""
+    return importlib.util.find_spec('tf_transformations') is not None
+
+
+def quat_xyzw_from_rpy(rpy: Sequence[float]) -> tuple[float, float, float, float]:
+    """Return the quaternion of roll, pitch and yaw [rad] about fixed axes."""
+    if has_tf_transformations():
+        return _quat_from_tf_transformations(rpy)
+    return _quat_from_scipy(rpy)
+
+
+def _quat_from_tf_transformations(rpy: Sequence[float]) -> tuple[float, float, float, float]:
+    from tf_transformations import quaternion_from_euler
+
+    return _four(quaternion_from_euler(*rpy, axes='sxyz'))
+
+
+def _quat_from_scipy(rpy: Sequence[float]) -> tuple[float, float, float, float]:
+    from scipy.spatial.transform import Rotation
+
+    return _four(Rotation.from_euler('xyz', rpy).as_quat())
+
+
+def _four(quat: Sequence[float]) -> tuple[float, float, float, float]:
+    x, y, z, w = (float(part) for part in quat)
+    return (x, y, z, w)
+
 
 Pose = tuple[tuple[float, float, float], tuple[float, float, float, float]]
 

@@ -2,8 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from ik_node.errors import MOST_TEXT, plain
+
+# DiagnosticStatus.level is one byte.
+# Values that list names have the room for a large robot's.
+MOST_VALUE = 100_000
+_LEVELS = (DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR)
+
+
+def fill_diagnostics(
+    message: DiagnosticArray, rows: Sequence[StatusRow], stamp: Any, hardware_id: str
+) -> None:
+    """Write one status a row; what is there is written over, for making it takes far longer."""
+    message.header.stamp = stamp
+    _resize(message.status, len(rows), DiagnosticStatus)
+    for status, row in zip(message.status, rows, strict=True):
+        status.level = _LEVELS[row.level]
+        status.name = plain(row.name, MOST_TEXT)
+        status.message = plain(row.message, MOST_TEXT)
+        status.hardware_id = hardware_id
+        _resize(status.values, len(row.values), KeyValue)
+        for pair, (key, value) in zip(status.values, row.values.items(), strict=True):
+            pair.key, pair.value = plain(key, MOST_TEXT), plain(value, MOST_VALUE)
+
+
+def _resize(parts: list[Any], size: int, kind: type) -> None:
+    del parts[size:]
+    parts += [kind() for _ in range(size - len(parts))]
+
 
 OK = 0
 WARN = 1

@@ -3,10 +3,39 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum
 
-from ik_node.ros.moveit.ik_code import IkCode
+from ik_node.errors import IkError
 import numpy as np
 from numpy.typing import NDArray
+
+
+class RefusedIkError(IkError):
+    """
+    A request is answered with an error code, without a solve.
+
+    Attributes
+    ----------
+    code : IkCode
+
+    """
+
+    def __init__(self, code: IkCode, message: str) -> None:
+        self.code = code
+        super().__init__(message)
+
+
+class IkCode(IntEnum):
+    """The values of moveit_msgs/MoveItErrorCodes that this node answers with."""
+
+    SUCCESS = 1
+    TIMED_OUT = -6
+    INVALID_GOAL_CONSTRAINTS = -16
+    INVALID_ROBOT_STATE = -17
+    INVALID_LINK_NAME = -18
+    FRAME_TRANSFORM_FAILURE = -21
+    NO_IK_SOLUTION = -31
+    FAILURE = 99999
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,10 @@ from ik_node.model.rotation import matrix_to_quat, pose_matrix
 from ik_node.robot import Robot
 from ik_node.ros.control.answer_check import objection
 from ik_node.ros.loading.loaded_model import LoadedModel
-from ik_node.ros.loading.loop_limits import LOOP_TOLERANCE
+from ik_node.ros.loading.mobility_count import LOOP_TOLERANCE
 from ik_node.ros.messages.convert import Pose, pose_from_matrix
-from ik_node.ros.moveit.ik_answer import IkAnswer
-from ik_node.ros.moveit.ik_code import IkCode
-from ik_node.ros.moveit.ik_question import IkQuestion
+from ik_node.ros.moveit.ik_answer import IkAnswer, IkCode
+from ik_node.ros.moveit.ik_seed import IkQuestion
 from ik_node.ros.parameters.goal_settings import GoalSettings
 from ik_node.solver import Solution, Solver, Status
 import numpy as np

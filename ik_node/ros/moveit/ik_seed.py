@@ -14,15 +14,55 @@ from ik_node.model.joint import Joint
 from ik_node.model.rotation import matrix_to_euler, pose_matrix, quat_from_euler
 from ik_node.model.tree import Tree
 from ik_node.ros.loading.loaded_model import LoadedModel
-from ik_node.ros.messages.convert import pose_from_message, positions_from_message
-from ik_node.ros.messages.floating_base import root_frame
-from ik_node.ros.messages.refused_input import RefusedInputError
-from ik_node.ros.moveit.ik_code import IkCode
-from ik_node.ros.moveit.refused_ik import RefusedIkError
+from ik_node.ros.messages.convert import Pose, pose_from_message, positions_from_message
+from ik_node.ros.messages.frame_names import root_frame
+from ik_node.ros.messages.refusals import RefusedInputError
+from ik_node.ros.moveit.ik_answer import IkCode, RefusedIkError
+from ik_node.ros.parameters.goal_settings import GoalSettings
+from ik_node.solver import SolverOptions
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class IkQuestion:
+    """
+    A request, read and checked; nothing of it points to what another thread changes.
+
+    Attributes
+    ----------
+    seed : IkSeed
+        Where the solve starts, and how the answer is to be given.
+    poses : mapping of str to (position, quat_xyzw)
+        Link and where it is to be, in the root frame [m].
+    goals : mapping of str to tuple of GoalSettings
+        Link and the node's goals for it: what of the pose has to be met. A link without a goal has
+        to meet the whole pose.
+    movable : tuple of str or None
+        Values that may change; None = all.
+    held : str
+        What is held and why, for the case that there is no answer; '' = nothing.
+    closures : mapping of str to bool
+        Which loops are to be closed.
+    options : SolverOptions
+        With the time budget of this request.
+    checks_collisions : bool
+        Whether the client asked for an answer free of collisions.
+
+    """
+
+    seed: IkSeed
+    poses: Mapping[str, Pose]
+    goals: Mapping[str, tuple[GoalSettings, ...]]
+    movable: tuple[str, ...] | None
+    held: str
+    closures: Mapping[str, bool]
+    options: SolverOptions
+    checks_collisions: bool = False
+
+
 Axis = tuple[Joint, DOF]
 
 # How far a transform may be from what the joint's own axes can do [m, rad].

@@ -2,22 +2,69 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+import contextlib
 from functools import partial
+import threading
 import time
-from typing import Any
+from typing import Any, TypeVar
 
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.refusals import Refusals
-from ik_node.ros.moveit.background_work import BackgroundWork
-from ik_node.ros.moveit.ik_access import IkAccess
-from ik_node.ros.moveit.ik_answer import IkAnswer
-from ik_node.ros.moveit.ik_code import IkCode
+from ik_node.ros.moveit.ik_answer import IkAnswer, IkCode, RefusedIkError
 from ik_node.ros.moveit.ik_copy import IkTwin
-from ik_node.ros.moveit.ik_question import IkQuestion
-from ik_node.ros.moveit.refused_ik import RefusedIkError
+from ik_node.ros.moveit.ik_seed import IkQuestion
+from ik_node.ros.moveit.node_access import IkAccess
 from ik_node.ros.moveit.solve_ik import fill_response, read_request
-from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallbackGroup
+from rclpy.exceptions import InvalidHandle
 from rclpy.node import Node
+from rclpy.task import Future
+
+T = TypeVar('T')
+
+
+class BackgroundWork:
+    """
+    Let a coroutine callback wait for a thread, also where the executor has only one of its own.
+
+    Parameters
+    ----------
+    node : rclpy.node.Node
+
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        # An executor that sleeps sees that a future is done when something wakes it.
+        self._bell = node.create_guard_condition(_nothing, ReentrantCallbackGroup())
+
+    async def run(self, work: Callable[[], T]) -> T:
+        """Return what `work` returns, or raise what it raises."""
+        future: Any = Future()
+
+        def attempt() -> None:
+            try:
+                result = work()
+            except Exception as error:  # noqa: BLE001
+                future.set_exception(error)  # raised again where it is waited for
+            else:
+                future.set_result(result)
+            with contextlib.suppress(InvalidHandle):  # the node is gone, nobody waits
+                self._bell.trigger()
+
+        threading.Thread(target=attempt, name='background work', daemon=True).start()
+        result: T = await future
+        return result
+
+    def close(self) -> None:
+        """Take the bell away; work under way is not waited for any more."""
+        self._node.destroy_guard_condition(self._bell)
+
+
+def _nothing() -> None:
+    """Answer the bell: to be awake is all."""
+
 
 SERVICE = '~/solve_ik'
 

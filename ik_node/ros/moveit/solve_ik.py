@@ -15,15 +15,11 @@ from ik_node.errors import listed, shown
 from ik_node.model.link import Link
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.convert import Pose, pose_from_message, pose_in_root
-from ik_node.ros.messages.floating_base import root_frame
-from ik_node.ros.messages.refused_input import RefusedInputError
-from ik_node.ros.moveit.ik_answer import IkAnswer
-from ik_node.ros.moveit.ik_code import IkCode
-from ik_node.ros.moveit.ik_question import IkQuestion
-from ik_node.ros.moveit.ik_seed import IkSeed, read_seed
-from ik_node.ros.moveit.ik_tips import read_tips
+from ik_node.ros.messages.frame_names import root_frame
+from ik_node.ros.messages.refusals import RefusedInputError
+from ik_node.ros.moveit.ik_answer import IkAnswer, IkCode, RefusedIkError
+from ik_node.ros.moveit.ik_seed import IkQuestion, IkSeed, read_seed
 from ik_node.ros.moveit.movable_joints import carries, movable_values, staying_values
-from ik_node.ros.moveit.refused_ik import RefusedIkError
 from ik_node.ros.parameters.goal_settings import GoalSettings
 from ik_node.ros.parameters.settings import Settings
 from ik_node.solver import SolverOptions
@@ -31,6 +27,69 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+
+
+def read_tips(request: Any, model: LoadedModel) -> dict[str, Any]:
+    """
+    Return the pose asked for each link.
+
+    Parameters
+    ----------
+    request : moveit_msgs/PositionIKRequest
+        `pose_stamped_vector` goes before `pose_stamped`, and `ik_link_names` before
+        `ik_link_name`.
+    model : LoadedModel
+        A request for one pose that names no link is about the link of the node's goals, when
+        these have but one.
+
+    Returns
+    -------
+    dict of str to geometry_msgs/PoseStamped
+
+    Raises
+    ------
+    RefusedIkError
+        If there are not as many links as poses, a link comes twice, or the robot has it not.
+
+    """
+    poses = list(request.pose_stamped_vector) or [request.pose_stamped]
+    links = list(request.ik_link_names)
+    if not links and len(poses) == 1:
+        links = [request.ik_link_name or _only_goal_link(model)]
+    if len(links) != len(poses):
+        raise RefusedIkError(
+            IkCode.INVALID_LINK_NAME,
+            f'ik_link_names: {len(links)} links for {len(poses)} poses; each pose needs its own',
+        )
+    tips = dict(zip(links, poses, strict=True))
+    if len(tips) != len(links):
+        twice = next(link for link in links if links.count(link) > 1)
+        raise RefusedIkError(
+            IkCode.INVALID_LINK_NAME,
+            f'ik_link_names: {shown(twice)} comes twice; a link can be in one place only',
+        )
+    known = model.robot.links
+    for link in tips:
+        if link not in known:
+            names = listed(known)
+            raise RefusedIkError(
+                IkCode.INVALID_LINK_NAME,
+                f'robot {shown(model.robot.name)} has no link {shown(link)}; it has {names}',
+            )
+    return tips
+
+
+def _only_goal_link(model: LoadedModel) -> str:
+    links = {goal.link for goal in model.request.goals if goal.link}
+    if len(links) == 1:
+        return links.pop()
+    found = f'goals for {listed(sorted(links))}' if links else 'no goal'
+    raise RefusedIkError(
+        IkCode.INVALID_LINK_NAME,
+        f'ik_link_name is empty and the node has {found}: say which link is meant',
+    )
+
+
 Lookup = Callable[[str, str], Array]
 
 # Of a request whose timeout is zero [s]. MoveIt's plugin always sends that, and waits.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from ik_node.errors import listed, plain
-from ik_node.ros.control.hardware_output import HardwareOutput
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.status_row import ERROR, OK, StatusRow, WARN
 from ik_node.ros.outputs.tick_report import TickReport
@@ -136,7 +135,7 @@ def rate_row(node: str, rate: float, wanted: float, counts: NodeCounts) -> Statu
     return StatusRow(level, f'{node}: ticks', f'{rate:.1f} of {wanted:g} Hz', values)
 
 
-def output_row(node: str, hardware: HardwareOutput, fault: str = '') -> StatusRow:
+def output_row(node: str, commanding: bool, note: str, fault: str = '') -> StatusRow:
     """
     Return the row on the hardware outputs: whether they command, and why not.
 
@@ -144,14 +143,15 @@ def output_row(node: str, hardware: HardwareOutput, fault: str = '') -> StatusRo
     ----------
     node : str
         Its name.
-    hardware : HardwareOutput
-        Of the node.
+    commanding : bool
+        Whether commands are published.
+    note : str
+        Why commands do not follow the goals, or why there are none; '' where they follow.
     fault : str
         Which joint does not follow its commands; '' while all do.
 
     """
-    note = hardware.note
-    if hardware.q is None:
+    if not commanding:
         return StatusRow(WARN, f'{node}: output', f'silent: {note}')
     if fault:
         return StatusRow(ERROR, f'{node}: output', f'commanding: {fault}')

@@ -6,17 +6,118 @@ from collections.abc import Sequence
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import PoseStamped
 from ik_node.ros.loading.loaded_model import LoadedModel
-from ik_node.ros.messages.diagnostic_messages import fill_diagnostics
-from ik_node.ros.messages.status_row import StatusRow
-from ik_node.ros.outputs.joint_state_output import JointStateOutput
-from ik_node.ros.outputs.reached_output import ReachedOutput
-from ik_node.ros.outputs.residual_output import ResidualOutput
-from ik_node.ros.outputs.status_output import StatusOutput
+from ik_node.ros.messages.convert import fill_joint_state, fill_pose
+from ik_node.ros.messages.stamped_bytes import blank_stamp, NUMBER, StampedBytes
+from ik_node.ros.messages.status_row import fill_diagnostics, StatusRow
+from ik_node.ros.outputs.status_output import ResidualOutput, StatusOutput
 from ik_node.ros.outputs.tick_report import TickReport
-from ik_node.ros.process.add_publisher import add_publisher
-from ik_node.ros.process.named_entities import NamedEntities
+from ik_node.ros.process.named_entities import add_publisher, NamedEntities
+import numpy as np
+from numpy.typing import NDArray
 from rclpy.node import Node
+from sensor_msgs.msg import JointState
+
+Array = NDArray[np.float64]
+
+# Of more goals than this so many are asked in one tick whether somebody hears them.
+_MOST = 64
+
+
+class ReachedOutput:
+    """
+    Publish where each goal's frame really is.
+
+    Parameters
+    ----------
+    node : rclpy.node.Node
+
+    Attributes
+    ----------
+    topics : NamedEntities
+        One publisher `~/reached/<name>` for each goal.
+
+    """
+
+    def __init__(self, node: Node) -> None:
+        self.topics = NamedEntities(
+            'goal',
+            '~/reached/{}',
+            node.resolve_topic_name,
+            lambda name, topic: add_publisher(node, PoseStamped, topic),
+            node.destroy_publisher,
+        )
+        self._turn = 0
+        self._heard: set[str] = set()
+
+    def publish(self, report: TickReport, model: LoadedModel, stamp: Any) -> None:
+        """Publish one configuration, see `NodeOutputs.publish_state`."""
+        goals = model.request.goals
+        # A thousand goals would take longer to ask for their subscribers than a tick lasts.
+        begin = self._turn * _MOST if self._turn * _MOST < len(goals) else 0
+        self._turn = begin // _MOST + 1
+        asked = {goal.name for goal in goals[begin : begin + _MOST]} | self._heard
+        self._heard = {name for name in asked if self._publish(name, report, model, stamp)}
+
+    def _publish(self, name: str, report: TickReport, model: LoadedModel, stamp: Any) -> bool:
+        """Publish one goal's pose if somebody hears it; return whether somebody does."""
+        publisher = self.topics.get(name)
+        if publisher is None or name not in model.goal_links:
+            return False
+        if not publisher.get_subscription_count():
+            return False
+        message = PoseStamped()
+        message.header.stamp = stamp
+        message.header.frame_id = model.root_frame
+        fill_pose(message.pose, model.reached(name, report.q))
+        publisher.publish(message)
+        return True
+
+
+class JointStateOutput:
+    """
+    Publish positions and velocities; the names stay from tick to tick.
+
+    Parameters
+    ----------
+    node : rclpy.node.Node
+
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._publisher = add_publisher(node, JointState, '~/joint_states')
+        self._message = JointState()
+        self._bytes: StampedBytes | None = None
+
+    def set_model(self, model: LoadedModel) -> None:
+        """Write this model's joint names from now on."""
+        count = len(model.joint_names)
+        message = JointState(name=list(model.joint_names))
+        blanks = np.full(count, NUMBER)
+        fill_joint_state(message, blank_stamp(), blanks, blanks)
+        self._bytes = StampedBytes(message, count, count)
+        self._message = message
+
+    def publish(self, position: Array, velocity: Array, stamp: Any) -> None:
+        """
+        Publish one configuration.
+
+        Parameters
+        ----------
+        position : ndarray, shape (nq,)
+            [rad, m]
+        velocity : ndarray, shape (nq,)
+            [rad/s, m/s]
+        stamp : builtin_interfaces.msg.Time
+            Time of the tick or of the measurement.
+
+        """
+        if self._bytes is not None and self._bytes.usable:
+            self._publisher.publish(self._bytes.filled(stamp, position, velocity))
+        else:
+            fill_joint_state(self._message, stamp, position, velocity)
+            self._publisher.publish(self._message)
 
 
 class NodeOutputs:

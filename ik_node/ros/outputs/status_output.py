@@ -6,14 +6,46 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from ik_node.ros.loading.loaded_model import LoadedModel
-from ik_node.ros.messages.diagnostic_messages import fill_diagnostics
-from ik_node.ros.messages.marker_bytes import blank_stamp
-from ik_node.ros.messages.stamped_bytes import StampedBytes
-from ik_node.ros.messages.status_row import status_name
-from ik_node.ros.outputs.diagnostics import solve_rows
+from ik_node.ros.messages.stamped_bytes import blank_stamp, StampedBytes
+from ik_node.ros.messages.status_row import fill_diagnostics, status_name
+from ik_node.ros.outputs.diagnostics import residual_labels, residual_numbers, solve_rows
 from ik_node.ros.outputs.tick_report import TickReport
-from ik_node.ros.process.add_publisher import add_publisher
+from ik_node.ros.process.named_entities import add_publisher
 from rclpy.node import Node
+from std_msgs.msg import Float64MultiArray, MultiArrayDimension
+
+
+class ResidualOutput:
+    """
+    Publish the residuals of goals and closures as plain numbers, with their names as labels.
+
+    Parameters
+    ----------
+    node : rclpy.node.Node
+
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._publisher = add_publisher(node, Float64MultiArray, '~/residuals')
+        self._message = Float64MultiArray()
+        self._labels: tuple[str, ...] | None = None
+
+    def publish(self, report: TickReport, model: LoadedModel, stamp: Any) -> None:
+        """Publish one tick, see `NodeOutputs.publish_status`; nothing when there was no solve."""
+        solution = report.solution
+        if solution is None or not self._publisher.get_subscription_count():
+            return
+        labels = residual_labels(solution)
+        if labels != self._labels:
+            self._labels = labels
+            self._message.layout.dim = [
+                MultiArrayDimension(
+                    label=','.join(labels), size=len(labels), stride=2 * len(labels)
+                ),
+                MultiArrayDimension(label='position [m],orientation [rad]', size=2, stride=2),
+            ]
+        self._message.data = residual_numbers(solution)
+        self._publisher.publish(self._message)
 
 
 class StatusOutput:

@@ -5,13 +5,54 @@ from __future__ import annotations
 from typing import Any
 
 from geometry_msgs.msg import TransformStamped
+from ik_node.model.link import Link
+from ik_node.model.rotation import pose_inverse
+from ik_node.robot import Robot
 from ik_node.ros.loading.loaded_model import LoadedModel
-from ik_node.ros.messages.convert import Pose
-from ik_node.ros.messages.frame_names import frame_name
-from ik_node.ros.outputs.multi_dof_joints import wide_joint_ends, wide_joint_poses
+from ik_node.ros.messages.convert import Pose, pose_from_matrix
+from ik_node.ros.messages.frame_names import base_poses, frame_name, root_frame
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.node import Node
+
+
+def wide_joint_poses(robot: Robot, q: NDArray[np.float64]) -> dict[tuple[str, str], Pose]:
+    """
+    Return what nobody can work out from a joint state and the description.
+
+    robot_state_publisher passes over joints of several DoF (floating, planar, balls), and knows
+    nothing of a base that floats.
+
+    Parameters
+    ----------
+    robot : Robot
+        Any.
+    q : ndarray, shape (nq,)
+        [rad or m]
+
+    Returns
+    -------
+    dict of (str, str) to (position, quat_xyzw)
+        Frame and link to the pose of the link in the frame; empty for most robots.
+
+    """
+    world = root_frame(robot)
+    poses = {(world, link): pose for link, pose in base_poses(robot, q).items()}
+    for parent, child in wide_joint_ends(robot):
+        between: NDArray[np.float64] = pose_inverse(robot.forward(q, parent)) @ robot.forward(
+            q, child
+        )
+        poses[parent, child] = pose_from_matrix(between)
+    return poses
+
+
+def wide_joint_ends(robot: Robot) -> list[tuple[str, str]]:
+    """Return the links before and behind every such joint within the robot."""
+    return [
+        (joint.parent.name, joint.child.name)
+        for joint in robot.joint_order
+        if len(joint.dof) > 1 and isinstance(joint.parent, Link) and joint.child is not None
+    ]
 
 
 class TransformOutput:

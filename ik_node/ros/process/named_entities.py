@@ -8,7 +8,28 @@ from typing import Any
 
 from ik_node.errors import OptionError
 from ik_node.ros.messages.topic_names import topic_parts
+from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.exceptions import NameValidationException
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+
+_DEPTH = 10
+
+
+def add_publisher(node: Node, kind: type, topic: str) -> Any:
+    """
+    Return a publisher, reliable and volatile, without event callbacks.
+
+    rclpy's own would say that a subscriber asks for another QoS or type, which the subscriber's
+    side says as well: not worth what waiting for it takes, see docs/decisions/0009.
+    """
+    quiet = PublisherEventCallbacks(use_default_callbacks=False)
+    return node.create_publisher(kind, topic, _DEPTH, event_callbacks=quiet)
+
+
+LATCHED = QoSProfile(
+    depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+)
 
 
 class NamedEntities:

@@ -7,7 +7,7 @@ from pathlib import Path
 import signal
 import sys
 
-from ik_node.ros.process.latched import LATCHED
+from ik_node.ros.process.named_entities import LATCHED
 import rclpy
 from rclpy.executors import ExternalShutdownException
 from std_msgs.msg import String

@@ -12,8 +12,7 @@ import weakref
 from ik_node.errors import IkError, OptionError, UnknownFrameError
 from ik_node.model.frame import Frame
 from ik_node.solver.background.solve_future import SolveFuture
-from ik_node.solver.background.solve_job import SolveJob
-from ik_node.solver.background.solve_worker import SolveWorker
+from ik_node.solver.background.solve_worker import SolveJob, SolveWorker
 from ik_node.solver.graph_reader import RobotLike
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.result import SolveResult

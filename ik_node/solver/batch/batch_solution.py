@@ -8,7 +8,7 @@ from operator import index
 from typing import NamedTuple
 
 from ik_node.kernels.layout import RECORD, RECORD_STARTS, RECORD_STATUS, RECORD_STEPS
-from ik_node.solver.batch.batch_chain import BatchChain
+from ik_node.solver.batch.batch_work import BatchChain
 from ik_node.solver.result import Solution
 from ik_node.solver.status import Status
 import numpy as np

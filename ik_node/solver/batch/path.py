@@ -4,28 +4,144 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import acos, sin
 from time import perf_counter
 
 from ik_node.errors import OptionError, ShapeError
 from ik_node.kernels.layout import CON_POSE, RECORD_STEPS
 from ik_node.kernels.options import RESTARTS
-from ik_node.solver.batch.batch_chain import batch_chains, BatchChain
 from ik_node.solver.batch.batch_input import many_poses, many_starts, ManyPoses
-from ik_node.solver.batch.batch_work import BatchWork
-from ik_node.solver.batch.path_poses import between, Pose
+from ik_node.solver.batch.batch_work import batch_chains, BatchChain, BatchWork
 from ik_node.solver.batch.path_solution import PathSolution
-from ik_node.solver.batch.path_times import (
-    asked_times,
-    checked_velocity,
-    is_number,
-    stretched_times,
-)
+from ik_node.solver.pose import numbers
 from ik_node.solver.result import ChainAnswer
 from ik_node.solver.status import Status
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
+
+Bools = NDArray[np.bool_]
+
+# So that a limit is kept, too, by whoever divides differences of rounded times.
+MARGIN = 1e-9
+
+
+def asked_times(count: int, dt: float, times: ArrayLike | None) -> Array:
+    """
+    Return the time [s] that each of some points is wanted at.
+
+    Raises
+    ------
+    OptionError
+        If dt is not a number above zero.
+    ShapeError
+        If there are not as many times, or one is not after the one before.
+
+    """
+    if times is None:
+        if not is_number(dt) or not 0.0 < dt < np.inf:
+            raise OptionError('dt', dt, 'a time above 0 [s]')
+        steps: Array = np.arange(count, dtype=np.float64)
+        return float(dt) * steps
+    given = numbers('times', times, (count,))
+    if given.shape != (count,):
+        raise ShapeError('times', f'shape ({count},)', f'shape {given.shape}')
+    if not np.isfinite(given).all():
+        row = int(np.flatnonzero(~np.isfinite(given))[0])
+        raise ShapeError(f'times in row {row}', 'finite numbers', str(given[row]))
+    late = np.flatnonzero(np.diff(given) <= 0.0)
+    if late.size:
+        row = int(late[0]) + 1
+        got = f'{given[row]} after {given[row - 1]}'
+        raise ShapeError(f'times in row {row}', 'a later time than before', got)
+    return given
+
+
+def is_number(value: object) -> bool:
+    """Return whether something is a real number."""
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+
+
+def checked_velocity(given: ArrayLike, count: int) -> Array:
+    """
+    Return velocity limits (nq,) [rad/s or m/s].
+
+    Raises
+    ------
+    ShapeError
+        If they have the wrong shape or one is not above zero.
+
+    """
+    limits = numbers('max_velocity', given, (count,))
+    if limits.shape != (count,) or not (limits > 0.0).all():
+        got = f'shape {limits.shape}, least {limits.min(initial=np.inf)}'
+        raise ShapeError('max_velocity', f'shape ({count},), above 0', got)
+    return limits
+
+
+def stretched_times(
+    q: Array, asked: Array, max_velocity: Array
+) -> tuple[Array, NDArray[np.bool_]]:
+    """
+    Take more time for a step where a joint would be too fast.
+
+    Parameters
+    ----------
+    q : ndarray, shape (N, nq)
+        [rad or m]
+    asked : ndarray, shape (N,)
+        Times [s].
+    max_velocity : ndarray, shape (nq,)
+        [rad/s or m/s], inf = none.
+
+    Returns
+    -------
+    times : ndarray, shape (N,)
+        [s]; the first stays.
+    longer : ndarray, shape (N,), bool
+        Whether the step to a point takes longer than was asked.
+
+    """
+    needed = (1.0 + MARGIN) * (np.abs(np.diff(q, axis=0)) / max_velocity).max(axis=1, initial=0.0)
+    wanted = np.diff(asked)
+    longer = np.concatenate(([False], needed > wanted))
+    # Differences are added up from the last point that is in time, so that those stay as asked.
+    late = np.concatenate(([0.0], np.cumsum(np.maximum(needed - wanted, 0.0))))
+    return asked + late, longer
+
+
+Pose = tuple[Array, Array]
+
+# Below this angle on the sphere of quaternions a straight line is the arc [rad].
+STRAIGHT = 1e-6
+
+
+def between(start: Pose, end: Pose, share: float) -> Pose:
+    """
+    Return the pose on the way: a straight line, turning at a constant rate the shorter way.
+
+    Parameters
+    ----------
+    start, end : (ndarray, ndarray)
+        Position (3,) [m] and unit quaternion xyzw (4,).
+    share : float
+        0 = start, 1 = end, exactly.
+
+    """
+    if share >= 1.0:
+        return end
+    position = start[0] + share * (end[0] - start[0])
+    cosine = float(start[1] @ end[1])
+    last = end[1] if cosine >= 0.0 else -end[1]
+    angle = acos(min(abs(cosine), 1.0))
+    if angle < STRAIGHT:
+        quat = start[1] + share * (last - start[1])
+    else:
+        quat = (sin((1.0 - share) * angle) * start[1] + sin(share * angle) * last) / sin(angle)
+    return position, quat / np.linalg.norm(quat)
+
+
 Poses = Mapping[str, Pose]
 
 # A step that a joint would go too far in is halved up to so many times; what still goes too far

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ik_node.solver.batch.batch_chain import BatchChain
 from ik_node.solver.batch.batch_solution import BatchSolution
+from ik_node.solver.batch.batch_work import BatchChain
 from ik_node.solver.status import Status
 import numpy as np
 from numpy.typing import NDArray

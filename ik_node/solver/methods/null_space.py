@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from ik_node.kernels.layout import WANTS_NOTHING
 from ik_node.solver.methods.iterate import Iterate
-from ik_node.solver.methods.linear_rows import Held, linear_rows, step_within_bounds
-from ik_node.solver.methods.singular_values import pseudo_inverse
+from ik_node.solver.methods.linear_rows import (
+    Held,
+    linear_rows,
+    pseudo_inverse,
+    step_within_bounds,
+)
 import numpy as np
 from numpy.typing import NDArray
 

@@ -6,16 +6,15 @@ from collections import deque
 from collections.abc import Callable, Sequence
 import math
 from time import perf_counter
+from typing import Protocol
 
 from ik_node.kernels.layout import RECORD
 from ik_node.solver.methods.ccd import CyclicCoordinateDescent, refuse_closures
 from ik_node.solver.methods.damped_least_squares import DampedLeastSquares
 from ik_node.solver.methods.gradient_descent import GradientDescent
 from ik_node.solver.methods.iterate import Iterate
-from ik_node.solver.methods.jacobian_transpose import JacobianTranspose
-from ik_node.solver.methods.method import Method
 from ik_node.solver.methods.progress import Observe, Progress
-from ik_node.solver.methods.pseudo_inverse import PseudoInverse
+from ik_node.solver.methods.pseudo_inverse import JacobianTranspose, PseudoInverse
 from ik_node.solver.methods.selectively_damped import SelectivelyDamped
 from ik_node.solver.methods.slsqp import Slsqp
 from ik_node.solver.options import SolverOptions
@@ -27,6 +26,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+
+
+class Method(Protocol):
+    """
+    A way to choose steps for one chain.
+
+    Attributes
+    ----------
+    pending : bool
+        Whether there is more to do than meeting closures and goals.
+    extra : float
+        What is to be small beside them, here.
+    near : bool
+        Whether it is near enough here to go by `extra`, tolerances or not.
+
+    """
+
+    @property
+    def pending(self) -> bool:
+        """Say whether meeting closures and goals is not yet the end."""
+
+    @property
+    def extra(self) -> float:
+        """Return the cost beside that of closures and goals."""
+
+    @property
+    def near(self) -> bool:
+        """Say whether the iterate may be judged by `extra`, tolerances or not."""
+
+    def step(self, progress: Progress) -> None:
+        """Do at least one iteration, and report every one with `progress.look`."""
+
 
 _METHODS: dict[str, Callable[[Iterate], Method]] = {
     'dls': DampedLeastSquares,

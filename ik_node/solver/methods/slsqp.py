@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
-from ik_node.solver.methods.comfort_cost import ComfortCost
+from ik_node.solver.methods.gradient_descent import ComfortCost
 from ik_node.solver.methods.iterate import Iterate
+from ik_node.solver.methods.linear_rows import range_basis
 from ik_node.solver.methods.progress import Progress
-from ik_node.solver.methods.singular_values import range_basis
 from ik_node.solver.status import Status
 import numpy as np
 from numpy.typing import NDArray

@@ -14,7 +14,7 @@ from ik_node.kernels.solve import advance
 from ik_node.kernels.solve_state import ITERATIONS, PHASE, PHASE_DONE, STATUS_RUNNING
 from ik_node.model.request import request_of
 from ik_node.model.tree import Tree
-from ik_node.solver.methods.blocks import blocks_of
+from ik_node.solver.methods.iterate import blocks_of
 from ik_node.solver.methods.progress import Observe
 from ik_node.solver.methods.run import run_method
 from ik_node.solver.options import SolverOptions

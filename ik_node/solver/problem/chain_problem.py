@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, NoReturn
 
 from ik_node.errors import ShapeError
+from ik_node.kernels.external_step import linearise
 from ik_node.kernels.layout import (
     begin_of,
     BLOCK,
@@ -19,7 +20,6 @@ from ik_node.kernels.layout import (
     RECORD,
     SIZES,
 )
-from ik_node.kernels.linearise import linearise
 from ik_node.kernels.solve import advance
 from ik_node.model.chains import Chain, Support
 from ik_node.model.characteristic_length import characteristic_length

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ik_node.kernels.external_step import apply
+from ik_node.kernels.external_step import apply, linearise
 from ik_node.kernels.layout import (
     begin_of,
     BLOCK,
@@ -18,7 +18,6 @@ from ik_node.kernels.layout import (
     make_workspace,
     SIZES,
 )
-from ik_node.kernels.linearise import linearise
 from ik_node.kernels.options import RESTARTS
 from ik_node.kernels.solve_state import STATUS_REFUSED
 from ik_node.model.redundancy import Redundancy

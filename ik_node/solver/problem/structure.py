@@ -7,14 +7,13 @@ from functools import cached_property
 
 from ik_node.errors import OptionError, shown, TopologyError, UnknownFrameError
 from ik_node.model.characteristic_length import goes_by_travels
-from ik_node.model.frame import Frame
+from ik_node.model.frame import find_roots, Frame
 from ik_node.model.goal import Goal
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 from ik_node.model.redundancy import Redundancy
 from ik_node.model.request import pose_request, Request, request_of
 from ik_node.model.revision import Revision
-from ik_node.model.topology import find_roots
 from ik_node.model.tree import build_tree, same_motions
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.chain_problem import ChainProblem

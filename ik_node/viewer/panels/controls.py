@@ -2,24 +2,150 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from html import escape
-from typing import Any
+import re
+from typing import Any, NamedTuple
 
-from ik_node.viewer.panels.configuration_yaml import configuration_yaml
-from ik_node.viewer.panels.copy_html import copy_html
 from ik_node.viewer.panels.goal_panel import GoalPanel
 from ik_node.viewer.panels.handle_panel import HandlePanel, MOVE, TURN
-from ik_node.viewer.panels.history import History
 from ik_node.viewer.panels.joint_panel import JointPanel
-from ik_node.viewer.panels.keys import add_keys, Key, keys_html
 from ik_node.viewer.panels.option_panel import OptionPanel
-from ik_node.viewer.panels.plot_panel import PlotPanel
+from ik_node.viewer.panels.plot_panel import History, PlotPanel
 from ik_node.viewer.panels.session_queue import by_hand, Desk
 from ik_node.viewer.panels.state_panel import StatePanel
 from ik_node.viewer.panels.status_html import status_html
 from ik_node.viewer.panels.view_panel import ViewPanel
 from ik_node.viewer.sessions.session import Session
+
+# Keys by which viser's own client flies, two metres a second: far too fast for most robots, and
+# some of them mean something else here. They are stopped below the page's own listeners.
+FLIGHT = ('KeyW', 'KeyA', 'KeyS', 'KeyD', 'KeyQ', 'KeyE')
+_STOP = (
+    'if(!window.ikNodeKeys){window.ikNodeKeys=true;'
+    "document.documentElement.addEventListener('keydown',e=>{"
+    f'if([{",".join(repr(key) for key in FLIGHT)}].includes(e.code))e.stopPropagation();}})}}'
+)
+
+
+class Key(NamedTuple):
+    """
+    What a key does.
+
+    Attributes
+    ----------
+    key : str
+        As viser names it.
+    modifier : str or None
+        What is held down with it.
+    label : str
+        For the list of commands.
+    work : callable
+        Called with the number of the browser.
+
+    """
+
+    key: str
+    modifier: str | None
+    label: str
+    work: Callable[[int], None]
+
+
+def add_keys(gui: Any, keys: list[Key]) -> None:
+    """Have keys do something, while nobody writes into an input."""
+    gui.add_html(f'<img alt="" src="data:," style="display:none" onerror="{escape(_STOP)}">')
+    for each in keys:
+        command = gui.add_command(each.label, hotkey=each.key, modifier=each.modifier)
+        command.on_trigger(_worker(each.work))
+
+
+def keys_html(keys: Mapping[str, str]) -> str:
+    """Return a line that names keys and what they do."""
+    style = 'padding:2px 10px 4px;font-size:0.8em;opacity:0.8;word-spacing:0.1em'
+    shown = ' '.join(
+        '<span style="white-space:nowrap">'
+        f'<kbd style="border:1px solid;border-radius:3px;padding:0 3px">{escape(key)}</kbd> '
+        f'{escape(what)}</span>'
+        for key, what in keys.items()
+    )
+    return f'<div style="{style}">{shown}</div>'
+
+
+def _worker(work: Callable[[int], None]) -> Callable[[Any], Any]:
+    async def pressed(event: Any) -> None:
+        if event.client_id is not None:
+            work(event.client_id)
+
+    return pressed
+
+
+# What YAML 1.1 would read as something else than text: true, off, 1e3, 0x1f, null, ~.
+_PLAIN = re.compile(r'[A-Za-z_][A-Za-z0-9_./-]*')
+_WORDS = {'y', 'n', 'yes', 'no', 'on', 'off', 'true', 'false', 'null'}
+
+
+def configuration_yaml(names: Iterable[str], values: Iterable[float]) -> str:
+    """
+    Return joint values as a YAML mapping, one joint a line.
+
+    The parameters `rest_pose` and `joint_targets` of the node take it as it is.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Of the joints.
+    values : iterable of float
+        [rad or m]
+
+    """
+    lines = [f'{_key(name)}: {_number(value)}' for name, value in zip(names, values, strict=True)]
+    return '\n'.join(lines) + '\n' if lines else '{}\n'
+
+
+def _key(name: str) -> str:
+    if _PLAIN.fullmatch(name) and name.lower() not in _WORDS:
+        return name
+    doubled = name.replace("'", "''")
+    return f"'{doubled}'"
+
+
+def _number(value: float) -> str:
+    # YAML 1.1 reads 1e-07 as text.
+    text = f'{value + 0.0:.9f}'.rstrip('0')
+    text = f'{text}0' if text.endswith('.') else text
+    return '0.0' if text == '-0.0' else text
+
+
+_PRESS = (
+    "const t=this.parentElement.querySelector('textarea');t.select();"
+    'if(navigator.clipboard&&window.isSecureContext)navigator.clipboard.writeText(t.value);'
+    "else document.execCommand('copy');const b=this;b.textContent='Copied';"
+    "setTimeout(()=>{b.textContent='Copy'},1200);"
+)
+
+
+def copy_html(text: str, name: str) -> str:
+    """
+    Return the text in a box with a button.
+
+    Parameters
+    ----------
+    text : str
+        To be copied.
+    name : str
+        What it is.
+
+    """
+    lines = min(12, text.count('\n') + 1)
+    return (
+        '<div style="padding:2px 10px">'
+        f'<div style="font-size:0.85em">{escape(name)}</div>'
+        f'<textarea readonly rows="{lines}" aria-label="{escape(name)}" '
+        f'style="width:100%;font-family:monospace;font-size:0.8em">{escape(text)}</textarea>'
+        f'<button type="button" onclick="{escape(_PRESS)}" style="padding:2px 12px">Copy</button>'
+        '</div>'
+    )
+
 
 IK, FK = 'IK: goals lead', 'FK: joints lead'
 UNDO, RESET, REST = 'Undo', 'Reset', 'Rest pose'

@@ -2,13 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from html import escape
 from typing import Any
 
+from ik_node.errors import plain
+from ik_node.model.rotation import matrix_to_euler
 from ik_node.robot import Robot
 from ik_node.viewer.panels.session_queue import by_hand
-from ik_node.viewer.panels.state_html import state_html
 from ik_node.viewer.sessions.session import Array
+import numpy as np
+
+_CELL = 'style="padding:0 8px 0 0;text-align:right;white-space:nowrap"'
+_NAME = (
+    'style="padding:0 8px 0 0;text-align:left;white-space:nowrap;max-width:10em;'
+    'overflow:hidden;text-overflow:ellipsis"'
+)
+
+
+def state_html(link: str, pose: Array | None, joints: Sequence[tuple[str, float, bool]]) -> str:
+    """
+    Return tables of a link's pose and of joint values.
+
+    Parameters
+    ----------
+    link : str
+        Name of the link.
+    pose : ndarray, shape (4, 4), or None
+        Of it, root frame [m]; None = no link is chosen.
+    joints : sequence of (str, float, bool)
+        Name, value [rad or m], and whether it turns.
+
+    """
+    parts = ['<div style="padding:2px 10px 6px;font-size:0.85em;line-height:1.5">']
+    if pose is not None:
+        angles = np.degrees(matrix_to_euler(pose)).tolist()
+        parts.append(f'<div>link <b>{escape(plain(link))}</b></div>{_TABLE}')
+        for names, values, digits, unit in (
+            ('x y z', pose[:3, 3].tolist(), 4, 'm'),
+            ('roll pitch yaw', angles, 2, 'deg'),
+        ):
+            cells = ''.join(f'<td {_CELL}>{_fixed(value, digits)}</td>' for value in values)
+            parts.append(f'<tr><td {_NAME}>{names}</td>{cells}<td>{unit}</td></tr>')
+        parts.append('</table>')
+    parts.append(f'<div style="max-height:11em;overflow-y:auto">{_TABLE}')
+    parts += [_row(*joint) for joint in joints]
+    return ''.join([*parts, '</table></div></div>'])
+
+
+_TABLE = '<table style="border-collapse:collapse;font-variant-numeric:tabular-nums">'
+
+
+def _row(name: str, value: float, turns: bool) -> str:
+    unit = 'rad' if turns else 'm'
+    more = f'{_fixed(np.degrees(value), 2)} deg' if turns else f'{_fixed(1e3 * value, 2)} mm'
+    return (
+        f'<tr><td {_NAME} title="{escape(plain(name))}">{escape(plain(name))}</td>'
+        f'<td {_CELL}>{_fixed(value, 4)} {unit}</td><td {_CELL}>{more}</td></tr>'
+    )
+
+
+def _fixed(value: float, digits: int) -> str:
+    """Return a number with so many decimals; nought has no sign."""
+    text = f'{value:.{digits}f}'
+    return text.lstrip('-') if not text.strip('-0.') else text
+
 
 # Width and distance from the corner [px].
 WIDTH, AWAY = 300, 12

@@ -7,12 +7,13 @@ import dataclasses
 from typing import Any, NamedTuple
 
 from ik_node.errors import OptionError, UnknownFrameError
+from ik_node.gallery import gallery_item
+from ik_node.gallery.description_path import description_path
 from ik_node.model.dof import parse_dofs
 from ik_node.model.goal import Goal
-from ik_node.model.joint import Joint
+from ik_node.model.joint import Joint, save_rest_pose
 from ik_node.model.rotation import matrix_to_quat, pose_inverse, pose_matrix, quat_identity
-from ik_node.model.topology import save_rest_pose
-from ik_node.robot import Robot
+from ik_node.robot import load_robot, Robot
 from ik_node.scene.chain_report import ChainReport
 from ik_node.solver.options import COST_METHODS, SolverOptions
 from ik_node.solver.pose import unit_pose
@@ -22,6 +23,34 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
+
+
+def gallery_session(name: str) -> LibrarySession:
+    """
+    Return a session of a robot of the gallery, with its goals and its motion.
+
+    Raises
+    ------
+    UnknownFrameError
+        If there is none of that name.
+
+    """
+    item = gallery_item(name)
+    robot = load_robot(description_path(item.description))
+    for goal, link in item.goals.items():
+        robot.add_goal(link, name=goal, dof=item.dof.get(goal))
+    homes = {goal: robot.forward(robot.q, link) for goal, link in item.goals.items()}
+
+    def motion(time: float) -> dict[str, Array]:
+        for joint, value in (item.wishes(time) if item.wishes else {}).items():
+            robot.joints[joint].set_target_values(value)
+            robot.joints[joint].target_set = True
+        return item.poses(time, homes, lambda link: robot.forward(robot.q, link))
+
+    options = dataclasses.replace(OPTIONS, **item.solver_options)
+    return LibrarySession(robot, motion, options)
+
+
 # Goal's name to its pose in the root frame, (4, 4), at a time [s].
 Motion = Callable[[float], dict[str, Array]]
 

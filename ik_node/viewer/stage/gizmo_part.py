@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ik_node.model.goal import Goal
 from ik_node.model.rotation import pose_matrix
-from ik_node.viewer.panels.handle_style import HandleStyle
+from ik_node.viewer.panels.handle_panel import HandleStyle
 import numpy as np
 from numpy.typing import NDArray
 

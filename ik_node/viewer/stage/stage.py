@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import ceil, log10
 from typing import Any
 
 from ik_node.robot import Robot
@@ -11,10 +12,8 @@ from ik_node.scene.shapes import Sector, Shape
 from ik_node.viewer.panels.handle_panel import HandlePanel
 from ik_node.viewer.panels.view_panel import ViewPanel
 from ik_node.viewer.sessions.session import Session
-from ik_node.viewer.stage.floor import add_floor
 from ik_node.viewer.stage.goal_gizmos import GoalGizmos
 from ik_node.viewer.stage.goal_handle import OnDrag
-from ik_node.viewer.stage.lights import Lights
 from ik_node.viewer.stage.link_bodies import LinkBodies
 from ik_node.viewer.stage.scene_nodes import SceneNodes
 from ik_node.viewer.stage.sight import OnClick, Sight
@@ -22,6 +21,82 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+
+# Cells from one side to the other, and the width of a line as a share of a cell.
+CELLS = 14
+WIDTH = 0.008
+COLOUR = (170, 173, 180)
+
+
+def add_floor(scene: Any, size: float, height: float) -> Any:
+    """
+    Add lines on a plane, in a round distance.
+
+    Parameters
+    ----------
+    scene : viser.SceneApi
+        Where to.
+    size : float
+        Of what stands on it [m].
+    height : float
+        Where it is [m].
+
+    """
+    cell = 10.0 ** ceil(log10(size) - 1.0)
+    vertices, faces = lines(cell)
+    return scene.add_mesh_simple(
+        '/floor',
+        vertices.astype(np.float32),
+        faces.astype(np.uint32),
+        color=COLOUR,
+        side='double',
+        cast_shadow=False,
+        receive_shadow=False,
+        position=(0.0, 0.0, height),
+    )
+
+
+def lines(cell: float) -> tuple[Array, NDArray[np.int64]]:
+    """Return flat bars along x and y, `cell` apart [m], as corners and triangles."""
+    half, wide = 0.5 * CELLS * cell, 0.5 * WIDTH * cell
+    places = np.linspace(-half, half, CELLS + 1).tolist()
+    bars = [(-half, at - wide, half, at + wide) for at in places]
+    bars += [(at - wide, -half, at + wide, half) for at in places]
+    corners = [((a, b, 0.0), (c, b, 0.0), (c, d, 0.0), (a, d, 0.0)) for a, b, c, d in bars]
+    first = 4 * np.arange(len(bars))[:, None, None]
+    faces = first + np.array(((0, 1, 2), (0, 2, 3)))
+    return np.array(corners).reshape(-1, 3), faces.reshape(-1, 3)
+
+
+class Lights:
+    """
+    Plain light, which costs little where the processor draws, or fine light with shadows.
+
+    Parameters
+    ----------
+    scene : viser.SceneApi
+
+    """
+
+    def __init__(self, scene: Any) -> None:
+        self._scene = scene
+        self._fine: bool | None = None
+        self._plain = [
+            scene.add_light_hemisphere('/lights/sky', ground_color=(170, 168, 175), intensity=2.4),
+            scene.add_light_directional('/lights/left', intensity=2.2, position=(2.0, -5.0, 4.0)),
+            scene.add_light_directional('/lights/back', intensity=0.8, position=(-4.0, 5.0, 1.0)),
+        ]
+
+    def set_fine(self, fine: bool) -> None:
+        """Choose."""
+        if fine == self._fine:
+            return
+        self._fine = fine
+        for light in self._plain:
+            light.visible = not fine
+        self._scene.configure_default_lights(enabled=fine, cast_shadow=fine)
+        self._scene.configure_environment_map('warehouse' if fine else None)
+
 
 # Length of a gizmo's arrows, as shares of a joint's axis and of the robot; the longer counts.
 GIZMO = (2.2, 0.22)

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip('mujoco')
 
-from ik_node.description.apply_loops import apply_loops
+from ik_node.description.description import apply_loops
 from ik_node.description.mjcf.reader import read_mjcf
 from ik_node.description.xml_document import parse_xml
 from ik_node.model.rotation import quat_from_euler, quat_multiply

@@ -1,6 +1,6 @@
 """Loops and couplings that an MJCF's equalities make."""
 
-from ik_node.description.apply_loops import apply_loops
+from ik_node.description.description import apply_loops
 from ik_node.description.mjcf.reader import read_mjcf
 from ik_node.description.read import read_description
 from ik_node.description.xml_document import parse_xml

@@ -2,7 +2,7 @@
 
 import os
 
-from ik_node.description.apply_loops import apply_loops
+from ik_node.description.description import apply_loops
 from ik_node.description.mjcf import document as document_module
 from ik_node.description.mjcf.reader import read_mjcf
 from ik_node.description.read import read_description

@@ -5,7 +5,7 @@ from xml.etree.ElementTree import fromstring, tostring
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ik_node.description.apply_loops import apply_loops
+from ik_node.description.description import apply_loops
 from ik_node.description.mjcf.reader import read_mjcf
 from ik_node.description.xml_document import parse_xml
 from support.any_text import check, mutated, tokens_of

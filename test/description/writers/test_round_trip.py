@@ -1,7 +1,7 @@
 """What is written reads back to the same robot: every kind of joint, loop and name."""
 
 from hypothesis import given, HealthCheck, settings
-from ik_node.cli.round_trip import differences
+from ik_node.cli.convert import differences
 from ik_node.errors import IkError
 from ik_node.robot import from_dh, load_robot, Robot
 import pytest

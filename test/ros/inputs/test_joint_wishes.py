@@ -1,7 +1,7 @@
 """Joint targets and the rest pose: from a parameter, from messages, from a service."""
 
 from ik_node.robot import load_robot
-from ik_node.ros.control.rest_pose import RestPose
+from ik_node.ros.control.motion import RestPose
 from ik_node.ros.inputs.joint_targets import JointTargets
 import pytest
 

@@ -134,7 +134,8 @@ def inputs(tf2, moving):
         RareCallbacks(node.default_callback_group, pause=0.0),
     )
     inputs.set_goals(['tool'], '')
-    inputs.set_tracker(moving('fivebar').tracker)
+    tracker = moving('fivebar').tracker
+    inputs.set_robot(tracker.model, lambda: tracker.q)
     yield inputs
     node.destroy_node()
     rclpy.try_shutdown(context=context)

@@ -1,7 +1,7 @@
 """From a description to a model that can tick."""
 
 from ik_node.errors import DescriptionError, IkError, OptionError, TopologyError
-from ik_node.ros.loading import size_limits
+from ik_node.ros.loading import load_model as size_limits
 from ik_node.ros.loading.load_model import check_settings, load_model
 from ik_node.ros.loading.model_request import ModelRequest
 from ik_node.ros.parameters.settings import Settings

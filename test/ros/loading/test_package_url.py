@@ -1,7 +1,7 @@
 """Paths written as package:// URLs."""
 
 from ik_node.errors import OptionError
-from ik_node.ros.loading.package_url import resolve_package_url
+from ik_node.ros.loading.load_model import resolve_package_url
 import pytest
 
 

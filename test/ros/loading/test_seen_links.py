@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip('rclpy')
 
 from ik_node.robot import load_robot
-from ik_node.ros.loading.seen_links import seen_links
+from ik_node.ros.loading.loaded_model import seen_links
 
 MODEL = """<mujoco><asset><mesh name="m" file="m.stl"/><mesh name="n" file="gone.stl"/></asset>
   <worldbody><body name="a"><geom type="mesh" mesh="m"/><geom type="mesh" mesh="n"/>

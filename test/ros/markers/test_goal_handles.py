@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip('rclpy')
 
 from ik_node.model.rotation import pose_matrix, quat_to_matrix
-from ik_node.ros.markers.goal_handles import dragged_to, handle, handle_pose
+from ik_node.ros.markers.goal_markers import dragged_to, handle, handle_pose
 from ik_node.ros.parameters.settings import Settings
 from visualization_msgs.msg import InteractiveMarkerControl, InteractiveMarkerFeedback
 

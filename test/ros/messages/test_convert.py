@@ -4,7 +4,7 @@ import math
 from types import SimpleNamespace as Data
 
 from ik_node.model.rotation import matrix_to_quat, pose_matrix, quat_from_euler
-from ik_node.ros.messages import euler
+from ik_node.ros.messages import convert as euler
 from ik_node.ros.messages.convert import (
     fill_joint_state,
     fill_pose,
@@ -13,7 +13,7 @@ from ik_node.ros.messages.convert import (
     positions_from_message,
     seconds_from_stamp,
 )
-from ik_node.ros.messages.refused_input import RefusedInputError
+from ik_node.ros.messages.refusals import RefusedInputError
 import numpy as np
 import pytest
 

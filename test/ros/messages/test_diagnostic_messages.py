@@ -7,8 +7,7 @@ pytest.importorskip('rclpy')
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-from ik_node.ros.messages.diagnostic_messages import fill_diagnostics
-from ik_node.ros.messages.status_row import ERROR, OK, StatusRow, WARN
+from ik_node.ros.messages.status_row import ERROR, fill_diagnostics, OK, StatusRow, WARN
 from rclpy.serialization import deserialize_message, serialize_message
 
 FEW = [StatusRow(OK, 'node: hand', 'CONVERGED', {'starts': '1'})]

@@ -10,10 +10,9 @@ pytest.importorskip('rclpy')
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray
-from ik_node.ros.messages.marker_bytes import blank_stamp, NUMBER
-from ik_node.ros.messages.stamped_bytes import StampedBytes
-from ik_node.ros.outputs import joint_state_output, status_output
-from ik_node.ros.outputs.joint_state_output import JointStateOutput
+from ik_node.ros.messages.stamped_bytes import blank_stamp, NUMBER, StampedBytes
+from ik_node.ros.outputs import node_outputs, status_output
+from ik_node.ros.outputs.node_outputs import JointStateOutput
 from ik_node.ros.outputs.status_output import StatusOutput
 from ik_node.ros.outputs.tick_report import TickReport
 import numpy as np
@@ -45,7 +44,7 @@ class Listener:
 
 def listen(monkeypatch, module):
     """Return who hears all that the outputs of a module publish."""
-    kind = {joint_state_output: JointState, status_output: DiagnosticArray}[module]
+    kind = {node_outputs: JointState, status_output: DiagnosticArray}[module]
     listener = Listener(kind)
     monkeypatch.setattr(module, 'add_publisher', lambda *arguments: listener)
     return listener
@@ -99,7 +98,7 @@ def test_numbers_of_another_size_are_refused():
 @pytest.mark.parametrize('usable', [True, False])
 def test_joint_states(monkeypatch, usable):
     """The same is read, whether the middleware's bytes can be written over or not."""
-    listener = listen(monkeypatch, joint_state_output)
+    listener = listen(monkeypatch, node_outputs)
     output = JointStateOutput(NODE)
     for names in (('a', 'b'), ('left_elbow', 'x', 'y')):
         output.set_model(Data(joint_names=names))

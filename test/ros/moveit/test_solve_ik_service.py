@@ -11,8 +11,7 @@ import pytest
 pytest.importorskip('rclpy')
 
 from ik_node.ros.moveit import ik_service
-from ik_node.ros.moveit.background_work import BackgroundWork
-from ik_node.ros.moveit.ik_service import add_ik_service
+from ik_node.ros.moveit.ik_service import add_ik_service, BackgroundWork
 import numpy as np
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor

@@ -6,8 +6,12 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from ik_node.ros.outputs.command_publishers import CommandPublishers, numbers, trajectory
-from ik_node.ros.outputs.hardware_command import HardwareCommand
+from ik_node.ros.outputs.command_publishers import (
+    CommandPublishers,
+    HardwareCommand,
+    numbers,
+    trajectory,
+)
 
 COMMAND = HardwareCommand(('b', 'a'), np.array([0.1, 0.2]), np.array([1.0, -1.0]), 0.01)
 

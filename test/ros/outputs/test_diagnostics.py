@@ -176,22 +176,22 @@ def test_released_closures_are_told():
 
 
 @pytest.mark.parametrize(
-    ('q', 'note', 'level', 'message'),
+    ('commanding', 'note', 'level', 'message'),
     [
-        (None, 'no goal yet', WARN, 'silent: no goal yet'),
-        (np.zeros(1), '', OK, 'commanding'),
-        (np.zeros(1), 'goal a is stale', WARN, 'commanding: goal a is stale'),
+        (False, 'no goal yet', WARN, 'silent: no goal yet'),
+        (True, '', OK, 'commanding'),
+        (True, 'goal a is stale', WARN, 'commanding: goal a is stale'),
     ],
 )
-def test_output_row(q, note, level, message):
+def test_output_row(commanding, note, level, message):
     """Whether hardware is commanded, and what keeps it from following."""
-    row = output_row('ik', Data(q=q, note=note))
+    row = output_row('ik', commanding, note)
     assert (row.level, row.message) == (level, message)
 
 
 def test_output_row_of_a_joint_that_does_not_follow():
     """An error, also while commands go out."""
-    row = output_row('ik', Data(q=[0.0], note=''), 'joint a does not follow')
+    row = output_row('ik', True, '', 'joint a does not follow')
     assert (row.level, row.message) == (ERROR, 'commanding: joint a does not follow')
 
 

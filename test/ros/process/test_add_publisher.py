@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from ik_node.ros.process.add_publisher import add_publisher
+from ik_node.ros.process.named_entities import add_publisher
 import rclpy
 from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.executors import SingleThreadedExecutor

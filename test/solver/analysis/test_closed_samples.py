@@ -3,7 +3,7 @@
 import math
 
 from ik_node.robot import load_robot
-from ik_node.solver.analysis.closed_samples import closed_samples
+from ik_node.solver.analysis.conditioning import closed_samples
 import numpy as np
 import pytest
 

@@ -1,7 +1,7 @@
 """The solver in a worker thread: options that change, and errors."""
 
 from ik_node.errors import OptionError, TopologyError
-from ik_node.solver.background.solve_job import SolveJob
+from ik_node.solver.background.solve_worker import SolveJob
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
 import pytest

@@ -13,7 +13,7 @@ from ik_node.errors import IkError
 from ik_node.kernels._jit import compiled
 from ik_node.solver.background import async_solver
 from ik_node.solver.background.async_solver import AsyncSolver
-from ik_node.solver.background.solve_job import SolveJob
+from ik_node.solver.background.solve_worker import SolveJob
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
 import numpy as np

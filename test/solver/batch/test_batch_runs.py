@@ -8,7 +8,7 @@ import time
 from ik_node.errors import OptionError, ShapeError, UnknownFrameError
 from ik_node.kernels._jit import compiled
 from ik_node.solver.batch import batch_run
-from ik_node.solver.batch.batch_chain import BatchChain
+from ik_node.solver.batch.batch_work import BatchChain
 from ik_node.solver.options import SolverOptions
 import numpy as np
 import pytest

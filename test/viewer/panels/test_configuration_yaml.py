@@ -2,8 +2,8 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from ik_node.ros.parameters.joint_values import parse_joint_values
-from ik_node.viewer.panels.configuration_yaml import configuration_yaml
+from ik_node.ros.parameters.joint_settings import parse_joint_values
+from ik_node.viewer.panels.controls import configuration_yaml
 import pytest
 
 

@@ -2,7 +2,7 @@
 
 from math import radians
 
-from ik_node.viewer.panels.handle_style import HandleStyle
+from ik_node.viewer.panels.handle_panel import HandleStyle
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation

@@ -2,7 +2,7 @@
 
 from ik_node.scene.chain_report import ChainReport
 from ik_node.solver.result import PoseError
-from ik_node.viewer.panels.history import History, LEAST, LENGTH, SPAN
+from ik_node.viewer.panels.plot_panel import History, LEAST, LENGTH, SPAN
 import numpy as np
 
 

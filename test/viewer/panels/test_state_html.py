@@ -1,7 +1,7 @@
 """Pose and joints as text."""
 
 from ik_node.model.rotation import pose_matrix, quat_from_euler
-from ik_node.viewer.panels.state_html import state_html
+from ik_node.viewer.panels.state_panel import state_html
 
 
 def test_pose_and_joints_are_readable():

@@ -4,9 +4,8 @@ from ik_node.errors import OptionError, UnknownFrameError
 from ik_node.gallery import gallery_item, NAMES
 from ik_node.model.rotation import matrix_to_quat
 from ik_node.robot import from_dh, load_robot
-from ik_node.viewer.sessions.gallery_session import gallery_session
 from ik_node.viewer.sessions.goal_memory import axes_of
-from ik_node.viewer.sessions.library_session import LibrarySession
+from ik_node.viewer.sessions.library_session import gallery_session, LibrarySession
 import numpy as np
 import pytest
 from support.fourbar_urdf import TURNED

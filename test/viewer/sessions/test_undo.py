@@ -1,6 +1,6 @@
 """Steps back."""
 
-from ik_node.viewer.sessions.undo import DEPTH, Undo
+from ik_node.viewer.sessions.goal_memory import DEPTH, Undo
 
 
 class Thing:

@@ -4,7 +4,7 @@
 from itertools import product
 
 from ik_node.robot import from_dh
-from ik_node.viewer.panels.handle_style import HandleStyle
+from ik_node.viewer.panels.handle_panel import HandleStyle
 from ik_node.viewer.stage.gizmo_part import asked_axes, handle_axes, parts_of
 import numpy as np
 import pytest

@@ -6,8 +6,8 @@ import time
 from types import SimpleNamespace
 
 from ik_node.robot import from_dh
-from ik_node.viewer.panels.handle_style import HandleStyle
-from ik_node.viewer.sessions.gallery_session import gallery_session
+from ik_node.viewer.panels.handle_panel import HandleStyle
+from ik_node.viewer.sessions.library_session import gallery_session
 from ik_node.viewer.stage.goal_gizmos import GoalGizmos
 from ik_node.viewer.stage.goal_handle import REST
 import numpy as np

@@ -1,8 +1,8 @@
 """Links that stay in a plane."""
 
 from ik_node.robot import from_dh
-from ik_node.viewer.sessions.gallery_session import gallery_session
-from ik_node.viewer.stage.planar import plane_of
+from ik_node.viewer.sessions.library_session import gallery_session
+from ik_node.viewer.stage.goal_gizmos import plane_of
 import numpy as np
 import pytest
 

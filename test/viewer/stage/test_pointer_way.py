@@ -1,6 +1,6 @@
 """Where a pointer drags something to, in space, in a plane, along a line."""
 
-from ik_node.viewer.stage.pointer_way import pointer_way
+from ik_node.viewer.stage.goal_handle import pointer_way
 import numpy as np
 import pytest
 

@@ -10,7 +10,7 @@ from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 from ik_node.scene import IKRootsHelper, LAYERS, mesh_of
 from ik_node.scene.shapes import Sector, Segment, Sphere, Text
-from ik_node.viewer.sessions.gallery_session import gallery_session
+from ik_node.viewer.sessions.library_session import gallery_session
 from ik_node.viewer.stage.scene_nodes import SceneNodes
 from ik_node.viewer.stage.shape_pieces import form_of, pieces_of, SEAM, settled
 import numpy as np
