@@ -269,7 +269,9 @@ class EditedRobot(EditedGraph):
         assert set(errors) == closures | set(asked)
         self.judge_errors(there, errors, asked)
         assert there.limit_excess() <= 0.0
-        assert there.coupling_gap() <= 1e-12
+        # Every coupling on the way to the free master rounds a product and a sum by half a unit in
+        # the last place each; the solver composes them first. This allows 16 of them in a row.
+        assert there.coupling_gap(rounded=16.0 * np.finfo(float).eps) <= 1e-12
         met = {n: self.met(n, error) for n, error in errors.items()}
         # Rows that imply each other up to rounding may stay open by what they disagree.
         loose = {n: r.allowance(n) for r in self.solver.redundancies for n in r.closures}

@@ -167,16 +167,29 @@ class Naive:
             default=0.0,
         )
 
-    def coupling_gap(self):
-        """Return by how much the worst coupled value misses what its master asks for."""
+    def coupling_gap(self, rounded=0.0):
+        """
+        Return by how much the worst coupled value misses what its master asks for.
+
+        A share `rounded` of the largest value that it is worked out from does not count.
+        """
         return max(
             (
                 abs(self.values[joint][dof] - self.followed(joint, dof))
+                - rounded * self.largest_followed(joint, dof)
                 for joint in self.movable
                 for dof in joint.couplings
             ),
             default=0.0,
         )
+
+    def largest_followed(self, joint, dof):
+        """Return the size of a value or of one that it follows, whichever is the largest."""
+        largest = abs(self.followed(joint, dof))
+        while (coupling := joint.couplings.get(dof)) is not None:
+            joint, dof = coupling.master, coupling.master_dof
+            largest = max(largest, abs(self.followed(joint, dof)))
+        return largest
 
 
 def sight(seen):
