@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ik_node.ros.convert import fill_joint_state
-from ik_node.ros.markers.marker_bytes import blank_stamp, NUMBER
 from ik_node.ros.model.loaded_model import LoadedModel
 from ik_node.ros.outputs.add_publisher import add_publisher
-from ik_node.ros.outputs.stamped_bytes import StampedBytes
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.node import Node
@@ -30,16 +28,10 @@ class JointStateOutput:
     def __init__(self, node: Node) -> None:
         self._publisher = add_publisher(node, JointState, '~/joint_states')
         self._message = JointState()
-        self._bytes: StampedBytes | None = None
 
     def set_model(self, model: LoadedModel) -> None:
         """Write this model's joint names from now on."""
-        count = len(model.joint_names)
-        message = JointState(name=list(model.joint_names))
-        blanks = np.full(count, NUMBER)
-        fill_joint_state(message, blank_stamp(), blanks, blanks)
-        self._bytes = StampedBytes(message, count, count)
-        self._message = message
+        self._message = JointState(name=list(model.joint_names))
 
     def publish(self, position: Array, velocity: Array, stamp: Any) -> None:
         """
@@ -55,8 +47,5 @@ class JointStateOutput:
             Time of the tick or of the measurement.
 
         """
-        if self._bytes is not None and self._bytes.usable:
-            self._publisher.publish(self._bytes.filled(stamp, position, velocity))
-        else:
-            fill_joint_state(self._message, stamp, position, velocity)
-            self._publisher.publish(self._message)
+        fill_joint_state(self._message, stamp, position, velocity)
+        self._publisher.publish(self._message)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
-from ik_node.ros.markers.marker_bytes import blank_stamp
 from ik_node.ros.model.loaded_model import LoadedModel
 from ik_node.ros.outputs.add_publisher import add_publisher
 from ik_node.ros.outputs.diagnostic_messages import fill_diagnostics
 from ik_node.ros.outputs.diagnostics import solve_rows
-from ik_node.ros.outputs.stamped_bytes import StampedBytes
 from ik_node.ros.outputs.status_row import status_name
 from ik_node.ros.tick_report import TickReport
 from rclpy.node import Node
@@ -31,21 +29,16 @@ class StatusOutput:
         self._publisher = add_publisher(node, DiagnosticArray, '~/solve_status')
         self._message = DiagnosticArray()
         self._said: tuple[object, ...] = ()
-        self._bytes: StampedBytes | None = None
 
     def publish(self, report: TickReport, model: LoadedModel, stamp: Any) -> None:
         """Publish one tick, see `NodeOutputs.publish_status`."""
         if not self._publisher.get_subscription_count():
             return
         said = (report.solution, report.held, report.notes, report.under_way, model.robot.name)
-        message = self._message
         if said == self._said:
-            if self._bytes is None:
-                message.header.stamp = blank_stamp()
-                self._bytes = StampedBytes(message)
-            if self._bytes.usable:
-                self._publisher.publish(self._bytes.filled(stamp))
-                return
-        self._said, self._bytes = said, None
-        fill_diagnostics(message, solve_rows(self._name, report), stamp, model.robot.name)
-        self._publisher.publish(message)
+            self._message.header.stamp = stamp
+        else:
+            self._said = said
+            rows = solve_rows(self._name, report)
+            fill_diagnostics(self._message, rows, stamp, model.robot.name)
+        self._publisher.publish(self._message)
