@@ -21,7 +21,7 @@ setup(
     extras_require={
         'fast': ['numba'],
         'plot': ['matplotlib'],
-        'viewer': ['viser'],
+        'viewer': ['viser', 'trimesh'],
         'xacro': ['xacro'],
         'test': ['pytest', 'pytest-timeout', 'hypothesis', 'urdf_parser_py'],
     },

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-import inspect
 import time
 from typing import Any
 
@@ -38,7 +37,6 @@ from ik_node.ros.process.duplicate_nodes import Namesakes
 from ik_node.ros.process.named_entities import NamedEntities, set_names
 from ik_node.ros.process.node_counts import NodeCounts
 from ik_node.ros.process.paused_clock import StandingClock
-from ik_node.ros.process.rare_callbacks import RareCallbacks
 from ik_node.ros.services.services import Services
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
@@ -88,9 +86,6 @@ class IkNode(Node):
         super().__init__(
             node_name, automatically_declare_parameters_from_overrides=True, **arguments
         )
-        self._rare = RareCallbacks(self.default_callback_group)
-        self._goal_calls = RareCallbacks(self.default_callback_group, pause=0.0)
-        self._rare.take(*super().services, *super().waitables)
         self._on_robot = on_robot
         self._counts = NodeCounts()
         self._supply = ModelSupply(load_model)
@@ -108,17 +103,10 @@ class IkNode(Node):
         self._outputs = NodeOutputs(self)
         self._commands = CommandPublishers(self)
         self._transforms = TransformOutput(self)
-        self._inputs = Inputs(
-            self,
-            self._counts,
-            self._on_description,
-            self._on_measurement,
-            self._rare,
-            self._goal_calls,
-        )
+        self._inputs = Inputs(self, self._counts, self._on_description, self._on_measurement)
         self._scene = SceneOutput(self, self._inputs.take_goal)
         self._motion = motion = Motion(self._inputs)
-        self._offered = Services(self, motion, lambda: self._settings_server.settings, self._rare)
+        self._offered = Services(self, motion, lambda: self._settings_server.settings)
         add_ik_service(
             self, NodeAccess(motion, lambda: self._settings_server.settings, self._inputs.lookup)
         )
@@ -152,21 +140,6 @@ class IkNode(Node):
         super().destroy_node()
 
     @property
-    def subscriptions(self) -> Iterator[Any]:
-        """Subscriptions that executors are to wait for at present, see `RareCallbacks`."""
-        yield from self._goal_calls.present(super().subscriptions)
-
-    @property
-    def services(self) -> Iterator[Any]:
-        """Services that executors are to wait for at present, see `RareCallbacks`."""
-        yield from self._rare.present(super().services)
-
-    @property
-    def waitables(self) -> Iterator[Any]:
-        """Waitables, likewise."""
-        yield from self._rare.present(super().waitables)
-
-    @property
     def is_building(self) -> bool:
         """Whether a model is being built in the background."""
         return self._supply.busy
@@ -174,18 +147,10 @@ class IkNode(Node):
     # -- every tick
 
     def _start_ticker(self, motion: Motion, settings: Settings) -> None:
-        def tick() -> None:
-            self._tick(motion)
-
-        # rclpy 9 asks for the signature at every call, which takes as long as what a tick does
-        # when there is nothing new; `inspect` takes this one as it is.
-        vars(tick)['__signature__'] = inspect.Signature()
-        self._ticker = self.create_timer(settings.period, tick)
+        self._ticker = self.create_timer(settings.period, lambda: self._tick(motion))
 
     def _tick(self, motion: Motion) -> None:
         begin = time.perf_counter()
-        for group in (self._rare, self._goal_calls):
-            group.tick(begin)
         settings = self._take_over(motion)
         tracker = motion.tracker
         if tracker is None:
@@ -406,8 +371,6 @@ class IkNode(Node):
     # -- once a second
 
     def _diagnose(self, motion: Motion) -> None:
-        for group in (self._rare, self._goal_calls):
-            group.look()
         self._inputs.lookup.rest()
         # Where simulated time stands still, no tick does it.
         settings = self._take_over(motion)

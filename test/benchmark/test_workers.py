@@ -18,7 +18,7 @@ from tasks.judge import errors
 
 PLAYER = """
 import sys
-from worker import Answer, serve, Unfit
+from peers.worker import Answer, serve, Unfit
 
 class Player:
     def __init__(self, task, tolerance, options):

@@ -7,7 +7,8 @@ import re
 import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / 'ik_node'
-ROS = sorted(path for top in ('ros', 'ros_client') for path in (PACKAGE / top).rglob('*.py'))
+NODE = sorted((PACKAGE / 'ros').rglob('*.py'))
+ROS = [*NODE, *sorted((PACKAGE / 'ros_client').rglob('*.py'))]
 PAGE = PACKAGE.parent / 'docs' / 'troubleshooting.md'
 LEVELS = {'debug', 'info', 'warning', 'error', 'fatal'}
 # How an error makes its message of its arguments; '…' stands for what is only known then.
@@ -113,8 +114,7 @@ def rows(*sections):
 
 def told():
     """Return what the node may tell a user: the demo and the page are other programs."""
-    modules = [path for path in ROS if path.parent.name not in ('demo', 'page')]
-    everything = set().union(*map(templates, modules))
+    everything = set().union(*map(templates, NODE))
     # Passed on from elsewhere: the reasons have rows of their own.
     passed_on = {text for text in everything if not re.search('[a-z]', text)}
     return everything - passed_on
@@ -155,7 +155,7 @@ def said_elsewhere(node):
 def test_every_reason_is_explained(module):
     """Why a tick holds, or hardware is left alone: the statuses that quote it have its row."""
     explained = [row.strip('… ;:') for row in rows(*QUOTED, *LOGGED)]
-    found = reasons(next(path for path in ROS if path.stem == module))
+    found = reasons(next(path for path in NODE if path.stem == module))
     assert found
     assert sorted(t for t in found if not any(t.strip('… ;:') in row for row in explained)) == []
 

@@ -25,7 +25,6 @@ from ik_node.ros.messages.frame_names import frame_in_root
 from ik_node.ros.messages.refusals import Refusals, RefusedInputError
 from ik_node.ros.process.named_entities import LATCHED, NamedEntities
 from ik_node.ros.process.node_counts import NodeCounts
-from ik_node.ros.process.rare_callbacks import RareCallbacks
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.event_handler import SubscriptionEventCallbacks
@@ -56,10 +55,6 @@ class Inputs:
     on_measurement : callable
         Takes the joint names and the stamp (builtin_interfaces.msg.Time) of each measured joint
         state, once its values are in `measured`; the stamp is the node's time if there is none.
-    rare : RareCallbacks
-        Takes what may wait for a moment.
-    goal_calls : RareCallbacks
-        Takes the subscriptions of goals.
 
     Attributes
     ----------
@@ -79,8 +74,6 @@ class Inputs:
         counts: NodeCounts,
         on_description: Callable[[str], None],
         on_measurement: Callable[[Sequence[str], Any], None],
-        rare: RareCallbacks,
-        goal_calls: RareCallbacks,
     ) -> None:
         self.goals = GoalInbox()
         self.measured = MeasuredState()
@@ -89,8 +82,6 @@ class Inputs:
         self._node = node
         self._on_measurement = on_measurement
         self._counts = counts
-        self._rare = rare
-        self._goal_calls = goal_calls
         self._best_effort: set[str] = set()
         self._model: LoadedModel | None = None
         self._present_q: Callable[[], NDArray[np.float64]] = lambda: np.zeros(0)
@@ -106,38 +97,28 @@ class Inputs:
         self._frame_prefix = ''
         # Goals that wait for a robot or for their frame, and since when [s]; the oldest first.
         self._early: dict[str, deque[tuple[PoseStamped, float]]] = {}
-        rare.take(
-            self._subscribe(
-                String, 'robot_description', lambda message: on_description(message.data), LATCHED
-            )
+        subscribe = node.create_subscription
+        subscribe(
+            String, 'robot_description', lambda message: on_description(message.data), LATCHED
         )
-        self._subscribe(
+        subscribe(
             JointState,
             'joint_states',
             self._take_joint_state,
             QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT),
             qos_overriding_options=_OVERRIDABLE,
         )
-        self._subscribe(JointState, '~/joint_targets', self._take_joint_targets, 1)
-
-    def _subscribe(
-        self, kind: type, topic: str, take: Callable[..., None], *qos: Any, **more: Any
-    ) -> Any:
-        subscription = self._node.create_subscription(kind, topic, take, *qos, **more)
-        # They say that a sender's QoS or type does not fit.
-        self._rare.take(*subscription.event_handlers)
-        return subscription
+        subscribe(JointState, '~/joint_targets', self._take_joint_targets, 1)
 
     def _subscribe_goal(self, name: str, topic: str) -> Any:
         """Listen reliably, with the QoS that parameters may override, or else as senders need."""
         reliable = name not in self._best_effort
         kind = ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT
-        return self._subscribe(
+        return self._node.create_subscription(
             PoseStamped,
             topic,
             partial(self.take_goal, name),
             QoSProfile(depth=1, reliability=kind),
-            callback_group=self._goal_calls,
             event_callbacks=SubscriptionEventCallbacks(
                 incompatible_qos=partial(self._on_incompatible_qos, name, topic)
             ),

@@ -1,3 +1,4 @@
+# flake8: noqa: E203
 """From a request to a model that can tick, or to the reason why not."""
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any
 
 from ik_node.ros.markers.shape_markers import looks, markers_of, numbers, put
-from ik_node.ros.messages.stamped_bytes import blank_stamp, MarkerBytes, NUMBER
+from ik_node.ros.messages.marker_bytes import blank_stamp, MarkerBytes, NUMBER
 from ik_node.scene import Shape
 import numpy as np
 from std_msgs.msg import Header

@@ -1,3 +1,4 @@
+# flake8: noqa: E203
 """What the node publishes, tick by tick."""
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.convert import fill_joint_state, fill_pose
-from ik_node.ros.messages.stamped_bytes import blank_stamp, NUMBER, StampedBytes
 from ik_node.ros.messages.status_row import fill_diagnostics, StatusRow
 from ik_node.ros.outputs.status_output import ResidualOutput, StatusOutput
 from ik_node.ros.outputs.tick_report import TickReport
@@ -88,16 +88,10 @@ class JointStateOutput:
     def __init__(self, node: Node) -> None:
         self._publisher = add_publisher(node, JointState, '~/joint_states')
         self._message = JointState()
-        self._bytes: StampedBytes | None = None
 
     def set_model(self, model: LoadedModel) -> None:
         """Write this model's joint names from now on."""
-        count = len(model.joint_names)
-        message = JointState(name=list(model.joint_names))
-        blanks = np.full(count, NUMBER)
-        fill_joint_state(message, blank_stamp(), blanks, blanks)
-        self._bytes = StampedBytes(message, count, count)
-        self._message = message
+        self._message = JointState(name=list(model.joint_names))
 
     def publish(self, position: Array, velocity: Array, stamp: Any) -> None:
         """
@@ -113,11 +107,8 @@ class JointStateOutput:
             Time of the tick or of the measurement.
 
         """
-        if self._bytes is not None and self._bytes.usable:
-            self._publisher.publish(self._bytes.filled(stamp, position, velocity))
-        else:
-            fill_joint_state(self._message, stamp, position, velocity)
-            self._publisher.publish(self._message)
+        fill_joint_state(self._message, stamp, position, velocity)
+        self._publisher.publish(self._message)
 
 
 class NodeOutputs:

@@ -10,7 +10,6 @@ from ik_node.errors import plain
 from ik_node.ros.control.motion import Motion
 from ik_node.ros.parameters.settings import Settings
 from ik_node.ros.process.named_entities import NamedEntities
-from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_srvs.srv import SetBool, Trigger
@@ -27,8 +26,6 @@ class Services:
         What they act on.
     settings : callable
         Returns the present parameters.
-    rare : rclpy.callback_groups.CallbackGroup
-        Of those that may wait for a moment; ~/enable may not, for it stops a robot.
 
     Attributes
     ----------
@@ -37,26 +34,19 @@ class Services:
 
     """
 
-    def __init__(
-        self, node: Node, motion: Motion, settings: Callable[[], Settings], rare: CallbackGroup
-    ) -> None:
+    def __init__(self, node: Node, motion: Motion, settings: Callable[[], Settings]) -> None:
         self._node = node
         self._motion = motion
         self._settings = settings
-        self._rare = rare
         self.goals = self._switches('goal', self._on_goal)
         self.closures = self._switches('closure', self._on_closure)
         node.create_service(SetBool, '~/enable', self._on_enable)
-        node.create_service(Trigger, '~/reset', self._on_reset, callback_group=rare)
-        node.create_service(
-            Trigger, '~/save_rest_pose', self._on_save_rest_pose, callback_group=rare
-        )
+        node.create_service(Trigger, '~/reset', self._on_reset)
+        node.create_service(Trigger, '~/save_rest_pose', self._on_save_rest_pose)
 
     def _switches(self, kind: str, answer: Callable[..., Any]) -> NamedEntities:
         def create(name: str, service: str) -> Any:
-            return self._node.create_service(
-                SetBool, service, partial(answer, name), callback_group=self._rare
-            )
+            return self._node.create_service(SetBool, service, partial(answer, name))
 
         return NamedEntities(
             kind,

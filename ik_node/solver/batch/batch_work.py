@@ -1,3 +1,4 @@
+# flake8: noqa: E203
 """What a batch or a path is solved with: all that a single solve looks up in every call."""
 
 from __future__ import annotations

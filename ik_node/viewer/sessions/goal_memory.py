@@ -1,3 +1,4 @@
+# flake8: noqa: E203
 """Goals as they were, to be made again."""
 
 from __future__ import annotations

@@ -14,7 +14,6 @@ from ik_node.ros.inputs import transform_lookup
 from ik_node.ros.inputs.inputs import Inputs
 from ik_node.ros.inputs.transform_lookup import TransformLookup
 from ik_node.ros.process.node_counts import NodeCounts
-from ik_node.ros.process.rare_callbacks import RareCallbacks
 import numpy as np
 import rclpy
 from rclpy.time import Time
@@ -125,14 +124,7 @@ def inputs(tf2, moving):
     context = rclpy.Context()
     rclpy.init(context=context)
     node = rclpy.create_node('inputs', context=context)
-    inputs = Inputs(
-        node,
-        NodeCounts(),
-        lambda text: None,
-        lambda names, stamp: None,
-        RareCallbacks(node.default_callback_group),
-        RareCallbacks(node.default_callback_group, pause=0.0),
-    )
+    inputs = Inputs(node, NodeCounts(), lambda text: None, lambda names, stamp: None)
     inputs.set_goals(['tool'], '')
     tracker = moving('fivebar').tracker
     inputs.set_robot(tracker.model, lambda: tracker.q)

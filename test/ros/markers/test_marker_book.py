@@ -11,7 +11,7 @@ pytest.importorskip('rclpy')
 from builtin_interfaces.msg import Time
 from ik_node.ros.markers.marker_book import AT_ONCE, MarkerBook
 from ik_node.ros.markers.shape_markers import markers_of
-from ik_node.ros.messages.stamped_bytes import blank_stamp, MarkerBytes, NUMBER
+from ik_node.ros.messages.marker_bytes import blank_stamp, MarkerBytes, NUMBER
 from ik_node.scene import Capsule, Sector, Segment, Sphere, Text
 from rclpy.serialization import deserialize_message, serialize_message
 from support.marker_cloud import pose_of, Viewer

@@ -1,5 +1,5 @@
 # flake8: noqa: E402, I100
-"""Messages that are written over as bytes are those that would have been made anew."""
+"""Messages that are written over are those that would have been made anew."""
 
 import dataclasses
 from types import SimpleNamespace as Data
@@ -10,7 +10,6 @@ pytest.importorskip('rclpy')
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray
-from ik_node.ros.messages.stamped_bytes import blank_stamp, NUMBER, StampedBytes
 from ik_node.ros.outputs import node_outputs, status_output
 from ik_node.ros.outputs.node_outputs import JointStateOutput
 from ik_node.ros.outputs.status_output import StatusOutput
@@ -29,7 +28,7 @@ class Listener:
 
     def __init__(self, kind):
         self.kind = kind
-        self.kinds, self.messages = [], []
+        self.messages = []
 
     def get_subscription_count(self):
         """Say that somebody is there."""
@@ -37,9 +36,7 @@ class Listener:
 
     def publish(self, message):
         """Keep a copy."""
-        self.kinds.append(type(message))
-        raw = message if isinstance(message, bytes) else serialize_message(message)
-        self.messages.append(deserialize_message(raw, self.kind))
+        self.messages.append(deserialize_message(serialize_message(message), self.kind))
 
 
 def listen(monkeypatch, module):
@@ -50,59 +47,12 @@ def listen(monkeypatch, module):
     return listener
 
 
-def blank(*lengths):
-    """Return a joint state with blanks: positions, velocities, efforts."""
-    message = JointState(name=['a', 'bc'])
-    message.header.stamp = blank_stamp()
-    fields = ('position', 'velocity', 'effort')
-    for field, length in zip(fields, lengths, strict=False):
-        setattr(message, field, [NUMBER] * length)
-    return message
-
-
-def test_bytes_do_not_depend_on_names():
-    """Whatever the lengths of texts before them, stamp and numbers are found and written."""
-    for length in range(9):
-        message = blank(2, 3)
-        message.header.frame_id, message.name = 'f' * length, ['n' * (2 * length), 'm']
-        found = StampedBytes(message, 2, 3)
-        assert found.usable
-        for stamp in (Time(sec=-5, nanosec=999_999_999), Time(sec=2**31 - 1, nanosec=0)):
-            raw = found.filled(stamp, np.array([1.0, -2.0]), np.array([3.0, np.inf, 5e-324]))
-            read = deserialize_message(raw, JointState)
-            assert read.header.stamp == stamp
-            assert read.name == message.name
-            assert list(read.position) == [1.0, -2.0]
-            assert list(read.velocity) == [3.0, np.inf, 5e-324]
-
-
-def test_what_is_not_found_makes_bytes_unusable():
-    """More or fewer than were written, no stamp, two of them: nothing is written over."""
-    assert StampedBytes(blank(2, 3), 2, 3).usable
-    assert not StampedBytes(blank(2, 3), 2, 2).usable
-    assert not StampedBytes(blank(2, 3), 3, 2).usable
-    assert not StampedBytes(blank(2, 3), 2, 3, 1).usable
-    assert not StampedBytes(JointState(position=[NUMBER]), 1).usable
-    twice = DiagnosticArray()
-    assert not StampedBytes(twice).usable
-    twice.header.stamp = blank_stamp()
-    assert StampedBytes(twice).usable
-
-
-def test_numbers_of_another_size_are_refused():
-    """The message would be another one."""
-    with pytest.raises(ValueError, match='different structures'):
-        StampedBytes(blank(2), 2).filled(Time(), np.zeros(3))
-
-
-@pytest.mark.parametrize('usable', [True, False])
-def test_joint_states(monkeypatch, usable):
-    """The same is read, whether the middleware's bytes can be written over or not."""
+def test_joint_states(monkeypatch):
+    """Names stay from tick to tick, numbers and stamp are those of the tick."""
     listener = listen(monkeypatch, node_outputs)
     output = JointStateOutput(NODE)
     for names in (('a', 'b'), ('left_elbow', 'x', 'y')):
         output.set_model(Data(joint_names=names))
-        output._bytes.usable = usable
         for k in range(2):
             numbers = np.arange(len(names)) + 0.5 * k
             output.publish(numbers, -numbers, Time(sec=k, nanosec=7))
@@ -112,15 +62,10 @@ def test_joint_states(monkeypatch, usable):
             assert list(read.position) == numbers.tolist()
             assert list(read.velocity) == (-numbers).tolist()
             assert list(read.effort) == []
-    assert set(listener.kinds) == {bytes if usable else JointState}
 
 
-@pytest.mark.parametrize('usable', [True, False])
-def test_a_status_that_comes_again(monkeypatch, usable):
+def test_a_status_that_comes_again(monkeypatch):
     """Only its stamp is another one; whatever else changes is said at once."""
-    if not usable:
-        never = property(lambda each: False, lambda each, value: None)
-        monkeypatch.setattr(StampedBytes, 'usable', never, raising=False)
     listener = listen(monkeypatch, status_output)
     output = StatusOutput(NODE)
     model = Data(robot=Data(name='arm'))
@@ -147,8 +92,6 @@ def test_a_status_that_comes_again(monkeypatch, usable):
     ]
     assert [message.header.stamp.sec for message in listener.messages] == [0, 1, 2, 3] * 4
     assert {message.status[0].hardware_id for message in listener.messages} == {'arm'}
-    again = bytes if usable else DiagnosticArray
-    assert listener.kinds == [DiagnosticArray, again, again, again] * 4
     model.robot.name = 'leg'
     output.publish(said[-1], model, Time())
     assert listener.messages[-1].status[0].hardware_id == 'leg'
