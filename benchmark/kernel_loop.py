@@ -7,7 +7,7 @@ from typing import Any
 
 from ik_node.kernels.jacobian import jacobian
 from ik_node.kernels.layout import open_solve
-from ik_node.kernels.start import begin, evaluate
+from ik_node.kernels.start import evaluate, start_solve
 from numba import njit
 
 
@@ -17,7 +17,7 @@ def many_evaluations(
 ) -> int:
     """Do it again and again, for the clock."""
     s = open_solve(i, f, k, w, q, joints, options)
-    begin(s)
+    start_solve(s)
     for _ in range(count):
         s.w[s.x] += 1e-9
         evaluate(s)

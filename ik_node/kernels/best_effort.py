@@ -1,23 +1,23 @@
 """
-The best effort: what is left to do, level by level, when a goal cannot be reached.
+The nearest answer to goals that cannot be reached; docs/theory.md, section 8, and decision 0016.
 
-Every start that does not get there leaves a candidate: where it ended, its loops closed, and what
-the goals' rows cost there. Where loops must close, some starts *walk*: they close the loops first
-and then go through the levels, so that a goal far away cannot open the loops. The best candidates,
-and what is nearest to the start of the solve, then go through the levels to their ends; what is
-kept is the best by levels, the nearest one among equals.
+Every failed start leaves a candidate: its end with the loops closed, and the cost of the goals
+there. In robots with loops some starts walk: they close the loops first and then go through the
+levels, so that a distant goal cannot open the loops. The solver takes the best candidates, and the
+neighbourhood of the start, through all levels. It keeps the best result by levels, and the nearest
+one among equals.
 """
 
 from math import pi
 
 from ik_node.kernels._jit import kernel
 from ik_node.kernels.layout import (
-    asked,
     CANDIDATE_ROOM,
     CON_LEVEL,
+    constraint_value,
+    PREFERS_NOTHING,
+    PREFERS_REST_POSE,
     Solve,
-    WANTS_NOTHING,
-    WANTS_REST_POSE,
 )
 from ik_node.kernels.options import DAMPING_FACTOR, MAX_ITERATIONS, RESTARTS
 from ik_node.kernels.solve_state import (
@@ -38,12 +38,12 @@ from ik_node.kernels.solve_state import (
     GREW,
     INTERRUPTED,
     ITERATIONS,
-    KICKED,
     LAST_LEVEL,
     LEVEL,
     LEVEL_DONE,
     LOOPS,
     OUT_OF_ITERATIONS,
+    PERTURBED,
     PHASE,
     PHASE_DONE,
     PHASE_LEVEL,
@@ -59,36 +59,36 @@ from ik_node.kernels.solve_state import (
     TRACKS,
     WEAK,
 )
-from ik_node.kernels.start import all_within_tolerance, kick, restart, row_weight
+from ik_node.kernels.start import all_within_tolerance, perturb, restart, row_weight
 
-# Half the square of a thousandth of the characteristic length, or a milliradian.
+# Cost of a residual of 0.001 L or 1 mrad.
 ROUNDING_COST = 5e-7
-# Share of the cost below which a push is worth while.
+# A perturbation counts as an improvement below this share of the cost.
 WORTH_A_PUSH = 1.0 - 1e-6
-# Costs of a level that differ by less are equal: one per cent of the residual.
+# Costs of a level whose ratio is above this are equal: one per cent of the residual.
 EQUAL = 0.98
-# Share of the cost below which an answer jumps while it follows a goal: half the error.
+# Share of the cost below which a followed answer may jump: half the residual.
 JUMP = 0.25
-# The best effort follows where it ends so near to the start [rad or L], it stands still where
-# it ends nearer still.
+# An effort that ends within NEXT_TO of the start [rad or L] follows the goal; one that ends within
+# STANDS_STILL has not moved.
 NEXT_TO, STANDS_STILL = 0.1, 1e-4
-# Starts whose costs agree to this share are taken to have ended in the same minimum: with their
-# loops closed, and before.
+# Relative difference of costs below which two starts ended in the same minimum: with closed loops,
+# and before the loops were closed.
 SAME_COST, SAME_REACH = 1e-3, 1e-2
-# Costs of candidates whose loops do not close begin here; one that was tried costs as none does.
+# Costs of candidates with open loops start here; NO_COST marks a candidate that was tried.
 OPEN_COST, NO_COST = 1e100, 1e300
 
 
 @kernel
 def copy_variables(s: Solve, start: int, out: int) -> None:
-    """Copy variables within s.w; to s.x only together with STALE."""
+    """Copy variables within s.w. A caller that writes s.x also sets STALE."""
     for v in range(s.nv):
         s.w[out + v] = s.w[start + v]
 
 
 @kernel
 def distance(s: Solve, a: int, b: int) -> float:
-    """Return the largest difference of a variable between s.w[a] and s.w[b] [rad or L]."""
+    """Return max_v |a_v - b_v| of the variables at s.w[a] and s.w[b] [rad or L]."""
     most = 0.0
     for v in range(s.nv):
         most = max(most, abs(s.w[a + v] - s.w[b + v]))
@@ -98,10 +98,10 @@ def distance(s: Solve, a: int, b: int) -> float:
 @kernel
 def nearer(s: Solve, a: int, b: int) -> bool:
     """
-    Return whether s.w[a] is nearer to the start of the solve than s.w[b].
+    Return True if s.w[a] is nearer to the start than s.w[b], by the sum of squares.
 
-    By the sum of squares: the largest difference is often that of a variable that all answers
-    share, and would not tell them apart.
+    The largest difference is often that of a variable with the same value in all answers, and
+    would not distinguish them.
     """
     difference = 0.0
     for v in range(s.nv):
@@ -111,10 +111,10 @@ def nearer(s: Solve, a: int, b: int) -> bool:
 
 
 @kernel
-def unwind(s: Solve) -> None:
-    """Take the full turns out of every angle that it need not have made since the start."""
+def remove_full_turns(s: Solve) -> None:
+    """Shift every angle by full turns to the value nearest to its start, within its bounds."""
     for v in range(s.nv):
-        if s.k[s.winds + v] == 1:
+        if s.k[s.wraps + v] == 1:
             turns = round((s.w[s.x_start + v] - s.w[s.x + v]) / (2.0 * pi))
             value = s.w[s.x + v] + 2.0 * pi * turns
             if value > s.w[s.upper + v]:
@@ -127,14 +127,14 @@ def unwind(s: Solve) -> None:
 
 @kernel
 def steps_left(s: Solve) -> bool:
-    """Return whether a step towards goals may be made: all starts together have so many."""
+    """Return True if a step towards goals is left: (1 + restarts) max_iterations in all."""
     most = s.options[MAX_ITERATIONS] * (1.0 + s.options[RESTARTS])
     return bool(s.k[INTERRUPTED] == 0 and s.k[ITERATIONS] - s.k[CLOSING] < most)
 
 
 @kernel
 def enter_phase(s: Solve, phase: int, level: int) -> None:
-    """Begin to improve the rows of a level, or to settle, or come to the end."""
+    """Enter LEVEL or SETTLE for the rows of a level, with the counters of a new start."""
     s.k[PHASE], s.k[LEVEL] = phase, level
     s.k[START_ITERATIONS] = 0
     s.k[WEAK] = 0
@@ -145,7 +145,7 @@ def enter_phase(s: Solve, phase: int, level: int) -> None:
 
 @kernel
 def enter_reach(s: Solve) -> None:
-    """Begin to improve all rows together, whose residuals are to be zero."""
+    """Enter REACH: all rows together are to become zero."""
     for r in range(s.nr):
         s.w[s.hold + r] = 0.0
     enter_phase(s, PHASE_REACH, 0)
@@ -154,12 +154,12 @@ def enter_reach(s: Solve) -> None:
 
 @kernel
 def enter_settling(s: Solve, granted: int) -> None:
-    """Begin with the next wishes after those that are granted; come to the end without any."""
-    following = WANTS_REST_POSE + 1
+    """Enter SETTLE for the preferences that follow `granted`; end the solve if there are none."""
+    following = PREFERS_REST_POSE + 1
     for v in range(s.nv):
-        if s.k[s.wants + v] > granted:
-            following = min(following, s.k[s.wants + v])
-    if following <= WANTS_REST_POSE:
+        if s.k[s.preference + v] > granted:
+            following = min(following, s.k[s.preference + v])
+    if following <= PREFERS_REST_POSE:
         enter_phase(s, PHASE_SETTLE, s.k[LAST_LEVEL] + following)
     else:
         s.k[PHASE] = PHASE_DONE
@@ -167,10 +167,10 @@ def enter_settling(s: Solve, granted: int) -> None:
 
 @kernel
 def enter_effort(s: Solve, effort: int, start: int) -> None:
-    """Begin to go through all levels from s.w[start]."""
+    """Go through all levels from s.w[start]."""
     if start != s.x:
         copy_variables(s, start, s.x)
-    unwind(s)
+    remove_full_turns(s)
     s.k[EFFORT] = effort
     s.k[OUT_OF_ITERATIONS] = 0
     enter_phase(s, PHASE_LEVEL, 0)
@@ -178,7 +178,7 @@ def enter_effort(s: Solve, effort: int, start: int) -> None:
 
 @kernel
 def best_candidate(s: Solve) -> int:
-    """Return the candidate of the least cost; -1 = there is none that was not tried."""
+    """Return the candidate of least cost; -1 if every candidate has been tried."""
     best = -1
     for c in range(s.k[CANDIDATES]):
         cost = s.w[s.candidate_cost + c]
@@ -190,13 +190,13 @@ def best_candidate(s: Solve) -> int:
 @kernel
 def closed_cost(s: Solve) -> float:
     """
-    Return the cost of the goals' rows at x, which are in `residual`, if its loops are closed.
+    Return the cost of the goals' rows at x if the loops are closed.
 
-    Else return that of the closures' rows, beyond all others.
+    If they are open, return the cost of the closures' rows, above every cost of goals.
     """
     closed, cost = all_within_tolerance(s, 0), 0.0
     for c in range(s.nc):
-        if (asked(s, c, CON_LEVEL) > 0.0) == closed:
+        if (constraint_value(s, c, CON_LEVEL) > 0.0) == closed:
             for r in range(6 * c, 6 * c + 6):
                 cost += 0.5 * row_weight(s, r) * s.w[s.residual + r] * s.w[s.residual + r]
     return cost if closed else OPEN_COST * (1.0 + cost)
@@ -204,7 +204,7 @@ def closed_cost(s: Solve) -> float:
 
 @kernel
 def collect_candidate(s: Solve, cost: float) -> None:
-    """Keep where a start has ended, x, if its cost is among the best."""
+    """Keep x, the end of a start, as a candidate if its cost is among the best."""
     if s.k[STARTS] == 1:
         copy_variables(s, s.x, s.x_kept)
     at, worst = -1, -1.0
@@ -227,10 +227,10 @@ def collect_candidate(s: Solve, cost: float) -> None:
 
 @kernel
 def next_start(s: Solve) -> None:
-    """Draw a new start if there is one left; else begin with the best effort."""
+    """Draw the next start; after the last one begin with the best effort."""
     if s.k[STARTS] <= s.options[RESTARTS] and s.k[INTERRUPTED] == 0:
         s.k[STARTS] += 1
-        s.k[KICKED] = 1
+        s.k[PERTURBED] = 1
         s.k[OUT_OF_ITERATIONS] = 0
         s.k[GREW] = 0
         s.w[BEST_COST] = NO_COST
@@ -245,7 +245,7 @@ def next_start(s: Solve) -> None:
 
 @kernel
 def begin_efforts(s: Solve) -> None:
-    """Say how reaching has ended, and begin with the effort near the start of the solve."""
+    """Set the status with which REACH ended, and begin with the effort near the start."""
     s.k[STATUS] = STATUS_STALLED
     if not steps_left(s):
         s.k[STATUS] = STATUS_TIMEOUT
@@ -266,7 +266,7 @@ def begin_efforts(s: Solve) -> None:
 
 @kernel
 def is_known(s: Solve) -> bool:
-    """Return whether a start before this one ended at the same cost of all rows."""
+    """Return True if an earlier start ended at the same cost of all rows."""
     for c in range(s.k[CANDIDATES]):
         known = s.w[s.candidate_reach + c]
         if abs(s.w[BEST_COST] - known) <= SAME_REACH * known:
@@ -276,7 +276,7 @@ def is_known(s: Solve) -> bool:
 
 @kernel
 def finish_start(s: Solve) -> None:
-    """Leave a start that did not get there by its best iterate, once its loops are closed."""
+    """End a failed start at its best iterate; if there are loops, close them first."""
     copy_variables(s, s.x_best, s.x)
     s.k[STALE] = 1
     if s.options[RESTARTS] == 0.0 or s.k[INTERRUPTED] == 1:
@@ -293,17 +293,18 @@ def finish_start(s: Solve) -> None:
 @kernel
 def fall_back(s: Solve) -> bool:
     """
-    Begin to close the loops anew where they did not close; whether that is worth a try.
+    Try again to close loops that did not close. Return True if an attempt begins.
 
-    The best compromise with a goal far away may lie where loops do not close, although they close
-    from the start; and if not from there, perhaps from a restart. Among failures the best counts.
+    The best compromise with a distant goal may lie where the loops cannot close, although they
+    close from the start of the solve or from a restart. If every attempt fails, the best of them
+    counts.
     """
     if s.k[FALLBACKS] < 0 or all_within_tolerance(s, 0):
         return False
     if s.k[FALLBACKS] == 0 or s.w[COST] < s.w[BEST_COST]:
         s.w[BEST_COST] = s.w[COST]
         copy_variables(s, s.x, s.x_best)
-    # What is left open by rounding in the description will not close from anywhere else.
+    # A gap of rounding in the description does not close from another start either.
     hopeless = s.w[BEST_COST] < ROUNDING_COST or s.k[INTERRUPTED] == 1
     if s.k[FALLBACKS] == 0:
         copy_variables(s, s.x_start, s.x)
@@ -321,10 +322,10 @@ def fall_back(s: Solve) -> bool:
 @kernel
 def better(s: Solve, margin: float) -> bool:
     """
-    Return whether the effort just made is better than the one kept.
+    Return True if the effort just made is better than the one kept.
 
-    The first level whose costs differ decides, by a margin; costs within `EQUAL` of each other do
-    not differ. Of two efforts that do not differ the one nearer to the start is better.
+    The first level whose costs differ by more than `EQUAL` decides; between equal efforts the
+    nearer one to the start is better.
     """
     for level in range(s.k[LAST_LEVEL] + 1):
         new, old = s.w[s.level_cost + level], s.w[s.kept_cost + level]
@@ -337,7 +338,7 @@ def better(s: Solve, margin: float) -> bool:
 
 @kernel
 def next_candidate(s: Solve) -> int:
-    """Return the next candidate worth an effort; -1 = none."""
+    """Return the next candidate that is worth an effort; -1 if there is none."""
     best = best_candidate(s)
     while best >= 0:
         cost, at = s.w[s.candidate_cost + best], s.candidate + best * s.nv
@@ -356,10 +357,10 @@ def next_candidate(s: Solve) -> int:
 @kernel
 def another_effort(s: Solve) -> bool:
     """
-    Compare the best effort just made with the one kept; whether there is more to do.
+    Compare the effort just made with the one kept. Return True if another effort begins.
 
-    Without a good reason a goal out of reach does not make the answer jump to another branch while
-    it is followed: not of a mirror image, and of another start's only where that halves the error.
+    While a solver follows a goal out of reach, its answer must not jump to another branch without
+    reason: never to a mirror image, and to the end of another start only if that halves the error.
     """
     effort, kept = s.k[EFFORT], True
     if effort != EFFORT_NEAR:
@@ -375,8 +376,8 @@ def another_effort(s: Solve) -> bool:
     s.k[FALLBACKS] = -1
     stands = effort == EFFORT_NEAR and s.k[CLOSED_AT_START] == 1 and moved <= STANDS_STILL
     if stands and steps_left(s):
-        # In a minimum, or where only a push shows that there is a way down.
-        kick(s)
+        # A minimum, or a saddle point that only a perturbation shows.
+        perturb(s)
         enter_effort(s, EFFORT_PUSHED, s.x)
         return True
     following = next_candidate(s) if steps_left(s) else -1
@@ -392,10 +393,10 @@ def another_effort(s: Solve) -> bool:
 @kernel
 def finish_level(s: Solve) -> None:
     """
-    Fix what the finished level is held at from now on, and begin with what comes next.
+    Hold the rows of the finished level, and begin the next level or effort.
 
-    A walk that meets every tolerance has reached its goals; at its last level it ends like any
-    other start, by closing its loops to the last digit.
+    A walk that meets every tolerance has reached its goals. At its last level a walk ends as any
+    other start does: it closes its loops to the last digit and leaves a candidate.
     """
     level, effort = s.k[LEVEL], s.k[EFFORT]
     walked = effort == EFFORT_WALKED
@@ -413,7 +414,7 @@ def finish_level(s: Solve) -> None:
         return
     all_met = True
     for c in range(s.nc):
-        if asked(s, c, CON_LEVEL) == level:
+        if constraint_value(s, c, CON_LEVEL) == level:
             met = all_within_tolerance(s, -1 - c)
             all_met = all_met and met
             for r in range(6 * c, 6 * c + 6):
@@ -424,4 +425,4 @@ def finish_level(s: Solve) -> None:
     elif effort == EFFORT_KEPT or not another_effort(s):
         if s.k[OUT_OF_ITERATIONS] == 1 and s.k[STATUS] == STATUS_STALLED:
             s.k[STATUS] = STATUS_TIMEOUT
-        enter_settling(s, WANTS_NOTHING)
+        enter_settling(s, PREFERS_NOTHING)

@@ -1,10 +1,10 @@
-"""A step that somebody else has chosen: taken here, by the rules that all steps go by."""
+"""Linearisation at a given q, and steps that are chosen outside the kernels."""
 
 from ik_node.kernels._jit import entry
 from ik_node.kernels.jacobian import jacobian
 from ik_node.kernels.layout import Floats, Ints, open_solve, unit_of_column
 from ik_node.kernels.solve_state import STATUS_REFUSED
-from ik_node.kernels.start import begin, evaluate, settle_distance
+from ik_node.kernels.start import evaluate, start_solve, write_preferred_step
 from ik_node.kernels.step import apply_step
 
 
@@ -13,13 +13,13 @@ def linearise(
     i: Ints, f: Floats, k: Ints, w: Floats, q: Floats, joints: Floats, options: Floats
 ) -> int:
     """
-    Leave frames, residuals, errors and Jacobian at q in the workspace.
+    Write frames, residuals, errors and Jacobian at q to the workspace.
 
-    Takes what `solve.advance` takes, and changes k and w only. Values of q outside the limits are
-    taken at the limit.
+    Takes the arguments of `solve.advance`, and changes k and w only. Values of q outside the
+    limits are clipped. Returns STATUS_REFUSED if q or a pose is refused, otherwise 0.
     """
     s = open_solve(i, f, k, w, q, joints, options)
-    if not begin(s):
+    if not start_solve(s):
         return STATUS_REFUSED
     evaluate(s)
     jacobian(s)
@@ -27,20 +27,20 @@ def linearise(
 
 
 @entry
-def apply(
+def external_step(
     i: Ints, f: Floats, k: Ints, w: Floats, q: Floats, joints: Floats, options: Floats
 ) -> int:
     """
-    Move x by `step` and leave frames, residuals, errors, cost and Jacobian there.
+    Apply `step` to x, and write frames, residuals, errors, cost and Jacobian at the new x.
 
-    Takes what `solve.advance` takes, in a workspace that `linearise` has begun; x and `step` may
-    be written in between. Bounds are kept, free balls turn on SO(3). `wish` then holds the way to
-    joint targets or rest pose, whichever LEVEL is about as in settling, and q the values of all
-    columns this chain moves.
+    Takes the arguments of `solve.advance`, in a workspace that `linearise` has set up; the caller
+    may write x and `step` in between. Bounds are kept, and free balls turn on SO(3). Afterwards
+    `preferred_step` holds the way to joint targets or rest pose (LEVEL selects which, as in
+    SETTLE), and q the values of all columns of this chain.
     """
     s = open_solve(i, f, k, w, q, joints, options)
     apply_step(s, s.x, s.x)
-    settle_distance(s, s.x)
+    write_preferred_step(s, s.x)
     evaluate(s)
     jacobian(s)
     for j in range(s.n):

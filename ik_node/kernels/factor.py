@@ -1,12 +1,11 @@
 """
-The linear system of a step, factorised along the robot's structure.
+Assembly and factorisation of the quasi-definite system of a step, theory.md, eq. (7).
 
-A damped step is the solution of the quasi-definite system [D J^T; J -M]: D the damping of every
-variable, M the inverse weight of every row. Under any symmetric order it has a factor L diag L^T
-(Vanderbei 1995). Variables whose elimination is cheap while D is diagonal go first, one outer
-product each: all of them for an arm, which leaves its six rows, and each leg's own for a hexapod.
-What is left is eliminated in blocks of six, rows of a constraint or variables that several
-constraints share, in an order that `model.elimination` has planned.
+The matrix [D J^T; J -M] has a factor L Delta L^T under every symmetric order (Vanderbei 1995).
+Variables whose elimination is cheap while D is diagonal go first, one outer product each: all
+variables of an arm, which leaves its six rows, and the own variables of each leg of a hexapod.
+The rest is eliminated in blocks of six, rows of a constraint or variables that several
+constraints share, in the order that `model.elimination` has planned.
 """
 
 from ik_node.kernels._jit import kernel
@@ -19,7 +18,7 @@ Lower = tuple[Six, Six, Six, Six, Six]
 
 @kernel
 def rows_of(w: Floats, at: int) -> Block:
-    """Return the six rows of a block."""
+    """Return the six rows of the block at w[at]."""
     return (
         six(w, at),
         six(w, at + 6),
@@ -32,7 +31,7 @@ def rows_of(w: Floats, at: int) -> Block:
 
 @kernel
 def put_rows(w: Floats, at: int, rows: Block) -> None:
-    """Write the six rows of a block."""
+    """Write the six rows of a block to w[at]."""
     put(w, at, rows[0])
     put(w, at + 6, rows[1])
     put(w, at + 12, rows[2])
@@ -50,17 +49,17 @@ def scale(a: Six, share: float) -> Six:
 @kernel
 def assemble(s: Solve) -> None:
     """
-    Write the matrix after the first variables' elimination.
+    Write the matrix after the elimination of the first variables: -M - sum_v J_v J_v^T / D_v.
 
-    Takes `s.damping` (nv,) > 0, `s.softness` (nr,) > 0 and `s.jac`; held variables (`s.fixed`)
-    are left out by an empty column with 1 on the diagonal.
+    Reads `damping` (nv,) > 0, `softness` (nr,) > 0 and `jac`. A fixed variable gets an empty
+    column with 1 on the diagonal.
     """
     w, i = s.w, s.i
     for k in range(s.matrix, s.matrix + 36 * s.nm):
         w[k] = 0.0
     for v in range(s.nv):
         first = i[s.var_place + v] < 0 and s.k[s.fixed + v] == 0
-        w[s.give + v] = 1.0 / w[s.damping + v] if first else 0.0
+        w[s.inverse_damping + v] = 1.0 / w[s.damping + v] if first else 0.0
     for at in range(s.nb):
         c = i[s.block_constraint + at]
         for k in range(6):
@@ -82,7 +81,7 @@ def assemble(s: Solve) -> None:
         at = s.matrix + 36 * i[s.pair_at + p]
         a, b, c, d, e, f = rows_of(w, at)
         for t in range(i[s.part0 + p], i[s.part0 + p + 1]):
-            one, give = s.jac + 6 * i[s.part_a + t], w[s.give + i[s.part_var + t]]
+            one, give = s.jac + 6 * i[s.part_a + t], w[s.inverse_damping + i[s.part_var + t]]
             other = scale(six(w, s.jac + 6 * i[s.part_b + t]), give)
             a, b = less(a, w[one], other), less(b, w[one + 1], other)
             c, d = less(c, w[one + 2], other), less(d, w[one + 3], other)
@@ -92,7 +91,7 @@ def assemble(s: Solve) -> None:
 
 @kernel
 def sweep(rows: Block, lower: Lower) -> Block:
-    """Return L^-1 times a block, given what `factorise_block` returns."""
+    """Return L^-1 B for a block B, given the columns that `factorise_block` returns."""
     a, b, c, d, e, f = rows
     l0, l1, l2, l3, l4 = lower
     b, c, d = less(b, l0[1], a), less(c, l0[2], a), less(d, l0[3], a)
@@ -106,10 +105,10 @@ def sweep(rows: Block, lower: Lower) -> Block:
 @kernel
 def factorise_block(w: Floats, at: int, inverse: int) -> Lower:
     """
-    Return the first five columns of L of a block, each below its diagonal.
+    Factorise a diagonal block as L Delta L^T; return the first five columns of L.
 
-    L goes to the block's place, in both halves, inverse pivots to w[inverse]. What is eliminated
-    stays in registers, which is why it is written out.
+    L is written to the place of the block, in both halves, and 1 / Delta to w[inverse]. The loop
+    is written out because the compiler then keeps the block in registers.
     """
     a, b, c, d, e, f = rows_of(w, at)
     ia = 1.0 / a[0]
@@ -138,7 +137,7 @@ def factorise_block(w: Floats, at: int, inverse: int) -> Lower:
 
 @kernel
 def factorise(s: Solve) -> None:
-    """Factorise [D J^T; J -M], block by block: within it, then what its edges change."""
+    """Factorise the system of eq. (7) block by block, and update the blocks that follow."""
     assemble(s)
     w, i = s.w, s.i
     edges, update = s.matrix + 36 * s.nb, 0
@@ -163,7 +162,7 @@ def factorise(s: Solve) -> None:
 
 
 @kernel
-def forth(y: Six, w: Floats, at: int) -> Six:
+def forward_substitute(y: Six, w: Floats, at: int) -> Six:
     """Return L^-1 y for the block at w[at]."""
     y = less(y, y[0], after(six(w, at), 0))
     y = less(y, y[1], after(six(w, at + 6), 1))
@@ -173,7 +172,7 @@ def forth(y: Six, w: Floats, at: int) -> Six:
 
 
 @kernel
-def back(y: Six, w: Floats, at: int) -> Six:
+def back_substitute(y: Six, w: Floats, at: int) -> Six:
     """Return L^-T y for the block at w[at]."""
     y = less(y, y[5], before(six(w, at + 30), 5))
     y = less(y, y[4], before(six(w, at + 24), 4))
@@ -185,11 +184,11 @@ def back(y: Six, w: Floats, at: int) -> Six:
 @kernel
 def solve_factored(s: Solve) -> None:
     """
-    Solve for the change of the variables, given the residual rows.
+    Solve eq. (7) for the change c of the variables and the multipliers y, with the factor at hand.
 
-    Takes `load` (nr,), what the rows are short of zero. Writes to `full` (nv,) the change c of the
-    free variables that minimises |c|^2_D + |J c + load|^2_(1/M), 0 for held ones, and to `load`
-    the multipliers (J c + load) / M.
+    Reads `load` (nr,), the right-hand side. Writes to `full` (nv,) the c that minimises
+    |c|_D^2 + |J c + load|_{M^-1}^2, with 0 for fixed variables, and to `load` the multipliers
+    y = M^-1 (J c + load).
     """
     w, i = s.w, s.i
     edges = s.matrix + 36 * s.nb
@@ -198,7 +197,7 @@ def solve_factored(s: Solve) -> None:
         c = i[s.block_constraint + b]
         put(w, s.y + 6 * b, less(none, 1.0, six(w, s.load + 6 * c)) if c >= 0 else none)
     for b in range(s.nb):
-        y = forth(six(w, s.y + 6 * b), w, s.matrix + 36 * b)
+        y = forward_substitute(six(w, s.y + 6 * b), w, s.matrix + 36 * b)
         y = times(y, six(w, s.inverse + 6 * b))
         for e in range(i[s.edge0 + b], i[s.edge0 + b + 1]):
             to, at = s.y + 6 * i[s.edge_to + e], edges + 36 * e
@@ -219,7 +218,7 @@ def solve_factored(s: Solve) -> None:
                 dot(six(w, at + 30), to),
             )
             y = less(y, 1.0, times(change, six(w, s.inverse + 6 * b)))
-        y = back(y, w, s.matrix + 36 * b)
+        y = back_substitute(y, w, s.matrix + 36 * b)
         put(w, s.y + 6 * b, y)
         c = i[s.block_constraint + b]
         if c >= 0:
@@ -231,4 +230,4 @@ def solve_factored(s: Solve) -> None:
         rows = six(w, s.load + 6 * c)
         for t in range(i[s.slot0 + c], i[s.slot0 + c + 1]):
             v = i[s.slot_var + t]
-            w[s.full + v] -= w[s.give + v] * dot(six(w, s.jac + 6 * t), rows)
+            w[s.full + v] -= w[s.inverse_damping + v] * dot(six(w, s.jac + 6 * t), rows)

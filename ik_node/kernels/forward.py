@@ -1,4 +1,4 @@
-"""Forward kinematics: where every column's frame, and both ends of every constraint, are."""
+"""Forward kinematics, theory.md, eq. (2) and (3): frames of columns and of constraints."""
 
 from math import cos, sin
 
@@ -13,7 +13,7 @@ Rows = tuple[Four, Four, Four]
 
 @kernel
 def frame_rows(a: Floats, at: int) -> Rows:
-    """Return a frame as the three rows of its matrix [R p]."""
+    """Return the frame at a[at] as the three rows of its matrix [R p]."""
     x, y, z, p = four(a, at), four(a, at + 3), four(a, at + 6), four(a, at + 8)
     return (
         pack(x[0], x[1], x[2], p[1]),
@@ -35,7 +35,7 @@ def put_frame(rows: Rows, out: Floats, at: int) -> None:
 
 @kernel
 def row_times(a: Floats, row: int, position: int, b: Rows) -> Four:
-    """Return a row of a frame, its rotation at a[row], times another frame."""
+    """Return one row of the product of two frames; its rotation stands at a[row]."""
     x, y, z = b
     total = more(pack(0.0, 0.0, 0.0, a[position]), a[row], x)
     return more(more(total, a[row + 1], y), a[row + 2], z)
@@ -43,7 +43,7 @@ def row_times(a: Floats, row: int, position: int, b: Rows) -> Four:
 
 @kernel
 def compose(a: Floats, at: int, b: Rows) -> Rows:
-    """Return the product of the frame at a[at] and another."""
+    """Return the product of the frame at a[at] and the frame b."""
     return (
         row_times(a, at, at + 9, b),
         row_times(a, at + 3, at + 10, b),
@@ -53,14 +53,19 @@ def compose(a: Floats, at: int, b: Rows) -> Rows:
 
 @kernel
 def turned(row: Four, sine: float, cosine: float) -> Four:
-    """Return a row of a frame that turns about its own z axis."""
+    """Return a row of [R p] Rz(angle), given sine and cosine of the angle."""
     across = times(pack(row[1], row[0], row[2], row[3]), pack(sine, -sine, 0.0, 0.0))
     return plus(times(row, pack(cosine, cosine, 1.0, 1.0)), across)
 
 
 @kernel
 def place_b_frames(s: Solve) -> None:
-    """Compose the pose of every frame B, which may change from call to call, with its parent."""
+    """
+    Write the pose of every frame B in its column: the constant frame of its parent times its pose.
+
+    The pose of a goal may change with every call, which is why this is not part of the packed
+    model.
+    """
     w = s.w
     for c in range(s.nc):
         pose = s.constraints + CON_COLUMNS * c + CON_POSE
@@ -74,9 +79,9 @@ def place_b_frames(s: Solve) -> None:
 @kernel
 def column_values(s: Solve, x: int) -> None:
     """
-    Work out the value of every column and its rate of change with its variable.
+    Compute the value v_j = sum_p c_jp x^p of every column and its derivative, by Horner's scheme.
 
-    `x` is where the variables begin in s.w.
+    `x` is the first place of the variables in s.w. Columns of other chains keep their value.
     """
     for j in range(s.n):
         v = s.i[s.var + j]
@@ -95,7 +100,11 @@ def column_values(s: Solve, x: int) -> None:
 
 @kernel
 def place_centre_of_mass(s: Solve, c: int) -> None:
-    """Put frame A at the centre of mass, and find what every column carries up to its tips."""
+    """
+    Put frame A at the centre of mass sum_i m_i p_i / sum_i m_i, in the axes of the root frame.
+
+    Also writes mass and moment of everything that each column carries, which eq. (4) needs.
+    """
     w = s.w
     first, last = s.i[s.entry0 + c], s.i[s.entry0 + c + 1]
     for e in range(first, last):
@@ -129,7 +138,11 @@ def place_centre_of_mass(s: Solve, c: int) -> None:
 
 @kernel
 def forward(s: Solve, x: int) -> None:
-    """Place every column's frame (after its motion) and both ends of every constraint."""
+    """
+    Write X_j = X_p(j) O_j M_j(v_j), eq. (3), for every column j.
+
+    Then write frames A and B of every constraint in the root frame.
+    """
     column_values(s, x)
     w = s.w
     for j in range(0, s.n, 4):

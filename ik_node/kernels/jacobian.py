@@ -1,4 +1,4 @@
-"""The Jacobian of all rows, column by column, from the world vectors that `residuals` found."""
+"""The Jacobian of all rows, theory.md, eq. (4), from the row vectors that `residuals` wrote."""
 
 from ik_node.kernels._jit import kernel
 from ik_node.kernels.layout import AXES_WORLD, KIND_MASS, Solve
@@ -10,7 +10,7 @@ Vectors = tuple[Six, Six, Six]
 
 @kernel
 def towards(vectors: Vectors, x: float, y: float, z: float) -> Six:
-    """Return the scalar products of rows' vectors with one other."""
+    """Return the scalar products of the rows' vectors with (x, y, z)."""
     none = six_of(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     return more(more(more(none, x, vectors[0]), y, vectors[1]), z, vectors[2])
 
@@ -18,10 +18,17 @@ def towards(vectors: Vectors, x: float, y: float, z: float) -> Six:
 @kernel
 def add_entry(s: Solve, c: int, e: int, moving: Vectors, turning: Vectors) -> None:
     """
-    Add what one column moves to the block of constraint c.
+    Add the contribution of one column, theory.md, eq. (4), to the block of constraint c.
 
-    Takes the vectors of rows that go by velocity, and of those that go by angular velocity, with
-    zeros for the other ones.
+    Parameters
+    ----------
+    s : Solve
+        The solve.
+    c, e : int
+        Constraint and entry.
+    moving, turning : three vectors
+        Vectors w_r of the position rows and of the orientation rows, 0 for the other rows.
+
     """
     w = s.w
     j, side = s.i[s.entry_column + e], s.i[s.entry_side + e]
@@ -66,10 +73,10 @@ def add_entry(s: Solve, c: int, e: int, moving: Vectors, turning: Vectors) -> No
 @kernel
 def jacobian(s: Solve) -> None:
     """
-    Write d residual / d variable, block by block, at the frames of the last `residuals`.
+    Write J = d residual / d variable, block by block, at the frames of the last `residuals`.
 
-    A ball joint that may turn freely has turns about the axes of its turned frame for variables,
-    not its Euler angles (`free_ball`).
+    The variables of a free ball joint are turns about the axes of its turned frame, not Euler
+    angles.
     """
     for c in range(s.nc):
         at, first = s.vector + 18 * c, s.i[s.turning + c] - 6 * c

@@ -3,23 +3,24 @@
 What travels into a kernel: four packed arrays, the tables of a solve, and where everything is.
 
 Calling a compiled function costs about 70 ns an array, and passing a hundred arrays from kernel to
-kernel costs more than the arithmetic. So the fields of a model are laid end to end in one integer
-array `i` and one float array `f`, everything a solve writes in `k` (integers) and `w` (floats),
-and `Solve` names the place where each field begins: field x of variable v is s.w[s.x + v].
+kernel costs more than the arithmetic. Therefore the fields of a model are laid end to end in one
+integer array `i` and one float array `f`, everything a solve writes in `k` (integers) and `w`
+(floats), and `Solve` names the place where each field begins: field x of variable v is s.w[s.x +
+v].
 
 Indices are int64, -1 = none. A column is one elementary motion of a joint, its frame turned so
 that it moves along or about its own z axis; a variable is a value the solver is free to choose; an
 entry is one column that moves one end of a constraint; a slot is one variable of a constraint.
-Frames are twelve numbers: rotation row by row, then position. Every constraint has room for
-six rows, the k-th row of constraint c is row 6 c + k; rows that it does not have stay zero.
+Frames are twelve numbers: rotation row by row, then position. Every constraint has room for six
+rows, the k-th row of constraint c is row 6 c + k; rows that it does not have stay zero.
 
 Inside, lengths count in units of the chain's characteristic length [L], so that a solve does not
 depend on the robot's size. The packed model and the workspace are in [rad] and [L]; what comes in
 and goes out (q, joints, options, poses, the constraint table, error) is in [rad] and [m].
 """
 
-from collections.abc import Mapping
-from typing import Annotated, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, NamedTuple
 
 from ik_node.kernels._jit import kernel
 from ik_node.kernels.solve_state import COUNTS, NUMBERS, PHASE, PHASE_DONE
@@ -99,85 +100,150 @@ class Solve(NamedTuple):
     link_stride: Annotated[int, 'i', 'links', 'and in which steps']
     link_slot: Annotated[int, 'i', 'links', 'slot']
     length: Annotated[int, 'f', '1', 'characteristic length [m], 1 L']
-    unit: Annotated[int, 'f', 'nv', 'that length for a variable that slides [m], 1 for an angle']
+    unit: Annotated[
+        int, 'f', 'nv', '1 L in metres for a variable that slides [m], 1 for an angle [rad]'
+    ]
     group0: Annotated[int, 'i', 'groups + 1', 'first of the rows of a group']
     group_rank: Annotated[int, 'i', 'groups', 'how many of them are independent']
     dense_row: Annotated[int, 'i', 'nd', 'which row it is']
     group_slack: Annotated[
-        int, 'f', 'groups', 'a row that others imply differs from them by no more'
+        int, 'f', 'groups', 'difference up to which a row counts as implied by others [L or rad]'
     ]
-    offset: Annotated[int, 'f', '12 * n', 'frame before its motion in the parent column']
-    coefficients: Annotated[int, 'f', 'width * n', 'value = sum over p of c_p variable^p']
-    a_offset: Annotated[int, 'f', '12 * nc', 'frame A in its column']
-    b_offset: Annotated[int, 'f', '12 * nc', 'parent of frame B in its column']
-    mass: Annotated[int, 'f', 'nc', 'centre of mass: of all that counts [kg]']
-    moment: Annotated[int, 'f', '3 * nc', 'the same: mass times place of what stands still [kg L]']
-    entry_mass: Annotated[int, 'f', 'ne', 'the same: what the column itself carries [kg]']
-    entry_moment: Annotated[int, 'f', '3 * ne', 'mass times place in the column [kg L]']
-    numbers: Annotated[int, 'w', 'NUMBERS', 'scalars, see `counters`; always at 0']
-    record: Annotated[int, 'w', 'RECORD', 'RECORD_*; error and constraints follow at once']
+    offset: Annotated[
+        int,
+        'f',
+        '12 * n',
+        "frame before its motion, in the parent column's frame [dimensionless, L]",
+    ]
+    coefficients: Annotated[
+        int,
+        'f',
+        'width * n',
+        'c_p of value = sum over p of c_p variable^p [rad or L per (rad or L)^p]',
+    ]
+    a_offset: Annotated[int, 'f', '12 * nc', 'frame A in its column [dimensionless, L]']
+    b_offset: Annotated[int, 'f', '12 * nc', 'parent of frame B in its column [dimensionless, L]']
+    mass: Annotated[int, 'f', 'nc', 'centre of mass: mass of all links that count [kg]']
+    moment: Annotated[
+        int, 'f', '3 * nc', 'centre of mass: mass times position of what does not move [kg L]'
+    ]
+    entry_mass: Annotated[
+        int, 'f', 'ne', 'centre of mass: mass that the column itself carries [kg]'
+    ]
+    entry_moment: Annotated[int, 'f', '3 * ne', 'mass times position, in the column [kg L]']
+    numbers: Annotated[
+        int, 'w', 'NUMBERS', 'scalars, see `solve_state`; always at 0 [units there]'
+    ]
+    record: Annotated[
+        int, 'w', 'RECORD', 'RECORD_*; error and constraints follow directly [dimensionless]'
+    ]
     error: Annotated[int, 'w', '2 * nc', 'residual norms [m], [rad] of every constraint']
-    constraints: Annotated[int, 'w', '14 * nc', 'the constraint table, columns CON_*']
-    held: Annotated[int, 'w', 'n', 'values of columns this chain does not move [rad or L]']
+    constraints: Annotated[
+        int, 'w', '14 * nc', 'the constraint table, columns CON_* [units there]'
+    ]
+    held: Annotated[int, 'w', 'n', 'values of columns that this chain does not move [rad or L]']
     value: Annotated[int, 'w', 'n', 'value of every column [rad or L]']
-    rate: Annotated[int, 'w', 'n', 'd value / d variable']
-    sine: Annotated[int, 'w', 'n + 3', 'of the value, where it turns; in fours']
-    cosine: Annotated[int, 'w', 'n + 3', 'the same']
-    frame: Annotated[int, 'w', '12 * n', 'frame of every column after its motion, in root']
-    b_local: Annotated[int, 'w', '12 * nc', 'frame B in its column']
-    a_frame: Annotated[int, 'w', '12 * nc', 'frame A in root']
-    b_frame: Annotated[int, 'w', '12 * nc', 'frame B in root']
-    carried: Annotated[int, 'w', '4 * ne', 'mass, and mass times place, of all beyond a column']
+    rate: Annotated[int, 'w', 'n', 'd value / d variable [rad or L per rad or L]']
+    sine: Annotated[
+        int, 'w', 'n + 3', 'sine of the value of a column that turns, in fours [dimensionless]'
+    ]
+    cosine: Annotated[int, 'w', 'n + 3', 'cosine of it [dimensionless]']
+    frame: Annotated[
+        int, 'w', '12 * n', 'frame of every column after its motion, in root [dimensionless, L]'
+    ]
+    b_local: Annotated[int, 'w', '12 * nc', 'frame B in its column [dimensionless, L]']
+    a_frame: Annotated[int, 'w', '12 * nc', 'frame A in root [dimensionless, L]']
+    b_frame: Annotated[int, 'w', '12 * nc', 'frame B in root [dimensionless, L]']
+    carried: Annotated[
+        int,
+        'w',
+        '4 * ne',
+        'mass, and mass times position, of all links beyond a column [kg, kg L]',
+    ]
     lever: Annotated[
         int, 'w', '6 * nc', "points whose velocity counts, for A's and for B's motion [L]"
     ]
-    vector: Annotated[int, 'w', '18 * nc', 'world vectors of rows: six x, six y, six z']
+    vector: Annotated[
+        int, 'w', '18 * nc', 'row vectors in root axes: six x, six y, six z [dimensionless]'
+    ]
     trial: Annotated[int, 'w', 'nr', 'residual of the last `residuals` [L or rad]']
     residual: Annotated[int, 'w', 'nr', 'residual at x [L or rad]']
-    weight: Annotated[int, 'w', 'nr', 'squared weight of a row']
-    softness: Annotated[int, 'w', 'nr', "1 / weight of a row in the step's system"]
-    hold: Annotated[int, 'w', 'nr', 'what a row of a finished level is held at [L or rad]']
-    rhs: Annotated[int, 'w', 'nr', 'what a row is short of zero without a step [L or rad]']
-    load: Annotated[int, 'w', 'nr', 'what the system is solved for; then its multipliers']
-    jac: Annotated[int, 'w', '6 * ns', 'Jacobian at x: six rows a slot']
+    weight: Annotated[int, 'w', 'nr', 'squared weight of a row [dimensionless]']
+    softness: Annotated[
+        int, 'w', 'nr', 'M = 1 / weight of a row in the system of a step [dimensionless]'
+    ]
+    hold: Annotated[int, 'w', 'nr', 'value at which a row of a finished level is held [L or rad]']
+    rhs: Annotated[int, 'w', 'nr', 'right-hand side of a row in the system of a step [L or rad]']
+    load: Annotated[
+        int,
+        'w',
+        'nr',
+        'right-hand side while the system is solved, then the multipliers y [L or rad; y per M]',
+    ]
+    jac: Annotated[int, 'w', '6 * ns', 'Jacobian at x, six rows a slot [L or rad per rad or L]']
     x: Annotated[int, 'w', 'nv', 'variables: the accepted iterate [rad or L]']
-    x_try: Annotated[int, 'w', 'nv', 'the iterate that is tried']
-    x_start: Annotated[int, 'w', 'nv', 'where the solve began']
-    x_best: Annotated[int, 'w', 'nv', 'best iterate of the present start']
-    x_kept: Annotated[int, 'w', 'nv', 'the best effort so far']
-    candidate: Annotated[int, 'w', '8 * nv', 'iterates that starts have ended at, the best ones']
-    candidate_cost: Annotated[int, 'w', '8', 'their costs, loops closed']
-    candidate_reach: Annotated[int, 'w', '8', 'costs of all rows before that']
-    level_cost: Annotated[int, 'w', 'nc + 2', 'cost of every level at the end of an effort']
-    kept_cost: Annotated[int, 'w', 'nc + 2', 'that of the best effort so far']
-    lower: Annotated[int, 'w', 'nv', 'bounds, limits and window together']
-    upper: Annotated[int, 'w', 'nv', '']
-    target: Annotated[int, 'w', 'nv', 'wished value of a variable: joint target or rest pose']
-    pull: Annotated[int, 'w', 'nv', 'weight of the wish']
-    gain: Annotated[int, 'w', 'nv', 'share of the way to the wish in one step']
-    step: Annotated[int, 'w', 'nv', "change of x, in the ball's own axes for a free ball"]
-    full: Annotated[int, 'w', 'nv', 'step that would be taken without further bounds']
-    wish: Annotated[int, 'w', 'nv', 'step that would be taken if there were no rows']
-    damping: Annotated[int, 'w', 'nv', '']
-    gradient: Annotated[int, 'w', 'nv', "of the phase's cost"]
-    give: Annotated[int, 'w', 'nv', '1 / damping of variables eliminated first, 0 = held']
-    matrix: Annotated[int, 'w', '36 * nm', 'blocks, row by row; then their factor']
-    inverse: Annotated[int, 'w', '6 * nb', '1 / pivot']
-    scaled: Annotated[int, 'w', '36', 'an edge times the inverses of its pivots']
-    y: Annotated[int, 'w', '6 * nb', 'solution, block by block']
-    scratch: Annotated[int, 'w', '12', '']
-    dense: Annotated[int, 'w', 'nd * nv', 'weighted Jacobian of grouped rows; then its basis Q']
-    share: Annotated[int, 'w', 'nd * nd', 'coordinates L of grouped rows in that basis']
-    normal: Annotated[int, 'w', 'nd * nd', 'Cholesky factor of L^T L, group by group']
-    raw: Annotated[int, 'w', 'nd', 'residual of grouped rows, as it is [m or rad]']
-    least: Annotated[int, 'w', 'nd', 'its least-squares coordinates in the basis']
-    counts: Annotated[int, 'k', 'COUNTS', 'integers, see `counters`; always at 0']
-    fixed: Annotated[int, 'k', 'nv', 'why a variable is held in a step, see `step`']
+    x_try: Annotated[int, 'w', 'nv', 'the iterate that is tried [rad or L]']
+    x_start: Annotated[int, 'w', 'nv', 'the start of the solve [rad or L]']
+    x_best: Annotated[int, 'w', 'nv', 'best iterate of the present start [rad or L]']
+    x_kept: Annotated[int, 'w', 'nv', 'the best effort so far [rad or L]']
+    candidate: Annotated[int, 'w', '8 * nv', 'ends of starts, the best ones [rad or L]']
+    candidate_cost: Annotated[int, 'w', '8', 'their costs with closed loops [L^2, rad^2]']
+    candidate_reach: Annotated[
+        int, 'w', '8', 'costs of all rows before the loops were closed [L^2, rad^2]'
+    ]
+    level_cost: Annotated[
+        int, 'w', 'nc + 2', 'cost of every level at the end of an effort [L^2, rad^2]'
+    ]
+    kept_cost: Annotated[
+        int, 'w', 'nc + 2', 'cost of every level of the best effort so far [L^2, rad^2]'
+    ]
+    lower: Annotated[int, 'w', 'nv', 'lower bound, from limits and window [rad or L]']
+    upper: Annotated[int, 'w', 'nv', 'upper bound [rad or L]']
+    target: Annotated[
+        int, 'w', 'nv', 'preferred value x* of a variable: joint target or rest pose [rad or L]'
+    ]
+    pull: Annotated[int, 'w', 'nv', 'weight of the preference [dimensionless]']
+    gain: Annotated[int, 'w', 'nv', 'share g of the way to x* in one step [dimensionless]']
+    step: Annotated[
+        int, 'w', 'nv', "change of x [rad or L], in the ball's own axes for a free ball"
+    ]
+    full: Annotated[int, 'w', 'nv', 'step without further bounds [rad or L]']
+    preferred_step: Annotated[int, 'w', 'nv', 'g (x* - x), the step without rows [rad or L]']
+    damping: Annotated[int, 'w', 'nv', 'D of the system of a step [dimensionless]']
+    gradient: Annotated[int, 'w', 'nv', "gradient of the phase's cost [L^2, rad^2 per rad or L]"]
+    inverse_damping: Annotated[
+        int,
+        'w',
+        'nv',
+        '1 / damping of each variable that is eliminated first; 0 for a fixed one [dimensionless]',
+    ]
+    matrix: Annotated[
+        int, 'w', '36 * nm', 'blocks of the system, row by row, then their factor [dimensionless]'
+    ]
+    inverse: Annotated[int, 'w', '6 * nb', '1 / pivot [dimensionless]']
+    scaled: Annotated[int, 'w', '36', 'an edge times the inverses of its pivots [dimensionless]']
+    y: Annotated[
+        int, 'w', '6 * nb', 'solution of the system, block by block [rad, L or multipliers]'
+    ]
+    scratch: Annotated[int, 'w', '12', '[any]']
+    dense: Annotated[
+        int, 'w', 'nd * nv', 'weighted Jacobian of grouped rows, then its basis Q [dimensionless]'
+    ]
+    share: Annotated[
+        int, 'w', 'nd * nd', 'coordinates L of grouped rows in that basis [dimensionless]'
+    ]
+    normal: Annotated[
+        int, 'w', 'nd * nd', 'Cholesky factor of L^T L, group by group [dimensionless]'
+    ]
+    raw: Annotated[int, 'w', 'nd', 'unreduced residual of grouped rows [L or rad]']
+    least: Annotated[int, 'w', 'nd', 'least-squares coordinates of raw in the basis [L or rad]']
+    counts: Annotated[int, 'k', 'COUNTS', 'integers, see `solve_state`; always at 0']
+    fixed: Annotated[int, 'k', 'nv', 'state of a variable in a step, see `step`']
     free_ball: Annotated[int, 'k', 'nv', '1 = one of three variables of a ball without limits']
-    winds: Annotated[int, 'k', 'nv', '1 = beyond a bound it comes in again at the other']
-    wants: Annotated[int, 'k', 'nv', 'WANTS_*: what a variable is drawn to']
+    wraps: Annotated[int, 'k', 'nv', '1 = a step past a bound continues at the other bound']
+    preference: Annotated[int, 'k', 'nv', 'PREFERS_*: which preference a variable has']
     implied: Annotated[
-        int, 'k', 'nr', '1 = others of its group imply a row; it counts for nothing'
+        int, 'k', 'nr', '1 = other rows of its group imply this row; it has no effect'
     ]
     chosen: Annotated[int, 'k', 'nd', 'independent rows of a group, in the order of their choice']
     chosen_end: Annotated[int, 'k', 'groups', 'end of them']
@@ -185,11 +251,11 @@ class Solve(NamedTuple):
 
 # Rows that a constraint has room for, and unknowns in a block.
 BLOCK = 6
-# What a solve leaves, in order: how it ended; steps towards goals; starts; steps that did nothing
-# but close loops. Residual norms and the table of constraints follow.
+# The record of a solve: status; steps towards goals; starts; steps that only closed loops.
+# Residual norms and the constraint table follow.
 RECORD_STATUS, RECORD_STEPS, RECORD_STARTS, RECORD_CLOSING = range(4)
 RECORD = 4
-# Where starts ended, kept to be improved: how many.
+# Number of candidates that are kept.
 CANDIDATE_ROOM = 8
 
 FIXED = {'NUMBERS': NUMBERS, 'COUNTS': COUNTS, 'RECORD': RECORD}
@@ -204,15 +270,15 @@ FIELDS: dict[str, tuple[str, str, str]] = {
 KIND_FRAME, KIND_UNIVERSAL, KIND_DISTANCE, KIND_LOOK_AT, KIND_MASS = 0, 1, 2, 3, 4
 AXES_B, AXES_WORLD, AXES_A = 0, 1, 2
 
-# What a variable is drawn to, in the order in which it is granted.
-WANTS_NOTHING, WANTS_TARGET, WANTS_REST_POSE = 0, 1, 2
+# The preference of a variable, in the order in which preferences are met.
+PREFERS_NOTHING, PREFERS_TARGET, PREFERS_REST_POSE = 0, 1, 2
 
 # Rows of the joint table.
 (
     JOINT_LOWER,  # [rad or m], -inf = none
     JOINT_UPPER,  # [rad or m], inf = none
     JOINT_WINDOW,  # largest |q - q0| of a call [rad or m], inf = none, 0 = locked
-    JOINT_TARGET,  # wished value [rad or m]
+    JOINT_TARGET,  # target value [rad or m]
     JOINT_TARGET_WEIGHT,  # 0 = no target
     JOINT_REST,  # rest pose [rad or m]
     JOINT_REST_ON,  # 1 = has a rest pose, 0 = none
@@ -306,160 +372,26 @@ def begin_of(ints: Ints, name: str) -> int:
     return int(ints[len(SIZES) + list(FIELDS).index(name)])
 
 
-@kernel
-def open_solve(
-    i: Ints, f: Floats, k: Ints, w: Floats, q: Floats, joints: Floats, options: Floats
-) -> Solve:
-    """Name the parts of a solve; sizes and places stand at the head of i, in order."""
+# Generated, because a kernel cannot loop over the fields of a tuple.
+_OPEN_SOLVE = """
+def open_solve(i, f, k, w, q, joints, options):
     i = kept(i)
-    return Solve(
-        i,
-        kept(f),
-        flat(k),
-        flat(w),
-        flat(q),
-        flat(joints),
-        flat(options),
-        i[0],
-        i[1],
-        i[2],
-        i[3],
-        i[4],
-        i[5],
-        i[6],
-        i[7],
-        i[8],
-        i[9],
-        i[10],
-        i[11],
-        i[12],
-        i[13],
-        i[14],
-        i[15],
-        i[16],
-        i[17],
-        i[18],
-        i[19],
-        i[20],
-        i[21],
-        i[22],
-        i[23],
-        i[24],
-        i[25],
-        i[26],
-        i[27],
-        i[28],
-        i[29],
-        i[30],
-        i[31],
-        i[32],
-        i[33],
-        i[34],
-        i[35],
-        i[36],
-        i[37],
-        i[38],
-        i[39],
-        i[40],
-        i[41],
-        i[42],
-        i[43],
-        i[44],
-        i[45],
-        i[46],
-        i[47],
-        i[48],
-        i[49],
-        i[50],
-        i[51],
-        i[52],
-        i[53],
-        i[54],
-        i[55],
-        i[56],
-        i[57],
-        i[58],
-        i[59],
-        i[60],
-        i[61],
-        i[62],
-        i[63],
-        i[64],
-        i[65],
-        i[66],
-        i[67],
-        i[68],
-        i[69],
-        i[70],
-        i[71],
-        i[72],
-        i[73],
-        i[74],
-        i[75],
-        i[76],
-        i[77],
-        i[78],
-        i[79],
-        i[80],
-        i[81],
-        i[82],
-        i[83],
-        i[84],
-        i[85],
-        i[86],
-        i[87],
-        i[88],
-        i[89],
-        i[90],
-        i[91],
-        i[92],
-        i[93],
-        i[94],
-        i[95],
-        i[96],
-        i[97],
-        i[98],
-        i[99],
-        i[100],
-        i[101],
-        i[102],
-        i[103],
-        i[104],
-        i[105],
-        i[106],
-        i[107],
-        i[108],
-        i[109],
-        i[110],
-        i[111],
-        i[112],
-        i[113],
-        i[114],
-        i[115],
-        i[116],
-        i[117],
-        i[118],
-        i[119],
-        i[120],
-        i[121],
-        i[122],
-        i[123],
-        i[124],
-        i[125],
-        i[126],
-        i[127],
-        i[128],
-        i[129],
-    )
+    return Solve(i, kept(f), flat(k), flat(w), flat(q), flat(joints), flat(options), {places})
+""".format(places=', '.join(f'i[{at}]' for at in range(len(SIZES) + len(FIELDS))))
+_names: dict[str, Any] = {'Solve': Solve, 'kept': kept, 'flat': flat, '__name__': __name__}
+exec(_OPEN_SOLVE, _names)
+# Takes (i, f, k, w, q, joints, options) and returns a `Solve`: sizes and places stand at the head
+# of i, in the order of its fields.
+open_solve: Callable[..., Solve] = kernel(_names['open_solve'])
 
 
 @kernel
-def asked(s: Solve, c: int, column: int) -> float:
-    """Return what the constraint table says of constraint c, CON_*."""
+def constraint_value(s: Solve, c: int, column: int) -> float:
+    """Return an entry of the constraint table for constraint c, CON_*."""
     return float(s.w[s.constraints + CON_COLUMNS * c + column])
 
 
 @kernel
 def unit_of_column(s: Solve, j: int) -> float:
-    """Return by what the value of a column is multiplied to count in [rad or m]."""
+    """Return the factor from the unit of a column, [rad or L], to [rad or m]."""
     return float(s.f[s.length]) if s.i[s.prismatic + j] == 1 else 1.0

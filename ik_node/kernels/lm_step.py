@@ -1,8 +1,13 @@
-"""One step of whichever phase the solve is in: set up, step, judge, keep or drop."""
+"""
+One Levenberg-Marquardt step: rows and variables of the phase, step, acceptance, damping.
+
+Equations refer to docs/theory.md. The phases differ in their rows, in the damping and in the
+acceptance rule.
+"""
 
 from ik_node.kernels._jit import kernel
 from ik_node.kernels.forward import forward
-from ik_node.kernels.layout import asked, CON_LEVEL, Solve, WANTS_TARGET
+from ik_node.kernels.layout import CON_LEVEL, constraint_value, PREFERS_TARGET, Solve
 from ik_node.kernels.options import (
     ADAPTIVE_DAMPING,
     DAMPING_FACTOR,
@@ -10,7 +15,7 @@ from ik_node.kernels.options import (
     ROTATION_ERROR_CLAMP,
     TRANSLATION_ERROR_CLAMP,
 )
-from ik_node.kernels.redundant import keep_rows, reduce_rows
+from ik_node.kernels.redundant import reduce_rows, store_grouped_rows
 from ik_node.kernels.rows import residuals
 from ik_node.kernels.solve_state import (
     CLOSING,
@@ -36,35 +41,49 @@ from ik_node.kernels.solve_state import (
 from ik_node.kernels.start import (
     all_within_tolerance,
     cost_of,
+    has_preference,
     remember_best,
     row_weight,
-    settle_distance,
-    wished,
+    write_preferred_step,
 )
-from ik_node.kernels.step import apply_step, bounded_step, FREE, LOCKED, restore
+from ik_node.kernels.step import apply_step, bounded_step, FREE, LOCKED, restore_held_rows
 
-# A row of a finished level is as stiff as double precision allows beside the damping: the product
-# of the two must stay some orders above its rounding, or redundant closures lose their pivot's
-# sign. With one softness for all, loops of millimetres are soft as soon as the damping has grown.
+# Held rows are as stiff as double precision allows beside the damping: the product of softness
+# and damping must stay some orders above rounding, or redundant closures lose their pivot's sign.
+# With one softness for all, loops of millimetres would be soft as soon as the damping has grown.
 HELD_PRODUCT, STIFFEST, SOFTEST = 1e-10, 1e-12, 1e-6
 FREE_DAMPING = 1e-4
 LEVEL_DAMPING = 1e-6
 REACH_DAMPING = 1e-12
 IGNORED_SOFTNESS = 1e12
-# How well finished levels are kept while the next is improved [L or rad].
+# Deviation up to which held rows count as restored [L or rad], and chord steps for that.
 HELD_CLOSED, HELD_ATTEMPTS, WALK_ATTEMPTS = 1e-9, 7, 2
-# Closing loops after a step towards a target may move joints by this share of it: more would be
-# another branch. (A rest pose may bend a stretched arm, which the goal then straightens again.)
+# Closing the loops after a step towards a joint target may move joints by this share of the step:
+# a larger correction leads to another branch. (A rest pose may bend a stretched arm.)
 RESTORE_SHARE = 0.5
-# A step that reduces the cost by less than this share is a weak one.
+# A step that reduces the cost by a smaller share than this counts as weak.
 REACH_WEAK, LEVEL_WEAK = 0.03, 1e-10
-# Farther than this [rad or L] the null space is not the one of the start of the step.
+# Largest step in SETTLE [rad or L]: farther away the null space is another one.
 SETTLE_STEP = 0.3
+# A gain ratio, eq. (8), above GOOD_RATIO decreases the damping scale, one below POOR_RATIO
+# increases it, and a rejected step increases it more (Madsen et al. 2004, section 3.2).
+GOOD_RATIO, POOR_RATIO = 0.75, 0.25
+DAMPING_DECREASE, DAMPING_INCREASE, DAMPING_AFTER_REJECTION = 0.2, 2.0, 8.0
+# Below this damping scale the normal equations lose their last digits.
+LEAST_DAMPING_SCALE = 1e-6
+# In SETTLE the scale is the share of the way that a step goes; it is halved after a rejection.
+SETTLE_GROWTH, SETTLE_SHRINKAGE = 2.0, 0.5
+# A cost of this size is not finite, or as good as that.
+INFINITE_COST = 1e300
 
 
 @kernel
 def clamp_rows(s: Solve, c: int) -> None:
-    """Shorten a constraint's residual to the error clamps, for the step only."""
+    """
+    Shorten the right-hand side of constraint c to the error clamps; the residual itself stays.
+
+    For the translation rows and for the rotation rows of c, rhs <- rhs min(1, clamp / |rhs|).
+    """
     for part in range(2):
         most = s.options[ROTATION_ERROR_CLAMP]
         if part == 0:
@@ -81,10 +100,16 @@ def clamp_rows(s: Solve, c: int) -> None:
 
 @kernel
 def set_rows(s: Solve) -> None:
-    """Say what the step is to do with every row: improve it, hold it, or leave it be."""
+    """
+    Set softness M and right-hand side of every row for the system of eq. (7).
+
+    Rows of the phase: M = 1 / weight, rhs = residual. Rows of finished levels: M =
+    `HELD_SOFTNESS`, rhs = residual - hold. All other rows: M = 1e12, rhs = 0, so that they have no
+    effect.
+    """
     phase, level = s.k[PHASE], s.k[LEVEL]
     for c in range(s.nc):
-        own = asked(s, c, CON_LEVEL)
+        own = constraint_value(s, c, CON_LEVEL)
         for r in range(6 * c, 6 * c + 6):
             if s.k[s.implied + r] == 1:
                 s.w[s.softness + r] = IGNORED_SOFTNESS
@@ -104,7 +129,12 @@ def set_rows(s: Solve) -> None:
 
 @kernel
 def set_variables(s: Solve) -> None:
-    """Set the damping and the wished step of every variable, and which ones are held."""
+    """
+    Set the damping D, the preferred step and the fixed variables for the system of eq. (7).
+
+    REACH and LEVEL: D = mu f(x) I (Sugihara 2011), at least a small constant. SETTLE: D = pull and
+    the preferred step g (x* - x), eq. (9).
+    """
     settling = s.k[PHASE] == PHASE_SETTLE
     damping = s.options[DAMPING_FACTOR] * s.options[DAMPING_FACTOR]
     if s.options[ADAPTIVE_DAMPING] != 0.0:
@@ -115,27 +145,28 @@ def set_variables(s: Solve) -> None:
     if not settling:
         s.w[HELD_SOFTNESS] = min(max(HELD_PRODUCT / damping, STIFFEST), SOFTEST)
     for v in range(s.nv):
-        # What a target has decided, the rest pose does not touch.
-        decided = settling and not wished(s, v) and s.k[s.wants + v] == WANTS_TARGET
+        # A variable that has reached its joint target is not moved to its rest pose.
+        decided = settling and not has_preference(s, v) and s.k[s.preference + v] == PREFERS_TARGET
         locked = decided or s.w[s.lower + v] == s.w[s.upper + v]
         s.k[s.fixed + v] = LOCKED if locked else FREE
         s.w[s.step + v] = 0.0
-        s.w[s.wish + v] = 0.0
+        s.w[s.preferred_step + v] = 0.0
         s.w[s.damping + v] = damping
     if settling:
-        settle_distance(s, s.x)
+        write_preferred_step(s, s.x)
         for v in range(s.nv):
-            # Beside the pull of a wish, a variable without one moves freely.
-            s.w[s.damping + v] = s.w[s.pull + v] if wished(s, v) else FREE_DAMPING
-            s.w[s.wish + v] *= s.w[s.gain + v] * s.w[DAMPING_SCALE]
+            # A variable without a preference moves freely.
+            s.w[s.damping + v] = s.w[s.pull + v] if has_preference(s, v) else FREE_DAMPING
+            s.w[s.preferred_step + v] *= s.w[s.gain + v] * s.w[DAMPING_SCALE]
 
 
 @kernel
 def predicted_decrease(s: Solve) -> float:
     """
-    Return by how much the linear model lowers the cost of the phase's rows.
+    Return the decrease of the cost that the linear model predicts, the denominator of eq. (8).
 
-    A multiplier is what is left of its row, J step + rhs, over the row's softness.
+    With the multiplier y_r = (J dx + rhs)_r / M_r of row r in `load`, the sum over the rows of the
+    phase is 1/2 sum(rhs_r^2 / M_r - y_r^2 M_r).
     """
     total = 0.0
     for r in range(s.nr):
@@ -147,7 +178,7 @@ def predicted_decrease(s: Solve) -> float:
 
 @kernel
 def largest(s: Solve, at: int) -> float:
-    """Return the largest absolute value of the variables at s.w[at]."""
+    """Return max |value| over the variables at s.w[at] [rad or L]."""
     most = 0.0
     for v in range(s.nv):
         most = max(most, abs(s.w[at + v]))
@@ -156,7 +187,7 @@ def largest(s: Solve, at: int) -> float:
 
 @kernel
 def shorten_step(s: Solve, most: float) -> None:
-    """Scale the step down to a largest change of a variable."""
+    """Scale the step so that its largest component is at most `most` [rad or L]."""
     if s.w[STEP_SIZE] > most:
         for v in range(s.nv):
             s.w[s.step + v] *= most / s.w[STEP_SIZE]
@@ -164,19 +195,27 @@ def shorten_step(s: Solve, most: float) -> None:
 
 
 @kernel
-def improve(s: Solve) -> None:
+def lm_step(s: Solve) -> None:
     """
-    Try one step of the current phase and keep it if it helps; the Jacobian is that of x.
+    Take one bounded Levenberg-Marquardt step, eq. (6), and accept or reject it.
 
-    Adapts the damping by the ratio of the decrease found to the decrease the linear model
-    predicted (Madsen et al. 2004).
+    Compares the actual decrease of the cost with the predicted one, eq. (8), to set the damping
+    scale mu of the next step. In LEVEL and SETTLE the rows of finished levels are restored before
+    the comparison. The Jacobian must be that of x.
+
+    Reads: x, residual, jac, lower, upper, hold. Writes: step, x_try, trial; if the step is
+    accepted also x, residual and COST.
+
+    References ---------- Madsen, Nielsen & Tingleff (2004), Methods for non-linear least squares
+    problems, section 3.2.
+
     """
     phase = s.k[PHASE]
     s.k[ITERATIONS] += 1
     s.k[START_ITERATIONS] += 1
     s.k[CLOSING] += 1 if phase == PHASE_LEVEL and s.k[LEVEL] == 0 else 0
     if phase == PHASE_REACH and s.options[ADAPTIVE_DAMPING] == 0.0:
-        # Its steps may make things worse.
+        # With constant damping a step may increase the cost.
         remember_best(s, 1.0)
     set_variables(s)
     set_rows(s)
@@ -189,44 +228,46 @@ def improve(s: Solve) -> None:
     apply_step(s, s.x, s.x_try)
     forward(s, s.x_try)
     residuals(s)
-    keep_rows(s)
+    store_grouped_rows(s)
     reduce_rows(s)
     kept = True
     level, attempts = s.k[LEVEL], HELD_ATTEMPTS
-    to_target = phase == PHASE_SETTLE and s.k[LEVEL] == s.k[LAST_LEVEL] + WANTS_TARGET
-    most = RESTORE_SHARE * s.w[STEP_SIZE] if to_target else 1e300
+    to_target = phase == PHASE_SETTLE and s.k[LEVEL] == s.k[LAST_LEVEL] + PREFERS_TARGET
+    most = RESTORE_SHARE * s.w[STEP_SIZE] if to_target else INFINITE_COST
     if phase == PHASE_REACH:
-        # Within tolerance: one chord step more costs little and is worth some digits.
+        # Within tolerance one chord step more costs little and gains some digits.
         level = s.k[LAST_LEVEL] + 1
         attempts = 1 if all_within_tolerance(s, s.k[LAST_LEVEL]) else 0
     elif walks:
-        # What stays open for now is closed by the next steps, and after the last.
+        # The next steps close what stays open, and so does the end of the walk.
         attempts = WALK_ATTEMPTS
     if attempts > 0 and level > 0:
-        closed = restore(s, level, HELD_CLOSED, attempts, most)
+        closed = restore_held_rows(s, level, HELD_CLOSED, attempts, most)
         kept = closed or walks or phase == PHASE_REACH
     before = s.w[COST]
     after = cost_of(s, s.x_try)
-    if not after < 1e300:
+    if not after < INFINITE_COST:
         kept = False
-        after = 1e300
+        after = INFINITE_COST
     if s.options[ADAPTIVE_DAMPING] == 0.0 and phase == PHASE_REACH:
         if after > before + s.options[DIVERGE_THRESHOLD]:
             s.k[GREW] = 1
             kept = False
     elif not after < before:
-        # What meets every tolerance is an answer, even if the last digits got worse.
+        # An iterate within every tolerance is an answer, even if its last digits got worse.
         kept = kept and phase == PHASE_REACH and all_within_tolerance(s, s.k[LAST_LEVEL])
     if phase == PHASE_SETTLE:
         s.w[DAMPING_SCALE] = (
-            min(2.0 * s.w[DAMPING_SCALE], 1.0) if kept else 0.5 * s.w[DAMPING_SCALE]
+            min(SETTLE_GROWTH * s.w[DAMPING_SCALE], 1.0)
+            if kept
+            else SETTLE_SHRINKAGE * s.w[DAMPING_SCALE]
         )
     elif not kept:
-        s.w[DAMPING_SCALE] = max(8.0 * s.w[DAMPING_SCALE], 1e-6)
-    elif before - after > 0.75 * s.w[PREDICTED]:
-        s.w[DAMPING_SCALE] = max(0.2 * s.w[DAMPING_SCALE], 1e-6)
-    elif before - after < 0.25 * s.w[PREDICTED]:
-        s.w[DAMPING_SCALE] *= 2.0
+        s.w[DAMPING_SCALE] = max(DAMPING_AFTER_REJECTION * s.w[DAMPING_SCALE], LEAST_DAMPING_SCALE)
+    elif before - after > GOOD_RATIO * s.w[PREDICTED]:
+        s.w[DAMPING_SCALE] = max(DAMPING_DECREASE * s.w[DAMPING_SCALE], LEAST_DAMPING_SCALE)
+    elif before - after < POOR_RATIO * s.w[PREDICTED]:
+        s.w[DAMPING_SCALE] *= DAMPING_INCREASE
     weak = REACH_WEAK if phase == PHASE_REACH else LEVEL_WEAK
     s.k[WEAK] = 0 if kept and after < (1.0 - weak) * before else s.k[WEAK] + 1
     if kept:

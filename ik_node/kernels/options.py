@@ -1,17 +1,17 @@
-"""Places of the solver options in the float array that a kernel takes."""
+"""Places of the solver options in the float array of a kernel; `SolverOptions` explains them."""
 
 (
-    MAX_ITERATIONS,
-    STALL_THRESHOLD,
-    DIVERGE_THRESHOLD,
-    DAMPING_FACTOR,
-    ADAPTIVE_DAMPING,
-    REST_POSE_FACTOR,
-    TRANSLATION_FACTOR,
-    ROTATION_FACTOR,
-    TRANSLATION_ERROR_CLAMP,
-    ROTATION_ERROR_CLAMP,
-    RESTARTS,
-    SEED,
+    MAX_ITERATIONS,  # steps of one start
+    STALL_THRESHOLD,  # [rad or L]
+    DIVERGE_THRESHOLD,  # [L^2, rad^2]
+    DAMPING_FACTOR,  # first mu, or the constant root of the damping
+    ADAPTIVE_DAMPING,  # 1 = damping proportional to the cost
+    REST_POSE_FACTOR,  # share of the way in one step
+    TRANSLATION_FACTOR,  # weight of translation rows
+    ROTATION_FACTOR,  # weight of rotation rows
+    TRANSLATION_ERROR_CLAMP,  # [m]
+    ROTATION_ERROR_CLAMP,  # [rad]
+    RESTARTS,  # number of further starts
+    SEED,  # of the random numbers
 ) = range(12)
 OPTION_COUNT = 12

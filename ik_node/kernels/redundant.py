@@ -1,37 +1,40 @@
 """
-Closures whose rows imply each other up to rounding, met in the least-squares sense.
+Closures whose rows are redundant up to rounding, solved in the least-squares sense.
 
-A description's rounding makes redundant rows contradict each other a little: no configuration
-closes them all, and what moves is held where they disagree the least. Where `layout.Solve` names
-groups of such closures, rows are chosen that are independent of each other; the others are, but
-for rounding, combinations of them. With Q an orthonormal basis of the independent rows and L the
-coordinates of all rows in it, J = L Q but for rounding, and the residual of least squares is
-stationary where L^T g = 0. An independent row therefore goes by the residual
+Rounded numbers of a description make redundant rows contradict each other: no configuration closes
+them all, and the mechanism is held where they disagree least. `layout.Solve` names groups of such
+closures. Let Q be an orthonormal basis of the independent rows and L the coordinates of all rows
+in it, so that J = L Q up to rounding. The least-squares residual is stationary where L^T g = 0. An
+independent row i keeps its Jacobian and gets the residual of theory.md, eq. (10),
 
-    g' = L_i (L^T L)^-1 L^T g
+    g'_i = L_i (L^T L)^-1 L^T g ,
 
-in place of its own, by its own Jacobian, and a row that is implied counts for nothing. All else in
-a step is as ever: g' = 0 can be met, and is where the loops are closed as well as they can be.
+and a dependent row has no effect. Since g' = 0 can be reached, steps, levels and tolerances stay
+the same; g' = 0 is where the loops are closed as well as they can be.
 """
 
 from math import sqrt
 
 from ik_node.kernels._jit import kernel
-from ik_node.kernels.layout import asked, CON_WEIGHT, Solve
+from ik_node.kernels.layout import CON_WEIGHT, constraint_value, Solve
 
-# A row of which less is left is none [rad or m per unit].
+# A remainder of a row below this is zero [rad or L per unit].
 NOTHING_LEFT = 1e-12
 
 
 @kernel
 def root_of_weight(s: Solve, r: int) -> float:
-    """Return by what a row is multiplied for the least squares."""
-    return sqrt(max(s.w[s.weight + r], 1e-12)) if asked(s, r // 6, CON_WEIGHT) > 0.0 else 0.0
+    """Return the square root of a row's weight, the row's factor in least squares."""
+    return (
+        sqrt(max(s.w[s.weight + r], 1e-12))
+        if constraint_value(s, r // 6, CON_WEIGHT) > 0.0
+        else 0.0
+    )
 
 
 @kernel
 def gather_rows(s: Solve, first: int, last: int) -> None:
-    """Write the Jacobian's rows of a group, weighted, to `dense`; none of them is chosen yet."""
+    """Write a group's weighted Jacobian rows to `dense`, and mark all as dependent."""
     w = s.w
     for d in range(first, last):
         row, r = s.dense + d * s.nv, s.i[s.dense_row + d]
@@ -48,10 +51,11 @@ def gather_rows(s: Solve, first: int, last: int) -> None:
 @kernel
 def choose_rows(s: Solve, g: int, first: int, last: int) -> int:
     """
-    Choose independent rows of a group, the largest that is left first; return the end of them.
+    Choose independent rows of a group by Gram and Schmidt's method; return the end of their list.
 
-    Gram and Schmidt's method. There are as many as the group's rank, and more as long as more than
-    its tolerance is left of one: away from where the loops close, no row is redundant.
+    The largest remaining row is chosen first. The number of rows is the rank of the group. More
+    are chosen while more than the group's slack is left of a row: away from the closed
+    configuration no row is redundant.
     """
     w, nv = s.w, s.nv
     end = first
@@ -103,8 +107,8 @@ def factorise_shares(s: Solve, first: int, last: int, end: int) -> None:
 
 
 @kernel
-def split_rows(s: Solve) -> None:
-    """Find at the present Jacobian which rows of every group are independent."""
+def choose_independent_rows(s: Solve) -> None:
+    """Choose the independent rows of every group at the present Jacobian."""
     for g in range(s.groups):
         first, last = s.i[s.group0 + g], s.i[s.group0 + g + 1]
         gather_rows(s, first, last)
@@ -114,15 +118,19 @@ def split_rows(s: Solve) -> None:
 
 
 @kernel
-def keep_rows(s: Solve) -> None:
-    """Note the residual of all grouped rows, which `reduce_rows` goes by."""
+def store_grouped_rows(s: Solve) -> None:
+    """Copy the residual of all grouped rows to `raw`, which `reduce_rows` reads."""
     for d in range(s.nd):
         s.w[s.raw + d] = s.w[s.trial + s.i[s.dense_row + d]]
 
 
 @kernel
 def reduce_rows(s: Solve) -> None:
-    """Write the least-squares residual g' to the rows of `trial` that are chosen, 0 to others."""
+    """
+    Write the least-squares residual g' of theory.md, eq. (10), to the chosen rows.
+
+    The other rows become 0.
+    """
     w, nd = s.w, s.nd
     for g in range(s.groups):
         first, last, end = s.i[s.group0 + g], s.i[s.group0 + g + 1], s.k[s.chosen_end + g]

@@ -14,11 +14,11 @@ from math import atan2, pi, sqrt
 
 from ik_node.kernels._jit import kernel
 from ik_node.kernels.layout import (
-    asked,
     AXES_A,
     AXES_B,
     AXES_WORLD,
     CON_DISTANCE,
+    constraint_value,
     Floats,
     KIND_DISTANCE,
     KIND_LOOK_AT,
@@ -33,7 +33,7 @@ STEEPEST = 25.0
 
 @kernel
 def relative_rotation(w: Floats, a: int, b: int, out: int) -> None:
-    """Write R_A R_B^T, the turn from frame B to frame A in world axes, to w[out:out + 9]."""
+    """Write R_A R_B^T, the rotation from frame B to A in root axes, to w[out:out + 9]."""
     for r in range(3):
         for k in range(3):
             w[out + 3 * r + k] = (
@@ -51,13 +51,13 @@ def unit(k: int) -> Vector:
 
 @kernel
 def axis(w: Floats, frame: int, k: int) -> Vector:
-    """Return axis k of the frame at w[frame], in world axes."""
+    """Return axis k of the frame at w[frame], in root axes."""
     return w[frame + k], w[frame + 3 + k], w[frame + 6 + k]
 
 
 @kernel
 def counting_axis(w: Floats, axes: int, a: int, b: int, k: int) -> Vector:
-    """Return axis k of the frame in which a constraint counts its components, in world axes."""
+    """Return axis k of the frame in which a constraint counts its components, in root axes."""
     if axes == AXES_WORLD:
         return unit(k)
     return axis(w, b if axes == AXES_B else a, k)
@@ -67,7 +67,7 @@ def counting_axis(w: Floats, axes: int, a: int, b: int, k: int) -> Vector:
 def across_of(
     w: Floats, frame: int, k: int, vx: float, vy: float, vz: float
 ) -> tuple[float, float, float, float]:
-    """Return axis k of a frame less its part along v, and the length of what is left."""
+    """Return n - (n . v) v for axis n = k of a frame, and its length."""
     nx, ny, nz = axis(w, frame, k)
     along = nx * vx + ny * vy + nz * vz
     nx, ny, nz = nx - along * vx, ny - along * vy, nz - along * vz
@@ -85,7 +85,7 @@ def norm(w: Floats, first: int, last: int) -> float:
 
 @kernel
 def set_row(s: Solve, row: int, value: float, x: float, y: float, z: float) -> None:
-    """Store a residual and its world vector."""
+    """Write the residual of a row and its vector w = (x, y, z) in root axes."""
     s.w[s.trial + row] = value
     at = s.vector + row + 12 * (row // 6)
     s.w[at] = x
@@ -212,10 +212,10 @@ def rotation_rows(s: Solve, axes: int, mask: int, row: int, a: int, b: int) -> N
 @kernel
 def residuals(s: Solve) -> None:
     """
-    Write the residual and the world vector of every row, the lever points and the errors.
+    Write residual, row vector, lever points and residual norms of every constraint; theory.md, 3.
 
-    Goes by the frames that `forward` placed. `s.trial` (nr,) [L, rad] is signed, `s.error`
-    (nc, 2) the norms over a constraint's translation rows [m] and rotation rows [rad].
+    Reads the frames that `forward` wrote. `trial` (nr,) is signed, in [L or rad]; `error` (nc, 2)
+    holds the norms over the translation rows [m] and the rotation rows [rad] of each constraint.
     """
     w = s.w
     for c in range(s.nc):
@@ -240,7 +240,9 @@ def residuals(s: Solve) -> None:
                 dx, dy, dz = dx / length, dy / length, dz / length
             else:
                 dx, dy, dz = 1.0, 0.0, 0.0
-            set_row(s, row, length - asked(s, c, CON_DISTANCE) / s.f[s.length], dx, dy, dz)
+            set_row(
+                s, row, length - constraint_value(s, c, CON_DISTANCE) / s.f[s.length], dx, dy, dz
+            )
             translation += 1
         elif kind == KIND_LOOK_AT:
             looking_rows(s, row, a, dx, dy, dz)

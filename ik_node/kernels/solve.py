@@ -1,10 +1,10 @@
 """
-The solver: damped least squares that closes loops first, as a machine that can be interrupted.
+The solver as a state machine that can be interrupted between two steps; docs/theory.md, section 8.
 
-REACH takes all rows together, from the start and then from restarts, and is all that a reachable
-goal needs. What cannot be reached goes through LEVEL once for the closures and once for every
-priority of goals: each level is brought to its least residual while the rows of the levels before
-it are held. SETTLE moves to joint targets and the rest pose in what freedom is left.
+REACH solves all rows together, from the start and then from restarts. It is all that a reachable
+goal needs. LEVEL treats a goal that cannot be reached: it minimises the cost of the closures, then
+of the goals of every priority, and holds the rows of finished levels. SETTLE moves joints to their
+targets and to the rest pose in the null space of everything else.
 """
 
 from ik_node.kernels._jit import entry, kernel
@@ -12,8 +12,8 @@ from ik_node.kernels.best_effort import (
     enter_settling,
     finish_level,
     finish_start,
+    remove_full_turns,
     steps_left,
-    unwind,
 )
 from ik_node.kernels.jacobian import jacobian
 from ik_node.kernels.layout import (
@@ -23,17 +23,17 @@ from ik_node.kernels.layout import (
     JOINT_UPPER,
     JOINT_WINDOW,
     open_solve,
+    PREFERS_NOTHING,
     RECORD_CLOSING,
     RECORD_STARTS,
     RECORD_STATUS,
     RECORD_STEPS,
     Solve,
     unit_of_column,
-    WANTS_NOTHING,
 )
-from ik_node.kernels.lm_step import improve
+from ik_node.kernels.lm_step import lm_step
 from ik_node.kernels.options import DAMPING_FACTOR, MAX_ITERATIONS, STALL_THRESHOLD
-from ik_node.kernels.redundant import reduce_rows, split_rows
+from ik_node.kernels.redundant import choose_independent_rows, reduce_rows
 from ik_node.kernels.solve_state import (
     CLOSED_AT_START,
     CLOSING,
@@ -47,12 +47,12 @@ from ik_node.kernels.solve_state import (
     INTERRUPTED,
     ITERATIONS,
     JACOBIAN_DUE,
-    KICKED,
     LAST_LEVEL,
     LEVEL,
     LEVEL_DONE,
     LOOPS,
     OUT_OF_ITERATIONS,
+    PERTURBED,
     PHASE,
     PHASE_DONE,
     PHASE_LEVEL,
@@ -73,43 +73,47 @@ from ik_node.kernels.solve_state import (
 )
 from ik_node.kernels.start import (
     all_within_tolerance,
-    begin,
     cost_of,
     evaluate,
-    kick,
+    perturb,
+    read_poses,
     remember_best,
-    take_poses,
+    start_solve,
 )
 from ik_node.kernels.unchecked_array import flat
 
-# Weak steps in a row that end a start, a level.
+# Weak steps in a row that end a start, and a level.
 REACH_PATIENCE, LEVEL_PATIENCE = 4, 12
-# A level is done when the linear model promises less than this share of its cost.
+# A level ends when the linear model predicts a decrease below this share of its cost.
 LEVEL_PROMISE = 1e-10
-SMALLEST_COST = 1e-22  # of rounding
+SMALLEST_COST = 1e-22  # a cost of rounding [L^2, rad^2]
 MOST_DAMPING = 1e10
-# Whether another start's effort is worth while shows early.
+# An effort from another start's end shows early whether it is worth while.
 FAR_PATIENCE, FAR_PROMISE = 6, 1e-4
-# A walk has to show which minimum it leads to; the effort that follows finds its last digits.
+# A walk only has to show which minimum it leads to; the effort that follows refines it.
 WALK_STEPS, WALK_PROMISE = 12.0, 1e-3
-# Steps to close loops with, each time, and where a restart has ended or a walk begins; these come
-# on top of all.
+# Steps that may be spent on closing loops: each time, and at the end of a restart or the start
+# of a walk. They do not count towards `max_iterations`.
 CLOSING_STEPS, DRAWN_STEPS = 50.0, 20.0
-# Share of the cost below which another start is taken.
+# Another start replaces the best one if its cost is below this share.
 WORTH_A_START = 0.9
-# Settling ends when only a smaller share of a step than this is an improvement.
+# SETTLE ends if only a smaller share of a step than this reduces the cost.
 SETTLE_LEAST = 1e-4
 
 
 @kernel
-def leave_start(s: Solve) -> None:
-    """Leave a start that did not get there; the first one is pushed to the side once."""
-    pushed = s.k[KICKED] == 1 and s.k[STARTS] == 1
+def end_start(s: Solve) -> None:
+    """
+    End a start that did not reach the goals.
+
+    A stationary first start is perturbed once and continued, because it may be a saddle point.
+    """
+    pushed = s.k[PERTURBED] == 1 and s.k[STARTS] == 1
     remember_best(s, WORTH_A_START if pushed else 1.0)
     stationary = s.k[OUT_OF_ITERATIONS] == 0 and s.k[GREW] == 0
-    if s.k[KICKED] == 0 and stationary:
-        s.k[KICKED] = 1
-        kick(s)
+    if s.k[PERTURBED] == 0 and stationary:
+        s.k[PERTURBED] = 1
+        perturb(s)
         s.k[WEAK] = 0
         s.k[STALE] = 1
         s.w[STEP_SIZE] = 1e300
@@ -119,19 +123,24 @@ def leave_start(s: Solve) -> None:
 
 
 @kernel
-def before_reaching(s: Solve) -> bool:
-    """Return whether a step towards all rows is due."""
+def reach_step_is_due(s: Solve) -> bool:
+    """
+    Return True if REACH needs another step.
+
+    Otherwise the phase has ended: every constraint is within tolerance, or the start has failed,
+    that is, four steps in a row gained less than 3 % each, or its iterations are spent.
+    """
     if s.k[ITERATIONS] == 0:
         s.k[CLOSED_AT_START] = 1 if s.k[LOOPS] > 0 and all_within_tolerance(s, 0) else 0
     if all_within_tolerance(s, s.k[LAST_LEVEL]):
         s.k[STATUS] = STATUS_CONVERGED
-        unwind(s)
-        # Without wishes all is done: residuals are those of x, for the last step was kept.
-        enter_settling(s, WANTS_NOTHING)
+        remove_full_turns(s)
+        # Without preferences the solve ends here, with the residuals of x.
+        enter_settling(s, PREFERS_NOTHING)
         return False
     if s.k[START_ITERATIONS] >= s.options[MAX_ITERATIONS] or s.k[INTERRUPTED] == 1:
         s.k[OUT_OF_ITERATIONS] = 1
-        leave_start(s)
+        end_start(s)
         return False
     if s.k[START_ITERATIONS] > 0 and (
         s.k[WEAK] >= REACH_PATIENCE
@@ -139,22 +148,28 @@ def before_reaching(s: Solve) -> bool:
         or s.w[STEP_SIZE] <= s.options[STALL_THRESHOLD]
         or s.w[DAMPING_SCALE] > MOST_DAMPING
     ):
-        leave_start(s)
+        end_start(s)
         return False
     return True
 
 
 @kernel
-def before_level(s: Solve) -> bool:
-    """Return whether a step towards the rows of the present level is due."""
+def level_step_is_due(s: Solve) -> bool:
+    """
+    Return True if the present level needs another step.
+
+    A level ends when the linear model of theory.md, eq. (8), predicts no more decrease of its
+    cost, or when its steps are spent. Steps that close loops do not count towards
+    `max_iterations`.
+    """
     level, effort = s.k[LEVEL], s.k[EFFORT]
     if s.k[LEVEL_DONE] == 1:
         finish_level(s)
         return False
-    # Closing loops is owed whatever the budget; the best effort on goals is part of it.
+    # Loops are closed whatever the budget; steps towards goals are part of it.
     most = max(s.options[MAX_ITERATIONS], CLOSING_STEPS)
     promise, patience = LEVEL_PROMISE, LEVEL_PATIENCE
-    # A residual of that size may be more than the tolerance of a large robot.
+    # Such a residual may exceed the tolerance of a large robot, hence the second condition.
     done = s.w[COST] <= SMALLEST_COST and all_within_tolerance(s, level)
     walked = effort == EFFORT_WALKED
     if level == 0 and (walked or effort == EFFORT_DRAWN):
@@ -166,7 +181,7 @@ def before_level(s: Solve) -> bool:
     if level > 0:
         most = s.options[MAX_ITERATIONS]
         if walked:
-            # All levels of a walk together are one start.
+            # All levels of a walk together count as one start.
             most = min(WALK_STEPS, most // s.k[LAST_LEVEL])
         if not (walked or s.k[STATUS] == STATUS_STALLED) or not steps_left(s):
             most = 0.0
@@ -187,8 +202,8 @@ def before_level(s: Solve) -> bool:
 
 
 @kernel
-def before_settling(s: Solve) -> bool:
-    """Return whether a step towards targets and rest pose is due."""
+def settle_step_is_due(s: Solve) -> bool:
+    """Return True if SETTLE needs another step towards joint targets or the rest pose, eq. (9)."""
     due = bool(
         steps_left(s)
         and s.k[START_ITERATIONS] < s.options[MAX_ITERATIONS]
@@ -198,16 +213,20 @@ def before_settling(s: Solve) -> bool:
     if due and s.k[START_ITERATIONS] > 0 and s.k[WEAK] == 0:
         due = s.w[COST] < s.w[STEP_BEFORE] * (1.0 - 1e-6)
     if not due:
-        # Steps that were tried and dropped have left their frames behind.
+        # Rejected steps have left their frames in the workspace.
         s.k[STALE] = 1 if s.k[START_ITERATIONS] > 0 else 0
         enter_settling(s, s.k[LEVEL] - s.k[LAST_LEVEL])
     return due
 
 
 @kernel
-def split(s: Solve) -> None:
-    """Find which rows are independent at x, and have residual and cost go by that."""
-    split_rows(s)
+def select_independent_rows(s: Solve) -> None:
+    """
+    Choose the independent rows of grouped closures at x; theory.md, section 10.
+
+    Residual and cost are updated accordingly.
+    """
+    choose_independent_rows(s)
     reduce_rows(s)
     for r in range(s.nr):
         s.w[s.residual + r] = s.w[s.trial + r]
@@ -217,9 +236,9 @@ def split(s: Solve) -> None:
 @kernel
 def write_answer(s: Solve) -> None:
     """
-    Write x back to q, in [rad or m].
+    Write x to q in [rad or m].
 
-    A value that has not moved and one that is at a bound are exactly what they were given as.
+    A value that did not move keeps its bits, and a value at a bound is exactly that bound.
     """
     for j in range(s.n):
         v, g = s.i[s.var + j], s.i[s.column_q + j]
@@ -227,8 +246,8 @@ def write_answer(s: Solve) -> None:
             continue
         x = s.w[s.x + v]
         if g != s.i[s.var_q + v]:
-            # Of those that follow, angles that wind follow one to one.
-            value = x if s.k[s.winds + v] == 1 else s.w[s.value + j]
+            # An angle that may wrap is followed one to one.
+            value = x if s.k[s.wraps + v] == 1 else s.w[s.value + j]
             s.q[g] = value * unit_of_column(s, j)
         elif x != s.w[s.x_start + v]:
             least = max(s.joints[JOINT_LOWER, g], s.q[g] - s.joints[JOINT_WINDOW, g])
@@ -238,8 +257,12 @@ def write_answer(s: Solve) -> None:
 
 
 @kernel
-def finish(s: Solve) -> None:
-    """Write the answer back to q; the status is what the residuals say."""
+def write_result(s: Solve) -> None:
+    """
+    Write the answer, the status and the counters.
+
+    The status is CONVERGED only if every residual is within its tolerance.
+    """
     write_answer(s)
     if all_within_tolerance(s, s.k[LAST_LEVEL]):
         s.k[STATUS] = STATUS_CONVERGED
@@ -296,7 +319,7 @@ def advance(
     """
     s = open_solve(i, f, k, w, q, joints, options)
     if (slice_ < 0 or s.k[PHASE] == PHASE_DONE) and not (
-        take_poses(s, flat(positions), flat(quats_xyzw)) and begin(s)
+        read_poses(s, flat(positions), flat(quats_xyzw)) and start_solve(s)
     ):
         s.k[PHASE] = PHASE_DONE
         return STATUS_REFUSED
@@ -305,26 +328,26 @@ def advance(
         if s.k[STALE] == 1:
             s.k[STALE] = 0
             evaluate(s)
-        # Which rows are independent must be known before it is judged how good an iterate is.
+        # Acceptance needs the independent rows, which follow from the Jacobian.
         unsplit = s.groups > 0 and s.k[JACOBIAN_DUE] == 1
         due = False
         if unsplit:
             pass
         elif s.k[PHASE] == PHASE_REACH:
-            due = before_reaching(s)
+            due = reach_step_is_due(s)
         elif s.k[PHASE] == PHASE_LEVEL:
-            due = before_level(s)
+            due = level_step_is_due(s)
         elif s.k[PHASE] == PHASE_SETTLE:
-            due = before_settling(s)
+            due = settle_step_is_due(s)
         if (due or unsplit) and s.k[JACOBIAN_DUE] == 1:
             jacobian(s)
             s.k[JACOBIAN_DUE] = 0
         if unsplit:
-            split(s)
+            select_independent_rows(s)
         if due:
             if s.k[ITERATIONS] >= end:
                 return STATUS_RUNNING
             s.w[STEP_BEFORE] = s.w[COST]
-            improve(s)
-    finish(s)
+            lm_step(s)
+    write_result(s)
     return int(s.k[STATUS])

@@ -2,13 +2,13 @@
 
 # Places of the first numbers in w.
 (
-    COST,  # half the weighted sum of squares of the phase's rows, at x
-    DAMPING_SCALE,  # damping per unit of cost, adapted from step to step
-    BEST_COST,  # cost of x_best over all rows
+    COST,  # f(x) of the phase's rows, theory.md, eq. (5) [L^2, rad^2]
+    DAMPING_SCALE,  # mu, the damping per unit of cost [1 / (L^2, rad^2)]
+    BEST_COST,  # cost of x_best over all rows [L^2, rad^2]
     STEP_SIZE,  # largest |change of a variable| in the last step tried [rad or L]
-    PREDICTED,  # decrease of the cost the linear model expects of the step
-    STEP_BEFORE,  # cost before the last step
-    HELD_SOFTNESS,  # of the rows of finished levels
+    PREDICTED,  # decrease of the cost that the linear model predicts [L^2, rad^2]
+    STEP_BEFORE,  # cost before the last step [L^2, rad^2]
+    HELD_SOFTNESS,  # M of the rows of finished levels [dimensionless]
 ) = range(7)
 NUMBERS = 7
 
@@ -17,35 +17,35 @@ NUMBERS = 7
     PHASE,  # PHASE_*; DONE = no solve is under way
     STATUS,  # STATUS_*
     ITERATIONS,  # steps tried in this solve, all starts and phases
-    CLOSING,  # those of them that did nothing but close loops
+    CLOSING,  # those of them that only closed loops
     STARTS,  # starts used
     START_ITERATIONS,  # steps tried in this start or phase
-    WEAK,  # steps in a row that hardly helped
+    WEAK,  # weak steps in a row
     LEVEL,  # which rows the phase improves: 0 closures, then goals by priority
     OUT_OF_ITERATIONS,  # 1 = the start, the effort ended because its iterations were spent
-    KICKED,  # 1 = the push out of a stationary point has been made
+    PERTURBED,  # 1 = the perturbation at a stationary point has been made
     RANDOM,  # state of the generator
     LAST_LEVEL,  # the largest level of any constraint
     GREW,  # 1 = the cost grew beyond the divergence threshold
     LOOPS,  # number of closures
     INTERRUPTED,  # 1 = set from outside: close the loops and come to an end
-    STALE,  # 1 = x has moved: frames, residuals, Jacobian and cost are to be worked out
+    STALE,  # 1 = x has moved: frames, residuals, Jacobian and cost are outdated
     LEVEL_DONE,  # 1 = the level has come to its end
-    FALLBACKS,  # how often closing the loops was begun anew; -1 = no more
+    FALLBACKS,  # how often closing the loops was begun again; -1 = not any more
     CLOSED_AT_START,  # 1 = there are loops, all of them closed where the solve began
     EFFORT,  # EFFORT_*
     JACOBIAN_DUE,  # 1 = x has moved since; frames and residuals are those of x
-    CANDIDATES,  # where starts ended that did not get there: how many are kept
-    TRACKS,  # 1 = the best effort near the start is next to the start
+    CANDIDATES,  # number of kept ends of failed starts
+    TRACKS,  # 1 = the best effort near the start ended next to the start
 ) = range(23)
 COUNTS = 23
 
-# From where levels are gone through: where a start has ended, to close its loops only; the start
-# of the solve, or where the first search has ended, for what is near; a push away from there; a
-# candidate; the best effort kept, once more and to its end; a draw whose loops close before it
-# goes anywhere (a walk).
+# Where an effort, a pass through all levels, begins. DRAWN: the end of a start, whose loops are
+# only closed. NEAR: the start of the solve, or the end of the first start. PUSHED: a perturbation
+# of NEAR. FAR: a candidate. KEPT: the best effort, refined. WALKED: a drawn start whose loops
+# are closed before it moves towards the goals.
 EFFORT_DRAWN, EFFORT_NEAR, EFFORT_PUSHED, EFFORT_FAR, EFFORT_KEPT, EFFORT_WALKED = range(6)
 PHASE_REACH, PHASE_LEVEL, PHASE_SETTLE, PHASE_DONE = range(4)
 STATUS_CONVERGED, STATUS_STALLED, STATUS_DIVERGED, STATUS_TIMEOUT, STATUS_RUNNING = range(5)
-# A number that came in is not finite, or a quaternion zero: nothing was done.
+# A number of q or of a pose is not finite, or a quaternion is zero: nothing was done.
 STATUS_REFUSED = 5

@@ -1,11 +1,10 @@
-"""Where a solve starts from: the first start, a kick, a restart; and how good an iterate is."""
+"""The start of a solve and of a restart, preferences, weights and costs."""
 
 from math import pi, sqrt
 
 from ik_node.kernels._jit import kernel
 from ik_node.kernels.forward import forward, place_b_frames
 from ik_node.kernels.layout import (
-    asked,
     CON_COLUMNS,
     CON_LEVEL,
     CON_POSE,
@@ -14,6 +13,7 @@ from ik_node.kernels.layout import (
     CON_TRANSLATION_MISFIT,
     CON_TRANSLATION_TOLERANCE,
     CON_WEIGHT,
+    constraint_value,
     Floats,
     JOINT_LOWER,
     JOINT_REST,
@@ -23,11 +23,11 @@ from ik_node.kernels.layout import (
     JOINT_TURNS,
     JOINT_UPPER,
     JOINT_WINDOW,
+    PREFERS_NOTHING,
+    PREFERS_REST_POSE,
+    PREFERS_TARGET,
     Solve,
     unit_of_column,
-    WANTS_NOTHING,
-    WANTS_REST_POSE,
-    WANTS_TARGET,
 )
 from ik_node.kernels.options import (
     DAMPING_FACTOR,
@@ -37,7 +37,7 @@ from ik_node.kernels.options import (
     SEED,
     TRANSLATION_FACTOR,
 )
-from ik_node.kernels.redundant import keep_rows
+from ik_node.kernels.redundant import store_grouped_rows
 from ik_node.kernels.rotation import euler_difference
 from ik_node.kernels.rows import norm, residuals
 from ik_node.kernels.solve_state import (
@@ -60,47 +60,48 @@ from ik_node.kernels.solve_state import (
     STATUS_RUNNING,
 )
 
-# Squared weights of rows, beside the heaviest of their level, are not taken smaller than this.
+# Least squared weight of a row, relative to the heaviest of its level: in REACH, and otherwise.
 LEAST_REACH_WEIGHT, LEAST_WEIGHT = 1e-6, 1e-12
-# Starts that are drawn whole; of those after them two in three are drawn in parts, of so many
-# variables at least.
+# Number of starts that are drawn whole; of the later ones two in three redraw a few variables,
+# at least so many.
 FRESH_STARTS, LEAST_REDRAWN = 12, 2
-# Bounds of numbers that come in [rad or m]: their squares stay finite, and a rotation is one.
+# Largest number of q and poses [rad or m], so that squares stay finite; least |quaternion|.
 LARGEST, SMALLEST_QUATERNION = 1e40, 1e-9
-# Limits farther apart [rad or L] are none to draw between.
+# Limits farther apart than this [rad or L] count as infinite when a start is drawn.
 WIDEST = 1e4
-# As far from 1 as a sum of squares is by rounding.
+# Rounding error of a sum of squares that is 1.
 NORMALISED = 2e-15
 
 
 @kernel
 def all_within_tolerance(s: Solve, level: int) -> bool:
     """
-    Return whether every constraint up to a level is within its tolerances.
+    Return True if every constraint of levels up to `level` is within its tolerances.
 
-    A negative level -1 - c asks for constraint c alone.
+    With level = -1 - c only constraint c counts.
     """
     for c in range(s.nc):
-        counts = (level >= 0 and asked(s, c, CON_LEVEL) <= level) or c == -1 - level
-        if counts and not met(s, c):
+        counts = (level >= 0 and constraint_value(s, c, CON_LEVEL) <= level) or c == -1 - level
+        if counts and not is_met(s, c):
             return False
     return True
 
 
 @kernel
-def met(s: Solve, c: int) -> bool:
+def is_met(s: Solve, c: int) -> bool:
     """
-    Return whether a constraint is within its tolerances, written so that a NaN is not.
+    Return True if constraint c is within its tolerances; a NaN is not.
 
-    Of a grouped closure that is said of the residual of least squares; what rounding leaves open
-    beside it has a bound of its own.
+    For a closure with redundant rows (theory.md, section 10) the least-squares residual must be
+    within the tolerance, and what rounding leaves open within the tolerance plus the group's
+    misfit.
     """
     position, orientation = s.w[s.error + 2 * c], s.w[s.error + 2 * c + 1]
-    most_position = asked(s, c, CON_TRANSLATION_TOLERANCE)
-    most_orientation = asked(s, c, CON_ROTATION_TOLERANCE)
+    most_position = constraint_value(s, c, CON_TRANSLATION_TOLERANCE)
+    most_orientation = constraint_value(s, c, CON_ROTATION_TOLERANCE)
     if s.groups > 0:
-        loose_position = asked(s, c, CON_TRANSLATION_MISFIT)
-        loose_orientation = asked(s, c, CON_ROTATION_MISFIT)
+        loose_position = constraint_value(s, c, CON_TRANSLATION_MISFIT)
+        loose_orientation = constraint_value(s, c, CON_ROTATION_MISFIT)
         if loose_position > 0.0 or loose_orientation > 0.0:
             end = s.i[s.angular + c]
             closed = (
@@ -115,36 +116,47 @@ def met(s: Solve, c: int) -> bool:
 
 
 @kernel
-def wished(s: Solve, v: int) -> bool:
-    """Return whether the present stage of settling, targets or rest pose, is about a variable."""
-    return bool(s.k[s.wants + v] == s.k[LEVEL] - s.k[LAST_LEVEL])
+def has_preference(s: Solve, v: int) -> bool:
+    """Return True if the present stage of SETTLE, targets or rest pose, concerns v."""
+    return bool(s.k[s.preference + v] == s.k[LEVEL] - s.k[LAST_LEVEL])
 
 
 @kernel
-def settle_distance(s: Solve, x: int) -> None:
-    """Write the way from x to the stage's wishes to `wish`, on SO(3) where a ball is free."""
+def write_preferred_step(s: Solve, x: int) -> None:
+    """
+    Write x* - x, the way to the preferred values, to `preferred_step`.
+
+    For a free ball joint the way is a rotation vector on SO(3).
+    """
     w = s.w
     for v in range(s.nv):
-        w[s.wish + v] = w[s.target + v] - w[x + v] if wished(s, v) else 0.0
+        w[s.preferred_step + v] = w[s.target + v] - w[x + v] if has_preference(s, v) else 0.0
     for j in range(s.n):
         if s.i[s.ball + j] == 1:
             c, b, a = s.i[s.var + j], s.i[s.var + j + 1], s.i[s.var + j + 2]
-            if s.k[s.free_ball + c] == 1 and wished(s, c):
-                w[s.wish + a], w[s.wish + b], w[s.wish + c] = euler_difference(
-                    w[x + a], w[x + b], w[x + c], w[s.target + a], w[s.target + b], w[s.target + c]
+            if s.k[s.free_ball + c] == 1 and has_preference(s, c):
+                w[s.preferred_step + a], w[s.preferred_step + b], w[s.preferred_step + c] = (
+                    euler_difference(
+                        w[x + a],
+                        w[x + b],
+                        w[x + c],
+                        w[s.target + a],
+                        w[s.target + b],
+                        w[s.target + c],
+                    )
                 )
 
 
 @kernel
 def row_weight(s: Solve, r: int) -> float:
-    """Return the squared weight of a row; where all can be met, none is neglected."""
+    """Return the squared weight of row r, or a small constant if it is smaller than that."""
     least = LEAST_REACH_WEIGHT if s.k[PHASE] == PHASE_REACH else LEAST_WEIGHT
     return float(max(s.w[s.weight + r], least))
 
 
 @kernel
 def remember_best(s: Solve, margin: float) -> None:
-    """Keep the iterate if it is the best of all starts by a margin."""
+    """Copy x to x_best if its cost is below margin * BEST_COST."""
     if s.w[COST] < margin * s.w[BEST_COST]:
         s.w[BEST_COST] = s.w[COST]
         for v in range(s.nv):
@@ -153,16 +165,20 @@ def remember_best(s: Solve, margin: float) -> None:
 
 @kernel
 def cost_of(s: Solve, x: int) -> float:
-    """Return the cost of the present phase at x, whose rows are in `trial`."""
+    """
+    Return the cost f(x) of the phase, theory.md, eq. (5), from the rows in `trial`.
+
+    SETTLE: 1/2 |x* - x|^2 weighted by `pull`.
+    """
     phase, level = s.k[PHASE], s.k[LEVEL]
     total = 0.0
     if phase == PHASE_SETTLE:
-        settle_distance(s, x)
+        write_preferred_step(s, x)
         for v in range(s.nv):
-            total += s.w[s.pull + v] * s.w[s.wish + v] * s.w[s.wish + v]
+            total += s.w[s.pull + v] * s.w[s.preferred_step + v] * s.w[s.preferred_step + v]
         return 0.5 * total
     for c in range(s.nc):
-        if phase == PHASE_REACH or asked(s, c, CON_LEVEL) == level:
+        if phase == PHASE_REACH or constraint_value(s, c, CON_LEVEL) == level:
             for r in range(6 * c, 6 * c + 6):
                 total += row_weight(s, r) * s.w[s.trial + r] * s.w[s.trial + r]
     return 0.5 * total
@@ -171,13 +187,14 @@ def cost_of(s: Solve, x: int) -> float:
 @kernel
 def evaluate(s: Solve) -> None:
     """
-    Bring frames, residuals and cost up to date with x; the Jacobian is due.
+    Update frames, residuals and cost at x, and mark the Jacobian as outdated.
 
-    Rows of grouped closures are as they are: which of them are independent follows from it.
+    Rows of grouped closures are left unreduced: which of them are independent follows from the
+    Jacobian.
     """
     forward(s, s.x)
     residuals(s)
-    keep_rows(s)
+    store_grouped_rows(s)
     for r in range(s.nr):
         s.w[s.residual + r] = s.w[s.trial + r]
     s.w[COST] = cost_of(s, s.x)
@@ -186,15 +203,15 @@ def evaluate(s: Solve) -> None:
 
 @kernel
 def random_number(s: Solve) -> float:
-    """Return the next number in [0, 1): a multiplicative generator (Park & Miller 1988)."""
+    """Return the next number in [0, 1) of a multiplicative generator (Park & Miller 1988)."""
     state = (s.k[RANDOM] * 48271) % 2147483647
     s.k[RANDOM] = state
     return float(state / 2147483647.0)
 
 
 @kernel
-def kick(s: Solve) -> None:
-    """Push x a little to the side, out of a stationary point that is no minimum."""
+def perturb(s: Solve) -> None:
+    """Add up to 0.02 rad or L to every variable, to leave a saddle point."""
     for v in range(s.nv):
         size = min(0.02, 0.05 * (s.w[s.upper + v] - s.w[s.lower + v]))
         value = s.w[s.x + v] + size * (2.0 * random_number(s) - 1.0)
@@ -202,12 +219,14 @@ def kick(s: Solve) -> None:
 
 
 @kernel
-def redraw(s: Solve, x: int) -> None:
+def redraw_some_variables(s: Solve, x: int) -> None:
     """
-    Take s.w[x] as a start, with a few variables drawn anew that stand side by side.
+    Start from s.w[x] with a few neighbouring variables drawn anew.
 
-    What is wrong at one place is not to be found in a draw of everything, in which something else
-    is wrong (iterated local search, Lourenco et al. 2003).
+    This is iterated local search (Lourenco et al. 2003).
+
+    An error in one part of the robot is rarely corrected by a draw of all variables, because such
+    a draw introduces errors elsewhere.
     """
     count = min(s.nv, 1 + int(LEAST_REDRAWN + s.nv * random_number(s) ** 4))
     first = int(s.nv * random_number(s))
@@ -224,13 +243,14 @@ def redraw(s: Solve, x: int) -> None:
 @kernel
 def restart(s: Solve, best: int) -> bool:
     """
-    Draw a new start between the limits, or a part of a candidate, of which `best` is the best.
+    Draw a new start within the limits, or redraw a part of a candidate.
 
-    Where loops must close, draws near the first start and near the middle of the limits come
-    first, by turns: a draw in all joints at once would mostly lie in another assembly or in none.
-    Later ones are drawn in all joints. Return True if such a start is to walk: its loops close
-    first and stay closed on the way to the goals, which therefore cannot pull it out of the
-    assembly it was drawn in.
+    `best` is the best candidate, -1 if there is none.
+
+    In a robot with loops, draws near the first start and near the middle of the limits come first,
+    by turns, because a draw of all joints at once mostly lies in another assembly. Return True if
+    the new start walks: it closes its loops first and keeps them closed on the way to the goals,
+    so that the goals cannot pull it out of its assembly.
     """
     number, walks = s.k[STARTS], False
     if number > FRESH_STARTS:
@@ -238,7 +258,7 @@ def restart(s: Solve, best: int) -> bool:
             at = best
             if number % 3 == 2 and random_number(s) < 0.5:
                 at = int(s.k[CANDIDATES] * random_number(s))
-            redraw(s, s.candidate + at * s.nv)
+            redraw_some_variables(s, s.candidate + at * s.nv)
             return False
         number = FRESH_STARTS + (number - FRESH_STARTS) // 3
         walks = best >= 0 and s.k[LOOPS] > 0
@@ -261,23 +281,23 @@ def restart(s: Solve, best: int) -> bool:
 
 
 @kernel
-def set_wishes(s: Solve) -> None:
-    """Gather joint targets and rest pose; angles as the equivalent nearest to the start."""
+def set_preferences(s: Solve) -> None:
+    """Read joint targets and rest pose, angles as the equivalent nearest to the start."""
     for v in range(s.nv):
         g = s.i[s.var_q + v]
-        s.k[s.wants + v] = WANTS_NOTHING
+        s.k[s.preference + v] = PREFERS_NOTHING
         s.w[s.target + v], s.w[s.pull + v], s.w[s.gain + v] = 0.0, 1.0, 1.0
         if s.joints[JOINT_TARGET_WEIGHT, g] > 0.0:
-            s.k[s.wants + v] = WANTS_TARGET
+            s.k[s.preference + v] = PREFERS_TARGET
             s.w[s.target + v] = s.joints[JOINT_TARGET, g] / s.f[s.unit + v]
             s.w[s.pull + v] = s.joints[JOINT_TARGET_WEIGHT, g]
         elif s.joints[JOINT_REST_ON, g] > 0.0 and s.options[REST_POSE_FACTOR] > 0.0:
-            s.k[s.wants + v] = WANTS_REST_POSE
+            s.k[s.preference + v] = PREFERS_REST_POSE
             s.w[s.target + v] = s.joints[JOINT_REST, g] / s.f[s.unit + v]
             # Small beside the stiffness of held rows: a stretched arm is held to second order.
             s.w[s.pull + v] = 1e-3
             s.w[s.gain + v] = s.options[REST_POSE_FACTOR]
-        if s.joints[JOINT_TURNS, g] > 0.0 and s.k[s.wants + v] != WANTS_NOTHING:
+        if s.joints[JOINT_TURNS, g] > 0.0 and s.k[s.preference + v] != PREFERS_NOTHING:
             turned = s.w[s.target + v] + 2.0 * pi * round(
                 (s.w[s.x + v] - s.w[s.target + v]) / (2.0 * pi)
             )
@@ -291,21 +311,25 @@ def set_wishes(s: Solve) -> None:
 
 @kernel
 def set_bounds(s: Solve) -> None:
-    """Gather the start, its bounds, and which balls may turn without regard to Euler angles."""
+    """
+    Read the start and its bounds, and mark the ball joints whose limits cannot bind.
+
+    Such a ball joint may turn freely on SO(3), without regard to its Euler angles.
+    """
     for v in range(s.nv):
         g = s.i[s.var_q + v]
         least, most = s.joints[JOINT_LOWER, g], s.joints[JOINT_UPPER, g]
         window = s.joints[JOINT_WINDOW, g]
         unit = s.f[s.unit + v]
-        # What is best as long as there is nothing better.
+        # The start is the best iterate until there is a better one.
         s.w[s.x + v] = s.w[s.x_start + v] = s.w[s.x_best + v] = s.w[s.x_kept + v] = s.q[g] / unit
         s.w[s.lower + v] = max(least, s.q[g] - window) / unit
         s.w[s.upper + v] = min(most, s.q[g] + window) / unit
         s.k[s.free_ball + v] = 0
-        # Who asks to stay near the start (no restarts, a window) is not served by full turns.
+        # Without restarts, or with a window, the answer stays near the start: no full turns.
         anywhere = s.options[RESTARTS] > 0.0 and window > 1e300 and most > least
         angle = s.i[s.angle + v] == 1 and s.joints[JOINT_TURNS, g] > 0.0
-        s.k[s.winds + v] = 1 if anywhere and angle else 0
+        s.k[s.wraps + v] = 1 if anywhere and angle else 0
     for j in range(s.n):
         s.w[s.held + j] = s.q[s.i[s.column_q + j]] / unit_of_column(s, j)
         if s.i[s.ball + j] == 1 and s.i[s.var + j] >= 0:
@@ -323,25 +347,25 @@ def set_bounds(s: Solve) -> None:
 
 
 @kernel
-def heaviest_beside(s: Solve, c: int) -> float:
-    """Return the largest weight of any constraint of the same level."""
+def largest_weight_in_level(s: Solve, c: int) -> float:
+    """Return the largest weight of a constraint in the level of c; 1 if all are 0."""
     most = 0.0
     for other in range(s.nc):
-        if asked(s, other, CON_LEVEL) == asked(s, c, CON_LEVEL):
-            most = max(most, asked(s, other, CON_WEIGHT))
+        if constraint_value(s, other, CON_LEVEL) == constraint_value(s, c, CON_LEVEL):
+            most = max(most, constraint_value(s, other, CON_WEIGHT))
     return most if most > 0.0 else 1.0
 
 
 @kernel
-def take_poses(s: Solve, positions: Floats, quats_xyzw: Floats) -> bool:
+def read_poses(s: Solve, positions: Floats, quats_xyzw: Floats) -> bool:
     """
-    Write poses (k, 3), (k, 4) into the table, those of all k goals, which stand last in it.
+    Write the poses of all goals (k, 3), (k, 4) to the constraint table, where they stand last.
 
-    Without any (k = 0) the table stays as it is. Whether there are as many as goals.
+    With k = 0 the table is left unchanged. Return False if k is not the number of goals.
     """
     count, goals = positions.size // 3, 0
     for c in range(s.nc):
-        goals += 1 if asked(s, c, CON_LEVEL) > 0.0 else 0
+        goals += 1 if constraint_value(s, c, CON_LEVEL) > 0.0 else 0
     if count > 0 and (count != goals or positions.size % 3 > 0 or quats_xyzw.size != 4 * count):
         return False
     for g in range(count):
@@ -354,8 +378,14 @@ def take_poses(s: Solve, positions: Floats, quats_xyzw: Floats) -> bool:
 
 
 @kernel
-def take_in(s: Solve) -> bool:
-    """Normalise the quaternions of what is asked; whether all numbers of it and of q will do."""
+def check_inputs(s: Solve) -> bool:
+    """
+    Normalise the quaternions of the constraint table.
+
+    Return False if a number of q or of a pose is not finite or too large, or a quaternion is zero.
+    A quaternion that is normalised keeps its bits, so that answers do not depend on repeated
+    calls.
+    """
     fine = True
     for g in range(s.q.size):
         fine = fine and abs(s.q[g]) <= LARGEST
@@ -367,8 +397,7 @@ def take_in(s: Solve) -> bool:
             square += s.w[at + k] * s.w[at + k]
         length = sqrt(square)
         fine = fine and SMALLEST_QUATERNION <= length <= LARGEST
-        # What is normalised stays as it is to the last bit, or answers would depend on how often
-        # it was asked.
+        # A normalised quaternion keeps its bits, so that repeated calls give the same answer.
         if abs(square - 1.0) > NORMALISED:
             for k in range(3, 7):
                 s.w[at + k] /= length
@@ -376,9 +405,13 @@ def take_in(s: Solve) -> bool:
 
 
 @kernel
-def begin(s: Solve) -> bool:
-    """Set a workspace up for a new solve from q; whether what came in will do."""
-    if not take_in(s):
+def start_solve(s: Solve) -> bool:
+    """
+    Set up the workspace for a new solve from q. Return False if q or a pose is refused.
+
+    Row weights are (weight of the constraint / largest weight of its level * factor)^2.
+    """
+    if not check_inputs(s):
         return False
     for k in range(COUNTS):
         s.k[k] = 0
@@ -392,11 +425,11 @@ def begin(s: Solve) -> bool:
     for k in range(s.vector, s.vector + 18 * s.nc):
         s.w[k] = 0.0
     set_bounds(s)
-    set_wishes(s)
+    set_preferences(s)
     last = 0
     for c in range(s.nc):
-        last = max(last, int(asked(s, c, CON_LEVEL)))
-        s.k[LOOPS] += 1 if asked(s, c, CON_LEVEL) == 0 else 0
+        last = max(last, int(constraint_value(s, c, CON_LEVEL)))
+        s.k[LOOPS] += 1 if constraint_value(s, c, CON_LEVEL) == 0 else 0
     s.k[LAST_LEVEL] = last
     s.k[PHASE] = PHASE_REACH
     s.k[STATUS] = STATUS_RUNNING
@@ -406,7 +439,7 @@ def begin(s: Solve) -> bool:
     s.w[DAMPING_SCALE] = s.options[DAMPING_FACTOR]
     s.w[BEST_COST] = 1e300
     for c in range(s.nc):
-        relative = asked(s, c, CON_WEIGHT) / heaviest_beside(s, c)
+        relative = constraint_value(s, c, CON_WEIGHT) / largest_weight_in_level(s, c)
         for r in range(6 * c, 6 * c + 6):
             angular = r >= s.i[s.angular + c]
             factor = relative * s.options[ROTATION_FACTOR if angular else TRANSLATION_FACTOR]

@@ -1,4 +1,4 @@
-"""One damped step that keeps the bounds, and how a step is applied."""
+"""The bounded step of theory.md, eq. (6), how it is applied, and how held rows are restored."""
 
 from math import ceil, pi
 
@@ -6,28 +6,28 @@ from ik_node.kernels._jit import kernel
 from ik_node.kernels.factor import factorise, solve_factored
 from ik_node.kernels.forward import forward
 from ik_node.kernels.layout import (
-    asked,
     CON_LEVEL,
     CON_ROTATION_TOLERANCE,
     CON_TRANSLATION_TOLERANCE,
+    constraint_value,
     Solve,
 )
-from ik_node.kernels.redundant import keep_rows, reduce_rows
+from ik_node.kernels.redundant import reduce_rows, store_grouped_rows
 from ik_node.kernels.rotation import principal_euler, turn_euler
 from ik_node.kernels.rows import residuals
 from ik_node.kernels.vectors import dot, less, put, six
 
 QUICK_ROUNDS, EXACT_ROUNDS = 8, 60
-# Held rows come within this share of their tolerance, or within rounding [L or rad].
+# Restored rows deviate by at most this share of their tolerance, or by rounding [L or rad].
 WELL_WITHIN, ROUNDING = 1e-3, 1e-13
 
-# Why a variable is held in a step.
+# State of a variable in a step.
 FREE, LOCKED, AT_LOWER, AT_UPPER = range(4)
 
 
 @kernel
 def add_jacobian_times(s: Solve, change: int, out: int) -> None:
-    """Add J times the variables' change at s.w[change] to the rows at s.w[out]."""
+    """Add J dx to the rows at s.w[out], with dx the variables at s.w[change]."""
     w = s.w
     for c in range(s.nc):
         rows = six(w, out + 6 * c)
@@ -38,7 +38,7 @@ def add_jacobian_times(s: Solve, change: int, out: int) -> None:
 
 @kernel
 def transpose_times(s: Solve, rows: int, out: int) -> None:
-    """Write J^T times the rows at s.w[rows] to the variables at s.w[out]."""
+    """Write J^T y to the variables at s.w[out], with y the rows at s.w[rows]."""
     w = s.w
     for v in range(s.nv):
         w[out + v] = 0.0
@@ -49,19 +49,21 @@ def transpose_times(s: Solve, rows: int, out: int) -> None:
 
 
 @kernel
-def release(s: Solve) -> bool:
+def release_one_bound(s: Solve) -> bool:
     """
-    Let go of the held variable whose bound the step wants most to leave; whether there was one.
+    Free the fixed variable whose multiplier points inwards the most. Return True if there was one.
 
-    Its multiplier is the gradient of what the step minimises. Goes by `load`, the multipliers of
-    the rows, and by `step`.
+    The multiplier of a bound is the gradient J^T y + D (dx - dx*) of the objective of eq. (6) and
+    (9), with y in `load`, dx in `step` and the preferred step dx*.
     """
     transpose_times(s, s.load, s.gradient)
     best, found = 1e-12, -1
     for v in range(s.nv):
         side = s.k[s.fixed + v]
         if side in (AT_LOWER, AT_UPPER):
-            slope = s.w[s.gradient + v] + s.w[s.damping + v] * (s.w[s.step + v] - s.w[s.wish + v])
+            slope = s.w[s.gradient + v] + s.w[s.damping + v] * (
+                s.w[s.step + v] - s.w[s.preferred_step + v]
+            )
             inward = -slope if side == AT_LOWER else slope
             if inward > best:
                 best, found = inward, v
@@ -71,8 +73,12 @@ def release(s: Solve) -> bool:
 
 
 @kernel
-def go_to_bound(s: Solve) -> bool:
-    """Go from `step` towards `full` as far as the bounds allow, and hold what is met there."""
+def advance_to_bound(s: Solve) -> bool:
+    """
+    Move `step` towards `full` until the first bound, and fix the variable that meets it.
+
+    Return True if a bound was met.
+    """
     share, met = 1.0, -1
     for v in range(s.nv):
         if s.k[s.fixed + v] != FREE or s.k[s.free_ball + v] != 0:
@@ -96,8 +102,8 @@ def go_to_bound(s: Solve) -> bool:
 
 
 @kernel
-def wound(s: Solve, v: int, value: float) -> float:
-    """Return an angle, by full turns, within its bounds, or beyond the other where they gape."""
+def wrap_angle(s: Solve, v: int, value: float) -> float:
+    """Return the angle shifted by full turns into its bounds, or past the other bound."""
     if value > s.w[s.upper + v]:
         value -= 2.0 * pi * ceil((value - s.w[s.upper + v]) / (2.0 * pi))
     elif value < s.w[s.lower + v]:
@@ -106,8 +112,12 @@ def wound(s: Solve, v: int, value: float) -> float:
 
 
 @kernel
-def hold_all_beyond(s: Solve) -> bool:
-    """Put every variable that `full` carries past a bound on it; whether there was one."""
+def fix_all_beyond_bounds(s: Solve) -> bool:
+    """
+    Put every variable that `full` carries past a bound on that bound.
+
+    Return True if there was one.
+    """
     met = False
     for v in range(s.nv):
         if s.k[s.fixed + v] != FREE:
@@ -115,8 +125,8 @@ def hold_all_beyond(s: Solve) -> bool:
         s.w[s.step + v] = s.w[s.full + v]
         if s.k[s.free_ball + v] != 0:
             continue
-        if s.k[s.winds + v] != 0:
-            value = wound(s, v, s.w[s.x + v] + s.w[s.full + v])
+        if s.k[s.wraps + v] != 0:
+            value = wrap_angle(s, v, s.w[s.x + v] + s.w[s.full + v])
             if s.w[s.lower + v] <= value <= s.w[s.upper + v]:
                 continue
         least, most = s.w[s.lower + v] - s.w[s.x + v], s.w[s.upper + v] - s.w[s.x + v]
@@ -130,29 +140,28 @@ def hold_all_beyond(s: Solve) -> bool:
 @kernel
 def bounded_step(s: Solve, exact: bool) -> None:
     """
-    Find the damped step that keeps every variable within its bounds.
+    Solve theory.md, eq. (6): the damped step within the bounds.
 
-    Takes `fixed`, `wish`, `rhs` and `step` = 0; leaves the step in `step`. A variable that the
-    step would carry past a bound is put on it, and the rest is solved again for what is then left:
-    the others take over its share.
+    Reads `fixed`, `preferred_step`, `rhs` and `step` = 0; writes the step to `step`. A variable
+    that the step would carry past a bound is fixed on it, and eq. (7) is solved again for the
+    others.
 
-    Parameters
-    ----------
-    s : Solve
+    Parameters ---------- s : Solve
         The solve.
     exact : bool
-        True: bounds are met and left one by one, as an active-set method does (Nocedal & Wright
-        2006, ch. 16.5), until the step is the best one there is. False: all bounds that are met
-        are held at once, which costs fewer factorisations; the next step starts anew.
+        True: bounds are added and released one at a time, as in an active-set method (Nocedal &
+        Wright 2006, ch. 16.5), until the step is optimal. False: all variables past a bound are
+        fixed at once, which needs fewer factorisations; the next step starts without fixed
+        variables.
 
     """
     for _ in range(EXACT_ROUNDS if exact else QUICK_ROUNDS):
         moved = False
         for v in range(s.nv):
-            # Where the linear system starts from: held variables where they are held.
+            # The linear system starts from the preferred step; fixed variables keep theirs.
             s.w[s.full + v] = s.w[s.step + v]
             if s.k[s.fixed + v] == FREE:
-                s.w[s.full + v] = s.w[s.wish + v]
+                s.w[s.full + v] = s.w[s.preferred_step + v]
             moved = moved or s.w[s.full + v] != 0.0
         for r in range(s.nr):
             s.w[s.load + r] = s.w[s.rhs + r]
@@ -161,26 +170,26 @@ def bounded_step(s: Solve, exact: bool) -> None:
         factorise(s)
         solve_factored(s)
         for v in range(s.nv):
-            s.w[s.full + v] += s.w[s.wish + v]
+            s.w[s.full + v] += s.w[s.preferred_step + v]
         if exact:
-            if not go_to_bound(s) and not release(s):
+            if not advance_to_bound(s) and not release_one_bound(s):
                 return
-        elif not hold_all_beyond(s):
+        elif not fix_all_beyond_bounds(s):
             return
 
 
 @kernel
 def apply_step(s: Solve, start: int, out: int) -> None:
     """
-    Write start + step to out, on SO(3) where a ball is free, never past a bound.
+    Write start + step to out: q <- q exp(step) on SO(3) for a free ball joint, within the bounds.
 
-    `start` and `out` are where variables begin in s.w; they may be the same.
+    `start` and `out` are the first places of variables in s.w; they may be equal.
     """
     for v in range(s.nv):
         if s.k[s.free_ball + v] == 0:
             value = s.w[start + v] + s.w[s.step + v]
-            if s.k[s.winds + v] == 1:
-                value = wound(s, v, value)
+            if s.k[s.wraps + v] == 1:
+                value = wrap_angle(s, v, value)
             s.w[out + v] = min(max(value, s.w[s.lower + v]), s.w[s.upper + v])
     for j in range(s.n):
         if s.i[s.ball + j] == 1 and s.k[s.free_ball + s.i[s.var + j]] == 1:
@@ -203,24 +212,27 @@ def apply_step(s: Solve, start: int, out: int) -> None:
 
 
 @kernel
-def restore(s: Solve, level: int, closed: float, attempts: int, most: float) -> bool:
+def restore_held_rows(s: Solve, level: int, closed: float, attempts: int, most: float) -> bool:
     """
-    Bring rows of finished levels back to what they are held at, by chord steps from x_try.
+    Move x_try by chord steps until the rows of finished levels have their held values again.
 
-    Uses the factor of the step just taken, so a step costs one forward pass and one solve; goal
-    rows give way as little as they can. Returns whether all are within `closed` [L or rad], and
-    within a share of their tolerances, before any variable had to move by more than `most`
-    [rad or L].
+    A chord step solves eq. (7) with the factor of the step just taken and the rows' present
+    deviation; the goal's rows change as little as possible. Return True if all rows of lower
+    levels are within `closed` [L or rad] and within a share of their tolerances, before any
+    variable had to move by more than `most` [rad or L].
     """
     moved = 0.0
     for attempt in range(attempts + 1):
         worst, done = 0.0, True
         for c in range(s.nc):
-            held = asked(s, c, CON_LEVEL) < level
+            held = constraint_value(s, c, CON_LEVEL) < level
             near = min(
-                closed, WELL_WITHIN * asked(s, c, CON_TRANSLATION_TOLERANCE) / s.f[s.length]
+                closed,
+                WELL_WITHIN * constraint_value(s, c, CON_TRANSLATION_TOLERANCE) / s.f[s.length],
             )
-            near = max(min(near, WELL_WITHIN * asked(s, c, CON_ROTATION_TOLERANCE)), ROUNDING)
+            near = max(
+                min(near, WELL_WITHIN * constraint_value(s, c, CON_ROTATION_TOLERANCE)), ROUNDING
+            )
             for r in range(6 * c, 6 * c + 6):
                 s.w[s.load + r] = s.w[s.trial + r] - s.w[s.hold + r] if held else 0.0
                 worst = max(worst, abs(s.w[s.load + r]))
@@ -240,6 +252,6 @@ def restore(s: Solve, level: int, closed: float, attempts: int, most: float) -> 
         apply_step(s, s.x_try, s.x_try)
         forward(s, s.x_try)
         residuals(s)
-        keep_rows(s)
+        store_grouped_rows(s)
         reduce_rows(s)
     return False

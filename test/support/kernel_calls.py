@@ -10,7 +10,7 @@ from ik_node.kernels._jit import entry
 from ik_node.kernels.factor import factorise, solve_factored
 from ik_node.kernels.layout import open_solve
 from ik_node.kernels.sines import sines_cosines
-from ik_node.kernels.solve import finish
+from ik_node.kernels.solve import write_result
 from ik_node.kernels.solve_state import STATUS, STATUS_CONVERGED
 from ik_node.model.frame import find_roots
 from ik_node.model.request import request_of
@@ -154,7 +154,7 @@ def _end(i, f, k, w, q, joints, options, error):
     for c in range(2 * s.nc):
         s.w[s.error + c] = 0.0
     s.w[s.error] = error
-    finish(s)
+    write_result(s)
     return s.k[STATUS]
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from math import cos, sin, sqrt
 from typing import NamedTuple
 
-from ik_node.kernels.external_step import apply, linearise
+from ik_node.kernels.external_step import external_step, linearise
 from ik_node.kernels.layout import (
     begin_of,
     BLOCK,
@@ -148,7 +148,7 @@ class Iterate:
     errors : ndarray, shape (nc, 2)
         Residual norms of every constraint [m], [rad].
     wants : ndarray, shape (nv,)
-        WANTS_*: whether a variable has a joint target or a rest pose.
+        PREFERS_*: whether a variable has a joint target or a rest pose.
     wish, gain, pull : ndarray, shape (nv,)
         The way to what the present stage is about, see `settle_on`, the share of it to take in a
         step, and its weight.
@@ -187,14 +187,18 @@ class Iterate:
 
         nv = sizes['nv']
         self.x, self.lower, self.upper = view('x', nv), view('lower', nv), view('upper', nv)
-        self.wish, self.gain, self.pull = view('wish', nv), view('gain', nv), view('pull', nv)
+        self.preferred_step, self.gain, self.pull = (
+            view('preferred_step', nv),
+            view('gain', nv),
+            view('pull', nv),
+        )
         self._step, self._numbers = view('step', nv), view('jac', BLOCK * sizes['ns'])
         self._frames = view('frame', 12 * sizes['n'])
         self._residual = view('residual', sizes['nr'])
         self.errors = chain.errors.reshape(-1, 2)
-        self.free_ball, self.wants = (
+        self.free_ball, self.preference = (
             chain.work_ints[begin_of(ints, name) : begin_of(ints, name) + nv]
-            for name in ('free_ball', 'wants')
+            for name in ('free_ball', 'preference')
         )
         self.prismatic = _prismatic(ints, sizes)
         self.blocks = blocks_of(ints)
@@ -229,7 +233,7 @@ class Iterate:
         """
         before = self.x.copy()
         self._step[:] = step
-        apply(*self._arguments)
+        external_step(*self._arguments)
         change = np.where(self.free_ball == 1, step, self.x - before)
         return float(np.abs(change).max(initial=0.0))
 
@@ -237,10 +241,10 @@ class Iterate:
         """Go to a configuration, kept within the bounds."""
         self.x[:] = x
         self._step[:] = 0.0
-        apply(*self._arguments)
+        external_step(*self._arguments)
 
     def settle_on(self, wanted: int) -> None:
-        """Let `wish` be about joint targets or about the rest pose, WANTS_*."""
+        """Let `wish` be about joint targets or about the rest pose, PREFERS_*."""
         counts = self.chain.work_ints
         counts[LEVEL] = counts[LAST_LEVEL] + wanted
         self.place(self.x.copy())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ik_node.kernels.layout import WANTS_NOTHING
+from ik_node.kernels.layout import PREFERS_NOTHING
 from ik_node.solver.methods.iterate import Iterate
 from ik_node.solver.methods.linear_rows import (
     Held,
@@ -44,7 +44,7 @@ class NullSpace:
     def __init__(self, here: Iterate) -> None:
         self._here = here
         self._share = 1.0
-        wanted = set(here.wants.tolist()) - {WANTS_NOTHING}
+        wanted = set(here.preference.tolist()) - {PREFERS_NOTHING}
         self._stages = sorted(wanted)
         if self._stages:
             here.settle_on(self._stages[0])
@@ -60,7 +60,9 @@ class NullSpace:
         here = self._here
         if not self._stages:
             return 0.0
-        return len(self._stages) * _FAR + 0.5 * float(here.pull @ (here.wish * here.wish))
+        return len(self._stages) * _FAR + 0.5 * float(
+            here.pull @ (here.preferred_step * here.preferred_step)
+        )
 
     def step(self) -> float:
         """
@@ -98,8 +100,8 @@ class NullSpace:
         here = self._here
         rows = linear_rows(here)
         now = self._stages[0]
-        wish = np.where(here.wants == now, share * here.gain * here.wish, 0.0)
-        granted = (here.wants > WANTS_NOTHING) & (here.wants < now)
+        wish = np.where(here.preference == now, share * here.gain * here.preferred_step, 0.0)
+        granted = (here.preference > PREFERS_NOTHING) & (here.preference < now)
 
         def choose(jacobian: Array, free: Held) -> Array:
             back = pseudo_inverse(jacobian)

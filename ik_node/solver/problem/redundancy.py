@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ik_node.kernels.external_step import apply, linearise
+from ik_node.kernels.external_step import external_step, linearise
 from ik_node.kernels.layout import (
     begin_of,
     BLOCK,
@@ -117,7 +117,7 @@ class _Walker:
     def move(self, step: Array) -> None:
         """Take a step (nv,) [rad or L]."""
         self._step[:] = step
-        apply(*self._arguments, *self._more)
+        external_step(*self._arguments, *self._more)
 
     def go_to(self, x: Array) -> None:
         """Go back to variables (nv,) that were copied before."""
