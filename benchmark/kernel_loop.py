@@ -32,7 +32,7 @@ def evaluation_loop(solver: Any, names: tuple[str, ...]) -> Callable[[int], Any]
     problem.refresh(solver.options)
     ints, floats, work_ints, work_floats = problem.chains[0].arrays
     work = (work_ints.copy(), work_floats.copy())
-    fixed = (solver.q, solver._structure.table.rows, solver.options.packed())
+    fixed = (solver.q, solver._graph.structure.table.rows, solver.options.packed())
 
     def many(count: int) -> int:
         done: int = many_evaluations(count, ints, floats, *work, *fixed)

@@ -188,7 +188,7 @@ def test_threads_count_at_once(robot):
 def test_a_change_while_it_is_read_is_read_the_next_time(robot, monkeypatch):
     """As by another thread, after the joint's table was read and before that was noted."""
     solver = Solver(robot.base)
-    table = solver._structure.table
+    table = solver._graph.structure.table
     read = table.refresh
 
     def changed_meanwhile():

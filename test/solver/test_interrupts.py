@@ -83,6 +83,6 @@ def test_prepare_does_not_solve(name):
     (goal,) = m.goals
     solver.warm()
     solver.prepare([goal])
-    for names in ((goal,), tuple(solver._structure.links)[-1:]):
+    for names in ((goal,), tuple(solver._graph.structure.links)[-1:]):
         for chain in solver.problem_of(names).chains:
             assert chain.work_ints[ITERATIONS] == 0

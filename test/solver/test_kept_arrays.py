@@ -12,7 +12,7 @@ def arrays(solver):
     solver.solve()
     return {
         chain.names.constraints: chain.flat.ints
-        for problem in solver._structure.problems.values()
+        for problem in solver._graph.structure.problems.values()
         for chain in problem.chains
     }
 

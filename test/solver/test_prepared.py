@@ -93,7 +93,7 @@ def test_who_follows_does_not_free_whom_it_follows():
     """A motor stays also where what follows it is among the joints that may move."""
     m = MECHANISMS['coupled']()
     solver = m.solver()
-    pairs = solver._structure.table.masters
+    pairs = solver._graph.structure.table.masters
     coupled = {solver.joint_names[at] for at in (*pairs, *pairs.values())}
     masters = {solver.joint_names[at] for at in pairs.values()}
     start = m.random_q(solver.joint_names, np.random.default_rng(3), 0.1)

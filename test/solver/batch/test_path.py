@@ -274,7 +274,7 @@ def test_followers_and_wishes(name):
         steps = np.linspace(0.0, 0.03, 25)[:, None]
         goals[key] = (position + steps * [0.0, 0.5, -1.0], np.tile(quat, (25, 1)))
     path = solver.solve_path(goals)
-    table = solver._structure.table
+    table = solver._graph.structure.table
     for row in path.q:
         followed = row.copy()
         table.follow(followed)
