@@ -82,36 +82,27 @@ def entry(function: F) -> F:
 
 
 def only_known_types(function: Callable[..., Any]) -> None:
-    """Have an entry refuse, with a TypeError, arrays of a kind it has not been compiled for."""
+    """Make an entry raise a TypeError for arrays of types that it has not been compiled for."""
     if compiled:
         function.disable_compile()  # type: ignore[attr-defined]
 
 
 def code_address(function: Callable[..., Any], arguments: Sequence[Any]) -> int:
     """
-    Return where the compiled code of an entry for arguments of such types stands.
+    Return the address of an entry's compiled code for arguments of these types; 0 without Numba.
 
-    It is compiled, or loaded from the cache, if need be; 0 where nothing is compiled.
+    The entry is compiled, or loaded from the cache, if it has not been before.
     """
     if not compiled:
         return 0
     types = tuple(numba.typeof(argument) for argument in arguments)
-    # A thread that waits to compile what another one has just compiled would be refused, once
-    # that one has called `only_known_types`.
+    # Without the lock a second thread would wait to compile the same code, and be refused once the
+    # first thread has called `only_known_types`.
     with _compiling:
         if types not in function.overloads:  # type: ignore[attr-defined]
             function.compile(types)  # type: ignore[attr-defined]
     made = function.overloads[types]  # type: ignore[attr-defined]
     return int(made.library.get_pointer_to_function(made.fndesc.llvm_func_name))
-
-
-def planner(function: F) -> F:
-    """
-    Compile a function that may allocate: work done once per structure, not once per step.
-
-    It must not call a kernel that returns a `Solve`: that would count references on one side only.
-    """
-    return _compile(function, cache=True)
 
 
 def _compile(function: F, **options: bool) -> F:

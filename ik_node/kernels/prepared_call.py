@@ -1,8 +1,8 @@
 """
-A solve of which all that stays the same is looked up once.
+The call of a prepared solve: addresses of all arrays that stay the same are looked up once.
 
-To hand an array to compiled code costs about as much as a joint's share of a step. Here one array
-of addresses stands for the six that do not change from call to call.
+Passing an array to compiled code costs about as much as a joint's share of a step. One array of
+addresses replaces the six arrays that do not change from call to call.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from ik_node.kernels.solve_state import STATUS_REFUSED
 import numpy as np
 
 if compiled:
-    from ik_node.kernels.numba_ext.prepared_call import advance_direct
+    from ik_node.kernels.numba_ext.prepared_call import advance_prepared
 else:
 
-    def advance_direct(at: int, q: Floats, positions: Floats, quats_xyzw: Floats) -> int:
-        """Refuse: there is no compiled code to go to, and nobody has places for it."""
+    def advance_prepared(at: int, q: Floats, positions: Floats, quats_xyzw: Floats) -> int:
+        """Return STATUS_REFUSED: without Numba there is no compiled code to call."""
         del at, q, positions, quats_xyzw
         return STATUS_REFUSED
 
@@ -29,10 +29,10 @@ def places_of(
     i: Ints, f: Floats, k: Ints, w: Floats, joints: Floats, options: Floats, goals: int, steps: int
 ) -> Ints | None:
     """
-    Return an array whose address `advance_direct` takes; None where nothing is compiled.
+    Return the array whose address `advance_prepared` takes; None without Numba.
 
-    Whoever keeps it keeps the other arrays, too. From then on `advance_direct` answers arrays of
-    other kinds than it is meant for with a TypeError.
+    The caller keeps it and all arrays given here alive. From then on `advance_prepared` raises a
+    TypeError for arrays of other types than it has been compiled for.
 
     Parameters
     ----------
@@ -53,9 +53,9 @@ def places_of(
         places += [array.ctypes.data, array.size]
     made = np.array([*places, steps, joints.shape[0]])
     for poses in (call, (np.zeros(3), np.zeros(4))):
-        code_address(advance_direct, (0, q, *poses))
-    only_known_types(advance_direct)
+        code_address(advance_prepared, (0, q, *poses))
+    only_known_types(advance_prepared)
     return made
 
 
-__all__ = ['advance_direct', 'places_of']
+__all__ = ['advance_prepared', 'places_of']

@@ -7,7 +7,7 @@ from math import cos, sin
 from ik_node.kernels._jit import compiled
 from ik_node.kernels.layout import Floats
 
-# Larger angles [rad] lose digits when quarters of a turn are taken out of them: ask the library.
+# Larger angles [rad] lose digits in the range reduction; the caller uses sin and cos for them.
 MOST = 1.5e6
 
 if compiled:
@@ -18,7 +18,7 @@ else:
         """
         Write sines and cosines of w[angles:angles + 4] to where w[sines] and w[cosines] are.
 
-        To the last digit but one, for angles of up to MOST [rad]; of others comes anything.
+        Accurate to two units in the last place for angles up to MOST [rad]; wrong beyond.
         """
         for k in range(4):
             angle = w[angles + k] if abs(w[angles + k]) <= MOST else 0.0

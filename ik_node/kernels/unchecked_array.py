@@ -1,10 +1,10 @@
 """
-Arrays as kernels see them: a place in memory, and no check that an index is not negative.
+Arrays without index checks inside kernels.
 
-Numba lets an index count from the end, which costs a comparison at every access and hides from
-the compiler that neighbouring numbers lie side by side. Here an index is what it is. What a model
-holds is read-only and never changes during a solve; saying so lets the compiler read it once.
-With NUMBA_BOUNDSCHECK set, and without Numba, kernels work on the arrays themselves.
+Numba lets a negative index count from the end. This costs a comparison at every access and hides
+from the compiler that neighbouring numbers are contiguous. Here an index is used as it is. The
+packed model is read-only and does not change during a solve; if the compiler knows this, it reads
+a number once. With NUMBA_BOUNDSCHECK set, and without Numba, kernels use the arrays themselves.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ else:
 
     @kernel
     def flat(array: Any) -> Any:
-        """Return an array as kernels see it; one or two dimensions, C-contiguous."""
+        """Return an unchecked view of a C-contiguous array of one or two dimensions."""
         return array
 
     @kernel
     def kept(array: Any) -> Any:
-        """Return an array, as kernels see it, that nobody writes to as long as it lives."""
+        """Return an unchecked view of an array that is not written to during its lifetime."""
         return array
 
 

@@ -1,9 +1,9 @@
 # flake8: noqa: E203
 """
-Arithmetic on numbers that lie side by side: six, in which Jacobian and matrix are kept, and four.
+Arithmetic on vectors of six numbers, the rows of Jacobian and matrix, and of four.
 
-Compiled, each of these is a few vector instructions (`vectors_compiled`), which the compiler does
-not find by itself. A product and a sum may be rounded once.
+Compiled, each function is a few vector instructions (`numba_ext.vectors`), which the compiler does
+not find by itself. A product and the following sum may be rounded once.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Six = tuple[float, ...]
 
 
 def pack(x: float, y: float, z: float, p: float) -> Four:
-    """Return four numbers as a vector."""
+    """Return the vector (x, y, z, p)."""
     return x, y, z, p
 
 
@@ -32,32 +32,32 @@ def six(w: Floats, at: int) -> Six:
 
 
 def six_of(a: float, b: float, c: float, d: float, e: float, f: float) -> Six:
-    """Return six numbers as a vector."""
+    """Return the vector (a, b, c, d, e, f)."""
     return a, b, c, d, e, f
 
 
 def placed(a: Six, at: int, number: float) -> Six:
-    """Return a vector with another number in one place."""
+    """Return the vector a with component `at` replaced."""
     return tuple(number if k == at else x for k, x in enumerate(a))
 
 
 def after(a: Six, at: int) -> Six:
-    """Return a vector with zeros up to a place."""
+    """Return the vector a with zeros in components 0 to `at`."""
     return tuple(x if k > at else 0.0 for k, x in enumerate(a))
 
 
 def before(a: Six, at: int) -> Six:
-    """Return a vector with zeros from a place on."""
+    """Return the vector a with zeros from component `at` on."""
     return tuple(x if k < at else 0.0 for k, x in enumerate(a))
 
 
 def put(w: Floats, at: int, a: Vector) -> None:
-    """Write a vector to where w[at] is."""
+    """Write a vector to w[at] and the places after it."""
     w[at : at + len(a)] = a
 
 
 def times(a: Vector, b: Vector) -> Vector:
-    """Return the products of two vectors' numbers."""
+    """Return the componentwise product of two vectors."""
     return tuple(x * y for x, y in zip(a, b, strict=True))
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 from ik_node.errors import ShapeError
 from ik_node.kernels.layout import Ints
-from ik_node.kernels.prepared_call import advance_direct
+from ik_node.kernels.prepared_call import advance_prepared
 from ik_node.kernels.solve_state import STATUS_REFUSED, STATUS_RUNNING
 from ik_node.model.revision import Revision
 from ik_node.solver.pose import FLOAT, numbers
@@ -144,10 +144,10 @@ class PreparedSolve:
             if self._direct is not None:
                 at, _, chain, record, joints, packed = self._direct
                 try:
-                    status = advance_direct(at, q, positions, quats_xyzw)
+                    status = advance_prepared(at, q, positions, quats_xyzw)
                 except TypeError:  # not aligned, or with gaps
                     q = solver.own_q(q)
-                    status = advance_direct(at, q, *self._taken(positions, quats_xyzw))
+                    status = advance_prepared(at, q, *self._taken(positions, quats_xyzw))
                 while status == STATUS_RUNNING:
                     status = chain.go_on(q, joints, packed)
                 if status != STATUS_REFUSED:

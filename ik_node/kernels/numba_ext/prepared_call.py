@@ -1,4 +1,4 @@
-"""`direct` as it is compiled: arrays made of addresses, and a call by address."""
+"""The compiled form of `prepared_call`: arrays made from addresses, and a call by address."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def call(
     quats_xyzw: Any,
     slice_: Any,
 ) -> Any:
-    """Call `advance`, whose compiled code stands at `code`."""
+    """Call `advance` by the address of its compiled code."""
     arguments = (i, f, k, w, q, joints, options, positions, quats_xyzw, slice_)
 
     def build(context: Any, builder: Any, called: Any, values: Any) -> Any:
@@ -53,7 +53,7 @@ PLACES = 16
 
 
 def _array(context: Any, builder: Any, called: Any, address: Any, shape: list[Any]) -> Any:
-    """Make an array that does not own its numbers."""
+    """Build an array that does not own its memory."""
     made = context.make_array(called.return_type)(context, builder)
     size = context.get_constant(types.intp, 8)
     populate_array(
@@ -74,25 +74,25 @@ def _at_address(context: Any, builder: Any, called: Any, values: Any) -> Any:
 
 @intrinsic
 def integers(typing_context: Any, address: Any, size: Any) -> Any:
-    """Return so many integers at an address."""
+    """Return the array of `size` integers at an address."""
     return types.int64[::1](types.int64, types.int64), _at_address
 
 
 @intrinsic
 def numbers(typing_context: Any, address: Any, size: Any) -> Any:
-    """Return so many numbers at an address."""
+    """Return the array of `size` numbers at an address."""
     return types.float64[::1](types.int64, types.int64), _at_address
 
 
 @intrinsic
 def table(typing_context: Any, address: Any, rows: Any, columns: Any) -> Any:
-    """Return rows of numbers at an address."""
+    """Return the array (rows, columns) of numbers at an address."""
     return types.float64[:, ::1](types.int64, types.int64, types.int64), _at_address
 
 
 @intrinsic
 def rows_of(typing_context: Any, array: Any, rows: Any, columns: Any) -> Any:
-    """Return an array in rows."""
+    """Return the same memory as an array (rows, columns)."""
 
     def build(context: Any, builder: Any, called: Any, values: Any) -> Any:
         given = context.make_array(array)(context, builder, values[0])
@@ -102,14 +102,14 @@ def rows_of(typing_context: Any, array: Any, rows: Any, columns: Any) -> Any:
 
 
 @entry
-def advance_direct(at: int, q: Floats, positions: Floats, quats_xyzw: Floats) -> int:
+def advance_prepared(at: int, q: Floats, positions: Floats, quats_xyzw: Floats) -> int:
     """
-    Begin a new solve.
+    Start a new solve with the arrays of a prepared call.
 
     Parameters
     ----------
     at : int
-        Where the numbers stand that `direct.places_of` has found.
+        Address of the array that `prepared_call.places_of` returned.
     q : ndarray, shape (nq,)
         Start, and at the end the answer [rad or m].
     positions, quats_xyzw : ndarray, shape (k, 3), (k, 4), or (3,), (4,)

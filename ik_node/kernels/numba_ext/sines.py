@@ -1,4 +1,4 @@
-"""Sines and cosines as LLVM's vector instructions: four for the time of one from a library."""
+"""Sines and cosines of four angles as LLVM vector instructions, in the time of one library call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`flat` as LLVM sees it: an address, the length of a row and the number of elements."""
+"""The compiled form of an unchecked array: address, row length and number of elements."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from numba.extending import (
 
 
 class Flat(types.Type):
-    """Numbers of one type, in rows; `kept` when nobody writes to them during a solve."""
+    """The Numba type of an unchecked array; `kept` if it is not written to during a solve."""
 
     def __init__(self, dtype: Any, kept: bool) -> None:
         self.dtype, self.kept = dtype, kept
@@ -38,13 +38,13 @@ make_attribute_wrapper(Flat, 'size', 'size')
 
 @intrinsic
 def flat(typing_context: Any, array: Any) -> Any:
-    """Return an array as kernels see it; one or two dimensions, C-contiguous."""
+    """Return an unchecked view of a C-contiguous array of one or two dimensions."""
     return _flat(array, Flat(array.dtype, kept=False))
 
 
 @intrinsic
 def kept(typing_context: Any, array: Any) -> Any:
-    """Return an array, as kernels see it, that nobody writes to as long as it lives."""
+    """Return an unchecked view of an array that is not written to during its lifetime."""
     return _flat(array, Flat(array.dtype, kept=True))
 
 
@@ -83,7 +83,7 @@ def _index(index: Any) -> Any:
 
 
 def address(context: Any, builder: Any, of: Flat, array: Any, index: Any) -> Any:
-    """Return where array[index] is."""
+    """Return the address of array[index]."""
     made = cgutils.create_struct_proxy(of)(context, builder, value=array)
     if isinstance(index.type, ir.ArrayType):
         row, column = cgutils.unpack_tuple(builder, index, 2)
@@ -92,7 +92,7 @@ def address(context: Any, builder: Any, of: Flat, array: Any, index: Any) -> Any
 
 
 def describe(builder: Any, of: Flat, access: Any) -> Any:
-    """Tell LLVM that numbers and integers never share a place, and what never changes."""
+    """Mark an access for LLVM: floats and integers do not alias, kept arrays do not change."""
     module = builder.module
     root = module.add_metadata(['ik_node'])
     scalar = module.add_metadata([str(of.dtype), root, ir.Constant(ir.IntType(64), 0)])

@@ -1,4 +1,4 @@
-"""The functions of `vectors` as vector instructions, on values that LLVM has in one register."""
+"""The functions of `vectors` as LLVM vector instructions on values in one register."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FUSED = ('contract',)
 
 
 class Lanes(types.Type):
-    """So many numbers in a register."""
+    """The Numba type of a vector of `count` numbers."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -33,7 +33,7 @@ _FOUR, _SIX = Lanes(4), Lanes(6)
 
 
 def vector_type(count: int) -> Any:
-    """Return LLVM's type of so many numbers."""
+    """Return the LLVM type of a vector of `count` numbers."""
     return ir.VectorType(ir.DoubleType(), count)
 
 
@@ -43,7 +43,7 @@ def load(context: Any, builder: Any, of: Any, array: Any, at: Any, count: int) -
 
 
 def store(context: Any, builder: Any, of: Any, array: Any, at: Any, vector: Any) -> None:
-    """Write a vector to where array[at] is."""
+    """Write a vector to array[at] and the places after it."""
     place = _place(context, builder, of, array, at, vector.type.count)
     _described(builder, of, builder.store(vector, place))
 
@@ -83,7 +83,7 @@ def _get(context: Any, builder: Any, called: Any, values: Any) -> Any:
 
 @intrinsic
 def pack(typing_context: Any, x: Any, y: Any, z: Any, p: Any) -> Any:
-    """Return four numbers as a vector."""
+    """Return the vector (x, y, z, p)."""
 
     def build(context: Any, builder: Any, called: Any, values: Any) -> Any:
         return _pack(builder, values)
@@ -115,7 +115,7 @@ def six(typing_context: Any, w: Any, at: Any) -> Any:
 
 @intrinsic
 def six_of(typing_context: Any, a: Any, b: Any, c: Any, d: Any, e: Any, f: Any) -> Any:
-    """Return six numbers as a vector."""
+    """Return the vector (a, b, c, d, e, f)."""
 
     def build(context: Any, builder: Any, called: Any, values: Any) -> Any:
         return _pack(builder, values)
@@ -125,7 +125,7 @@ def six_of(typing_context: Any, a: Any, b: Any, c: Any, d: Any, e: Any, f: Any) 
 
 @intrinsic
 def placed(typing_context: Any, a: Any, at: Any, number: Any) -> Any:
-    """Return a vector with another number in one place."""
+    """Return the vector with component `at` replaced."""
 
     def build(context: Any, builder: Any, called: Any, values: Any) -> Any:
         return builder.insert_element(values[0], values[2], values[1])
@@ -134,7 +134,7 @@ def placed(typing_context: Any, a: Any, at: Any, number: Any) -> Any:
 
 
 def _only(builder: Any, a: Any, at: Any, sign: str) -> Any:
-    """Return a vector with zeros where a place does not compare so to another."""
+    """Return the vector with zeros in components that fail the comparison with `at`."""
     count, place = a.type.count, ir.IntType(64)
     places = ir.Constant(ir.VectorType(place, count), list(range(count)))
     other = ir.Constant(places.type, ir.Undefined)
@@ -146,7 +146,7 @@ def _only(builder: Any, a: Any, at: Any, sign: str) -> Any:
 
 @intrinsic
 def after(typing_context: Any, a: Any, at: Any) -> Any:
-    """Return a vector with zeros up to a place."""
+    """Return the vector with zeros in components 0 to `at`."""
 
     def build(context: Any, builder: Any, called: Any, values: Any) -> Any:
         return _only(builder, values[0], values[1], '>')
@@ -156,7 +156,7 @@ def after(typing_context: Any, a: Any, at: Any) -> Any:
 
 @intrinsic
 def before(typing_context: Any, a: Any, at: Any) -> Any:
-    """Return a vector with zeros from a place on."""
+    """Return the vector with zeros from component `at` on."""
 
     def build(context: Any, builder: Any, called: Any, values: Any) -> Any:
         return _only(builder, values[0], values[1], '<')
@@ -166,7 +166,7 @@ def before(typing_context: Any, a: Any, at: Any) -> Any:
 
 @intrinsic
 def put(typing_context: Any, w: Any, at: Any, a: Any) -> Any:
-    """Write a vector to where w[at] is."""
+    """Write a vector to w[at] and the places after it."""
 
     def build(context: Any, builder: Any, called: Any, values: Any) -> Any:
         store(context, builder, called.args[0], *values)
@@ -177,7 +177,7 @@ def put(typing_context: Any, w: Any, at: Any, a: Any) -> Any:
 
 @intrinsic
 def times(typing_context: Any, a: Any, b: Any) -> Any:
-    """Return the products of two vectors' numbers."""
+    """Return the componentwise product of two vectors."""
 
     def build(context: Any, builder: Any, called: Any, values: Any) -> Any:
         return builder.fmul(*values, flags=FUSED)
