@@ -1,4 +1,4 @@
-"""Sines and cosines of four angles as LLVM vector instructions, in the time of one library call."""
+"""Sines and cosines of four angles as LLVM vector instructions, in the time of a library call."""
 
 from __future__ import annotations
 
