@@ -79,9 +79,9 @@ def robot_to_ik_root(robot: Robot, trim_unused: bool = False) -> Joint:
     world.add_child(carrier)
     for root in roots:
         if isinstance(root, Link):  # only joints hang on links
-            seat = Joint(f'{WORLD_JOINT}:{root.name}')
-            seat.add_child(root)
-            root = seat
+            connector = Joint(f'{WORLD_JOINT}:{root.name}')
+            connector.add_child(root)
+            root = connector
         carrier.add_child(root)
     return world
 

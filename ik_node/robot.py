@@ -16,11 +16,12 @@ from ik_node.description.xml_document import MAX_BYTES
 from ik_node.errors import shown, TopologyError
 from ik_node.model.closure import Closure
 from ik_node.model.frame import Frame
+from ik_node.model.goal import Goal
 from ik_node.model.joint import Joint
-from ik_node.model.kinematics import jacobian_of, pose_of
+from ik_node.model.kinematics import TreePoses
 from ik_node.model.link import Link
+from ik_node.model.link_goals import LinkGoals
 from ik_node.model.redundancy import Redundancy
-from ik_node.robot_goals import RobotGoals
 from ik_node.solver.analysis.assembly import Assembly, close_loops
 from ik_node.solver.analysis.mobility import Mobility, mobility_of
 from ik_node.solver.options import SolverOptions
@@ -31,7 +32,7 @@ from numpy.typing import ArrayLike, NDArray
 Array = NDArray[np.float64]
 
 
-class Robot(RobotGoals):
+class Robot:
     """
     A robot with its loops.
 
@@ -50,7 +51,9 @@ class Robot(RobotGoals):
     """
 
     def __init__(self, description: Description) -> None:
-        super().__init__(description)
+        self.description = description
+        self._goals = LinkGoals(description.links, description.closures)
+        self._poses: TreePoses | None = None
         self.assembly: Assembly | None = None
         self._solver = Solver(self, SolverOptions(restarts=20))
         notes = self._solver.follow_masters()
@@ -87,7 +90,7 @@ class Robot(RobotGoals):
     @property
     def roots(self) -> list[Frame]:
         """All roots of its graph, goals included."""
-        return [*self.description.roots, *self._goals.values()]
+        return [*self.description.roots, *self.goals.values()]
 
     @property
     def joint_order(self) -> list[Joint]:
@@ -143,7 +146,121 @@ class Robot(RobotGoals):
         """Return the joint values [rad or m] of the description, before loops were closed."""
         return np.array([self._start.get(name, 0.0) for name in self.joint_names])
 
+    # -- goals
+
+    @property
+    def goals(self) -> Mapping[str, Goal]:
+        """All goals by name."""
+        return self._goals.by_name
+
+    def add_goal(
+        self,
+        link: str,
+        *,
+        name: str | None = None,
+        kind: str = 'frame',
+        dof: str | None = None,
+        axes: str = 'world',
+        base: str | None = None,
+        offset: tuple[ArrayLike, ArrayLike] | None = None,
+        axis: str | ArrayLike = 'Z',
+        distance: float | None = None,
+        weight: float = 1.0,
+        priority: int = 0,
+        tolerance: float | Sequence[float] | None = None,
+    ) -> Goal:
+        """
+        Ask something of a link; the goal begins where it is met.
+
+        Move it with `Goal.set_position` and `set_quaternion`, or give poses to
+        `Solver.solve_pose`.
+
+        Parameters
+        ----------
+        link : str
+            Its name.
+        name : str, optional
+            Of the goal; the link's by default.
+        kind : {'frame', 'look_at', 'distance', 'centre_of_mass'}
+            frame: the link is to be at the goal's pose. look_at: its `axis` is to point at the
+            goal's origin, which begins 1 m ahead. distance: its origin is to be `distance` from
+            the goal's, which begins at the origin of `base`. centre_of_mass: that of the link
+            and all that it carries is to be at the goal's origin.
+        dof : str, optional
+            Axes that are asked for; None = all that the kind has: 'X Y Z EX EY EZ' for a frame,
+            'X Y Z' for a centre of mass, none for the others, which count otherwise.
+        axes : {'world', 'goal', 'link'}
+            Whose axes `dof` counts in; a centre of mass has none of the link.
+        base : str, optional
+            A link that the goal hangs under: its pose counts in this link, wherever that moves.
+            None = the root frame.
+        offset : (position (3,) [m], quat_xyzw (4,)), optional
+            What is to meet the goal, as a frame in the link; not for a centre of mass.
+        axis : str or array_like, shape (3,)
+            Of that frame, for kind look_at: X, Y, Z, -X, -Y, -Z or a direction.
+        distance : float, optional
+            [m], for kind distance; None = the present one.
+        weight : float
+            0 or more; how much it counts where not all goals can be met.
+        priority : int
+            0 or more; goals of a lower number are met first.
+        tolerance : float or (float, float), optional
+            [m] and [rad], or one number for both; None = the solver's thresholds.
+
+        Returns
+        -------
+        Goal
+
+        Raises
+        ------
+        UnknownFrameError
+            If there is no such link or base.
+        OptionError
+            If the name is taken, or an argument is not allowed or does not go with the kind.
+        ShapeError
+            If `axis`, `offset` or `tolerance` has the wrong shape or is not finite.
+        TopologyError
+            If a centre of mass is asked for where there is no mass.
+
+        """
+        return self._goals.add(
+            link,
+            name=name,
+            kind=kind,
+            dof=dof,
+            axes=axes,
+            base=base,
+            offset=offset,
+            axis=axis,
+            distance=distance,
+            weight=weight,
+            priority=priority,
+            tolerance=tolerance,
+        )
+
+    def remove_goal(self, name: str) -> None:
+        """
+        Remove a goal.
+
+        Raises
+        ------
+        UnknownFrameError
+            If there is no such goal.
+
+        """
+        self._goals.remove(name)
+
     # -- kinematics
+
+    def _kinematics(self) -> TreePoses:
+        """Return the forward kinematics of the present tree."""
+        poses, tree = self._poses, self._solver.tree
+        if poses is None or poses.tree is not tree:
+            poses = self._poses = TreePoses(tree)
+        return poses
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, '_poses': None}  # a copy has a tree of its own
 
     def forward(self, q: ArrayLike, link: str) -> Array:
         """
@@ -168,7 +285,7 @@ class Robot(RobotGoals):
             If q has the wrong shape or is not finite.
 
         """
-        return pose_of(self._solver.tree, self._solver.checked_q(q), self._link(link))
+        return self._kinematics().pose(self._solver.checked_q(q), self._goals.link(link))
 
     def jacobian(self, q: ArrayLike, link: str) -> Array:
         """
@@ -192,7 +309,7 @@ class Robot(RobotGoals):
             As in `forward`.
 
         """
-        return jacobian_of(self._solver.tree, self._solver.checked_q(q), self._link(link))
+        return self._kinematics().jacobian(self._solver.checked_q(q), self._goals.link(link))
 
     # -- masses
 
@@ -225,8 +342,8 @@ class Robot(RobotGoals):
             If none of the links has a mass.
 
         """
-        values, tree = self._solver.checked_q(q), self._solver.tree
-        links = self.links.values() if link is None else self._link(link).links_below()
+        kinematics, checked = self._kinematics(), self._solver.checked_q(q)
+        links = self.links.values() if link is None else self._goals.link(link).links_below()
         bodies = [body for body in links if body.mass > 0.0]
         if not bodies:
             raise TopologyError(
@@ -234,9 +351,8 @@ class Robot(RobotGoals):
                 f'links of the '
                 'description an <inertial>, or set Link.mass'
             )
-        places = [pose_of(tree, values, body) @ [*body.centre_of_mass, 1.0] for body in bodies]
-        centre: Array = np.average(places, axis=0, weights=[body.mass for body in bodies])
-        return centre[:3]
+        poses = kinematics.at(kinematics.values(checked))
+        return kinematics.centre_of_mass(poses, bodies)
 
     # -- loops
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import sys
 from time import perf_counter
 
-from ik_node.cli.goal_arguments import asked_of
+from ik_node.cli.goal_arguments import parse_goal_arguments
 from ik_node.cli.robot_arguments import add_robot_arguments, robot_of
 from ik_node.cli.tables.goal_table import AnswerTable, read_goal_table
 from ik_node.errors import DescriptionError
@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Solve block by block."""
-    asked, options = asked_of(args), SolverOptions(restarts=args.restarts)
+    asked, options = parse_goal_arguments(args), SolverOptions(restarts=args.restarts)
     robot = robot_of(args)
     q0, poses = asked.of(robot)[1], _poses_of(args, robot)
     total = len(next(iter(poses.values()))[0])

@@ -15,7 +15,7 @@ from itertools import groupby
 import json
 from typing import Any
 
-from ik_node.cli.goal_arguments import add_goal_arguments, asked_of
+from ik_node.cli.goal_arguments import add_goal_arguments, parse_goal_arguments
 from ik_node.cli.robot_arguments import add_robot_arguments, robot_of
 from ik_node.errors import OptionError
 from ik_node.model.tree import Tree
@@ -171,7 +171,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Solve by every method and print."""
-    asked = asked_of(args)
+    asked = parse_goal_arguments(args)
     chosen = [
         SolverOptions(method=method, max_iterations=args.max_iterations, restarts=0)
         for method in args.method or METHODS

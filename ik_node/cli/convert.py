@@ -45,8 +45,10 @@ def differences(robot: Robot, other: Robot) -> list[str]:
     if not np.allclose(robot.start, other.start, rtol=TOLERANCE, atol=TOLERANCE):
         found.append('values that joints begin with')
     for name, link in robot.links.items():
-        twin = other.links[name]
-        if link.mass != twin.mass or not np.array_equal(link.centre_of_mass, twin.centre_of_mass):
+        other_link = other.links[name]
+        if link.mass != other_link.mass or not np.array_equal(
+            link.centre_of_mass, other_link.centre_of_mass
+        ):
             found.append(f'mass of link {shown(name)}')
     found += _of_closures(robot, other)
     random = np.random.default_rng(0)
@@ -98,12 +100,12 @@ def _values_of(robot: Robot) -> list[str]:
 def _of_closures(robot: Robot, other: Robot) -> list[str]:
     found = []
     for name, closure in robot.closures.items():
-        twin = other.closures[name]
+        other_closure = other.closures[name]
         for what in ('kind', 'dof', 'distance', 'tolerance', 'weight', 'enabled'):
-            if getattr(closure, what) != getattr(twin, what):
+            if getattr(closure, what) != getattr(other_closure, what):
                 found.append(f'{what} of closure {shown(name)}')
         for end in ('child', 'parent'):
-            ends = [getattr(getattr(each, end), 'name', None) for each in (closure, twin)]
+            ends = [getattr(getattr(each, end), 'name', None) for each in (closure, other_closure)]
             if ends[0] != ends[1]:
                 found.append(f'links of closure {shown(name)}')
     return found
@@ -115,14 +117,16 @@ def _at(robot: Robot, other: Robot, q: Array) -> list[str]:
     robot.q, other.q = q, q
     size = 1.0
     for name in robot.links:
-        pose, twin = robot.forward(q, name), other.forward(q, name)
+        pose, other_pose = robot.forward(q, name), other.forward(q, name)
         size = max(size, float(np.max(np.abs(pose))))
-        if not np.allclose(pose, twin, rtol=0.0, atol=TOLERANCE * size):
+        if not np.allclose(pose, other_pose, rtol=0.0, atol=TOLERANCE * size):
             found.append(f'pose of link {shown(name)}')
     for name, closure in robot.closures.items():
-        rows, twins = closure.get_residual(), other.closures[name].get_residual()
+        rows, other_rows = closure.get_residual(), other.closures[name].get_residual()
         allowed = 10.0 * TOLERANCE * size
-        if rows.shape != twins.shape or not np.allclose(rows, twins, rtol=0.0, atol=allowed):
+        if rows.shape != other_rows.shape or not np.allclose(
+            rows, other_rows, rtol=0.0, atol=allowed
+        ):
             found.append(f'residual of closure {shown(name)}')
     following = [_following(each) for each in (robot, other)]
     if following[0].keys() != following[1].keys() or not all(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 _NO_TURN = (0.0, 0.0, 0.0, 1.0)
 
 
-class Asked(NamedTuple):
+class GoalArguments(NamedTuple):
     """
     Goals and start of the command line, not yet looked up in a robot.
 
@@ -78,7 +78,7 @@ def add_goal_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def asked_of(args: argparse.Namespace) -> Asked:
+def parse_goal_arguments(args: argparse.Namespace) -> GoalArguments:
     """
     Read goals and start.
 
@@ -88,7 +88,9 @@ def asked_of(args: argparse.Namespace) -> Asked:
         If one is written in a way that cannot be read.
 
     """
-    return Asked([_goal(text) for text in args.goal], [_start(text) for text in args.start])
+    return GoalArguments(
+        [_goal(text) for text in args.goal], [_start(text) for text in args.start]
+    )
 
 
 def _goal(text: str) -> tuple[str, tuple[float, ...]]:

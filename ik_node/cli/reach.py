@@ -20,7 +20,7 @@ import re
 import sys
 from time import perf_counter
 
-from ik_node.cli.goal_arguments import asked_of
+from ik_node.cli.goal_arguments import parse_goal_arguments
 from ik_node.cli.robot_arguments import add_robot_arguments, robot_of
 from ik_node.cli.workspace.find import ReachFinder
 from ik_node.cli.workspace.map import PLANES, ReachMap, Slice
@@ -142,7 +142,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Find the slice, solve for its points, write the files."""
-    asked, options = asked_of(args), SolverOptions(restarts=args.restarts)
+    asked, options = parse_goal_arguments(args), SolverOptions(restarts=args.restarts)
     dofs, threads = parse_dofs(args.dof, '--dof'), thread_count(args.threads)
     if not 2 <= args.grid <= MOST_GRID:
         raise OptionError('--grid', args.grid, f'a whole number from 2 to {MOST_GRID}')

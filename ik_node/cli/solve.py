@@ -8,7 +8,7 @@ from dataclasses import replace
 import json
 from typing import Any
 
-from ik_node.cli.goal_arguments import add_goal_arguments, asked_of
+from ik_node.cli.goal_arguments import add_goal_arguments, parse_goal_arguments
 from ik_node.cli.robot_arguments import add_robot_arguments, robot_of
 from ik_node.errors import MOST_TEXT, OptionError, plain
 from ik_node.robot import Robot
@@ -96,7 +96,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Solve, draw and print."""
-    asked, options = asked_of(args), SolverOptions(method=args.method)
+    asked, options = parse_goal_arguments(args), SolverOptions(method=args.method)
     robot = robot_of(args)
     poses, q = asked.of(robot)
     solution = Solver(robot, options).solve_pose(poses, q0=q)

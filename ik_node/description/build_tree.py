@@ -8,7 +8,7 @@ from dataclasses import replace
 from heapq import heappop, heappush
 
 from ik_node.description.description import Description, Loop, LoopFrame, LoopSet, WORLD
-from ik_node.description.joint_spec import JointPart
+from ik_node.description.joint_spec import JointSpec
 from ik_node.description.tree import hang_tree
 from ik_node.description.unknown_name import free_name
 from ik_node.errors import shown
@@ -16,8 +16,8 @@ from ik_node.model.frame import Frame
 from ik_node.model.link import Link
 
 
-def plant(
-    description: Description, parts: Sequence[JointPart], *, undirected: bool = False
+def hang_joints(
+    description: Description, specs: Sequence[JointSpec], *, undirected: bool = False
 ) -> LoopSet:
     """
     Hang joints and links under one another; joints that are too many become loops.
@@ -31,7 +31,7 @@ def plant(
     ----------
     description : Description
         Has the links; joints and roots are filled.
-    parts : sequence of JointPart
+    specs : sequence of JointSpec
         Their links exist. In the description's order.
     undirected : bool
         Whether a joint may hang the other way round, child above parent, where only that
@@ -44,18 +44,18 @@ def plant(
         One loop a joint that is too many.
 
     """
-    roots, chosen = _choose(description, parts, undirected)
+    roots, chosen = _choose(description, specs, undirected)
     loops = LoopSet(description.source)
     ends: dict[str, tuple[str, str]] = {}
-    for index, part in enumerate(parts):
+    for index, spec in enumerate(specs):
         if index not in chosen:
-            loop, kept = _close(description, part)
+            loop, kept = _close(description, spec)
             loops.loops.append(loop)
             if kept is None:
                 continue
             hung = kept
         else:
-            hung = part.turned_round() if chosen[index] else part
+            hung = spec.turned_round() if chosen[index] else spec
         _hang(description, hung)
         ends[hung.name] = (hung.parent, hung.child)
     if loops.loops:
@@ -66,14 +66,14 @@ def plant(
     return loops
 
 
-def add_joint(description: Description, part: JointPart) -> Loop | None:
+def add_joint(description: Description, spec: JointSpec) -> Loop | None:
     """
     Add a joint to links that hang in their trees already.
 
     It becomes part of the tree if its child is the root of another tree than its parent's;
-    else it closes a loop, which is returned, as `plant` says.
+    else it closes a loop, which is returned, as `hang_joints` says.
     """
-    parent, child = description.links[part.parent], description.links[part.child]
+    parent, child = description.links[spec.parent], description.links[spec.child]
     top: Frame = parent
     while child.parent is None and top.parent is not None:
         top = top.parent
@@ -81,21 +81,21 @@ def add_joint(description: Description, part: JointPart) -> Loop | None:
     if child.parent is None and top is not child:
         _carry(description, child, top)
         description.notes.append(
-            f'joint {shown(part.name)} carries the tree of link {shown(part.child)}'
+            f'joint {shown(spec.name)} carries the tree of link {shown(spec.child)}'
         )
     else:
-        loop, kept = _close(description, part)
+        loop, kept = _close(description, spec)
         if kept is None:
             return loop
-        part = kept
-    name, part.name = part.name, free_name(part.name, description.joints)
-    if part.name != name:
+        spec = kept
+    name, spec.name = spec.name, free_name(spec.name, description.joints)
+    if spec.name != name:
         description.notes.append(
-            f'joint: the name {shown(name)} is taken, it is {shown(part.name)}'
+            f'joint: the name {shown(name)} is taken, it is {shown(spec.name)}'
         )
-    _hang(description, part)
-    description.joints[part.name].add_child(description.links[part.child])
-    parent.add_child(description.joints[part.name])
+    _hang(description, spec)
+    description.joints[spec.name].add_child(description.links[spec.child])
+    parent.add_child(description.joints[spec.name])
     return loop
 
 
@@ -108,44 +108,44 @@ def _carry(description: Description, child: Frame, top: Frame) -> None:
     description.roots = [*rest[:first], carrier, *rest[first:]]
 
 
-def _hang(description: Description, part: JointPart) -> None:
+def _hang(description: Description, spec: JointSpec) -> None:
     """Add a joint, not yet connected, and place its child link in it."""
-    joint, position, quat_xyzw = part.make()
-    description.joints[part.name] = joint
-    link = description.links[part.child]
+    joint, position, quat_xyzw = spec.make()
+    description.joints[spec.name] = joint
+    link = description.links[spec.child]
     link.set_position(*position)
     link.set_quaternion(*quat_xyzw)
 
 
-def _close(description: Description, part: JointPart) -> tuple[Loop, JointPart | None]:
+def _close(description: Description, spec: JointSpec) -> tuple[Loop, JointSpec | None]:
     """Return the loop that a joint closes and, where its value is asked for, the joint to keep."""
     where = (
-        f'joint {shown(part.name)} closes a loop: {shown(part.child)} hangs in the tree already'
+        f'joint {shown(spec.name)} closes a loop: {shown(spec.child)} hangs in the tree already'
     )
-    if not part.has_value:
-        description.notes.append(f'{where}; it is a closure of type {part.type_name}')
-        return part.loop(), None
-    twin = free_name(f'{part.child}__{part.name}', description.links)
-    description.links[twin] = Link(twin)
+    if not spec.has_value:
+        description.notes.append(f'{where}; it is a closure of type {spec.type_name}')
+        return spec.loop(), None
+    end_link = free_name(f'{spec.child}__{spec.name}', description.links)
+    description.links[end_link] = Link(end_link)
     description.notes.append(
         f'{where}; as its value has limits or is asked for, it stays a joint and its end '
-        f'{shown(twin)} is welded to the link'
+        f'{shown(end_link)} is welded to the link'
     )
-    loop = Loop(part.name, LoopFrame(twin), LoopFrame(part.child), 'weld', line=part.line)
-    return loop, replace(part, child=twin)
+    loop = Loop(spec.name, LoopFrame(end_link), LoopFrame(spec.child), 'weld', line=spec.line)
+    return loop, replace(spec, child=end_link)
 
 
 def _choose(
-    description: Description, parts: Sequence[JointPart], undirected: bool
+    description: Description, specs: Sequence[JointSpec], undirected: bool
 ) -> tuple[list[str], dict[int, bool]]:
     """Return the roots, and per joint of the tree whether it hangs the other way round."""
     above: dict[str, list[str]] = {name: [] for name in description.links}
     below: dict[str, list[tuple[bool, bool, int, str]]] = {name: [] for name in description.links}
-    for index, part in enumerate(parts):
-        above[part.child].append(part.parent)
-        below[part.parent].append((part.must_close, False, index, part.child))
+    for index, spec in enumerate(specs):
+        above[spec.child].append(spec.parent)
+        below[spec.parent].append((spec.must_close, False, index, spec.child))
         if undirected:
-            below[part.child].append((part.must_close, True, index, part.parent))
+            below[spec.child].append((spec.must_close, True, index, spec.parent))
     roots: list[str] = []
     chosen: dict[int, bool] = {}
     reached: set[str] = set()

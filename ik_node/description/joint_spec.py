@@ -29,7 +29,7 @@ AXIS_TYPES = ('revolute', 'continuous', 'prismatic', 'planar')
 
 
 @dataclass
-class JointPart:
+class JointSpec:
     """
     A joint between two links: child = parent * origin * motion(q) * (child pose).
 
@@ -127,7 +127,7 @@ class JointPart:
                 frame.quat_xyzw = quat_multiply(frame.quat_xyzw, turn)
         return Loop(self.name, frame_a, frame_b, self.type_name, line=self.line)
 
-    def turned_round(self) -> JointPart:
+    def turned_round(self) -> JointSpec:
         """Return the same joint, seen from its child; a ball's Euler angles become others."""
         origin = pose_inverse(pose_matrix(self.child_position, self.child_quat_xyzw))
         child = pose_inverse(pose_matrix(self.position, self.quat_xyzw))

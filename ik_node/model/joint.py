@@ -13,8 +13,8 @@ from ik_node.model.link import Connector
 from ik_node.model.rotation import (
     matrix_to_euler,
     matrix_to_quat,
+    motion_matrix,
     pose_inverse,
-    pose_matrix,
     quat_conjugate,
     quat_from_euler,
     quat_multiply,
@@ -493,8 +493,7 @@ class Joint(Connector):
     def update_dof_matrix(self) -> None:
         """Bring `matrix_dof` up to date."""
         if self.matrix_dof_needs_update:
-            x, y, z, ex, ey, ez = self.dof_values.tolist()
-            self._matrix_dof = pose_matrix((x, y, z), quat_from_euler(ex, ey, ez))
+            self._matrix_dof = motion_matrix(self.dof_values)
             self._matrix_dof.setflags(write=False)
             self.matrix_dof_needs_update = False
 
@@ -550,7 +549,7 @@ class Joint(Connector):
         ahead, behind = room if step > 0.0 else room[::-1]
         inverted = bool(abs(step) > ahead and behind > ahead)
         values[axis] += -step if inverted else step
-        moved = self.matrix @ pose_matrix(values[:3], quat_from_euler(*values[3:].tolist()))
+        moved = self.matrix @ motion_matrix(values)
         return moved if self.parent is None else self.parent.matrix_world @ moved, inverted
 
     # -- checks

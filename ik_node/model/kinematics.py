@@ -1,81 +1,207 @@
-"""Forward kinematics and Jacobian of one frame, in plain NumPy: for an occasional question."""
+"""Forward kinematics and Jacobians of a tree in NumPy, for callers that do not solve."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ik_node.model.chains import ancestors
 from ik_node.model.frame import Frame
+from ik_node.model.link import Link
 from ik_node.model.tree import Tree
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
 
 
-def motion(rotation: bool, value: float) -> Array:
-    """Return the (4, 4) motion about [rad] or along [m] the z axis."""
-    moved = np.eye(4)
-    if rotation:
-        c, s = np.cos(value), np.sin(value)
-        moved[:2, :2] = ((c, -s), (s, c))
-    else:
-        moved[2, 3] = value
+def motions(is_rotation: Array, values: Array) -> Array:
+    """
+    Return the elementary motions of some columns: Rz(value) or Tz(value).
+
+    Parameters
+    ----------
+    is_rotation : ndarray, shape (n,)
+        1.0 for a rotation about z, 0.0 for a translation along z.
+    values : ndarray, shape (n,)
+        [rad] or [m]
+
+    Returns
+    -------
+    ndarray, shape (n, 4, 4)
+
+    """
+    angles = values * is_rotation
+    c, s = np.cos(angles), np.sin(angles)
+    moved = np.zeros((len(values), 4, 4))
+    moved[:, 0, 0] = moved[:, 1, 1] = c
+    moved[:, 0, 1], moved[:, 1, 0] = -s, s
+    moved[:, 2, 2] = moved[:, 3, 3] = 1.0
+    moved[:, 2, 3] = values - angles
     return moved
 
 
-def column_frames(tree: Tree, q: Array, frame: Frame) -> list[tuple[int, Array]]:
-    """Return the columns that carry a frame, from root, with their (4, 4) poses after motion."""
-    pose = np.eye(4)
-    found = []
-    for at in ancestors(tree, tree.seat[frame][0]):
-        column = tree.columns[at]
-        value = float(q[tree.q_of_column[at]])
-        pose = pose @ column.offset @ motion(column.dof.is_rotation, value)
-        found.append((at, pose))
-    return found
+class TreePoses:
+    r"""
+    Forward kinematics of a tree.
 
+    Column k with the offset O_k and the motion M_k has the root-frame pose
 
-def pose_of(tree: Tree, q: Array, frame: Frame) -> Array:
-    """
-    Return the pose of a frame in the root frame.
+    .. math:: X_k(q) = X_{parent(k)}(q)\, O_k\, M_k(q_k).
 
     Parameters
     ----------
     tree : Tree
-        The graph.
-    q : ndarray, shape (nq,)
-        Values as they are: couplings are not applied.
-    frame : Frame
-        One of the graph.
+        It must not change afterwards.
 
-    Returns
-    -------
-    ndarray, shape (4, 4)
+    Attributes
+    ----------
+    tree : Tree
 
     """
-    carried = column_frames(tree, q, frame)
-    seat: Array = tree.seat[frame][1]
-    return carried[-1][1] @ seat if carried else seat.copy()
 
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        columns = tree.columns
+        self._parents = [column.parent for column in columns]
+        self._offsets = np.array([column.offset for column in columns]).reshape(-1, 4, 4)
+        self._is_rotation = np.array([float(column.dof.is_rotation) for column in columns])
+        self._q_of_column: Indices = np.array(tree.q_of_column, dtype=np.int64)
+        self._paths: dict[Frame, tuple[Indices, Array, Array, Indices]] = {}
 
-def jacobian_of(tree: Tree, q: Array, frame: Frame) -> Array:
-    """
-    Return d(position, angular velocity) / dq of a frame, root axes.
+    def values(self, q: Array | None) -> Array:
+        """
+        Return the value of every column, couplings not applied.
 
-    Returns
-    -------
-    ndarray, shape (6, nq)
-        Linear rows first, [m] and [rad] per [rad or m]. Every value counts as free: couplings are
-        not applied.
+        Parameters
+        ----------
+        q : ndarray, shape (nq,), or None
+            Joint values [rad or m]; None = the current values of the joints.
 
-    """
-    jacobian = np.zeros((6, len(tree.names)))
-    point = pose_of(tree, q, frame)[:3, 3]
-    for at, pose in column_frames(tree, q, frame):
-        axis = pose[:3, 2]
-        into = jacobian[:, tree.q_of_column[at]]
-        if tree.columns[at].dof.is_rotation:
-            into[:3] = np.cross(axis, point - pose[:3, 3])
-            into[3:] = axis
-        else:
-            into[:3] = axis
-    return jacobian
+        Returns
+        -------
+        ndarray, shape (n,)
+            [rad or m]
+
+        """
+        if q is None:
+            axes = ((column.joint, column.dof) for column in self.tree.columns)
+            return np.array([float(joint.dof_values[dof]) for joint, dof in axes])
+        return q[self._q_of_column]
+
+    def at(self, values: Array) -> Array:
+        """
+        Return the pose of every column after its motion, root frame.
+
+        Parameters
+        ----------
+        values : ndarray, shape (n,)
+            Column values [rad or m], as `values` returns them.
+
+        Returns
+        -------
+        ndarray, shape (n + 1, 4, 4)
+            The last pose is the root frame itself, so that parent index -1 refers to it.
+
+        """
+        steps = self._offsets @ motions(self._is_rotation, values)
+        poses = np.empty((len(values) + 1, 4, 4))
+        poses[-1] = np.eye(4)
+        for at, parent in enumerate(self._parents):
+            np.matmul(poses[parent], steps[at], out=poses[at])
+        return poses
+
+    def pose(self, q: Array, frame: Frame) -> Array:
+        """
+        Return the pose of a frame in the root frame.
+
+        Parameters
+        ----------
+        q : ndarray, shape (nq,)
+            Joint values [rad or m]; couplings are not applied.
+        frame : Frame
+            A frame of the tree.
+
+        Returns
+        -------
+        ndarray, shape (4, 4)
+
+        """
+        pose_in_column: Array = self.tree.seat[frame][1]
+        _, poses = self._along_path(q, frame)
+        return poses[-1] @ pose_in_column if poses else pose_in_column.copy()
+
+    def jacobian(self, q: Array, frame: Frame) -> Array:
+        """
+        Return d(position, angular velocity) / dq of a frame, root axes.
+
+        Parameters
+        ----------
+        q : ndarray, shape (nq,)
+            Joint values [rad or m].
+        frame : Frame
+            A frame of the tree.
+
+        Returns
+        -------
+        ndarray, shape (6, nq)
+            Linear rows first, [m] and [rad] per [rad or m]. Every value counts as free: couplings
+            are not applied.
+
+        """
+        jacobian = np.zeros((6, len(self.tree.names)))
+        columns, poses = self._along_path(q, frame)
+        if not poses:
+            return jacobian
+        point = (poses[-1] @ self.tree.seat[frame][1])[:3, 3]
+        for at, pose in zip(columns.tolist(), poses, strict=True):
+            axis = pose[:3, 2]
+            derivative = jacobian[:, self.tree.q_of_column[at]]
+            if self.tree.columns[at].dof.is_rotation:
+                derivative[:3] = np.cross(axis, point - pose[:3, 3])
+                derivative[3:] = axis
+            else:
+                derivative[:3] = axis
+        return jacobian
+
+    def centre_of_mass(self, poses: Array, bodies: Iterable[Link]) -> Array:
+        """
+        Return the common centre of mass of some links in the root frame.
+
+        Parameters
+        ----------
+        poses : ndarray, shape (n + 1, 4, 4)
+            Column poses, as `at` returns them.
+        bodies : iterable of Link
+            Links of the tree, each with a mass above 0.
+
+        Returns
+        -------
+        ndarray, shape (3,)
+            [m]
+
+        """
+        centres, masses = [], []
+        for body in bodies:
+            column, pose_in_column = self.tree.seat[body]
+            centres.append(poses[column] @ pose_in_column @ [*body.centre_of_mass, 1.0])
+            masses.append(body.mass)
+        centre: Array = np.average(centres, axis=0, weights=masses)
+        return centre[:3]
+
+    def _along_path(self, q: Array, frame: Frame) -> tuple[Indices, list[Array]]:
+        """Return the columns that carry a frame, root first, and their poses after motion."""
+        path = self._paths.get(frame)
+        if path is None:
+            columns = np.array(ancestors(self.tree, self.tree.seat[frame][0]), dtype=np.int64)
+            path = self._paths[frame] = (
+                columns,
+                self._offsets[columns],
+                self._is_rotation[columns],
+                self._q_of_column[columns],
+            )
+        columns, offsets, is_rotation, q_of_column = path
+        poses: list[Array] = []
+        for step in offsets @ motions(is_rotation, q[q_of_column]):
+            poses.append(poses[-1] @ step if poses else step)
+        return columns, poses

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ik_node.errors import shown, TopologyError
 from ik_node.model.dof import DOF
 from ik_node.model.frame import Frame
-from ik_node.model.rotation import matrix_to_quat, quat_to_rotation_vector
+from ik_node.model.residual import residual_rows
 import numpy as np
 from numpy.typing import NDArray
 
@@ -129,9 +129,8 @@ class Connector(Frame):
 
         """
         here, there = self._closing_frames()
-        return here[:3, 3] - there[:3, 3], quat_to_rotation_vector(
-            matrix_to_quat(here[:3, :3] @ there[:3, :3].T)
-        )
+        rows = residual_rows('frame', 'world', np.ones(6, dtype=bool), 0.0, here, there)
+        return rows[:3], rows[3:]
 
     def _closing_frames(self) -> tuple[Array, Array]:
         """Return the 4x4 root-frame poses of the joint's side and of the link's side."""

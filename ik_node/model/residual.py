@@ -1,4 +1,4 @@
-"""The rows of a relative pose that must vanish, from the two frames alone."""
+"""Residual rows of a constraint, from the poses of its two frames."""
 
 from __future__ import annotations
 
@@ -10,21 +10,37 @@ Array = NDArray[np.float64]
 
 
 def residual_rows(
-    kind: str, axes: str, asked: NDArray[np.bool_], distance: float, frame_a: Array, frame_b: Array
+    kind: str, axes: str, used: NDArray[np.bool_], distance: float, frame_a: Array, frame_b: Array
 ) -> Array:
     """
-    Return the rows that `Constraint.get_residual` describes.
+    Return the residual rows of a constraint, which are zero when it is met.
+
+    With frame A at p_A, R_A and frame B at p_B, R_B in the root frame:
+
+    - frame: the used components of p = p_A - p_B [m], in the chosen axes, and of the rotation
+      vector log(R) [rad], where R = R_A R_B^T in world axes and R_B^T R_A in the axes of B or A.
+      If exactly two rotational components are used, R is the smallest rotation that takes the
+      third axis of B onto that of A.
+    - centre_of_mass: the used components of p only.
+    - universal: R_B^T p and y_A . x_B.
+    - distance: |p| - distance.
+    - look_at: the angle between z_A and the direction to p_B, times that direction in A's xy plane.
 
     Parameters
     ----------
     kind, axes : str
         As in `Constraint`.
-    asked : ndarray of bool, shape (6,)
-        Which of X Y Z EX EY EZ take part.
+    used : ndarray of bool, shape (6,)
+        Which of the components X Y Z EX EY EZ are constrained.
     distance : float
-        Wanted [m], kind 'distance' only.
+        Target distance [m], for kind 'distance'.
     frame_a, frame_b : ndarray, shape (4, 4)
-        Root frame.
+        Poses in the root frame.
+
+    Returns
+    -------
+    ndarray, shape (rows,)
+        Rows in [m] before rows in [rad].
 
     """
     turn_a, turn_b = frame_a[:3, :3], frame_b[:3, :3]
@@ -45,16 +61,16 @@ def residual_rows(
         gap = (turn_b if axes == 'goal' else turn_a).T @ gap
         relative = turn_b.T @ turn_a
     if kind == 'centre_of_mass':
-        points: Array = gap[asked[:3]]
+        points: Array = gap[used[:3]]
         return points
-    rows: Array = np.concatenate((gap, _rotation_rows(axes, asked[3:], relative)))
-    return rows[asked]
+    rows: Array = np.concatenate((gap, _rotation_rows(axes, used[3:], relative)))
+    return rows[used]
 
 
-def _rotation_rows(axes: str, asked: NDArray[np.bool_], relative: Array) -> Array:
-    if np.count_nonzero(asked) != 2:
+def _rotation_rows(axes: str, used: NDArray[np.bool_], relative: Array) -> Array:
+    if np.count_nonzero(used) != 2:
         return quat_to_rotation_vector(matrix_to_quat(relative))
-    axis = np.eye(3)[int(np.flatnonzero(~asked)[0])]
+    axis = np.eye(3)[int(np.flatnonzero(~used)[0])]
     if axes == 'link':
         return quat_to_rotation_vector(quat_between(unit(relative.T @ axis), axis))
     return quat_to_rotation_vector(quat_between(axis, unit(relative @ axis)))

@@ -141,6 +141,12 @@ def pose_matrix(position: ArrayLike, quat: ArrayLike) -> Array:
     return matrix
 
 
+def motion_matrix(values: ArrayLike) -> Array:
+    """Return the 4x4 motion D = T(x, y, z) Rz(ez) Ry(ey) Rx(ex) of six values, [m] and [rad]."""
+    x, y, z, ex, ey, ez = np.asarray(values, dtype=float).tolist()
+    return pose_matrix((x, y, z), quat_from_euler(ex, ey, ez))
+
+
 def pose_parts(pose: Array) -> tuple[Array, Array]:
     """Return position and orientation (xyzw) of a 4x4 pose, as `pose_matrix` takes them."""
     return pose[:3, 3].copy(), matrix_to_quat(pose)

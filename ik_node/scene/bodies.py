@@ -11,17 +11,17 @@ from ik_node.model.goal import Goal
 from ik_node.model.link import Link
 from ik_node.model.rotation import pose_matrix
 from ik_node.scene.look import Look
-from ik_node.scene.pen import NameBook
 from ik_node.scene.plain_pose import z_along
+from ik_node.scene.shape_factory import UniqueNames
 from ik_node.scene.shapes import Capsule, Cylinder, Rgba, Segment, Shape, Solid, Sphere, Triad
-from ik_node.scene.skeleton import Moment, Skeleton
+from ik_node.scene.skeleton import Skeleton, Snapshot
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
 
-class Seen(Protocol):
+class VisualLike(Protocol):
     """What a description says of how a link looks; see `ik_node.description.visual.Visual`."""
 
     @property
@@ -60,27 +60,27 @@ class Solids:
     Parameters
     ----------
     skeleton : Skeleton
-    seen : iterable of Seen
+    seen : iterable of VisualLike
         Those of links that there are not are left out, and what is not read.
 
     """
 
-    def __init__(self, skeleton: Skeleton, seen: Iterable[Seen]) -> None:
-        seats = {f.name: skeleton.seat(f) for f in skeleton.tree.seat if isinstance(f, Link)}
-        names = NameBook()
-        self._all: list[tuple[str, Seen, int]] = []
+    def __init__(self, skeleton: Skeleton, seen: Iterable[VisualLike]) -> None:
+        seats = {f.name: skeleton.carrier(f) for f in skeleton.tree.seat if isinstance(f, Link)}
+        names = UniqueNames()
+        self._all: list[tuple[str, VisualLike, int]] = []
         for each in seen:
             if each.link in seats and each.kind != 'unread':
                 column, pose = seats[each.link]
-                at = skeleton.place(column, pose @ pose_matrix(each.position, each.quat_xyzw))
+                at = skeleton.attach(column, pose @ pose_matrix(each.position, each.quat_xyzw))
                 self._all.append((names.new(each.link), each, at))
 
-    def visuals(self, moment: Moment, look: Look) -> list[Shape]:
+    def visuals(self, snapshot: Snapshot, look: Look) -> list[Shape]:
         """Return a shape for each."""
         shapes: list[Shape] = []
         for name, seen, at in self._all:
             rgba = seen.rgba or look.rgba['visuals']
-            common = (f'visuals/{name}', 'visuals', seen.link, *moment.poses[at], rgba)
+            common = (f'visuals/{name}', 'visuals', seen.link, *snapshot.poses[at], rgba)
             through, size = look.draw_through, seen.size
             if seen.kind == 'sphere':
                 shapes.append(Sphere(*common, through, size[0], look.segments))
@@ -124,10 +124,10 @@ class Bodies:
     def __init__(self, skeleton: Skeleton) -> None:
         self.reach = _reach(skeleton)
         self._rods: list[tuple[str, str, int, float]] = []  # name, link, place, length
-        names = NameBook()
+        names = UniqueNames()
         seen = set()
         for owner, frame, end in skeleton.spans():
-            column, pose = skeleton.seat(owner)
+            column, pose = skeleton.carrier(owner)
             ends = sorted([_rounded(pose[:3, 3]), _rounded(pose[:3, :3] @ end + pose[:3, 3])])
             key = (column, *ends)
             length = _length(end)
@@ -135,39 +135,47 @@ class Bodies:
                 continue
             seen.add(key)
             link = owner if isinstance(owner, Link) else frame
-            at = skeleton.place(column, pose @ z_along(0.5 * end, end))
+            at = skeleton.attach(column, pose @ z_along(0.5 * end, end))
             self._rods.append((names.new(f'{link.name}/{frame.name}'), link.name, at, length))
         self.rod_lengths: Array = np.array([length for _, _, _, length in self._rods])
         self._frames: list[tuple[str, str, int]] = []  # name, frame, place
         for frame in _frames_apart(skeleton):
-            at = skeleton.place(*skeleton.seat(frame))
+            at = skeleton.attach(*skeleton.carrier(frame))
             self._frames.append((names.new(frame.name), frame.name, at))
 
-    def links(self, moment: Moment, look: Look) -> list[Shape]:
+    def links(self, snapshot: Snapshot, look: Look) -> list[Shape]:
         """Return a capsule for every rod."""
         rgba, through, sides = look.rgba['links'], look.draw_through, look.segments
         radius = RADIUS * look.scale
         return [
             Capsule(
-                f'links/{n}', 'links', of, *moment.poses[at], rgba, through, radius, length, sides
+                f'links/{n}',
+                'links',
+                of,
+                *snapshot.poses[at],
+                rgba,
+                through,
+                radius,
+                length,
+                sides,
             )
             for n, of, at, length in self._rods
         ]
 
-    def frames(self, moment: Moment, look: Look) -> list[Shape]:
+    def frames(self, snapshot: Snapshot, look: Look) -> list[Shape]:
         """Return a triad for every frame; where links are not drawn, lines between them."""
         rgba, through = look.rgba['frames'], look.draw_through
         white = (1.0, 1.0, 1.0, rgba[3])
         long, wide = (share * look.scale for share in TRIAD)
         shapes: list[Shape] = [
-            Triad(f'frames/{n}', 'frames', of, *moment.poses[at], white, through, long, wide)
+            Triad(f'frames/{n}', 'frames', of, *snapshot.poses[at], white, through, long, wide)
             for n, of, at in self._frames
         ]
         if 'links' not in look.layers:
             width = WIDTH * look.scale
             shapes += [
                 Segment(
-                    f'frames/{n}', 'frames', of, *moment.poses[at], rgba, through, length, width
+                    f'frames/{n}', 'frames', of, *snapshot.poses[at], rgba, through, length, width
                 )
                 for n, of, at, length in self._rods
             ]
@@ -179,7 +187,7 @@ def _frames_apart(skeleton: Skeleton) -> list[Frame]:
     kept: dict[tuple[int, tuple[float, ...]], Frame] = {}
     frames = [frame for frame in skeleton.tree.seat if not isinstance(frame, Constraint)]
     for frame in sorted(frames, key=lambda each: not isinstance(each, Link)):
-        column, pose = skeleton.seat(frame)
+        column, pose = skeleton.carrier(frame)
         kept.setdefault((column, _rounded(pose[:3].ravel())), frame)
     return list(kept.values())
 

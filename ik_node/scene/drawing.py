@@ -8,14 +8,14 @@ from ik_node.errors import plain, ShapeError
 from ik_node.model.frame import find_roots, Frame
 from ik_node.model.joint import Joint
 from ik_node.model.tree import build_tree
-from ik_node.scene.bodies import Bodies, Seen, Solids
+from ik_node.scene.bodies import Bodies, Solids, VisualLike
 from ik_node.scene.goal_marks import GoalMarks, Poses
 from ik_node.scene.joint_axes import JointAxes, JointLimits
 from ik_node.scene.look import Look
 from ik_node.scene.loop_closures import LoopClosures
-from ik_node.scene.pen import NameBook
+from ik_node.scene.shape_factory import UniqueNames
 from ik_node.scene.shapes import Shape, Text
-from ik_node.scene.skeleton import Moment, Skeleton
+from ik_node.scene.skeleton import Skeleton, Snapshot
 from ik_node.solver.graph_reader import RobotLike
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.solver import Solver
@@ -41,7 +41,7 @@ class NameTags:
     """
 
     def __init__(self, skeleton: Skeleton) -> None:
-        names = NameBook()
+        names = UniqueNames()
         self._tags: list[tuple[str, str, int, int]] = []  # name, value's name, place, line
         lines: list[int] = []
         for at, column in enumerate(skeleton.tree.columns):
@@ -49,15 +49,15 @@ class NameTags:
             lines.append(lines[column.parent] + 1 if here else 0)
             of = skeleton.owner[at]
             self._tags.append(
-                (names.new(f'labels/{of}'), of, skeleton.place_before(at), lines[at])
+                (names.new(f'labels/{of}'), of, skeleton.attach_before(at), lines[at])
             )
 
-    def labels(self, moment: Moment, look: Look) -> list[Shape]:
+    def labels(self, snapshot: Snapshot, look: Look) -> list[Shape]:
         """Return all of them."""
         rgba, through, height = look.rgba['labels'], look.draw_through, HEIGHT * look.scale
         shapes: list[Shape] = []
         for name, of, at, line in self._tags:
-            (x, y, z), _ = moment.poses[at]
+            (x, y, z), _ = snapshot.poses[at]
             raised = z + (RAISED + LINE * line) * look.scale
             shapes.append(
                 Text(name, 'labels', of, (x, y, raised), UPRIGHT, rgba, through, plain(of), height)
@@ -101,7 +101,7 @@ class Drawing:
     def __init__(
         self,
         source: RobotLike | Solver | Frame | Iterable[Frame],
-        seen: Callable[[], Iterable[Seen]] | None = None,
+        seen: Callable[[], Iterable[VisualLike]] | None = None,
     ) -> None:
         self._seen = seen
         self._solids: Solids | None = None
@@ -137,7 +137,7 @@ class Drawing:
         """Yield the layers asked for, see `IKRootsHelper.layer_shapes`."""
         if 'visuals' in look.layers and self._solids is None:
             self._solids = Solids(self._skeleton, () if self._seen is None else self._seen())
-        moment = self._skeleton.at(None if q is None else self._checked(q))
+        snapshot = self._skeleton.at(None if q is None else self._checked(q))
         options = _OPTIONS if self._solver is None else self._solver.options
         for layer, draw in (
             ('frames', self._bodies.frames),
@@ -148,14 +148,14 @@ class Drawing:
             ('labels', self._labels.labels),
         ):
             if layer in look.layers:
-                yield layer, draw(moment, look)
+                yield layer, draw(snapshot, look)
         if 'closures' in look.layers:
-            yield 'closures', self._closures.closures(moment, look, options)
+            yield 'closures', self._closures.closures(snapshot, look, options)
         if 'goals' in look.layers:
-            yield 'goals', self._goals.goals(moment, look, options, goals)
+            yield 'goals', self._goals.goals(snapshot, look, options, goals)
 
-    def _visuals(self, moment: Moment, look: Look) -> list[Shape]:
-        return [] if self._solids is None else self._solids.visuals(moment, look)
+    def _visuals(self, snapshot: Snapshot, look: Look) -> list[Shape]:
+        return [] if self._solids is None else self._solids.visuals(snapshot, look)
 
     def _checked(self, q: ArrayLike) -> NDArray[np.float64]:
         values = np.asarray(q, dtype=np.float64)

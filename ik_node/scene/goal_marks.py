@@ -10,12 +10,12 @@ from ik_node.model.goal import Goal
 from ik_node.model.link import Link
 from ik_node.model.request import pose_request, Request, request_of
 from ik_node.model.rotation import pose_matrix
-from ik_node.scene.constraint_frames import Tie
+from ik_node.scene.constraint_frames import ConstraintFrames
 from ik_node.scene.look import AXIS_COLOURS, FREE, Look, UNMET, UNUSED
-from ik_node.scene.pen import NameBook, Pen
 from ik_node.scene.plain_pose import plain_pose, point, z_onto
+from ik_node.scene.shape_factory import ShapeFactory, UniqueNames
 from ik_node.scene.shapes import Shape
-from ik_node.scene.skeleton import Moment, Skeleton
+from ik_node.scene.skeleton import Skeleton, Snapshot
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import unit_pose
 import numpy as np
@@ -46,24 +46,24 @@ class GoalMarks:
 
     def __init__(self, skeleton: Skeleton) -> None:
         self._skeleton = skeleton
-        self._names = NameBook()
+        self._names = UniqueNames()
         goals = [closer for closer in skeleton.tree.closers if isinstance(closer, Goal)]
-        self._ties = [self._tie(request_of(goal)) for goal in goals]
-        self._by_key = {tie.name: (name, tie) for name, tie in self._ties}
+        self._constraints = [self._with_frames(request_of(goal)) for goal in goals]
+        self._by_key = {frames.name: (name, frames) for name, frames in self._constraints}
         self._links: dict[str, list[Link]] = {}
         for frame in skeleton.tree.seat:
             if isinstance(frame, Link):
                 self._links.setdefault(frame.name, []).append(frame)
 
     def goals(
-        self, moment: Moment, look: Look, options: SolverOptions, poses: Poses | None
+        self, snapshot: Snapshot, look: Look, options: SolverOptions, poses: Poses | None
     ) -> list[Shape]:
         """
         Return all of them, those that take no part in grey.
 
         Parameters
         ----------
-        moment, look, options
+        snapshot, look, options
             Where, how, and what counts as met.
         poses : mapping of str to (position, quat_xyzw), or None
             As in `Solver.solve_pose`; None = the goals' own.
@@ -71,44 +71,44 @@ class GoalMarks:
         """
         shapes: list[Shape] = []
         if poses is None:
-            for name, tie in self._ties:
-                pen = Pen('goals', name, tie.name, look)
-                shapes += self._one(pen, tie, moment, look, options, None)
+            for name, frames in self._constraints:
+                make = ShapeFactory('goals', name, frames.name, look)
+                shapes += self._one(make, frames, snapshot, look, options, None)
             return shapes
         for key, (position, quat_xyzw) in poses.items():
-            name, tie = self._named(key)
+            name, frames = self._named(key)
             x, y, z, *quat = unit_pose(key, position, quat_xyzw)
-            pen = Pen('goals', name, key, look)
+            make = ShapeFactory('goals', name, key, look)
             wanted = pose_matrix((x, y, z), quat)
-            shapes += self._one(pen, tie, moment, look, options, wanted)
+            shapes += self._one(make, frames, snapshot, look, options, wanted)
         return shapes
 
     def _one(
         self,
-        pen: Pen,
-        tie: Tie,
-        moment: Moment,
+        make: ShapeFactory,
+        frames: ConstraintFrames,
+        snapshot: Snapshot,
         look: Look,
         options: SolverOptions,
         wanted: Array | None,
     ) -> list[Shape]:
-        a, b = tie.frame_a(moment), tie.frame_b(moment, wanted)
-        if wanted is None and not tie.request.takes_part:
-            return [pen.ball('handle', point(b[:3, 3]), HANDLE, UNUSED)]
-        shapes: list[Shape] = [pen.ball('handle', point(b[:3, 3]), HANDLE, look.rgba['goals'])]
-        shapes += _asked(pen, tie.request, a, b, look)
-        opening = tie.opening(a, b, options)
-        if not opening.met:
-            shapes.append(pen.ball('reached', point(a[:3, 3]), REACHED, UNMET))
+        a, b = frames.frame_a(snapshot), frames.frame_b(snapshot, wanted)
+        if wanted is None and not frames.request.takes_part:
+            return [make.ball('handle', point(b[:3, 3]), HANDLE, UNUSED)]
+        shapes: list[Shape] = [make.ball('handle', point(b[:3, 3]), HANDLE, look.rgba['goals'])]
+        shapes += _axis_shapes(make, frames.request, a, b, look)
+        gap = frames.gap(a, b, options)
+        if not gap.met:
+            shapes.append(make.ball('reached', point(a[:3, 3]), REACHED, UNMET))
             way = a[:3, 3] - b[:3, 3]
-            if opening.apart or way @ way > (HANDLE * look.scale) ** 2:
-                shapes.append(pen.line('way', b[:3, 3], a[:3, 3], LINE, UNMET))
+            if gap.apart or way @ way > (HANDLE * look.scale) ** 2:
+                shapes.append(make.line('way', b[:3, 3], a[:3, 3], LINE, UNMET))
         return shapes
 
-    def _tie(self, request: Request) -> tuple[str, Tie]:
-        return self._names.new(request.name), Tie(self._skeleton, request)
+    def _with_frames(self, request: Request) -> tuple[str, ConstraintFrames]:
+        return self._names.new(request.name), ConstraintFrames(self._skeleton, request)
 
-    def _named(self, key: str) -> tuple[str, Tie]:
+    def _named(self, key: str) -> tuple[str, ConstraintFrames]:
         """Return the goal of that name, else one for the whole pose of the link of that name."""
         if key not in self._by_key:
             links = self._links.get(key, [])
@@ -117,18 +117,20 @@ class GoalMarks:
                 raise UnknownFrameError(key, known, 'goal or link')
             if len(links) > 1:
                 raise OptionError('link', key, 'a name that only one link has')
-            self._by_key[key] = self._tie(pose_request(key, links[0]))
+            self._by_key[key] = self._with_frames(pose_request(key, links[0]))
         return self._by_key[key]
 
 
-def _asked(pen: Pen, request: Request, a: Array, b: Array, look: Look) -> list[Shape]:
+def _axis_shapes(
+    make: ShapeFactory, request: Request, a: Array, b: Array, look: Look
+) -> list[Shape]:
     """Return what shows the rows: arrows and rings, a ball around a centre, a line of sight."""
     goal = request.source
     if request.kind == 'distance' and isinstance(goal, Goal):
         rgba = (*look.rgba['goals'][:3], 0.15)
-        return [pen.ball('distance', point(b[:3, 3]), goal.distance / look.scale, rgba)]
+        return [make.ball('distance', point(b[:3, 3]), goal.distance / look.scale, rgba)]
     if request.kind == 'look_at':
-        return [pen.arrow('sight', plain_pose(a), SIGHT, look.rgba['goals'])]
+        return [make.arrow('sight', plain_pose(a), SIGHT, look.rgba['goals'])]
     axes = np.eye(4)
     axes[:3, 3] = b[:3, 3]
     if request.axes != 'world':
@@ -141,7 +143,7 @@ def _asked(pen: Pen, request: Request, a: Array, b: Array, look: Look) -> list[S
             continue
         rgba = AXIS_COLOURS[dof % 3] if asked else FREE
         if dof.is_rotation:
-            shapes.append(pen.ring(dof.name, pose, RING if asked else FREE_RING, rgba))
+            shapes.append(make.ring(dof.name, pose, RING if asked else FREE_RING, rgba))
         else:
-            shapes.append(pen.arrow(dof.name, pose, ARROW if asked else FREE_ARROW, rgba))
+            shapes.append(make.arrow(dof.name, pose, ARROW if asked else FREE_ARROW, rgba))
     return shapes

@@ -8,7 +8,7 @@ from math import inf
 
 from ik_node.errors import OptionError
 from ik_node.model.frame import Frame
-from ik_node.scene.bodies import Seen
+from ik_node.scene.bodies import VisualLike
 from ik_node.scene.drawing import Drawing
 from ik_node.scene.goal_marks import Poses
 from ik_node.scene.look import checked_layers, coloured, COLOURS, is_number, Look, PLAIN_LAYERS
@@ -55,7 +55,7 @@ class IKRootsHelper:
         color: str | int | Sequence[float] | None = None,
         draw_through: bool | float = False,
         resolution: int = 24,
-        seen: Callable[[], Iterable[Seen]] | None = None,
+        seen: Callable[[], Iterable[VisualLike]] | None = None,
     ) -> None:
         self._seen = seen
         self._source = list(source) if isinstance(source, Iterator) else source

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint
-from ik_node.model.kinematics import motion
+from ik_node.model.kinematics import motions
 from ik_node.scene.look import AT_LIMIT, LOCKED, Look
-from ik_node.scene.pen import NameBook, Pen
 from ik_node.scene.plain_pose import along, plain_pose
+from ik_node.scene.shape_factory import ShapeFactory, UniqueNames
 from ik_node.scene.shapes import Cylinder, Rgba, Sector, Segment, Shape, Sphere
-from ik_node.scene.skeleton import Moment, Skeleton
+from ik_node.scene.skeleton import Skeleton, Snapshot
 import numpy as np
 from numpy.typing import NDArray
 
@@ -42,26 +42,26 @@ class JointLimits:
     """
 
     def __init__(self, skeleton: Skeleton) -> None:
-        names = NameBook()
+        names = UniqueNames()
         self._axes: list[tuple[str, str, Joint, DOF, int]] = []  # name, value's name, .., place
-        for at, angle in enumerate(_pointing(skeleton)):
+        angles = np.array(_pointing(skeleton))
+        for at, turn in enumerate(motions(np.ones(len(angles)), angles)):
             column, of = skeleton.tree.columns[at], skeleton.owner[at]
-            turn = motion(True, angle)
-            place = skeleton.place_before(at, turn if column.dof.is_rotation else None)
+            place = skeleton.attach_before(at, turn if column.dof.is_rotation else None)
             self._axes.append((names.new(of), of, column.joint, column.dof, place))
 
-    def limits(self, moment: Moment, look: Look) -> list[Shape]:
+    def limits(self, snapshot: Snapshot, look: Look) -> list[Shape]:
         """Return all of them; where nothing is limited, nothing."""
         shapes: list[Shape] = []
         free, through, sides = look.rgba['limits'], look.draw_through, look.segments
         radius = SECTOR * look.scale
-        for (name, of, joint, dof, at), value in zip(self._axes, moment.values, strict=True):
+        for (name, of, joint, dof, at), value in zip(self._axes, snapshot.values, strict=True):
             low, high = float(joint.min_dof_limit[dof]), float(joint.max_dof_limit[dof])
             if low == -inf and high == inf:
                 continue
             if not dof.is_rotation:
-                pen = Pen('limits', name, of, look)
-                shapes += _stops(pen, moment.frames[at], (low, value, high), free)
+                make = ShapeFactory('limits', name, of, look)
+                shapes += _stops(make, snapshot.frames[at], (low, value, high), free)
                 continue
             touching = low < high and not low + TOUCHING < value < high - TOUCHING
             rgba = AT_LIMIT if touching else free
@@ -69,7 +69,7 @@ class JointLimits:
                 # More than the disc can show: half a turn either way of the hand.
                 low, high = max(low, value - pi), min(high, value + pi)
             high = min(high, low + 2.0 * pi)
-            position, quat = moment.poses[at]
+            position, quat = snapshot.poses[at]
             shapes.append(
                 Sector(
                     f'limits/{name}',
@@ -90,7 +90,9 @@ class JointLimits:
         return shapes
 
 
-def _stops(pen: Pen, frame: Array, range_: tuple[float, float, float], free: Rgba) -> list[Shape]:
+def _stops(
+    make: ShapeFactory, frame: Array, range_: tuple[float, float, float], free: Rgba
+) -> list[Shape]:
     """Return the stops of a slider, and the mark that runs between them."""
     low, value, high = range_
     _, quat = plain_pose(frame)
@@ -101,9 +103,9 @@ def _stops(pen: Pen, frame: Array, range_: tuple[float, float, float], free: Rgb
     stops = {part: at for part, at in (('lower', low), ('upper', high)) if isfinite(at)}
     touched = {part: low < high and abs(value - at) <= TOUCHING for part, at in stops.items()}
     mark = colour(any(touched.values()))
-    shapes: list[Shape] = [pen.ball('value', along(frame, value), MARK, mark)]
+    shapes: list[Shape] = [make.ball('value', along(frame, value), MARK, mark)]
     for part, at in stops.items():
-        shapes.append(pen.rod(part, (along(frame, at), quat), STOP, colour(touched[part])))
+        shapes.append(make.rod(part, (along(frame, at), quat), STOP, colour(touched[part])))
     return shapes
 
 
@@ -116,7 +118,7 @@ def _pointing(skeleton: Skeleton) -> list[float]:
     columns = skeleton.tree.columns
     carried: list[list[Array]] = [[] for _ in columns]
     for owner, _, end in skeleton.spans():
-        at, pose = skeleton.seat(owner)
+        at, pose = skeleton.carrier(owner)
         if at >= 0:
             carried[at] += [pose[:3, 3], pose[:3, :3] @ end + pose[:3, 3]]
     # From the last motion of a joint to its first: each carries what the ones after it do.
@@ -151,7 +153,7 @@ class JointAxes:
     """
 
     def __init__(self, skeleton: Skeleton) -> None:
-        names = NameBook()
+        names = UniqueNames()
         self._axes: list[_Axis] = []
         balls: set[int] = set()
         for at, column in enumerate(skeleton.tree.columns):
@@ -163,9 +165,9 @@ class JointAxes:
                 balls.add(id(joint))
                 of = joint.name
             name = names.new(f'axes/{of}')
-            self._axes.append(_Axis(name, of, joint, dof, at, skeleton.place_before(at), is_ball))
+            self._axes.append(_Axis(name, of, joint, dof, at, skeleton.attach_before(at), is_ball))
 
-    def axes(self, moment: Moment, look: Look) -> list[Shape]:
+    def axes(self, snapshot: Snapshot, look: Look) -> list[Shape]:
         """Return all of them, those that are locked in grey."""
         through, sides = look.draw_through, look.segments
         length, radius = (share * look.scale for share in AXIS)
@@ -173,7 +175,7 @@ class JointAxes:
         shapes: list[Shape] = []
         for axis in self._axes:
             name, of, joint, dof, column, at, is_ball = axis
-            position, quat = moment.poses[at]
+            position, quat = snapshot.poses[at]
             locked = joint.locked[3:].all() if is_ball else joint.locked[dof]
             rgba = LOCKED if locked else look.rgba['axes']
             if is_ball:
@@ -183,8 +185,8 @@ class JointAxes:
                     name, 'axes', of, position, quat, rgba, through, radius, length, sides
                 )
             else:
-                low, high = _range(joint, dof, moment.values[column], look.scale)
-                middle = along(moment.frames[at], 0.5 * (low + high))
+                low, high = _range(joint, dof, snapshot.values[column], look.scale)
+                middle = along(snapshot.frames[at], 0.5 * (low + high))
                 shape = Segment(name, 'axes', of, middle, quat, rgba, through, high - low, width)
             shapes.append(shape)
         return shapes

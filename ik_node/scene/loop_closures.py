@@ -5,12 +5,12 @@ from __future__ import annotations
 from ik_node.model.dof import DOF
 from ik_node.model.goal import Goal
 from ik_node.model.request import Request, request_of
-from ik_node.scene.constraint_frames import Tie
+from ik_node.scene.constraint_frames import ConstraintFrames
 from ik_node.scene.look import Look, OPEN, UNUSED
-from ik_node.scene.pen import NameBook, Pen
 from ik_node.scene.plain_pose import plain_pose, point, z_onto
+from ik_node.scene.shape_factory import ShapeFactory, UniqueNames
 from ik_node.scene.shapes import Rgba, Shape, Text
-from ik_node.scene.skeleton import Moment, Skeleton
+from ik_node.scene.skeleton import Skeleton, Snapshot
 from ik_node.solver.options import SolverOptions
 import numpy as np
 from numpy.typing import NDArray
@@ -38,75 +38,77 @@ class LoopClosures:
     """
 
     def __init__(self, skeleton: Skeleton) -> None:
-        names = NameBook()
+        names = UniqueNames()
         requests = [request_of(c) for c in skeleton.tree.closers if not isinstance(c, Goal)]
-        self._ties = [(names.new(r.name), Tie(skeleton, r)) for r in requests]
+        self._constraints = [(names.new(r.name), ConstraintFrames(skeleton, r)) for r in requests]
 
-    def closures(self, moment: Moment, look: Look, options: SolverOptions) -> list[Shape]:
+    def closures(self, snapshot: Snapshot, look: Look, options: SolverOptions) -> list[Shape]:
         """Return all of them; in grey those that are not in use, with their gap as well."""
         shapes: list[Shape] = []
-        for name, tie in self._ties:
-            pen = Pen('closures', name, tie.name, look)
-            a, b = tie.frame_a(moment), tie.frame_b(moment)
-            opening = tie.opening(a, b, options)
-            if not tie.request.takes_part:
-                shapes += _ends(pen, a, b, UNUSED)
-                if not opening.met:
-                    shapes.append(_gap(pen, a, b, opening.text, UNUSED))
+        for name, frames in self._constraints:
+            make = ShapeFactory('closures', name, frames.name, look)
+            a, b = frames.frame_a(snapshot), frames.frame_b(snapshot)
+            gap = frames.gap(a, b, options)
+            if not frames.request.takes_part:
+                shapes += _ends(make, a, b, UNUSED)
+                if not gap.met:
+                    shapes.append(_gap(make, a, b, gap.text, UNUSED))
                 continue
-            rgba = look.rgba['closures'] if opening.met else OPEN
-            shapes += _ends(pen, a, b, rgba, opening.apart)
-            shapes += _freedom(pen, tie.request, a, b, rgba)
-            if not opening.met and _holds_turns(tie.request):
-                shapes.append(pen.triad('frame_a', plain_pose(a), TRIAD))
-            if not opening.met:
-                shapes.append(_gap(pen, a, b, opening.text, OPEN))
+            rgba = look.rgba['closures'] if gap.met else OPEN
+            shapes += _ends(make, a, b, rgba, gap.apart)
+            shapes += _freedom(make, frames.request, a, b, rgba)
+            if not gap.met and _fixes_rotation(frames.request):
+                shapes.append(make.triad('frame_a', plain_pose(a), TRIAD))
+            if not gap.met:
+                shapes.append(_gap(make, a, b, gap.text, OPEN))
         return shapes
 
 
-def _ends(pen: Pen, a: Array, b: Array, rgba: Rgba, is_open: bool = False) -> list[Shape]:
+def _ends(
+    make: ShapeFactory, a: Array, b: Array, rgba: Rgba, is_open: bool = False
+) -> list[Shape]:
     """Return a ball at either end, and the line between them; one ball where they coincide."""
     way = a[:3, 3] - b[:3, 3]
     length = float(np.sqrt(way @ way))
-    shapes: list[Shape] = [pen.ball('b', point(b[:3, 3]), BALL, rgba)]
-    two = length > SAME * pen.scale
+    shapes: list[Shape] = [make.ball('b', point(b[:3, 3]), BALL, rgba)]
+    two = length > SAME * make.scale
     if two:
-        shapes.append(pen.ball('a', point(a[:3, 3]), BALL, rgba))
+        shapes.append(make.ball('a', point(a[:3, 3]), BALL, rgba))
     if two or is_open:
         width = OPEN_LINE if is_open else LINE
-        shapes.append(pen.line('line', b[:3, 3], a[:3, 3], width, rgba))
+        shapes.append(make.line('line', b[:3, 3], a[:3, 3], width, rgba))
     return shapes
 
 
-def _gap(pen: Pen, a: Array, b: Array, text: str, rgba: Rgba) -> Text:
+def _gap(make: ShapeFactory, a: Array, b: Array, text: str, rgba: Rgba) -> Text:
     """Return how far it is open, above both ends."""
     place = 0.5 * (a[:3, 3] + b[:3, 3])
-    place[2] = max(a[2, 3], b[2, 3]) + RAISED * pen.scale
-    return pen.text('gap', point(place), text, TEXT, rgba)
+    place[2] = max(a[2, 3], b[2, 3]) + RAISED * make.scale
+    return make.text('gap', point(place), text, TEXT, rgba)
 
 
-def _freedom(pen: Pen, request: Request, a: Array, b: Array, rgba: Rgba) -> list[Shape]:
+def _freedom(make: ShapeFactory, request: Request, a: Array, b: Array, rgba: Rgba) -> list[Shape]:
     """Return the axes that it leaves free, or, where no turn is free, the frames themselves."""
     if request.kind == 'universal':
         return [
-            pen.rod('EX', plain_pose(z_onto(b, 0)), AXIS, rgba),
-            pen.rod('EY', plain_pose(z_onto(a, 1)), AXIS, rgba),
+            make.rod('EX', plain_pose(z_onto(b, 0)), AXIS, rgba),
+            make.rod('EY', plain_pose(z_onto(a, 1)), AXIS, rgba),
         ]
     if request.kind != 'frame':
         return []
     free = [dof for dof in DOF if not request.mask >> dof & 1]
     turns = [dof for dof in free if dof.is_rotation]
     shapes: list[Shape] = []
-    if _holds_turns(request):
-        shapes.append(pen.triad('frame_b', plain_pose(b), TRIAD))
+    if _fixes_rotation(request):
+        shapes.append(make.triad('frame_b', plain_pose(b), TRIAD))
     elif len(turns) < 3:
-        shapes += [pen.rod(dof.name, plain_pose(z_onto(b, dof % 3)), AXIS, rgba) for dof in turns]
+        shapes += [make.rod(dof.name, plain_pose(z_onto(b, dof % 3)), AXIS, rgba) for dof in turns]
     for dof in free:
         if not dof.is_rotation:
-            half = 0.5 * AXIS[0] * pen.scale * b[:3, dof]
-            shapes.append(pen.line(dof.name, b[:3, 3] - half, b[:3, 3] + half, LINE, rgba))
+            half = 0.5 * AXIS[0] * make.scale * b[:3, dof]
+            shapes.append(make.line(dof.name, b[:3, 3] - half, b[:3, 3] + half, LINE, rgba))
     return shapes
 
 
-def _holds_turns(request: Request) -> bool:
+def _fixes_rotation(request: Request) -> bool:
     return request.kind == 'frame' and request.mask >> DOF.EX == 0b111

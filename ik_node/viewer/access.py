@@ -141,7 +141,7 @@ def guarded(access: Access, host: str) -> Iterator[str]:
     """
     Have the websockets server that is started inside check every request.
 
-    viser starts its server without a parameter for this, so for that moment the function that
+    viser starts its server without a parameter for this, so for that snapshot the function that
     starts one is replaced by one that puts the check before viser's own `process_request`.
 
     Parameters

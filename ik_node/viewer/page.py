@@ -16,8 +16,8 @@ from ik_node.viewer.panels.joint_panel import LEFT_ALONE
 from ik_node.viewer.panels.plot_panel import History
 from ik_node.viewer.sessions.goal_memory import Undo
 from ik_node.viewer.sessions.session import Array, Session
-from ik_node.viewer.stage.sight import Sight
 from ik_node.viewer.stage.stage import Stage
+from ik_node.viewer.stage.view_ray import ViewRay
 from ik_node.viewer.work_queue import PictureDue, WorkQueue
 import viser
 
@@ -120,7 +120,7 @@ class Page:
     def do(
         self, work: Callable[[Session], object], *, key: object = None, undo: bool = False
     ) -> None:
-        """Have something done with the session; see `Desk`."""
+        """Have something done with the session; see `SessionQueue`."""
 
         def step() -> None:
             if undo:
@@ -233,14 +233,14 @@ class Page:
 
     # -- what is asked for in space; called in the server's thread
 
-    def _clicked(self, link: str, sight: Sight) -> None:
+    def _clicked(self, link: str, ray: ViewRay) -> None:
         goals = self._controls.goals
         if not goals.by_click:
             return
         dof, there = goals.new_dof, goals.where_clicked
 
         def make(session: Session) -> None:
-            at = self._stage.hit(session, link, sight) if there else None
+            at = self._stage.hit(session, link, ray) if there else None
             session.add_goal(link, dof, at)
 
         self.do(make, undo=True)

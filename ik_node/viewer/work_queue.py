@@ -12,7 +12,7 @@ class PictureDue:
     """
     Wait a little for the answer to what was asked: one picture then shows both.
 
-    A node that is sent a goal has moved a moment later, and a picture of what has not moved yet
+    A node that is sent a goal has moved a snapshot later, and a picture of what has not moved yet
     would only be in the way of the one that counts.
 
     Parameters

@@ -1,8 +1,8 @@
 """Joints that are too many for a tree become loops, in a way that loses nothing."""
 
 import ik_node as ik
-from ik_node.description.build_tree import plant
-from ik_node.description.joint_spec import JointPart
+from ik_node.description.build_tree import hang_joints
+from ik_node.description.joint_spec import JointSpec
 from ik_node.description.read import read_description
 from ik_node.errors import DescriptionError
 import numpy as np
@@ -93,15 +93,15 @@ def test_a_joint_on_one_link():
 def test_undirected():
     """Where only that connects, a joint hangs the other way round and means the same."""
     turned = read_description(robot('ab', 'cb'))
-    part = JointPart('j', 'revolute', 'c', 'world', np.array((0.1, 0.2, 0.3)))
-    part.axis = np.array((0.0, 0.6, 0.8))
-    part.child_position = np.array((0.5, 0.0, -0.1))
-    part.lower, part.upper = -1.0, 2.0
+    spec = JointSpec('j', 'revolute', 'c', 'world', np.array((0.1, 0.2, 0.3)))
+    spec.axis = np.array((0.0, 0.6, 0.8))
+    spec.child_position = np.array((0.5, 0.0, -0.1))
+    spec.lower, spec.upper = -1.0, 2.0
     for undirected, root in ((True, 'world'), (False, 'c')):
         description = read_description(
             '<robot name="r"><link name="c"/><link name="world"/></robot>'
         )
-        assert not plant(description, [part], undirected=undirected).loops
+        assert not hang_joints(description, [spec], undirected=undirected).loops
         assert [each.name for each in description.roots] == [root]
         joint = description.joints['j']
         joint.set_dof_values(0.7)

@@ -1,7 +1,7 @@
 """Pose and Jacobian of a frame in plain NumPy against the oracle."""
 
 from ik_node.model.frame import find_roots
-from ik_node.model.kinematics import jacobian_of, motion, pose_of
+from ik_node.model.kinematics import motions, TreePoses
 from ik_node.model.tree import build_tree
 import numpy as np
 import pytest
@@ -17,9 +17,9 @@ def test_pose_of_every_frame(name):
     m, rng = MECHANISMS[name](), np.random.default_rng(4)
     tree = build_tree(find_roots(m.roots))
     q = m.random_q(tree.names, rng)
-    there = m.naive(tree.names, q)
+    poses, there = TreePoses(tree), m.naive(tree.names, q)
     for frame in there.frames:
-        np.testing.assert_allclose(pose_of(tree, q, frame), there.world(frame), atol=1e-13)
+        np.testing.assert_allclose(poses.pose(q, frame), there.world(frame), atol=1e-13)
 
 
 @pytest.mark.parametrize('name', ['arm6', 'mixed', 'universals', 'free_body', 'walker', 'coupled'])
@@ -29,7 +29,7 @@ def test_jacobian_is_the_derivative(name):
     tree = build_tree(find_roots(m.roots))
     q = m.random_q(tree.names, rng)
     link = list(m.links.values())[-1]
-    found = jacobian_of(tree, q, link)
+    found = TreePoses(tree).jacobian(q, link)
     assert found.shape == (6, len(tree.names))
     for at in range(q.size):
         ends = []
@@ -47,15 +47,17 @@ def test_a_fixed_frame_has_its_own_pose_and_no_derivative():
     """The root link is where it stands, and nothing moves it."""
     m = MECHANISMS['arm6']()
     m.links['base'].set_position(0.1, 0.2, 0.3)
-    tree = build_tree(find_roots(m.roots))
-    pose = pose_of(tree, np.zeros(6), m.links['base'])
+    poses = TreePoses(build_tree(find_roots(m.roots)))
+    pose = poses.pose(np.zeros(6), m.links['base'])
     assert pose[:3, 3].tolist() == [0.1, 0.2, 0.3]
     pose[0, 3] = 9.0  # a copy: the tree's own is not touched
-    assert pose_of(tree, np.zeros(6), m.links['base'])[0, 3] == 0.1
-    assert not jacobian_of(tree, np.zeros(6), m.links['base']).any()
+    assert poses.pose(np.zeros(6), m.links['base'])[0, 3] == 0.1
+    assert not poses.jacobian(np.zeros(6), m.links['base']).any()
 
 
-def test_motion_is_along_or_about_z():
-    """A quarter turn takes x to y; a slide moves z."""
-    np.testing.assert_allclose(motion(True, np.pi / 2)[:3, 0], (0, 1, 0), atol=1e-15)
-    assert motion(False, 0.3)[:3, 3].tolist() == [0, 0, 0.3]
+def test_motions_are_along_or_about_z():
+    """A quarter turn takes x to y; a translation moves z."""
+    turn, slide = motions(np.array((1.0, 0.0)), np.array((np.pi / 2, 0.3)))
+    np.testing.assert_allclose(turn[:3, 0], (0, 1, 0), atol=1e-15)
+    assert slide[:3, 3].tolist() == [0, 0, 0.3]
+    assert slide[:3, :3].tolist() == np.eye(3).tolist()

@@ -3,7 +3,7 @@
 from ik_node.model.dof import DOF_NAMES
 from ik_node.model.request import request_of
 from ik_node.model.tree import build_tree
-from ik_node.scene.constraint_frames import gap_of, Tie
+from ik_node.scene.constraint_frames import ConstraintFrames, gap_of
 from ik_node.scene.skeleton import Skeleton
 from ik_node.solver.options import SolverOptions
 import numpy as np
@@ -16,13 +16,13 @@ def compare(m, closer, seed):
     tree = build_tree(m.roots)
     q = m.random_q(tree.names, np.random.default_rng(seed))
     skeleton = Skeleton(tree)
-    tie = Tie(skeleton, request_of(closer))
-    moment = skeleton.at(q)
-    a, b = tie.frame_a(moment), tie.frame_b(moment)
+    frames = ConstraintFrames(skeleton, request_of(closer))
+    snapshot = skeleton.at(q)
+    a, b = frames.frame_a(snapshot), frames.frame_b(snapshot)
     naive = m.naive(tree.names, q)
     for found, wanted in zip((a, b), naive.ends(closer), strict=True):
         np.testing.assert_allclose(found, wanted, atol=1e-12)
-    gap = gap_of(tie.request, a, b)
+    gap = gap_of(frames.request, a, b)
     np.testing.assert_allclose(gap, naive.error(closer), atol=1e-9)
     for name, value in zip(tree.names, q, strict=True):
         joint = m.joints[name.partition('.')[0]]
@@ -95,6 +95,6 @@ def test_what_counts_as_met(tolerance, options, met, text):
     goal.set_offset((0, 0, 0), (0, 0, np.sin(turn / 2), np.cos(turn / 2)))
     goal.tolerance = tolerance
     skeleton = Skeleton(build_tree(m.roots))
-    tie, moment = Tie(skeleton, request_of(goal)), skeleton.at(None)
-    opening = tie.opening(tie.frame_a(moment), tie.frame_b(moment), SolverOptions(**options))
-    assert (opening.met, opening.text) == (met, text)
+    frames, snapshot = ConstraintFrames(skeleton, request_of(goal)), skeleton.at(None)
+    gap = frames.gap(frames.frame_a(snapshot), frames.frame_b(snapshot), SolverOptions(**options))
+    assert (gap.met, gap.text) == (met, text)

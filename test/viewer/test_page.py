@@ -14,7 +14,7 @@ pytest.importorskip('viser')
 from ik_node.errors import IkError
 from ik_node.viewer.panels.goal_panel import FRAME
 from ik_node.viewer.sessions.library_session import gallery_session
-from ik_node.viewer.stage.sight import Sight
+from ik_node.viewer.stage.view_ray import ViewRay
 
 
 def lift(page, height):
@@ -67,15 +67,15 @@ def test_drag_is_solved_and_undone(open_page):
 def test_click_makes_a_goal(open_page):
     """A clicked link has a goal, where it was clicked; undo takes it away."""
     page = open_page()
-    sight = Sight(np.array((0.0, 0.01, 1.0)), np.array((0.0, 0.0, -1.0)))
-    page._clicked('platform_link', sight)
+    ray = ViewRay(np.array((0.0, 0.01, 1.0)), np.array((0.0, 0.0, -1.0)))
+    page._clicked('platform_link', ray)
     where = page.ask(lambda session: session.robot.goals['platform_link'].matrix_world[:3, 3])
     top = page.ask(lambda session: session.robot.links['platform_link'].matrix_world[2, 3])
     assert where[:2] == pytest.approx((0.0, 0.01), abs=1e-9)
     assert top < where[2] < top + 0.02
     page.undo()
     page._controls.goals._where.value = FRAME
-    page._clicked('leg0_rod_link', sight)
+    page._clicked('leg0_rod_link', ray)
     at = page.ask(lambda session: session.robot.goals['leg0_rod_link'].matrix_world)
     rod = page.ask(lambda session: session.robot.links['leg0_rod_link'].matrix_world)
     np.testing.assert_allclose(at, rod, atol=1e-12)

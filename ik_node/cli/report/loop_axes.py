@@ -174,20 +174,20 @@ def _other_axis(robot: Robot, name: str) -> dict[str, Any] | None:
         return None
     best: dict[str, Any] | None = None
     for joint, axis in _axes(closure):
-        twin = Robot(deepcopy(loose.description))
-        _turn(twin.closures[name], axis, free)
-        twin.closures[name].set_dof(*dofs)
-        closes = twin.assemble().status is Status.CONVERGED
-        moves = all(name not in chain for chain in twin.mobility.frozen)
-        if closes and moves and (best is None or int(twin.mobility) > best['mobility']):
-            parent = twin.closures[name].parent
+        copy = Robot(deepcopy(loose.description))
+        _turn(copy.closures[name], axis, free)
+        copy.closures[name].set_dof(*dofs)
+        closes = copy.assemble().status is Status.CONVERGED
+        moves = all(name not in chain for chain in copy.mobility.frozen)
+        if closes and moves and (best is None or int(copy.mobility) > best['mobility']):
+            parent = copy.closures[name].parent
             best = {
                 'name': name,
                 'link': parent.name if parent is not None else None,
                 'axis': _short(present),
-                'freeing_axis': _short(_axis(twin.closures[name], free)),
+                'freeing_axis': _short(_axis(copy.closures[name], free)),
                 'joint': joint,
-                'mobility': int(twin.mobility),
+                'mobility': int(copy.mobility),
             }
     return best
 

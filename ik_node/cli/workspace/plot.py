@@ -46,15 +46,15 @@ class FlatRobot:
         skeleton = Skeleton(build_tree(robot.roots, robot.joint_order))
         kinds: dict[bool, list[tuple[int, int]]] = {False: [], True: []}
         joints = [
-            skeleton.place_before(at)
+            skeleton.attach_before(at)
             for at, column in enumerate(skeleton.tree.columns)
             if column.dof.is_rotation
         ]
         for owner, frame, end in skeleton.spans():
-            column, pose = skeleton.seat(owner)
+            column, pose = skeleton.carrier(owner)
             there = pose.copy()
             there[:3, 3] += pose[:3, :3] @ end
-            ends = skeleton.place(column, pose), skeleton.place(column, there)
+            ends = skeleton.attach(column, pose), skeleton.attach(column, there)
             kinds[_slides(frame, robot.actuated)].append(ends)
             if isinstance(frame, Closure):
                 joints.append(ends[1])

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 
 from ik_node.description.mjcf.defaults import Settings
 from ik_node.description.mjcf.document import MjcfDocument
-from ik_node.description.mjcf.parts import Mjcf, MjcfBody, MjcfFollow, MjcfJoint, MjcfTie
+from ik_node.description.mjcf.model import Mjcf, MjcfBody, MjcfConstraint, MjcfCoupling, MjcfJoint
 from ik_node.description.unknown_name import quoted, unknown
 from ik_node.errors import shown, UnsupportedElementError
 from ik_node.model.rotation import quat_conjugate, quat_multiply
@@ -83,16 +83,18 @@ def _attach(
     notes += [f'attached {shown(name)}: {note}' for note in said]
     document.spend(element, len(model.bodies) + len(model.joints) + len(model.equalities))
     writer = _Writer(document, element, prefix, settings)
-    ties = [each for each in model.equalities if isinstance(each, MjcfTie)]
-    for index in {index for tie in ties for index in tie.bodies}:
+    constraints = [each for each in model.equalities if isinstance(each, MjcfConstraint)]
+    for index in {index for constraint in constraints for index in constraint.bodies}:
         model.bodies[index].is_named = True  # as an equality names it
-    to_world = [tie for tie in ties if 0 in tie.bodies]
+    to_world = [constraint for constraint in constraints if 0 in constraint.bodies]
     if to_world:
         notes.append(
             f'attached {shown(name)}: equalities with its world are not read: '
-            f'{quoted([tie.name for tie in to_world])}'
+            f'{quoted([constraint.name for constraint in to_world])}'
         )
-    kept = [each for each in model.equalities if not any(each is tie for tie in to_world)]
+    kept = [
+        each for each in model.equalities if not any(each is constraint for constraint in to_world)
+    ]
     writer.add_section('equality', [writer.equality(each, model) for each in kept])
     writer.add_section(
         'actuator', [writer.make('motor', {'joint': prefix + each}) for each in model.actuated]
@@ -202,9 +204,9 @@ class _Writer:
             },
         )
 
-    def equality(self, equality: MjcfTie | MjcfFollow, model: Mjcf) -> Element:
+    def equality(self, equality: MjcfConstraint | MjcfCoupling, model: Mjcf) -> Element:
         active = {'active': str(equality.enabled).lower()}
-        if isinstance(equality, MjcfFollow):
+        if isinstance(equality, MjcfCoupling):
             attributes = {'joint1': self._prefix + equality.joint, **active}
             if equality.master is not None:
                 attributes['joint2'] = self._prefix + equality.master

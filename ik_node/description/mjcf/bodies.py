@@ -8,8 +8,8 @@ from xml.etree.ElementTree import Element
 from ik_node.description.description import WORLD
 from ik_node.description.mjcf.defaults import Defaults, Settings
 from ik_node.description.mjcf.document import FALSE_TRUE, MjcfDocument
+from ik_node.description.mjcf.model import MjcfBody, MjcfJoint, MjcfSite
 from ik_node.description.mjcf.orientation import no_direction, quat_of_z, read_quat, SMALLEST
-from ik_node.description.mjcf.parts import MjcfBody, MjcfJoint, MjcfSite
 from ik_node.description.unknown_name import quoted
 from ik_node.errors import shown
 from ik_node.model.rotation import quat_identity, quat_multiply, quat_to_matrix, unit

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from math import comb
 
-from ik_node.description.build_tree import plant
+from ik_node.description.build_tree import hang_joints
 from ik_node.description.description import CouplingRule, Description, Loop, LoopFrame, LoopSet
-from ik_node.description.joint_spec import JointPart
+from ik_node.description.joint_spec import JointSpec
 from ik_node.description.mjcf.bodies import compose, Names, Pose
-from ik_node.description.mjcf.parts import Mjcf, MjcfBody, MjcfFollow, MjcfJoint, MjcfTie
+from ik_node.description.mjcf.model import Mjcf, MjcfBody, MjcfConstraint, MjcfCoupling, MjcfJoint
 from ik_node.description.unknown_name import quoted
 from ik_node.errors import shown
 from ik_node.model.link import Link
@@ -28,10 +28,10 @@ def build(model: Mjcf, description: Description) -> None:
     """
     links = Names(body.name for body in model.bodies)
     joints = Names(joint.name for joint in model.joints)
-    parts: list[JointPart] = []
+    specs: list[JointSpec] = []
     for body in model.bodies:
         if body is not model.bodies[0]:
-            _add_body(body, model.bodies[body.parent].name, parts, links, joints, description)
+            _add_body(body, model.bodies[body.parent].name, specs, links, joints, description)
         link = description.links[body.name] = Link(body.name)
         link.mass, link.centre_of_mass = body.mass, np.array(body.centre_of_mass)
         for site in body.sites:
@@ -41,10 +41,10 @@ def build(model: Mjcf, description: Description) -> None:
                     f'the name of site {shown(site.name)} is taken; it is {shown(name)}'
                 )
             description.links[name] = Link(name)
-            part = JointPart(joints.unique(f'{name}_fixed'), 'fixed', body.name, name)
-            part.position, part.quat_xyzw = site.position, site.quat_xyzw
-            parts.append(part)
-    plant(description, parts)
+            spec = JointSpec(joints.unique(f'{name}_fixed'), 'fixed', body.name, name)
+            spec.position, spec.quat_xyzw = site.position, site.quat_xyzw
+            specs.append(spec)
+    hang_joints(description, specs)
     _start(model, description)
     description.loops.append(_loops(model, description))
     description.actuated = list(model.actuated)
@@ -53,7 +53,7 @@ def build(model: Mjcf, description: Description) -> None:
 def _add_body(
     body: MjcfBody,
     parent: str,
-    parts: list[JointPart],
+    specs: list[JointSpec],
     links: Names,
     joints: Names,
     description: Description,
@@ -61,9 +61,9 @@ def _add_body(
     """Append a body's joints, one under another, with links without mass between them."""
     pose: Pose = (body.position, body.quat_xyzw)
     if not body.joints:
-        part = JointPart(joints.unique(f'{body.name}_fixed'), 'fixed', parent, body.name)
-        part.position, part.quat_xyzw = pose
-        parts.append(part)
+        spec = JointSpec(joints.unique(f'{body.name}_fixed'), 'fixed', parent, body.name)
+        spec.position, spec.quat_xyzw = pose
+        specs.append(spec)
         if body.mocap:
             description.notes.append(
                 f'body {shown(body.name)} is a mocap body, which programs move; it stands still'
@@ -73,28 +73,28 @@ def _add_body(
         child = body.name if is_last else links.unique(f'{body.name}__{joint.name}')
         if not is_last:
             description.links[child] = Link(child)
-        parts.append(_part(joint, parent, child, pose))
+        specs.append(_joint_spec(joint, parent, child, pose))
         parent, pose = child, (np.zeros(3), quat_identity())
 
 
-def _part(joint: MjcfJoint, parent: str, child: str, pose: Pose) -> JointPart:
+def _joint_spec(joint: MjcfJoint, parent: str, child: str, pose: Pose) -> JointSpec:
     """Return a joint between two links; `pose` is the body's before it moves."""
     limited = np.isfinite((joint.lower, joint.upper)).any()
     hinge = 'revolute' if limited else 'continuous'
-    part = JointPart(joint.name, TYPES.get(joint.kind, hinge), parent, child)
+    spec = JointSpec(joint.name, TYPES.get(joint.kind, hinge), parent, child)
     if joint.kind == 'free':
-        part.child_quat_xyzw = pose[1]
-        return part
+        spec.child_quat_xyzw = pose[1]
+        return spec
     back = quat_identity()
     if joint.kind == 'hinge' and joint.ref:
         back = np.append(-np.sin(0.5 * joint.ref) * joint.axis, np.cos(0.5 * joint.ref))
     place = joint.position
     if joint.kind == 'slide':
         place = joint.position - joint.ref * joint.axis
-    part.position, part.quat_xyzw = compose(pose, (place, back))
-    part.child_position = -joint.position
-    part.axis, part.lower, part.upper = joint.axis, joint.lower, joint.upper
-    return part
+    spec.position, spec.quat_xyzw = compose(pose, (place, back))
+    spec.child_position = -joint.position
+    spec.axis, spec.lower, spec.upper = joint.axis, joint.lower, joint.upper
+    return spec
 
 
 def _start(model: Mjcf, description: Description) -> None:
@@ -121,10 +121,10 @@ def _start(model: Mjcf, description: Description) -> None:
 
 def _loops(model: Mjcf, description: Description) -> LoopSet:
     loops = LoopSet(description.source, 'equality')
-    follows: list[MjcfFollow] = []
+    follows: list[MjcfCoupling] = []
     for each in model.equalities:
-        if isinstance(each, MjcfTie):
-            _add_tie(each, model, loops, description)
+        if isinstance(each, MjcfConstraint):
+            _add_constraint(each, model, loops, description)
         elif each.enabled:
             follows.append(each)
         else:
@@ -137,23 +137,34 @@ def _loops(model: Mjcf, description: Description) -> LoopSet:
     return loops
 
 
-def _add_tie(tie: MjcfTie, model: Mjcf, loops: LoopSet, description: Description) -> None:
-    bodies = [model.bodies[index] for index in tie.bodies]
+def _add_constraint(
+    constraint: MjcfConstraint, model: Mjcf, loops: LoopSet, description: Description
+) -> None:
+    bodies = [model.bodies[index] for index in constraint.bodies]
     if bodies[0] is bodies[1]:
         description.notes.append(
-            f'equality {shown(tie.name)} ties body {shown(bodies[0].name)} to itself'
+            f'equality {shown(constraint.name)} connects body {shown(bodies[0].name)} to itself'
         )
         return
     frames = [
         LoopFrame(body.name, np.array(position), np.array(quat))
-        for body, position, quat in zip(bodies, tie.positions, tie.quats_xyzw, strict=True)
+        for body, position, quat in zip(
+            bodies, constraint.positions, constraint.quats_xyzw, strict=True
+        )
     ]
-    loop = Loop(tie.name, frames[0], frames[1], tie.kind, enabled=tie.enabled, line=tie.line)
+    loop = Loop(
+        constraint.name,
+        frames[0],
+        frames[1],
+        constraint.kind,
+        enabled=constraint.enabled,
+        line=constraint.line,
+    )
     for body in bodies:
         if body.mocap and loop.enabled:
             loop.enabled = False
             description.notes.append(
-                f'equality {shown(tie.name)} drags the robot with the mocap body '
+                f'equality {shown(constraint.name)} drags the robot with the mocap body '
                 f'{shown(body.name)}; it is '
                 'a closure that is off'
             )
@@ -161,7 +172,7 @@ def _add_tie(tie: MjcfTie, model: Mjcf, loops: LoopSet, description: Description
 
 
 def _couplings(
-    follows: list[MjcfFollow], model: Mjcf, description: Description
+    follows: list[MjcfCoupling], model: Mjcf, description: Description
 ) -> list[CouplingRule]:
     """Return rules of which each joint has one at most and none goes round in a circle."""
     joints = {joint.name: joint for joint in model.joints}

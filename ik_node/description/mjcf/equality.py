@@ -8,8 +8,8 @@ from xml.etree.ElementTree import Element
 from ik_node.description.mjcf.bodies import BodyReader, compose, Names, Pose
 from ik_node.description.mjcf.defaults import Defaults
 from ik_node.description.mjcf.document import MjcfDocument
+from ik_node.description.mjcf.model import MjcfConstraint, MjcfCoupling
 from ik_node.description.mjcf.orientation import SMALLEST
-from ik_node.description.mjcf.parts import MjcfFollow, MjcfTie
 from ik_node.description.unknown_name import unknown
 from ik_node.errors import shown, UnsupportedElementError
 from ik_node.model.rotation import quat_conjugate, quat_identity, quat_to_matrix, unit
@@ -33,7 +33,7 @@ class EqualityReader:
 
     Attributes
     ----------
-    found : list of MjcfTie or MjcfFollow
+    found : list of MjcfConstraint or MjcfCoupling
         In the file's order.
 
     """
@@ -55,7 +55,7 @@ class EqualityReader:
         for index, body in enumerate(reader.bodies):
             pose = (body.position, body.quat_xyzw)
             self._poses.append(compose(self._poses[body.parent], pose) if index else pose)
-        self.found: list[MjcfTie | MjcfFollow] = []
+        self.found: list[MjcfConstraint | MjcfCoupling] = []
         sections = document.sections('equality')
         elements = [each for section in sections for each in section]
         self._names = Names()
@@ -73,13 +73,13 @@ class EqualityReader:
         """Read one and say whether it is used."""
         kind = element.tag
         if kind == 'joint':
-            found: MjcfTie | MjcfFollow | None = self._follow(element)
+            found: MjcfConstraint | MjcfCoupling | None = self._read_coupling(element)
         elif kind in ('connect', 'weld'):
-            found = self._tie(element)
+            found = self._read_constraint(element)
         elif kind == 'tendon' or kind in SOFT:
             found = None
             self._notes.append(
-                f'<equality>: <{kind}> on line {self._document.line(element)} ties tendons or '
+                f'<equality>: <{kind}> on line {self._document.line(element)} connects tendons or '
                 'soft objects, which are not read'
             )
         else:
@@ -92,7 +92,7 @@ class EqualityReader:
             self.found.append(found)
         return found is not None
 
-    def _follow(self, element: Element) -> MjcfFollow | None:
+    def _read_coupling(self, element: Element) -> MjcfCoupling | None:
         names = [self._document.attribute(element, 'joint1')]
         if element.get('joint2'):
             names.append(element.attrib['joint2'])
@@ -109,11 +109,11 @@ class EqualityReader:
         given = self._document.some_numbers(element, 'polycoef', 5)
         coefficients = given + [0.0, 1.0, 0.0, 0.0, 0.0][len(given) :]
         master = names[1] if len(names) > 1 else None
-        return MjcfFollow(
+        return MjcfCoupling(
             names[0], master, coefficients, self._is_active(element), self._document.line(element)
         )
 
-    def _tie(self, element: Element) -> MjcfTie | None:
+    def _read_constraint(self, element: Element) -> MjcfConstraint | None:
         kind, document = element.tag, self._document
         by_sites = element.get('site1') is not None or element.get('site2') is not None
         by_bodies = element.get('body1') is not None or element.get('body2') is not None
@@ -137,7 +137,7 @@ class EqualityReader:
             first, second = (self._bodies[name] for name in names)
             pose1, pose2 = self._frames(element, first, second)
         wanted = element.get('name') or f'{names[0]}_{names[1]}_{kind}'
-        tie = MjcfTie(
+        constraint = MjcfConstraint(
             element.get('name') or self._names.unique(wanted),
             'weld' if kind == 'weld' and torque != 0.0 else 'point',
             (first, second),
@@ -146,7 +146,7 @@ class EqualityReader:
             self._is_active(element),
             document.line(element),
         )
-        return tie
+        return constraint
 
     def _frames(self, element: Element, first: int, second: int) -> tuple[Pose, Pose]:
         """Return the frames in two bodies that coincide where the model is as written."""

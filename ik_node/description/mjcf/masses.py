@@ -9,8 +9,8 @@ from xml.etree.ElementTree import Element
 from ik_node.description.mjcf.bodies import BodyReader, Pose
 from ik_node.description.mjcf.defaults import Settings
 from ik_node.description.mjcf.document import MjcfDocument
+from ik_node.description.mjcf.model import MjcfBody
 from ik_node.description.mjcf.orientation import quat_of_z, read_quat
-from ik_node.description.mjcf.parts import MjcfBody
 from ik_node.description.unknown_name import quoted
 from ik_node.model.rotation import quat_to_matrix, unit
 import numpy as np

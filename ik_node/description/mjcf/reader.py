@@ -12,7 +12,7 @@ from ik_node.description.mjcf.defaults import Defaults, read_settings
 from ik_node.description.mjcf.document import MjcfDocument
 from ik_node.description.mjcf.equality import EqualityReader
 from ik_node.description.mjcf.masses import read_masses
-from ik_node.description.mjcf.parts import Mjcf, MjcfFollow
+from ik_node.description.mjcf.model import Mjcf, MjcfCoupling
 from ik_node.description.mjcf.replicate import expand_replicates
 from ik_node.description.unknown_name import quoted
 from ik_node.description.xml_document import XmlDocument
@@ -35,7 +35,7 @@ def read_actuators(document: MjcfDocument, model: Mjcf, notes: list[str]) -> Non
     follows = {
         each.joint
         for each in model.equalities
-        if isinstance(each, MjcfFollow) and each.enabled and each.master
+        if isinstance(each, MjcfCoupling) and each.enabled and each.master
     }
     tendons = {
         tendon.get('name', ''): [joint.get('joint', '') for joint in tendon.findall('joint')]

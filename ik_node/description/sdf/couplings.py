@@ -7,7 +7,7 @@ from math import tau
 from xml.etree.ElementTree import Element
 
 from ik_node.description.description import CouplingRule
-from ik_node.description.joint_spec import JointPart
+from ik_node.description.joint_spec import JointSpec
 from ik_node.description.sdf.frame_graph import FrameGraph
 from ik_node.description.sdf.joint import SdfJoint
 from ik_node.description.unknown_name import unknown
@@ -36,13 +36,13 @@ def read_couplings(
         rules += _mimics(document, joint, joints)
         if joint.type_name == 'screw':
             ratio = _pitch(document, joint.frame.element, notes) / tau
-            rules.append(_rule(joint.parts[1], joint.parts[0], [0.0, ratio]))
+            rules.append(_rule(joint.specs[1], joint.specs[0], [0.0, ratio]))
         elif joint.type_name == 'gearbox':
             rules += _gears(document, graph, joint, hinges, notes)
     return rules
 
 
-def _rule(follower: JointPart, leader: JointPart, coefficients: list[float]) -> CouplingRule:
+def _rule(follower: JointSpec, leader: JointSpec, coefficients: list[float]) -> CouplingRule:
     follower.needed = leader.needed = True
     return CouplingRule(follower.name, leader.name, coefficients, follower.line)
 
@@ -66,8 +66,8 @@ def _mimics(
         if leader is None:
             message = unknown('joint', prefix + name, list(joints))
             raise document.error(joint.frame.element, f'<{mimic.tag}>: {message}')
-        parts = [joint.part_of(tag), leader.part_of(mimic.get('axis', 'axis').strip() or 'axis')]
-        follower, ahead = parts
+        specs = [joint.spec_of(tag), leader.spec_of(mimic.get('axis', 'axis').strip() or 'axis')]
+        follower, ahead = specs
         if follower is None or ahead is None:
             message = (
                 f'{shown(joint.name)} and {shown(leader.name)} must have one value for it each'
@@ -153,13 +153,13 @@ def _gears(
 
 def _hinge(
     graph: FrameGraph, ends: tuple[str, str], axis: NDArray[np.float64], hinges: Sequence[SdfJoint]
-) -> tuple[JointPart, float] | None:
+) -> tuple[JointSpec, float] | None:
     """Return the joint by which a link turns on another, and the sense of its angle."""
     for joint in hinges:
-        (part,) = joint.parts
-        cosine = float(axis @ graph.pose(joint.frame)[:3, :3] @ part.axis)
+        (spec,) = joint.specs
+        cosine = float(axis @ graph.pose(joint.frame)[:3, :3] @ spec.axis)
         if abs(cosine) > 1.0 - PARALLEL:
-            return part, np.sign(cosine) * (1.0 if part.parent == ends[0] else -1.0)
+            return spec, np.sign(cosine) * (1.0 if spec.parent == ends[0] else -1.0)
     return None
 
 
@@ -168,6 +168,6 @@ def _hinges(joints: Iterable[SdfJoint]) -> dict[frozenset[str], list[SdfJoint]]:
     found: dict[frozenset[str], list[SdfJoint]] = {}
     for joint in joints:
         if joint.type_name in ('revolute', 'continuous'):
-            (part,) = joint.parts
-            found.setdefault(frozenset((part.parent, part.child)), []).append(joint)
+            (spec,) = joint.specs
+            found.setdefault(frozenset((spec.parent, spec.child)), []).append(joint)
     return found

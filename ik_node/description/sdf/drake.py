@@ -127,12 +127,14 @@ class DrakeLoops:
         ready = {_stem(name): frame for name, frame in frames.items() if _stem(name)}
         done: set[str] = set()
         for stem, first in ready.items():
-            twins = (stem[::-1], '_'.join(reversed(stem.split('_'))))
-            twin = next((each for each in twins if each in ready and each != stem), None)
-            if twin is None or stem in done:
+            reversed_stems = (stem[::-1], '_'.join(reversed(stem.split('_'))))
+            partner = next(
+                (each for each in reversed_stems if each in ready and each != stem), None
+            )
+            if partner is None or stem in done:
                 continue
-            done |= {stem, twin}
-            ends = [self._placed(ready[twin]), self._placed(first)]
+            done |= {stem, partner}
+            ends = [self._placed(ready[partner]), self._placed(first)]
             if ends[0].link == ends[1].link:
                 continue
             name = self._names.new('bushing')
@@ -141,7 +143,7 @@ class DrakeLoops:
             self._guessed.loops.append(loop)
             self._guessed.dialect = CLOSING_FRAMES
             self._notes.append(
-                f'the frames {shown(first.name)} and {shown(ready[twin].name)} are taken '
+                f'the frames {shown(first.name)} and {shown(ready[partner].name)} are taken '
                 f'for the ends of a '
                 f"bushing that Drake's user adds in code: closure {shown(name)}, free "
                 f'along and about '

@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element
 
 from ik_node.description.build_tree import add_joint
 from ik_node.description.description import Description, Loop, LoopSet, WORLD
-from ik_node.description.joint_spec import JointPart
+from ik_node.description.joint_spec import JointSpec
 from ik_node.description.loops.loop_frames import LoopNames, read_type, turn_frame, X, Y
 from ik_node.description.sdf.frame_graph import read_pose
 from ik_node.description.sdf.joint import read_bound, TWO_AXES
@@ -89,15 +89,15 @@ class _JointReader:
             )
         pose = self._pose(element, child)
         self.found.dialect = 'gazebo joint'
-        part = JointPart(name, type_name, parent, child, line=document.line(element))
+        spec = JointSpec(name, type_name, parent, child, line=document.line(element))
         zero = self._zero()
-        part.place(pose_inverse(zero[parent]) @ pose, pose_inverse(pose) @ zero[child])
+        spec.place(pose_inverse(zero[parent]) @ pose, pose_inverse(pose) @ zero[child])
         if type_name in TWO_AXES:
-            self.found.loops.append(self._two_axes(element, part, pose))
+            self.found.loops.append(self._two_axes(element, spec, pose))
             return
         if type_name not in ('ball', 'fixed'):
-            self._read_motion(element, part, pose)
-        loop = add_joint(description, part)  # moves no link, with all joints at 0
+            self._read_motion(element, spec, pose)
+        loop = add_joint(description, spec)  # moves no link, with all joints at 0
         if loop is not None:
             self.found.loops.append(loop)
 
@@ -134,28 +134,28 @@ class _JointReader:
             raise self._document.error(element, message)
         return self._zero()[name]
 
-    def _read_motion(self, element: Element, part: JointPart, pose: Array) -> None:
+    def _read_motion(self, element: Element, spec: JointSpec, pose: Array) -> None:
         """Read the axis of a joint and its limits."""
         axis = element.find('axis')
         if axis is None:
             self._description.notes.append(
-                f'gazebo joint {shown(part.name)}: no <axis>, taken as 0 0 1'
+                f'gazebo joint {shown(spec.name)}: no <axis>, taken as 0 0 1'
             )
-            part.axis = np.array((0.0, 0.0, 1.0))
+            spec.axis = np.array((0.0, 0.0, 1.0))
             return
-        part.axis = self._axis(axis, pose)
+        spec.axis = self._axis(axis, pose)
         limit = axis.find('limit')
-        if part.type_name != 'continuous':
-            part.lower = read_bound(self._document, limit, 'lower', -np.inf)
-            part.upper = read_bound(self._document, limit, 'upper')
-            if part.lower > part.upper:
+        if spec.type_name != 'continuous':
+            spec.lower = read_bound(self._document, limit, 'lower', -np.inf)
+            spec.upper = read_bound(self._document, limit, 'upper')
+            if spec.lower > spec.upper:
                 raise self._document.error(element, 'its lower limit is above the upper one')
         velocity = read_bound(self._document, limit, 'velocity')
         if velocity <= 0.0:
             self._description.notes.append(
-                f'gazebo joint {shown(part.name)}: velocity {velocity:g}, taken as unlimited'
+                f'gazebo joint {shown(spec.name)}: velocity {velocity:g}, taken as unlimited'
             )
-        part.velocity = velocity if velocity > 0.0 else np.inf
+        spec.velocity = velocity if velocity > 0.0 else np.inf
 
     def _axis(self, element: Element, pose: Array) -> Array:
         """Return a unit vector in the joint frame."""
@@ -171,7 +171,7 @@ class _JointReader:
             axis = unit(pose[:3, :3].T @ (self._frame(element, frame)[:3, :3] @ axis))
         return axis
 
-    def _two_axes(self, element: Element, part: JointPart, pose: Array) -> Loop:
+    def _two_axes(self, element: Element, spec: JointSpec, pose: Array) -> Loop:
         """Return the loop of a joint that turns about one axis after the other."""
         document = self._document
         axes = [self._axis(document.child(element, tag), pose) for tag in ('axis', 'axis2')]
@@ -181,7 +181,7 @@ class _JointReader:
                 'its two axes are not at right angles; allowed are such that are',
                 UnsupportedElementError,
             )
-        loop = part.loop()
+        loop = spec.loop()
         loop.type_name = 'universal'
         turn_frame(loop.frame_b, axes[0], X)
         turn_frame(loop.frame_a, axes[1], Y)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from math import inf, isnan
 from xml.etree.ElementTree import Element
 
-from ik_node.description.joint_spec import JointPart
+from ik_node.description.joint_spec import JointSpec
 from ik_node.description.sdf.frame_graph import FrameGraph
 from ik_node.description.sdf.scope import SdfFrame
 from ik_node.description.xml_document import is_true, MAX_NUMBER, XmlDocument
@@ -174,7 +174,7 @@ class SdfJoint:
     ----------
     frame : SdfFrame
     type_name : str
-    parts : list of JointPart
+    specs : list of JointSpec
         One, or two in a row: of a universal or revolute2 joint NAME about <axis> and NAME_axis2
         about <axis2>; of a screw NAME, which turns, and NAME_slide, which follows it. None of a
         gearbox, which only ties two others.
@@ -185,7 +185,7 @@ class SdfJoint:
 
     frame: SdfFrame
     type_name: str
-    parts: list[JointPart] = field(default_factory=list)
+    specs: list[JointSpec] = field(default_factory=list)
     axes: dict[str, SdfAxis] = field(default_factory=dict)
 
     @property
@@ -193,11 +193,11 @@ class SdfJoint:
         """Return its scoped name."""
         return self.frame.name
 
-    def part_of(self, tag: str) -> JointPart | None:
+    def spec_of(self, tag: str) -> JointSpec | None:
         """Return what moves about its <axis> or <axis2>, if one joint value does."""
-        if tag not in self.axes or not self.parts:
+        if tag not in self.axes or not self.specs:
             return None
-        return self.parts[list(self.axes).index(tag)]
+        return self.specs[list(self.axes).index(tag)]
 
 
 def read_joint(
@@ -233,7 +233,7 @@ def read_joint(
 
 
 def _divide(document: XmlDocument, graph: FrameGraph, joint: SdfJoint, notes: list[str]) -> None:
-    """Make the parts of a joint."""
+    """Make the joint specifications of a joint."""
     held = graph.end(joint.frame, 'parent')
     parent, child = (graph.link(each) for each in (held, graph.end(joint.frame, 'child')))
     if parent is child:
@@ -250,7 +250,7 @@ def _divide(document: XmlDocument, graph: FrameGraph, joint: SdfJoint, notes: li
             'where the links are written; SDFormat holds the links as written, it does not bring '
             'the frames together'
         )
-    first = JointPart(joint.name, joint.type_name, parent.link_name, child.link_name)
+    first = JointSpec(joint.name, joint.type_name, parent.link_name, child.link_name)
     first.line = document.line(joint.frame.element)
     first.place(pose_inverse(graph.pose(parent)) @ here)
     last = first
@@ -259,16 +259,16 @@ def _divide(document: XmlDocument, graph: FrameGraph, joint: SdfJoint, notes: li
         if joint.type_name == 'screw':
             kind, name = 'prismatic', f'{joint.name}_slide'
         between = f'{joint.name}__between'
-        last = JointPart(name, kind, between, first.child, line=first.line)
+        last = JointSpec(name, kind, between, first.child, line=first.line)
         first.child, first.type_name = between, 'revolute'
     last.place(child=pose_inverse(here) @ graph.pose(child))
-    joint.parts = [first] if last is first else [first, last]
+    joint.specs = [first] if last is first else [first, last]
     last.must_close = is_true(joint.frame.element.findtext(MUST_CLOSE))
     if joint.type_name == 'planar':
         first.axis = np.array((0.0, 0.0, 1.0))
-    for part, axis in zip(joint.parts, joint.axes.values(), strict=False):
-        part.axis, part.velocity = axis.direction, axis.velocity
+    for spec, axis in zip(joint.specs, joint.axes.values(), strict=False):
+        spec.axis, spec.velocity = axis.direction, axis.velocity
         if joint.type_name != 'continuous':
-            part.lower, part.upper = axis.lower, axis.upper
+            spec.lower, spec.upper = axis.lower, axis.upper
     if joint.type_name == 'screw':
         last.axis = first.axis

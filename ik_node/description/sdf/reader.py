@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 import re
 
-from ik_node.description.build_tree import plant
+from ik_node.description.build_tree import hang_joints
 from ik_node.description.description import Description, LoopSet, WORLD
-from ik_node.description.joint_spec import JointPart
+from ik_node.description.joint_spec import JointSpec
 from ik_node.description.sdf.couplings import read_couplings
 from ik_node.description.sdf.drake import DrakeLoops
 from ik_node.description.sdf.frame_graph import FrameGraph, read_pose
@@ -41,14 +41,14 @@ def read_motors(scopes: Iterable[SdfScope], joints: dict[str, SdfJoint]) -> list
             for tag in TAGS:
                 for element in plugin.findall(tag):
                     named[prefix + (element.text or '').strip()] = None
-    driven = [part.name for name in named if name in joints for part in joints[name].parts[:1]]
+    driven = [spec.name for name in named if name in joints for spec in joints[name].specs[:1]]
     if driven:
         return driven
     moved = [
-        (joint.part_of(tag), axis) for joint in joints.values() for tag, axis in joint.axes.items()
+        (joint.spec_of(tag), axis) for joint in joints.values() for tag, axis in joint.axes.items()
     ]
     if any(axis.effort == 0.0 for _, axis in moved):
-        return [part.name for part, axis in moved if part is not None and axis.effort != 0.0]
+        return [spec.name for spec, axis in moved if spec is not None and axis.effort != 0.0]
     return []
 
 
@@ -146,7 +146,7 @@ class _SdfReader:
         rules = read_couplings(document, self._graph, self._joints, description.notes)
         scopes = [world, *(each.inner for each in world.every('model') if each.inner)]
         motors = read_motors(scopes, self._joints)
-        self._plant(world, set(motors))
+        self._hang_joints(world, set(motors))
         drake = DrakeLoops(document, self._graph, description)
         for scope in scopes:
             drake.read(scope)
@@ -192,24 +192,24 @@ class _SdfReader:
         )
         return True
 
-    def _plant(self, world: SdfScope, motors: set[str]) -> None:
+    def _hang_joints(self, world: SdfScope, motors: set[str]) -> None:
         """Hang everything under one another; what is too many becomes a loop."""
         description = self._description
-        parts = [part for joint in self._joints.values() for part in joint.parts]
+        specs = [spec for joint in self._joints.values() for spec in joint.specs]
         names: set[str] = set()
-        for part in parts:
-            if part.name in names:
+        for spec in specs:
+            if spec.name in names:
                 raise DescriptionError(
-                    f'two joints are called {shown(part.name)}; that name is given to the second '
+                    f'two joints are called {shown(spec.name)}; that name is given to the second '
                     'motion of a joint with two',
                     source=self._document.source,
-                    line=part.line,
+                    line=spec.line,
                 )
-            names.add(part.name)
-            part.needed = part.needed or part.name in motors
+            names.add(spec.name)
+            spec.needed = spec.needed or spec.name in motors
         self._add_links()
         fixed = self._frames(world, names)
-        description.loops.append(plant(description, [*parts, *fixed], undirected=True))
+        description.loops.append(hang_joints(description, [*specs, *fixed], undirected=True))
         for root in description.roots:
             frame = self._links.get(root.name)
             if frame is not None:
@@ -221,23 +221,23 @@ class _SdfReader:
         """Declare the links that the file need not: the world, and what is between two axes."""
         links = self._description.links
         for joint in self._joints.values():
-            for part in joint.parts[1:]:
-                if part.parent in links:
+            for spec in joint.specs[1:]:
+                if spec.parent in links:
                     message = (
-                        f'a link is called {shown(part.parent)}; that name is given to '
+                        f'a link is called {shown(spec.parent)}; that name is given to '
                         f'what is between '
                         'the two motions of this joint'
                     )
                     raise self._document.error(joint.frame.element, message)
-                links[part.parent] = Link(part.parent)
-            ends = [end for part in joint.parts for end in (part.parent, part.child)]
+                links[spec.parent] = Link(spec.parent)
+            ends = [end for spec in joint.specs for end in (spec.parent, spec.child)]
             if WORLD in ends:
                 links.setdefault(WORLD, Link(WORLD))
 
-    def _frames(self, world: SdfScope, joints: Container[str]) -> list[JointPart]:
+    def _frames(self, world: SdfScope, joints: Container[str]) -> list[JointSpec]:
         """Return a fixed joint of the same name for every <frame>, and declare it as a link."""
         description = self._description
-        parts = []
+        specs = []
         for frame in world.every('frame'):
             if frame.scope is world and self._has_one_model:
                 continue  # of the surroundings
@@ -251,10 +251,10 @@ class _SdfReader:
                 continue
             description.links[frame.name] = Link(frame.name)
             pose = pose_inverse(self._graph.pose(carrier)) @ self._graph.pose(frame)
-            part = JointPart(frame.name, 'fixed', carrier.link_name, frame.name)
-            part.place(pose)
-            parts.append(part)
-        return parts
+            spec = JointSpec(frame.name, 'fixed', carrier.link_name, frame.name)
+            spec.place(pose)
+            specs.append(spec)
+        return specs
 
     def _note_unread(self, scopes: list[SdfScope]) -> None:
         """Note what would be part of the robot."""

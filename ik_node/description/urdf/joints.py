@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import inf, isinf
 from xml.etree.ElementTree import Element
 
-from ik_node.description.joint_spec import AXIS_TYPES, BALL_TYPES, JointPart, LIMITED_TYPES
+from ik_node.description.joint_spec import AXIS_TYPES, BALL_TYPES, JointSpec, LIMITED_TYPES
 from ik_node.description.origin import read_origin
 from ik_node.description.xml_document import XmlDocument
 from ik_node.errors import shown, UnsupportedElementError
@@ -51,7 +51,7 @@ def joint_elements(document: XmlDocument) -> Iterator[Element]:
     return (element for element in document.root if element.tag in ('joint', 'drake:joint'))
 
 
-def read_joint(document: XmlDocument, element: Element, notes: list[str]) -> JointPart:
+def read_joint(document: XmlDocument, element: Element, notes: list[str]) -> JointSpec:
     """
     Return a joint; what was guessed is appended to the notes.
 
@@ -68,14 +68,14 @@ def read_joint(document: XmlDocument, element: Element, notes: list[str]) -> Joi
     parent, child = (
         document.attribute(document.child(element, tag), 'link') for tag in ('parent', 'child')
     )
-    part = JointPart(name, type_name, parent, child, line=document.line(element))
-    part.position, part.quat_xyzw = read_origin(document, element.find('origin'))
+    spec = JointSpec(name, type_name, parent, child, line=document.line(element))
+    spec.position, spec.quat_xyzw = read_origin(document, element.find('origin'))
     if type_name in AXIS_TYPES:
-        part.axis = _axis(document, element, notes)
-        _read_limit(document, element, part, notes)
+        spec.axis = _axis(document, element, notes)
+        _read_limit(document, element, spec, notes)
     elif type_name == 'fixed' and element.find('mimic') is not None:
         notes.append(f'joint {shown(name)}: it is fixed, its <mimic> is ignored')
-    return part
+    return spec
 
 
 def _axis(document: XmlDocument, element: Element, notes: list[str]) -> NDArray[np.float64]:
@@ -93,24 +93,24 @@ def _axis(document: XmlDocument, element: Element, notes: list[str]) -> NDArray[
 
 
 def _read_limit(
-    document: XmlDocument, element: Element, part: JointPart, notes: list[str]
+    document: XmlDocument, element: Element, spec: JointSpec, notes: list[str]
 ) -> None:
-    limit, limited = element.find('limit'), part.type_name in LIMITED_TYPES
+    limit, limited = element.find('limit'), spec.type_name in LIMITED_TYPES
     lower = document.numbers(limit, 'lower', (-inf,), infinite=True)[0]
     upper = document.numbers(limit, 'upper', (inf,), infinite=True)[0]
     velocity = document.numbers(limit, 'velocity', (inf,), infinite=True)[0]
     if limit is None and limited:
-        notes.append(f'joint {shown(part.name)}: no <limit>, taken as unlimited')
+        notes.append(f'joint {shown(spec.name)}: no <limit>, taken as unlimited')
     if limited:  # a continuous joint has no ends, whatever is written
-        part.lower = -inf if isinf(lower) else lower
-        part.upper = inf if isinf(upper) else upper
-    if part.lower > part.upper:
-        raise document.error(element, f'lower="{part.lower:g}" is above upper="{part.upper:g}"')
-    if part.lower == part.upper:
+        spec.lower = -inf if isinf(lower) else lower
+        spec.upper = inf if isinf(upper) else upper
+    if spec.lower > spec.upper:
+        raise document.error(element, f'lower="{spec.lower:g}" is above upper="{spec.upper:g}"')
+    if spec.lower == spec.upper:
         notes.append(
-            f'joint {shown(part.name)}: lower and upper are both {part.lower:g}, it cannot move'
+            f'joint {shown(spec.name)}: lower and upper are both {spec.lower:g}, it cannot move'
         )
     if velocity <= 0.0:
-        notes.append(f'joint {shown(part.name)}: velocity="{velocity:g}", taken as unlimited')
+        notes.append(f'joint {shown(spec.name)}: velocity="{velocity:g}", taken as unlimited')
         velocity = inf
-    part.velocity = velocity
+    spec.velocity = velocity

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element
 
-from ik_node.description.build_tree import plant
+from ik_node.description.build_tree import hang_joints
 from ik_node.description.description import Description
-from ik_node.description.joint_spec import AXIS_TYPES, JointPart
+from ik_node.description.joint_spec import AXIS_TYPES, JointSpec
 from ik_node.description.tree import read_masses
 from ik_node.description.unknown_name import unknown
 from ik_node.description.urdf.joint_elements import driven_joints
@@ -38,7 +38,7 @@ def read_urdf(document: XmlDocument) -> Description:
         description.links[link] = Link(link)
     motors = driven_joints([*root])
     needed = set(motors)
-    parts: list[JointPart] = []
+    specs: list[JointSpec] = []
     elements: dict[str, Element] = {}
     mimics: dict[str, Element] = {}
     for element in joint_elements(document):
@@ -47,17 +47,17 @@ def read_urdf(document: XmlDocument) -> Description:
             first = document.line(elements[joint])
             raise document.error(element, f'a joint of that name is declared on line {first}')
         elements[joint] = element
-        part = read_joint(document, element, description.notes)
-        _check_ends(part, element, description, document)
-        parts.append(part)
+        spec = read_joint(document, element, description.notes)
+        _check_ends(spec, element, description, document)
+        specs.append(spec)
         mimic = element.find('mimic')
-        if mimic is not None and part.type_name in AXIS_TYPES:
+        if mimic is not None and spec.type_name in AXIS_TYPES:
             mimics[joint] = mimic
             needed |= {joint, document.attribute(mimic, 'joint')}
-    for part in parts:
-        part.needed = part.name in needed
+    for spec in specs:
+        spec.needed = spec.name in needed
     _note_soft_limits(document, description.notes)
-    description.loops.append(plant(description, parts))
+    description.loops.append(hang_joints(description, specs))
     read_masses(document, description)
     for joint, mimic in mimics.items():
         _couple(joint, elements[joint], mimic, description, document)
@@ -67,14 +67,14 @@ def read_urdf(document: XmlDocument) -> Description:
 
 
 def _check_ends(
-    part: JointPart, element: Element, description: Description, document: XmlDocument
+    spec: JointSpec, element: Element, description: Description, document: XmlDocument
 ) -> None:
-    for tag, name in (('parent', part.parent), ('child', part.child)):
+    for tag, name in (('parent', spec.parent), ('child', spec.child)):
         if name not in description.links:
             message = unknown('link', name, list(description.links))
             raise document.error(element, f'<{tag}>: {message}')
-    if part.parent == part.child:
-        message = f'its parent and its child are the same link {shown(part.child)}; it joins two'
+    if spec.parent == spec.child:
+        message = f'its parent and its child are the same link {shown(spec.child)}; it joins two'
         raise document.error(element, message)
 
 

@@ -12,7 +12,7 @@ from ik_node.viewer.panels.handle_panel import HandlePanel, MOVE, TURN
 from ik_node.viewer.panels.joint_panel import JointPanel
 from ik_node.viewer.panels.option_panel import OptionPanel
 from ik_node.viewer.panels.plot_panel import History, PlotPanel
-from ik_node.viewer.panels.session_queue import by_hand, Desk
+from ik_node.viewer.panels.session_queue import by_hand, SessionQueue
 from ik_node.viewer.panels.state_panel import StatePanel
 from ik_node.viewer.panels.status_html import status_html
 from ik_node.viewer.panels.view_panel import ViewPanel
@@ -164,7 +164,7 @@ class Controls:
     Parameters
     ----------
     gui : viser.GuiApi
-    desk : Desk
+    queue : SessionQueue
     undo : callable
         Goes a step back.
     redraw : callable
@@ -181,7 +181,7 @@ class Controls:
     def __init__(
         self,
         gui: Any,
-        desk: Desk,
+        queue: SessionQueue,
         undo: Callable[[], None],
         redraw: Callable[[], None],
         choices: Mapping[str, str],
@@ -197,13 +197,13 @@ class Controls:
             self._about = gui.add_html(about_html(choices[first]))
             by_hand(self._chooser, choose)
         self._lead = gui.add_dropdown('mode', (IK, FK))
-        by_hand(self._lead, lambda value: desk.do(lambda s: s.set_forward(value == FK)))
+        by_hand(self._lead, lambda value: queue.do(lambda s: s.set_forward(value == FK)))
         self._play = gui.add_checkbox('move by itself', False, visible=False)
-        by_hand(self._play, lambda value: desk.do(lambda s: s.play(value)))
+        by_hand(self._play, lambda value: queue.do(lambda s: s.play(value)))
         actions: dict[str, Callable[[], None]] = {
             UNDO: undo,
-            RESET: lambda: desk.do(lambda s: s.reset(), undo=True),
-            REST: lambda: desk.do(lambda s: s.save_rest_pose()),
+            RESET: lambda: queue.do(lambda s: s.reset(), undo=True),
+            REST: lambda: queue.do(lambda s: s.save_rest_pose()),
         }
         buttons = gui.add_button_group(
             'actions', tuple(actions), hint='rest pose: joints drift to where they are now'
@@ -214,14 +214,14 @@ class Controls:
         with made['Goals']:
             self.handles = HandlePanel(gui, redraw)
             gui.add_html(keys_html(KEYS))
-            self.goals = GoalPanel(gui, desk)
+            self.goals = GoalPanel(gui, queue)
         with made['Joints']:
             self._advice = gui.add_html('')
             # Below whatever joints there are.
             self._yaml = gui.add_html('', order=1e9)
-            self._joints = JointPanel(gui, desk)
+            self._joints = JointPanel(gui, queue)
         with made['Solver']:
-            self._options = OptionPanel(gui, desk)
+            self._options = OptionPanel(gui, queue)
         with made['Plots']:
             self._plots = PlotPanel(gui)
         with made['View']:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ik_node.errors import plain
 from ik_node.robot import Robot
-from ik_node.viewer.panels.session_queue import by_hand, Desk
+from ik_node.viewer.panels.session_queue import by_hand, SessionQueue
 from ik_node.viewer.sessions.goal_memory import axes_of
 
 # What is usually asked for.
@@ -26,7 +26,7 @@ class GoalPanel:
     Parameters
     ----------
     gui : viser.GuiApi
-    desk : Desk
+    queue : SessionQueue
 
     Attributes
     ----------
@@ -39,9 +39,9 @@ class GoalPanel:
 
     """
 
-    def __init__(self, gui: Any, desk: Desk) -> None:
+    def __init__(self, gui: Any, queue: SessionQueue) -> None:
         self._gui = gui
-        self._desk = desk
+        self._queue = queue
         self._folders: list[Any] = []
         self._enabled: dict[tuple[str, str], Any] = {}
         click = gui.add_checkbox('click adds goal', True)
@@ -88,7 +88,7 @@ class GoalPanel:
                 handle.value = found.enabled
 
     def _add_goal(self, robot: Robot, name: str) -> None:
-        goal, desk = robot.goals[name], self._desk
+        goal, queue = robot.goals[name], self._queue
         link = goal.child.name if goal.child else ''
         folder = self._gui.add_folder(plain(name))
         self._folders.append(folder)
@@ -102,20 +102,20 @@ class GoalPanel:
                 axes = self._gui.add_dropdown('asks for', choices, initial_value=asked)
                 by_hand(
                     axes,
-                    lambda value: desk.do(lambda s: s.change_goal(name, dof=value), undo=True),
+                    lambda value: queue.do(lambda s: s.change_goal(name, dof=value), undo=True),
                 )
             remove = self._gui.add_button('Delete', color='gray')
         self._enabled['goal', name] = takes_part
         by_hand(
             takes_part,
-            lambda value: desk.do(lambda s: s.change_goal(name, enabled=value), undo=True),
+            lambda value: queue.do(lambda s: s.change_goal(name, enabled=value), undo=True),
         )
-        by_hand(remove, lambda _: desk.do(lambda s: s.remove_goal(name), undo=True))
+        by_hand(remove, lambda _: queue.do(lambda s: s.remove_goal(name), undo=True))
 
     def _add_closure(self, robot: Robot, name: str) -> None:
-        desk = self._desk
+        queue = self._queue
         handle = self._gui.add_checkbox(
             plain(name), robot.closures[name].enabled, hint='closed or not'
         )
         self._enabled['closure', name] = handle
-        by_hand(handle, lambda value: desk.do(lambda s: s.set_closure(name, value), undo=True))
+        by_hand(handle, lambda value: queue.do(lambda s: s.set_closure(name, value), undo=True))

@@ -9,7 +9,7 @@ from typing import Any
 from ik_node.errors import plain
 from ik_node.model.joint import Joint
 from ik_node.robot import Robot
-from ik_node.viewer.panels.session_queue import by_hand, Desk
+from ik_node.viewer.panels.session_queue import by_hand, SessionQueue
 from ik_node.viewer.sessions.session import Array
 
 # A slider that a hand has just moved is left alone for so long [s].
@@ -23,13 +23,13 @@ class JointPanel:
     Parameters
     ----------
     gui : viser.GuiApi
-    desk : Desk
+    queue : SessionQueue
 
     """
 
-    def __init__(self, gui: Any, desk: Desk) -> None:
+    def __init__(self, gui: Any, queue: SessionQueue) -> None:
         self._gui = gui
-        self._desk = desk
+        self._queue = queue
         self._folders: list[Any] = []
         self._sliders: list[_Slider] = []
 
@@ -58,7 +58,7 @@ class JointPanel:
             self._folders.append(folder)
             with folder:
                 self._sliders += [
-                    _Slider(self._gui, self._desk, row, kinds[row[1]], row[1] in followers)
+                    _Slider(self._gui, self._queue, row, kinds[row[1]], row[1] in followers)
                     for row in chosen
                 ]
 
@@ -73,7 +73,12 @@ class _Slider:
     """One joint value."""
 
     def __init__(
-        self, gui: Any, desk: Desk, row: tuple[int, str, float, float], turns: bool, follows: bool
+        self,
+        gui: Any,
+        queue: SessionQueue,
+        row: tuple[int, str, float, float],
+        turns: bool,
+        follows: bool,
     ) -> None:
         self.place, name, low, high = row
         widest = pi if turns else 1.0
@@ -95,7 +100,9 @@ class _Slider:
 
         def moved(value: float) -> None:
             self._touched = time.monotonic()
-            desk.do(lambda session: session.set_joint(name, value), key=('joint', name), undo=True)
+            queue.do(
+                lambda session: session.set_joint(name, value), key=('joint', name), undo=True
+            )
 
         by_hand(self._handle, moved)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ik_node.errors import IkError, OptionError
 from ik_node.solver.options import SolverOptions
-from ik_node.viewer.panels.session_queue import by_hand, Desk
+from ik_node.viewer.panels.session_queue import by_hand, SessionQueue
 from ik_node.viewer.sessions.session import Session
 
 
@@ -20,13 +20,13 @@ class OptionPanel:
     Parameters
     ----------
     gui : viser.GuiApi
-    desk : Desk
+    queue : SessionQueue
 
     """
 
-    def __init__(self, gui: Any, desk: Desk) -> None:
+    def __init__(self, gui: Any, queue: SessionQueue) -> None:
         self._gui = gui
-        self._desk = desk
+        self._queue = queue
         self._shown: SolverOptions | None = None
         self._defaults = SolverOptions()
         self._said = gui.add_html('')
@@ -36,7 +36,7 @@ class OptionPanel:
             for field in fields(SolverOptions)
             if field.metadata['parameter']
         }
-        by_hand(reset, lambda _: desk.do(self._reset))
+        by_hand(reset, lambda _: queue.do(self._reset))
 
     def refresh(self, options: SolverOptions) -> None:
         """Show other options."""
@@ -68,7 +68,7 @@ class OptionPanel:
             # As text: it says inf and 1e-6, which an input for numbers does not.
             handle = gui.add_text(name, f'{default:g}', hint=hint)
             read, written = (_whole if type(default) is int else _number), _text
-        by_hand(handle, lambda value: self._desk.do(lambda s: self._set(s, name, read, value)))
+        by_hand(handle, lambda value: self._queue.do(lambda s: self._set(s, name, read, value)))
         return handle, written
 
     def _set(self, session: Session, name: str, read: Callable[[Any], Any], value: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from ik_node.viewer.sessions.session import Session
 
 
-class Desk(Protocol):
+class SessionQueue(Protocol):
     """Takes wishes from any thread and has them done, one after the other."""
 
     @property

@@ -11,7 +11,7 @@ from ik_node.model.goal import Goal
 from ik_node.model.rotation import matrix_to_quat, pose_matrix
 from ik_node.scene.shapes import Quat
 from ik_node.viewer.panels.handle_panel import HandleStyle
-from ik_node.viewer.stage.gizmo_part import asked_axes, Axes, GizmoPart, handle_axes, parts_of
+from ik_node.viewer.stage.gizmo_axes import Axes, constrained_axes, Gizmo, gizmos_for, handle_axes
 from ik_node.viewer.stage.scene_nodes import wxyz_of
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 _FLAT = 0.05
 
 
-def pointer_way(eye: Array, held: Array, pointer: Array, axes: Array) -> Array | None:
+def pointer_translation(eye: Array, held: Array, pointer: Array, axes: Array) -> Array | None:
     """
     Return the way from where something was taken hold of to where it is dragged, (3,) [m].
 
@@ -45,10 +45,10 @@ def pointer_way(eye: Array, held: Array, pointer: Array, axes: Array) -> Array |
     """
     if axes.shape[1] == 3:
         return pointer - held
-    sight = pointer - eye
-    sight = sight / np.sqrt(sight @ sight)
-    # eye + t sight = held + axes s, as near as can be.
-    columns = np.column_stack((axes, -sight))
+    ray = pointer - eye
+    ray = ray / np.sqrt(ray @ ray)
+    # eye + t ray = held + axes s, as near as can be.
+    columns = np.column_stack((axes, -ray))
     if np.linalg.svd(columns, compute_uv=False)[-1] < _FLAT:
         return None
     *along, ahead = np.linalg.lstsq(columns, eye - held, rcond=None)[0]
@@ -96,7 +96,7 @@ class GoalHandle:
         self._plane = plane
         self._on_drag = on_drag
         self._style = HandleStyle()
-        self._parts: dict[GizmoPart, Any] = {}
+        self._parts: dict[Gizmo, Any] = {}
         # While a gizmo is dragged on a grid: it is not seen, and this one is where it counts.
         self._twin: tuple[Any, Any] | None = None
         self._heard = 0.0
@@ -114,10 +114,10 @@ class GoalHandle:
     def draw(self, goal: Goal, style: HandleStyle, *, visible: bool) -> None:
         """Show it where the goal is, but for the part that is held."""
         self._style = style
-        move, turn = asked_axes(goal)
+        move, turn = constrained_axes(goal)
         nothing = (False, False, False)
         self._move = move = move if style.move else nothing
-        self._choose(parts_of(move, turn if style.turn else nothing))
+        self._choose(gizmos_for(move, turn if style.turn else nothing))
         visible = visible and goal.enabled
         for gizmo in self._parts.values():
             gizmo.visible = visible
@@ -146,7 +146,7 @@ class GoalHandle:
         along = axes[:, list(self._move)]
         if all(self._move) and self._plane is not None:
             along = self._plane
-        way = pointer_way(
+        way = pointer_translation(
             np.array(event.client.camera.position, dtype=np.float64),
             self._grip,
             np.array(event.end_position, dtype=np.float64),
@@ -192,7 +192,7 @@ class GoalHandle:
             self._ball.remove()
             self._ball = None
 
-    def _choose(self, parts: list[GizmoPart]) -> None:
+    def _choose(self, parts: list[Gizmo]) -> None:
         for part in [part for part in self._parts if part not in parts]:
             gizmo = self._parts.pop(part)
             if gizmo is self._held:
@@ -203,7 +203,7 @@ class GoalHandle:
             if part not in self._parts:
                 self._parts[part] = self._new(part)
 
-    def _new(self, part: GizmoPart) -> Any:
+    def _new(self, part: Gizmo) -> Any:
         at = f'/gizmos/{quote(self._name, safe="")}'
         if self._parts:
             at += ':' + ''.join('01'[flag] for flag in (*part.axes, part.moves, part.turns))
@@ -223,7 +223,7 @@ class GoalHandle:
         gizmo.on_update(moved)
         return gizmo
 
-    def _add(self, name: str, part: GizmoPart) -> Any:
+    def _add(self, name: str, part: Gizmo) -> Any:
         return self._scene.add_transform_controls(
             name,
             scale=self._size,

@@ -16,8 +16,8 @@ from ik_node.scene.shapes import Capsule, Cylinder, Shape, Sphere
 from ik_node.scene.skeleton import Skeleton
 from ik_node.viewer.stage.mesh_reader import MeshReader, Triangles
 from ik_node.viewer.stage.scene_nodes import wxyz_of
-from ik_node.viewer.stage.shape_pieces import pieces_of
-from ik_node.viewer.stage.sight import OnClick, Sight
+from ik_node.viewer.stage.shape_meshes import meshes_of
+from ik_node.viewer.stage.view_ray import OnClick, ViewRay
 import numpy as np
 from numpy.typing import NDArray
 
@@ -108,8 +108,8 @@ def _ball(radius: float) -> Sphere:
 
 
 def _round(shape: Shape) -> Triangles:
-    piece = pieces_of(shape)[0]
-    return Triangles(piece.vertices, piece.faces)
+    mesh = meshes_of(shape)[0]
+    return Triangles(mesh.vertices, mesh.faces)
 
 
 PLAIN: Rgba = (0.72, 0.74, 0.78, 1.0)
@@ -124,7 +124,7 @@ class LinkBodies:
     scene : viser.SceneApi
     robot : Robot
     on_click : callable
-        Called with the name of a link that was clicked, and its `Sight`.
+        Called with the name of a link that was clicked, and its `ViewRay`.
     on_pull : callable
         Called with the name of a link that can be dragged, and how it is.
 
@@ -163,7 +163,7 @@ class LinkBodies:
                     continue
                 at = f'/bodies/{quote(visual.link, safe="")}'
                 if visual.link not in self._frames:
-                    place = self._skeleton.place(*self._skeleton.seat(link))
+                    place = self._skeleton.attach(*self._skeleton.carrier(link))
                     self._frames[visual.link] = (scene.add_frame(at, show_axes=False), place)
                 if self._add(f'{at}/{number}', visual, reader):
                     self.drawn.add(visual.link)
@@ -187,13 +187,13 @@ class LinkBodies:
             position, quat = poses[place]
             frame.position, frame.wxyz = position, wxyz_of(quat)
 
-    def hit(self, q: Array, link: str, sight: Sight) -> Array | None:
+    def hit(self, q: Array, link: str, ray: ViewRay) -> Array | None:
         """Return where a link's body is seen, root frame [m]; None = it is not."""
         if link not in self._solid:
             return None
         turn = self._skeleton.at(q).frames[self._frames[link][1]]
         solid = np.concatenate(self._solid[link])
-        return sight.hit(solid @ turn[:3, :3].T + turn[:3, 3])
+        return ray.hit(solid @ turn[:3, :3].T + turn[:3, 3])
 
     def let_pull(self, links: set[str]) -> None:
         """Have these links dragged as they are; dragging others turns the view."""
@@ -213,7 +213,7 @@ class LinkBodies:
 
     def _column(self, robot: Robot, link: str) -> int:
         """Return what a link moves with."""
-        return self._skeleton.seat(robot.links[link])[0]
+        return self._skeleton.carrier(robot.links[link])[0]
 
     def _add(self, name: str, visual: Visual, reader: MeshReader) -> bool:
         x, y, z, w = visual.quat_xyzw
@@ -245,7 +245,7 @@ class LinkBodies:
                 )
 
         async def clicked(event: Any) -> None:
-            self._on_click(visual.link, Sight.of(event))
+            self._on_click(visual.link, ViewRay.of(event))
 
         handle.on_click(clicked)
         self._handles.setdefault(visual.link, []).append(handle)

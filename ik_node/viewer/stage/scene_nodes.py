@@ -8,8 +8,8 @@ from typing import Any
 from urllib.parse import quote
 
 from ik_node.scene.shapes import Quat, Sector, Segment, Shape, Text
-from ik_node.viewer.stage.shape_pieces import form_of, Piece, pieces_of, settled
-from ik_node.viewer.stage.sight import OnClick, Sight
+from ik_node.viewer.stage.shape_meshes import form_of, meshes_of, settled, ShapeMesh
+from ik_node.viewer.stage.view_ray import OnClick, ViewRay
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,14 +26,14 @@ class SceneNodes:
     ----------
     scene : viser.SceneApi
     on_click : callable
-        Called with the name of a link whose shape was clicked, and its `Sight`.
+        Called with the name of a link whose shape was clicked, and its `ViewRay`.
 
     """
 
     def __init__(self, scene: Any, on_click: OnClick) -> None:
         self._scene = scene
         self._on_click = on_click
-        self._pieces: dict[tuple[Any, ...], list[Piece]] = {}
+        self._meshes: dict[tuple[Any, ...], list[ShapeMesh]] = {}
         self._batches: dict[tuple[Any, ...], _Batch] = {}
         self._labels: dict[str, Any] = {}
 
@@ -46,16 +46,16 @@ class SceneNodes:
                 continue
             shape = settled(shape)
             form = form_of(shape)
-            pieces = self._pieces.get(form)
-            if pieces is None:
-                pieces = self._pieces[form] = pieces_of(shape)
-            for piece in pieces:
-                key = (shape.layer, *piece.key)
+            meshes = self._meshes.get(form)
+            if meshes is None:
+                meshes = self._meshes[form] = meshes_of(shape)
+            for mesh in meshes:
+                key = (shape.layer, *mesh.key)
                 batch = self._batches.get(key)
                 if batch is None:
                     name = f'/{shape.layer}/{len(self._batches)}'
-                    batch = self._batches[key] = _Batch(self._scene, name, piece, self._on_click)
-                batch.add(shape, piece)
+                    batch = self._batches[key] = _Batch(self._scene, name, mesh, self._on_click)
+                batch.add(shape, mesh)
         for batch in self._batches.values():
             batch.show()
         self._write(texts)
@@ -65,7 +65,7 @@ class SceneNodes:
         for batch in self._batches.values():
             batch.remove()
         self._batches.clear()
-        self._pieces.clear()
+        self._meshes.clear()
         self._write([])
 
     def _write(self, texts: list[Text]) -> None:
@@ -90,10 +90,10 @@ class SceneNodes:
 class _Batch:
     """Pieces with the same triangles and opacity, in one layer."""
 
-    def __init__(self, scene: Any, name: str, piece: Piece, on_click: OnClick) -> None:
+    def __init__(self, scene: Any, name: str, mesh: ShapeMesh, on_click: OnClick) -> None:
         self._scene = scene
         self._name = name
-        self._piece = piece
+        self._mesh = mesh
         self._on_click = on_click
         self._node: Any = None
         self._of: list[str] = []
@@ -107,17 +107,17 @@ class _Batch:
         self._lengths: list[float] = []
         self._colours: list[tuple[float, float, float]] = []
 
-    def add(self, shape: Shape, piece: Piece) -> None:
-        """Have a piece of a shape shown."""
+    def add(self, shape: Shape, mesh: ShapeMesh) -> None:
+        """Have a mesh of a shape shown."""
         self._next.append(shape.of)
         self._positions.append(shape.position)
         wxyz = wxyz_of(shape.quat_xyzw)
-        if piece.is_hand and isinstance(shape, Sector) and shape.value is not None:
+        if mesh.is_hand and isinstance(shape, Sector) and shape.value is not None:
             wxyz = turned(wxyz, shape.value)
         self._wxyzs.append(wxyz)
         if isinstance(shape, Segment):
             self._lengths.append(shape.length)
-        self._colours.append(piece.rgba[:3])
+        self._colours.append(mesh.rgba[:3])
 
     def show(self) -> None:
         """Show what was added since the last time, and nothing else."""
@@ -150,11 +150,11 @@ class _Batch:
             self._node = None
 
     def _add(self, scales: Any, colours: Any) -> Any:
-        opacity = self._piece.rgba[3]
+        opacity = self._mesh.rgba[3]
         node = self._scene.add_batched_meshes_simple(
             self._name,
-            self._piece.vertices,
-            self._piece.faces,
+            self._mesh.vertices,
+            self._mesh.faces,
             batched_wxyzs=np.array(self._wxyzs),
             batched_positions=np.array(self._positions),
             batched_scales=scales,
@@ -169,7 +169,7 @@ class _Batch:
 
             async def clicked(event: Any) -> None:
                 if event.instance_index is not None and event.instance_index < len(self._of):
-                    self._on_click(self._of[event.instance_index], Sight.of(event))
+                    self._on_click(self._of[event.instance_index], ViewRay.of(event))
 
             node.on_click(clicked)
         return node

@@ -16,7 +16,7 @@ from ik_node.viewer.stage.goal_gizmos import GoalGizmos
 from ik_node.viewer.stage.goal_handle import OnDrag
 from ik_node.viewer.stage.link_bodies import LinkBodies
 from ik_node.viewer.stage.scene_nodes import SceneNodes
-from ik_node.viewer.stage.sight import OnClick, Sight
+from ik_node.viewer.stage.view_ray import OnClick, ViewRay
 import numpy as np
 from numpy.typing import NDArray
 
@@ -118,7 +118,7 @@ class Stage:
     handles : HandlePanel
         How goals are dragged.
     on_click : callable
-        Called with the name of a link that was clicked, and its `Sight`.
+        Called with the name of a link that was clicked, and its `ViewRay`.
     on_drag : callable
 
     Attributes
@@ -186,15 +186,15 @@ class Stage:
             self._nodes.draw(shape for shape in shapes if self._is_drawn(shape))
         self._server.flush()
 
-    def hit(self, session: Session, link: str, sight: Sight) -> Array | None:
+    def hit(self, session: Session, link: str, ray: ViewRay) -> Array | None:
         """Return where a link is seen, root frame [m]; None = it is not there any more."""
         if self._helper is None or self._bodies is None:
             return None
-        found = self._bodies.hit(session.q, link, sight) if self._view.bodies else None
+        found = self._bodies.hit(session.q, link, ray) if self._view.bodies else None
         if found is None:
             shapes = self._helper.shapes(session.q)
             rods = [mesh_of(s)[0] for s in shapes if s.layer == 'links' and s.of == link]
-            found = sight.hit(np.concatenate([np.zeros((0, 3, 3)), *rods]))
+            found = ray.hit(np.concatenate([np.zeros((0, 3, 3)), *rods]))
         return found
 
     def clear(self) -> None:

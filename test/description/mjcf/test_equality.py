@@ -108,7 +108,7 @@ def test_a_body_tied_to_itself():
     """That says nothing."""
     description = read('<connect body1="b" body2="b" anchor="0 0 0"/>')
     assert len(description.closures) == 0
-    assert "ties body 'b' to itself" in description.notes[-1]
+    assert "connects body 'b' to itself" in description.notes[-1]
 
 
 def test_joints_that_follow():

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from ik_node.gallery.description_path import description_path
 from ik_node.robot import load_robot
 from ik_node.viewer.stage.link_bodies import LinkBodies
-from ik_node.viewer.stage.sight import Sight
+from ik_node.viewer.stage.view_ray import ViewRay
 import numpy as np
 import pytest
 
@@ -40,7 +40,7 @@ def bodies_of(scene, text, clicked=None):
     return robot, LinkBodies(
         scene,
         robot,
-        lambda link, sight: told.append((link, sight)),
+        lambda link, ray: told.append((link, ray)),
         lambda link, event: told.append((link, event)),
     )
 
@@ -48,7 +48,7 @@ def bodies_of(scene, text, clicked=None):
 def test_bodies_follow_their_links(scene):
     """Every body is where its link is."""
     robot = load_robot(description_path('hexapod.urdf'))
-    bodies = LinkBodies(scene, robot, lambda link, sight: None, lambda link, event: None)
+    bodies = LinkBodies(scene, robot, lambda link, ray: None, lambda link, event: None)
     q = robot.q + 0.003
     bodies.draw(q, visible=True)
     assert len(bodies.drawn) > 10
@@ -94,10 +94,10 @@ def test_bodies_are_hidden_and_clicked(scene, tmp_path):
     assert scene.nodes['/bodies/base'].visible
     event = SimpleNamespace(ray_origin=(0.01, 0.02, 5.0), ray_direction=(0.0, 0.0, -1.0))
     asyncio.run(scene.nodes['/bodies/base/0'].clicks[0](event))
-    ((link, sight),) = clicked
+    ((link, ray),) = clicked
     assert link == 'base'
-    assert bodies.hit(robot.q, link, sight) == pytest.approx((0.01, 0.02, 0.15))
-    assert bodies.hit(robot.q, 'arm', sight) is None
+    assert bodies.hit(robot.q, link, ray) == pytest.approx((0.01, 0.02, 0.15))
+    assert bodies.hit(robot.q, 'arm', ray) is None
 
 
 SDF = """
@@ -133,8 +133,8 @@ def test_shapes_of_other_dialects(scene):
     assert capsule.opacity == 0.5
     assert (bodies.drawn, bodies.bare) == ({'a'}, {'b', 'c'})
     assert bodies.missing == ['<heightmap> of b']
-    sight = Sight(np.array((0.05, 0.0, 9.0)), np.array((0.0, 0.0, -1.0)))
-    assert bodies.hit(robot.q, 'a', sight)[2] == pytest.approx(0.3, abs=0.05)
+    ray = ViewRay(np.array((0.05, 0.0, 9.0)), np.array((0.0, 0.0, -1.0)))
+    assert bodies.hit(robot.q, 'a', ray)[2] == pytest.approx(0.3, abs=0.05)
 
 
 def test_some_links_are_dragged(scene):

@@ -12,7 +12,7 @@ from ik_node.scene import IKRootsHelper, LAYERS, mesh_of
 from ik_node.scene.shapes import Sector, Segment, Sphere, Text
 from ik_node.viewer.sessions.library_session import gallery_session
 from ik_node.viewer.stage.scene_nodes import SceneNodes
-from ik_node.viewer.stage.shape_pieces import form_of, pieces_of, SEAM, settled
+from ik_node.viewer.stage.shape_meshes import form_of, meshes_of, SEAM, settled
 import numpy as np
 import pytest
 
@@ -74,7 +74,7 @@ def test_page_shows_what_the_scene_says(scene, name):
     session = gallery_session(name)
     session.update(0.0)
     helper = IKRootsHelper(session.source, layers=LAYERS)
-    nodes = SceneNodes(scene, lambda link, sight: None)
+    nodes = SceneNodes(scene, lambda link, ray: None)
     session.play(True)
     moments = []
     for step in range(4):
@@ -104,7 +104,7 @@ def test_limits_beyond_a_turn_need_few_meshes(scene, limits):
     """What follows the hand goes in steps; a limit stays where it is, to the last bit."""
     joint = revolute(*limits)
     helper = IKRootsHelper([joint], layers=['limits'])
-    nodes = SceneNodes(scene, lambda link, sight: None)
+    nodes = SceneNodes(scene, lambda link, ray: None)
     for value in np.linspace(-6.2, 6.2, 997).clip(*limits):
         joint.set_dof_values(float(value))
         (shape,) = helper.shapes()
@@ -121,7 +121,7 @@ def test_limits_beyond_a_turn_need_few_meshes(scene, limits):
 
 def test_hand_of_a_limit_turns(scene):
     """A joint that moves turns its hand; neither face nor hand is made anew."""
-    nodes = SceneNodes(scene, lambda link, sight: None)
+    nodes = SceneNodes(scene, lambda link, ray: None)
     for value in (0.3, -0.8):
         nodes.draw([replace(SECTOR, value=value)])
         face, hand = (corners(node) for node in scene.nodes.values())
@@ -133,7 +133,7 @@ def test_hand_of_a_limit_turns(scene):
 
 def test_line_that_grows_is_stretched(scene):
     """The way to a goal changes with every move; it is one node all the time."""
-    nodes = SceneNodes(scene, lambda link, sight: None)
+    nodes = SceneNodes(scene, lambda link, ray: None)
     nodes.draw([LINE])
     nodes.draw([replace(LINE, length=0.5), replace(LINE, length=3.0)])
     (node,) = scene.nodes.values()
@@ -144,7 +144,7 @@ def test_line_that_grows_is_stretched(scene):
 
 def test_colours_and_opacity(scene):
     """Balls of one size share a node whatever their colour, but not with those seen through."""
-    nodes = SceneNodes(scene, lambda link, sight: None)
+    nodes = SceneNodes(scene, lambda link, ray: None)
     # Half of full green is 0.214 of its light.
     blue, green = (0.0, 0.5, 1.0, 1.0), (0.0, 1.0, 0.0, 0.5)
     nodes.draw([BALL, replace(BALL, rgba=blue), replace(BALL, rgba=green)])
@@ -155,7 +155,7 @@ def test_colours_and_opacity(scene):
 
 def test_what_is_gone_is_hidden_and_comes_back(scene):
     """Nothing is drawn twice or left behind; `clear` takes all of it away."""
-    nodes = SceneNodes(scene, lambda link, sight: None)
+    nodes = SceneNodes(scene, lambda link, ray: None)
     nodes.draw([BALL, SECTOR, TEXT])
     nodes.draw([TEXT])
     assert len(all_corners(scene)) == 0
@@ -173,7 +173,7 @@ def test_what_is_gone_is_hidden_and_comes_back(scene):
 def test_click_on_a_link_says_which(scene):
     """Of all links in one node, the one that was hit; marks are not clicked."""
     clicked = []
-    nodes = SceneNodes(scene, lambda link, sight: clicked.append((link, sight.eye[2])))
+    nodes = SceneNodes(scene, lambda link, ray: clicked.append((link, ray.eye[2])))
     nodes.draw([BALL, replace(BALL, of='hand'), SECTOR])
     for node in scene.nodes.values():
         for work in node.clicks:
@@ -191,4 +191,4 @@ def test_forms_differ_by_what_is_seen():
     assert form_of(TEXT) == form_of(replace(TEXT, text='x'))
     assert form_of(BALL) != form_of(replace(BALL, rgba=(0, 0, 0, 1)))
     assert form_of(BALL) != form_of(LINE)
-    assert pieces_of(TEXT) == []
+    assert meshes_of(TEXT) == []

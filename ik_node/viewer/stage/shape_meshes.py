@@ -42,7 +42,7 @@ _FORMS: dict[type[Shape], Callable[[Shape], Any]] = {
 }
 
 
-class Piece(NamedTuple):
+class ShapeMesh(NamedTuple):
     """
     Triangles of one colour.
 
@@ -55,7 +55,7 @@ class Piece(NamedTuple):
     rgba : tuple of float
         Each from 0 to 1.
     key : tuple
-        Equal where another piece has the same triangles and opacity.
+        Equal where another mesh has the same triangles and opacity.
     is_hand : bool
         Whether it is a sector's hand, which points along x here.
 
@@ -95,7 +95,7 @@ def form_of(shape: Shape) -> tuple[Any, ...]:
     return (kind,) if form is None else (kind, *form(shape))
 
 
-def pieces_of(shape: Shape) -> list[Piece]:
+def meshes_of(shape: Shape) -> list[ShapeMesh]:
     """
     Return a shape's meshes in its own frame; a line is 1 m long, and a text has none.
 
@@ -112,11 +112,11 @@ def pieces_of(shape: Shape) -> list[Piece]:
         plain = replace(plain, length=1.0)
     if isinstance(plain, Sector):
         plain = replace(plain, value=None if plain.value is None else 0.0)
-    return _pieces(plain)
+    return _meshes(plain)
 
 
 @lru_cache(maxsize=4096)
-def _pieces(shape: Shape) -> list[Piece]:
+def _meshes(shape: Shape) -> list[ShapeMesh]:
     triangles, colours = mesh_of(shape)
     # Round things look round when neighbours share their corners.
     smooth = isinstance(shape, (Capsule, Sphere))
@@ -129,7 +129,7 @@ def _pieces(shape: Shape) -> list[Piece]:
         # Sectors of one size have the same hand, whatever their limits.
         key = (Sector, 'hand', shape.radius) if isinstance(shape, Sector) and hand else size
         vertices, faces = _mesh(chosen.reshape(-1, 3), smooth)
-        made.append(Piece(vertices, faces, (r, g, b, opacity), (*key, number, opacity), hand))
+        made.append(ShapeMesh(vertices, faces, (r, g, b, opacity), (*key, number, opacity), hand))
     return made
 
 

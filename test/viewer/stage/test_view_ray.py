@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from ik_node.viewer.stage.sight import Sight
+from ik_node.viewer.stage.view_ray import ViewRay
 import numpy as np
 import pytest
 
@@ -13,7 +13,7 @@ HIGH = [[0.0, 0.0, 1.0], [0.0, 1.0, 1.0], [1.0, 0.0, 1.0]]
 def seen(eye, along, triangles=(LOW, HIGH)):
     """Return what is hit by a line of sight."""
     event = SimpleNamespace(ray_origin=eye, ray_direction=along)
-    return Sight.of(event).hit(np.array(triangles))
+    return ViewRay.of(event).hit(np.array(triangles))
 
 
 def test_the_nearest_counts():

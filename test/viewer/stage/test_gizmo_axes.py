@@ -5,7 +5,7 @@ from itertools import product
 
 from ik_node.robot import from_dh
 from ik_node.viewer.panels.handle_panel import HandleStyle
-from ik_node.viewer.stage.gizmo_part import asked_axes, handle_axes, parts_of
+from ik_node.viewer.stage.gizmo_axes import constrained_axes, gizmos_for, handle_axes
 import numpy as np
 import pytest
 
@@ -17,7 +17,7 @@ FLAGS = list(product((False, True), repeat=3))
 def test_all_that_is_asked_and_nothing_else(move, turn):
     """The arrows and rings of all parts together, as viser draws them, are what is asked for."""
     arrows, rings = [], []
-    for part in parts_of(move, turn):
+    for part in gizmos_for(move, turn):
         arrows += [at for at in range(3) if part.moves and part.axes[at]]
         others = [part.axes[:at] + part.axes[at + 1 :] for at in range(3)]
         rings += [at for at in range(3) if part.turns and all(others[at])]
@@ -29,10 +29,10 @@ def test_all_that_is_asked_and_nothing_else(move, turn):
 def test_usual_goals_need_one_gizmo():
     """A whole pose, a place, a place in a plane with its angle."""
     everything, nothing = (True,) * 3, (False,) * 3
-    assert len(parts_of(everything, everything)) == 1
-    assert len(parts_of(everything, nothing)) == 1
-    assert len(parts_of((True, True, False), (False, False, True))) == 1
-    assert parts_of(nothing, nothing) == []
+    assert len(gizmos_for(everything, everything)) == 1
+    assert len(gizmos_for(everything, nothing)) == 1
+    assert len(gizmos_for((True, True, False), (False, False, True))) == 1
+    assert gizmos_for(nothing, nothing) == []
 
 
 @pytest.fixture
@@ -50,8 +50,8 @@ def arm():
     ],
 )
 def test_what_a_goal_asks_for(arm, kind, how, asked):
-    """Of a sight, or a distance, only the place counts."""
-    assert asked_axes(arm.add_goal('link3', kind=kind, **how)) == asked
+    """Of a line of sight, or a distance, only the place counts."""
+    assert constrained_axes(arm.add_goal('link3', kind=kind, **how)) == asked
 
 
 @pytest.mark.parametrize(('axes', 'local'), [('world', True), ('goal', False), ('link', False)])

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 
-class NameBook:
+class UniqueNames:
     """Gives out names that are all different, in the order in which they are asked for."""
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ Size = tuple[float, float]
 _NO_TURN: Quat = (0.0, 0.0, 0.0, 1.0)
 
 
-class Pen:
+class ShapeFactory:
     """
     Makes the shapes of one thing.
 

@@ -13,7 +13,7 @@ Array = NDArray[np.float64]
 _FLAT = 1e-12
 
 
-class Sight(NamedTuple):
+class ViewRay(NamedTuple):
     """
     A line of sight.
 
@@ -28,7 +28,7 @@ class Sight(NamedTuple):
     along: Array
 
     @classmethod
-    def of(cls, event: Any) -> Sight:
+    def of(cls, event: Any) -> ViewRay:
         """Return that of a click."""
         return cls(np.array(event.ray_origin), np.array(event.ray_direction))
 
@@ -60,4 +60,4 @@ class Sight(NamedTuple):
 
 
 # Takes the name of a link, and how it was seen when it was clicked.
-OnClick = Callable[[str, Sight], None]
+OnClick = Callable[[str, ViewRay], None]

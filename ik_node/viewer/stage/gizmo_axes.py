@@ -17,7 +17,7 @@ _ALL: Axes = (True, True, True)
 _NONE: Axes = (False, False, False)
 
 
-class GizmoPart(NamedTuple):
+class Gizmo(NamedTuple):
     """
     One of viser's gizmos, of which a goal may need several.
 
@@ -38,22 +38,22 @@ class GizmoPart(NamedTuple):
     turns: bool
 
 
-def parts_of(move: Axes, turn: Axes) -> list[GizmoPart]:
+def gizmos_for(move: Axes, turn: Axes) -> list[Gizmo]:
     """Return the gizmos that together move along some axes and turn about some, and no others."""
     if not any(turn):
-        return [GizmoPart(move, True, False)] if any(move) else []
+        return [Gizmo(move, True, False)] if any(move) else []
     if turn == _rings(move):
-        return [GizmoPart(move, True, True)]
-    parts = [GizmoPart(move, True, False)] if any(move) else []
+        return [Gizmo(move, True, True)]
+    parts = [Gizmo(move, True, False)] if any(move) else []
     if all(turn):
-        return [*parts, GizmoPart(_ALL, False, True)]
+        return [*parts, Gizmo(_ALL, False, True)]
     for axis in range(3):
         if turn[axis]:
-            parts.append(GizmoPart(_axes([at != axis for at in range(3)]), False, True))
+            parts.append(Gizmo(_axes([at != axis for at in range(3)]), False, True))
     return parts
 
 
-def asked_axes(goal: Goal) -> tuple[Axes, Axes]:
+def constrained_axes(goal: Goal) -> tuple[Axes, Axes]:
     """Return along which axes it counts where a goal is, and about which how it is turned."""
     if goal.kind in ('look_at', 'distance'):
         return _ALL, _NONE
@@ -63,7 +63,7 @@ def asked_axes(goal: Goal) -> tuple[Axes, Axes]:
 
 def handle_axes(goal: Goal, style: HandleStyle) -> Array:
     """Return the axes along which a goal is dragged, (3, 3), root frame."""
-    move, turn = asked_axes(goal)
+    move, turn = constrained_axes(goal)
     if any(move) == all(move) and any(turn) == all(turn):
         return goal.matrix_world[:3, :3].copy() if style.local else np.eye(3)
     # Some axes are free: those in which they are counted are no matter of taste.

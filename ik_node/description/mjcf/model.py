@@ -83,7 +83,7 @@ class MjcfBody:
 
 
 @dataclass
-class MjcfTie:
+class MjcfConstraint:
     """
     A connect or weld: two frames, each in a body, that coincide.
 
@@ -110,7 +110,7 @@ class MjcfTie:
 
 
 @dataclass
-class MjcfFollow:
+class MjcfCoupling:
     """
     A joint equality: q - ref = sum over i of c_i (q_master - ref_master)**i.
 
@@ -141,7 +141,7 @@ class Mjcf:
     ----------
     bodies : list of MjcfBody
         Parents before children, depth first, as MuJoCo counts them.
-    equalities : list of MjcfTie or MjcfFollow
+    equalities : list of MjcfConstraint or MjcfCoupling
         In the file's order.
     actuated : list of str
         Joints with an actuator.
@@ -149,7 +149,7 @@ class Mjcf:
     """
 
     bodies: list[MjcfBody]
-    equalities: list[MjcfTie | MjcfFollow] = field(default_factory=list)
+    equalities: list[MjcfConstraint | MjcfCoupling] = field(default_factory=list)
     actuated: list[str] = field(default_factory=list)
 
     @property

@@ -1,11 +1,11 @@
-"""The goals of a robot, asked for by the names of its links."""
+"""Goals for the links of a robot, by name."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ik_node.description.description import Description
 from ik_node.errors import OptionError, ShapeError, shown, UnknownFrameError
+from ik_node.model.closure import Closure
 from ik_node.model.dof import parse_dofs
 from ik_node.model.goal import Goal
 from ik_node.model.link import Link
@@ -15,104 +15,53 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
-# kind -> axes that can be asked for
+# The axes that each kind of goal can constrain.
 GOAL_KINDS = {'frame': 'X Y Z EX EY EZ', 'look_at': '', 'distance': '', 'centre_of_mass': 'X Y Z'}
 AXES = {'X': (1.0, 0.0, 0.0), 'Y': (0.0, 1.0, 0.0), 'Z': (0.0, 0.0, 1.0)}
 
 
-class RobotGoals:
+class LinkGoals:
     """
-    What a robot is asked for.
+    The goals of a robot.
 
     Parameters
     ----------
-    description : Description
-        Whose links goals are for.
+    links : mapping of str to Link
+        Links that goals can be added for.
+    closures : mapping of str to Closure
+        Closures, whose names goals must not have.
+
+    Attributes
+    ----------
+    by_name : dict of str to Goal
 
     """
 
-    def __init__(self, description: Description) -> None:
-        self.description = description
-        self._goals: dict[str, Goal] = {}
+    def __init__(self, links: Mapping[str, Link], closures: Mapping[str, Closure]) -> None:
+        self.by_name: dict[str, Goal] = {}
+        self._links = links
+        self._closures = closures
 
-    @property
-    def goals(self) -> Mapping[str, Goal]:
-        """All goals by name."""
-        return self._goals
-
-    def add_goal(
+    def add(
         self,
         link: str,
         *,
-        name: str | None = None,
-        kind: str = 'frame',
-        dof: str | None = None,
-        axes: str = 'world',
-        base: str | None = None,
-        offset: tuple[ArrayLike, ArrayLike] | None = None,
-        axis: str | ArrayLike = 'Z',
-        distance: float | None = None,
-        weight: float = 1.0,
-        priority: int = 0,
-        tolerance: float | Sequence[float] | None = None,
+        name: str | None,
+        kind: str,
+        dof: str | None,
+        axes: str,
+        base: str | None,
+        offset: tuple[ArrayLike, ArrayLike] | None,
+        axis: str | ArrayLike,
+        distance: float | None,
+        weight: float,
+        priority: int,
+        tolerance: float | Sequence[float] | None,
     ) -> Goal:
-        """
-        Ask something of a link; the goal begins where it is met.
-
-        Move it with `Goal.set_position` and `set_quaternion`, or give poses to
-        `Solver.solve_pose`.
-
-        Parameters
-        ----------
-        link : str
-            Its name.
-        name : str, optional
-            Of the goal; the link's by default.
-        kind : {'frame', 'look_at', 'distance', 'centre_of_mass'}
-            frame: the link is to be at the goal's pose. look_at: its `axis` is to point at the
-            goal's origin, which begins 1 m ahead. distance: its origin is to be `distance` from
-            the goal's, which begins at the origin of `base`. centre_of_mass: that of the link
-            and all that it carries is to be at the goal's origin.
-        dof : str, optional
-            Axes that are asked for; None = all that the kind has: 'X Y Z EX EY EZ' for a frame,
-            'X Y Z' for a centre of mass, none for the others, which count otherwise.
-        axes : {'world', 'goal', 'link'}
-            Whose axes `dof` counts in; a centre of mass has none of the link.
-        base : str, optional
-            A link that the goal hangs under: its pose counts in this link, wherever that moves.
-            None = the root frame.
-        offset : (position (3,) [m], quat_xyzw (4,)), optional
-            What is to meet the goal, as a frame in the link; not for a centre of mass.
-        axis : str or array_like, shape (3,)
-            Of that frame, for kind look_at: X, Y, Z, -X, -Y, -Z or a direction.
-        distance : float, optional
-            [m], for kind distance; None = the present one.
-        weight : float
-            0 or more; how much it counts where not all goals can be met.
-        priority : int
-            0 or more; goals of a lower number are met first.
-        tolerance : float or (float, float), optional
-            [m] and [rad], or one number for both; None = the solver's thresholds.
-
-        Returns
-        -------
-        Goal
-
-        Raises
-        ------
-        UnknownFrameError
-            If there is no such link or base.
-        OptionError
-            If the name is taken, or an argument is not allowed or does not go with the kind.
-        ShapeError
-            If `axis`, `offset` or `tolerance` has the wrong shape or is not finite.
-        TopologyError
-            If a centre of mass is asked for where there is no mass.
-
-        """
+        """Add a goal for a link; see `Robot.add_goal`."""
         goal = Goal(name=link if name is None else name)
-        moved, carrier = self._link(link), None if base is None else self._link(base)
-        if goal.name in self._goals or goal.name in self.description.closures:
+        moved, carrier = self.link(link), None if base is None else self.link(base)
+        if goal.name in self.by_name or goal.name in self._closures:
             raise OptionError('name', goal.name, 'a name that no goal or closure has')
         if carrier is moved:
             raise OptionError(
@@ -134,31 +83,24 @@ class RobotGoals:
         if carrier is not None:
             carrier.add_child(goal)
         goal.make_closure(moved)
-        self._goals[goal.name] = goal
+        self.by_name[goal.name] = goal
         return goal
 
-    def remove_goal(self, name: str) -> None:
-        """
-        Take a goal away.
-
-        Raises
-        ------
-        UnknownFrameError
-            If there is no such goal.
-
-        """
-        goal = self._goals.pop(name, None)
+    def remove(self, name: str) -> None:
+        """Remove a goal; see `Robot.remove_goal`."""
+        goal = self.by_name.pop(name, None)
         if goal is None:
-            raise UnknownFrameError(name, self._goals, 'goal')
+            raise UnknownFrameError(name, self.by_name, 'goal')
         if goal.parent is not None:
             goal.parent.remove_child(goal)
         if goal.child is not None:
             goal.remove_child(goal.child)
 
-    def _link(self, name: str) -> Link:
-        link = self.description.links.get(name)
+    def link(self, name: str) -> Link:
+        """Return a link by name, or raise UnknownFrameError."""
+        link = self._links.get(name)
         if link is None:
-            raise UnknownFrameError(name, self.description.links, 'link')
+            raise UnknownFrameError(name, self._links, 'link')
         return link
 
     @staticmethod

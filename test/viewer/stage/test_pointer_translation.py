@@ -1,6 +1,6 @@
 """Where a pointer drags something to, in space, in a plane, along a line."""
 
-from ik_node.viewer.stage.goal_handle import pointer_way
+from ik_node.viewer.stage.goal_handle import pointer_translation
 import numpy as np
 import pytest
 
@@ -12,7 +12,7 @@ WAY = np.array((1.0, 2.0, 3.0))
 
 def test_in_space_it_goes_to_the_pointer():
     """Wherever that is."""
-    np.testing.assert_allclose(pointer_way(EYE, HELD, HELD + WAY, AXES), WAY)
+    np.testing.assert_allclose(pointer_translation(EYE, HELD, HELD + WAY, AXES), WAY)
 
 
 @pytest.mark.parametrize('share', [0.3, 1.0, 2.0])
@@ -20,14 +20,14 @@ def test_in_a_plane_it_is_under_the_pointer(share):
     """Any point of the ray does."""
     wanted = np.array((0.4, -0.3, 0.0))
     pointer = EYE + share * (HELD + wanted - EYE)
-    found = pointer_way(EYE, HELD, pointer, AXES[:, :2])
+    found = pointer_translation(EYE, HELD, pointer, AXES[:, :2])
     np.testing.assert_allclose(found, wanted, atol=1e-12)
 
 
 def test_on_a_line_it_is_as_near_as_can_be():
     """The foot of the common normal of line and ray."""
     pointer = np.array((0.5, 0.4, 0.1))
-    found = pointer_way(EYE, HELD, pointer, AXES[:, :1])
+    found = pointer_translation(EYE, HELD, pointer, AXES[:, :1])
     assert found[1] == found[2] == 0.0
     normal = np.cross(AXES[0], pointer - EYE)
     across = np.cross(normal, pointer - EYE)
@@ -37,6 +37,6 @@ def test_on_a_line_it_is_as_near_as_can_be():
 
 def test_where_there_is_no_such_place():
     """Above the horizon, or where a plane is seen on its edge."""
-    assert pointer_way(EYE, HELD, EYE + np.array((0.0, 1.0, 0.4)), AXES[:, :2]) is None
+    assert pointer_translation(EYE, HELD, EYE + np.array((0.0, 1.0, 0.4)), AXES[:, :2]) is None
     level = HELD - 2.0 * AXES[1]
-    assert pointer_way(level, HELD, HELD + 0.1 * AXES[0], AXES[:, :2]) is None
+    assert pointer_translation(level, HELD, HELD + 0.1 * AXES[0], AXES[:, :2]) is None
