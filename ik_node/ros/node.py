@@ -96,7 +96,7 @@ class IkNode(Node):
         self._answer: TickReport | None = None
         self._diagnosed = (time.monotonic(), 0)
         self._motion: Motion | None = None
-        self._by_goal: tuple[NamedEntities, ...] = ()
+        self._goal_entities: tuple[NamedEntities, ...] = ()
         self._settings_server = ParameterServer(self, self._objection)
         self._refuse_own_joint_states()
         self._oddities = (Namesakes(self), StandingClock(self))
@@ -104,13 +104,17 @@ class IkNode(Node):
         self._commands = CommandPublishers(self)
         self._transforms = TransformOutput(self)
         self._inputs = Inputs(self, self._counts, self._on_description, self._on_measurement)
-        self._scene = SceneOutput(self, self._inputs.take_goal)
+        self._scene = SceneOutput(self, self._inputs.goal_inputs.take_goal)
         self._motion = motion = Motion(self._inputs)
-        self._offered = Services(self, motion, lambda: self._settings_server.settings)
+        self._node_services = Services(self, motion, lambda: self._settings_server.settings)
         add_ik_service(
             self, NodeAccess(motion, lambda: self._settings_server.settings, self._inputs.lookup)
         )
-        self._by_goal = (self._inputs.goal_topics, self._outputs.goal_topics, self._offered.goals)
+        self._goal_entities = (
+            self._inputs.goal_inputs.topics,
+            self._outputs.goal_topics,
+            self._node_services.goals,
+        )
         settings = self._settings_server.settings
         self._applied = settings
         self._apply_names(settings)
@@ -155,7 +159,7 @@ class IkNode(Node):
         tracker = motion.tracker
         if tracker is None:
             return
-        self._inputs.take_early_goals()
+        self._inputs.goal_inputs.take_early_goals()
         now = self.get_clock().now()
         stamp = now.to_msg()
         report, command = motion.tick(tracker, settings, 1e-9 * float(now.nanoseconds))
@@ -264,9 +268,9 @@ class IkNode(Node):
         # Parameters may have changed while it was built.
         check_joints(model, settings)
         closures, old = tuple(model.robot.closures), motion.model
-        self._offered.closures.check(closures)
+        self._node_services.closures.check(closures)
         with ExitStack() as undo:
-            self._offered.closures.add(closures, undo)
+            self._node_services.closures.add(closures, undo)
             if old is not None:
                 undo.callback(self._outputs.set_model, old)
             self._outputs.set_model(model)
@@ -275,7 +279,7 @@ class IkNode(Node):
         # Only now are those closures enabled that were closed while the node ran.
         q = model.q_start if motion.tracker is None else motion.tracker.q
         model.mobility_count.at(q)
-        self._offered.closures.keep(closures)
+        self._node_services.closures.keep(closures)
         return model, other_robot
 
     def _tell_passive_outputs(self, motion: Motion) -> None:
@@ -328,8 +332,8 @@ class IkNode(Node):
     def _apply_names(self, settings: Settings) -> None:
         """Have the topics and services that parameters name."""
         names = [goal.name for goal in settings.goals]
-        set_names(self._by_goal, names)
-        self._inputs.set_goals(names, settings.base_frame, settings.frame_prefix)
+        set_names(self._goal_entities, names)
+        self._inputs.goal_inputs.set_goals(names, settings.base_frame, settings.frame_prefix)
         self._commands.set_type(settings.output_type)
         if settings.output_type != 'none' and settings.joint_state_timeout == 0.0:
             self.get_logger().warning(
@@ -342,7 +346,7 @@ class IkNode(Node):
         """Say why parameters, good in themselves, do not fit the present robot, or the node."""
         model = None if self._motion is None else self._motion.model
         try:
-            for group in self._by_goal:
+            for group in self._goal_entities:
                 group.check(goal.name for goal in settings.goals)
             text = settings.robot_description
             if text not in ('', self._settings_server.settings.robot_description):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ik_node.ros.control.tracker import Tracker
-from ik_node.ros.inputs.goal_inbox import GoalInbox
+from ik_node.ros.inputs.goal_inputs import GoalInbox
 from ik_node.ros.inputs.measured_state import MeasuredState
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.convert import Pose, pose_from_matrix

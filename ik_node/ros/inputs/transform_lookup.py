@@ -50,7 +50,7 @@ class TransformLookup:
         return self._buffer is not None
 
     @property
-    def is_new(self) -> bool:
+    def is_starting(self) -> bool:
         """Whether it listens, but not for long: what it does not know may yet come."""
         return self._buffer is not None and time.monotonic() - self._since < _LISTENING
 
@@ -143,6 +143,6 @@ class TransformLookup:
         ahead = seconds_from_stamp(latest.header.stamp) - wanted
         if ahead < 0.0:
             raise TransformNotYetError(reason) from None
-        if not self.is_new or ahead > _LISTENING:
+        if not self.is_starting or ahead > _LISTENING:
             raise LookupError(reason) from None
         return latest
