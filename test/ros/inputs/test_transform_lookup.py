@@ -283,14 +283,14 @@ def test_nobody_listens_without_need(tf2, inputs):
     inputs.goal_inputs.take_goal('tool', goal(0.25))
     assert Listener.count == 1
     tf2.now += 9.0
-    inputs.lookup.rest()
+    inputs.lookup.stop_if_idle()
     assert Listener.count == 1
     inputs.goal_inputs.take_goal('tool', goal(0.25))
     tf2.now += 9.0
-    inputs.lookup.rest()
+    inputs.lookup.stop_if_idle()
     assert Listener.count == 1
     tf2.now += 2.0
-    inputs.lookup.rest()
+    inputs.lookup.stop_if_idle()
     assert Listener.count == 0
     inputs.goal_inputs.take_goal('tool', goal(0.3))
     assert Listener.count == 1
