@@ -10,7 +10,7 @@ import os
 import sys
 
 from ik_node.errors import IkError
-from ik_node.ros.process.early_signals import quiet_end
+from ik_node.ros.process.early_signals import exit_on_early_signals
 
 # Command -> what it does. The module of a command has its name.
 COMMANDS: dict[str, str] = {
@@ -53,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(name: str, words: list[str]) -> int:
     # Until the node has begun, a signal finds nothing to end; other commands are broken off.
-    with quiet_end() if name == 'node' else nullcontext():
+    with exit_on_early_signals() if name == 'node' else nullcontext():
         command = importlib.import_module(f'ik_node.cli.{name}')
     parser = argparse.ArgumentParser(
         prog=f'ik_node {name}',

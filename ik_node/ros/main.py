@@ -8,8 +8,8 @@ import signal
 import sys
 
 from ik_node.errors import IkError
-from ik_node.ros.process.early_signals import quiet_end
-from ik_node.ros.process.gc_freeze import SettledMemory
+from ik_node.ros.process.early_signals import exit_on_early_signals
+from ik_node.ros.process.gc_freeze import GcFreeze
 
 
 def main(args: Sequence[str] | None = None) -> int:
@@ -27,15 +27,15 @@ def main(args: Sequence[str] | None = None) -> int:
         0 after SIGINT, SIGTERM or a shutdown from outside; 2 when it cannot start as told.
 
     """
-    memory = SettledMemory()
+    gc_freeze = GcFreeze()
     try:
-        with quiet_end():
+        with exit_on_early_signals():
             from ik_node.ros.node import IkNode
             import rclpy
             from rclpy.executors import ExternalShutdownException
             from rclpy.logging import get_logger
     except ImportError as error:
-        _tell(
+        _print_error(
             f'cannot start: {error}; source a ROS 2 installation, or use the .venv of a checkout'
         )
         return 2
@@ -43,15 +43,15 @@ def main(args: Sequence[str] | None = None) -> int:
         rclpy.init(args=None if args is None else list(args))
     except RuntimeError as error:
         # What rclpy says of --ros-args that it cannot read may quote a whole robot description.
-        _tell(f'cannot start: {error}')
+        _print_error(f'cannot start: {error}')
         return 2
     except (KeyboardInterrupt, ExternalShutdownException):
         return 0
     node = None
     code = 1
     try:
-        node = IkNode(on_robot=memory.settle_robot)
-        memory.begin()
+        node = IkNode(on_robot=gc_freeze.freeze_robot)
+        gc_freeze.freeze_startup()
         rclpy.spin(node)
         code = 0
     except (KeyboardInterrupt, ExternalShutdownException):
@@ -65,7 +65,7 @@ def main(args: Sequence[str] | None = None) -> int:
             code = 0
         elif type(error).__module__.startswith('rclpy') or isinstance(error, RuntimeError):
             # A name, a QoS override or a domain that ROS 2 refuses, or an error of the middleware.
-            _tell(f'{"cannot start" if node is None else "ended"}: {error}')
+            _print_error(f'{"cannot start" if node is None else "ended"}: {error}')
             code = 2 if node is None else 1
         else:
             raise
@@ -85,6 +85,6 @@ def main(args: Sequence[str] | None = None) -> int:
     return code
 
 
-def _tell(reason: str) -> None:
+def _print_error(reason: str) -> None:
     """Print one line, not longer than a terminal takes in at a glance."""
     print(f'ik_node: {" ".join(reason.split())[:300]}', file=sys.stderr, flush=True)

@@ -10,7 +10,7 @@ from typing import Any
 from ik_node.errors import listed, OptionError, plain
 from ik_node.ros.control.motion import Motion
 from ik_node.ros.inputs.inputs import Inputs
-from ik_node.ros.loading.joint_roles import check_wishes, unknown_wishes
+from ik_node.ros.loading.joint_roles import check_joint_targets, unknown_joint_targets
 from ik_node.ros.loading.load_model import (
     check_joints,
     check_settings,
@@ -33,10 +33,10 @@ from ik_node.ros.outputs.tick_report import TickReport
 from ik_node.ros.outputs.transform_output import TransformOutput
 from ik_node.ros.parameters.parameter_server import ParameterServer
 from ik_node.ros.parameters.settings import Settings
-from ik_node.ros.process.duplicate_nodes import Namesakes
+from ik_node.ros.process.duplicate_nodes import DuplicateNodes
 from ik_node.ros.process.named_entities import NamedEntities, set_names
 from ik_node.ros.process.node_counts import NodeCounts
-from ik_node.ros.process.paused_clock import StandingClock
+from ik_node.ros.process.paused_clock import PausedClock
 from ik_node.ros.services.services import Services
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
@@ -90,27 +90,31 @@ class IkNode(Node):
         self._counts = NodeCounts()
         self._supply = ModelSupply(load_model)
         self._refused = ''
-        self._refusals_told = 0
+        self._refusals_logged = 0
         self._passive_outputs: tuple[str, ...] = ()
         self._fault = ''
         self._answer: TickReport | None = None
         self._diagnosed = (time.monotonic(), 0)
         self._motion: Motion | None = None
-        self._by_goal: tuple[NamedEntities, ...] = ()
+        self._goal_entities: tuple[NamedEntities, ...] = ()
         self._settings_server = ParameterServer(self, self._objection)
         self._refuse_own_joint_states()
-        self._oddities = (Namesakes(self), StandingClock(self))
+        self._process_checks = (DuplicateNodes(self), PausedClock(self))
         self._outputs = NodeOutputs(self)
         self._commands = CommandPublishers(self)
         self._transforms = TransformOutput(self)
         self._inputs = Inputs(self, self._counts, self._on_description, self._on_measurement)
-        self._scene = SceneOutput(self, self._inputs.take_goal)
+        self._scene = SceneOutput(self, self._inputs.goal_inputs.take_goal)
         self._motion = motion = Motion(self._inputs)
-        self._offered = Services(self, motion, lambda: self._settings_server.settings)
+        self._node_services = Services(self, motion, lambda: self._settings_server.settings)
         add_ik_service(
             self, NodeAccess(motion, lambda: self._settings_server.settings, self._inputs.lookup)
         )
-        self._by_goal = (self._inputs.goal_topics, self._outputs.goal_topics, self._offered.goals)
+        self._goal_entities = (
+            self._inputs.goal_inputs.topics,
+            self._outputs.goal_topics,
+            self._node_services.goals,
+        )
         settings = self._settings_server.settings
         self._applied = settings
         self._apply_names(settings)
@@ -120,7 +124,7 @@ class IkNode(Node):
             1.0, lambda: self._diagnose(motion), clock=Clock(clock_type=ClockType.STEADY_TIME)
         )
         if settings.robot_description:
-            self._describe(settings.robot_description, settings)
+            self._request_model(settings.robot_description, settings)
         else:
             self.get_logger().info(f'waiting for {self.resolve_topic_name("robot_description")}')
 
@@ -151,11 +155,11 @@ class IkNode(Node):
 
     def _tick(self, motion: Motion) -> None:
         begin = time.perf_counter()
-        settings = self._take_over(motion)
+        settings = self._apply_changes(motion)
         tracker = motion.tracker
         if tracker is None:
             return
-        self._inputs.take_early_goals()
+        self._inputs.goal_inputs.take_early_goals()
         now = self.get_clock().now()
         stamp = now.to_msg()
         report, command = motion.tick(tracker, settings, 1e-9 * float(now.nanoseconds))
@@ -167,7 +171,7 @@ class IkNode(Node):
         self._scene.tick(
             tracker.model,
             report.q if _is_shown(report, settings) else None,
-            lambda: motion.asked(tracker, settings),
+            lambda: motion.goal_poses(tracker, settings),
             settings.markers,
             stamp,
             begin + 0.5 * settings.period,
@@ -207,7 +211,7 @@ class IkNode(Node):
 
     # -- models and parameters, taken over between ticks
 
-    def _take_over(self, motion: Motion) -> Settings:
+    def _apply_changes(self, motion: Motion) -> Settings:
         settings = self._settings_server.settings
         self._take_model(motion, settings)
         if settings is not self._applied:
@@ -221,9 +225,9 @@ class IkNode(Node):
                 'robot_description on the topic ignored: the parameter is set', once=True
             )
         else:
-            self._describe(text, settings)
+            self._request_model(text, settings)
 
-    def _describe(self, text: str, settings: Settings) -> None:
+    def _request_model(self, text: str, settings: Settings) -> None:
         if self._supply.describe(text, settings):
             self.get_logger().info(
                 'robot_description has come: building its model, for up to a minute on the first '
@@ -233,8 +237,8 @@ class IkNode(Node):
             self.get_logger().info('robot_description came again unchanged')
 
     def _take_model(self, motion: Motion, settings: Settings) -> None:
-        told: list[tuple[LoadedModel, bool]] = []
-        self._supply.take(lambda model: told.append(self._adopt(motion, model, settings)))
+        adopted: list[tuple[LoadedModel, bool]] = []
+        self._supply.take(lambda model: adopted.append(self._adopt(motion, model, settings)))
         if self._supply.refused != self._refused:
             self._refused = self._supply.refused
             if self._refused:
@@ -242,11 +246,11 @@ class IkNode(Node):
                 self.get_logger().error(
                     f'robot_description refused: {self._refused}; going on with {kept}'
                 )
-        for model, other_robot in told:
-            self._tell_passive_outputs(motion)
+        for model, other_robot in adopted:
+            self._warn_of_passive_outputs(motion)
             if other_robot:
                 self._on_robot()
-            self._tell(model, settings, other_robot)
+            self._log_ready(model, settings, other_robot)
 
     def _adopt(
         self, motion: Motion, model: LoadedModel, settings: Settings
@@ -264,9 +268,9 @@ class IkNode(Node):
         # Parameters may have changed while it was built.
         check_joints(model, settings)
         closures, old = tuple(model.robot.closures), motion.model
-        self._offered.closures.check(closures)
+        self._node_services.closures.check(closures)
         with ExitStack() as undo:
-            self._offered.closures.add(closures, undo)
+            self._node_services.closures.add(closures, undo)
             if old is not None:
                 undo.callback(self._outputs.set_model, old)
             self._outputs.set_model(model)
@@ -275,10 +279,10 @@ class IkNode(Node):
         # Only now are those closures enabled that were closed while the node ran.
         q = model.q_start if motion.tracker is None else motion.tracker.q
         model.mobility_count.at(q)
-        self._offered.closures.keep(closures)
+        self._node_services.closures.keep(closures)
         return model, other_robot
 
-    def _tell_passive_outputs(self, motion: Motion) -> None:
+    def _warn_of_passive_outputs(self, motion: Motion) -> None:
         """Warn of joints that are commanded and have no motor, once each time that they change."""
         roles = motion.roles
         passive = tuple(name for name in roles.outputs if name not in roles.actuated)
@@ -289,14 +293,14 @@ class IkNode(Node):
             )
         self._passive_outputs = passive
 
-    def _tell(self, model: LoadedModel, settings: Settings, other_robot: bool) -> None:
+    def _log_ready(self, model: LoadedModel, settings: Settings, other_robot: bool) -> None:
         robot = model.robot
         self.get_logger().info(
             f'ready: robot {plain(robot.name)}, {len(model.joint_names)} joints, '
             f'{len(robot.closures)} loops, mobility {model.mobility}, '
             f'goals: {listed(robot.goals)}'
         )
-        for parameter, names in unknown_wishes(robot, settings.joints).items():
+        for parameter, names in unknown_joint_targets(robot, settings.joints).items():
             self.get_logger().warning(
                 f'{parameter}: robot {plain(robot.name)} has no joint {listed(names)}; the others '
                 'count'
@@ -319,17 +323,17 @@ class IkNode(Node):
                 f'topics and services stay as they were: {type(error).__name__}: {error}'
             )
         motion.apply(settings)
-        self._tell_passive_outputs(motion)
+        self._warn_of_passive_outputs(motion)
         if settings.robot_description not in ('', before.robot_description):
-            self._describe(settings.robot_description, settings)
+            self._request_model(settings.robot_description, settings)
         else:
             self._supply.apply(settings)
 
     def _apply_names(self, settings: Settings) -> None:
         """Have the topics and services that parameters name."""
         names = [goal.name for goal in settings.goals]
-        set_names(self._by_goal, names)
-        self._inputs.set_goals(names, settings.base_frame, settings.frame_prefix)
+        set_names(self._goal_entities, names)
+        self._inputs.goal_inputs.set_goals(names, settings.base_frame, settings.frame_prefix)
         self._commands.set_type(settings.output_type)
         if settings.output_type != 'none' and settings.joint_state_timeout == 0.0:
             self.get_logger().warning(
@@ -342,7 +346,7 @@ class IkNode(Node):
         """Say why parameters, good in themselves, do not fit the present robot, or the node."""
         model = None if self._motion is None else self._motion.model
         try:
-            for group in self._by_goal:
+            for group in self._goal_entities:
                 group.check(goal.name for goal in settings.goals)
             text = settings.robot_description
             if text not in ('', self._settings_server.settings.robot_description):
@@ -353,7 +357,7 @@ class IkNode(Node):
                 check_settings(model, settings)
                 joints, before = settings.joints, self._applied.joints
                 if (joints.rest_pose, joints.targets) != (before.rest_pose, before.targets):
-                    check_wishes(model.robot, joints)
+                    check_joint_targets(model.robot, joints)
         except Exception as error:  # noqa: BLE001
             return ' '.join(str(as_refusal(error)).split())
         return ''
@@ -371,15 +375,15 @@ class IkNode(Node):
     # -- once a second
 
     def _diagnose(self, motion: Motion) -> None:
-        self._inputs.lookup.rest()
+        self._inputs.lookup.stop_if_idle()
         # Where simulated time stands still, no tick does it.
-        settings = self._take_over(motion)
+        settings = self._apply_changes(motion)
         now, counts, refusals = time.monotonic(), self._counts, self._inputs.refusals
         then, ticks = self._diagnosed
         self._diagnosed = (now, counts.ticks)
         rate = (counts.ticks - ticks) / max(now - then, 1e-3)
         model = motion.model
-        new, self._refusals_told = refusals.total - self._refusals_told, refusals.total
+        new, self._refusals_logged = refusals.total - self._refusals_logged, refusals.total
         name = status_name(self)
         released = motion.closures.released
         if motion.tracker is not None:
@@ -401,7 +405,7 @@ class IkNode(Node):
         elif self._fault and not fault:
             self.get_logger().info('output: the robot follows its commands again')
         self._fault = fault
-        found = [oddity.look() for oddity in self._oddities]
+        found = [check.status_row() for check in self._process_checks]
         rows += [row for row in found if row is not None]
         self._outputs.publish_diagnostics(
             rows, self.get_clock().now().to_msg(), model.robot.name if model else ''

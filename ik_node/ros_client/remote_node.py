@@ -46,7 +46,7 @@ class _Request(NamedTuple):
     end: float
 
 
-class Peer(Node):
+class RemoteNode(Node):
     """
     Hear what a node says, and pass on what it is asked for.
 
@@ -82,17 +82,17 @@ class Peer(Node):
         self.solve_status: DiagnosticArray | None = None
         self._lock = threading.Lock()
         self._goal_messages: dict[str, PoseStamped] = {}
-        self._complaints: list[str] = []
+        self._refusals: list[str] = []
         # Whether parameters may have changed, and when they were last asked for.
         self._changed = True
-        self._asked: float | None = None
+        self._requested_at: float | None = None
         # Who publishes joint states: a node that was started again is somebody else.
         self.starts = 0
-        self.wake: Callable[[], None] = _nobody
+        self.wake: Callable[[], None] = _ignore_wake
         self._woken = 0.0
-        self._speakers: set[bytes] = set()
+        self._publisher_gids: set[bytes] = set()
         self._requests: deque[_Request] = deque()
-        self._wanted: deque[tuple[Callable[[], Any], Any, Callable[[Any], None]]] = deque()
+        self._queued_calls: deque[tuple[Callable[[], Any], Any, Callable[[Any], None]]] = deque()
         self._goal_topics: dict[str, tuple[Any, Any]] = {}
         # Found before they are first asked: what is asked later by a topic is not to overtake.
         self._named_clients = {
@@ -114,7 +114,7 @@ class Peer(Node):
         self.create_subscription(DiagnosticArray, f'{name}/solve_status', self._on_status, 1)
         self.create_subscription(ParameterEvent, '/parameter_events', self._on_parameters, 100)
         # A simulated clock may stand still, or not have come yet.
-        self.create_timer(PERIOD, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self.create_timer(PERIOD, self._on_timer, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     @property
     def topic(self) -> str:
@@ -127,10 +127,10 @@ class Peer(Node):
             taken, self._goal_messages = self._goal_messages, {}
         return taken
 
-    def take_complaints(self) -> list[str]:
+    def take_refusals(self) -> list[str]:
         """Return what it has refused since the last time."""
         with self._lock:
-            taken, self._complaints = self._complaints, []
+            taken, self._refusals = self._refusals, []
         return taken
 
     # -- what it is asked for
@@ -168,7 +168,7 @@ class Peer(Node):
         message = JointState(name=list(values), position=list(values.values()))
         self._targets.publish(message)
 
-    def set_parameters_of_peer(
+    def set_remote_parameters(
         self, values: Mapping[str, Any], then: Callable[[], None] | None = None
     ) -> None:
         """Set parameters, all or none of them; then do something if they were taken."""
@@ -181,7 +181,7 @@ class Peer(Node):
 
         def answered(result: Any) -> None:
             if not result.result.successful:
-                self._complain(result.result.reason)
+                self._add_refusal(result.result.reason)
             elif then is not None:
                 then()
 
@@ -208,13 +208,13 @@ class Peer(Node):
     ) -> None:
         """Call a service from the thread that spins: there alone are clients made."""
         # In a queue of our own: an executor takes up the last of several tasks first.
-        self._wanted.append((client, request, answered))
+        self._queued_calls.append((client, request, answered))
         if self.executor is not None:
-            self.executor.create_task(self._call_wanted)
+            self.executor.create_task(self._run_queued_calls)
 
-    def _call_wanted(self) -> None:
-        while self._wanted:
-            find, request, answered = self._wanted.popleft()
+    def _run_queued_calls(self) -> None:
+        while self._queued_calls:
+            find, request, answered = self._queued_calls.popleft()
             end = time.monotonic() + SEARCH
             self._requests.append(_Request(find(), request, answered, end))
         self._send()
@@ -230,16 +230,16 @@ class Peer(Node):
                 return
             else:
                 name = first.client.srv_name
-                self._complain(f'there is no service {name}: is {self._full_name} running?')
+                self._add_refusal(f'there is no service {name}: is {self._full_name} running?')
             self._requests.popleft()
 
     def _check(self, answer: Any) -> None:
         if not answer.success:
-            self._complain(answer.message)
+            self._add_refusal(answer.message)
 
-    def _complain(self, text: str) -> None:
+    def _add_refusal(self, text: str) -> None:
         with self._lock:
-            self._complaints.append(text)
+            self._refusals.append(text)
 
     def _on_description(self, message: String) -> None:
         self.description = message.data
@@ -263,13 +263,13 @@ class Peer(Node):
         if message.node == self._full_name:
             self._changed = True
 
-    def _look(self) -> None:
+    def _on_timer(self) -> None:
         """Do what is to be done now and then."""
-        self._find()
-        self._ask()
+        self._check_restart()
+        self._request_parameters()
         self._send()
 
-    def _find(self) -> None:
+    def _check_restart(self) -> None:
         """
         Notice that the node was started again.
 
@@ -277,22 +277,22 @@ class Peer(Node):
         """
         infos = self.get_publishers_info_by_topic(f'{self._name}/joint_states')
         publishers = {bytes(info.endpoint_gid) for info in infos}
-        if publishers - self._speakers:
+        if publishers - self._publisher_gids:
             self.starts += 1
             self._changed = True
-        self._speakers = publishers
+        self._publisher_gids = publishers
 
-    def _ask(self) -> None:
+    def _request_parameters(self) -> None:
         """Ask for all parameters if they may have changed, again if no answer came."""
         now = time.monotonic()
-        if self._asked is not None:
-            if now - self._asked < PATIENCE:
+        if self._requested_at is not None:
+            if now - self._requested_at < PATIENCE:
                 return
         elif not self._changed:
             return
         if not (self._list.service_is_ready() and self._get.service_is_ready()):
             return
-        self._changed, self._asked = False, now
+        self._changed, self._requested_at = False, now
         future = self._list.call_async(ListParameters.Request())
         future.add_done_callback(lambda done: self._get_values(done.result().result.names))
 
@@ -300,19 +300,19 @@ class Peer(Node):
         future = self._get.call_async(GetParameters.Request(names=names))
 
         def take(done: Any) -> None:
-            self._asked = None
+            self._requested_at = None
             values = map(parameter_value_to_python, done.result().values)
             known = {n: v for n, v in zip(names, values, strict=True) if v is not None}
             try:
                 settings = Settings.from_values(known)
                 self._set_goals(goal.name for goal in settings.goals)
             except IkError as error:
-                self._complain(str(error))
+                self._add_refusal(str(error))
             else:
                 self.settings = settings
 
         future.add_done_callback(take)
 
 
-def _nobody() -> None:
+def _ignore_wake() -> None:
     """Wake nobody."""

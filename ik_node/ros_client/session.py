@@ -18,7 +18,7 @@ from ik_node.ros.messages.refusals import RefusedInputError
 from ik_node.ros.messages.topic_names import topic_part
 from ik_node.ros.parameters.goal_settings import GoalSettings
 from ik_node.ros.parameters.settings import Settings
-from ik_node.ros_client.remote_node import Peer
+from ik_node.ros_client.remote_node import RemoteNode
 from ik_node.ros_client.status_reports import released_of, reports_of
 from ik_node.scene.chain_report import ChainReport
 from ik_node.solver import SolverOptions
@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 Array = NDArray[np.float64]
 
 
-class PeerMemory(NamedTuple):
+class RemoteNodeMemory(NamedTuple):
     """
     A node's goals and joints at one time.
 
@@ -58,7 +58,7 @@ SILENCE = 2.0
 REPORTS = 0.1
 
 
-class PeerSession:
+class RemoteNodeSession:
     """
     The robot of another process: what is shown is what its ~/joint_states say.
 
@@ -66,7 +66,7 @@ class PeerSession:
 
     Parameters
     ----------
-    peer : Peer
+    remote : RemoteNode
     end : callable
         Called when it is closed.
 
@@ -75,14 +75,14 @@ class PeerSession:
     can_play = False
     playing = False
 
-    def __init__(self, peer: Peer, end: Callable[[], None]) -> None:
-        self._peer = peer
+    def __init__(self, remote: RemoteNode, end: Callable[[], None]) -> None:
+        self._remote = remote
         self._end = end
         self.robot: Robot | None = None
         self.structure = 0
         self.forward = False
         self.reports: Sequence[ChainReport] = ()
-        self._made_of: tuple[object, ...] = ()
+        self._robot_source: tuple[object, ...] = ()
         self._settings: Settings | None = None
         self._refused = ''
         self._q: Array = np.zeros(0)
@@ -90,15 +90,15 @@ class PeerSession:
         self._heard = self._told = 0.0
         self._now = 0.0
         # Goals that were asked for, by whomever; the others are where their links are.
-        self._asked: set[str] = set()
+        self._commanded: set[str] = set()
         # Goals that take part again when joints do not lead any more.
         self._resting: set[str] = set()
-        self._starts = peer.starts
+        self._starts = remote.starts
 
     @property
     def title(self) -> str:
         """Return the robot's name and the node's."""
-        topic = self._peer.topic
+        topic = self._remote.topic
         return topic if self.robot is None else f'{self.robot.name} on {topic}'
 
     @property
@@ -106,12 +106,12 @@ class PeerSession:
         """Say what there is to wait for."""
         if self._refused:
             return self._refused
-        if self._peer.settings is None:
-            return f'waiting for the node {self._peer.topic}'
+        if self._remote.settings is None:
+            return f'waiting for the node {self._remote.topic}'
         if self.robot is None:
             return 'waiting for robot_description'
         if self._now - self._heard > SILENCE:
-            return f'no joint states from {self._peer.topic}: is it running?'
+            return f'no joint states from {self._remote.topic}: is it running?'
         return ''
 
     @property
@@ -139,7 +139,7 @@ class PeerSession:
         silent = self.note
         self._now = now
         news = self._take_robot()
-        joints, status = self._peer.joint_state, self._peer.solve_status
+        joints, status = self._remote.joint_state, self._remote.solve_status
         if status is not self._seen[1] and status is not None:
             self.reports = reports_of(status)
             if self.robot is not None:
@@ -153,26 +153,26 @@ class PeerSession:
         self._seen = (joints if self.robot is not None else None, status)
         if self.robot is not None:
             news = self._take_goals(self.robot) or news
-            self._carry_goals(self.robot)
+            self._move_idle_goals(self.robot)
         return news or self.note != silent
 
     # -- what came
 
     def _take_robot(self) -> bool:
-        settings, starts = self._peer.settings, self._peer.starts
+        settings, starts = self._remote.settings, self._remote.starts
         if settings is None:
             return False
         if starts != self._starts:
             # It knows nothing of what was asked of the one before.
             self._starts, self.forward = starts, False
-            self._asked.clear()
+            self._commanded.clear()
         before = () if self._settings is None else self._settings.active_goals
-        text = settings.robot_description or self._peer.description
-        made_of = (text, settings.closures, settings.root)
+        text = settings.robot_description or self._remote.description
+        source = (text, settings.closures, settings.root)
         changed = settings is not self._settings
-        other = bool(text) and made_of != self._made_of
+        other = bool(text) and source != self._robot_source
         if other:
-            self._made_of, changed = made_of, True
+            self._robot_source, changed = source, True
             try:
                 closures = resolve_package_url(settings.closures) or None
                 robot = load_robot(text_alone(text), closures=closures, root=settings.root)
@@ -181,7 +181,7 @@ class PeerSession:
                 self._refused = f'robot_description: {error}'
                 return True
             self.robot, self._q, self._refused = robot, robot.q, ''
-            self._asked.clear()
+            self._commanded.clear()
         self._settings = settings
         if self.robot is not None and (other or settings.active_goals != before):
             self._sync_goals(self.robot, settings)
@@ -201,9 +201,9 @@ class PeerSession:
             )
             added.weight, added.priority = goal.weight, goal.priority
             added.enabled = goal.takes_part
-            if goal.name in poses and goal.name in self._asked:
+            if goal.name in poses and goal.name in self._commanded:
                 self._place(robot, goal.name, poses[goal.name])
-        self._asked &= set(robot.goals)
+        self._commanded &= set(robot.goals)
         self.structure += 1
 
     def _take_joints(self, robot: Robot, message: Any) -> bool:
@@ -232,7 +232,7 @@ class PeerSession:
         return bool(wrong)
 
     def _take_goals(self, robot: Robot) -> bool:
-        taken = self._peer.take_goals()
+        taken = self._remote.take_goals()
         base, prefix = '', ''
         if self._settings is not None:
             base, prefix = self._settings.base_frame, self._settings.frame_prefix
@@ -248,13 +248,13 @@ class PeerSession:
                 continue
             pose = pose_matrix(position, quat)
             self._place(robot, name, pose if frame is None else frame @ pose)
-            self._asked.add(name)
+            self._commanded.add(name)
         return bool(taken)
 
-    def _carry_goals(self, robot: Robot) -> None:
+    def _move_idle_goals(self, robot: Robot) -> None:
         """Have goals that nobody asked for be where their links are."""
         for name, goal in robot.goals.items():
-            if goal.child is not None and (self.forward or name not in self._asked):
+            if goal.child is not None and (self.forward or name not in self._commanded):
                 offset = pose_matrix(goal.offset_position, goal.offset_quaternion)
                 self._place(robot, name, goal.child.matrix_world @ offset)
 
@@ -274,8 +274,8 @@ class PeerSession:
         x, y, z, *quat = unit_pose(name, position, quat_xyzw)
         pose = pose_matrix((x, y, z), quat)
         self._place(robot, name, pose)
-        self._asked.add(name)
-        self._peer.send_goal(name, root_frame(robot), pose)
+        self._commanded.add(name)
+        self._remote.send_goal(name, root_frame(robot), pose)
 
     def add_goal(self, link: str, dof: str, at: Array | None = None) -> str:
         """Have the node make a goal where a link is, or at a point of it, root frame [m]."""
@@ -289,7 +289,7 @@ class PeerSession:
             pose = self.source.links[link].matrix_world
             offset[:3] = (pose[:3, :3].T @ (at - pose[:3, 3])).tolist()
         added = GoalSettings(name, link, dof, 'world', tuple(offset), 1.0, 0, True)
-        self._set_goals((*self._goals_as_asked(), added))
+        self._set_goals((*self._goals_in_ik(), added))
         return name
 
     def _set_goals(self, goals: Sequence[GoalSettings]) -> None:
@@ -299,15 +299,15 @@ class PeerSession:
             goals = [dataclasses.replace(goal, enabled=False) for goal in goals]
         values = {key: each for goal in goals for key, each in goal.to_values().items()}
         # A goal's own parameters are there once it is named.
-        self._peer.set_parameters_of_peer(
+        self._remote.set_remote_parameters(
             {'goal_names': [goal.name for goal in goals] or ['']},
-            lambda: self._peer.set_parameters_of_peer(values),
+            lambda: self._remote.set_remote_parameters(values),
         )
 
     def remove_goal(self, name: str) -> None:
         """Have the node forget a goal."""
         left = [other for other in self._goal_names() if other != name]
-        self._peer.set_parameters_of_peer({'goal_names': left or ['']})
+        self._remote.set_remote_parameters({'goal_names': left or ['']})
 
     def change_goal(
         self, name: str, *, dof: str | None = None, enabled: bool | None = None
@@ -315,11 +315,11 @@ class PeerSession:
         """Have the node ask for other axes, or not at all."""
         values = {'dof': dof, 'enabled': enabled}
         told = {f'goals.{name}.{key}': value for key, value in values.items() if value is not None}
-        self._peer.set_parameters_of_peer(told)
+        self._remote.set_remote_parameters(told)
 
     def set_closure(self, name: str, enabled: bool) -> None:
         """Have the node make or release a closure."""
-        self._peer.switch(f'closures/{topic_part(name)}/enable', enabled)
+        self._remote.switch(f'closures/{topic_part(name)}/enable', enabled)
         self.source.closures[name].enabled = enabled
 
     def _goal_names(self) -> list[str]:
@@ -336,9 +336,9 @@ class PeerSession:
             self._resting = {name for name, goal in robot.goals.items() if goal.enabled}
         resting = self._resting & robot.goals.keys()
         for name in () if forward else resting:
-            self._peer.send_goal(name, root_frame(robot), robot.goals[name].matrix_world)
+            self._remote.send_goal(name, root_frame(robot), robot.goals[name].matrix_world)
         self.forward = forward
-        self._peer.set_parameters_of_peer(
+        self._remote.set_remote_parameters(
             {f'goals.{name}.enabled': not forward for name in resting}
         )
 
@@ -347,7 +347,7 @@ class PeerSession:
         if not self.forward or self._settings is None:
             raise IkError('joints can be moved in FK only: in IK the goals lead')
         motors = self._motors(self._q)
-        self._peer.send_targets({**(motors if name in motors else {}), name: value})
+        self._remote.send_targets({**(motors if name in motors else {}), name: value})
 
     def _motors(self, q: Array) -> dict[str, float]:
         """Return the values of all joints with a motor [rad or m]."""
@@ -363,29 +363,29 @@ class PeerSession:
         """Have the node solve with another option."""
         options = dataclasses.replace(self.options, **{name: value})
         kind = type(getattr(SolverOptions(), name))
-        self._peer.set_parameters_of_peer({f'solver.{name}': kind(getattr(options, name))})
+        self._remote.set_remote_parameters({f'solver.{name}': kind(getattr(options, name))})
 
     def reset(self) -> None:
         """Have the node go back to its start; goals are to be sent anew."""
-        self._asked.clear()
-        self._peer.trigger('reset')
+        self._commanded.clear()
+        self._remote.trigger('reset')
 
     def save_rest_pose(self) -> None:
         """Have the node make the present configuration its rest pose."""
-        self._peer.trigger('save_rest_pose')
+        self._remote.trigger('save_rest_pose')
 
-    def remember(self) -> PeerMemory:
+    def remember(self) -> RemoteNodeMemory:
         """Return the goals, where they are, which loops are made, and the joints."""
         goals = {} if self.robot is None else self.robot.goals
         closures = {} if self.robot is None else self.robot.closures
-        return PeerMemory(
-            self._goals_as_asked(),
+        return RemoteNodeMemory(
+            self._goals_in_ik(),
             {name: goal.matrix_world.copy() for name, goal in goals.items()},
             {name: closure.enabled for name, closure in closures.items()},
             self._q,
         )
 
-    def _goals_as_asked(self) -> tuple[GoalSettings, ...]:
+    def _goals_in_ik(self) -> tuple[GoalSettings, ...]:
         """Return the node's goals, those that only rest while joints lead as taking part."""
         goals = () if self._settings is None else self._settings.goals
         resting = self._resting if self.forward else set()
@@ -394,7 +394,7 @@ class PeerSession:
             for goal in goals
         )
 
-    def restore(self, memory: PeerMemory) -> None:
+    def restore(self, memory: RemoteNodeMemory) -> None:
         """Have goals, loops, and joints where they lead, be as they were."""
         robot = self.source
         # All of them, in one list: what was asked a moment ago may not have been heard of yet.
@@ -402,19 +402,19 @@ class PeerSession:
         for name, pose in memory.poses.items():
             if name in robot.goals and not np.allclose(pose, robot.goals[name].matrix_world):
                 self.move_goal(name, pose[:3, 3], matrix_to_quat(pose))
-        for name, wish in memory.closed.items():
-            if name in robot.closures and robot.closures[name].enabled != wish:
-                self.set_closure(name, wish)
+        for name, closed in memory.closed.items():
+            if name in robot.closures and robot.closures[name].enabled != closed:
+                self.set_closure(name, closed)
         if self.forward and memory.q.shape == self._q.shape:
-            self._peer.send_targets(self._motors(memory.q))
+            self._remote.send_targets(self._motors(memory.q))
 
     def complaints(self) -> list[str]:
         """Return what the node refused."""
-        return self._peer.take_complaints()
+        return self._remote.take_refusals()
 
     def tell(self, wake: Callable[[], None]) -> None:
         """Have something called, from another thread, as soon as the robot has moved."""
-        self._peer.wake = wake
+        self._remote.wake = wake
 
     def close(self) -> None:
         """Leave the node alone."""

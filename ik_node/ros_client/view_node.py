@@ -7,8 +7,8 @@ import threading
 from typing import Any
 
 from ik_node.errors import OptionError
-from ik_node.ros_client.remote_node import Peer
-from ik_node.ros_client.session import PeerSession
+from ik_node.ros_client.remote_node import RemoteNode
+from ik_node.ros_client.session import RemoteNodeSession
 import rclpy
 from rclpy.exceptions import InvalidTopicNameException
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
@@ -17,7 +17,7 @@ from rclpy.task import Future
 from rclpy.validate_topic_name import validate_topic_name
 
 
-def open_view(args: Sequence[str], name: str) -> PeerSession:
+def open_view(args: Sequence[str], name: str) -> RemoteNodeSession:
     """
     Start a node of our own that watches another one.
 
@@ -30,7 +30,7 @@ def open_view(args: Sequence[str], name: str) -> PeerSession:
 
     Returns
     -------
-    PeerSession
+    RemoteNodeSession
         To be closed, which ends our node; the other one does not notice.
 
     Raises
@@ -45,9 +45,9 @@ def open_view(args: Sequence[str], name: str) -> PeerSession:
         raise OptionError('--node', name, 'the name of a node, /cell/left_ik or ik_node') from None
     # Ctrl-C is for the page to hear.
     rclpy.init(args=list(args), signal_handler_options=SignalHandlerOptions.NO)
-    peer = Peer(name)
+    remote = RemoteNode(name)
     executor = SingleThreadedExecutor()
-    executor.add_node(peer)
+    executor.add_node(remote)
 
     # An executor that is shut down in the midst of a callback raises in the thread that spins it.
     over: Any = Future()
@@ -67,7 +67,7 @@ def open_view(args: Sequence[str], name: str) -> PeerSession:
         over.set_result(None)
         thread.join()
         executor.shutdown()
-        peer.destroy_node()
+        remote.destroy_node()
         rclpy.try_shutdown()
 
-    return PeerSession(peer, end)
+    return RemoteNodeSession(remote, end)

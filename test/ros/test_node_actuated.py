@@ -110,7 +110,7 @@ def test_impossible_lengths_are_held_and_told(hexapod, leg, length):
     hexapod.wait(lambda: f'{leg} stopped at' in hexapod.last_status(), 'the reason')
     status = hexapod.statuses[-1].status[0]
     assert status.level == DiagnosticStatus.ERROR
-    assert 'no assembly has the measured values' in status.message
+    assert 'no configuration with closed loops has the measured values' in status.message
     assert 'CONVERGED' not in status.message
     hexapod.spin(20)
     assert np.linalg.norm(place(hexapod) - wanted) < 1e-6

@@ -6,7 +6,7 @@ from ik_node.robot import load_robot
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.loading.model_request import ModelRequest
 from ik_node.ros.moveit.ik_answer import IkAnswer, RefusedIkError
-from ik_node.ros.moveit.ik_copy import IkTwin
+from ik_node.ros.moveit.ik_copy import IkCopy
 from ik_node.ros.moveit.solve_ik import fill_response, read_request
 from ik_node.ros.parameters.settings import Settings
 import numpy as np
@@ -74,7 +74,7 @@ class Asking:
         self.q = self.robot.q
         self.names = list(self.robot.joint_names)
         self.lookup = nowhere
-        self.twin = IkTwin(self.model)
+        self.ik_copy = IkCopy(self.model)
         self.question = None
         self.oracle = load_robot(text, **how)
 
@@ -86,7 +86,7 @@ class Asking:
             self.question = read_request(
                 request.ik_request, self.model, self.q, self.settings, self.lookup
             )
-            answer = self.twin.answer(self.question)
+            answer = self.ik_copy.answer(self.question)
         except RefusedIkError as error:
             answer = IkAnswer(error.code, str(error))
         fill_response(response, answer, self.question, self.model, 'ik_node')

@@ -55,7 +55,7 @@ class Moving:
 
     def __init__(self, text: str, values: dict[str, Any]) -> None:
         from ik_node.ros.control.motion import Motion
-        from ik_node.ros.inputs.goal_inbox import GoalInbox
+        from ik_node.ros.inputs.goal_inputs import GoalInbox
         from ik_node.ros.inputs.joint_targets import JointTargets
         from ik_node.ros.inputs.measured_state import MeasuredState
         from ik_node.ros.loading.load_model import load_model

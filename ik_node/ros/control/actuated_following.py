@@ -1,4 +1,4 @@
-"""Configurations that follow measured values of the actuated joints: forward kinematics."""
+"""Forward kinematics on line: the configuration that belongs to the measured actuated joints."""
 
 from __future__ import annotations
 
@@ -18,41 +18,43 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Ticks have nothing to report for so long after a measurement was answered [s].
+# Time after the answer to a measurement during which ticks report that answer again [s].
 QUIET = 0.5
-# Sets of joints that come in joint states of their own, whose last answers are kept.
+# Largest number of motor sets, one per sender, whose last answers are kept.
 _MOST_SOURCES = 64
 
 
 class ActuatedFollowing:
     """
-    `state_source` actuated: what is measured holds the actuated joints, the loops do the rest.
+    The mode `state_source: actuated`: measured values fix the actuated joints, loops the others.
 
-    Goals are not solved for. A measurement is answered when it arrives; ticks follow what was
-    measured only while no measurement arrives.
+    Goals are not solved for. A measurement is answered when it arrives. Ticks solve only while no
+    measurement arrives.
 
     Parameters
     ----------
     measured : MeasuredState
+        The measured joint values.
 
     """
 
     def __init__(self, measured: MeasuredState) -> None:
         self._measured = measured
-        self._asked: tuple[object, ...] = ()
-        self._vain: TickReport | None = None
-        # How far a way has come that takes more than a tick, from where, and after how many steps.
-        self._way: Array | None = None
-        self._begun_at: Array | None = None
-        self._spent = 0
-        # The last answer to a measurement, of which model it is, and when it was given.
+        self._last_request: tuple[object, ...] = ()
+        self._failed_report: TickReport | None = None
+        # Where a drive stands that needs more than one tick, where it started, and its step count.
+        self._partial_q: Array | None = None
+        self._partial_start: Array | None = None
+        self._partial_steps = 0
+        # The last answer to a measurement, its model, and the time at which it was given.
         self._answer: TickReport | None = None
         self._answer_model: LoadedModel | None = None
         self._answered_at = 0.0
-        # What velocities are differences to, for joints and motors `_dated_for`: for the motors of
-        # each joint state its last answer and the last one with another stamp.
-        self._dated: dict[frozenset[str], list[tuple[float, Array]]] = {}
-        self._dated_for: tuple[object, ...] = ()
+        # For each set of motors that is measured by one sender: the last answer, and the last
+        # answer with an earlier stamp. Velocities are differences to these. `_past_answers_of`
+        # holds the joints and motors for which they are valid.
+        self._past_answers: dict[frozenset[str], list[tuple[float, Array]]] = {}
+        self._past_answers_of: tuple[object, ...] = ()
 
     def answer(
         self,
@@ -64,32 +66,32 @@ class ActuatedFollowing:
         now: float,
     ) -> TickReport | None:
         """
-        Answer a measurement that has arrived.
+        Solve for a measurement that has arrived.
 
-        The velocity is the difference between this answer and the one to the measurement before
-        of the same motors, over the difference of the stamps: where several senders measure a
-        part of the motors each, every motor has moved on once between these two.
+        The velocity is the difference between this answer and the last answer to the same set of
+        motors, divided by the difference of their stamps. If several senders each measure a part
+        of the motors, every motor has moved once between these two answers.
 
         Parameters
         ----------
         tracker, actuated, settings, now
             As for `report`.
         names : sequence of str
-            Joints that were measured.
+            Names of the measured joints.
         stamp : float
-            When they were measured [s].
+            Time of the measurement [s].
 
         Returns
         -------
         TickReport or None
-            None if no actuated joint is among them.
+            None if no actuated joint was measured.
 
         """
         motors = frozenset(actuated).intersection(names)
         if not motors:
             return None
         report = self._follow(tracker, actuated, settings, now, QUIET)
-        # An answer that is held is not of this stamp.
+        # A held configuration does not belong to this stamp.
         if not report.held:
             measured = tuple(self._measured.values(actuated))
             report.velocity = self._velocity(tracker.model, measured, motors, report.q, stamp)
@@ -100,16 +102,16 @@ class ActuatedFollowing:
         self, tracker: Tracker, actuated: Sequence[str], settings: Settings, now: float
     ) -> TickReport:
         """
-        Report on a tick: the last answer, or a new one when measurements no longer arrive.
+        Return the report of a tick: the last answer, or a new one if measurements have stopped.
 
         Parameters
         ----------
         tracker : Tracker
-            Where the robot is.
+            Holds the present configuration.
         actuated : sequence of str
-            Values with a motor; one that was never measured stays where it is.
+            Actuated joint values; a value that was never measured stays where it is.
         settings : Settings
-            The present parameters.
+            Parameters of this tick.
         now : float
             Time of the node's clock [s].
 
@@ -129,19 +131,19 @@ class ActuatedFollowing:
         q: Array,
         stamp: float,
     ) -> Array:
-        """Return the velocity of an answer, (nq,) [rad/s or m/s], and keep the answer."""
-        # A motor that is measured for the first time has not moved to where it is.
-        if self._dated_for != (model.joint_names, measured):
-            self._dated_for = (model.joint_names, measured)
-            self._dated.clear()
-        # Of a stamp that comes again the last answer counts.
-        dated = [each for each in self._dated.pop(motors, []) if each[0] != stamp]
-        self._dated[motors] = [*dated[-1:], (stamp, q)]
-        if len(self._dated) > _MOST_SOURCES:
-            del self._dated[next(iter(self._dated))]
-        if not dated or stamp < dated[-1][0]:
+        """Return the velocity (nq,) [rad/s or m/s] of an answer, and keep the answer."""
+        # The first measurement of a motor is not a motion.
+        if self._past_answers_of != (model.joint_names, measured):
+            self._past_answers_of = (model.joint_names, measured)
+            self._past_answers.clear()
+        # If a stamp is repeated, only the last answer with it is kept.
+        past = [each for each in self._past_answers.pop(motors, []) if each[0] != stamp]
+        self._past_answers[motors] = [*past[-1:], (stamp, q)]
+        if len(self._past_answers) > _MOST_SOURCES:
+            del self._past_answers[next(iter(self._past_answers))]
+        if not past or stamp < past[-1][0]:
             return np.zeros_like(q)
-        velocity: Array = (q - dated[-1][1]) / (stamp - dated[-1][0])
+        velocity: Array = (q - past[-1][1]) / (stamp - past[-1][0])
         return velocity
 
     def _follow(
@@ -152,7 +154,7 @@ class ActuatedFollowing:
         now: float,
         longest: float | None = None,
     ) -> TickReport:
-        """Find the passive joints once; for `longest` see `Tracker.window`."""
+        """Solve for the passive joints once; for `longest` see `Tracker.window`."""
         measured = self._measured
         known = measured.values(actuated)
         missing = [name for name in actuated if name not in known]
@@ -169,27 +171,29 @@ class ActuatedFollowing:
             return dataclasses.replace(tracker.hold(now, '; '.join(notes)), stale=True)
         present = dict(zip(tracker.model.joint_names, tracker.q.tolist(), strict=True))
         values = {name: known.get(name, present[name]) for name in actuated}
-        # Going in vain for what cannot be takes long: not again while nothing has changed.
-        asked = (values, tracker.model.solver.revision.edits, settings.options)
-        vain = self._vain
-        if vain is not None and vain.q is tracker.q and asked == self._asked:
-            held = tracker.hold(now, vain.held)
-            return dataclasses.replace(held, solution=vain.solution, notes=tuple(notes))
-        if self._begun_at is not tracker.q or asked != self._asked:
-            self._spent = 0
-        if self._begun_at is not tracker.q:
-            self._way, self._begun_at = None, tracker.q
-        report = tracker.drive(values, settings, now, tuple(notes), self._way, longest)
-        self._asked = asked
-        self._vain = None if self._goes_on(report) else report if report.held else None
+        # A failed attempt takes long, so it is not repeated while its input stays the same.
+        request = (values, tracker.model.solver.revision.edits, settings.options)
+        failed = self._failed_report
+        if failed is not None and failed.q is tracker.q and request == self._last_request:
+            held = tracker.hold(now, failed.held)
+            return dataclasses.replace(held, solution=failed.solution, notes=tuple(notes))
+        if self._partial_start is not tracker.q or request != self._last_request:
+            self._partial_steps = 0
+        if self._partial_start is not tracker.q:
+            self._partial_q, self._partial_start = None, tracker.q
+        report = tracker.drive(values, settings, now, tuple(notes), self._partial_q, longest)
+        self._last_request = request
+        self._failed_report = (
+            None if self._keep_partial(report) else report if report.held else None
+        )
         return report
 
-    def _goes_on(self, report: TickReport) -> bool:
-        """Keep how far a way has come that the next call is to go on; whether there is one."""
-        solution, self._way = report.solution, None
+    def _keep_partial(self, report: TickReport) -> bool:
+        """Keep the progress of a drive that needs more ticks; return False if there is none."""
+        solution, self._partial_q = report.solution, None
         if solution is None or solution.status is not Status.TIMEOUT:
             return False
-        self._spent += solution.iterations
-        if self._spent < MOST_STEPS:
-            self._way = solution.q
-        return self._way is not None
+        self._partial_steps += solution.iterations
+        if self._partial_steps < MOST_STEPS:
+            self._partial_q = solution.q
+        return self._partial_q is not None

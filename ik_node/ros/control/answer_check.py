@@ -1,4 +1,4 @@
-"""Whether a configuration may leave the node."""
+"""Check of every solution before it is published: limits, closed loops, finite numbers."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from ik_node.solver import Solution, SolverOptions
 
 
 def objection(model: LoadedModel, solution: Solution, options: SolverOptions) -> str:
-    """Say why an answer must not go out; '' when it may."""
+    """Return the reason why a solution must not be published; '' if it may be."""
     q = solution.q
     least, most = model.bounds
-    # Written so that what is not finite is not within.
+    # A NaN fails both comparisons and so counts as outside.
     within = (least <= q) & (q <= most)
     if not within.all():
         index = int(within.argmin())

@@ -1,4 +1,4 @@
-"""From one configuration towards another with closed loops and bounded steps."""
+"""One bounded step from a configuration with closed loops towards another one."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 _TRIES = 8
-# A guess that does not close in so many is too far off.
+# If the loops do not close within this many iterations, the step is too long.
 _CLOSING_STEPS = 50
 _ROUNDING = 1e-9
-# A step counts when it comes nearer by this much of what it was allowed.
+# Share of the requested progress that a step must make.
 _PROGRESS = 0.05
 
 
@@ -25,41 +25,42 @@ def approach(
     """
     Take one step from a configuration with closed loops towards another one.
 
-    The step is the straight one, cut to the window and then closed; where closing takes it out of
-    the window, a shorter one. Wishes for joints take no part.
+    The step follows the straight line in joint space, is cut to the window, and its loops are
+    then closed. If the result leaves the window, a shorter step is tried. Joint targets have no
+    influence.
 
     Parameters
     ----------
     model : LoadedModel
-        Its closures that are enabled stay closed.
+        The model whose enabled closures stay closed.
     q, wanted : ndarray, shape (nq,)
-        Both with closed loops and within limits [rad or m].
+        Present and wanted configuration, both with closed loops and within limits [rad or m].
     window : ndarray, shape (nq,)
         Largest change of every value [rad or m].
     options : SolverOptions
-        Thresholds of closed loops.
+        Thresholds below which loops count as closed.
 
     Returns
     -------
     q : ndarray, shape (nq,)
-        The next configuration: `wanted` when that is within the window, the one given when there
-        is no way.
+        The next configuration: `wanted` if it is within the window, the unchanged `q` if no step
+        is possible.
     reason : str
-        Why there is no way; '' when there is one.
+        Why no step is possible; '' if one was made.
 
     """
-    way = wanted - q
-    if (np.abs(way) <= (1.0 + _ROUNDING) * window).all():
+    change = wanted - q
+    if (np.abs(change) <= (1.0 + _ROUNDING) * window).all():
         return wanted, ''
-    barred = (window <= 0.0) & (way != 0.0)
+    barred = (window <= 0.0) & (change != 0.0)
     if barred.any():
         name = model.joint_names[int(np.flatnonzero(barred)[0])]
-        return q, f'joint {plain(name)} may not move: its velocity limit, or the time passed, is 0'
-    steps = _steps(way, window)
+        return q, f'joint {plain(name)} cannot move: its velocity limit or the elapsed time is 0'
+    steps = _steps(change, window)
     share = (1.0 - _ROUNDING) / steps
     reason = ''
     for _ in range(_TRIES):
-        guess = np.clip(q + share * way, model.lower, model.upper)
+        guess = np.clip(q + share * change, model.lower, model.upper)
         try:
             solution = model.solver.drive({}, guess, steps=_CLOSING_STEPS)
         except IkError as error:
@@ -69,13 +70,13 @@ def approach(
         if not reason and excess <= 1.0:
             if steps - _steps(wanted - solution.q, window) >= _PROGRESS * share * steps:
                 return solution.q, ''
-            return q, 'the loops leave no way there from here'
+            return q, 'the loops block the straight path to that configuration'
         share *= 0.5 if reason else 0.95 / excess
-    return q, reason or 'the loops leave no way there from here'
+    return q, reason or 'the loops block the straight path to that configuration'
 
 
-def _steps(way: Array, window: Array) -> float:
-    """Return how many windows the longest part of a way is."""
-    moving = way != 0.0
+def _steps(change: Array, window: Array) -> float:
+    """Return the largest ratio of a change to its window."""
+    moving = change != 0.0
     with np.errstate(divide='ignore'):
-        return float(np.max(np.abs(way[moving]) / window[moving], initial=0.0))
+        return float(np.max(np.abs(change[moving]) / window[moving], initial=0.0))

@@ -1,4 +1,4 @@
-"""Releasing and making closures while the robot moves."""
+"""Release and make closures while the robot moves."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Array = NDArray[np.float64]
 
 class ClosureSwitch:
     """
-    Knows which closures are released, and moves the robot until one that is to be made is closed.
+    The list of released closures, and the motion that closes one of them again.
 
     Attributes
     ----------
     released : set of str
-        Closures that count for nothing at present.
+        Closures that are not enforced at present.
     closing : set of str
-        Those of them on whose making the robot is under way.
+        Released closures towards which the robot is moving.
 
     """
 
@@ -40,8 +40,8 @@ class ClosureSwitch:
         """
         Go on with another model.
 
-        One of the same robot has the same closures released; another one has those that its
-        description does not enable.
+        For the same robot the released closures stay released. For another robot, the closures
+        that its description disables are released.
         """
         self.stop()
         self._described = {n for n, each in model.robot.closures.items() if not each.enabled}
@@ -50,18 +50,18 @@ class ClosureSwitch:
         self._apply(model)
 
     def reset(self, model: LoadedModel) -> None:
-        """Go back to the description's configuration: what it does not enable is open there."""
+        """Go back to the description's configuration, where disabled closures are open."""
         self.stop()
         self.released |= self._described
         self._apply(model)
 
     def stop(self) -> None:
-        """Leave closures that are on the way released."""
+        """Stop closing; the closures stay released."""
         self.closing.clear()
         self._target = None
 
     def release(self, model: LoadedModel, name: str) -> None:
-        """Have a closure hold nothing from the next solve on."""
+        """Stop enforcing a closure from the next solve on."""
         self.stop()
         self.released.add(name)
         self._apply(model)
@@ -70,23 +70,23 @@ class ClosureSwitch:
         self, tracker: Tracker, name: str, held: Mapping[str, float], settings: Settings
     ) -> str:
         """
-        Begin to close a closure.
+        Start to close a closure.
 
         Parameters
         ----------
         tracker : Tracker
-            Where the robot is.
+            Holds the present configuration.
         name : str
-            The closure.
+            Name of the closure.
         held : mapping of str to float
             Joint values that must stay as they are [rad or m].
         settings : Settings
-            The present ones.
+            The present parameters.
 
         Returns
         -------
         str
-            Why it cannot be closed from here; then it stays released. '' when it can.
+            Why the closure cannot be closed from here, so that it stays released; '' if it can.
 
         """
         if name not in self.released:
@@ -108,19 +108,20 @@ class ClosureSwitch:
         self, tracker: Tracker, settings: Settings, now: float, beside: Array | None
     ) -> TickReport | None:
         """
-        Take one step of a closing that is under way.
+        Take one step towards a configuration in which the closures close.
 
         Parameters
         ----------
         tracker, settings, now
             As for `Tracker.step_to`.
         beside : ndarray, shape (nq,), or None
-            Another configuration that must have got there before the closure holds.
+            Another configuration that must also arrive before the closure is enforced: the one
+            commanded to the hardware.
 
         Returns
         -------
         TickReport or None
-            None when there is nothing to close (any more).
+            None if no closure is being closed.
 
         """
         target = self._target

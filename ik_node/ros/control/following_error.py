@@ -1,4 +1,4 @@
-"""The distance between commands and measurements, and what it forbids."""
+"""Distance between commanded and measured joints, and the limit that commands keep to."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# A robot that comes no nearer to its command in this time does not follow [s].
+# A robot that does not come nearer to its command within this time does not follow [s].
 PATIENCE = 0.5
 # Share of the limit by which the robot must come nearer in that time.
 _NEARER = 0.1
-# Share of the limit that commands may lead a joint that did not follow, until it moves again: what
-# a drive that is switched on again may jump.
+# Share of the limit by which commands may lead a joint that did not follow, until it moves
+# again. A drive that is switched on again jumps by at most this much.
 _CAUTIOUS_SHARE = 0.25
 # Smallest step, as a share of the limit, on the way back towards the measurement.
 _LEAST_STEP = 0.05
@@ -26,7 +26,7 @@ _LEAST_STEP = 0.05
 
 class FollowingError:
     """
-    Compare every commanded joint with its measurement.
+    The comparison of every commanded joint with its measurement.
 
     The following error is the distance between the last command and the last measurement of a
     joint, modulo full turns where a joint turns without limits. The limit of every joint is
@@ -37,6 +37,7 @@ class FollowingError:
     Parameters
     ----------
     measured : MeasuredState
+        The measured joint values.
 
     Attributes
     ----------
@@ -55,22 +56,23 @@ class FollowingError:
         self._since: int | None = None
         self._values = np.zeros(0)
         # Whether the last step was refused; since when commands have waited for the robot, or have
-        # not; and the smallest error while they waited, as a share of the limit.
+        # not waited [s]; and the smallest error while they waited, as a share of the limit.
         self._waits = False
         self._waiting_from: float | None = None
         self._free_from: float | None = None
         self._smallest = np.inf
-        # Joint that did not follow, and where it was measured when commands began again.
+        # Index of the joint that did not follow, and its measured value when commands started
+        # again.
         self._suspect = -1
         self._suspect_at = 0.0
 
     def forget(self) -> None:
-        """Forget everything: no command goes out."""
+        """Forget everything, because no command is sent."""
         self.note, self._since, self._suspect = '', None, -1
         self._waiting_from, self._free_from, self._waits = None, None, False
 
     def begin(self, model: LoadedModel, outputs: Sequence[str]) -> None:
-        """Note that commands begin at the measured configuration; later measurements count."""
+        """Start to compare: commands start at the measured configuration."""
         self._names = tuple(outputs)
         self._at = np.array([model.joint_names.index(name) for name in outputs], dtype=np.int64)
         self._turning = model.turning[self._at]
@@ -85,25 +87,26 @@ class FollowingError:
         self, model: LoadedModel, outputs: Sequence[str], q: Array, settings: Settings, now: float
     ) -> bool:
         """
-        Compare the last command with the measurements of now.
+        Compare the last command with the present measurements.
 
         Parameters
         ----------
         model : LoadedModel
-            Of the present robot.
+            Model of the present robot.
         outputs : sequence of str
-            Joint values that are commanded.
+            Commanded joint values.
         q : ndarray, shape (nq,)
             Last command [rad or m].
         settings : Settings
-            Of this tick.
+            Parameters of this tick.
         now : float
-            [s]
+            Time of the node's clock [s].
 
         Returns
         -------
         bool
-            True if the robot does not follow: commands have to begin again where it is measured.
+            True if the robot does not follow, so that commands must start again at its measured
+            configuration.
 
         """
         if tuple(outputs) != self._names:
@@ -117,7 +120,7 @@ class FollowingError:
         largest = float(share[worst]) if len(share) else 0.0
         if not waits and largest <= 1.0:
             self._waiting_from = None
-            self._trust_again(now)
+            self._lift_caution(now)
             return False
         self._free_from = None
         nearer = largest < self._smallest - _NEARER
@@ -128,21 +131,21 @@ class FollowingError:
         self._suspect = worst
         self.note = (
             f'joint {plain(self._names[worst])} does not follow: it was measured '
-            f'{error[worst]:.3g} {self._unit(model, worst)} from its command. Commands begin '
-            f'again where the robot is measured, and go on when it moves'
+            f'{error[worst]:.3g} {self._unit(model, worst)} from its command. Commands start '
+            f'again at the measured configuration and continue when it moves'
         )
         return True
 
     def window(self, q: Array, window: Array) -> Array:
         """
-        Return the largest step of every value that keeps the limit, (nq,) [rad or m].
+        Return the largest step (nq,) [rad or m] that keeps within the following-error limit.
 
         Parameters
         ----------
         q : ndarray, shape (nq,)
             Last command.
         window : ndarray, shape (nq,)
-            Largest step by velocity limits; returned unchanged where nothing is compared.
+            Largest step by the velocity limits; returned unchanged if no joint is compared.
 
         """
         limit = self._limits_now()
@@ -155,9 +158,9 @@ class FollowingError:
 
     def objection(self, model: LoadedModel, q: Array, wanted: Array) -> str:
         """
-        Say which joint the next command would lead too far away; '' when it may go out.
+        Return a message if the next command leads a joint too far from its measurement, or ''.
 
-        A step back towards the measurement may always be taken.
+        A step back towards the measurement is always allowed.
         """
         error, limit = self._error(wanted), self._limits_now()
         too_far = (error > limit * (1.0 + 1e-9)) & (error > self._error(q))
@@ -166,13 +169,13 @@ class FollowingError:
             return ''
         worst = int(np.where(too_far, error / limit, 0.0).argmax())
         return (
-            f'waits for joint {plain(self._names[worst])}, which is measured '
-            f'{self._error(q)[worst]:.3g} {self._unit(model, worst)} from its command, at a limit '
-            f'of {limit[worst]:.3g} (output.max_following_error)'
+            f'waiting for joint {plain(self._names[worst])}, which is measured '
+            f'{self._error(q)[worst]:.3g} {self._unit(model, worst)} from its command; the limit '
+            f'is {limit[worst]:.3g} (output.max_following_error)'
         )
 
     def _read(self, model: LoadedModel, settings: Settings, now: float) -> None:
-        """Take over the measurements and the limits of now."""
+        """Read the present measurements and limits."""
         names, measured = self._names, self._measured
         values = measured.values_since(names, self._since or 0)
         for name in measured.stale(names, now, settings.joint_state_timeout):
@@ -185,17 +188,17 @@ class FollowingError:
         self._limit = np.where(np.isnan(self._values) | (own <= 0.0), np.inf, own)
 
     def _limits_now(self) -> Array:
-        """Return the limits, (n,); smaller ones while the robot has to show that it follows."""
+        """Return the limits (n,), reduced while the robot still has to show that it follows."""
         return self._limit * _CAUTIOUS_SHARE if self._suspect >= 0 else self._limit
 
     def _error(self, q: Array) -> Array:
-        """Return the following error of every output at a configuration, (n,) [rad or m]."""
+        """Return the following error (n,) [rad or m] of every output at a configuration."""
         error = q[self._at] - self._values
         error -= np.where(self._turning, 2.0 * np.pi * np.round(error / (2.0 * np.pi)), 0.0)
         return np.where(np.isnan(error), 0.0, np.abs(error))
 
-    def _trust_again(self, now: float) -> None:
-        """Lift the caution once the robot has moved with its commands, or they wait no more."""
+    def _lift_caution(self, now: float) -> None:
+        """Restore the full limit once the robot has moved with its commands or caught up."""
         at = self._suspect
         if at < 0:
             return

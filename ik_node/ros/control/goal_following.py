@@ -1,9 +1,9 @@
-"""A tick that solves for the goals."""
+"""The modes `state_source: solution` and `measured`: solve for the goals at every tick."""
 
 from __future__ import annotations
 
 from ik_node.ros.control.tracker import Tracker
-from ik_node.ros.inputs.goal_inbox import GoalInbox
+from ik_node.ros.inputs.goal_inputs import GoalInbox
 from ik_node.ros.inputs.measured_state import MeasuredState
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.convert import Pose, pose_from_matrix
@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 
 class GoalFollowing:
     """
-    `state_source` solution and measured.
+    Selects the goals and the start configuration of each tick's solve.
 
     Parameters
     ----------
     goals : GoalInbox
+        The accepted goal poses.
     measured : MeasuredState
+        The measured joint values.
 
     """
 
@@ -29,11 +31,11 @@ class GoalFollowing:
         self._measured = measured
         self._active_of: tuple[LoadedModel, Settings] | None = None
         self._active_names: frozenset[str] = frozenset()
-        self._asked_of: tuple[object, object] = (None, None)
-        self._asked: dict[str, Pose] = {}
+        self._active_poses_of: tuple[object, object] = (None, None)
+        self._active_poses: dict[str, Pose] = {}
 
     def report(self, tracker: Tracker, settings: Settings, now: float) -> TickReport:
-        """Solve once for the goals that there are at `now` [s]."""
+        """Solve once for the goals that are active at `now` [s]."""
         active = self._active(tracker, settings)
         stale = [n for n in self._goals.stale(now, settings.goal_timeout) if n in active]
         notes = [f'goal {name} is stale' for name in stale]
@@ -52,19 +54,19 @@ class GoalFollowing:
         return report
 
     def _poses(self, active: frozenset[str]) -> dict[str, Pose]:
-        """Return the poses of goals that take part; the same object until one changes."""
+        """Return the poses of the active goals; the same object until one of them changes."""
         poses = self._goals.poses()
-        if self._asked_of[0] is not poses or self._asked_of[1] is not active:
-            self._asked_of = poses, active
-            self._asked = {name: pose for name, pose in poses.items() if name in active}
-        return self._asked
+        if self._active_poses_of[0] is not poses or self._active_poses_of[1] is not active:
+            self._active_poses_of = poses, active
+            self._active_poses = {name: pose for name, pose in poses.items() if name in active}
+        return self._active_poses
 
     def has_goals(self, tracker: Tracker, settings: Settings) -> bool:
-        """Tell whether there is anything to solve for."""
+        """Return True if at least one active goal has a pose."""
         return not self._active(tracker, settings).isdisjoint(self._goals.poses())
 
-    def asked(self, tracker: Tracker, settings: Settings) -> dict[str, Pose | None]:
-        """Return the goals that take part, and their poses; None for one that has none."""
+    def goal_poses(self, tracker: Tracker, settings: Settings) -> dict[str, Pose | None]:
+        """Return the active goals and their poses; None for a goal without a pose."""
         active, poses = self._active(tracker, settings), self._goals.poses()
         return {goal.name: poses.get(goal.name) for goal in settings.goals if goal.name in active}
 
@@ -79,7 +81,7 @@ class GoalFollowing:
     def _start(
         self, tracker: Tracker, settings: Settings, now: float
     ) -> tuple[NDArray[np.float64] | None, str]:
-        """Return the measured configuration, if one is asked for, and what is wrong with it."""
+        """Return the measured start or None, and a note if the measurement is missing or stale."""
         if settings.state_source != 'measured':
             return None, ''
         measured = self._measured

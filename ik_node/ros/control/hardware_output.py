@@ -1,4 +1,4 @@
-"""What is commanded to hardware: from where the robot is to the solution, at its limits."""
+"""Commands to hardware: from the measured configuration to the solution, within all limits."""
 
 from __future__ import annotations
 
@@ -19,42 +19,43 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# A measured joint may be this far from what is commanded first [rad or m]: loops have tolerances,
-# and sensors.
+# Range of the largest distance between the first command and the measurement [rad or m]. Loops
+# have tolerances, and so have sensors.
 _LEAST_FIRST_STEP = 1e-6
 _MOST_FIRST_STEP = 1e-3
-# The way to a measured configuration, each of up to 0.3 rad or m.
+# Most iterations towards a measured configuration; each moves up to 0.3 rad or m.
 _MOST_STEPS = 200
-# Straight on for a part of a second the loops are all but closed.
+# Most iterations that close the loops after a short straight extrapolation.
 _CLOSING_STEPS = 20
-# After a time without ticks this long the robot may be anywhere [s]: at least this, and so many
-# periods.
+# After so long without a tick the robot may have been moved [s]; at least this time, and at least
+# this many periods.
 LONGEST_GAP = 0.5
 _LONGEST_GAP_PERIODS = 5.0
-# By then the joint states that had queued up have been read [s].
-_SETTLING = 0.1
-# Fewer joint states are no stream that goes on.
+# Delay after which queued joint states have been read [s].
+_RESUME_DELAY = 0.1
+# Fewer joint states than this do not count as a continuous stream.
 _STREAM = 10
 
 
 class HardwareOutput:
     """
-    Decide tick by tick what is commanded, and whether anything is.
+    The command of each tick, or the reason why there is none.
 
-    Every command belongs to a whole configuration with closed loops and within limits. The first
-    one is the measured one; from there no joint goes faster than its velocity limit, nor farther
-    from its measurement than its following error may be.
+    Every command is part of a whole configuration with closed loops and within limits. The first
+    command is the measured configuration. From there no joint moves faster than its velocity
+    limit, or farther from its measurement than its following error allows.
 
     Parameters
     ----------
     measured : MeasuredState
+        The measured joint values.
 
     Attributes
     ----------
     q : ndarray, shape (nq,), or None
-        The configuration commanded last [rad or m]; None while silent.
+        The last commanded configuration [rad or m]; None while there are no commands.
     note : str
-        Why nothing is commanded, or why not the solution; '' when there is nothing to say.
+        Why there is no command, or why it does not lead to the solution; '' otherwise.
     fault : str
         Which joint does not follow its commands; '' while all do.
 
@@ -65,48 +66,50 @@ class HardwareOutput:
         self.q: Array | None = None
         self.note = ''
         self._time = 0.0
-        # Of the last command [rad/s or m/s].
+        # Velocity of the last command [rad/s or m/s].
         self._velocity = np.zeros(0)
         self._following = FollowingError(measured)
-        # After a gap: from when on measurements count, how many had arrived by then, and why.
-        self._settled_at: float | None = None
-        self._settled_with = -1
-        self._gap = ''
-        # When the way to the solution is barred, the goals are gone after from here.
-        self._own_way = False
+        # After a gap: the time from which measurements count again, the number of joint states
+        # that had arrived by then, and the note that explains the wait.
+        self._resume_at: float | None = None
+        self._resume_arrivals = -1
+        self._gap_note = ''
+        # True while commands solve for the goals themselves, because no step leads to the
+        # solution.
+        self._replanning = False
 
     def silence(self, note: str) -> None:
-        """Command nothing; the next command will be the measured configuration of then."""
-        self.q, self.note, self._own_way = None, note, False
+        """Stop commanding; the next command will be the configuration measured then."""
+        self.q, self.note, self._replanning = None, note, False
         self._following.forget()
 
     @property
     def fault(self) -> str:
-        """Return which joint does not follow its commands; '' while all do."""
+        """Return a message that names the joint that does not follow; '' if all follow."""
         return self._following.note
 
     def resume(self, gap: float, settings: Settings, now: float) -> None:
         """
-        Begin at the measured configuration after a long time without ticks.
+        Start again at the measured configuration after a long time without ticks.
 
-        Joint states that were sent in the meantime may still be on their way: only those that
-        arrive a moment later count. Without a stream of joint states nothing changes.
+        Joint states that were sent in the meantime may still be queued, so only joint states that
+        arrive after a short delay count. Without a stream of joint states nothing changes.
 
         Parameters
         ----------
         gap : float
-            Time since the tick before [s].
+            Time since the last tick [s].
         settings : Settings
-            Of this tick.
+            Parameters of this tick.
         now : float
-            [s]
+            Time of the node's clock [s].
 
         """
         if gap <= max(LONGEST_GAP, _LONGEST_GAP_PERIODS * settings.period):
             return
         if self._measured.arrivals >= _STREAM:
-            self._settled_at, self._settled_with = now + _SETTLING, -1
-            self._gap = f'there was no tick for {gap:.3g} s: waits for new joint_states of '
+            self._resume_at, self._resume_arrivals = now + _RESUME_DELAY, -1
+            self._gap_note = f'no tick for {gap:.3g} s: waiting for new joint_states of '
 
     def begin(
         self,
@@ -117,28 +120,28 @@ class HardwareOutput:
         now: float,
     ) -> bool:
         """
-        Before a solve: fall silent, or begin where the robot is measured, if it is time to.
+        Decide before a solve whether there are commands; start them if it is time to.
 
         Parameters
         ----------
         tracker : Tracker
-            Jumps to the measured configuration when commands begin.
+            Set to the measured configuration when commands start.
         outputs : sequence of str
-            Joint values that are commanded.
+            Commanded joint values.
         has_goals : bool
-            Whether there is anything to solve for.
+            Whether a goal has a pose.
         settings : Settings
-            Of this tick.
+            Parameters of this tick.
         now : float
-            [s]
+            Time of the node's clock [s].
 
         Returns
         -------
         bool
-            Whether this tick's command is the first one.
+            True if this tick's command is the first one.
 
         """
-        reason = self._obstacle(outputs, has_goals, settings, now)
+        reason = self._reason_for_silence(outputs, has_goals, settings, now)
         if reason:
             self.silence(reason)
         if reason:
@@ -155,7 +158,7 @@ class HardwareOutput:
             return False
         tracker.jump(q)
         self._following.begin(model, outputs)
-        self.q, self.note, self._time, self._own_way = q, '', now, False
+        self.q, self.note, self._time, self._replanning = q, '', now, False
         self._velocity = np.zeros_like(q)
         return True
 
@@ -169,14 +172,14 @@ class HardwareOutput:
         first: bool,
     ) -> HardwareCommand | None:
         """
-        After a solve: return the command of this tick; None while silent.
+        Return the command of this tick, after its solve; None while there are no commands.
 
         Parameters
         ----------
         tracker, outputs, settings, now
             As for `begin`.
         report : TickReport
-            Of the solve.
+            Result of the solve.
         first : bool
             What `begin` returned.
 
@@ -187,7 +190,7 @@ class HardwareOutput:
             return None
         before = self.q
         elapsed, self._time = now - self._time, now
-        self.note = self._pause(report, outputs, settings, now)
+        self.note = self._reason_to_repeat(report, outputs, settings, now)
         if not first and not self.note and elapsed > 0.0:
             model, following = tracker.model, self._following
             window = min(elapsed, settings.period) * model.max_velocity
@@ -216,37 +219,37 @@ class HardwareOutput:
         model: LoadedModel, q: Array, velocity: Array, time: float, settings: Settings
     ) -> Array:
         """
-        Return where the robot comes to rest when it slows down evenly, (nq,) [rad or m].
+        Return where the robot stops at constant deceleration, (nq,) [rad or m].
 
-        Its loops are closed there, and it is within limits; where that is not to be had, the
-        configuration itself.
+        Its loops are closed and it is within limits. If there is no such configuration, `q` is
+        returned.
         """
         if not velocity.any():
             return q
-        way = 0.5 * time * velocity
+        change = 0.5 * time * velocity
         try:
-            guess = np.clip(q + way, model.lower, model.upper)
+            guess = np.clip(q + change, model.lower, model.upper)
             solution = model.solver.drive({}, guess, steps=_CLOSING_STEPS)
         except IkError:
             return q
-        far = (np.abs(solution.q - q) > 2.0 * np.abs(way).max()).any()
+        far = (np.abs(solution.q - q) > 2.0 * np.abs(change).max()).any()
         return q if far or objection(model, solution, settings.options) else solution.q
 
-    def _obstacle(
+    def _reason_for_silence(
         self, outputs: Sequence[str], has_goals: bool, settings: Settings, now: float
     ) -> str:
-        """Say why there can be no command; '' when there can."""
+        """Return the reason why there can be no command; '' if there can be one."""
         if settings.output_type == 'none':
             return 'output.type is none'
         if settings.state_source == 'actuated':
-            return 'state_source actuated solves for no goal'
+            return 'with state_source actuated there are no goals'
         if not has_goals:
             return 'no goal yet'
         known = self._measured.values(outputs)
         missing = [name for name in outputs if name not in known]
         if missing:
             return 'not measured yet: ' + listed(missing)
-        waiting = self._waiting(outputs, now)
+        waiting = self._awaited_joints(outputs, now)
         if waiting:
             return waiting
         stale = self._stale(outputs, settings, now)
@@ -254,28 +257,28 @@ class HardwareOutput:
             return stale
         return ''
 
-    def _waiting(self, outputs: Sequence[str], now: float) -> str:
-        """Say which joints have to be measured anew after a gap; '' for none."""
-        if self._settled_at is None:
+    def _awaited_joints(self, outputs: Sequence[str], now: float) -> str:
+        """Return the joints that must be measured again after a gap, as a message; '' for none."""
+        if self._resume_at is None:
             return ''
-        if now < self._settled_at - _SETTLING:
+        if now < self._resume_at - _RESUME_DELAY:
             # The clock has jumped back.
-            self._settled_at = now + _SETTLING
-        if now < self._settled_at:
-            return self._gap + listed(outputs)
-        if self._settled_with < 0:
-            self._settled_with = self._measured.arrivals
-        new = self._measured.values_since(outputs, self._settled_with)
+            self._resume_at = now + _RESUME_DELAY
+        if now < self._resume_at:
+            return self._gap_note + listed(outputs)
+        if self._resume_arrivals < 0:
+            self._resume_arrivals = self._measured.arrivals
+        new = self._measured.values_since(outputs, self._resume_arrivals)
         old = [name for name in outputs if name not in new]
         if old:
-            return self._gap + listed(old)
-        self._settled_at = None
+            return self._gap_note + listed(old)
+        self._resume_at = None
         return ''
 
-    def _pause(
+    def _reason_to_repeat(
         self, report: TickReport, outputs: Sequence[str], settings: Settings, now: float
     ) -> str:
-        """Say why the last command is repeated; '' when the next one is due."""
+        """Return the reason why the last command is repeated; '' if the next one is due."""
         if report.stale:
             return '; '.join(report.notes) or report.held
         if settings.publish_on == 'converged' and not report.converged and not report.under_way:
@@ -292,28 +295,28 @@ class HardwareOutput:
         self, tracker: Tracker, outputs: Sequence[str], settings: Settings, last: Array | None
     ) -> tuple[Array, str]:
         """
-        Return the whole configuration that was measured, or why there is none.
+        Return the measured configuration, or the reason why there is none.
 
-        A sensor may report an angle without limits modulo a full turn. Next to the last command,
-        if there is one, its turn is known.
+        A sensor may report an unlimited angle modulo a full turn. The last command, if there is
+        one, selects the turn.
         """
         model = tracker.model
-        places = [model.joint_names.index(name) for name in outputs]
+        indices = [model.joint_names.index(name) for name in outputs]
         wanted = tracker.q.copy()
-        wanted[places] = list(self._measured.values(outputs).values())
+        wanted[indices] = list(self._measured.values(outputs).values())
         if last is not None:
             wanted = model.nearest_turn(wanted, last)
-        values = dict(zip(outputs, wanted[places].tolist(), strict=True))
+        values = dict(zip(outputs, wanted[indices].tolist(), strict=True))
         start = tracker.q
         if len(self._measured.values(model.joint_names)) == len(start):
-            # Only a whole measurement says in which branch the loops are.
+            # Only a complete measurement shows in which assembly branch the loops are.
             start = self._measured.start(start)
             start = start if last is None else model.nearest_turn(start, last)
             start = np.clip(start, model.lower, model.upper)
         try:
             solution = model.solver.drive(values, start, steps=_MOST_STEPS)
             if objection(model, solution, settings.options):
-                # Sensors are not exact: the nearest configuration that closes will do.
+                # Sensors are not exact, so take the nearest configuration with closed loops.
                 solution = model.solver.drive({}, solution.q, steps=_MOST_STEPS)
         except IkError as error:
             return tracker.q, str(error)
@@ -324,26 +327,26 @@ class HardwareOutput:
             allowed = min(max(_LEAST_FIRST_STEP, step), _MOST_FIRST_STEP)
             if not reason and not abs(solution.q[at] - value) <= allowed:
                 reason = (
-                    f'joint {plain(name)} is measured at {value:.6g}, where loops and limits do '
-                    f'not let it be; the nearest is {solution.q[at]:.6g}'
+                    f'joint {plain(name)} is measured at {value:.6g}, which loops and limits do '
+                    f'not allow; the nearest possible value is {solution.q[at]:.6g}'
                 )
         return solution.q, reason
 
     def _next(
         self, tracker: Tracker, q: Array, report: TickReport, window: Array, settings: Settings
     ) -> Array:
-        """Return the next configuration; the present one, with a note, when there is no way."""
+        """Return the next configuration; `q` itself, with a note, if no step is possible."""
         model = tracker.model
         if (np.abs(report.q - q) <= window).all():
-            self._own_way = False
-        if not self._own_way:
+            self._replanning = False
+        if not self._replanning:
             nearer, barred = approach(model, q, report.q, window, settings.options)
             if not barred:
                 return nearer
             self.note = f'cannot follow the solution: {barred}'
-            self._own_way = bool(report.goals)
+            self._replanning = bool(report.goals)
             return q
-        self.note = 'goes to the goals on a way of its own: that of the solution is barred'
+        self.note = 'solves for the goals from the last command: no path to the solution'
         try:
             solution = model.solver.solve_pose(report.goals, q0=q, max_step=window)
         except IkError as error:
@@ -351,6 +354,6 @@ class HardwareOutput:
             return q
         refused = objection(model, solution, settings.options)
         if refused or not (np.abs(solution.q - q) <= window * (1.0 + 1e-9)).all():
-            self.note = f'cannot go on: {refused or "the velocity limits do not let it"}'
+            self.note = f'cannot continue: {refused or "the velocity limits do not allow it"}'
             return q
         return solution.q

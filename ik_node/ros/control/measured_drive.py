@@ -1,4 +1,4 @@
-"""From where the robot is to measured values of its motors."""
+"""Motion of the model from its present configuration to measured motor values."""
 
 from __future__ import annotations
 
@@ -14,45 +14,48 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# About what one step takes for each joint value [s], twice that of a desktop computer.
+# Approximate time of one iteration per joint value [s], twice that of a desktop computer.
 STEP_TIME = 2e-6
-# Ways that lead anywhere take fewer, mostly much fewer: each step goes up to 0.3 rad or m.
+# Least number of iterations per tick; most drives need fewer, as each moves up to 0.3 rad or m.
 LEAST_STEPS = 20
-# After so many, over however many ticks, a way leads nowhere.
+# After so many iterations, over any number of ticks, a drive counts as failed.
 MOST_STEPS = 1000
 
 
 def drive_steps(model: LoadedModel, settings: Settings) -> int:
-    """Return the most steps towards measured values that one tick tries."""
+    """Return the largest number of iterations towards measured values in one tick."""
     step = STEP_TIME * len(model.joint_names)
     return min(max(LEAST_STEPS, int(settings.period / step)), MOST_STEPS)
 
 
-# A sensor that is beyond a limit by no more than this is at it [rad or m].
+# A sensor value beyond a limit by at most this much is set to the limit [rad or m].
 _SENSOR_SLACK = 1e-6
-# More motors than degrees of freedom never agree exactly; so far off they are wrong [rad or m].
+# Redundant motors never agree exactly. Beyond this deviation they are wrong [rad or m].
 _MOST_MISFIT = 0.05
 
 
 class MeasuredDrive:
     """
-    Find the configuration that belongs to measured values, in the branch that the loops are in.
+    The configuration that belongs to measured values, in the present assembly branch.
 
-    With no more motors than degrees of freedom it has those values exactly, or there is none.
-    With more, sensors that are not exact contradict each other: then it is the nearest one.
+    With at most as many motors as degrees of freedom, the configuration has exactly those values,
+    or there is none. With more motors, inexact sensors contradict each other, and the nearest
+    configuration is taken.
 
     Parameters
     ----------
     model : LoadedModel
+        The robot.
     values : mapping of str to float
-        Measured [rad or m].
+        Measured values [rad or m].
     settings : Settings
-        Of this tick.
+        Parameters of this tick.
 
     Attributes
     ----------
     note : str
-        How far the values are from the nearest configuration, where that was taken; '' else.
+        Largest deviation of a measured value, if the nearest configuration was taken; ''
+        otherwise.
 
     """
 
@@ -71,7 +74,7 @@ class MeasuredDrive:
         self.note = ''
 
     def solve(self, q0: Array) -> Solution:
-        """Go there from a configuration, as far as a tick has room for."""
+        """Drive from a configuration towards the measured values for at most one tick."""
         solver = self._model.solver
         solution: Solution = solver.drive(self._wanted, q0, steps=self._steps)
         redundant = 0 < self._model.mobility < len(self._wanted)
@@ -89,24 +92,24 @@ class MeasuredDrive:
         return nearest
 
     def unmet(self, solution: Solution) -> str:
-        """Say which joint stopped where; '' when all are where they were measured."""
+        """Return a message that names the joint that stopped early; '' if all arrived."""
         if self.note:
             return ''
         name, reached = self._worst(solution)
         reason = f'{plain(name)} stopped at {reached:.6g} on the way to {self._wanted[name]:.6g}'
         if reached == self._wanted[name]:
-            # All but closed, or closed as far as a rounded description lets it.
+            # The values are reached, so a loop must be open by more than its limit.
             reason = objection(self._model, solution, self._options)
         if not reason:
             return ''
         if solution.status is Status.TIMEOUT:
-            return f'on a way to the measured values that takes more than a tick: {reason}'
+            return f'the drive to the measured values takes more than one tick: {reason}'
         limits = listed(solution.active_limits) if solution.active_limits else ''
         limits = f'; at limits: {limits}' if limits else ''
-        return f'no assembly has the measured values: {reason}{limits}'
+        return f'no configuration with closed loops has the measured values: {reason}{limits}'
 
     def _worst(self, solution: Solution) -> tuple[str, float]:
-        """Return the joint that is farthest from where it was measured, and where it is."""
+        """Return the joint that is farthest from its measured value, and its value."""
         q = {name: float(solution.q[at]) for name, at in self._at.items()}
         name = max(q, key=lambda each: abs(self._wanted[each] - q[each]))
         return name, q[name]

@@ -1,4 +1,4 @@
-"""The robot in motion: what a tick does, and the answer to a measurement."""
+"""The control step of each tick and of each measurement, and the requests that change it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ik_node.ros.control.goal_following import GoalFollowing
 from ik_node.ros.control.hardware_output import HardwareOutput
 from ik_node.ros.control.tracker import Tracker
 from ik_node.ros.inputs.inputs import Inputs
-from ik_node.ros.inputs.joint_targets import tell_wishes
+from ik_node.ros.inputs.joint_targets import apply_joint_values
 from ik_node.ros.loading.joint_roles import JointRoles
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.convert import Pose
@@ -23,9 +23,9 @@ from ik_node.ros.parameters.settings import Settings
 
 class RestPose:
     """
-    The rest pose [rad or m], of the parameter or saved, whichever came last; none at first.
+    The rest pose [rad or m]: that of the parameter or a saved one, whichever came last.
 
-    Kept when the model is replaced by one with the same joints.
+    It is empty at first, and kept when the model is replaced by one with the same joints.
     """
 
     def __init__(self) -> None:
@@ -33,41 +33,42 @@ class RestPose:
         self._values: dict[str, float] = {}
 
     def configure(self, values: Mapping[str, float]) -> None:
-        """Take the parameter's when it has changed; it replaces a saved one."""
+        """Use the value of the parameter if it has changed; it replaces a saved pose."""
         if dict(values) != self._configured:
             self._configured = dict(values)
             self._values = self._configured
 
     def save(self, values: Mapping[str, float]) -> None:
-        """Take a configuration; it replaces the parameter's."""
+        """Use a configuration; it replaces the value of the parameter."""
         self._values = dict(values)
 
     def forget(self) -> None:
-        """Go back from a saved one to the parameter's: the robot is another one."""
+        """Go back to the value of the parameter, because the robot is another one."""
         self._values = self._configured
 
     def apply(self, robot: Robot) -> None:
-        """Tell it to the joints of a robot; names that it does not have are left aside."""
-        tell_wishes(robot, self._values, 'rest_pose_set', Joint.set_rest_pose_value)
+        """Set it on the joints of a robot; names that the robot does not have are ignored."""
+        apply_joint_values(robot, self._values, 'rest_pose_set', Joint.set_rest_pose_value)
 
 
 class Motion:
     """
-    One robot, and whoever may move it, in the order of precedence.
+    The robot, and everything that moves it, in order of precedence.
 
-    A pause holds it; a closure that is to be made moves it until it is closed; then it follows
-    its goals, or its measured joints. The hardware is led after it.
+    A pause stops it. A closure that is being closed moves it until it is closed. Otherwise it
+    follows its goals, or its measured joints. The hardware is commanded afterwards.
 
     Parameters
     ----------
     inputs : Inputs
-        Goals, measured values and joint targets.
+        Source of goals, measured values and joint targets.
 
     Attributes
     ----------
     tracker : Tracker or None
         None before the first model.
     paused : bool
+        True while the service `~/enable` has stopped the robot.
     closures : ClosureSwitch
     hardware : HardwareOutput
     roles : JointRoles
@@ -92,9 +93,10 @@ class Motion:
         return None if self.tracker is None else self.tracker.model
 
     def take_model(self, model: LoadedModel, settings: Settings) -> bool:
-        """Go on with another model; return whether it is of another robot."""
+        """Replace the model; return True if it belongs to another robot."""
         before = self.model
-        # What does not fit the new robot is found out before the old one is left.
+        # Parameters that do not fit the new robot raise an error here, before the old one is
+        # replaced.
         self._configure(model, settings)
         if self.tracker is None:
             self.tracker = Tracker(model)
@@ -112,7 +114,7 @@ class Motion:
         return not same_robot
 
     def apply(self, settings: Settings) -> None:
-        """Take over parameters that are not read anew by each tick."""
+        """Apply those parameters that ticks do not read from `settings`."""
         joints = settings.joints
         self._rest_pose.configure(joints.rest_pose)
         self._inputs.targets.configure(joints.targets)
@@ -132,7 +134,7 @@ class Motion:
                     (joint.unlock if joint.locked[dof] else joint.lock)(dof)
         self._rest_pose.apply(model.robot)
         self._inputs.targets.apply(model.robot)
-        # New options, even of equal value, have the solver read weights and priorities anew.
+        # Setting the options, even equal ones, makes the solver read weights and priorities again.
         model.solver.options = settings.options
         return roles
 
@@ -140,23 +142,23 @@ class Motion:
         self, tracker: Tracker, settings: Settings, now: float
     ) -> tuple[TickReport, HardwareCommand | None]:
         """
-        Move on by one tick.
+        Compute one tick.
 
         Parameters
         ----------
         tracker : Tracker
-            Of the present model.
+            Tracker of the present model.
         settings : Settings
-            Of this tick.
+            Parameters of this tick.
         now : float
             Time of the node's clock [s].
 
         Returns
         -------
         report : TickReport
-            What is published.
+            The configuration and status to publish.
         command : HardwareCommand or None
-            What goes to the hardware; None while it is left alone.
+            The command to the hardware; None if there is none.
 
         """
         gap = 0.0 if self._time is None else now - self._time
@@ -180,22 +182,22 @@ class Motion:
         self, tracker: Tracker, names: Sequence[str], settings: Settings, stamp: float, now: float
     ) -> TickReport | None:
         """
-        Follow a measurement as soon as it arrives, between ticks.
+        Compute the answer to a measurement when it arrives, between ticks.
 
         Parameters
         ----------
         tracker, settings, now
             As for `tick`.
         names : sequence of str
-            Joints that were measured; `MeasuredState` has their values.
+            Names of the measured joints, whose values are in `MeasuredState`.
         stamp : float
-            When they were measured [s].
+            Time of the measurement [s].
 
         Returns
         -------
         TickReport or None
-            None where no measured motor leads the robot at present. Ticks return the same object
-            until they have something else to report.
+            None if measured motors do not lead the robot at present. Ticks return the same object
+            until they have a new report.
 
         """
         if settings.state_source != 'actuated' or self.paused or self.closures.closing:
@@ -207,29 +209,29 @@ class Motion:
             return self._actuated.report(tracker, self.roles.actuated, settings, now)
         return self._goals.report(tracker, settings, now)
 
-    def asked(self, tracker: Tracker, settings: Settings) -> dict[str, Pose | None]:
-        """Return the goals that are followed, and their poses; None for one that has none."""
+    def goal_poses(self, tracker: Tracker, settings: Settings) -> dict[str, Pose | None]:
+        """Return the active goals and their poses; None for a goal without a pose."""
         if settings.state_source == 'actuated':
             return {}
-        return self._goals.asked(tracker, settings)
+        return self._goals.goal_poses(tracker, settings)
 
     # -- on demand
 
     def reset(self, tracker: Tracker) -> None:
-        """Go back to the description's configuration and wait there for new goals."""
+        """Go back to the description's configuration and wait for new goals."""
         tracker.jump(tracker.model.q_start)
         self.closures.reset(tracker.model)
         self.hardware.silence('reset')
         self._inputs.forget()
 
     def save_rest_pose(self, tracker: Tracker) -> None:
-        """Make the present configuration the rest pose."""
+        """Save the present configuration as the rest pose."""
         names = tracker.model.joint_names
         self._rest_pose.save(dict(zip(names, tracker.q.tolist(), strict=True)))
         self._rest_pose.apply(tracker.model.robot)
 
     def make_closure(self, tracker: Tracker, name: str, settings: Settings) -> str:
-        """Begin to close a closure; return why it cannot be closed, or ''."""
+        """Start to close a closure; return the reason why it cannot be closed, or ''."""
         held = {}
         if settings.state_source == 'actuated':
             present = dict(zip(tracker.model.joint_names, tracker.q.tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""One robot followed from tick to tick."""
+"""The configuration of one robot from tick to tick, and the check of each solution."""
 
 from __future__ import annotations
 
@@ -18,26 +18,28 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Least time between ticks [s]: a joint without a velocity limit goes anywhere in it.
+# Smallest time between ticks [s]; it avoids an empty window for joints without velocity limit.
 _INSTANT = 1e-12
 
 
 class Tracker:
     """
-    Solve tick after tick, each from the last configuration or a measured one.
+    A solver for successive ticks, each started at the last configuration or a measured one.
 
-    What it reports is checked: an answer with open loops, beyond a limit or not finite is not
-    passed on, the configuration before it is held instead.
+    Every solution is checked. A solution with open loops, beyond a limit or not finite is
+    rejected, and the last good configuration is held instead.
 
     Parameters
     ----------
     model : LoadedModel
+        The robot.
 
     Attributes
     ----------
     model : LoadedModel
+        The present model.
     q : ndarray, shape (nq,)
-        The present configuration [rad or m].
+        Present configuration [rad or m].
 
     """
 
@@ -47,11 +49,11 @@ class Tracker:
         self._fallback = self.q
         self._time: float | None = None
         self._still = np.zeros_like(self.q)
-        self._asked: tuple[object, ...] = ()
-        self._settled: Solution | None = None
+        self._last_request: tuple[object, ...] = ()
+        self._last_solution: Solution | None = None
 
     def replace_model(self, model: LoadedModel) -> None:
-        """Go on with another model."""
+        """Replace the model."""
         same_robot = model.request.builds_same_robot(self.model.request)
         self.q = model.start_from(self.model, self.q)
         self.model = model
@@ -60,7 +62,7 @@ class Tracker:
         self._still = np.zeros_like(self.q)
 
     def jump(self, q: Array) -> None:
-        """Go on from another configuration with closed loops; that is no motion."""
+        """Continue from another configuration with closed loops, at rest."""
         self.q = self._fallback = q.copy()
         self._time = None
 
@@ -73,27 +75,27 @@ class Tracker:
         notes: tuple[str, ...] = (),
     ) -> TickReport:
         """
-        Solve once; not again while the same is asked at its own answer.
+        Solve once, or return the last solution if it still answers the same request.
 
         Parameters
         ----------
         goals : mapping of str to (position, quat_xyzw)
             Poses in the root link's frame, [m].
         start : ndarray, shape (nq,), or None
-            Measured configuration to start from; None = the last one.
+            Measured start configuration; None = the last configuration.
         settings : Settings
-            The parameters of this tick.
+            Parameters of this tick.
         now : float
             Time of the node's clock [s].
         notes : tuple of str
-            Passed on in the report.
+            Notes for the report.
 
         """
-        asked = (goals, settings, self.model.solver.revision.edits)
-        settled = self._settled
-        if start is None and settled and self.q is settled.q and asked == self._asked:
+        request = (goals, settings, self.model.solver.revision.edits)
+        last = self._last_solution
+        if start is None and last and self.q is last.q and request == self._last_request:
             self._time = now
-            return TickReport(self.q, self._still, settled, notes=notes, goals=goals)
+            return TickReport(self.q, self._still, last, notes=notes, goals=goals)
         model = self.model
         q0 = self.q if start is None else np.clip(start, model.lower, model.upper)
         max_step = self.window(settings, now) if settings.max_joint_velocity > 0.0 else None
@@ -101,10 +103,10 @@ class Tracker:
             lambda: model.solver.solve_pose(goals, q0=q0, max_step=max_step), settings, now, notes
         )
         report.goals = goals
-        # Where joints have no wishes that go on pulling, what has converged stays.
-        settles = settings.options.in_kernel and not model.solver.has_wishes
-        stays = report.converged and (settles or bool((report.q == q0).all()))
-        self._asked, self._settled = asked, report.solution if stays else None
+        # Without joint targets and rest pose, a converged solution does not drift any further.
+        converges_once = settings.options.in_kernel and not model.solver.has_wishes
+        stays = report.converged and (converges_once or bool((report.q == q0).all()))
+        self._last_request, self._last_solution = request, report.solution if stays else None
         return report
 
     def drive(
@@ -117,17 +119,17 @@ class Tracker:
         longest: float | None = None,
     ) -> TickReport:
         """
-        Follow measured values of joints, in the branch that the loops are in.
+        Solve for measured joint values, in the present assembly branch.
 
         Parameters
         ----------
         values : mapping of str to float
-            Measured [rad or m]; where loops or limits do not allow them, the configuration before
-            is held.
+            Measured values [rad or m]. If loops or limits do not allow them, the last good
+            configuration is held.
         settings, now, notes
             As for `tick`.
         start : ndarray, shape (nq,), optional
-            How far a tick before has come on this way; None = where the robot is.
+            Where an earlier tick stopped on the way; None = the present configuration.
         longest : float, optional
             As for `window`.
 
@@ -141,16 +143,16 @@ class Tracker:
 
     def step_to(self, wanted: Array, settings: Settings, now: float, reason: str) -> TickReport:
         """
-        Go one step towards a configuration, at the velocity limits, without solving for goals.
+        Take one step towards a configuration, at the velocity limits, without solving for goals.
 
         Parameters
         ----------
         wanted : ndarray, shape (nq,)
-            With closed loops [rad or m].
+            Configuration with closed loops [rad or m].
         settings, now
             As for `tick`.
         reason : str
-            What for; `held` of the report, with what stands in the way after it.
+            Purpose of the step. It becomes `held` of the report, followed by any obstacle.
 
         """
         before = self.q
@@ -169,16 +171,16 @@ class Tracker:
 
     def window(self, settings: Settings, now: float, longest: float | None = None) -> Array:
         """
-        Return the largest change of every value since the report before, (nq,) [rad or m].
+        Return the largest change of every value since the last report, (nq,) [rad or m].
 
-        A tick that comes early after one that was late may go as far as its time allows.
+        An early tick after a late one may move as far as its own time allows.
 
         Parameters
         ----------
         settings, now
             As for `tick`.
         longest : float, optional
-            Time after which the window grows no more [s]; default is the period of ticks.
+            Time after which the window stops growing [s]; default is the tick period.
 
         """
         share = settings.max_joint_velocity or 1.0
@@ -197,7 +199,7 @@ class Tracker:
         unmet: Callable[[Solution], str] = lambda solution: '',
         longest: float | None = None,
     ) -> TickReport:
-        """Solve, check the answer, and go there or hold."""
+        """Solve, check the solution, and accept it or hold the last good configuration."""
         before = self.q
         solution: Solution | None = None
         try:
@@ -206,13 +208,13 @@ class Tracker:
         except IkError as error:
             held = str(error)
         if held or solution is None:
-            # Before the first good answer there is only the description's own configuration.
+            # Before the first good solution this is the description's configuration.
             self.q = self._fallback
             self._time = now
             return TickReport(self.q, self._still, solution, held, notes)
         q = solution.q
         if settings.max_joint_velocity > 0.0 and self._time is not None:
-            # What is measured may jump, what goes out may not.
+            # A measurement may jump. The published configuration must not.
             window = self.window(settings, now, longest)
             q, held = approach(self.model, before, q, window, settings.options)
         under_way = q is not solution.q and not held

@@ -10,7 +10,7 @@ from ik_node.model.joint import Joint
 from ik_node.robot import Robot
 
 
-def tell_wishes(
+def apply_joint_values(
     robot: Robot,
     values: Mapping[str, float],
     flag: Literal['target_set', 'rest_pose_set'],
@@ -50,24 +50,24 @@ class JointTargets:
 
     def __init__(self) -> None:
         self._configured: dict[str, float] = {}
-        self._asked: dict[str, float] = {}
+        self._received: dict[str, float] = {}
 
     def configure(self, values: Mapping[str, float]) -> None:
         """Take the wishes of the parameter, instead of those it had before."""
         if dict(values) != self._configured:
             self._configured = dict(values)
-            self._asked = {n: v for n, v in self._asked.items() if n not in values}
+            self._received = {n: v for n, v in self._received.items() if n not in values}
 
     def update(self, names: Sequence[str], positions: Sequence[float]) -> None:
         """Take the wishes of a message; the others stay."""
-        self._asked.update(zip(names, positions, strict=True))
+        self._received.update(zip(names, positions, strict=True))
 
     def apply(self, robot: Robot) -> None:
         """Tell them to the joints of a robot; names that it does not have are left aside."""
-        values = {**self._configured, **self._asked}
-        tell_wishes(robot, values, 'target_set', Joint.set_target_value)
+        values = {**self._configured, **self._received}
+        apply_joint_values(robot, values, 'target_set', Joint.set_target_value)
 
     def clear(self, robot: Robot) -> None:
         """Forget those of messages."""
-        self._asked.clear()
+        self._received.clear()
         self.apply(robot)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 # Joints whose values are kept while there is no robot yet that says which it has.
 _MOST_EARLY = 100_000
 # Names that are remembered as told: whoever sends new ones for ever gets no more memory.
-_MOST_TOLD = 20_000
+_MOST_REPORTED = 20_000
 
 
 class MeasuredState:
@@ -34,7 +34,7 @@ class MeasuredState:
         self._values: dict[str, float] = {}
         self._times: dict[str, float] = {}
         self._arrived: dict[str, int] = {}
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     def set_joint_names(self, names: Sequence[str]) -> None:
         """Take the joints of a model; values of others are dropped from now on."""
@@ -43,7 +43,7 @@ class MeasuredState:
         self._values = {name: value for name, value in self._values.items() if name in known}
         self._times = {name: time for name, time in self._times.items() if name in known}
         self._arrived = {name: at for name, at in self._arrived.items() if name in known}
-        self._told.clear()
+        self._reported.clear()
 
     def update(
         self, names: Sequence[str], positions: Sequence[float], time: float
@@ -66,8 +66,8 @@ class MeasuredState:
                 self._values[name] = position
                 self._times[name] = time
                 self._arrived[name] = self.arrivals
-            elif name not in self._told and len(self._told) < _MOST_TOLD:
-                self._told.add(name)
+            elif name not in self._reported and len(self._reported) < _MOST_REPORTED:
+                self._reported.add(name)
                 unknown.append(name)
         return tuple(unknown)
 

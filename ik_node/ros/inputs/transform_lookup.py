@@ -42,7 +42,7 @@ class TransformLookup:
         self._buffer: Any = None
         self._listener: Any = None
         self._since = 0.0
-        self._asked = 0.0
+        self._last_lookup = 0.0
 
     @property
     def is_listening(self) -> bool:
@@ -50,7 +50,7 @@ class TransformLookup:
         return self._buffer is not None
 
     @property
-    def is_new(self) -> bool:
+    def is_starting(self) -> bool:
         """Whether it listens, but not for long: what it does not know may yet come."""
         return self._buffer is not None and time.monotonic() - self._since < _LISTENING
 
@@ -60,9 +60,9 @@ class TransformLookup:
             self._buffer.clear()
             self._since = time.monotonic()
 
-    def rest(self) -> None:
+    def stop_if_idle(self) -> None:
         """Stop listening if nobody has asked for some seconds; to be called now and then."""
-        if self._buffer is not None and time.monotonic() - self._asked > IDLE:
+        if self._buffer is not None and time.monotonic() - self._last_lookup > IDLE:
             self._listener.unregister()
             self._buffer = self._listener = None
 
@@ -104,7 +104,7 @@ class TransformLookup:
             Says why there is none.
 
         """
-        self._asked = time.monotonic()
+        self._last_lookup = time.monotonic()
         try:
             import tf2_ros
         except ImportError:
@@ -121,8 +121,8 @@ class TransformLookup:
             found = self._buffer.lookup_transform(target, source, moment)
         except tf2_ros.TransformException as error:
             found = self._nearest(tf2_ros, target, source, wanted, error)
-        move, turn = found.transform.translation, found.transform.rotation
-        pose = pose_matrix((move.x, move.y, move.z), (turn.x, turn.y, turn.z, turn.w))
+        shift, turn = found.transform.translation, found.transform.rotation
+        pose = pose_matrix((shift.x, shift.y, shift.z), (turn.x, turn.y, turn.z, turn.w))
         return pose, seconds_from_stamp(found.header.stamp)
 
     def _nearest(
@@ -143,6 +143,6 @@ class TransformLookup:
         ahead = seconds_from_stamp(latest.header.stamp) - wanted
         if ahead < 0.0:
             raise TransformNotYetError(reason) from None
-        if not self.is_new or ahead > _LISTENING:
+        if not self.is_starting or ahead > _LISTENING:
             raise LookupError(reason) from None
         return latest

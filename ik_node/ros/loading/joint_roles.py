@@ -51,7 +51,7 @@ class JointRoles:
         return cls(actuated, outputs, locked)
 
 
-def check_wishes(robot: Robot, settings: JointSettings) -> None:
+def check_joint_targets(robot: Robot, settings: JointSettings) -> None:
     """
     Check that a robot has the joints of the rest pose and of the targets.
 
@@ -66,7 +66,7 @@ def check_wishes(robot: Robot, settings: JointSettings) -> None:
     names.find('joint_targets', settings.targets)
 
 
-def unknown_wishes(robot: Robot, settings: JointSettings) -> dict[str, list[str]]:
+def unknown_joint_targets(robot: Robot, settings: JointSettings) -> dict[str, list[str]]:
     """
     Return the joints of the rest pose and of the targets that a robot does not have.
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def seen_links(robot: Robot) -> list[Visual]:
+def link_visuals(robot: Robot) -> list[Visual]:
     """Return the visuals of a robot; meshes by their URL, those not found left out."""
     description = robot.description
     found = []
@@ -148,7 +148,7 @@ class LoadedModel:
     @cached_property
     def helper(self) -> IKRootsHelper:
         """Return what works out how the robot is drawn; made when it is first asked for."""
-        return IKRootsHelper(self.robot, seen=lambda: seen_links(self.robot))
+        return IKRootsHelper(self.robot, seen=lambda: link_visuals(self.robot))
 
     @cached_property
     def frame_prefix(self) -> str:

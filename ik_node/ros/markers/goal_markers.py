@@ -24,10 +24,10 @@ from visualization_msgs.msg import (
 
 _HALF = float(np.sqrt(0.5))
 # Turns (xyzw) that lay x, the axis of a control, onto x, y and z.
-_ONTO = ((0.0, 0.0, 0.0, 1.0), (0.0, 0.0, _HALF, _HALF), (0.0, -_HALF, 0.0, _HALF))
+_AXIS_TURNS = ((0.0, 0.0, 0.0, 1.0), (0.0, 0.0, _HALF, _HALF), (0.0, -_HALF, 0.0, _HALF))
 
 
-def handle(goal: GoalSettings, frame: str, pose: Pose, size: float) -> InteractiveMarker:
+def goal_marker(goal: GoalSettings, frame: str, pose: Pose, size: float) -> InteractiveMarker:
     """
     Return the marker of a goal: an arrow or a ring for every axis that it asks for, no others.
 
@@ -49,7 +49,7 @@ def handle(goal: GoalSettings, frame: str, pose: Pose, size: float) -> Interacti
     for dof in parse_dofs(goal.dof):
         control = InteractiveMarkerControl(name=dof.name, always_visible=True)
         turn = control.orientation
-        turn.x, turn.y, turn.z, turn.w = _ONTO[dof % 3]
+        turn.x, turn.y, turn.z, turn.w = _AXIS_TURNS[dof % 3]
         kind = type(control)
         control.interaction_mode = kind.ROTATE_AXIS if dof.is_rotation else kind.MOVE_AXIS
         control.orientation_mode = kind.FIXED if goal.axes == 'world' else kind.INHERIT
@@ -57,7 +57,7 @@ def handle(goal: GoalSettings, frame: str, pose: Pose, size: float) -> Interacti
     return marker
 
 
-def handle_pose(goal: GoalSettings, asked: Pose | None, reached: NDArray[np.float64]) -> Pose:
+def marker_pose(goal: GoalSettings, goal_pose: Pose | None, reached: NDArray[np.float64]) -> Pose:
     """
     Return where the marker of a goal is.
 
@@ -65,20 +65,20 @@ def handle_pose(goal: GoalSettings, asked: Pose | None, reached: NDArray[np.floa
     ----------
     goal : GoalSettings
         What it asks for.
-    asked : (position, quat_xyzw), or None
+    goal_pose : (position, quat_xyzw), or None
         The pose of the goal; None = it has none yet, and is where its link is.
     reached : ndarray, shape (4, 4)
         Pose of the goal's frame on its link.
 
     """
     there = pose_from_matrix(reached)
-    if asked is None:
+    if goal_pose is None:
         return there
     turns = any(dof >= DOF.EX for dof in parse_dofs(goal.dof))
     if goal.axes == 'link' and not turns:
         # Its axes are the link's, which no pose of a goal says.
-        return asked[0], there[1]
-    return asked
+        return goal_pose[0], there[1]
+    return goal_pose
 
 
 def dragged_to(feedback: Any) -> PoseStamped | None:
@@ -103,8 +103,11 @@ def dragged_to(feedback: Any) -> PoseStamped | None:
 def pose_message(pose: Pose) -> PoseMessage:
     """Return a geometry_msgs/Pose."""
     message = PoseMessage()
-    place, turn = message.position, message.orientation
-    (place.x, place.y, place.z), (turn.x, turn.y, turn.z, turn.w) = pose
+    position, orientation = message.position, message.orientation
+    (
+        (position.x, position.y, position.z),
+        (orientation.x, orientation.y, orientation.z, orientation.w),
+    ) = pose
     return message
 
 
@@ -159,10 +162,10 @@ class GoalMarkers:
             name = goal.name
             if name not in goals:
                 continue
-            pose = handle_pose(goal, goals[name], model.reached(name, q))
+            pose = marker_pose(goal, goals[name], model.reached(name, q))
             kind = (goal.structure, frame, size)
             if self._kinds.get(name) != kind:
-                marker = handle(goal, frame, pose, size)
+                marker = goal_marker(goal, frame, pose, size)
                 self._server.insert(marker, feedback_callback=self._on_feedback)
             elif self._poses[name] != pose:
                 self._server.setPose(name, pose_message(pose), Header(frame_id=frame))

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 from itertools import count
 from typing import Any
 
-from ik_node.ros.markers.shape_markers import looks, markers_of, numbers, put
+from ik_node.ros.markers.shape_markers import appearance, markers_of, numbers, put
 from ik_node.ros.messages.marker_bytes import blank_stamp, MarkerBytes, NUMBER
 from ik_node.scene import Shape
 import numpy as np
 from std_msgs.msg import Header
 from visualization_msgs.msg import Marker, MarkerArray
 
-Look = tuple[str, tuple[type[Shape], object]]
+Appearance = tuple[str, tuple[type[Shape], object]]
 
 # A shape has at most so many markers.
 _PARTS = 2
@@ -40,8 +40,8 @@ class MarkerBook:
     def __init__(self) -> None:
         self.complete = True
         self._markers: dict[str, list[Marker]] = {}
-        self._looks: list[Look] = []
-        self._gone: dict[tuple[str, int], Marker] = {}
+        self._appearances: list[Appearance] = []
+        self._deletions: dict[tuple[str, int], Marker] = {}
         self._ids: dict[str, int] = {}
         self._next_id = count(0, _PARTS)
         self._header = Header()
@@ -50,11 +50,11 @@ class MarkerBook:
     @property
     def is_empty(self) -> bool:
         """Whether nothing is shown, and nothing is to be deleted."""
-        return not (self._markers or self._gone)
+        return not (self._markers or self._deletions)
 
-    def forget_gone(self) -> None:
+    def clear_deletions(self) -> None:
         """Delete no more what is gone by now: viewers have been told to delete everything."""
-        self._gone.clear()
+        self._deletions.clear()
         self._ids = {name: self._ids[name] for name in self._markers if name in self._ids}
         self._bytes = None
 
@@ -78,8 +78,8 @@ class MarkerBook:
             the messages are used again.
 
         """
-        present = [(shape.name, looks(shape)) for shape in shapes]
-        if present != self._looks or frame != self._header.frame_id:
+        present = [(shape.name, appearance(shape)) for shape in shapes]
+        if present != self._appearances or frame != self._header.frame_id:
             return self._changed(shapes, present, frame, stamp)
         if self._bytes is None:
             self._bytes = self._serialised(shapes)
@@ -89,25 +89,25 @@ class MarkerBook:
         return self._array(shapes, stamp)
 
     def _changed(
-        self, shapes: Sequence[Shape], present: list[Look], frame: str, stamp: Any
+        self, shapes: Sequence[Shape], present: list[Appearance], frame: str, stamp: Any
     ) -> MarkerArray:
         """Return a message that takes viewers towards these shapes and no others."""
         self._header.frame_id = frame
-        before, kept = dict(self._looks), self._markers
-        self._markers, self._looks, self._bytes = {}, [], None
+        before, kept = dict(self._appearances), self._markers
+        self._markers, self._appearances, self._bytes = {}, [], None
         shown: list[Shape] = []
         made = 0
-        for shape, (name, look) in zip(shapes, present, strict=True):
+        for shape, (name, new) in zip(shapes, present, strict=True):
             old = kept.pop(name, [])
             self._markers[name] = old
-            if before.get(name) != look:
+            if before.get(name) != new:
                 if made == AT_ONCE:
                     continue
                 made += 1
                 self._markers[name] = self._new(shape)
                 self._delete(old[len(self._markers[name]) :])
             shown.append(shape)
-            self._looks.append((name, look))
+            self._appearances.append((name, new))
         for markers in kept.values():
             self._delete(markers)
         self.complete = len(shown) == len(shapes)
@@ -115,7 +115,7 @@ class MarkerBook:
 
     def _array(self, shapes: Iterable[Shape], stamp: Any) -> MarkerArray:
         self._header.stamp = stamp
-        array = MarkerArray(markers=list(self._gone.values()))
+        array = MarkerArray(markers=list(self._deletions.values()))
         for shape in shapes:
             markers = self._markers[shape.name]
             put(markers, numbers(shape))
@@ -124,7 +124,7 @@ class MarkerBook:
 
     def _serialised(self, shapes: Iterable[Shape]) -> MarkerBytes:
         self._header.stamp = blank_stamp()
-        array, blanks = MarkerArray(markers=list(self._gone.values())), 0
+        array, blanks = MarkerArray(markers=list(self._deletions.values())), 0
         for shape in shapes:
             markers, own = self._markers[shape.name], len(numbers(shape))
             put(markers, [NUMBER] * own)
@@ -138,10 +138,10 @@ class MarkerBook:
         markers = markers_of(shape)
         for number, marker in enumerate(markers, self._ids[shape.name]):
             marker.header, marker.ns, marker.id = self._header, shape.layer, number
-            self._gone.pop((marker.ns, marker.id), None)
+            self._deletions.pop((marker.ns, marker.id), None)
         return markers
 
     def _delete(self, markers: Iterable[Marker]) -> None:
         for old in markers:
             marker = Marker(header=self._header, ns=old.ns, id=old.id, action=Marker.DELETE)
-            self._gone[old.ns, old.id] = marker
+            self._deletions[old.ns, old.id] = marker

@@ -22,7 +22,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 
 @dataclass(frozen=True)
-class Sight:
+class DrawnState:
     """
     What is to be seen.
 
@@ -33,7 +33,7 @@ class Sight:
     q : ndarray, shape (nq,)
         What was published [rad or m].
     goals : mapping of str to (position, quat_xyzw)
-        What is asked, root frame [m].
+        What is goal_poses, root frame [m].
     settings : MarkerSettings
         How it looks.
     stamp : builtin_interfaces.msg.Time
@@ -52,7 +52,7 @@ class MarkerOutput:
     """
     Own the publisher; what nobody subscribes to is not drawn.
 
-    A sight is drawn layer by layer, a message each, so that a tick need not have the time for all.
+    A state is drawn layer by layer, a message each, so that a tick need not have the time for all.
 
     Parameters
     ----------
@@ -63,47 +63,47 @@ class MarkerOutput:
     def __init__(self, node: Node) -> None:
         self._publisher = add_publisher(node, MarkerArray, '~/markers')
         self._books = {layer: MarkerBook() for layer in LAYERS}
-        self._sight: Sight | None = None
+        self._state: DrawnState | None = None
         self._layers: Iterator[tuple[str, list[Shape]]] = iter(())
         self._next: tuple[str, list[Shape]] | None = None
         self._subscribers = 0
 
     @property
     def is_drawing(self) -> bool:
-        """Whether layers of the present sight are left."""
+        """Whether layers of the present state are left."""
         return self._next is not None
 
-    def begin(self, sight: Sight) -> None:
-        """Have another sight drawn, if there is somebody to see it."""
+    def begin(self, state: DrawnState) -> None:
+        """Have another state drawn, if there is somebody to see it."""
         before, self._subscribers = self._subscribers, self._publisher.get_subscription_count()
         if not self._subscribers:
             return
-        last, self._sight = self._sight, sight
-        model, settings = sight.model, sight.settings
+        last, self._state = self._state, state
+        model, settings = state.model, state.settings
         new_model = last is None or last.model is not model
         if new_model or last is None or last.settings != settings:
             settings.apply(model.helper)
         if new_model or self._subscribers > before:
             everything = Marker(action=Marker.DELETEALL)
-            everything.header.frame_id, everything.header.stamp = model.root_frame, sight.stamp
+            everything.header.frame_id, everything.header.stamp = model.root_frame, state.stamp
             self._publisher.publish(MarkerArray(markers=[everything]))
             for book in self._books.values():
-                book.forget_gone()
+                book.clear_deletions()
         for layer, book in self._books.items():
             if layer not in model.helper.layers and not book.is_empty:
-                self._publisher.publish(book.message((), model.root_frame, sight.stamp))
-        self._layers = model.helper.layer_shapes(sight.q, sight.goals)
+                self._publisher.publish(book.message((), model.root_frame, state.stamp))
+        self._layers = model.helper.layer_shapes(state.q, state.goals)
         self._next = next(self._layers, None)
 
     def draw(self) -> None:
         """Send the next layer, and work out the one after it."""
-        if self._sight is None or self._next is None:
+        if self._state is None or self._next is None:
             return
         layer, shapes = self._next
         book = self._books[layer]
         if shapes or not book.is_empty:
-            frame = self._sight.model.root_frame
-            self._publisher.publish(book.message(shapes, frame, self._sight.stamp))
+            frame = self._state.model.root_frame
+            self._publisher.publish(book.message(shapes, frame, self._state.stamp))
         if book.complete:
             self._next = next(self._layers, None)
 
@@ -122,7 +122,7 @@ class SceneOutput:
 
     def __init__(self, node: Node, take_goal: Callable[[str, PoseStamped], None]) -> None:
         self._markers = MarkerOutput(node)
-        self._handles = GoalMarkers(node, take_goal)
+        self._goal_markers = GoalMarkers(node, take_goal)
         self._model: LoadedModel | None = None
         self._q: NDArray[np.float64] | None = None
         self._due = 0.0
@@ -131,7 +131,7 @@ class SceneOutput:
         self,
         model: LoadedModel,
         q: NDArray[np.float64] | None,
-        asked: Callable[[], Mapping[str, Pose | None]],
+        goal_poses: Callable[[], Mapping[str, Pose | None]],
         settings: MarkerSettings,
         stamp: Any,
         until: float,
@@ -145,7 +145,7 @@ class SceneOutput:
             The one that ticks.
         q : ndarray, shape (nq,), or None
             What this tick has published [rad or m]; None = nothing.
-        asked : callable
+        goal_poses : callable
             Returns the goals that take part and their poses, None for one that has none.
         settings : MarkerSettings
             Of this tick.
@@ -165,7 +165,7 @@ class SceneOutput:
                 return
             # A tick that is late does not make the ones after it early.
             self._due = max(self._due + settings.period, now)
-            self._begin(model, self._q, asked(), settings, stamp)
+            self._begin(model, self._q, goal_poses(), settings, stamp)
         while self._markers.is_drawing:
             self._markers.draw()
             if perf_counter() >= until:
@@ -180,12 +180,12 @@ class SceneOutput:
         stamp: Any,
     ) -> None:
         poses = {name: pose for name, pose in goals.items() if pose is not None}
-        self._markers.begin(Sight(model, q, poses, settings, stamp))
+        self._markers.begin(DrawnState(model, q, poses, settings, stamp))
         if settings.interactive:
-            self._handles.update(model, q, goals)
+            self._goal_markers.update(model, q, goals)
         else:
-            self._handles.close()
+            self._goal_markers.close()
 
     def close(self) -> None:
         """End; to be called before the node is destroyed."""
-        self._handles.close()
+        self._goal_markers.close()

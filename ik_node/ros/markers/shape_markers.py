@@ -38,7 +38,7 @@ _POSE = 7
 
 _SECTOR = attrgetter('rgba', 'radius', 'inner_radius', 'lower', 'upper', 'segments')
 # What of a shape needs another marker when it changes.
-_LOOKS: dict[type[Shape], Callable[[Any], object]] = {
+_APPEARANCE: dict[type[Shape], Callable[[Any], object]] = {
     Arrow: attrgetter('rgba', 'length', 'radius'),
     Capsule: attrgetter('rgba', 'draw_through', 'radius', 'length'),
     Cylinder: attrgetter('rgba', 'radius', 'length'),
@@ -51,10 +51,10 @@ _LOOKS: dict[type[Shape], Callable[[Any], object]] = {
 }
 
 
-def looks(shape: Shape) -> tuple[type[Shape], object]:
+def appearance(shape: Shape) -> tuple[type[Shape], object]:
     """Return what two shapes have in common when only their `numbers` tell them apart."""
     kind = type(shape)
-    return kind, _LOOKS[kind](shape)
+    return kind, _APPEARANCE[kind](shape)
 
 
 def markers_of(shape: Shape) -> list[Marker]:

@@ -45,7 +45,7 @@ class Refusals:
         self.pause = pause
         self.counts: dict[str, int] = {}
         self.last = ''
-        self._said_at: dict[str, float] = {}
+        self._logged_at: dict[str, float] = {}
 
     def add(self, topic: str, reason: str, now: float) -> bool:
         """
@@ -68,10 +68,10 @@ class Refusals:
         """
         self.counts[topic] = self.counts.get(topic, 0) + 1
         self.last = reason
-        said_at = self._said_at.get(topic)
-        if said_at is not None and now - said_at < self.pause:
+        logged_at = self._logged_at.get(topic)
+        if logged_at is not None and now - logged_at < self.pause:
             return False
-        self._said_at[topic] = now
+        self._logged_at[topic] = now
         return True
 
     @property

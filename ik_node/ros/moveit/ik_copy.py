@@ -16,7 +16,7 @@ from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.loading.mobility_count import LOOP_TOLERANCE
 from ik_node.ros.messages.convert import Pose, pose_from_matrix
 from ik_node.ros.moveit.ik_answer import IkAnswer, IkCode
-from ik_node.ros.moveit.ik_seed import IkQuestion
+from ik_node.ros.moveit.ik_seed import IkRequest
 from ik_node.ros.parameters.goal_settings import GoalSettings
 from ik_node.solver import Solution, Solver, Status
 import numpy as np
@@ -31,7 +31,7 @@ FURTHER_SOLVES = 8
 LARGEST_SEED = 2**31 - 2
 
 
-class IkTwin:
+class IkCopy:
     """
     Solve requests on a copy of a model's robot, so that the one that ticks is left alone.
 
@@ -63,45 +63,45 @@ class IkTwin:
         self._solver = Solver(self._robot, model.request.options)
         self._goal_of: dict[Shape, str] = {}
 
-    def answer(self, question: IkQuestion) -> IkAnswer:
+    def answer(self, ik_request: IkRequest) -> IkAnswer:
         """Solve; from one thread at a time, whichever."""
         try:
-            return self._answer(question)
+            return self._answer(ik_request)
         except IkError as error:
             return IkAnswer(IkCode.FAILURE, str(error))
 
-    def _answer(self, question: IkQuestion) -> IkAnswer:
-        for name, closed in question.closures.items():
+    def _answer(self, ik_request: IkRequest) -> IkAnswer:
+        for name, closed in ik_request.closures.items():
             closure = self._robot.closures[name]
             if closure.enabled != closed:
                 closure.enabled = closed
         goals: dict[str, Pose] = {}
-        for link, pose in question.poses.items():
-            goals.update(self._goals(link, pose, question.goals[link]))
-        solution = self._solve(goals, question)
+        for link, pose in ik_request.poses.items():
+            goals.update(self._goals(link, pose, ik_request.goals[link]))
+        solution = self._solve(goals, ik_request)
         model = self.model
         if solution.status is not Status.CONVERGED:
-            late = solution.solve_time >= question.options.time_budget
+            late = solution.solve_time >= ik_request.options.time_budget
             message = solution.message
-            if question.held:
-                message += f'; held: {question.held}'
+            if ik_request.held:
+                message += f'; held: {ik_request.held}'
             return IkAnswer(IkCode.TIMED_OUT if late else IkCode.NO_IK_SOLUTION, message)
-        amiss = objection(model, solution, question.options)
+        amiss = objection(model, solution, ik_request.options)
         if amiss:
             return IkAnswer(IkCode.NO_IK_SOLUTION, amiss)
         q = np.clip(solution.q, model.lower, model.upper)
         starts = f' and {solution.starts} starts' if solution.starts > 1 else ''
         message = f'CONVERGED after {solution.iterations} steps{starts}'
-        if question.checks_collisions:
+        if ik_request.checks_collisions:
             message += '; collisions are not checked here'
         return IkAnswer(IkCode.SUCCESS, message, q)
 
-    def _solve(self, goals: Mapping[str, Pose], question: IkQuestion) -> Solution:
+    def _solve(self, goals: Mapping[str, Pose], ik_request: IkRequest) -> Solution:
         """Solve from the seed; where that takes restarts, see whether others end nearer to it."""
         begin = perf_counter()
-        options, start, solver = question.options, question.seed.q, self._solver
+        options, start, solver = ik_request.options, ik_request.seed.q, self._solver
         solver.options = options
-        best = solver.solve_pose(goals, q0=start, joints=question.movable)
+        best = solver.solve_pose(goals, q0=start, joints=ik_request.movable)
         if best.status is not Status.CONVERGED or best.starts == 1:
             return best
         for number in range(1, FURTHER_SOLVES + 1):
@@ -110,7 +110,7 @@ class IkTwin:
                 break
             seed = (options.seed + number) % LARGEST_SEED
             solver.options = dataclasses.replace(options, seed=seed, time_budget=left)
-            other = solver.solve_pose(goals, q0=start, joints=question.movable)
+            other = solver.solve_pose(goals, q0=start, joints=ik_request.movable)
             nearer = np.linalg.norm(other.q - start) < np.linalg.norm(best.q - start)
             if other.status is Status.CONVERGED and nearer:
                 best = other

@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class IkQuestion:
+class IkRequest:
     """
     A request, read and checked; nothing of it points to what another thread changes.
 
@@ -78,9 +78,9 @@ class IkSeed:
     ----------
     q : ndarray, shape (nq,)
         All values of the robot [rad, m], within limits; those that follow others do so.
-    places : mapping of str to int
+    indices : mapping of str to int
         Name in joint_state of the answer, and its place in q.
-    bodies : mapping of str to Joint
+    multi_dof_joints : mapping of str to Joint
         Name in multi_dof_joint_state of the answer, and the joint it stands for.
     missing : tuple of str
         Values that the request did not give.
@@ -90,30 +90,30 @@ class IkSeed:
     """
 
     q: Array
-    places: Mapping[str, int]
-    bodies: Mapping[str, Joint]
+    indices: Mapping[str, int]
+    multi_dof_joints: Mapping[str, Joint]
     missing: tuple[str, ...]
     frame_id: str
 
     @property
     def has_base(self) -> bool:
         """Whether it says where the floating base is."""
-        return any(joint.parent is None for joint in self.bodies.values())
+        return any(joint.parent is None for joint in self.multi_dof_joints.values())
 
     def fill(self, state: Any, q: Array, tree: Tree) -> None:
         """Write the answer `q` into a moveit_msgs/RobotState."""
-        state.joint_state.name = list(self.places)
-        state.joint_state.position = q[list(self.places.values())].tolist()
-        if not self.bodies:
+        state.joint_state.name = list(self.indices)
+        state.joint_state.position = q[list(self.indices.values())].tolist()
+        if not self.multi_dof_joints:
             return
         from geometry_msgs.msg import Transform
 
-        several = state.multi_dof_joint_state
-        several.header.frame_id = self.frame_id
-        several.joint_names = list(self.bodies)
-        several.transforms = [
-            _fill_transform(Transform(), q[_places_of(joint, tree)], joint)
-            for joint in self.bodies.values()
+        multi_dof = state.multi_dof_joint_state
+        multi_dof.header.frame_id = self.frame_id
+        multi_dof.joint_names = list(self.multi_dof_joints)
+        multi_dof.transforms = [
+            _fill_transform(Transform(), q[_indices_of(joint, tree)], joint)
+            for joint in self.multi_dof_joints.values()
         ]
 
 
@@ -141,43 +141,45 @@ def read_seed(state: Any, model: LoadedModel, present: Array) -> IkSeed:
     """
     tree = model.solver.tree
     q = np.array(present, dtype=np.float64)
-    place = {name: at for at, name in enumerate(tree.names)}
+    index_of = {name: at for at, name in enumerate(tree.names)}
     try:
         names, positions = positions_from_message('robot_state.joint_state', state.joint_state)
     except RefusedInputError as error:
         raise RefusedIkError(IkCode.INVALID_ROBOT_STATE, str(error)) from None
-    several = state.multi_dof_joint_state
-    places = {name: place[name] for name in names if name in place}
+    multi_dof = state.multi_dof_joint_state
+    indices = {name: index_of[name] for name in names if name in index_of}
     for name, position in zip(names, positions, strict=True):
-        if name in places:
-            q[places[name]] = position
-    bodies = _read_bodies(several, model, q)
-    named = bool(names or several.joint_names)
-    if named and not places and not bodies:
+        if name in indices:
+            q[indices[name]] = position
+    multi_dof_joints = _read_multi_dof_joints(multi_dof, model, q)
+    named = bool(names or multi_dof.joint_names)
+    if named and not indices and not multi_dof_joints:
         raise RefusedIkError(
             IkCode.INVALID_ROBOT_STATE,
             f'robot_state names no joint of robot {shown(model.robot.name)}, but '
-            f'{", ".join([*names, *several.joint_names][:5])}: is it of another robot?',
+            f'{", ".join([*names, *multi_dof.joint_names][:5])}: is it of another robot?',
         )
     if not named or state.is_diff:
         # Joints without a name are where the node has them: the request speaks of all.
-        frame_id = several.header.frame_id if bodies else ''
-        own = {joint: name for name, joint in bodies.items()}
+        frame_id = multi_dof.header.frame_id if multi_dof_joints else ''
+        own = {joint: name for name, joint in multi_dof_joints.items()}
         wide = [joint for joint in model.robot.joint_order if len(joint.dof) > 1]
-        bodies = {own.get(joint, joint.name): joint for joint in wide}
-        inside = {at for joint in wide for at in _places_of(joint, tree)}
-        places = {name: at for name, at in place.items() if at not in inside}
-        frame_id = frame_id or (root_frame(model.robot) if bodies else '')
-        return IkSeed(_consistent(q, model), places, bodies, (), frame_id)
-    given = {at for joint in bodies.values() for at in _places_of(joint, tree)}
-    given.update(places.values())
-    missing = tuple(name for name, at in place.items() if at not in given)
-    return IkSeed(_consistent(q, model), places, bodies, missing, several.header.frame_id)
+        multi_dof_joints = {own.get(joint, joint.name): joint for joint in wide}
+        inside = {at for joint in wide for at in _indices_of(joint, tree)}
+        indices = {name: at for name, at in index_of.items() if at not in inside}
+        frame_id = frame_id or (root_frame(model.robot) if multi_dof_joints else '')
+        return IkSeed(_consistent(q, model), indices, multi_dof_joints, (), frame_id)
+    given = {at for joint in multi_dof_joints.values() for at in _indices_of(joint, tree)}
+    given.update(indices.values())
+    missing = tuple(name for name, at in index_of.items() if at not in given)
+    return IkSeed(
+        _consistent(q, model), indices, multi_dof_joints, missing, multi_dof.header.frame_id
+    )
 
 
-def _read_bodies(several: Any, model: LoadedModel, q: Array) -> dict[str, Joint]:
+def _read_multi_dof_joints(multi_dof: Any, model: LoadedModel, q: Array) -> dict[str, Joint]:
     """Read joints of several axes into q; return them by their names in the message."""
-    names, transforms = list(several.joint_names), several.transforms
+    names, transforms = list(multi_dof.joint_names), multi_dof.transforms
     if len(names) != len(transforms):
         raise RefusedIkError(
             IkCode.INVALID_ROBOT_STATE,
@@ -186,17 +188,17 @@ def _read_bodies(several: Any, model: LoadedModel, q: Array) -> dict[str, Joint]
         )
     robot = model.robot
     own = {j.name: j for j in robot.joint_order if len(j.dof) > 1}
-    bodies = {name: own[name] for name in names if name in own}
+    multi_dof_joints = {name: own[name] for name in names if name in own}
     # MoveIt calls the joint under the base as the SRDF does, which nobody else knows.
-    strangers = [name for name in names if name not in own]
+    unknown = [name for name in names if name not in own]
     base = robot.root
-    if isinstance(base, Joint) and base.name not in bodies and len(strangers) == 1:
-        bodies[strangers[0]] = base
+    if isinstance(base, Joint) and base.name not in multi_dof_joints and len(unknown) == 1:
+        multi_dof_joints[unknown[0]] = base
     for name, transform in zip(names, transforms, strict=True):
-        if name in bodies:
-            at = _places_of(bodies[name], model.solver.tree)
-            q[at] = _values_of(name, transform, bodies[name], q[at])
-    return bodies
+        if name in multi_dof_joints:
+            at = _indices_of(multi_dof_joints[name], model.solver.tree)
+            q[at] = _values_of(name, transform, multi_dof_joints[name], q[at])
+    return multi_dof_joints
 
 
 def _values_of(name: str, transform: Any, joint: Joint, present: Array) -> Array:
@@ -239,7 +241,7 @@ def _fill_transform(transform: Any, values: Array, joint: Joint) -> Any:
     return transform
 
 
-def _places_of(joint: Joint, tree: Tree) -> list[int]:
+def _indices_of(joint: Joint, tree: Tree) -> list[int]:
     return [at for at, (owner, _) in enumerate(tree.owner) if owner is joint]
 
 

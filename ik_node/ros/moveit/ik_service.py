@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.refusals import Refusals
 from ik_node.ros.moveit.ik_answer import IkAnswer, IkCode, RefusedIkError
-from ik_node.ros.moveit.ik_copy import IkTwin
-from ik_node.ros.moveit.ik_seed import IkQuestion
+from ik_node.ros.moveit.ik_copy import IkCopy
+from ik_node.ros.moveit.ik_seed import IkRequest
 from ik_node.ros.moveit.node_access import IkAccess
 from ik_node.ros.moveit.solve_ik import fill_response, read_request
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallbackGroup
@@ -37,7 +37,7 @@ class BackgroundWork:
     def __init__(self, node: Node) -> None:
         self._node = node
         # An executor that sleeps sees that a future is done when something wakes it.
-        self._bell = node.create_guard_condition(_nothing, ReentrantCallbackGroup())
+        self._wake_condition = node.create_guard_condition(_do_nothing, ReentrantCallbackGroup())
 
     async def run(self, work: Callable[[], T]) -> T:
         """Return what `work` returns, or raise what it raises."""
@@ -51,7 +51,7 @@ class BackgroundWork:
             else:
                 future.set_result(result)
             with contextlib.suppress(InvalidHandle):  # the node is gone, nobody waits
-                self._bell.trigger()
+                self._wake_condition.trigger()
 
         threading.Thread(target=attempt, name='background work', daemon=True).start()
         result: T = await future
@@ -59,10 +59,10 @@ class BackgroundWork:
 
     def close(self) -> None:
         """Take the bell away; work under way is not waited for any more."""
-        self._node.destroy_guard_condition(self._bell)
+        self._node.destroy_guard_condition(self._wake_condition)
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     """Answer the bell: to be awake is all."""
 
 
@@ -113,7 +113,7 @@ class IkService:
         self._node = node
         self._access = access
         self._refusals = Refusals()
-        self._twin: IkTwin | None = None
+        self._ik_copy: IkCopy | None = None
         self._work = BackgroundWork(node)
         self._service = node.create_service(
             service_type,
@@ -129,15 +129,15 @@ class IkService:
 
     async def _on_request(self, request: Any, response: Any) -> Any:
         model = self._access.model
-        question: IkQuestion | None = None
+        ik_request: IkRequest | None = None
         try:
             if model is None:
                 raise RefusedIkError(IkCode.FAILURE, 'the node has no robot yet')
             access = self._access
-            question = read_request(
+            ik_request = read_request(
                 request.ik_request, model, access.q, access.settings, access.pose_of
             )
-            answer = await self._work.run(partial(self._solve, question, model))
+            answer = await self._work.run(partial(self._solve, ik_request, model))
         except RefusedIkError as error:
             answer = IkAnswer(error.code, str(error))
         except Exception as error:  # noqa: BLE001
@@ -145,14 +145,14 @@ class IkService:
             what = f'internal error, please report: {type(error).__name__}: {error}'
             answer = IkAnswer(IkCode.FAILURE, what)
         self._log(answer)
-        fill_response(response, answer, question, model, self._node.get_name())
+        fill_response(response, answer, ik_request, model, self._node.get_name())
         return response
 
-    def _solve(self, question: IkQuestion, model: LoadedModel) -> IkAnswer:
-        twin = self._twin
-        if twin is None or twin.model is not model:
-            twin = self._twin = IkTwin(model)
-        return twin.answer(question)
+    def _solve(self, ik_request: IkRequest, model: LoadedModel) -> IkAnswer:
+        ik_copy = self._ik_copy
+        if ik_copy is None or ik_copy.model is not model:
+            ik_copy = self._ik_copy = IkCopy(model)
+        return ik_copy.answer(ik_request)
 
     def _log(self, answer: IkAnswer) -> None:
         """Tell of requests that could not be worked on; that a pose is out of reach is no news."""

@@ -18,7 +18,7 @@ from ik_node.ros.messages.convert import Pose, pose_from_message, pose_in_root
 from ik_node.ros.messages.frame_names import root_frame
 from ik_node.ros.messages.refusals import RefusedInputError
 from ik_node.ros.moveit.ik_answer import IkAnswer, IkCode, RefusedIkError
-from ik_node.ros.moveit.ik_seed import IkQuestion, IkSeed, read_seed
+from ik_node.ros.moveit.ik_seed import IkRequest, IkSeed, read_seed
 from ik_node.ros.moveit.movable_joints import carries, movable_values, staying_values
 from ik_node.ros.parameters.goal_settings import GoalSettings
 from ik_node.ros.parameters.settings import Settings
@@ -101,7 +101,7 @@ RESTARTS = 100
 
 def read_request(
     request: Any, model: LoadedModel, present: Array, settings: Settings, lookup: Lookup
-) -> IkQuestion:
+) -> IkRequest:
     """
     Read and check a request.
 
@@ -141,7 +141,7 @@ def read_request(
     held = [f'what carries {base}, for a pose is given in its frame' for base in bases]
     if staying:
         held.append(f'joints that robot_state does not name: {listed(staying)}')
-    return IkQuestion(
+    return IkRequest(
         seed=seed,
         poses=poses,
         goals={link: _goals_of(link, model, settings) for link in poses},
@@ -156,7 +156,7 @@ def read_request(
 def fill_response(
     response: Any,
     answer: IkAnswer,
-    question: IkQuestion | None,
+    ik_request: IkRequest | None,
     model: LoadedModel | None,
     source: str,
 ) -> None:
@@ -169,10 +169,10 @@ def fill_response(
         Its solution stays empty unless the answer is a success.
     answer : IkAnswer
         What came out.
-    question : IkQuestion or None
+    ik_request : IkRequest or None
         What was answered; None when the request was refused.
     model : LoadedModel or None
-        Whose robot the question is about.
+        Whose robot the ik_request is about.
     source : str
         Who answers.
 
@@ -184,8 +184,8 @@ def fill_response(
         for name in (field, f'error_{field}'):
             if hasattr(code, name):
                 setattr(code, name, text)
-    if answer.q is not None and question is not None and model is not None:
-        question.seed.fill(response.solution, answer.q, model.solver.tree)
+    if answer.q is not None and ik_request is not None and model is not None:
+        ik_request.seed.fill(response.solution, answer.q, model.solver.tree)
 
 
 def _refuse_constraints(constraints: Any) -> None:

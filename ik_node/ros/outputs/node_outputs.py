@@ -22,7 +22,7 @@ from sensor_msgs.msg import JointState
 Array = NDArray[np.float64]
 
 # Of more goals than this so many are asked in one tick whether somebody hears them.
-_MOST = 64
+_CHECKED_PER_TICK = 64
 
 
 class ReachedOutput:
@@ -48,17 +48,17 @@ class ReachedOutput:
             lambda name, topic: add_publisher(node, PoseStamped, topic),
             node.destroy_publisher,
         )
-        self._turn = 0
-        self._heard: set[str] = set()
+        self._next_goal = 0
+        self._subscribed: set[str] = set()
 
     def publish(self, report: TickReport, model: LoadedModel, stamp: Any) -> None:
         """Publish one configuration, see `NodeOutputs.publish_state`."""
         goals = model.request.goals
-        # A thousand goals would take longer to ask for their subscribers than a tick lasts.
-        begin = self._turn * _MOST if self._turn * _MOST < len(goals) else 0
-        self._turn = begin // _MOST + 1
-        asked = {goal.name for goal in goals[begin : begin + _MOST]} | self._heard
-        self._heard = {name for name in asked if self._publish(name, report, model, stamp)}
+        # Counting the subscribers of a thousand goals would take longer than a tick.
+        first = self._next_goal if self._next_goal < len(goals) else 0
+        self._next_goal = first + _CHECKED_PER_TICK
+        checked = {goal.name for goal in goals[first : self._next_goal]} | self._subscribed
+        self._subscribed = {name for name in checked if self._publish(name, report, model, stamp)}
 
     def _publish(self, name: str, report: TickReport, model: LoadedModel, stamp: Any) -> bool:
         """Publish one goal's pose if somebody hears it; return whether somebody does."""

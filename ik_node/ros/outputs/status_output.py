@@ -61,17 +61,17 @@ class StatusOutput:
         self._name = status_name(node)
         self._publisher = add_publisher(node, DiagnosticArray, '~/solve_status')
         self._message = DiagnosticArray()
-        self._said: tuple[object, ...] = ()
+        self._last_content: tuple[object, ...] = ()
 
     def publish(self, report: TickReport, model: LoadedModel, stamp: Any) -> None:
         """Publish one tick, see `NodeOutputs.publish_status`."""
         if not self._publisher.get_subscription_count():
             return
-        said = (report.solution, report.held, report.notes, report.under_way, model.robot.name)
-        if said == self._said:
+        content = (report.solution, report.held, report.notes, report.under_way, model.robot.name)
+        if content == self._last_content:
             self._message.header.stamp = stamp
         else:
-            self._said = said
+            self._last_content = content
             rows = solve_rows(self._name, report)
             fill_diagnostics(self._message, rows, stamp, model.robot.name)
         self._publisher.publish(self._message)

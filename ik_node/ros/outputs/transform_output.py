@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rclpy.node import Node
 
 
-def wide_joint_poses(robot: Robot, q: NDArray[np.float64]) -> dict[tuple[str, str], Pose]:
+def multi_dof_joint_poses(robot: Robot, q: NDArray[np.float64]) -> dict[tuple[str, str], Pose]:
     """
     Return what nobody can work out from a joint state and the description.
 
@@ -38,7 +38,7 @@ def wide_joint_poses(robot: Robot, q: NDArray[np.float64]) -> dict[tuple[str, st
     """
     world = root_frame(robot)
     poses = {(world, link): pose for link, pose in base_poses(robot, q).items()}
-    for parent, child in wide_joint_ends(robot):
+    for parent, child in multi_dof_joint_links(robot):
         between: NDArray[np.float64] = pose_inverse(robot.forward(q, parent)) @ robot.forward(
             q, child
         )
@@ -46,7 +46,7 @@ def wide_joint_poses(robot: Robot, q: NDArray[np.float64]) -> dict[tuple[str, st
     return poses
 
 
-def wide_joint_ends(robot: Robot) -> list[tuple[str, str]]:
+def multi_dof_joint_links(robot: Robot) -> list[tuple[str, str]]:
     """Return the links before and behind every such joint within the robot."""
     return [
         (joint.parent.name, joint.child.name)
@@ -91,10 +91,12 @@ class TransformOutput:
         """
         if model is not self._model:
             self._model = model
-            self._wanted = model.request.root != 'fixed' or bool(wide_joint_ends(model.robot))
+            self._wanted = model.request.root != 'fixed' or bool(
+                multi_dof_joint_links(model.robot)
+            )
         if not self._wanted or not self._has_broadcaster():
             return
-        poses, links = wide_joint_poses(model.robot, q), model.robot.links
+        poses, links = multi_dof_joint_poses(model.robot, q), model.robot.links
         transforms = []
         for (parent, child), pose in poses.items():
             frames = frame_name(parent, prefix, links), frame_name(child, prefix, links)

@@ -6,7 +6,7 @@ from ik_node.ros.messages.status_row import status_name, StatusRow, WARN
 from rclpy.node import Node
 
 
-class Namesakes:
+class DuplicateNodes:
     """
     Look for nodes of the same full name: parameters and services would reach any of them.
 
@@ -18,20 +18,20 @@ class Namesakes:
 
     def __init__(self, node: Node) -> None:
         self._node = node
-        self._told = False
+        self._logged = False
 
-    def look(self) -> StatusRow | None:
+    def status_row(self) -> StatusRow | None:
         """Return a row for /diagnostics while there are any; log the first of them."""
         node = self._node
         own = (node.get_name(), node.get_namespace())
         if node.get_node_names_and_namespaces().count(own) < 2:
-            self._told = False
+            self._logged = False
             return None
         message = (
             f'another node is called {node.get_fully_qualified_name()}, or was until it was '
             'killed a moment ago: parameters and services reach one of them only'
         )
-        if not self._told:
-            self._told = True
+        if not self._logged:
+            self._logged = True
             node.get_logger().warning(message)
         return StatusRow(WARN, f'{status_name(node)}: name', message)

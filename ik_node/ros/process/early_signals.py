@@ -12,7 +12,7 @@ _ENDING = (signal.SIGINT, signal.SIGTERM)
 
 
 @contextmanager
-def quiet_end() -> Iterator[None]:
+def exit_on_early_signals() -> Iterator[None]:
     """
     Have SIGINT and SIGTERM end the process at once, with exit code 0.
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import gc
 
 
-class SettledMemory:
+class GcFreeze:
     """
-    Keeps what stays out of the garbage collector's sight.
+    Freezes long-lived objects so that the garbage collector does not scan them during ticks.
 
-    Once in a while Python's collector looks at every object of the process, for 60 ms with what
-    Numba and rclpy keep. What ticks make and drop is looked at as before. Meant for the node's
-    own process, around what it begins with: until `begin` the collector does not look at all.
+    A full collection scans every object of the process, which takes 60 ms with the objects of
+    Numba and rclpy. Objects that ticks create are still collected. The node's process creates
+    this object first; the collector is off until `freeze_startup`.
 
     """
 
@@ -19,12 +19,12 @@ class SettledMemory:
         gc.disable()
         self._robots = 0
 
-    def begin(self) -> None:
+    def freeze_startup(self) -> None:
         """Settle what was imported and made until now."""
         gc.freeze()
         gc.enable()
 
-    def settle_robot(self) -> None:
+    def freeze_robot(self) -> None:
         """
         Settle what was made for a robot, and let go of what was made for the one before.
 

@@ -6,7 +6,7 @@ from ik_node.ros.messages.status_row import status_name, StatusRow, WARN
 from rclpy.node import Node
 
 
-class StandingClock:
+class PausedClock:
     """
     Notice that simulated time stands still: then there are no ticks, and nobody sees why.
 
@@ -19,21 +19,21 @@ class StandingClock:
     def __init__(self, node: Node) -> None:
         self._node = node
         self._last: int | None = None
-        self._told = False
+        self._logged = False
 
-    def look(self) -> StatusRow | None:
+    def status_row(self) -> StatusRow | None:
         """Return a row for /diagnostics while it has not moved since the last look; log once."""
         clock = self._node.get_clock()
         now = int(clock.now().nanoseconds)
         before, self._last = self._last, now
         if now != before or not clock.ros_time_is_active:
-            self._told = False
+            self._logged = False
             return None
         message = (
             f'simulated time stands still at {1e-9 * now:.3f} s: no ticks before '
             f'{self._node.resolve_topic_name("/clock")} goes on'
         )
-        if not self._told:
-            self._told = True
+        if not self._logged:
+            self._logged = True
             self._node.get_logger().warning(message)
         return StatusRow(WARN, f'{status_name(self._node)}: clock', message)

@@ -8,7 +8,9 @@ import statistics
 
 from ik_node.model.closure import Closure
 from ik_node.model.dof import parse_dofs
-from ik_node.model.rotation import matrix_to_quat, pose_matrix, quat_to_rotation_vector
+from ik_node.model.request import request_of
+from ik_node.model.residual import residual_rows
+from ik_node.model.rotation import pose_matrix
 from ik_node.robot import Robot
 import numpy as np
 from numpy.typing import NDArray
@@ -48,8 +50,10 @@ class DemoWatch:
         self._robot = robot
         self.q = robot.q
         self._goals = goals
-        asked = {name: parse_dofs((dof or {}).get(name, _ALL)) for name in goals}
-        self._asked = {name: np.isin(_AXES, axes).reshape(2, 3) for name, axes in asked.items()}
+        # For each goal, which of X Y Z EX EY EZ it constrains.
+        self._flags = {
+            name: np.isin(_AXES, parse_dofs((dof or {}).get(name, _ALL))) for name in goals
+        }
         self._order: dict[tuple[str, ...], NDArray[np.int64]] = {}
         self._sent: dict[str, deque[Array]] = {name: deque(maxlen=_GOALS_KEPT) for name in goals}
         self.converged = 0
@@ -75,11 +79,11 @@ class DemoWatch:
         self._seen += 1
         self.ticks += 1
         for closure in self._closures:
-            self._loop = max(self._loop, self._gap(q, closure))
+            self._loop = max(self._loop, self._loop_gap(q, closure))
         for name, sent in self._sent.items():
             if sent:
                 here = self._robot.forward(q, self._goals[name])
-                nearest = min(_distance(here, goal, self._asked[name]) for goal in sent)
+                nearest = min(_goal_error(here, goal, self._flags[name]) for goal in sent)
                 self._goal = max(self._goal, nearest)
 
     def saw_status(self, status: str, solve_time: float) -> None:
@@ -102,17 +106,21 @@ class DemoWatch:
         self._begin_second()
         return text
 
-    def _gap(self, q: Array, closure: Closure) -> float:
-        """Return how far apart a loop's two points are on the axes on which they are to meet."""
+    def _loop_gap(self, q: Array, closure: Closure) -> float:
+        """Return the norm of the translational residual of a loop closure [m]."""
         if not closure.child or not closure.parent:
             return 0.0
-        point = self._robot.forward(q, closure.child.name) @ [*closure.offset_position, 1.0]
-        above = self._robot.forward(q, closure.parent.name)
-        there = above @ pose_matrix(closure.position, closure.quaternion)
-        gap = there[:3, :3].T @ (point[:3] - there[:3, 3])
-        if closure.kind == 'distance':
-            return abs(float(np.linalg.norm(gap)) - closure.distance)
-        return float(np.linalg.norm(gap[closure.dof_flags[:3]]))
+        on_child = pose_matrix(closure.offset_position, closure.offset_quaternion)
+        on_parent = pose_matrix(closure.position, closure.quaternion)
+        rows = residual_rows(
+            closure.kind,
+            closure.axes,
+            closure.dof_flags,
+            closure.distance,
+            self._robot.forward(q, closure.child.name) @ on_child,
+            self._robot.forward(q, closure.parent.name) @ on_parent,
+        )
+        return float(np.linalg.norm(rows[: request_of(closure).metre_row_count]))
 
     def _indices(self, names: Sequence[str]) -> NDArray[np.int64]:
         key = tuple(names)
@@ -122,15 +130,8 @@ class DemoWatch:
         return self._order[key]
 
 
-def _distance(pose_a: Array, pose_b: Array, asked: NDArray[np.bool_]) -> tuple[float, float]:
-    """Return the distance [m] and the angle [rad] between two poses, on the axes asked for."""
-    move = (pose_a[:3, 3] - pose_b[:3, 3])[asked[0]]
-    if asked[1].all():
-        difference = pose_a[:3, :3] - pose_b[:3, :3]
-        # |A - B| in the Frobenius norm is sqrt(8) sin(angle / 2): exact near zero, unlike arccos.
-        sine = min(float(np.linalg.norm(difference)) / np.sqrt(8.0), 1.0)
-        return float(np.linalg.norm(move)), 2.0 * float(np.arcsin(sine))
-    if not asked[1].any():
-        return float(np.linalg.norm(move)), 0.0
-    turn = quat_to_rotation_vector(matrix_to_quat(pose_a[:3, :3] @ pose_b[:3, :3].T))
-    return float(np.linalg.norm(move)), float(np.linalg.norm(turn[asked[1]]))
+def _goal_error(pose: Array, goal: Array, flags: NDArray[np.bool_]) -> tuple[float, float]:
+    """Return the norms of the residual of a goal: position [m] and orientation [rad]."""
+    rows = residual_rows('frame', 'world', flags, 0.0, pose, goal)
+    position, orientation = np.split(rows, [np.count_nonzero(flags[:3])])
+    return float(np.linalg.norm(position)), float(np.linalg.norm(orientation))

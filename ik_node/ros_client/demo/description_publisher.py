@@ -18,10 +18,10 @@ def main(args: Sequence[str] | None = None) -> int:
     words = list(sys.argv if args is None else args)
     text = Path(words[1]).read_text(encoding='utf-8')
     node = None
-    begun = False
+    started = False
     try:
         rclpy.init(args=words)
-        begun = True
+        started = True
         node = rclpy.create_node('description_publisher')
         publisher = node.create_publisher(String, 'robot_description', LATCHED)
         publisher.publish(String(data=text))
@@ -30,7 +30,7 @@ def main(args: Sequence[str] | None = None) -> int:
         pass
     except Exception:
         # A shutdown in the middle of something: whatever it broke is no news.
-        if not begun or rclpy.ok():
+        if not started or rclpy.ok():
             raise
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -129,7 +129,7 @@ def run_demo(item: GalleryItem, rate: float, seconds: float | None) -> int:
     # Before the node starts: two processes that compile at once would both do all of it.
     robot = load_robot(path)
     client = None
-    begun = False
+    started = False
     # A terminal that is closed ends the demo as Ctrl-C does, and with it the other processes.
     signal.signal(signal.SIGHUP, signal.default_int_handler)
     try:
@@ -141,14 +141,14 @@ def run_demo(item: GalleryItem, rate: float, seconds: float | None) -> int:
             processes.start('node', 'ik_node', 'node', '--ros-args', *words)
             os.environ.update(_own_machine())
             rclpy.init()
-            begun = True
+            started = True
             client = _DemoClient(item, robot)
             return client.follow(processes, seconds)
     except (KeyboardInterrupt, ExternalShutdownException):
         return 0
     except Exception:
         # A shutdown in the middle of something: whatever it broke is no news.
-        if not begun or rclpy.ok():
+        if not started or rclpy.ok():
             raise
         return 0
     finally:
@@ -160,10 +160,11 @@ def run_demo(item: GalleryItem, rate: float, seconds: float | None) -> int:
 def node_words(item: GalleryItem, rate: float) -> list[str]:
     """Return what the node is told after --ros-args: its rate [Hz], and what the item asks."""
     values = {'rate': rate, **item.parameters}
-    told = {n: tuple(v) if isinstance(v, list) else v for n, v in values.items()}
-    return [
-        word for name, value in told.items() for word in ('-p', f'{name}:={yaml_value(value)}')
-    ]
+    words = []
+    for name, value in values.items():
+        text = yaml_value(tuple(value) if isinstance(value, list) else value)
+        words += ['-p', f'{name}:={text}']
+    return words
 
 
 def _own_machine() -> dict[str, str]:
@@ -188,15 +189,15 @@ class _DemoClient(Node):
             name: self.create_publisher(PoseStamped, f'ik_node/goals/{name}', 1)
             for name in item.goals
         }
-        self._wish_publisher = self.create_publisher(JointState, 'ik_node/joint_targets', 1)
+        self._target_publisher = self.create_publisher(JointState, 'ik_node/joint_targets', 1)
         self.create_subscription(JointState, 'ik_node/joint_states', self._on_joints, 10)
         self.create_subscription(DiagnosticArray, 'ik_node/solve_status', self._on_status, 10)
         self.create_timer(_GOAL_PERIOD, self._send)
 
     def follow(self, processes: ChildProcesses, seconds: float | None) -> int:
         """Print a line a second until the time is over."""
-        begun = time.monotonic()
-        told = begun
+        started = time.monotonic()
+        last_line = started
         while True:
             rclpy.spin_once(self, timeout_sec=0.1)
             now = time.monotonic()
@@ -204,17 +205,17 @@ class _DemoClient(Node):
             if ended is not None:
                 raise IkError(f'the {ended[0]} process ended with exit code {ended[1]}')
             if self._start is None:
-                if now - begun > _LONGEST_START:
+                if now - started > _LONGEST_START:
                     raise IkError(f'no joint state within {_LONGEST_START:.0f} s')
-                if now - told >= 5.0:
-                    told = now
+                if now - last_line >= 5.0:
+                    last_line = now
                     print('waiting for the node', flush=True)
-                begun_second = now
+                second_start = now
                 continue
             elapsed = now - self._start
-            if now - begun_second >= 1.0:
-                print(self.watch.line(elapsed, now - begun_second), flush=True)
-                begun_second = now
+            if now - second_start >= 1.0:
+                print(self.watch.line(elapsed, now - second_start), flush=True)
+                second_start = now
             if seconds is not None and elapsed >= seconds:
                 return 0 if self.watch.converged else 1
 
@@ -228,9 +229,9 @@ class _DemoClient(Node):
             self.watch.sent(name, goal)
             self._goal_publishers[name].publish(message)
         if self._item.wishes:
-            wishes = self._item.wishes(now)
-            state = JointState(name=list(wishes), position=list(wishes.values()))
-            self._wish_publisher.publish(state)
+            targets = self._item.wishes(now)
+            state = JointState(name=list(targets), position=list(targets.values()))
+            self._target_publisher.publish(state)
 
     def _here(self, link: str) -> Array:
         """Return where a link was at the last joint state."""

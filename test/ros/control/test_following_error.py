@@ -91,7 +91,7 @@ def test_commands_stay_near_a_robot_that_stands_still(delta, source):
     delta.robot.configure(state_source=source)
     delta.follows = False
     assert run(delta, 0.4) <= LIMIT
-    assert 'waits for joint arm' in delta.hardware.note
+    assert 'waiting for joint arm' in delta.hardware.note
     assert 'output.max_following_error' in delta.hardware.note
     assert run(delta, 4.0) <= LIMIT
     assert run(delta, 4.0) <= 0.25 * LIMIT
@@ -170,7 +170,7 @@ def test_after_a_gap_only_new_measurements_count(delta):
     delta.follows = False
     # The tick comes before the joint states of the meantime are read.
     assert delta.tick(3.0, measure=False) is None
-    assert 'no tick for 3 s: waits for new joint_states of arm0' in delta.hardware.note
+    assert 'no tick for 3 s: waiting for new joint_states of arm0' in delta.hardware.note
     for _ in range(5):
         delta.robot.measure(**dict(zip(ARMS, old.tolist(), strict=True)))
         assert delta.tick(measure=False) is None

@@ -162,7 +162,7 @@ def test_no_command_follows_measured_motors(hexapod):
     hexapod.configure(state_source='actuated')
     command, _ = start(hexapod)
     assert command is None
-    assert 'actuated solves for no goal' in hexapod.motion.hardware.note
+    assert 'with state_source actuated there are no goals' in hexapod.motion.hardware.note
 
 
 def test_while_not_converged_it_waits(hexapod):
@@ -189,7 +189,7 @@ def test_an_unreachable_goal_is_approached(hexapod):
 @pytest.mark.parametrize(
     ('measured', 'words'),
     [
-        ({'leg0': 0.05}, 'joint leg0 is measured at 0.05, where loops and limits do not let it'),
+        ({'leg0': 0.05}, 'joint leg0 is measured at 0.05, which loops and limits do not allow'),
         ({'leg0': 0.03, 'leg1': -0.02}, 'is measured at'),
     ],
 )
@@ -256,7 +256,7 @@ def test_a_barred_way_is_left_for_one_of_its_own(hexapod, monkeypatch):
     check(hexapod, before, command, 0.0)
     assert hexapod.motion.hardware.note == 'cannot follow the solution: barred'
     _, command = hexapod.tick()
-    assert 'way of its own' in hexapod.motion.hardware.note
+    assert 'from the last command' in hexapod.motion.hardware.note
     monkeypatch.undo()
     for _ in range(100):
         before = hexapod.motion.hardware.q

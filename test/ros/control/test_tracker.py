@@ -165,7 +165,9 @@ def test_driven_joints_are_checked(tracker, solver):
     assert solver.wanted == {'a': 1.0}
     assert report.converged
     report = tracker.drive({'b': 0.7}, settings, 2.0, ('note',))
-    assert report.held.startswith('no assembly has the measured values: b stopped at 0.5')
+    assert report.held.startswith(
+        'no configuration with closed loops has the measured values: b stopped at 0.5'
+    )
     assert report.notes == ('note',)
     assert report.q.tolist() == [1.0, 0.5]
 

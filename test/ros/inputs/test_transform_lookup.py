@@ -101,7 +101,7 @@ def test_without_tf2(monkeypatch):
     with pytest.raises(LookupError, match='tf2_ros is not installed'):
         lookup.pose('base', 'camera')
     lookup.rewind()
-    assert not lookup.is_new
+    assert not lookup.is_starting
 
 
 def test_a_clock_that_jumps_back(tf2):
@@ -111,9 +111,9 @@ def test_a_clock_that_jumps_back(tf2):
         lookup.pose('base', 'camera')
     Buffer.made[0].put('base', 'camera', 0.5)
     tf2.now += 60.0
-    assert not lookup.is_new
+    assert not lookup.is_starting
     lookup.rewind()
-    assert lookup.is_new
+    assert lookup.is_starting
     with pytest.raises(LookupError):
         lookup.pose('base', 'camera')
 
@@ -125,7 +125,7 @@ def inputs(tf2, moving):
     rclpy.init(context=context)
     node = rclpy.create_node('inputs', context=context)
     inputs = Inputs(node, NodeCounts(), lambda text: None, lambda names, stamp: None)
-    inputs.set_goals(['tool'], '')
+    inputs.goal_inputs.set_goals(['tool'], '')
     tracker = moving('fivebar').tracker
     inputs.set_robot(tracker.model, lambda: tracker.q)
     yield inputs
@@ -145,48 +145,48 @@ def goal(x, frame='camera', time=0.0):
 
 def test_a_goal_sent_once_waits_for_its_frame(tf2, inputs):
     """The first question only begins to listen: the goal is taken when the frame is heard."""
-    inputs.take_goal('tool', goal(0.25))
-    inputs.take_early_goals()
+    inputs.goal_inputs.take_goal('tool', goal(0.25))
+    inputs.goal_inputs.take_early_goals()
     assert not inputs.goals.poses()
     assert not inputs.refusals.total
     Buffer.made[0].put('base_link', 'camera', 0.5)
-    inputs.take_early_goals()
+    inputs.goal_inputs.take_early_goals()
     assert inputs.goals.poses()['tool'][0] == pytest.approx((0.25, 0.0, 0.0))
     inputs.goals.clear()
-    inputs.take_early_goals()
+    inputs.goal_inputs.take_early_goals()
     assert not inputs.goals.poses()
 
 
 def test_a_goal_whose_frame_never_comes_is_refused(tf2, inputs):
     """After two seconds, once; those after it at once."""
-    inputs.take_goal('tool', goal(0.25))
+    inputs.goal_inputs.take_goal('tool', goal(0.25))
     tf2.now += 2.5
-    inputs.take_early_goals()
-    inputs.take_early_goals()
+    inputs.goal_inputs.take_early_goals()
+    inputs.goal_inputs.take_early_goals()
     assert inputs.refusals.total == 1
     assert 'camera does not exist' in inputs.refusals.last
-    inputs.take_goal('tool', goal(0.25))
+    inputs.goal_inputs.take_goal('tool', goal(0.25))
     assert inputs.refusals.total == 2
 
 
 def test_the_last_goal_wins_over_one_that_waits(tf2, inputs):
     """Whatever is heard later; so does a reset."""
-    inputs.take_goal('tool', goal(0.25))
-    inputs.take_goal('tool', goal(0.1, ''))
+    inputs.goal_inputs.take_goal('tool', goal(0.25))
+    inputs.goal_inputs.take_goal('tool', goal(0.1, ''))
     Buffer.made[0].put('base_link', 'camera', 0.5)
-    inputs.take_early_goals()
+    inputs.goal_inputs.take_early_goals()
     assert inputs.goals.poses()['tool'][0] == pytest.approx((0.1, 0.0, 0.0))
     Buffer.made[0].clear()
-    inputs.take_goal('tool', goal(0.25))
+    inputs.goal_inputs.take_goal('tool', goal(0.25))
     inputs.forget()
     Buffer.made[0].put('base_link', 'camera', 0.5)
-    inputs.take_early_goals()
+    inputs.goal_inputs.take_early_goals()
     assert not inputs.goals.poses()
 
 
 def heard(inputs, *history):
     """Begin to listen, and hear of a camera at places and times; return the buffer."""
-    inputs.take_goal('tool', goal(9.0, 'nowhere'))
+    inputs.goal_inputs.take_goal('tool', goal(9.0, 'nowhere'))
     inputs.forget()
     for x, time in history:
         Buffer.made[-1].put('base_link', 'camera', x, time)
@@ -202,9 +202,9 @@ def x_of(inputs):
 def test_a_goal_counts_in_its_frame_at_its_stamp(tf2, inputs):
     """The camera has moved on since the picture was taken."""
     heard(inputs, (0.5, 50.0), (0.7, 51.0), (0.9, 52.0))
-    inputs.take_goal('tool', goal(0.25, time=51.0))
+    inputs.goal_inputs.take_goal('tool', goal(0.25, time=51.0))
     assert x_of(inputs) == pytest.approx(0.7 - 0.25)
-    inputs.take_goal('tool', goal(0.25))
+    inputs.goal_inputs.take_goal('tool', goal(0.25))
     assert x_of(inputs) == pytest.approx(0.9 - 0.25)
 
 
@@ -212,27 +212,27 @@ def test_a_goal_waits_for_the_transform_of_its_stamp(tf2, inputs):
     """A stream of goals, each newer than /tf: none is lost for the one after it."""
     buffer = heard(inputs, (0.5, 50.0), (0.6, 51.0))
     for time in (51.1, 51.2, 51.3):
-        inputs.take_goal('tool', goal(0.25, time=time))
-        inputs.take_early_goals()
+        inputs.goal_inputs.take_goal('tool', goal(0.25, time=time))
+        inputs.goal_inputs.take_early_goals()
         assert x_of(inputs) is None
     buffer.put('base_link', 'camera', 0.7, 51.2)
-    inputs.take_early_goals()
+    inputs.goal_inputs.take_early_goals()
     assert x_of(inputs) == pytest.approx(0.7 - 0.25)
     assert inputs.refusals.total == 0
     buffer.put('base_link', 'camera', 0.8, 51.3)
-    inputs.take_early_goals()
+    inputs.goal_inputs.take_early_goals()
     assert x_of(inputs) == pytest.approx(0.8 - 0.25)
 
 
 def test_a_goal_of_a_time_to_come_is_refused(tf2, inputs):
     """After a second."""
     heard(inputs, (0.5, 50.0), (0.6, 51.0))
-    inputs.take_goal('tool', goal(0.25, time=99.0))
+    inputs.goal_inputs.take_goal('tool', goal(0.25, time=99.0))
     tf2.now += 0.9
-    inputs.take_early_goals()
+    inputs.goal_inputs.take_early_goals()
     assert inputs.refusals.total == 0
     tf2.now += 0.2
-    inputs.take_early_goals()
+    inputs.goal_inputs.take_early_goals()
     assert inputs.refusals.total == 1
     assert 'extrapolation' in inputs.refusals.last
 
@@ -241,16 +241,16 @@ def test_a_goal_of_a_time_long_past_is_refused(tf2, inputs):
     """Nobody remembers where its frame was then."""
     heard(inputs, (0.5, 50.0), (0.6, 51.0))
     tf2.now += 5.0
-    inputs.take_goal('tool', goal(0.25, time=20.0))
+    inputs.goal_inputs.take_goal('tool', goal(0.25, time=20.0))
     assert inputs.refusals.total == 1
     assert x_of(inputs) is None
 
 
 def test_the_first_stamped_goal_is_taken(tf2, inputs):
     """It is what makes the node listen: transforms are heard of after its stamp only."""
-    inputs.take_goal('tool', goal(0.25, time=50.0))
+    inputs.goal_inputs.take_goal('tool', goal(0.25, time=50.0))
     Buffer.made[0].put('base_link', 'camera', 0.5, 50.1)
-    inputs.take_early_goals()
+    inputs.goal_inputs.take_early_goals()
     assert x_of(inputs) == pytest.approx(0.5 - 0.25)
 
 
@@ -258,11 +258,11 @@ def test_a_goal_is_as_old_as_its_transform(tf2, inputs):
     """Nobody tells of the camera any more: its place is of long ago, and so is the goal."""
     now = inputs.now()
     heard(inputs, (0.5, now - 60.0), (0.5, now - 30.0))
-    inputs.take_goal('tool', goal(0.25))
+    inputs.goal_inputs.take_goal('tool', goal(0.25))
     assert inputs.goals.stale(now, 25.0) == ('tool',)
     assert inputs.goals.stale(now, 40.0) == ()
     heard(inputs).put('base_link', 'camera', 0.5, now)
-    inputs.take_goal('tool', goal(0.25))
+    inputs.goal_inputs.take_goal('tool', goal(0.25))
     assert inputs.goals.stale(now, 25.0) == ()
 
 
@@ -271,31 +271,31 @@ def test_an_old_goal_is_stale(tf2, inputs):
     now = inputs.now()
     heard(inputs).put('base_link', 'camera', 0.5)
     for frame in ('camera', 'base_link', ''):
-        inputs.take_goal('tool', goal(0.25, frame, now - 30.0))
+        inputs.goal_inputs.take_goal('tool', goal(0.25, frame, now - 30.0))
         assert inputs.goals.stale(now, 25.0) == ('tool',)
-        inputs.take_goal('tool', goal(0.25, frame))
+        inputs.goal_inputs.take_goal('tool', goal(0.25, frame))
         assert inputs.goals.stale(now, 25.0) == ()
 
 
 def test_nobody_listens_without_need(tf2, inputs):
     """Ten seconds after the last question /tf is left alone; the next one is answered again."""
     heard(inputs, (0.5, 50.0))
-    inputs.take_goal('tool', goal(0.25))
+    inputs.goal_inputs.take_goal('tool', goal(0.25))
     assert Listener.count == 1
     tf2.now += 9.0
-    inputs.lookup.rest()
+    inputs.lookup.stop_if_idle()
     assert Listener.count == 1
-    inputs.take_goal('tool', goal(0.25))
+    inputs.goal_inputs.take_goal('tool', goal(0.25))
     tf2.now += 9.0
-    inputs.lookup.rest()
+    inputs.lookup.stop_if_idle()
     assert Listener.count == 1
     tf2.now += 2.0
-    inputs.lookup.rest()
+    inputs.lookup.stop_if_idle()
     assert Listener.count == 0
-    inputs.take_goal('tool', goal(0.3))
+    inputs.goal_inputs.take_goal('tool', goal(0.3))
     assert Listener.count == 1
     Buffer.made[-1].put('base_link', 'camera', 0.5)
-    inputs.take_early_goals()
+    inputs.goal_inputs.take_early_goals()
     assert x_of(inputs) == pytest.approx(0.5 - 0.3)
 
 
@@ -304,15 +304,15 @@ def test_nobody_listens_without_need(tf2, inputs):
 )
 def test_frames_with_a_prefix(tf2, inputs, base_frame, frame_prefix):
     """Of two equal robots each has frames of its own name; /tf is asked for those."""
-    inputs.set_goals(['tool'], base_frame, frame_prefix)
+    inputs.goal_inputs.set_goals(['tool'], base_frame, frame_prefix)
     for frame in ('left/base_link', '/left/base_link', 'base_link'):
-        inputs.take_goal('tool', goal(0.25, frame))
+        inputs.goal_inputs.take_goal('tool', goal(0.25, frame))
         assert x_of(inputs) == 0.25
     assert not Buffer.made
-    inputs.take_goal('tool', goal(0.1, 'camera'))
+    inputs.goal_inputs.take_goal('tool', goal(0.1, 'camera'))
     Buffer.made[0].put('left/base_link', 'camera', 0.5)
-    inputs.take_early_goals()
+    inputs.goal_inputs.take_early_goals()
     assert x_of(inputs) == pytest.approx(0.5 - 0.1)
     tf2.now += 5.0
-    inputs.take_goal('tool', goal(0.25, 'right/base_link'))
+    inputs.goal_inputs.take_goal('tool', goal(0.25, 'right/base_link'))
     assert inputs.refusals.total == 1

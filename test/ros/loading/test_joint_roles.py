@@ -2,7 +2,7 @@
 
 from ik_node.errors import OptionError
 from ik_node.robot import load_robot
-from ik_node.ros.loading.joint_roles import check_wishes, JointRoles, unknown_wishes
+from ik_node.ros.loading.joint_roles import check_joint_targets, JointRoles, unknown_joint_targets
 from ik_node.ros.parameters.joint_settings import JointSettings
 import pytest
 from support.fourbar_urdf import FOURBAR
@@ -100,8 +100,8 @@ def test_wishes_for_joints_that_are_not_there():
     robot = load_robot(FOURBAR)
     settings = JointSettings(rest_pose={'nose': 1.0, 'drive': 0.5}, targets={'drive': 0.1})
     assert roles(robot, rest_pose=settings.rest_pose).actuated == roles(robot).actuated
-    assert unknown_wishes(robot, settings) == {'rest_pose': ['nose']}
+    assert unknown_joint_targets(robot, settings) == {'rest_pose': ['nose']}
     for parameter, name in (('rest_pose', 'rest_pose'), ('targets', 'joint_targets')):
         with pytest.raises(OptionError, match=f"{name}: 'nose'"):
-            check_wishes(robot, JointSettings(**{parameter: {'nose': 1.0}}))
-    check_wishes(robot, JointSettings(rest_pose={'drive': 0.5}))
+            check_joint_targets(robot, JointSettings(**{parameter: {'nose': 1.0}}))
+    check_joint_targets(robot, JointSettings(rest_pose={'drive': 0.5}))

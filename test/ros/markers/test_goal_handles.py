@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip('rclpy')
 
 from ik_node.model.rotation import pose_matrix, quat_to_matrix
-from ik_node.ros.markers.goal_markers import dragged_to, handle, handle_pose
+from ik_node.ros.markers.goal_markers import dragged_to, goal_marker, marker_pose
 from ik_node.ros.parameters.settings import Settings
 from visualization_msgs.msg import InteractiveMarkerControl, InteractiveMarkerFeedback
 
@@ -34,7 +34,7 @@ def controls(marker):
 
 def test_a_whole_pose_has_six_controls():
     """An arrow and a ring along x, y and z each."""
-    marker = handle(goal(), 'base', POSE, 0.25)
+    marker = goal_marker(goal(), 'base', POSE, 0.25)
     axes = [tuple(row) for row in np.eye(3).tolist()]
     assert controls(marker) == [(kind, axis) for kind in (MOVE, TURN) for axis in axes]
     assert (marker.name, marker.header.frame_id, marker.scale) == ('hand', 'base', 0.25)
@@ -53,14 +53,15 @@ def test_a_whole_pose_has_six_controls():
 )
 def test_free_axes_have_no_control(dof, expected):
     """What a goal does not ask for cannot be dragged."""
-    assert controls(handle(goal(dof), 'base', POSE, 0.25)) == expected
+    assert controls(goal_marker(goal(dof), 'base', POSE, 0.25)) == expected
 
 
 @pytest.mark.parametrize('axes', ['world', 'goal', 'link'])
 def test_axes(axes):
     """Those of the root frame stand still, others turn with the marker."""
     modes = {
-        control.orientation_mode for control in handle(goal(axes=axes), '', POSE, 1.0).controls
+        control.orientation_mode
+        for control in goal_marker(goal(axes=axes), '', POSE, 1.0).controls
     }
     kind = InteractiveMarkerControl
     assert modes == {kind.FIXED if axes == 'world' else kind.INHERIT}
@@ -68,7 +69,7 @@ def test_axes(axes):
 
 def test_a_goal_without_pose_is_where_its_link_is():
     """So that it can be taken from there."""
-    position, quat = handle_pose(goal(), None, REACHED)
+    position, quat = marker_pose(goal(), None, REACHED)
     assert np.allclose(pose_matrix(position, quat), REACHED)
 
 
@@ -76,7 +77,7 @@ def test_a_goal_without_pose_is_where_its_link_is():
 @pytest.mark.parametrize('axes', ['world', 'goal', 'link'])
 def test_a_goal_is_where_it_is_asked(dof, axes):
     """But for its orientation, where the axes are the link's and no turn is asked for."""
-    position, quat = handle_pose(goal(dof, axes), POSE, REACHED)
+    position, quat = marker_pose(goal(dof, axes), POSE, REACHED)
     assert position == POSE[0]
     if axes == 'link' and dof == 'X Y':
         assert quat == pytest.approx((0.8, 0.0, 0.0, 0.6))

@@ -181,7 +181,7 @@ def test_a_goal_that_is_refused_comes_back(goals, w):
     assert goals.server.applied == 2
 
 
-def test_feedback_for_a_goal_that_is_gone(goals):
+def test_feedback_for_a_goal_that_is_deletions(goals):
     """A client that has not yet heard of it moves nothing."""
     goals.update()
     _, callback = goals.server.shown['hand']

@@ -140,7 +140,7 @@ def test_a_viewer_that_missed_messages(sent):
     slow.take(sent.send(fewer))
     assert isinstance(sent.messages[-1], bytes)
     assert slow.markers.keys() == sent.viewer.markers.keys()
-    sent.book.forget_gone()
+    sent.book.clear_deletions()
     sent.send(spheres(3))
     slow.take(sent.send(spheres(3)))
     assert slow.markers.keys() == sent.viewer.markers.keys()
@@ -151,7 +151,7 @@ def test_deletions_are_not_repeated_for_ever(sent):
     """Many robots one after the other: a message tells of the present and the last one."""
     for number in range(5):
         shapes = [replace(each, name=f'axes/{number}/{each.name}') for each in spheres(4)]
-        sent.book.forget_gone()
+        sent.book.clear_deletions()
         sent.send(shapes)
         assert sent.shows(shapes)
         assert len(sent.send(shapes).markers) <= 8
@@ -187,7 +187,7 @@ def test_what_viewers_have_deleted_is_forgotten(sent):
     sent.send(scene(1.0))
     fewer = [each for each in scene(1.1) if each.layer != 'links']
     sent.send(fewer)
-    sent.book.forget_gone()
+    sent.book.clear_deletions()
     array = sent.send(fewer)
     assert {marker.action for marker in array.markers} == {Marker.ADD}
     assert sent.shows(fewer)
@@ -195,7 +195,7 @@ def test_what_viewers_have_deleted_is_forgotten(sent):
     assert sent.shows(scene(1.2))
     assert len(sent.viewer.markers) == 8
     sent.send([])
-    sent.book.forget_gone()
+    sent.book.clear_deletions()
     assert sent.book.is_empty
 
 

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from ik_node.ros.markers.shape_markers import looks, markers_of, numbers, put
+from ik_node.ros.markers.shape_markers import appearance, markers_of, numbers, put
 from ik_node.scene import (
     Arrow,
     AXIS_COLOURS,
@@ -129,7 +129,7 @@ def test_numbers_alone_move_a_shape(name):
     after = replace(
         before, position=(1.0, 2.0, 3.0), quat_xyzw=(0.0, 0.6, 0.0, 0.8), **MOVED.get(name, {})
     )
-    assert looks(before) == looks(after)
+    assert appearance(before) == appearance(after)
     markers = markers_of(before)
     put(markers, numbers(after))
     assert markers == markers_of(after)
@@ -140,8 +140,8 @@ def test_numbers_alone_move_a_shape(name):
 def test_looks_tell_of_everything_else(name):
     """Whatever else changes, and a colour always, asks for another marker."""
     shape = SHAPES[name]
-    assert looks(replace(shape, rgba=(1.0, 0.0, 0.0, 1.0))) != looks(shape)
-    assert looks(replace(shape, **CHANGED[name])) != looks(shape)
+    assert appearance(replace(shape, rgba=(1.0, 0.0, 0.0, 1.0))) != appearance(shape)
+    assert appearance(replace(shape, **CHANGED[name])) != appearance(shape)
 
 
 def test_nothing_has_no_size():
@@ -171,5 +171,5 @@ def test_bodies_of_links(kind, size, wanted):
     assert marker.mesh_resource == shape.file
     assert marker.mesh_use_embedded_materials == (kind == 'mesh')
     assert colour_of(marker) == pytest.approx(RGBA)
-    assert looks(shape) != looks(replace(shape, size=(9.0, 9.0, 9.0)))
-    assert looks(shape) == looks(replace(shape, position=(9.0, 9.0, 9.0)))
+    assert appearance(shape) != appearance(replace(shape, size=(9.0, 9.0, 9.0)))
+    assert appearance(shape) == appearance(replace(shape, position=(9.0, 9.0, 9.0)))

@@ -143,7 +143,7 @@ def test_a_goal_does_not_hide_a_link():
     settings = settings_of(goal_names=('link6',), goals__link6__link='link5')
     arm = Asking(arm_text(6), settings)
     arm.robot.add_goal('link5', name='link6', dof='X')
-    arm.twin = type(arm.twin)(arm.model)
+    arm.ik_copy = type(arm.ik_copy)(arm.model)
     wanted = arm.place((0.3, 0.5, 0.9, 0.2, 0.6, -0.4), 'link6')
     arm.check(arm.ask(asked(arm, wanted, 'link6')), {'link6': wanted})
 
@@ -200,7 +200,7 @@ def test_a_locked_joint_stays_where_the_seed_has_it():
     wanted = arm.place(seed + np.array((0, 0.1, -0.1, 0.1, 0.1, 0.1)), 'link6')
     turned_base = arm.place(seed + np.array((0.2, 0, 0, 0, 0, 0)), 'link6')
     arm.robot.joints['joint1'].lock()
-    arm.twin = type(arm.twin)(arm.model)
+    arm.ik_copy = type(arm.ik_copy)(arm.model)
     response = arm.ask(asked(arm, wanted, 'link6', seed=seed))
     arm.check(response, {'link6': wanted})
     assert response.solution.joint_state.position[0] == seed[0]
@@ -224,7 +224,7 @@ def test_joints_that_need_not_move_do_not():
     arms = Asking(two_arms())
     arms.robot.joints['right_joint2'].set_target_value('EY', 1.0)
     arms.robot.joints['right_joint3'].rest_pose_set = True
-    arms.twin = type(arms.twin)(arms.model)
+    arms.ik_copy = type(arms.ik_copy)(arms.model)
     seed = np.linspace(-0.5, 0.6, 12)
     wanted = moved(arms.place(seed, 'link6'), 0.02)
     response = arms.ask(asked(arms, wanted, 'link6', seed=seed))

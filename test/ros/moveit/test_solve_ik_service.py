@@ -178,7 +178,7 @@ def test_refusals_are_logged_but_not_each(node, executor, arm, moveit):
     assert len(node.logged) == 1
 
 
-@pytest.mark.parametrize('place', ['read_request', 'IkTwin'])
+@pytest.mark.parametrize('place', ['read_request', 'IkCopy'])
 def test_a_defect_of_ours_is_an_answer(node, executor, arm, moveit, monkeypatch, place):
     """The client is not left waiting, and the node goes on."""
 

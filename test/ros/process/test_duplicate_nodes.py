@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from ik_node.ros.process.duplicate_nodes import Namesakes
+from ik_node.ros.process.duplicate_nodes import DuplicateNodes
 
 
 class Graph:
@@ -43,23 +43,23 @@ class Graph:
 def test_other_names_and_namespaces_are_no_matter():
     """Alone with its full name it says nothing."""
     graph = Graph()
-    assert Namesakes(graph).look() is None
+    assert DuplicateNodes(graph).status_row() is None
     assert graph.said == []
 
 
 def test_a_namesake_is_logged_once_and_told_as_long_as_it_is_there():
     """A second one after the first is gone is logged again."""
     graph = Graph()
-    namesakes = Namesakes(graph)
+    duplicates = DuplicateNodes(graph)
     graph.nodes.append(('ik', '/a'))
-    rows = [namesakes.look() for _ in range(3)]
+    rows = [duplicates.status_row() for _ in range(3)]
     assert len(graph.said) == 1
     assert 'another node is called /a/ik' in graph.said[0]
     assert {(row.level, row.name, row.message) for row in rows} == {
         (1, 'a/ik: name', graph.said[0])
     }
     graph.nodes.pop()
-    assert namesakes.look() is None
+    assert duplicates.status_row() is None
     graph.nodes.append(('ik', '/a'))
-    assert namesakes.look() is not None
+    assert duplicates.status_row() is not None
     assert len(graph.said) == 2

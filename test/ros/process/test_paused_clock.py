@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from ik_node.ros.process.paused_clock import StandingClock
+from ik_node.ros.process.paused_clock import PausedClock
 
 
 class Simulation:
@@ -46,26 +46,26 @@ class Simulation:
 def test_a_clock_that_goes_is_no_matter():
     """Nor is one that jumps back, or a wall clock that is asked twice in one instant."""
     node = Simulation()
-    clock = StandingClock(node)
+    clock = PausedClock(node)
     for node.seconds in (0.0, 1.0, 2.0, 0.5):
-        assert clock.look() is None
+        assert clock.status_row() is None
     node.ros_time_is_active = False
-    assert clock.look() is None
-    assert clock.look() is None
+    assert clock.status_row() is None
+    assert clock.status_row() is None
     assert node.said == []
 
 
 def test_standing_still_is_told_as_long_as_it_does():
     """A warning for each time that it stops, a row for each look."""
     node = Simulation()
-    clock = StandingClock(node)
-    assert clock.look() is None
-    rows = [clock.look() for _ in range(3)]
+    clock = PausedClock(node)
+    assert clock.status_row() is None
+    rows = [clock.status_row() for _ in range(3)]
     assert node.said == ['simulated time stands still at 0.000 s: no ticks before /clock goes on']
     assert {(row.level, row.name, row.message) for row in rows} == {
         (1, 'a/ik: clock', node.said[0])
     }
     node.seconds = 12.5
-    assert clock.look() is None
-    assert 'at 12.500 s' in clock.look().message
+    assert clock.status_row() is None
+    assert 'at 12.500 s' in clock.status_row().message
     assert len(node.said) == 2

@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip('rclpy')
 
 from ik_node.robot import load_robot
-from ik_node.ros.loading.loaded_model import seen_links
+from ik_node.ros.loading.loaded_model import link_visuals
 
 MODEL = """<mujoco><asset><mesh name="m" file="m.stl"/><mesh name="n" file="gone.stl"/></asset>
   <worldbody><body name="a"><geom type="mesh" mesh="m"/><geom type="mesh" mesh="n"/>
@@ -19,11 +19,11 @@ def test_meshes_are_urls(tmp_path):
     """A mesh beside the description is a file; one that is not found is left out."""
     (tmp_path / 'm.stl').write_text('solid')
     (tmp_path / 'robot.xml').write_text(MODEL)
-    found = seen_links(load_robot(tmp_path / 'robot.xml'))
+    found = link_visuals(load_robot(tmp_path / 'robot.xml'))
     assert [each.kind for each in found] == ['mesh', 'sphere']
     assert found[0].file == (tmp_path / 'm.stl').as_uri()
 
 
 def test_packages_are_left_to_the_viewer():
     """It may run on a machine that has the package."""
-    assert [each.file for each in seen_links(load_robot(URDF))] == ['package://elsewhere/a.stl']
+    assert [each.file for each in link_visuals(load_robot(URDF))] == ['package://elsewhere/a.stl']

@@ -1,6 +1,6 @@
 """The last goal wins, and gets old."""
 
-from ik_node.ros.inputs.goal_inbox import GoalInbox
+from ik_node.ros.inputs.goal_inputs import GoalInbox
 
 HERE = ((1.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0))
 THERE = ((2.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0))

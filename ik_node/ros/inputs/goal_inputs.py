@@ -1,0 +1,284 @@
+"""Subscriptions to goal poses: each message is checked, transformed to the root frame and kept."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
+import time
+from typing import Any
+
+from geometry_msgs.msg import PoseStamped
+from ik_node.ros.inputs.transform_lookup import TransformLookup, TransformNotYetError
+from ik_node.ros.loading.loaded_model import LoadedModel
+from ik_node.ros.messages.convert import Pose, pose_from_message, pose_in_root, seconds_from_stamp
+from ik_node.ros.messages.frame_names import frame_in_root
+from ik_node.ros.messages.refusals import RefusedInputError
+from ik_node.ros.process.named_entities import NamedEntities
+from ik_node.ros.process.node_counts import NodeCounts
+import numpy as np
+from numpy.typing import NDArray
+from rclpy.event_handler import SubscriptionEventCallbacks
+from rclpy.node import Node
+from rclpy.qos import QoSPolicyKind, QoSProfile, ReliabilityPolicy
+from rclpy.qos_overriding_options import QoSOverridingOptions
+
+# The parameters qos_overrides.<topic>.subscription.* may change history, depth and reliability.
+OVERRIDABLE_QOS = QoSOverridingOptions.with_default_policies()
+# Longest time that a goal message waits for the transform of its stamp [s], and the largest
+# number of waiting messages of one goal.
+_LONGEST_WAIT = 1.0
+_MOST_WAITING = 200
+
+
+class GoalInbox:
+    """
+    The last accepted pose of each goal, in the root frame.
+
+    A pose replaces an earlier pose of the same goal. Times are seconds of the node's clock.
+    """
+
+    def __init__(self) -> None:
+        self._poses: dict[str, Pose] = {}
+        self._times: dict[str, float] = {}
+        self._held: dict[str, Pose] = {}
+        self._all: dict[str, Pose] | None = None
+
+    def put(self, name: str, pose: Pose, time: float) -> None:
+        """Store the pose of a goal, valid at `time` [s]."""
+        self._all = None
+        self._poses[name] = pose
+        self._times[name] = time
+        self._held.pop(name, None)
+
+    def rewind(self, now: float) -> None:
+        """Limit all times to `now` [s], after the clock has jumped back."""
+        self._times = {name: min(time, now) for name, time in self._times.items()}
+
+    def clear(self) -> None:
+        """Remove every pose."""
+        self._all = None
+        self._poses.clear()
+        self._times.clear()
+        self._held.clear()
+
+    def keep(self, names: Collection[str]) -> None:
+        """Remove the poses of all goals except those named."""
+        self._all = None
+        for name in [name for name in self._poses if name not in names]:
+            del self._poses[name], self._times[name]
+            self._held.pop(name, None)
+
+    def stale(self, now: float, timeout: float) -> tuple[str, ...]:
+        """Return the goals older than `timeout` [s]; with a timeout of 0 no goal is stale."""
+        if timeout <= 0.0:
+            return ()
+        return tuple(name for name, time in self._times.items() if now - time > timeout)
+
+    def hold(self, names: Collection[str], reached: Callable[[str], Pose]) -> None:
+        """Replace each of these goals by the pose that its link has now, until its next pose."""
+        for name in names:
+            if name not in self._held:
+                self._all = None
+                self._held[name] = reached(name)
+
+    def poses(self) -> Mapping[str, Pose]:
+        """
+        Return the pose of each goal: the last one received, or the one at which it is held.
+
+        The returned object stays the same until one of the poses changes.
+        """
+        if self._all is None:
+            self._all = {**self._poses, **self._held}
+        return self._all
+
+
+class GoalInputs:
+    """
+    The subscriptions `~/goals/<name>`, from the callback to the pose in the root frame.
+
+    A goal that arrives before the robot, or before the transform of its frame, waits. The node
+    tries it again on every tick.
+
+    Parameters
+    ----------
+    node : rclpy.node.Node
+    counts : NodeCounts
+        Counter of accepted messages.
+    lookup : TransformLookup
+        Source of frames that do not belong to the robot.
+    refuse : callable
+        Counts and logs a refused message: (topic, reason) -> None.
+
+    Attributes
+    ----------
+    inbox : GoalInbox
+        The accepted poses.
+    topics : NamedEntities
+        One subscription `~/goals/<name>` for each goal.
+
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        counts: NodeCounts,
+        lookup: TransformLookup,
+        refuse: Callable[[str, str], None],
+    ) -> None:
+        self.inbox = GoalInbox()
+        self._node = node
+        self._counts = counts
+        self._lookup = lookup
+        self._refuse = refuse
+        self._best_effort: set[str] = set()
+        self._model: LoadedModel | None = None
+        self._present_q: Callable[[], NDArray[np.float64]] = lambda: np.zeros(0)
+        self._base_frame = ''
+        self._frame_prefix = ''
+        # Goals that wait for a robot or for their frame, with the time of their arrival [s],
+        # oldest first.
+        self._early: dict[str, deque[tuple[PoseStamped, float]]] = {}
+        self.topics = NamedEntities(
+            'goal',
+            '~/goals/{}',
+            node.resolve_topic_name,
+            self._subscribe,
+            node.destroy_subscription,
+        )
+
+    def _subscribe(self, name: str, topic: str) -> Any:
+        """Subscribe reliably, or with best effort if a sender offers only that."""
+        reliable = name not in self._best_effort
+        kind = ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT
+        return self._node.create_subscription(
+            PoseStamped,
+            topic,
+            partial(self.take_goal, name),
+            QoSProfile(depth=1, reliability=kind),
+            event_callbacks=SubscriptionEventCallbacks(
+                incompatible_qos=partial(self._on_incompatible_qos, name, topic)
+            ),
+            qos_overriding_options=OVERRIDABLE_QOS if reliable else None,
+        )
+
+    def _on_incompatible_qos(self, name: str, topic: str, event: Any) -> None:
+        """Subscribe again with best effort, which receives from reliable senders as well."""
+        log = self._node.get_logger()
+        if event.last_policy_kind != QoSPolicyKind.RELIABILITY or name in self._best_effort:
+            log.warning(f'{topic}: a sender offers incompatible QoS; its goals are not received')
+            return
+        log.info(
+            f'{topic}: a sender is best effort; the node subscribes with best effort from now on'
+        )
+        self._best_effort.add(name)
+        self.topics.renew(name)
+
+    def set_goals(self, names: Collection[str], base_frame: str, frame_prefix: str = '') -> None:
+        """Keep the poses of these goals only; `base_frame` is the frame of goals without one."""
+        self._base_frame, self._frame_prefix = base_frame, frame_prefix
+        self.inbox.keep(names)
+        self._best_effort.intersection_update(names)
+        for name in [name for name in self._early if name not in names]:
+            del self._early[name]
+
+    def set_robot(self, model: LoadedModel, present_q: Callable[[], NDArray[np.float64]]) -> None:
+        """Read goals for another robot; `present_q` returns its configuration (nq,) [rad or m]."""
+        self._model, self._present_q = model, present_q
+
+    def forget(self) -> None:
+        """Drop all goals until they are sent again."""
+        self.inbox.clear()
+        self._early.clear()
+
+    def rewind(self, now: float) -> None:
+        """Count ages from `now` [s], after the clock has jumped back."""
+        self.inbox.rewind(now)
+        self._lookup.rewind()
+
+    def take_goal(self, name: str, message: PoseStamped) -> None:
+        """Accept, delay or refuse a pose for a goal. This is the callback of `~/goals/<name>`."""
+        topic = f'goals/{name}'
+        try:
+            pose_from_message(topic, message.pose)
+        except RefusedInputError as error:
+            self._refuse(topic, str(error))
+            return
+        arrival = time.monotonic()
+        failure = self._store(name, message)
+        if failure is None:
+            # This pose also replaces earlier ones that still wait.
+            self._early.pop(name, None)
+        elif self._may_wait(failure, arrival):
+            waiting = self._early.setdefault(name, deque(maxlen=_MOST_WAITING))
+            if not isinstance(failure, TransformNotYetError):
+                waiting.clear()
+            waiting.append((message, arrival))
+        else:
+            self._refuse_frame(name, message, failure)
+
+    def take_early_goals(self) -> None:
+        """Try again to accept the goals that wait; the node calls this on every tick."""
+        if self._early and self._model is not None:
+            for name, waiting in list(self._early.items()):
+                # The oldest comes first, so that the newest wins.
+                while waiting and self._retry(name, *waiting[0]):
+                    waiting.popleft()
+                if not waiting and self._early.get(name) is waiting:
+                    del self._early[name]
+
+    def _retry(self, name: str, message: PoseStamped, arrival: float) -> bool:
+        """Accept or refuse a goal that waits; return False if it goes on waiting."""
+        failure = self._store(name, message)
+        if failure is not None:
+            if self._may_wait(failure, arrival):
+                return False
+            self._refuse_frame(name, message, failure)
+        return True
+
+    def _store(self, name: str, message: PoseStamped) -> LookupError | None:
+        """Put a goal into the inbox; if its frame is not known, return the error instead."""
+        model, header = self._model, message.header
+        if model is None:
+            return LookupError('')
+        times = [time_of(self._node, message)]
+
+        def lookup(target: str, source: str) -> Any:
+            found, valid_at = self._lookup.pose_at(target, source, header.stamp)
+            # A goal is as old as the transform that places it in the root frame.
+            times.extend([valid_at] if valid_at > 0.0 else [])
+            return found
+
+        robot, q = model.robot, self._present_q()
+        try:
+            frame = frame_in_root(
+                header.frame_id, self._base_frame, robot, q, lookup, self._frame_prefix
+            )
+        except LookupError as error:
+            return error
+        pose = pose_from_message(f'goals/{name}', message.pose)
+        self._counts.goals += 1
+        self.inbox.put(name, pose if frame is None else pose_in_root(pose, frame), min(times))
+        return None
+
+    def _may_wait(self, failure: LookupError, arrival: float) -> bool:
+        """Return True if the robot or the transform may still arrive for a goal."""
+        if isinstance(failure, TransformNotYetError):
+            return time.monotonic() - arrival <= _LONGEST_WAIT
+        return self._model is None or self._lookup.is_starting
+
+    def _refuse_frame(self, name: str, message: PoseStamped, failure: LookupError) -> None:
+        topic, frame_id = f'goals/{name}', message.header.frame_id
+        error = RefusedInputError(topic, 'header.frame_id', frame_id, str(failure.args[0]))
+        self._refuse(topic, str(error))
+
+
+def clock_time(node: Node) -> float:
+    """Return the time of the node's clock [s]."""
+    return 1e-9 * float(node.get_clock().now().nanoseconds)
+
+
+def time_of(node: Node, message: Any) -> float:
+    """Return when a message was sent [s], limited to the present; without a stamp, the present."""
+    now = clock_time(node)
+    return min(seconds_from_stamp(message.header.stamp) or now, now)
