@@ -1,4 +1,4 @@
-"""Entry of the node's process."""
+"""Entry point of the node's process."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from ik_node.ros.process.gc_freeze import GcFreeze
 
 def main(args: Sequence[str] | None = None) -> int:
     """
-    Run the node until it is told to stop.
+    Run the node until a signal or a shutdown stops it.
 
     Parameters
     ----------
     args : sequence of str, optional
-        Command line with the program's name first; default `sys.argv`.
+        Command line that starts with the program's name; default `sys.argv`.
 
     Returns
     -------
     int
-        0 after SIGINT, SIGTERM or a shutdown from outside; 2 when it cannot start as told.
+        0 after SIGINT, SIGTERM or a shutdown by ROS 2; 2 if the node cannot start.
 
     """
     gc_freeze = GcFreeze()
@@ -42,7 +42,7 @@ def main(args: Sequence[str] | None = None) -> int:
     try:
         rclpy.init(args=None if args is None else list(args))
     except RuntimeError as error:
-        # What rclpy says of --ros-args that it cannot read may quote a whole robot description.
+        # The message of rclpy about unreadable --ros-args may quote a whole robot description.
         _print_error(f'cannot start: {error}')
         return 2
     except (KeyboardInterrupt, ExternalShutdownException):
@@ -61,24 +61,24 @@ def main(args: Sequence[str] | None = None) -> int:
         code = 2
     except Exception as error:
         if not rclpy.ok():
-            # A shutdown in the middle of a callback: whatever it broke is no news.
+            # A shutdown in the middle of a callback may raise anything; that is not an error.
             code = 0
         elif type(error).__module__.startswith('rclpy') or isinstance(error, RuntimeError):
-            # A name, a QoS override or a domain that ROS 2 refuses, or an error of the middleware.
+            # ROS 2 refuses a name, a QoS override or a domain, or the middleware has failed.
             _print_error(f'{"cannot start" if node is None else "ended"}: {error}')
             code = 2 if node is None else 1
         else:
             raise
     finally:
-        # A second SIGINT, as `ros2 launch` sends it, must not break into this.
+        # `ros2 launch` sends SIGINT twice; the second one must not interrupt the shutdown.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         building = node is not None and node.is_building
         if node is not None:
             node.destroy_node()
         rclpy.try_shutdown()
         if building and code == 0:
-            # The compiler works in a thread that cannot be stopped, and an interpreter that ends
-            # under it crashes now and then.
+            # The compiler's thread cannot be stopped. If the interpreter ends while it runs, the
+            # process sometimes crashes, so leave at once.
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(0)
@@ -86,5 +86,5 @@ def main(args: Sequence[str] | None = None) -> int:
 
 
 def _print_error(reason: str) -> None:
-    """Print one line, not longer than a terminal takes in at a glance."""
+    """Print an error as one line of at most 300 characters."""
     print(f'ik_node: {" ".join(reason.split())[:300]}', file=sys.stderr, flush=True)

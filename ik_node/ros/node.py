@@ -1,4 +1,4 @@
-"""The ROS 2 node: descriptions and goals in, loop-consistent joint states out."""
+"""The ROS 2 node: it solves for goal poses and publishes joint states with closed loops."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from ik_node.ros.services.services import Services
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
-# Reading a description of so many links takes less than half a second.
+# A description with at most this many links is read in less than half a second.
 _QUICK_LINKS = 300
 
 
@@ -52,27 +52,27 @@ def _is_shown(report: TickReport, settings: Settings) -> bool:
 
 class IkNode(Node):
     """
-    Solve for the last goals at every tick of a timer and publish the joint states.
+    A node that solves for the last goals at every tick and publishes the joint states.
 
-    Where measured motors lead the robot, publish when their measurements arrive.
+    If measured motors lead the robot, it publishes when their measurements arrive.
 
-    Everything that happens runs in the node's executor, one callback at a time, but for the
-    building of models.
+    All work runs in the node's executor, one callback at a time, except that models are built in a
+    background thread.
 
     Parameters
     ----------
     node_name : str
-        Of the node; several in one namespace need names of their own.
+        Name of the node, unique within its namespace.
     on_robot : callable
-        Called without arguments each time that another robot was taken, and not when only its
-        goals have changed; default does nothing.
+        Called without arguments each time the robot is replaced by another one, but not when only
+        its goals change; the default does nothing.
     **arguments
-        Passed to `rclpy.node.Node`: context, namespace, parameter_overrides and so on.
+        Arguments of `rclpy.node.Node`: context, namespace, parameter_overrides and so on.
 
     Raises
     ------
     OptionError
-        If a parameter is not allowed, or the node would hear its own joint states.
+        If a parameter is not allowed, or the node would subscribe to its own joint states.
 
     """
 
@@ -131,14 +131,14 @@ class IkNode(Node):
     def declare_parameters(
         self, namespace: str, parameters: list[Any], ignore_override: bool = False
     ) -> list[Any]:
-        """Declare parameters, but for those that begin as an empty list: nobody tells its type."""
+        """Declare parameters, except those whose default is an empty list of unknown type."""
         typed = [each for each in parameters if len(each) < 2 or each[1] is not None]
         declared: list[Any] = super().declare_parameters(namespace, typed, ignore_override)
         return declared
 
     def destroy_node(self) -> None:
-        """End the node, and before it what would speak through it."""
-        # rclpy also ends a node whose making has failed.
+        """Destroy the interactive markers, then the node."""
+        # rclpy also calls this if the constructor has failed.
         if hasattr(self, '_scene'):
             self._scene.close()
         super().destroy_node()
@@ -148,7 +148,7 @@ class IkNode(Node):
         """Whether a model is being built in the background."""
         return self._supply.busy
 
-    # -- every tick
+    # -- each tick
 
     def _start_ticker(self, motion: Motion, settings: Settings) -> None:
         self._ticker = self.create_timer(settings.period, lambda: self._tick(motion))
@@ -179,7 +179,7 @@ class IkNode(Node):
         self._counts.add_tick(time.perf_counter() - begin, settings.period)
 
     def _on_measurement(self, names: Sequence[str], stamp: Any) -> None:
-        """Publish the answer to a measurement, if measured motors lead the robot."""
+        """Solve for a measurement and publish the answer, if measured motors lead the robot."""
         motion, settings = self._motion, self._applied
         if motion is None or motion.tracker is None:
             return
@@ -192,7 +192,7 @@ class IkNode(Node):
                 self._answer = report
                 self._publish_state(report, tracker.model, settings, stamp)
         except Exception as error:
-            # One measurement does not end the node; the next one or a tick goes on.
+            # A failure affects this measurement only; the next measurement or tick continues.
             if not self.context.ok():
                 raise
             reason = f'joint_states: no answer to a message: {type(error).__name__}: {error}'
@@ -201,7 +201,7 @@ class IkNode(Node):
     def _publish_state(
         self, report: TickReport, model: LoadedModel, settings: Settings, stamp: Any
     ) -> None:
-        """Publish the configuration of a tick, or of the answer to a measurement."""
+        """Publish the configuration of a tick or of the answer to a measurement."""
         shown = _is_shown(report, settings)
         self._outputs.publish_state(report, model, stamp, shown)
         if shown:
@@ -209,7 +209,7 @@ class IkNode(Node):
         if report.held and report.solution is not None:
             self._counts.last_error = report.held
 
-    # -- models and parameters, taken over between ticks
+    # -- models and parameters, replaced between ticks
 
     def _apply_changes(self, motion: Motion) -> Settings:
         settings = self._settings_server.settings
@@ -256,16 +256,16 @@ class IkNode(Node):
         self, motion: Motion, model: LoadedModel, settings: Settings
     ) -> tuple[LoadedModel, bool]:
         """
-        Go on with another model; if that fails, with the one before, as if nothing had come.
+        Replace the model; if that fails, keep the old model and undo every change.
 
         Returns
         -------
         model : LoadedModel
         other_robot : bool
-            Whether the robot is another one, and not only its goals.
+            True if the robot is another one; False if only its goals are different.
 
         """
-        # Parameters may have changed while it was built.
+        # Parameters may have changed while the model was built.
         check_joints(model, settings)
         closures, old = tuple(model.robot.closures), motion.model
         self._node_services.closures.check(closures)
@@ -276,14 +276,14 @@ class IkNode(Node):
             self._outputs.set_model(model)
             other_robot = motion.take_model(model, settings)
             undo.pop_all()
-        # Only now are those closures enabled that were closed while the node ran.
+        # Closures that were closed while the node ran are enabled only now.
         q = model.q_start if motion.tracker is None else motion.tracker.q
         model.mobility_count.at(q)
         self._node_services.closures.keep(closures)
         return model, other_robot
 
     def _warn_of_passive_outputs(self, motion: Motion) -> None:
-        """Warn of joints that are commanded and have no motor, once each time that they change."""
+        """Warn about commanded joints without a motor, once each time that they change."""
         roles = motion.roles
         passive = tuple(name for name in roles.outputs if name not in roles.actuated)
         if passive and passive != self._passive_outputs:
@@ -305,12 +305,12 @@ class IkNode(Node):
                 f'{parameter}: robot {plain(robot.name)} has no joint {listed(names)}; the others '
                 'count'
             )
-        # Other goals leave what was noted of the robot as it was.
+        # The notes about the robot do not change with its goals.
         for note in robot.notes if other_robot else ():
             self.get_logger().info(f'{plain(robot.name)}: {note}')
 
     def _apply(self, motion: Motion, settings: Settings) -> None:
-        """Take over parameters that changed since the last tick."""
+        """Apply parameters that changed since the last tick."""
         before, self._applied = self._applied, settings
         if settings.rate != before.rate:
             self.destroy_timer(self._ticker)
@@ -318,7 +318,7 @@ class IkNode(Node):
         try:
             self._apply_names(settings)
         except Exception as error:  # noqa: BLE001
-            # Such as a QoS override that does not exist, or the middleware's own reasons.
+            # For example an invalid QoS override, or an error of the middleware.
             self.get_logger().error(
                 f'topics and services stay as they were: {type(error).__name__}: {error}'
             )
@@ -330,7 +330,7 @@ class IkNode(Node):
             self._supply.apply(settings)
 
     def _apply_names(self, settings: Settings) -> None:
-        """Have the topics and services that parameters name."""
+        """Create the topics and services that parameters name, and remove all others."""
         names = [goal.name for goal in settings.goals]
         set_names(self._goal_entities, names)
         self._inputs.goal_inputs.set_goals(names, settings.base_frame, settings.frame_prefix)
@@ -343,14 +343,15 @@ class IkNode(Node):
             )
 
     def _objection(self, settings: Settings) -> str:
-        """Say why parameters, good in themselves, do not fit the present robot, or the node."""
+        """Return why valid parameters do not fit the present robot or the node; '' if they do."""
         model = None if self._motion is None else self._motion.model
         try:
             for group in self._goal_entities:
                 group.check(goal.name for goal in settings.goals)
             text = settings.robot_description
             if text not in ('', self._settings_server.settings.robot_description):
-                # Here ticks wait for it; a large robot is read where its model is built.
+                # Ticks wait while the description is read here. A large one is read by the
+                # builder.
                 if count_links(text) <= _QUICK_LINKS:
                     read_robot(ModelRequest.of(text, settings))
             elif model is not None:
@@ -376,7 +377,7 @@ class IkNode(Node):
 
     def _diagnose(self, motion: Motion) -> None:
         self._inputs.lookup.stop_if_idle()
-        # Where simulated time stands still, no tick does it.
+        # No tick does this while simulated time is paused.
         settings = self._apply_changes(motion)
         now, counts, refusals = time.monotonic(), self._counts, self._inputs.refusals
         then, ticks = self._diagnosed

@@ -1,1 +1,1 @@
-"""The browser page beside a running node: what it hears of it and asks of it."""
+"""Clients of a running node: the session of the browser page, and the demo."""

@@ -1,4 +1,4 @@
-"""A running ik_node, seen from another process."""
+"""Access to a running ik_node in another process."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 
-# How often it is looked whether there is something to ask [s].
+# Period at which parameters and pending service calls are checked [s].
 PERIOD = 0.1
-# Who draws is not woken more often than this [s], which is as often as a screen shows pictures.
+# Shortest time between two calls of `wake` [s], the frame time of a screen.
 FRAME = 1.0 / 60.0
-# A service that was not found after so long [s] is not there.
+# Time after which a service that was not found is reported as missing [s].
 SEARCH = 1.0
-# An answer that has not come after so long [s] is not waited for any more.
+# Time after which a request for parameters is repeated if there was no answer [s].
 PATIENCE = 2.0
 
 
 class _Request(NamedTuple):
-    """What a service is to be asked once it is found."""
+    """A service request that is sent once the service is found."""
 
     client: Any
     request: Any
@@ -48,27 +48,27 @@ class _Request(NamedTuple):
 
 class RemoteNode(Node):
     """
-    Hear what a node says, and pass on what it is asked for.
+    A ROS node that subscribes to another node and sends goals, parameters and requests to it.
 
-    Its callbacks run in the thread that spins it; everything else may be called from any thread.
+    Its callbacks run in the thread that spins it. All other methods can be called from any thread.
 
     Parameters
     ----------
     name : str
-        The other node's.
+        Name of the other node.
 
     Attributes
     ----------
     description : str
-        Text of the last robot_description; '' = none came yet.
+        Text of the last robot_description; '' = none received yet.
     settings : Settings or None
-        The other node's parameters; None = it has not answered yet.
+        Parameters of the other node; None = not received yet.
     joint_state, solve_status
-        The last messages; None = none came yet.
+        The last messages; None = none received yet.
     starts : int
-        How often the other node was found, each time another process.
+        How often the other node was found, each time as another process.
     wake : callable
-        Called when joints have moved, not more often than `FRAME`.
+        Called when joints have moved, at most once per `FRAME`.
 
     """
 
@@ -83,10 +83,10 @@ class RemoteNode(Node):
         self._lock = threading.Lock()
         self._goal_messages: dict[str, PoseStamped] = {}
         self._refusals: list[str] = []
-        # Whether parameters may have changed, and when they were last asked for.
+        # Whether parameters may have changed, and when they were last requested.
         self._changed = True
         self._requested_at: float | None = None
-        # Who publishes joint states: a node that was started again is somebody else.
+        # The publishers of joint states. After a restart of the node they are new ones.
         self.starts = 0
         self.wake: Callable[[], None] = _ignore_wake
         self._woken = 0.0
@@ -94,7 +94,7 @@ class RemoteNode(Node):
         self._requests: deque[_Request] = deque()
         self._queued_calls: deque[tuple[Callable[[], Any], Any, Callable[[Any], None]]] = deque()
         self._goal_topics: dict[str, tuple[Any, Any]] = {}
-        # Found before they are first asked: what is asked later by a topic is not to overtake.
+        # Created early, so that a later message on a topic does not overtake their first request.
         self._named_clients = {
             service: self.create_client(Trigger, f'{name}/{service}')
             for service in ('reset', 'save_rest_pose')
@@ -105,7 +105,7 @@ class RemoteNode(Node):
         self._set = self.create_client(
             SetParametersAtomically, f'{name}/set_parameters_atomically'
         )
-        # The node's own, also where it is named with its namespace.
+        # The topic in the namespace of the other node, even if its name is absolute.
         space = self._full_name.rpartition('/')[0]
         self.create_subscription(
             String, f'{space}/robot_description', self._on_description, LATCHED
@@ -113,30 +113,30 @@ class RemoteNode(Node):
         self.create_subscription(JointState, f'{name}/joint_states', self._on_joints, 1)
         self.create_subscription(DiagnosticArray, f'{name}/solve_status', self._on_status, 1)
         self.create_subscription(ParameterEvent, '/parameter_events', self._on_parameters, 100)
-        # A simulated clock may stand still, or not have come yet.
+        # A steady clock, because simulated time may be paused or not available yet.
         self.create_timer(PERIOD, self._on_timer, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     @property
     def topic(self) -> str:
-        """Return what all its topics begin with."""
+        """Return the full name of the other node, the prefix of its topics."""
         return self._full_name
 
     def take_goals(self) -> dict[str, PoseStamped]:
-        """Return the goals that were sent to it by anybody since the last time."""
+        """Return the goals that any client has sent to the node since the last call."""
         with self._lock:
             taken, self._goal_messages = self._goal_messages, {}
         return taken
 
     def take_refusals(self) -> list[str]:
-        """Return what it has refused since the last time."""
+        """Return the messages of refused requests since the last call."""
         with self._lock:
             taken, self._refusals = self._refusals, []
         return taken
 
-    # -- what it is asked for
+    # -- requests
 
     def _set_goals(self, names: Iterable[str]) -> None:
-        """Hear and send goals of these names."""
+        """Create publishers and subscriptions for these goals, and destroy all others."""
         parts = topic_parts(names, 'goal')
         for name in [name for name in self._goal_topics if name not in parts]:
             publisher, subscription = self._goal_topics.pop(name)
@@ -153,9 +153,10 @@ class RemoteNode(Node):
 
     def send_goal(self, name: str, frame: str, pose: NDArray[np.float64]) -> None:
         """
-        Ask for a pose (4, 4) in a frame, as of when it is heard.
+        Send a goal pose (4, 4) in a frame, which is valid at its arrival.
 
-        It has no stamp: the node's clock may be simulated, or another machine's.
+        The message has no stamp, because the clock of the node may be simulated or on another
+        machine.
         """
         message = PoseStamped()
         message.header.frame_id = frame
@@ -164,16 +165,16 @@ class RemoteNode(Node):
             self._goal_topics[name][0].publish(message)
 
     def send_targets(self, values: Mapping[str, float]) -> None:
-        """Wish for joint values [rad or m]."""
+        """Send joint targets [rad or m]."""
         message = JointState(name=list(values), position=list(values.values()))
         self._targets.publish(message)
 
     def set_remote_parameters(
         self, values: Mapping[str, Any], then: Callable[[], None] | None = None
     ) -> None:
-        """Set parameters, all or none of them; then do something if they were taken."""
+        """Set all parameters or none of them; call `then` if they were accepted."""
         if not values:
-            # A node refuses to be asked for nothing.
+            # A node refuses an empty request.
             return
         messages = [
             Parameter(name, value=value).to_parameter_msg() for name, value in values.items()
@@ -189,14 +190,14 @@ class RemoteNode(Node):
         self._call(lambda: self._set, request, answered)
 
     def trigger(self, service: str) -> None:
-        """Call one of its services without arguments."""
+        """Call a service std_srvs/Trigger of the node."""
         self._call(lambda: self._client(Trigger, service), Trigger.Request(), self._check)
 
     def switch(self, service: str, on: bool) -> None:
-        """Call one of its services that switches something."""
+        """Call a service std_srvs/SetBool of the node."""
         self._call(lambda: self._client(SetBool, service), SetBool.Request(data=on), self._check)
 
-    # -- within
+    # -- internals
 
     def _client(self, kind: Any, service: str) -> Any:
         if service not in self._named_clients:
@@ -206,8 +207,8 @@ class RemoteNode(Node):
     def _call(
         self, client: Callable[[], Any], request: Any, answered: Callable[[Any], None]
     ) -> None:
-        """Call a service from the thread that spins: there alone are clients made."""
-        # In a queue of our own: an executor takes up the last of several tasks first.
+        """Call a service from the spinning thread, the only one that creates clients."""
+        # An executor starts the newest of several tasks first, so this queue keeps the order.
         self._queued_calls.append((client, request, answered))
         if self.executor is not None:
             self.executor.create_task(self._run_queued_calls)
@@ -220,7 +221,7 @@ class RemoteNode(Node):
         self._send()
 
     def _send(self) -> None:
-        """Ask services in their order; one that was just looked for is found a bit later."""
+        """Send requests in order; wait for a service that is not discovered yet."""
         while self._requests:
             first = self._requests[0]
             if first.client.service_is_ready():
@@ -264,16 +265,17 @@ class RemoteNode(Node):
             self._changed = True
 
     def _on_timer(self) -> None:
-        """Do what is to be done now and then."""
+        """Check for a restart, for changed parameters and for pending requests."""
         self._check_restart()
         self._request_parameters()
         self._send()
 
     def _check_restart(self) -> None:
         """
-        Notice that the node was started again.
+        Detect that the node was started again.
 
-        The events of its parameters do not tell: they come before we are found.
+        Its parameter events do not show this, because they are sent before this node is
+        discovered.
         """
         infos = self.get_publishers_info_by_topic(f'{self._name}/joint_states')
         publishers = {bytes(info.endpoint_gid) for info in infos}
@@ -283,7 +285,7 @@ class RemoteNode(Node):
         self._publisher_gids = publishers
 
     def _request_parameters(self) -> None:
-        """Ask for all parameters if they may have changed, again if no answer came."""
+        """Request all parameters if they may have changed, again if there was no answer."""
         now = time.monotonic()
         if self._requested_at is not None:
             if now - self._requested_at < PATIENCE:
@@ -315,4 +317,4 @@ class RemoteNode(Node):
 
 
 def _ignore_wake() -> None:
-    """Wake nobody."""
+    """Do nothing; the default of `RemoteNode.wake`."""

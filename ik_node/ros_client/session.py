@@ -1,4 +1,4 @@
-"""A running node as something that a page can show and ask."""
+"""Session of the browser page that shows and controls a running node."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ Array = NDArray[np.float64]
 
 class RemoteNodeMemory(NamedTuple):
     """
-    A node's goals and joints at one time.
+    The goals and joints of a node at one time.
 
     Attributes
     ----------
     goals : tuple of GoalSettings
-        Those that only rest while joints lead take part.
+        The goals; those that are off only while joints are moved by sliders count as enabled.
     poses : dict of str to ndarray, shape (4, 4)
-        Where the goals are, root frame [m].
+        Poses of the goals, root frame [m].
     closed : dict of str to bool
-        Closures, and whether they are made.
+        For each closure, whether it is closed.
     q : ndarray, shape (nq,)
-        All joints [rad or m].
+        All joint values [rad or m].
 
     """
 
@@ -52,23 +52,25 @@ class RemoteNodeMemory(NamedTuple):
     q: NDArray[np.float64]
 
 
-# A node that has said nothing for so long [s] may be gone.
+# Time without joint states after which the page asks whether the node is running [s].
 SILENCE = 2.0
-# How often reports are news while nothing moves [s].
+# Period at which reports alone update the page [s].
 REPORTS = 0.1
 
 
 class RemoteNodeSession:
     """
-    The robot of another process: what is shown is what its ~/joint_states say.
+    The robot of another process, shown at its ~/joint_states.
 
-    Nothing is solved here. Goals go to the node's topics, all else to its parameters and services.
+    This session does not solve. It sends goals to the node's topics, and all other changes to its
+    parameters and services.
 
     Parameters
     ----------
     remote : RemoteNode
+        Access to the node.
     end : callable
-        Called when it is closed.
+        Called when the session is closed.
 
     """
 
@@ -89,21 +91,21 @@ class RemoteNodeSession:
         self._seen: tuple[object, object] = (None, None)
         self._heard = self._told = 0.0
         self._now = 0.0
-        # Goals that were asked for, by whomever; the others are where their links are.
+        # Goals that some client has sent; the others follow their links.
         self._commanded: set[str] = set()
-        # Goals that take part again when joints do not lead any more.
+        # Goals that are enabled again when the sliders no longer move the joints.
         self._resting: set[str] = set()
         self._starts = remote.starts
 
     @property
     def title(self) -> str:
-        """Return the robot's name and the node's."""
+        """Return the names of the robot and of the node."""
         topic = self._remote.topic
         return topic if self.robot is None else f'{self.robot.name} on {topic}'
 
     @property
     def note(self) -> str:
-        """Say what there is to wait for."""
+        """Return what the page waits for; '' if nothing."""
         if self._refused:
             return self._refused
         if self._remote.settings is None:
@@ -123,7 +125,7 @@ class RemoteNodeSession:
 
     @property
     def q(self) -> Array:
-        """Return the last joint states."""
+        """Return the joint values of the last joint state [rad or m]."""
         return self._q
 
     @property
@@ -132,10 +134,10 @@ class RemoteNodeSession:
         return SolverOptions() if self._settings is None else self._settings.options
 
     def play(self, playing: bool) -> None:
-        """Do nothing: the node has no motion."""
+        """Do nothing, because a node has no recorded motion."""
 
     def update(self, now: float) -> bool:
-        """Take in what came; return whether there is news."""
+        """Process received messages; return True if the page must be updated."""
         silent = self.note
         self._now = now
         news = self._take_robot()
@@ -144,7 +146,7 @@ class RemoteNodeSession:
             self.reports = reports_of(status)
             if self.robot is not None:
                 news = self._take_closures(self.robot, status) or news
-            # While nothing moves, residuals and times alone need no hundred pictures a second.
+            # While nothing moves, new residuals and times do not need a hundred updates a second.
             if now - self._told > REPORTS:
                 self._told, news = now, True
         if joints is not self._seen[0] and joints is not None and self.robot is not None:
@@ -156,14 +158,14 @@ class RemoteNodeSession:
             self._move_idle_goals(self.robot)
         return news or self.note != silent
 
-    # -- what came
+    # -- received messages
 
     def _take_robot(self) -> bool:
         settings, starts = self._remote.settings, self._remote.starts
         if settings is None:
             return False
         if starts != self._starts:
-            # It knows nothing of what was asked of the one before.
+            # The new process does not know the goals of the old one.
             self._starts, self.forward = starts, False
             self._commanded.clear()
         before = () if self._settings is None else self._settings.active_goals
@@ -177,7 +179,7 @@ class RemoteNodeSession:
                 closures = resolve_package_url(settings.closures) or None
                 robot = load_robot(text_alone(text), closures=closures, root=settings.root)
             except IkError as error:
-                # The node goes on with the robot before; so do we.
+                # The node keeps its robot, and so does the page.
                 self._refused = f'robot_description: {error}'
                 return True
             self.robot, self._q, self._refused = robot, robot.q, ''
@@ -188,7 +190,7 @@ class RemoteNodeSession:
         return changed
 
     def _sync_goals(self, robot: Robot, settings: Settings) -> None:
-        """Have the goals that the node has; those that were asked for stay where they are."""
+        """Copy the goals of the node; those that were sent keep their poses."""
         poses = {name: robot.goals[name].matrix_world.copy() for name in robot.goals}
         for name in list(robot.goals):
             robot.remove_goal(name)
@@ -219,9 +221,9 @@ class RemoteNodeSession:
         return True
 
     def _take_closures(self, robot: Robot, message: Any) -> bool:
-        """Show as released what the node has released, whoever asked for it."""
+        """Copy from the node which closures are released."""
         if any(status.hardware_id != robot.name for status in message.status):
-            # Of the robot before, or of the next.
+            # The status belongs to the previous robot or to the next one.
             return False
         released = released_of(message, robot.closures)
         if released is None:
@@ -244,7 +246,7 @@ class RemoteNodeSession:
                 frame_id = message.header.frame_id
                 frame = frame_in_root(frame_id, base, robot, self._q, _unknown, prefix)
             except (RefusedInputError, LookupError):
-                # The node says so itself.
+                # The node reports the error itself.
                 continue
             pose = pose_matrix(position, quat)
             self._place(robot, name, pose if frame is None else frame @ pose)
@@ -252,7 +254,7 @@ class RemoteNodeSession:
         return bool(taken)
 
     def _move_idle_goals(self, robot: Robot) -> None:
-        """Have goals that nobody asked for be where their links are."""
+        """Move the goals that no client has sent to their links."""
         for name, goal in robot.goals.items():
             if goal.child is not None and (self.forward or name not in self._commanded):
                 offset = pose_matrix(goal.offset_position, goal.offset_quaternion)
@@ -267,7 +269,7 @@ class RemoteNodeSession:
     # -- goals
 
     def move_goal(self, name: str, position: ArrayLike, quat_xyzw: ArrayLike) -> None:
-        """Send a goal to its topic, posed in the root frame."""
+        """Send a goal pose in the root frame [m] to its topic."""
         robot = self.source
         if name not in robot.goals:
             raise UnknownFrameError(name, robot.goals, 'goal')
@@ -278,7 +280,7 @@ class RemoteNodeSession:
         self._remote.send_goal(name, root_frame(robot), pose)
 
     def add_goal(self, link: str, dof: str, at: Array | None = None) -> str:
-        """Have the node make a goal where a link is, or at a point of it, root frame [m]."""
+        """Create a goal at a link of the node's robot, or at a point of it, root frame [m]."""
         taken = [*self._goal_names(), *(topic_part(name) for name in self.source.closures)]
         part, number = topic_part(link), 2
         name = part
@@ -293,32 +295,32 @@ class RemoteNodeSession:
         return name
 
     def _set_goals(self, goals: Sequence[GoalSettings]) -> None:
-        """Have the node have these goals and no others."""
+        """Set the goals of the node to exactly these."""
         if self.forward:
             self._resting = {goal.name for goal in goals if goal.enabled}
             goals = [dataclasses.replace(goal, enabled=False) for goal in goals]
         values = {key: each for goal in goals for key, each in goal.to_values().items()}
-        # A goal's own parameters are there once it is named.
+        # The parameters of a goal exist once it is in goal_names.
         self._remote.set_remote_parameters(
             {'goal_names': [goal.name for goal in goals] or ['']},
             lambda: self._remote.set_remote_parameters(values),
         )
 
     def remove_goal(self, name: str) -> None:
-        """Have the node forget a goal."""
+        """Remove a goal from the node."""
         left = [other for other in self._goal_names() if other != name]
         self._remote.set_remote_parameters({'goal_names': left or ['']})
 
     def change_goal(
         self, name: str, *, dof: str | None = None, enabled: bool | None = None
     ) -> None:
-        """Have the node ask for other axes, or not at all."""
+        """Change the axes of a goal, or enable or disable it."""
         values = {'dof': dof, 'enabled': enabled}
         told = {f'goals.{name}.{key}': value for key, value in values.items() if value is not None}
         self._remote.set_remote_parameters(told)
 
     def set_closure(self, name: str, enabled: bool) -> None:
-        """Have the node make or release a closure."""
+        """Close or release a closure of the node."""
         self._remote.switch(f'closures/{topic_part(name)}/enable', enabled)
         self.source.closures[name].enabled = enabled
 
@@ -328,7 +330,7 @@ class RemoteNodeSession:
     # -- joints
 
     def set_forward(self, forward: bool) -> None:
-        """Have the node solve for no goals, or for goals that begin where their links are."""
+        """Disable all goals for the sliders, or enable them again at the poses of their links."""
         robot = self.source
         if forward == self.forward:
             return
@@ -343,39 +345,39 @@ class RemoteNodeSession:
         )
 
     def set_joint(self, name: str, value: float) -> None:
-        """Wish for a joint value; if it is a motor's, the other motors are to stay."""
+        """Send a joint target; for an actuated joint, also targets that hold the other ones."""
         if not self.forward or self._settings is None:
             raise IkError('joints can be moved in FK only: in IK the goals lead')
         motors = self._motors(self._q)
         self._remote.send_targets({**(motors if name in motors else {}), name: value})
 
     def _motors(self, q: Array) -> dict[str, float]:
-        """Return the values of all joints with a motor [rad or m]."""
+        """Return the values of all actuated joints [rad or m]."""
         if self._settings is None:
             return {}
         present = dict(zip(self.source.joint_names, q.tolist(), strict=True))
         motors = JointRoles.of(self.source, self._settings.joints).actuated
         return {motor: present[motor] for motor in motors}
 
-    # -- the rest
+    # -- options, reset and undo
 
     def set_option(self, name: str, value: Any) -> None:
-        """Have the node solve with another option."""
+        """Set a solver option of the node."""
         options = dataclasses.replace(self.options, **{name: value})
         kind = type(getattr(SolverOptions(), name))
         self._remote.set_remote_parameters({f'solver.{name}': kind(getattr(options, name))})
 
     def reset(self) -> None:
-        """Have the node go back to its start; goals are to be sent anew."""
+        """Reset the node to its start configuration; goals must be sent again."""
         self._commanded.clear()
         self._remote.trigger('reset')
 
     def save_rest_pose(self) -> None:
-        """Have the node make the present configuration its rest pose."""
+        """Save the present configuration of the node as its rest pose."""
         self._remote.trigger('save_rest_pose')
 
     def remember(self) -> RemoteNodeMemory:
-        """Return the goals, where they are, which loops are made, and the joints."""
+        """Return the goals and their poses, the closed closures and the joint values."""
         goals = {} if self.robot is None else self.robot.goals
         closures = {} if self.robot is None else self.robot.closures
         return RemoteNodeMemory(
@@ -386,7 +388,7 @@ class RemoteNodeSession:
         )
 
     def _goals_in_ik(self) -> tuple[GoalSettings, ...]:
-        """Return the node's goals, those that only rest while joints lead as taking part."""
+        """Return the node's goals as they are while the goals move the robot."""
         goals = () if self._settings is None else self._settings.goals
         resting = self._resting if self.forward else set()
         return tuple(
@@ -395,9 +397,9 @@ class RemoteNodeSession:
         )
 
     def restore(self, memory: RemoteNodeMemory) -> None:
-        """Have goals, loops, and joints where they lead, be as they were."""
+        """Restore goals and closures, and the joints if the sliders move them."""
         robot = self.source
-        # All of them, in one list: what was asked a moment ago may not have been heard of yet.
+        # Set all goals in one request, because the last request may not have arrived yet.
         self._set_goals(memory.goals)
         for name, pose in memory.poses.items():
             if name in robot.goals and not np.allclose(pose, robot.goals[name].matrix_world):
@@ -409,15 +411,15 @@ class RemoteNodeSession:
             self._remote.send_targets(self._motors(memory.q))
 
     def complaints(self) -> list[str]:
-        """Return what the node refused."""
+        """Return the messages of requests that the node refused."""
         return self._remote.take_refusals()
 
     def tell(self, wake: Callable[[], None]) -> None:
-        """Have something called, from another thread, as soon as the robot has moved."""
+        """Set a function that is called, from another thread, when the robot has moved."""
         self._remote.wake = wake
 
     def close(self) -> None:
-        """Leave the node alone."""
+        """Close the session; the node keeps running."""
         self._end()
 
 

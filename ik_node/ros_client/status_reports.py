@@ -1,5 +1,5 @@
 # flake8: noqa: E203
-"""What a node says of its chains, as reports."""
+"""Conversion of ~/solve_status to reports for the page."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from ik_node.errors import plain
 from ik_node.scene.chain_report import ChainReport
 from ik_node.solver.result import PoseError
 
-# What is said where there is no chain at all.
+# Message of the status if there is no chain.
 _NOTHING_TO_DO = 'CONVERGED: no goal and no loop'
 
 
 def reports_of(message: Any) -> list[ChainReport]:
     """
-    Return one report a chain.
+    Return one report per chain.
 
     Parameters
     ----------
     message : diagnostic_msgs.msg.DiagnosticArray
-        Of ~/solve_status, or anything of its shape.
+        Message of ~/solve_status, or an object with its fields.
 
     """
     found = []
@@ -44,19 +44,19 @@ def reports_of(message: Any) -> list[ChainReport]:
 
 def released_of(message: Any, closures: Collection[str]) -> set[str] | None:
     """
-    Return the closures that hold nothing: no chain has a residual of theirs.
+    Return the released closures, for which no chain has a residual.
 
     Parameters
     ----------
     message : diagnostic_msgs.msg.DiagnosticArray
-        Of ~/solve_status, or anything of its shape.
+        Message of ~/solve_status, or an object with its fields.
     closures : collection of str
-        The robot's.
+        Closures of the robot.
 
     Returns
     -------
     set of str or None
-        None = it does not say: nothing was solved.
+        None = unknown, because nothing was solved.
 
     """
     held: set[str] = set()
@@ -85,7 +85,7 @@ def _errors(prefix: str, values: Mapping[str, str]) -> dict[str, PoseError]:
 
 
 def _number(text: str) -> float:
-    """Return a number; 0 for what is none."""
+    """Return a text as a number; 0 if it is not a finite number."""
     try:
         number = float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The process of a page that shows a running node."""
+"""Start of a session that shows a running node."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ from rclpy.validate_topic_name import validate_topic_name
 
 def open_view(args: Sequence[str], name: str) -> RemoteNodeSession:
     """
-    Start a node of our own that watches another one.
+    Start a node that observes another node, and return a session for the page.
 
     Parameters
     ----------
     args : sequence of str
-        Command line with the program's name first, for ROS to read.
+        Command line that starts with the program's name; ROS reads it.
     name : str
-        The other node's.
+        Name of the other node.
 
     Returns
     -------
     RemoteNodeSession
-        To be closed, which ends our node; the other one does not notice.
+        The session. Closing it ends the new node and does not affect the other one.
 
     Raises
     ------
     OptionError
-        If no node can have that name.
+        If the name is not a valid node name.
 
     """
     try:
         validate_topic_name(name)
     except InvalidTopicNameException:
         raise OptionError('--node', name, 'the name of a node, /cell/left_ik or ik_node') from None
-    # Ctrl-C is for the page to hear.
+    # The page handles Ctrl-C.
     rclpy.init(args=list(args), signal_handler_options=SignalHandlerOptions.NO)
     remote = RemoteNode(name)
     executor = SingleThreadedExecutor()
     executor.add_node(remote)
 
-    # An executor that is shut down in the midst of a callback raises in the thread that spins it.
+    # Shutting an executor down during a callback raises in its thread, so let it finish first.
     over: Any = Future()
 
     def spin() -> None:

@@ -1,1 +1,1 @@
-"""Goal poses: how they arrive, in which frame, and how they are followed."""
+"""Subscriptions of the node: goals, joint states, joint targets and transforms."""

@@ -1,4 +1,4 @@
-"""Wishes for joints, met as far as loops and goals leave room."""
+"""Joint targets: values that joints are drawn to, as far as loops and goals allow."""
 
 from __future__ import annotations
 
@@ -17,35 +17,37 @@ def apply_joint_values(
     tell: Callable[[Joint, DOF, float], object],
 ) -> None:
     """
-    Have these wishes, and no others of their kind; names that the robot does not have are left.
+    Set joint targets or the rest pose of a robot, and remove all others of the same kind.
+
+    Names that the robot does not have are ignored.
 
     Parameters
     ----------
     robot : Robot
-        Whose joints are told.
+        The robot whose joints are changed.
     values : mapping of str to float
-        Name of a value to where it is wanted [rad or m].
+        Name of a joint value to its target [rad or m].
     flag : str
-        Attribute of a joint that says whether it has a wish of this kind.
+        Attribute of a joint that is True if the joint has a target of this kind.
     tell : callable
-        Takes a joint, one of its axes and the value wanted of it; raises the flag.
+        Sets the target of one axis: (joint, axis, value); also sets the flag.
 
     """
     for joint in robot.joint_order:
         setattr(joint, flag, False)
         if any(name in values for name in joint.value_names):
             for name, dof in zip(joint.value_names, joint.dof, strict=True):
-                # A joint is drawn to all of its values or to none.
+                # A joint has targets for all of its values or for none.
                 tell(joint, dof, values.get(name, joint.dof_values[dof]))
-        # The flag is a plain attribute: solvers are told by the counter.
+        # The flag is a plain attribute; this counter notifies the solvers.
         joint.revision.count_setting()
 
 
 class JointTargets:
     """
-    The last wish for each joint value [rad or m]; kept when the model is replaced.
+    The last target of each joint value [rad or m]; kept when the model is replaced.
 
-    A parameter may wish as well as messages: for each joint the last one counts.
+    Targets come from a parameter and from messages; for each joint the last one counts.
     """
 
     def __init__(self) -> None:
@@ -53,21 +55,21 @@ class JointTargets:
         self._received: dict[str, float] = {}
 
     def configure(self, values: Mapping[str, float]) -> None:
-        """Take the wishes of the parameter, instead of those it had before."""
+        """Use the targets of the parameter instead of its earlier ones."""
         if dict(values) != self._configured:
             self._configured = dict(values)
             self._received = {n: v for n, v in self._received.items() if n not in values}
 
     def update(self, names: Sequence[str], positions: Sequence[float]) -> None:
-        """Take the wishes of a message; the others stay."""
+        """Use the targets of a message; the others stay."""
         self._received.update(zip(names, positions, strict=True))
 
     def apply(self, robot: Robot) -> None:
-        """Tell them to the joints of a robot; names that it does not have are left aside."""
+        """Set them on the joints of a robot; names that the robot does not have are ignored."""
         values = {**self._configured, **self._received}
         apply_joint_values(robot, values, 'target_set', Joint.set_target_value)
 
     def clear(self, robot: Robot) -> None:
-        """Forget those of messages."""
+        """Forget the targets that came in messages."""
         self._received.clear()
         self.apply(robot)

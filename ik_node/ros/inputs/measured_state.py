@@ -7,20 +7,20 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-# Joints whose values are kept while there is no robot yet that says which it has.
+# Largest number of joints that are stored before the robot is known.
 _MOST_EARLY = 100_000
-# Names that are remembered as told: whoever sends new ones for ever gets no more memory.
+# Largest number of reported unknown names; the limit bounds the memory that a sender can use.
 _MOST_REPORTED = 20_000
 
 
 class MeasuredState:
     """
-    Collect positions from whole and partial joint states; values in [rad] and [m].
+    The last measured positions, from complete and partial joint states, in [rad] and [m].
 
     Attributes
     ----------
     time : float or None
-        Of the last joint state [s]; None before the first.
+        Time of the last joint state [s]; None before the first one.
     arrivals : int
         Number of joint states so far.
 
@@ -37,7 +37,7 @@ class MeasuredState:
         self._reported: set[str] = set()
 
     def set_joint_names(self, names: Sequence[str]) -> None:
-        """Take the joints of a model; values of others are dropped from now on."""
+        """Set the joints of the model, and drop the values of all other joints."""
         self._joint_names = tuple(names)
         known = self._known = frozenset(names)
         self._values = {name: value for name, value in self._values.items() if name in known}
@@ -49,12 +49,12 @@ class MeasuredState:
         self, names: Sequence[str], positions: Sequence[float], time: float
     ) -> tuple[str, ...]:
         """
-        Take positions as of `time` [s].
+        Store positions measured at `time` [s].
 
         Returns
         -------
         tuple of str
-            Names the model does not have, each only the first time it comes, up to 20,000.
+            Names that the model does not have, each only the first time, up to 20,000.
 
         """
         self.time = time
@@ -72,26 +72,26 @@ class MeasuredState:
         return tuple(unknown)
 
     def rewind(self, now: float) -> None:
-        """Have nothing be younger than `now` [s]: the clock has jumped back."""
+        """Limit all times to `now` [s], after the clock has jumped back."""
         if self.time is not None:
             self.time = min(self.time, now)
         self._times = {name: min(time, now) for name, time in self._times.items()}
 
     def values(self, names: Iterable[str]) -> dict[str, float]:
-        """Return the last value of each of these joints that was ever measured."""
+        """Return the last value of each of these joints, without those never measured."""
         return {name: self._values[name] for name in names if name in self._values}
 
     def values_since(self, names: Iterable[str], arrivals: int) -> dict[str, float]:
-        """Return the values of those joints that came after so many joint states had arrived."""
+        """Return the values of these joints that arrived after joint state number `arrivals`."""
         arrived = self._arrived
         return {name: self._values[name] for name in names if arrived.get(name, 0) > arrivals}
 
     def is_stale(self, now: float, timeout: float) -> bool:
-        """Tell whether the last state is older than `timeout` [s]; 0 means never."""
+        """Return True if the last joint state is older than `timeout` [s]; 0 = never."""
         return timeout > 0.0 and self.time is not None and now - self.time > timeout
 
     def stale(self, names: Iterable[str], now: float, timeout: float) -> tuple[str, ...]:
-        """Return those of these joints whose own last value is older than `timeout` [s]."""
+        """Return those of the joints whose own last value is older than `timeout` [s]."""
         if timeout <= 0.0:
             return ()
         times = self._times

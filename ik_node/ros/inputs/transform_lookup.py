@@ -1,4 +1,4 @@
-"""Frames that are not the robot's own, through tf2 where it is installed."""
+"""Lookup of frames that do not belong to the robot, by tf2 if it is installed."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from numpy.typing import NDArray
 from rclpy.node import Node
 from rclpy.time import Time
 
-# By then who publishes has been found, and static frames have been heard [s].
+# Time after which publishers are discovered and static transforms received [s].
 _LISTENING = 2.0
-# Without a question for so long /tf is not listened to any more [s].
+# The node unsubscribes from /tf after so long without a lookup [s].
 IDLE = 10.0
 
 
 class TransformNotYetError(LookupError):
-    """The transform is known, but only up to an earlier time than was asked for."""
+    """A transform is known only up to an earlier time than the one requested."""
 
 
 class TransformLookup:
     """
-    Look transforms up in /tf.
+    A transform lookup in /tf.
 
-    It listens from the first question on, and until nobody has asked for some seconds: listening
-    costs a good part of a processor's core.
+    It subscribes with the first lookup and unsubscribes after some seconds without one, because
+    receiving /tf takes a good part of a processor core.
 
     Parameters
     ----------
     node : rclpy.node.Node
-        Its executor receives /tf.
+        The node whose executor receives /tf.
 
     """
 
@@ -46,34 +46,34 @@ class TransformLookup:
 
     @property
     def is_listening(self) -> bool:
-        """Whether /tf is received."""
+        """True while the node subscribes to /tf."""
         return self._buffer is not None
 
     @property
     def is_starting(self) -> bool:
-        """Whether it listens, but not for long: what it does not know may yet come."""
+        """True shortly after subscribing, while unknown transforms may still arrive."""
         return self._buffer is not None and time.monotonic() - self._since < _LISTENING
 
     def rewind(self) -> None:
-        """Forget what was heard: the clock has jumped back, the latest is of a time to come."""
+        """Clear the buffer, because after the clock has jumped back it holds future transforms."""
         if self._buffer is not None:
             self._buffer.clear()
             self._since = time.monotonic()
 
     def stop_if_idle(self) -> None:
-        """Stop listening if nobody has asked for some seconds; to be called now and then."""
+        """Unsubscribe after some seconds without a lookup; the node calls this once a second."""
         if self._buffer is not None and time.monotonic() - self._last_lookup > IDLE:
             self._listener.unregister()
             self._buffer = self._listener = None
 
     def pose(self, target: str, source: str) -> NDArray[np.float64]:
         """
-        Return the pose of frame `source` in frame `target`, 4x4, the latest there is.
+        Return the latest pose (4, 4) of frame `source` in frame `target`.
 
         Raises
         ------
         LookupError
-            Says why there is none.
+            If there is no transform; the message gives the reason.
 
         """
         return self.pose_at(target, source, None)[0]
@@ -85,23 +85,23 @@ class TransformLookup:
         Parameters
         ----------
         target, source : str
-            Names on /tf.
+            Frame names on /tf.
         stamp : builtin_interfaces.msg.Time or None
-            None, or zero, is the latest there is.
+            None or zero for the latest transform.
 
         Returns
         -------
         pose : ndarray, shape (4, 4)
             Translation in [m].
         time : float
-            Of the transform [s]; 0 for one that always holds.
+            Time of the transform [s]; 0 for a static one.
 
         Raises
         ------
         TransformNotYetError
-            If transforms have been heard up to an earlier time only.
+            If transforms were received only up to an earlier time.
         LookupError
-            Says why there is none.
+            If there is no transform; the message gives the reason.
 
         """
         self._last_lookup = time.monotonic()
@@ -129,9 +129,10 @@ class TransformLookup:
         self, tf2_ros: Any, target: str, source: str, wanted: float, error: Exception
     ) -> Any:
         """
-        Return the latest transform for a time shortly before listening began, or raise.
+        Return the latest transform for a time shortly before the subscription, or raise.
 
-        The first stamped pose in a frame makes it listen; it has heard nothing of that time.
+        The first stamped pose in a frame starts the subscription, so transforms of its time were
+        not received.
         """
         reason = f'no transform from {shown(target)}: {error}'
         if wanted <= 0.0:

@@ -1,4 +1,4 @@
-"""Which of a robot's joints are actuated, commanded and locked."""
+"""Roles of a robot's joint values: actuated, commanded, locked."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from ik_node.ros.parameters.joint_settings import JointSettings
 @dataclass(frozen=True)
 class JointRoles:
     """
-    Names of joint values; those of a joint with several are NAME.X, NAME.EZ and so on.
+    The names of joint values by role. A joint with several values has NAME.X, NAME.EZ and so on.
 
     Attributes
     ----------
     actuated : tuple of str
-        Those with a motor.
+        Values with a motor.
     outputs : tuple of str
-        Those that hardware outputs name, in their order.
+        Values that hardware outputs command, in this order.
     locked : frozenset of str
-        Those that are held.
+        Values that the solver does not change.
 
     """
 
@@ -39,8 +39,8 @@ class JointRoles:
         Raises
         ------
         OptionError
-            Names the parameter and a joint that the robot does not have, or that follows another
-            one where only a joint with a will of its own will do.
+            If a parameter names a joint that the robot does not have, or a coupled joint where an
+            independent one is needed.
 
         """
         names = _Names(robot)
@@ -53,12 +53,12 @@ class JointRoles:
 
 def check_joint_targets(robot: Robot, settings: JointSettings) -> None:
     """
-    Check that a robot has the joints of the rest pose and of the targets.
+    Check that a robot has all joints of the rest pose and of the joint targets.
 
     Raises
     ------
     OptionError
-        Names the parameter and a joint that the robot does not have.
+        If the robot does not have a joint; the message names the parameter and the joint.
 
     """
     names = _Names(robot)
@@ -68,14 +68,14 @@ def check_joint_targets(robot: Robot, settings: JointSettings) -> None:
 
 def unknown_joint_targets(robot: Robot, settings: JointSettings) -> dict[str, list[str]]:
     """
-    Return the joints of the rest pose and of the targets that a robot does not have.
+    Return the joints of the rest pose and of the joint targets that a robot does not have.
 
-    A robot that comes later than they were set is taken all the same: the others of them count.
+    A robot that is described after they were set is accepted; its existing joints count.
 
     Returns
     -------
     dict of str to list of str
-        By the parameter; without those whose joints are all there.
+        Missing joints by parameter, without parameters whose joints all exist.
 
     """
     known = _Names(robot)
@@ -88,7 +88,7 @@ def unknown_joint_targets(robot: Robot, settings: JointSettings) -> dict[str, li
 
 
 class _Names:
-    """Names of a robot's joints and of their values."""
+    """The names of a robot's joints and of their values."""
 
     def __init__(self, robot: Robot) -> None:
         self._robot = robot
@@ -102,13 +102,13 @@ class _Names:
                     self._followers[name] = joint.couplings[dof].master.name
 
     def __contains__(self, name: str) -> bool:
-        """Return whether there is a joint, or a value of one, of that name."""
+        """Return True if a joint or a joint value has this name."""
         return name in self._values
 
     def find(
         self, parameter: str, wanted: Iterable[str], leading: bool = False
     ) -> tuple[str, ...]:
-        """Return the values that the names stand for, each once."""
+        """Return the joint values with these names, each once."""
         found: list[str] = []
         for name in wanted:
             values = self._values.get(name)
@@ -128,7 +128,7 @@ class _Names:
         return tuple(found)
 
     def described_motors(self) -> tuple[str, ...]:
-        """Return the values with a motor by the description, or all that could have one."""
+        """Return the values with a motor by the description, or all independent values."""
         bases = {root.name for root in self._robot.description.roots if isinstance(root, Joint)}
         joints = [joint.name for joint in self._robot.joint_order if joint.name not in bases]
         values = [

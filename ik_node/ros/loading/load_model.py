@@ -1,5 +1,5 @@
 # flake8: noqa: E203
-"""From a request to a model that can tick, or to the reason why not."""
+"""Build a model from a request, or refuse it with the reason."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from ik_node.ros.messages.topic_names import topic_parts
 from ik_node.ros.parameters.goal_settings import GoalSettings
 from ik_node.ros.parameters.settings import Settings
 
-# Reading takes about a millisecond each, some ten seconds in all, beside the running robot.
+# Reading takes about a millisecond per link, ten seconds in all, while the robot keeps running.
 MOST_LINKS = 10_000
-# Closing a thousand loops in one row takes a gigabyte and as many seconds.
+# Closing a chain of a thousand loops takes a gigabyte and a thousand seconds.
 MOST_LOOPS = 500
 
 _LINK = re.compile(r'<(?:link|body)[\s/>]')
 
 
 def count_links(text: str) -> int:
-    """Return how many links a description seems to have, without reading it."""
+    """Return the number of links in a description, counted without parsing it."""
     return sum(1 for _ in _LINK.finditer(text))
 
 
 def check_text(text: str) -> None:
     """
-    Refuse a description with too many links, before it is read.
+    Refuse a description with too many links before it is parsed.
 
     Raises
     ------
     DescriptionError
-        Says how many it has, and how many are allowed.
+        If there are too many; the message gives both numbers.
 
     """
     links = count_links(text)
@@ -51,12 +51,12 @@ def check_text(text: str) -> None:
 
 def check_loops(robot: Robot) -> None:
     """
-    Refuse a robot with too many loops, before they are closed.
+    Refuse a robot with too many loops before they are closed.
 
     Raises
     ------
     DescriptionError
-        Says how many it has, and how many are allowed.
+        If there are too many; the message gives both numbers.
 
     """
     loops = len(robot.closures)
@@ -72,7 +72,7 @@ _SCHEME = 'package://'
 
 def resolve_package_url(text: str) -> str:
     """
-    Return the path that a package:// URL stands for; any other text as it is.
+    Return the path of a package:// URL, or any other text unchanged.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def resolve_package_url(text: str) -> str:
 
 def read_robot(request: ModelRequest) -> Robot:
     """
-    Read the description and check that goals and parameters fit it; its loops may be open.
+    Read the description and check goals and parameters against it; its loops may be open.
 
     Raises
     ------
@@ -119,9 +119,9 @@ def read_robot(request: ModelRequest) -> Robot:
 
 def load_model(request: ModelRequest) -> LoadedModel:
     """
-    Read the description, add the goals, close the loops, load the kernels.
+    Read the description, add the goals, close the loops and load the kernels.
 
-    Takes up to some hundred milliseconds, or many seconds when kernels are compiled.
+    This takes some hundred milliseconds, or many seconds if kernels must be compiled.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def load_model(request: ModelRequest) -> LoadedModel:
             axes=goal.axes,
             offset=None if offset is None else (offset[:3, 3], matrix_to_quat(offset)),
         )
-        # A goal of weight zero, like one not enabled, is not asked for; the solver knows it.
+        # The solver ignores disabled goals and goals of weight 0, so the weight here may be 1.
         added.weight, added.priority = goal.weight or 1.0, goal.priority
     model = LoadedModel.of(request, robot)
     model.mobility_count.at(model.q_start)
@@ -152,19 +152,19 @@ def load_model(request: ModelRequest) -> LoadedModel:
 
 def check_settings(model: LoadedModel, settings: Settings) -> None:
     """
-    Check that parameters that change while a model is there fit its robot.
+    Check changed parameters against the present robot.
 
     Raises
     ------
     IkError
-        Names the parameter, its value and what is allowed.
+        If a parameter does not fit; the message names it, its value and what is allowed.
 
     """
     check_goal_links(settings.active_goals, model.robot)
     check_joints(model, settings)
     solver, options = model.solver, model.solver.options
     if settings.options.method != options.method:
-        # Not every method can serve every robot: it says so itself.
+        # Some methods cannot solve some robots; a trial solve shows it.
         solver.options = dataclasses.replace(settings.options, max_iterations=1)
         try:
             solver.solve_pose({}, q0=model.q_start)
@@ -179,7 +179,7 @@ def check_joints(model: LoadedModel, settings: Settings) -> None:
     Raises
     ------
     OptionError
-        Names the parameter and the joint.
+        If a joint does not exist; the message names the parameter and the joint.
 
     """
     JointRoles.of(model.robot, settings.joints)
@@ -192,7 +192,7 @@ def check_goal_links(goals: tuple[GoalSettings, ...], robot: Robot) -> None:
     Raises
     ------
     OptionError
-        Names the parameter and some of the links there are.
+        If a link does not exist; the message names the parameter and existing links.
 
     """
     for goal in goals:
@@ -204,7 +204,7 @@ def check_goal_links(goals: tuple[GoalSettings, ...], robot: Robot) -> None:
 
 
 def _warm(model: LoadedModel) -> None:
-    """Load kernels and build what is cached per set of goals, before the first tick needs it."""
+    """Load kernels and fill the caches of each set of goals before the first tick."""
     model.solver.warm()
     poses = {}
     for goal in model.request.goals:
@@ -214,6 +214,6 @@ def _warm(model: LoadedModel) -> None:
         model.solver.solve_pose(wanted, q0=model.q_start)
     model.solver.drive({}, model.q_start)
     model.helper.shapes(model.q_start)
-    # The method slsqp may be chosen at any tick, and this import takes many.
+    # The method slsqp can be selected at any tick, and its import takes longer than a tick.
     with suppress(ImportError):
         import scipy.optimize  # noqa: F401

@@ -1,4 +1,4 @@
-"""A robot with its goals and a warm solver, ready to tick."""
+"""A robot with its goals and a solver that is ready for the first tick."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 
 def link_visuals(robot: Robot) -> list[Visual]:
-    """Return the visuals of a robot; meshes by their URL, those not found left out."""
+    """Return the visuals of a robot with meshes as URLs; missing meshes are left out."""
     description = robot.description
     found = []
     for visual in read_visuals(description.text, description.source):
@@ -34,33 +34,33 @@ def link_visuals(robot: Robot) -> list[Visual]:
     return found
 
 
-# Beyond a limit by no more than rounding.
+# Allowed excess over a joint limit, for rounding [rad or m].
 LIMIT_SLACK = 1e-9
 
 
 @dataclass(frozen=True)
 class LoadedModel:
     """
-    What a tick works on; replaced as a whole by the next model.
+    The robot, its solver and constant arrays; replaced as a whole by the next model.
 
     Attributes
     ----------
     request : ModelRequest
-        What it was built from.
+        The request that the model was built from.
     robot : Robot
-        Holds the goals of the request.
+        The robot, with the goals of the request.
     solver : Solver
-        Of that robot, with kernels loaded.
+        The solver of the robot, with kernels loaded.
     offsets : mapping of str to ndarray, shape (4, 4)
-        Goal's name to the pose of its frame in its link, where that is not the identity.
+        Goal name to the pose of its frame in its link, for poses other than the identity.
     q_start : ndarray, shape (nq,)
-        The description's configuration with its loops closed [rad, m].
+        Configuration of the description with closed loops [rad or m].
     joint_names : tuple of str
-        Of the values of q.
+        Names of the values of q.
     lower, upper, max_velocity : ndarray, shape (nq,)
-        Limits; infinite where there is none.
+        Limits of positions [rad or m] and velocities [rad/s or m/s]; infinite if there is none.
     loop_limits : mapping of str to float
-        Residual of every loop that counts as closed [m, rad].
+        Residual up to which each loop counts as closed [m or rad].
 
     """
 
@@ -78,12 +78,12 @@ class LoadedModel:
     @classmethod
     def of(cls, request: ModelRequest, robot: Robot) -> LoadedModel:
         """
-        Return the model of a robot that has the goals of the request, its loops closed.
+        Return the model of a robot with closed loops and the goals of the request.
 
         Raises
         ------
         TopologyError
-            If a loop is open by more than rounding.
+            If a loop is open by more than rounding errors.
 
         """
         limits = loop_limits(robot)
@@ -102,7 +102,7 @@ class LoadedModel:
 
     @cached_property
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return what values may not pass, (nq,): finite, and rounding let go through."""
+        """Return finite lower and upper bounds (nq,), widened by `LIMIT_SLACK`."""
         largest = np.finfo(np.float64).max
         return (
             np.maximum(self.lower - LIMIT_SLACK, -largest),
@@ -116,14 +116,14 @@ class LoadedModel:
 
     @cached_property
     def turning(self) -> NDArray[np.bool_]:
-        """Return True for each angle without limits, which sensors may report modulo 2 pi."""
+        """Return True for each unlimited angle, which sensors may report modulo 2 pi."""
         turning: NDArray[np.bool_] = self.angular & np.isinf(self.lower) & np.isinf(self.upper)
         return turning
 
     def nearest_turn(
         self, q: NDArray[np.float64], reference: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return q with every angle that has no limits within half a turn of a reference."""
+        """Return q with every unlimited angle within half a turn of a reference."""
         if not self.turning.any():
             return q
         turns = np.round((reference - q) / (2.0 * np.pi))
@@ -137,50 +137,50 @@ class LoadedModel:
 
     @cached_property
     def mobility_count(self) -> MobilityCount:
-        """Return what counts degrees of freedom."""
+        """Return the counter of degrees of freedom."""
         return MobilityCount(self.robot, self.solver)
 
     @property
     def mobility(self) -> int:
-        """Return the degrees of freedom as they were counted last."""
+        """Return the last counted number of degrees of freedom."""
         return self.mobility_count.last
 
     @cached_property
     def helper(self) -> IKRootsHelper:
-        """Return what works out how the robot is drawn; made when it is first asked for."""
+        """Return the helper that computes the shapes of the robot; created on first use."""
         return IKRootsHelper(self.robot, seen=lambda: link_visuals(self.robot))
 
     @cached_property
     def frame_prefix(self) -> str:
-        """Return what stands before the names of links in messages and on /tf."""
+        """Return the prefix of link names in messages and on /tf."""
         request = self.request
         return prefix_of(request.frame_prefix, request.base_frame, self.robot.links)
 
     def frame(self, name: str) -> str:
-        """Return the frame of a link, with the prefix; any other name as it is."""
+        """Return the frame name of a link, with the prefix; any other name unchanged."""
         return frame_name(name, self.frame_prefix, self.robot.links)
 
     def link(self, frame_id: str) -> str:
-        """Return the link of a frame, without the prefix; any other frame's name as it is."""
+        """Return the link name of a frame, without the prefix; any other name unchanged."""
         return own_name(frame_id, self.frame_prefix, self.robot.links)
 
     @property
     def root_frame(self) -> str:
-        """Return the frame that all poses count in, with the prefix."""
+        """Return the name of the root frame, with the prefix."""
         return self.frame(root_frame(self.robot))
 
     def reached(self, goal: str, q: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return where the goal's frame is at `q`: 4x4, in the root frame."""
+        """Return the pose (4, 4) of a goal's frame at `q`, in the root frame."""
         matrix: NDArray[np.float64] = self.robot.forward(q, self.goal_links[goal])
         offset = self.offsets.get(goal)
         return matrix if offset is None else matrix @ offset
 
     def start_from(self, other: LoadedModel, q: NDArray[np.float64]) -> NDArray[np.float64]:
         """
-        Return where to go on from when this model replaces another one at `q`.
+        Return the start configuration when this model replaces another one at `q`.
 
-        A robot with the same joints goes on where it was; any other starts where its description
-        says.
+        A robot with the same joints continues at `q`. Any other robot starts at the configuration
+        of its description.
         """
         if self.joint_names != other.joint_names:
             return self.q_start.copy()
@@ -188,7 +188,7 @@ class LoadedModel:
 
 
 def offset_matrices(request: ModelRequest) -> dict[str, NDArray[np.float64]]:
-    """Return the goals' offsets that are not the identity, as 4x4 matrices."""
+    """Return the offsets of goals that are not the identity, as (4, 4) matrices."""
     return {
         goal.name: pose_matrix(goal.offset[:3], quat_xyzw_from_rpy(goal.offset[3:]))
         for goal in request.goals

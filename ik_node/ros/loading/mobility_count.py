@@ -1,4 +1,4 @@
-"""The mobility of the robot as its loops are at the moment."""
+"""Mobility of the robot with its present closures and locks, and its loop tolerances."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Loops published by the node are closed at least this well [m, rad].
+# Published configurations close their loops at least this well [m or rad].
 LOOP_TOLERANCE = 1e-6
-# Rounded numbers in a description leave less than this; a robot with more is refused [m, rad].
+# Rounded numbers in a description open loops by less than this [m or rad]; a robot whose loops are
+# open by more is refused.
 LARGEST_ROUNDING = 1e-3
 
 
 def loop_limits(robot: Robot) -> dict[str, float]:
     """
-    Return, for every loop of an assembled robot, the residual [m, rad] that counts as closed.
+    Return the residual [m or rad] up to which each loop of an assembled robot counts as closed.
 
-    A description's rounding leaves redundant loops open: such a loop is held to what rounding may
-    make of it, else to twice what was left when the robot was assembled; a note in `robot.notes`
-    says so.
+    Rounded numbers in a description leave redundant loops open. The limit of such a loop is the
+    effect of the rounding, or twice the residual after assembly; `robot.notes` says so.
 
     Raises
     ------
     TopologyError
-        Names the loop that stays open the most, when that is no rounding.
+        If a loop is open by more than rounding explains; the message names the worst loop.
 
     """
     result = robot.assembly
@@ -68,22 +68,22 @@ def loop_limits(robot: Robot) -> dict[str, float]:
 
 class MobilityCount:
     """
-    Count degrees of freedom, once for each set of closures and locks.
+    A counter of degrees of freedom, which counts once for each set of closures and locks.
 
-    It takes a millisecond with six loops and a tenth of a second with a hundred, and the number is
-    the same nearly everywhere.
+    Counting takes a millisecond with six loops and a tenth of a second with a hundred. The number
+    is the same in nearly every configuration.
 
     Parameters
     ----------
     robot : Robot
-        Its closures and locks count as they are when asked.
+        The robot; its present closures and locks count.
     solver : Solver
-        Of that robot.
+        The solver of the robot.
 
     Attributes
     ----------
     last : int
-        The number that was asked for last, as far as it is known.
+        The last counted number.
 
     """
 
@@ -95,7 +95,7 @@ class MobilityCount:
         self._thread: threading.Thread | None = None
 
     def at(self, q: Array) -> int:
-        """Return the number, worked out at `q` (loops closed, [rad or m]) unless it is known."""
+        """Return the number, counted at `q` (loops closed, [rad or m]) unless it is known."""
         held = self._held()
         count = self._known.get(held)
         if count is None:
@@ -106,7 +106,7 @@ class MobilityCount:
         return count
 
     def refresh(self, q: Array) -> None:
-        """Bring `last` up to date; beside, in a thread, if it must be worked out."""
+        """Update `last`, in a background thread if it must be counted."""
         if self._held() in self._known:
             self.at(q)
         elif self._thread is None or not self._thread.is_alive():

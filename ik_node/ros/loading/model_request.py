@@ -1,4 +1,4 @@
-"""What a model is to be built from."""
+"""The input of a model: description, goals and solver settings."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from ik_node.solver import SolverOptions
 @dataclass(frozen=True)
 class ModelRequest:
     """
-    A description and everything that shapes the solver with it.
+    A description and all settings that its solver depends on.
 
     Attributes
     ----------
     text : str
         The robot description.
     closures : str
-        Closure annotations, path or text; '' = those in the description.
+        Closure annotations, a path or text; '' = those in the description.
     goals : tuple of GoalSettings
         The goals that have a link.
     options : SolverOptions
-        Options to warm up with; they may change later without a new model.
+        Solver options of the first solves; they may change later without a new model.
     root : str
-        fixed or floating.
+        'fixed' or 'floating'.
     joints : JointSettings
-        Names that the robot must have; they may change later without a new model.
+        Joint names that the robot must have; they may change later without a new model.
     base_frame, frame_prefix : str
-        How frames are called.
+        Parameters that determine the names of frames.
 
     """
 
@@ -63,7 +63,7 @@ class ModelRequest:
         return dataclasses.replace(ModelRequest.of(self.text, settings), closures=self.closures)
 
     def builds_same(self, other: ModelRequest | None) -> bool:
-        """Tell whether both give the same model."""
+        """Return True if both requests build the same model."""
         return (
             other is not None
             and self.builds_same_robot(other)
@@ -72,7 +72,7 @@ class ModelRequest:
         )
 
     def builds_same_robot(self, other: ModelRequest) -> bool:
-        """Tell whether both are of one robot with one set of loops, whatever the goals."""
+        """Return True if both requests build the same robot and loops, whatever the goals."""
         mine, others = (
             (request.text, request.closures, request.root) for request in (self, other)
         )
@@ -80,5 +80,5 @@ class ModelRequest:
 
     @property
     def goal_structure(self) -> tuple[object, ...]:
-        """Say what of the goals needs a new solver when it changes."""
+        """Return those settings of the goals that need a new solver when they change."""
         return tuple(goal.structure for goal in self.goals)

@@ -1,4 +1,4 @@
-"""From descriptions that arrive to the model that ticks."""
+"""Decides when a model is built, and builds it in a background thread."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ik_node.ros.parameters.settings import Settings
 
 class ModelBuilder:
     """
-    Build models in a thread of its own, so that the node ticks on meanwhile.
+    A background builder of models, so that the node keeps ticking.
 
-    Requests that arrive during a build wait, and only the last of them is built. Outcomes are
-    collected with `take`, from the thread that ticks.
+    A request that arrives during a build waits, and replaces an earlier waiting request. The
+    caller collects results with `take`, from the thread that ticks.
 
     Parameters
     ----------
     build : callable
-        ModelRequest -> LoadedModel; raises IkError for a description that is refused.
+        ModelRequest -> LoadedModel; raises IkError if it refuses the description.
 
     """
 
@@ -35,12 +35,12 @@ class ModelBuilder:
 
     @property
     def busy(self) -> bool:
-        """Whether a build is under way."""
+        """True while a model is being built."""
         with self._lock:
             return self._running
 
     def submit(self, request: ModelRequest) -> None:
-        """Ask for a model; replaces a request that still waits."""
+        """Request a model; this replaces a request that still waits."""
         with self._lock:
             if self._running:
                 self._waiting = request
@@ -51,14 +51,15 @@ class ModelBuilder:
         ).start()
 
     def take(self) -> tuple[ModelRequest, LoadedModel | Exception] | None:
-        """Return the oldest outcome not yet taken: a model, or why there is none."""
+        """Return the oldest result not yet collected: a request with its model or its error."""
         return self._outcomes.popleft() if self._outcomes else None
 
     def _work(self, first: ModelRequest) -> None:
         request: ModelRequest | None = first
         while request is not None:
             outcome = (request, self._attempt(request))
-            # Together, so that who has taken the last outcome is not told that there is more.
+            # Both change under one lock, so that no caller sees the last result and a busy
+            # builder.
             with self._lock:
                 self._outcomes.append(outcome)
                 request, self._waiting = self._waiting, None
@@ -73,10 +74,10 @@ class ModelBuilder:
 
 def as_refusal(error: Exception) -> Exception:
     """
-    Return why there is no model.
+    Return the error to report when there is no model.
 
-    A defect of ours, or of the middleware, must not end a thread or the node: it is reported like
-    a refusal, and the node goes on with the model it has.
+    A defect of this package or of the middleware must not end a thread or the node. It is
+    reported like a refused description, and the node keeps its model.
     """
     if isinstance(error, IkError):
         return error
@@ -85,10 +86,10 @@ def as_refusal(error: Exception) -> Exception:
 
 class ModelSupply:
     """
-    Decide when a model is built, and hand over each one that is good.
+    The supply of models: it decides when one is built, and hands over each valid one.
 
-    A description that is refused changes nothing: the last good model stays. Goals that change
-    what is solved are built into a new model of the same robot.
+    A refused description changes nothing: the last valid model stays. Goals that need a new solver
+    lead to a new model of the same robot.
 
     Parameters
     ----------
@@ -98,7 +99,7 @@ class ModelSupply:
     Attributes
     ----------
     refused : str
-        Why the last description was refused; '' if it was not.
+        Why the last description was refused; '' if it was accepted.
 
     """
 
@@ -110,11 +111,11 @@ class ModelSupply:
 
     @property
     def busy(self) -> bool:
-        """Whether a model is being built."""
+        """True while a model is being built."""
         return self._builder.busy
 
     def describe(self, text: str, settings: Settings) -> bool:
-        """Ask for a model of a description; False if it is the present one again."""
+        """Request a model of a description; return False if it is the present one."""
         request = ModelRequest.of(text, settings)
         if self._wanted is self._accepted and request.builds_same(self._accepted):
             self.refused = ''
@@ -125,24 +126,24 @@ class ModelSupply:
         return True
 
     def apply(self, settings: Settings) -> None:
-        """Ask for a model with other goals or another root, if these differ in what is solved."""
+        """Request a model with other goals or another root, if they need a new solver."""
         if self._wanted is None:
             return
         request = self._wanted.changed(settings)
-        # What was refused may have been for names of joints or for options.
+        # The description may have been refused because of joint names or options.
         again = self.refused and self._accepted is None and request != self._wanted
         if again or not request.builds_same(self._wanted):
             self._submit(request)
 
     def take(self, adopt: Callable[[LoadedModel], None]) -> None:
         """
-        Hand over a model that is ready; after a refusal `refused` says why.
+        Hand over a finished model; after a refusal, `refused` gives the reason.
 
         Parameters
         ----------
         adopt : callable
-            Goes on with the model from now on; if it raises, it goes on with the one before, and
-            the model is refused.
+            Starts to use the model. If it raises, it has kept the old model, and the new one is
+            refused.
 
         """
         outcome = self._builder.take()

@@ -1,1 +1,1 @@
-"""What rviz2 and Foxglove draw, and the goals dragged there."""
+"""Markers for rviz2 and Foxglove, and interactive markers for goals."""

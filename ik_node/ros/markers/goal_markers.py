@@ -1,4 +1,4 @@
-"""~/goal_markers: goals to be dragged in RViz, where interactive_markers is installed."""
+"""Interactive markers that drag goals in RViz, if interactive_markers is installed."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ from visualization_msgs.msg import (
 )
 
 _HALF = float(np.sqrt(0.5))
-# Turns (xyzw) that lay x, the axis of a control, onto x, y and z.
+# Rotations (xyzw) that turn x, the axis of a control, to x, y and z.
 _AXIS_TURNS = ((0.0, 0.0, 0.0, 1.0), (0.0, 0.0, _HALF, _HALF), (0.0, -_HALF, 0.0, _HALF))
 
 
 def goal_marker(goal: GoalSettings, frame: str, pose: Pose, size: float) -> InteractiveMarker:
     """
-    Return the marker of a goal: an arrow or a ring for every axis that it asks for, no others.
+    Return the marker of a goal, with an arrow or a ring for each constrained axis.
 
     Parameters
     ----------
     goal : GoalSettings
-        Its axes are the root frame's, or turn with the marker.
+        The goal; its axes are those of the root frame, or turn with the marker.
     frame : str
-        That the pose counts in.
+        Frame of the pose.
     pose : (position, quat_xyzw)
-        [m]
+        Pose of the marker [m].
     size : float
-        Of the whole marker [m].
+        Size of the whole marker [m].
 
     """
     marker = InteractiveMarker(name=goal.name, description=goal.name, scale=size)
@@ -59,14 +59,14 @@ def goal_marker(goal: GoalSettings, frame: str, pose: Pose, size: float) -> Inte
 
 def marker_pose(goal: GoalSettings, goal_pose: Pose | None, reached: NDArray[np.float64]) -> Pose:
     """
-    Return where the marker of a goal is.
+    Return the pose of a goal's marker.
 
     Parameters
     ----------
     goal : GoalSettings
-        What it asks for.
+        The goal, with its constrained axes.
     goal_pose : (position, quat_xyzw), or None
-        The pose of the goal; None = it has none yet, and is where its link is.
+        Pose of the goal; None = it has none yet, and the marker is at its link.
     reached : ndarray, shape (4, 4)
         Pose of the goal's frame on its link.
 
@@ -76,21 +76,22 @@ def marker_pose(goal: GoalSettings, goal_pose: Pose | None, reached: NDArray[np.
         return there
     turns = any(dof >= DOF.EX for dof in parse_dofs(goal.dof))
     if goal.axes == 'link' and not turns:
-        # Its axes are the link's, which no pose of a goal says.
+        # The axes are those of the link, so the orientation of the goal has no meaning.
         return goal_pose[0], there[1]
     return goal_pose
 
 
 def dragged_to(feedback: Any) -> PoseStamped | None:
     """
-    Return where a goal has been dragged to, as a message for ~/goals/<name>; None = nowhere.
+    Return the pose to which a user has dragged a goal, as a message for ~/goals/<name>.
 
-    The stamp is left 0, which stands for now: it would be of the viewer's clock.
+    The stamp is 0, which means now, because the viewer's clock may differ from the node's. Other
+    feedback than a new pose gives None.
 
     Parameters
     ----------
     feedback : visualization_msgs.msg.InteractiveMarkerFeedback
-        What a viewer has sent.
+        Feedback sent by the viewer.
 
     """
     if feedback.event_type != InteractiveMarkerFeedback.POSE_UPDATE:
@@ -101,7 +102,7 @@ def dragged_to(feedback: Any) -> PoseStamped | None:
 
 
 def pose_message(pose: Pose) -> PoseMessage:
-    """Return a geometry_msgs/Pose."""
+    """Return a pose as geometry_msgs/Pose."""
     message = PoseMessage()
     position, orientation = message.position, message.orientation
     (
@@ -112,19 +113,20 @@ def pose_message(pose: Pose) -> PoseMessage:
 
 
 TOPICS = '~/goal_markers'
-# Size of a marker in lengths of a joint's axis.
+# Size of a marker as a multiple of a joint axis' length.
 _SIZE = 3.0
 
 
 class GoalMarkers:
     """
-    One interactive marker for every goal that takes part, on the axes that it asks for.
+    The interactive markers, one for each active goal, with its constrained axes.
 
     Parameters
     ----------
     node : rclpy.node.Node
+        The node of the markers' topics.
     take_goal : callable
-        (name of the goal, geometry_msgs.msg.PoseStamped) -> None; what ~/goals/<name> calls.
+        Callback of ~/goals/<name>: (goal name, geometry_msgs.msg.PoseStamped) -> None.
 
     """
 
@@ -139,16 +141,16 @@ class GoalMarkers:
         self, model: LoadedModel, q: NDArray[np.float64], goals: Mapping[str, Pose | None]
     ) -> None:
         """
-        Have a marker for each of these goals, and no others.
+        Create, move and remove markers so that each of these goals has one.
 
         Parameters
         ----------
         model : LoadedModel
-            The one that ticks.
+            The present model.
         q : ndarray, shape (nq,)
-            The present configuration [rad or m].
+            Present configuration [rad or m].
         goals : mapping of str to (position, quat_xyzw), or None
-            Goals of the model; None = it has no pose yet, and is where its link is.
+            Goals of the model; None for a goal without a pose, whose marker is at its link.
 
         """
         if not self._has_server():
@@ -176,7 +178,7 @@ class GoalMarkers:
             self._server.applyChanges()
 
     def close(self) -> None:
-        """Take all markers away, and the topics; to be called before the node is destroyed."""
+        """Remove all markers and their topics; the node calls this before it is destroyed."""
         if self._server is not None:
             self._server.shutdown()
             self._server = None
@@ -203,7 +205,7 @@ class GoalMarkers:
             return
         self._take_goal(name, message)
         try:
-            # The viewer has it there already; if the goal is refused, it is sent back.
+            # The viewer already shows this pose. If the goal is refused, its marker is sent again.
             self._poses[name] = pose_from_message(name, message.pose)
         except RefusedInputError:
             del self._poses[name]

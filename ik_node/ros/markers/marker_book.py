@@ -1,5 +1,5 @@
 # flake8: noqa: E203
-"""The markers that viewers have, and what makes them those of the present shapes."""
+"""The markers that viewers show, and the messages that update them."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 Appearance = tuple[str, tuple[type[Shape], object]]
 
-# A shape has at most so many markers.
+# Largest number of markers of one shape.
 _PARTS = 2
-# Making markers takes time, which a tick may not have: so many shapes a message.
+# Largest number of shapes per message whose markers are created anew, because that takes time.
 AT_ONCE = 40
 
 
 class MarkerBook:
     """
-    Keeps the markers of every shape from one message to the next.
+    The markers of every shape, kept from one message to the next.
 
     A layer of the scene is a namespace, so that a viewer can switch it off. A shape keeps its id,
-    also when it has been away. Every message has all that is there, and deletes all that was: a
-    viewer that has missed one is set right by the next.
+    also while it is not shown. Every message contains all present markers and deletes all former
+    ones, so that a viewer that missed a message is correct after the next one.
 
     Attributes
     ----------
     complete : bool
-        Whether the last message had all shapes; if not, the next ones bring them.
+        True if the last message contained all shapes; otherwise the next messages add them.
 
     """
 
@@ -49,33 +49,33 @@ class MarkerBook:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is shown, and nothing is to be deleted."""
+        """True if no marker is shown and none must be deleted."""
         return not (self._markers or self._deletions)
 
     def clear_deletions(self) -> None:
-        """Delete no more what is gone by now: viewers have been told to delete everything."""
+        """Forget the pending deletions, after viewers were told to delete everything."""
         self._deletions.clear()
         self._ids = {name: self._ids[name] for name in self._markers if name in self._ids}
         self._bytes = None
 
     def message(self, shapes: Sequence[Shape], frame: str, stamp: Any) -> MarkerArray | bytes:
         """
-        Return everything that is to be seen, and the deletion of what no longer is.
+        Return a message with all present markers and the deletion of all former ones.
 
         Parameters
         ----------
         shapes : sequence of Shape
-            Each with a name of its own.
+            Shapes with different names.
         frame : str
-            That their poses count in.
+            Frame of their poses.
         stamp : builtin_interfaces.msg.Time
-            Of their configuration.
+            Time of their configuration.
 
         Returns
         -------
         visualization_msgs.msg.MarkerArray or bytes
-            As bytes where only numbers have changed. To be sent before the next one is asked for:
-            the messages are used again.
+            Bytes if only numbers have changed. The caller must send the message before the next
+            call, because its objects are reused.
 
         """
         present = [(shape.name, appearance(shape)) for shape in shapes]
@@ -91,7 +91,7 @@ class MarkerBook:
     def _changed(
         self, shapes: Sequence[Shape], present: list[Appearance], frame: str, stamp: Any
     ) -> MarkerArray:
-        """Return a message that takes viewers towards these shapes and no others."""
+        """Return a message that replaces the shown shapes by these."""
         self._header.frame_id = frame
         before, kept = dict(self._appearances), self._markers
         self._markers, self._appearances, self._bytes = {}, [], None

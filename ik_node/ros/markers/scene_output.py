@@ -1,4 +1,4 @@
-"""What can be looked at: ~/markers and ~/goal_markers."""
+"""Publisher of ~/markers and ~/goal_markers at the rate of `markers.rate`."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from visualization_msgs.msg import Marker, MarkerArray
 @dataclass(frozen=True)
 class DrawnState:
     """
-    What is to be seen.
+    The content of one drawing.
 
     Attributes
     ----------
     model : LoadedModel
-        Its objects say what is locked, limited and released.
+        The model; its objects define what is locked, limited and released.
     q : ndarray, shape (nq,)
-        What was published [rad or m].
+        The published configuration [rad or m].
     goals : mapping of str to (position, quat_xyzw)
-        What is goal_poses, root frame [m].
+        Goal poses, root frame [m].
     settings : MarkerSettings
-        How it looks.
+        Marker parameters.
     stamp : builtin_interfaces.msg.Time
-        Of that configuration.
+        Time of the configuration.
 
     """
 
@@ -50,9 +50,9 @@ class DrawnState:
 
 class MarkerOutput:
     """
-    Own the publisher; what nobody subscribes to is not drawn.
+    The publisher of ~/markers, which draws only if there are subscribers.
 
-    A state is drawn layer by layer, a message each, so that a tick need not have the time for all.
+    A state is drawn layer by layer, one message each, so that one tick need not draw all of it.
 
     Parameters
     ----------
@@ -70,11 +70,11 @@ class MarkerOutput:
 
     @property
     def is_drawing(self) -> bool:
-        """Whether layers of the present state are left."""
+        """True while layers of the present state are not drawn yet."""
         return self._next is not None
 
     def begin(self, state: DrawnState) -> None:
-        """Have another state drawn, if there is somebody to see it."""
+        """Start to draw another state, if there are subscribers."""
         before, self._subscribers = self._subscribers, self._publisher.get_subscription_count()
         if not self._subscribers:
             return
@@ -96,7 +96,7 @@ class MarkerOutput:
         self._next = next(self._layers, None)
 
     def draw(self) -> None:
-        """Send the next layer, and work out the one after it."""
+        """Publish the next layer, and compute the one after it."""
         if self._state is None or self._next is None:
             return
         layer, shapes = self._next
@@ -110,11 +110,12 @@ class MarkerOutput:
 
 class SceneOutput:
     """
-    Draws the configuration that was published last, at the rate of `markers.rate`.
+    The drawing of the last published configuration, at the rate of `markers.rate`.
 
     Parameters
     ----------
     node : rclpy.node.Node
+        The node that publishes.
     take_goal : callable
         As for `GoalMarkers`.
 
@@ -137,22 +138,22 @@ class SceneOutput:
         until: float,
     ) -> None:
         """
-        Draw, if it is time.
+        Draw if it is time, and as far as the tick allows.
 
         Parameters
         ----------
         model : LoadedModel
-            The one that ticks.
+            The present model.
         q : ndarray, shape (nq,), or None
-            What this tick has published [rad or m]; None = nothing.
+            Configuration published by this tick [rad or m]; None if it published none.
         goal_poses : callable
-            Returns the goals that take part and their poses, None for one that has none.
+            Returns the active goals and their poses, None for a goal without a pose.
         settings : MarkerSettings
-            Of this tick.
+            Marker parameters of this tick.
         stamp : builtin_interfaces.msg.Time
-            Of the tick.
+            Time of the tick.
         until : float
-            When to leave the rest for the next tick [s], a value of `time.perf_counter`.
+            Time at which the rest is left for the next tick [s], as of `time.perf_counter`.
 
         """
         if model is not self._model:
@@ -163,7 +164,7 @@ class SceneOutput:
             now = perf_counter()
             if now < self._due or self._q is None:
                 return
-            # A tick that is late does not make the ones after it early.
+            # A late tick does not shorten the time until the next drawing.
             self._due = max(self._due + settings.period, now)
             self._begin(model, self._q, goal_poses(), settings, stamp)
         while self._markers.is_drawing:
@@ -187,5 +188,5 @@ class SceneOutput:
             self._goal_markers.close()
 
     def close(self) -> None:
-        """End; to be called before the node is destroyed."""
+        """Remove the goal markers; the node calls this before it is destroyed."""
         self._goal_markers.close()

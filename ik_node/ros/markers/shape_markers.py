@@ -1,9 +1,9 @@
 # flake8: noqa: E203
 """
-Shapes of a scene as visualization_msgs/Marker.
+Conversion of scene shapes to visualization_msgs/Marker.
 
-A shape becomes one marker or two, whose pose is the shape's own. The few numbers that change while
-a robot moves are written over: making the messages anew takes thirty times as long.
+A shape becomes one or two markers with the shape's own pose. While a robot moves, only a few
+numbers in the messages are overwritten, because creating messages takes thirty times as long.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from ik_node.scene import (
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker
 
-# Width of a sector's hand as a share of its radius, and how much darker than the face it is.
+# Width of a sector's hand as a share of its radius, and its brightness relative to the face.
 HAND, HAND_SHADE = 0.07, 0.6
-# RViz complains about markers of no size [m].
+# Smallest size of a marker [m], because RViz warns about size 0.
 THINNEST = 1e-6
 _POSE = 7
 
 _SECTOR = attrgetter('rgba', 'radius', 'inner_radius', 'lower', 'upper', 'segments')
-# What of a shape needs another marker when it changes.
+# Attributes of each shape whose change needs a new marker.
 _APPEARANCE: dict[type[Shape], Callable[[Any], object]] = {
     Arrow: attrgetter('rgba', 'length', 'radius'),
     Capsule: attrgetter('rgba', 'draw_through', 'radius', 'length'),
@@ -52,20 +52,20 @@ _APPEARANCE: dict[type[Shape], Callable[[Any], object]] = {
 
 
 def appearance(shape: Shape) -> tuple[type[Shape], object]:
-    """Return what two shapes have in common when only their `numbers` tell them apart."""
+    """Return the attributes of a shape that its `numbers` do not contain."""
     kind = type(shape)
     return kind, _APPEARANCE[kind](shape)
 
 
 def markers_of(shape: Shape) -> list[Marker]:
     """
-    Return the markers of a shape where it is; they lack header, namespace and id.
+    Return the markers of a shape without header, namespace and id.
 
     Parameters
     ----------
     shape : Shape
-        Markers cannot be drawn through others: of `draw_through` a capsule, which is what hides
-        things, is so much more transparent.
+        The shape. Markers cannot show through others, so `draw_through` makes a capsule, the
+        shape that hides others, more transparent instead.
 
     """
     markers = _PAINTERS[type(shape)](shape)
@@ -77,7 +77,7 @@ def markers_of(shape: Shape) -> list[Marker]:
 
 
 def numbers(shape: Shape) -> tuple[float, ...]:
-    """Return what changes while a robot moves, in the order in which its markers hold it."""
+    """Return the numbers that change while a robot moves, in the order of the markers."""
     pose = (*shape.position, *shape.quat_xyzw)
     if isinstance(shape, Segment):
         return (*pose, max(shape.length, THINNEST))
@@ -90,7 +90,7 @@ def numbers(shape: Shape) -> tuple[float, ...]:
 
 
 def put(markers: Sequence[Marker], values: Sequence[float]) -> None:
-    """Write the `numbers` of a shape into the markers of one of the same looks."""
+    """Write the `numbers` of a shape to the markers of a shape with the same attributes."""
     pose = markers[0].pose
     place, turn = pose.position, pose.orientation
     place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w = values[:_POSE]
@@ -177,7 +177,7 @@ def _text(shape: Text) -> list[Marker]:
 
 
 def _sector(shape: Sector) -> list[Marker]:
-    """Return a fan, or a line where it is a ring, and the hand as a line."""
+    """Return a fan, or a line for a ring, and a line for the hand."""
     sides = max(1, ceil((shape.upper - shape.lower) / (2.0 * pi) * shape.segments))
     step = (shape.upper - shape.lower) / sides
     angles = [shape.lower + step * side for side in range(sides + 1)]

@@ -1,1 +1,1 @@
-"""What joints are asked, measured and allowed."""
+"""Conversion between messages and numbers, and the names of topics and frames."""

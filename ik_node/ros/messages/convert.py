@@ -1,7 +1,7 @@
 """
-Messages to numbers and numbers to messages.
+Conversion of messages to numbers and of numbers to messages.
 
-Pure functions over message-shaped data: whatever has the fields will do.
+The functions are pure and accept any object with the fields of the message.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 
 def has_tf_transformations() -> bool:
-    """Tell whether tf_transformations can be imported."""
+    """Return True if tf_transformations can be imported."""
     return importlib.util.find_spec('tf_transformations') is not None
 
 
@@ -48,7 +48,7 @@ def _four(quat: Sequence[float]) -> tuple[float, float, float, float]:
 
 Pose = tuple[tuple[float, float, float], tuple[float, float, float, float]]
 
-# Below this a quaternion carries no direction; anything longer is normalised.
+# A shorter quaternion has no direction; a longer one is normalised.
 _SMALLEST_QUATERNION = 1e-6
 
 
@@ -65,7 +65,7 @@ def pose_from_message(topic: str, pose: Any) -> Pose:
     point, quat = pose.position, pose.orientation
     position = (point.x, point.y, point.z)
     x, y, z, w = quat.x, quat.y, quat.z, quat.w
-    # One sum finds a NaN or an infinity anywhere; the slow search only then.
+    # The sum is not finite if any of the numbers is not finite; only then search for it.
     if not math.isfinite(point.x + point.y + point.z + x + y + z + w):
         _refuse_non_finite(topic, 'pose.position', 'xyz', position)
         _refuse_non_finite(topic, 'pose.orientation', 'xyzw', (x, y, z, w))
@@ -118,24 +118,24 @@ def positions_from_message(topic: str, message: Any) -> tuple[Sequence[str], Seq
 
 
 def pose_in_root(pose: Pose, frame: NDArray[np.float64]) -> Pose:
-    """Return a pose given in a frame in that frame's parent; `frame` is 4x4."""
+    """Transform a pose from a frame to its parent; `frame` is the frame's pose (4, 4)."""
     return pose_from_matrix(frame @ pose_matrix(*pose))
 
 
 def pose_from_matrix(matrix: NDArray[np.float64]) -> Pose:
-    """Return the position [m] and the quaternion xyzw of a 4x4 pose."""
+    """Return the position [m] and the quaternion xyzw of a pose (4, 4)."""
     px, py, pz = matrix[:3, 3].tolist()
     x, y, z, w = matrix_to_quat(matrix).tolist()
     return (px, py, pz), (x, y, z, w)
 
 
 def seconds_from_stamp(stamp: Any) -> float:
-    """Return a builtin_interfaces/Time in [s]; 0 means that the sender gave none."""
+    """Return a builtin_interfaces/Time as [s]; 0 if the sender set no stamp."""
     return float(stamp.sec) + 1e-9 * float(stamp.nanosec)
 
 
 def fill_pose(pose: Any, matrix: NDArray[np.float64]) -> None:
-    """Write a 4x4 pose into a geometry_msgs/Pose."""
+    """Write a pose (4, 4) to a geometry_msgs/Pose."""
     pose.position.x, pose.position.y, pose.position.z = matrix[:3, 3].tolist()
     x, y, z, w = matrix_to_quat(matrix).tolist()
     pose.orientation.x, pose.orientation.y, pose.orientation.z, pose.orientation.w = x, y, z, w
@@ -144,7 +144,7 @@ def fill_pose(pose: Any, matrix: NDArray[np.float64]) -> None:
 def fill_joint_state(
     message: Any, stamp: Any, position: NDArray[np.float64], velocity: NDArray[np.float64]
 ) -> None:
-    """Write stamp, positions and velocities; the names stay from tick to tick."""
+    """Write stamp, positions and velocities to a sensor_msgs/JointState; names stay."""
     message.header.stamp = stamp
     message.position = position.tolist()
     message.velocity = velocity.tolist()

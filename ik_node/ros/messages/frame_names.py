@@ -1,4 +1,4 @@
-"""Names of frames in messages, and the frame of a goal message in the root frame."""
+"""Names of frames in messages, and the pose of a goal's frame in the root frame."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# The first that is no link of the robot's.
+# Candidates for the name of the world frame; the first that is not a link is used.
 _WORLD = (WORLD, 'map', 'odom', 'ik_node_world')
 
 
 def root_frame(robot: Robot) -> str:
-    """Return the frame that poses count in: the root link, or the world that it is in."""
+    """Return the name of the root frame: the root link, or the world if the root moves."""
     root = robot.description.root
     if isinstance(root, Link) and _at_origin(root):
         return root.name
     if any(each.name == WORLD for each in robot.description.roots):
-        # That link is the world, and stands still.
+        # The description has a link that represents the world.
         return WORLD
     return next((name for name in _WORLD if name not in robot.links), root.name)
 
 
 def base_poses(robot: Robot, q: NDArray[np.float64]) -> dict[str, Pose]:
     """
-    Return where the bases are that float, or stand elsewhere than at the origin.
+    Return the poses of bases that float or are fixed away from the origin.
 
     Parameters
     ----------
     robot : Robot
-        With a floating root, or without.
+        The robot, with a fixed or floating root.
     q : ndarray, shape (nq,)
-        [rad or m]
+        Configuration [rad or m].
 
     Returns
     -------
     dict of str to (position, quat_xyzw)
-        Link to its pose in `root_frame`; empty for a robot that is fixed at the origin.
+        Base link to its pose in `root_frame`; empty for a robot that is fixed at the origin.
 
     """
     poses = {}
@@ -55,21 +55,21 @@ def base_poses(robot: Robot, q: NDArray[np.float64]) -> dict[str, Pose]:
 
 
 def _at_origin(root: Link) -> bool:
-    """Say whether a root link's frame is the root frame; SDFormat can have it elsewhere."""
+    """Return True if a root link is at the root frame; in SDFormat it may be elsewhere."""
     return bool(np.allclose(root.matrix, np.eye(4), atol=1e-12))
 
 
 def prefix_of(frame_prefix: str, base_frame: str, links: Container[str]) -> str:
     """
-    Return what stands before the names of a robot's links in messages and on /tf.
+    Return the prefix of a robot's link names in messages and on /tf.
 
     Parameters
     ----------
     frame_prefix : str
-        The parameter, as robot_state_publisher's.
+        Parameter `frame_prefix`, as of robot_state_publisher.
     base_frame : str
-        The parameter; without a `frame_prefix` one such as left/base_link, whose last part is a
-        link of the robot, says the prefix as well.
+        Parameter `base_frame`. Without a `frame_prefix`, a base frame such as left/base_link,
+        whose last part is a link of the robot, defines the prefix.
     links : container of str
         Names of the robot's links.
 
@@ -81,14 +81,14 @@ def prefix_of(frame_prefix: str, base_frame: str, links: Container[str]) -> str:
 
 
 def own_name(frame_id: str, prefix: str, links: Container[str]) -> str:
-    """Return the name of a link for its frame; any other frame's as it is, without leading /."""
+    """Return the link name of a frame; any other frame name without a leading slash."""
     name = frame_id.lstrip('/')
     own = name.removeprefix(prefix)
     return own if own in links else name
 
 
 def frame_name(name: str, prefix: str, links: Container[str]) -> str:
-    """Return the frame of a link; any other name as it is."""
+    """Return the frame name of a link; any other name unchanged."""
     return prefix + name if name in links else name
 
 
@@ -101,32 +101,32 @@ def frame_in_root(
     frame_prefix: str = '',
 ) -> Array | None:
     """
-    Return the pose of a goal's frame, 4x4.
+    Return the pose (4, 4) of a goal message's frame in the root frame.
 
     Parameters
     ----------
     frame_id : str
-        Of the message; '' stands for `base_frame`, and that one's '' for the root frame.
+        Frame of the message. '' stands for `base_frame`; if that is '' too, for the root frame.
     base_frame : str
-        The parameter.
+        Parameter `base_frame`.
     robot : Robot
-        Knows its own links.
+        The robot, whose links are known frames.
     q : ndarray, shape (nq,)
-        Where the robot's links are at present.
+        Present configuration [rad or m].
     lookup : callable
-        (target, source) -> pose of a frame that is not the robot's; raises LookupError.
+        Looks up other frames: (target, source) -> pose (4, 4); raises LookupError.
     frame_prefix : str
-        The parameter; links are known by their plain names as well.
+        Parameter `frame_prefix`; links are also known by their names without it.
 
     Returns
     -------
     ndarray or None
-        None when it is the root frame itself.
+        None if the frame is the root frame.
 
     Raises
     ------
     LookupError
-        If nobody knows the frame.
+        If the frame is unknown.
 
     """
     prefix = prefix_of(frame_prefix, base_frame, robot.links)

@@ -1,4 +1,4 @@
-"""Counts of refused inputs, and when to say so."""
+"""Counts of refused messages, and the limit on log lines about them."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from ik_node.errors import IkError, shown
 
 class RefusedInputError(IkError):
     """
-    A message cannot be used; nothing changes but a counter.
+    A message cannot be used; the node only counts and logs it.
 
     Attributes
     ----------
     topic : str
-        Where it came from.
+        Topic of the message.
     field : str
-        The field at fault.
+        Name of the invalid field.
     value : object
-        Its value.
+        Value of the field.
 
     """
 
@@ -29,10 +29,10 @@ class RefusedInputError(IkError):
 
 class Refusals:
     """
-    Count what was refused, per topic, and decide which one is worth a log line.
+    A counter of refused messages per topic, which limits the rate of log lines.
 
-    A flood of bad messages on one topic must neither fill the log nor hide the first bad message
-    on another.
+    Many bad messages on one topic must neither fill the log nor hide the first bad message on
+    another topic.
 
     Parameters
     ----------
@@ -54,16 +54,16 @@ class Refusals:
         Parameters
         ----------
         topic : str
-            Where the input came from.
+            Topic of the message.
         reason : str
-            Why it was refused.
+            Reason of the refusal.
         now : float
-            Present time of a steady clock [s].
+            Time of a steady clock [s].
 
         Returns
         -------
         bool
-            Whether to log it.
+            True if it should be logged.
 
         """
         self.counts[topic] = self.counts.get(topic, 0) + 1
@@ -76,5 +76,5 @@ class Refusals:
 
     @property
     def total(self) -> int:
-        """All refusals since the start."""
+        """Number of refusals since the start."""
         return sum(self.counts.values())

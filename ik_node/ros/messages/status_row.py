@@ -1,4 +1,4 @@
-"""One diagnostic status as plain data."""
+"""A diagnostic status as plain data, and its conversion to messages."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from ik_node.errors import MOST_TEXT, plain
 
-# DiagnosticStatus.level is one byte.
-# Values that list names have the room for a large robot's.
+# Longest value, long enough for the names of a large robot.
 MOST_VALUE = 100_000
+# DiagnosticStatus.level is one byte.
 _LEVELS = (DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR)
 
 
 def fill_diagnostics(
     message: DiagnosticArray, rows: Sequence[StatusRow], stamp: Any, hardware_id: str
 ) -> None:
-    """Write one status a row; what is there is written over, for making it takes far longer."""
+    """Write one status per row, reusing the objects in the message, which saves time."""
     message.header.stamp = stamp
     _resize(message.status, len(rows), DiagnosticStatus)
     for status, row in zip(message.status, rows, strict=True):
@@ -44,18 +44,18 @@ ERROR = 2
 @dataclass
 class StatusRow:
     """
-    What becomes a diagnostic_msgs/DiagnosticStatus.
+    The content of one diagnostic_msgs/DiagnosticStatus.
 
     Attributes
     ----------
     level : int
-        OK, WARN or ERROR of this module, which are the message's own.
+        OK, WARN or ERROR of this module, with the values of the message.
     name : str
-        What it is about.
+        Subject of the status.
     message : str
         One sentence.
     values : dict
-        Label to text.
+        Text by label.
 
     """
 
@@ -66,6 +66,6 @@ class StatusRow:
 
 
 def status_name(node: Any) -> str:
-    """Return what the names of a node's statuses begin with, different for any two nodes."""
+    """Return the prefix of a node's status names, different for any two nodes."""
     name: str = node.get_fully_qualified_name()
     return name.lstrip('/')

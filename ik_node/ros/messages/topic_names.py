@@ -1,4 +1,4 @@
-"""Names of goals and closures as parts of topic and parameter names."""
+"""Conversion of goal and closure names to parts of topic and parameter names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _OUTSIDE = re.compile(r'[^A-Za-z0-9_]')
 
 def topic_part(name: str) -> str:
     """
-    Return `name` as one part of a topic name.
+    Return a name as one part of a topic name.
 
     Characters outside [A-Za-z0-9_] become `_`; a leading digit gets an `n` before it.
     """
@@ -27,7 +27,7 @@ def topic_parts(names: Iterable[str], kind: str) -> dict[str, str]:
     Raises
     ------
     OptionError
-        If a name is repeated, or two names fall together.
+        If a name is repeated, or two names give the same part.
 
     """
     owners: dict[str, str] = {}
@@ -46,12 +46,12 @@ def topic_parts(names: Iterable[str], kind: str) -> dict[str, str]:
 
 def check_goal_name(name: str) -> str:
     """
-    Return `name` if `goals.<name>.link` can be a parameter.
+    Return a goal name unchanged if `goals.<name>.link` can be a parameter name.
 
     Raises
     ------
     OptionError
-        If the name holds a dot, a slash or white space.
+        If the name contains a dot, a slash or white space.
 
     """
     if any(character in './' or character.isspace() for character in name):

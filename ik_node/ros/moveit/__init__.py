@@ -1,1 +1,1 @@
-"""The service that MoveIt's kinematics plugin calls."""
+"""The service ~/solve_ik for MoveIt's kinematics plugin."""

@@ -1,4 +1,4 @@
-"""The outcome of a request for inverse kinematics."""
+"""Result of a request for inverse kinematics, and its error codes."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 class RefusedIkError(IkError):
     """
-    A request is answered with an error code, without a solve.
+    A request that is answered with an error code and without a solve.
 
     Attributes
     ----------
     code : IkCode
+        The error code of the answer.
 
     """
 
@@ -26,7 +27,7 @@ class RefusedIkError(IkError):
 
 
 class IkCode(IntEnum):
-    """The values of moveit_msgs/MoveItErrorCodes that this node answers with."""
+    """The values of moveit_msgs/MoveItErrorCodes that this node returns."""
 
     SUCCESS = 1
     TIMED_OUT = -6
@@ -46,9 +47,11 @@ class IkAnswer:
     Attributes
     ----------
     code : IkCode
+        Result code.
     message : str
+        Description of the result.
     q : ndarray, shape (nq,), or None
-        [rad, m]; None unless the code is SUCCESS.
+        Configuration [rad or m]; None unless the code is SUCCESS.
 
     """
 

@@ -1,4 +1,4 @@
-"""A robot of its own for requests of inverse kinematics, beside the one that ticks."""
+"""A copy of the robot that solves requests of ~/solve_ik, apart from the ticks."""
 
 from __future__ import annotations
 
@@ -26,23 +26,25 @@ Array = NDArray[np.float64]
 # Link, wanted axes, whose axes, and the pose of the goal's frame in the link.
 Shape = tuple[str, str, str, tuple[float, ...]]
 
-# How often to look for a solution nearer to the seed when that itself does not get there.
+# Number of further solves for a solution nearer to the seed, if a restart was needed.
 FURTHER_SOLVES = 8
 LARGEST_SEED = 2**31 - 2
 
 
 class IkCopy:
     """
-    Solve requests on a copy of a model's robot, so that the one that ticks is left alone.
+    A copy of a model's robot, which solves requests without changing the robot that ticks.
 
-    The copy has no goals but those of requests, so that no name hides a link; they ask for the
-    axes that the node's own goals for the link ask for. It knows neither rest poses nor wishes for
-    joints, for an answer is to be near the seed; each request says what is locked. A loop that its
-    description leaves open by rounding counts as closed where the node says so.
+    The copy has only the goals of requests, so that no goal hides a link of the same name. A
+    request for a link constrains the same axes as the node's own goals for that link. The copy has
+    no rest pose and no joint targets, because an answer should be near the seed. Each request
+    defines the locked joints. A loop that the description leaves open by rounding counts as closed
+    up to the same limit as in the node.
 
     Parameters
     ----------
     model : LoadedModel
+        The model to copy.
 
     """
 
@@ -64,7 +66,7 @@ class IkCopy:
         self._goal_of: dict[Shape, str] = {}
 
     def answer(self, ik_request: IkRequest) -> IkAnswer:
-        """Solve; from one thread at a time, whichever."""
+        """Solve a request; the caller makes sure that only one thread calls this at a time."""
         try:
             return self._answer(ik_request)
         except IkError as error:
@@ -97,7 +99,7 @@ class IkCopy:
         return IkAnswer(IkCode.SUCCESS, message, q)
 
     def _solve(self, goals: Mapping[str, Pose], ik_request: IkRequest) -> Solution:
-        """Solve from the seed; where that takes restarts, see whether others end nearer to it."""
+        """Solve from the seed; after a restart, also look for a solution nearer to the seed."""
         begin = perf_counter()
         options, start, solver = ik_request.options, ik_request.seed.q, self._solver
         solver.options = options
@@ -119,7 +121,7 @@ class IkCopy:
     def _goals(
         self, link: str, pose: Pose, goals: Sequence[GoalSettings]
     ) -> Iterator[tuple[str, Pose]]:
-        """Yield the names of the goals that a link's pose gives, and the poses of their frames."""
+        """Yield the names of the goals for a link's pose, and the poses of their frames."""
         if not goals:
             yield self._goal((link, 'X Y Z EX EY EZ', 'world', ()), None), pose
         for goal in goals:
@@ -129,7 +131,7 @@ class IkCopy:
             yield name, placed
 
     def _goal(self, shape: Shape, offset: Array | None) -> str:
-        """Return the name of the goal of this shape; it is made when first asked for."""
+        """Return the name of the goal of this shape, and create it on first use."""
         name = self._goal_of.get(shape)
         if name is None:
             link, dof, axes, _ = shape

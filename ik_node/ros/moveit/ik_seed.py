@@ -1,4 +1,4 @@
-"""A moveit_msgs/RobotState as a configuration to start from, and back again."""
+"""Conversion of a moveit_msgs/RobotState to a start configuration and back."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ Array = NDArray[np.float64]
 @dataclass(frozen=True)
 class IkRequest:
     """
-    A request, read and checked; nothing of it points to what another thread changes.
+    A checked request, without references to objects that another thread changes.
 
     Attributes
     ----------
     seed : IkSeed
-        Where the solve starts, and how the answer is to be given.
+        Start of the solve, and the names of the answer.
     poses : mapping of str to (position, quat_xyzw)
-        Link and where it is to be, in the root frame [m].
+        Link to its wanted pose in the root frame [m].
     goals : mapping of str to tuple of GoalSettings
-        Link and the node's goals for it: what of the pose has to be met. A link without a goal has
-        to meet the whole pose.
+        Link to the node's goals for it, which define the constrained axes. For a link without
+        goals, all six axes are constrained.
     movable : tuple of str or None
-        Values that may change; None = all.
+        Values that may change; None = all values.
     held : str
-        What is held and why, for the case that there is no answer; '' = nothing.
+        Values that are held, and why, for the message without a solution; '' = none.
     closures : mapping of str to bool
-        Which loops are to be closed.
+        For each loop, whether it is closed.
     options : SolverOptions
-        With the time budget of this request.
+        Solver options with the time budget of this request.
     checks_collisions : bool
-        Whether the client asked for an answer free of collisions.
+        True if the client requested an answer without collisions.
 
     """
 
@@ -65,27 +65,27 @@ class IkRequest:
 
 Axis = tuple[Joint, DOF]
 
-# How far a transform may be from what the joint's own axes can do [m, rad].
+# Largest difference between a transform and the nearest one that the joint allows [m or rad].
 _SLACK = 1e-6
 
 
 @dataclass(frozen=True)
 class IkSeed:
     """
-    Where a solve starts, and which names its answer is given in.
+    The start of a solve, and the names of its answer.
 
     Attributes
     ----------
     q : ndarray, shape (nq,)
-        All values of the robot [rad, m], within limits; those that follow others do so.
+        All joint values [rad or m], within limits and with couplings applied.
     indices : mapping of str to int
-        Name in joint_state of the answer, and its place in q.
+        Name in joint_state of the answer to its index in q.
     multi_dof_joints : mapping of str to Joint
-        Name in multi_dof_joint_state of the answer, and the joint it stands for.
+        Name in multi_dof_joint_state of the answer to its joint.
     missing : tuple of str
-        Values that the request did not give.
+        Values that the request does not contain.
     frame_id : str
-        Of multi_dof_joint_state: the frame those joints are given in; '' = not said.
+        Frame of multi_dof_joint_state; '' = not given.
 
     """
 
@@ -97,11 +97,11 @@ class IkSeed:
 
     @property
     def has_base(self) -> bool:
-        """Whether it says where the floating base is."""
+        """True if the seed contains the pose of the floating base."""
         return any(joint.parent is None for joint in self.multi_dof_joints.values())
 
     def fill(self, state: Any, q: Array, tree: Tree) -> None:
-        """Write the answer `q` into a moveit_msgs/RobotState."""
+        """Write the answer `q` to a moveit_msgs/RobotState."""
         state.joint_state.name = list(self.indices)
         state.joint_state.position = q[list(self.indices.values())].tolist()
         if not self.multi_dof_joints:
@@ -124,19 +124,19 @@ def read_seed(state: Any, model: LoadedModel, present: Array) -> IkSeed:
     Parameters
     ----------
     state : moveit_msgs/RobotState
-        Joints it does not name are where the node has them; joints the robot does not have are
-        left out. Without any joint at all, or with `is_diff`, the configuration of the node
-        stands for what is not named: nothing of it is held, and the answer names every joint.
+        The state of the request. Joints that it does not name keep the node's values; joints that
+        the robot does not have are ignored. If it names no joint, or with `is_diff`, the node's
+        configuration replaces all missing values: they may move, and the answer names every joint.
     model : LoadedModel
         The robot.
     present : ndarray, shape (nq,)
-        The node's configuration [rad, m].
+        The node's configuration [rad or m].
 
     Raises
     ------
     RefusedIkError
-        If sizes differ, a number is not finite, a transform is none of the joint's, or no joint
-        is the robot's.
+        If sizes differ, a number is not finite, the joint does not allow a transform, or no joint
+        belongs to the robot.
 
     """
     tree = model.solver.tree
@@ -160,7 +160,7 @@ def read_seed(state: Any, model: LoadedModel, present: Array) -> IkSeed:
             f'{", ".join([*names, *multi_dof.joint_names][:5])}: is it of another robot?',
         )
     if not named or state.is_diff:
-        # Joints without a name are where the node has them: the request speaks of all.
+        # The request covers all joints: those not named have the node's values.
         frame_id = multi_dof.header.frame_id if multi_dof_joints else ''
         own = {joint: name for name, joint in multi_dof_joints.items()}
         wide = [joint for joint in model.robot.joint_order if len(joint.dof) > 1]
@@ -178,7 +178,7 @@ def read_seed(state: Any, model: LoadedModel, present: Array) -> IkSeed:
 
 
 def _read_multi_dof_joints(multi_dof: Any, model: LoadedModel, q: Array) -> dict[str, Joint]:
-    """Read joints of several axes into q; return them by their names in the message."""
+    """Read joints with several axes into q; return them by their names in the message."""
     names, transforms = list(multi_dof.joint_names), multi_dof.transforms
     if len(names) != len(transforms):
         raise RefusedIkError(
@@ -189,7 +189,7 @@ def _read_multi_dof_joints(multi_dof: Any, model: LoadedModel, q: Array) -> dict
     robot = model.robot
     own = {j.name: j for j in robot.joint_order if len(j.dof) > 1}
     multi_dof_joints = {name: own[name] for name in names if name in own}
-    # MoveIt calls the joint under the base as the SRDF does, which nobody else knows.
+    # MoveIt names the joint of the base as in the SRDF, which the node does not know.
     unknown = [name for name in names if name not in own]
     base = robot.root
     if isinstance(base, Joint) and base.name not in multi_dof_joints and len(unknown) == 1:
@@ -202,7 +202,7 @@ def _read_multi_dof_joints(multi_dof: Any, model: LoadedModel, q: Array) -> dict
 
 
 def _values_of(name: str, transform: Any, joint: Joint, present: Array) -> Array:
-    """Return the joint's values for a geometry_msgs/Transform, the nearest to the present ones."""
+    """Return the joint values of a geometry_msgs/Transform, nearest to the present ones."""
     field = f'robot_state.multi_dof_joint_state, transform of {shown(name)}'
     pose = SimpleNamespace(position=transform.translation, orientation=transform.rotation)
     try:
@@ -246,12 +246,12 @@ def _indices_of(joint: Joint, tree: Tree) -> list[int]:
 
 
 def _consistent(q: Array, model: LoadedModel) -> Array:
-    """Return q with every coupled value where its master has it, and all within limits."""
+    """Return q with all couplings applied and all values within limits."""
     owner = model.solver.tree.owner
     values: dict[Axis, float] = dict(zip(owner, q.tolist(), strict=True))
     known: set[Axis] = set()
     for joint, dof in owner:
-        # Up to a value that is known, and down again.
+        # Go up to a master with a known value, then compute its followers in order.
         axis, followers = (joint, dof), []
         while axis not in known and axis[1] in axis[0].couplings:
             coupling = axis[0].couplings[axis[1]]
@@ -262,6 +262,6 @@ def _consistent(q: Array, model: LoadedModel) -> Array:
             values[follower] = coupling.value(values[coupling.master, coupling.master_dof])
             known.add(follower)
     followed = [values[axis] for axis in owner]
-    # What a solve would do: a link that is held would else be held elsewhere than it was read.
+    # A solve does the same. Otherwise a held link would be held elsewhere than it was read.
     within: Array = np.clip(followed, model.lower, model.upper)
     return within

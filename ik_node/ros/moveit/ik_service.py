@@ -26,31 +26,32 @@ T = TypeVar('T')
 
 class BackgroundWork:
     """
-    Let a coroutine callback wait for a thread, also where the executor has only one of its own.
+    A way for a coroutine callback to wait for a thread, even in a single-threaded executor.
 
     Parameters
     ----------
     node : rclpy.node.Node
+        The node whose executor is woken up.
 
     """
 
     def __init__(self, node: Node) -> None:
         self._node = node
-        # An executor that sleeps sees that a future is done when something wakes it.
+        # A sleeping executor notices a finished future only when something wakes it up.
         self._wake_condition = node.create_guard_condition(_do_nothing, ReentrantCallbackGroup())
 
     async def run(self, work: Callable[[], T]) -> T:
-        """Return what `work` returns, or raise what it raises."""
+        """Return the result of `work`, or raise its exception."""
         future: Any = Future()
 
         def attempt() -> None:
             try:
                 result = work()
             except Exception as error:  # noqa: BLE001
-                future.set_exception(error)  # raised again where it is waited for
+                future.set_exception(error)  # raised again in the waiting coroutine
             else:
                 future.set_result(result)
-            with contextlib.suppress(InvalidHandle):  # the node is gone, nobody waits
+            with contextlib.suppress(InvalidHandle):  # the node was destroyed, no coroutine waits
                 self._wake_condition.trigger()
 
         threading.Thread(target=attempt, name='background work', daemon=True).start()
@@ -58,12 +59,12 @@ class BackgroundWork:
         return result
 
     def close(self) -> None:
-        """Take the bell away; work under way is not waited for any more."""
+        """Destroy the guard condition; unfinished work is not awaited any more."""
         self._node.destroy_guard_condition(self._wake_condition)
 
 
 def _do_nothing() -> None:
-    """Answer the bell: to be awake is all."""
+    """Do nothing: triggering the guard condition wakes the executor up."""
 
 
 SERVICE = '~/solve_ik'
@@ -71,12 +72,12 @@ SERVICE = '~/solve_ik'
 
 def add_ik_service(node: Node, access: IkAccess) -> IkService | None:
     """
-    Offer ~/solve_ik where moveit_msgs is installed; else say once what is missing.
+    Create ~/solve_ik if moveit_msgs is installed; otherwise log once what is missing.
 
     Parameters
     ----------
     node : rclpy.node.Node
-        Offers the service.
+        The node that offers the service.
     access : IkAccess
         The node's model, configuration and parameters.
 
@@ -94,18 +95,20 @@ def add_ik_service(node: Node, access: IkAccess) -> IkService | None:
 
 class IkService:
     """
-    Answer moveit_msgs/GetPositionIK.
+    The service ~/solve_ik, moveit_msgs/GetPositionIK.
 
-    A request is read in the executor, solved in a thread on a robot of its own, and answered in
-    the executor again, which does other things meanwhile. Requests are answered one after the
-    other: the callback group is the service's own.
+    A request is read in the executor, solved in a thread on a copy of the robot, and answered in
+    the executor, which runs other callbacks meanwhile. Requests are answered one after the other,
+    because the service has its own callback group.
 
     Parameters
     ----------
     node : rclpy.node.Node
+        The node that offers the service.
     access : IkAccess
+        The node's model, configuration and parameters.
     service_type : type
-        moveit_msgs.srv.GetPositionIK.
+        The class moveit_msgs.srv.GetPositionIK.
 
     """
 
@@ -123,7 +126,7 @@ class IkService:
         )
 
     def close(self) -> None:
-        """Take the service away."""
+        """Remove the service."""
         self._node.destroy_service(self._service)
         self._work.close()
 
@@ -141,7 +144,8 @@ class IkService:
         except RefusedIkError as error:
             answer = IkAnswer(error.code, str(error))
         except Exception as error:  # noqa: BLE001
-            # A client waits, and the node ticks on: a defect of ours must not end either.
+            # A defect of this package must neither leave the client without answer nor end the
+            # node.
             what = f'internal error, please report: {type(error).__name__}: {error}'
             answer = IkAnswer(IkCode.FAILURE, what)
         self._log(answer)
@@ -155,7 +159,7 @@ class IkService:
         return ik_copy.answer(ik_request)
 
     def _log(self, answer: IkAnswer) -> None:
-        """Tell of requests that could not be worked on; that a pose is out of reach is no news."""
+        """Log a request that could not be processed; an unreachable pose is not logged."""
         if answer.code in (IkCode.SUCCESS, IkCode.NO_IK_SOLUTION, IkCode.TIMED_OUT):
             return
         kind = f'{SERVICE}: {answer.code.name}'

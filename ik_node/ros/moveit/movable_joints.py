@@ -1,4 +1,4 @@
-"""Which joint values a request for inverse kinematics may change."""
+"""Selection of the joint values that a request for inverse kinematics may change."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Axis = tuple[Joint, DOF]
 
 def carries(base: Link, tip: Link) -> bool:
     """
-    Tell whether `base` moves and `tip` moves on it: is above it, with a movable joint between.
+    Return True if `base` moves, is above `tip`, and has a movable joint below it on that path.
 
-    A pose of `tip` in the frame of such a link is one relative to it, whatever moves them both.
+    A pose of `tip` in the frame of such a link is relative to the moving link.
     """
     above = list(_path(tip))
     if base not in above:
@@ -31,23 +31,22 @@ def staying_values(
     robot: Robot, tree: Tree, missing: Iterable[str], actuated: Collection[str]
 ) -> tuple[str, ...]:
     """
-    Return those of the values that a request does not name which stay where the node has them.
+    Return those values, not named by a request, that keep the node's values.
 
-    An answer cannot speak of them, so that what rests on their motion would be wrong. Passive
-    joints of loops go where the loops take them all the same. What follows another value goes
-    where that takes it.
+    The answer does not contain them, so a solution that moved them would be wrong. Passive joints
+    of loops and coupled joints move nevertheless.
 
     Parameters
     ----------
     robot : Robot
-        With loops, or without.
+        The robot, with or without loops.
     tree : Tree
-        Its own.
+        Tree of the robot.
     missing : iterable of str
         Values that the request does not name.
     actuated : collection of str
-        Joints or values with a motor; empty = not known: of a robot with loops all count as
-        passive then, of one without none.
+        Joints or values with a motor. If it is empty, all values of a robot with loops count as
+        passive, and no value of a robot without loops.
 
     """
     loops = any(closure.enabled for closure in robot.closures.values())
@@ -65,19 +64,19 @@ def movable_values(
     tree: Tree, bases: Iterable[Link], staying: Iterable[str] = ()
 ) -> tuple[str, ...] | None:
     """
-    Return the names of the values that may change; None = all.
+    Return the names of the values that may change; None = all values.
 
-    Locked values may not, nor may what moves one of `bases`, nor `staying`. What follows another
-    value moves along with that, and holds it when it is held itself.
+    Locked values, values that move one of `bases`, and `staying` do not change. A coupled value
+    moves with its master; if it must not move, its master must not move either.
 
     Parameters
     ----------
     tree : Tree
-        Of the robot, with its locks as of now.
+        Tree of the robot with its present locks.
     bases : iterable of Link
-        Links that stay where they are.
+        Links that must not move.
     staying : iterable of str
-        Further values that stay.
+        Further values that must not change.
 
     """
     carriers = {frame for base in bases for frame in _path(base)}
@@ -106,7 +105,7 @@ def _master(axis: Axis) -> Axis:
 
 
 def _path(frame: Frame | None) -> Iterator[Frame]:
-    """Yield a frame and all above it."""
+    """Yield a frame and all of its ancestors."""
     while frame is not None:
         yield frame
         frame = frame.parent

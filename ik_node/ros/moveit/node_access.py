@@ -1,4 +1,4 @@
-"""The node as the service ~/solve_ik sees it."""
+"""Access of the service ~/solve_ik to the node's state."""
 
 from __future__ import annotations
 
@@ -14,35 +14,36 @@ from numpy.typing import NDArray
 
 
 class IkAccess(Protocol):
-    """The node as it is at the moment of a request; read in the executor's thread only."""
+    """The state of the node at the time of a request; read in the executor's thread only."""
 
     @property
     def model(self) -> LoadedModel | None:
-        """Return the model that ticks; None before the first."""
+        """Return the present model; None before the first one."""
 
     @property
     def q(self) -> NDArray[np.float64]:
-        """Return the present configuration of that model, (nq,), [rad, m]."""
+        """Return the present configuration, (nq,) [rad or m]."""
 
     @property
     def settings(self) -> Settings:
-        """Return the parameters of this moment."""
+        """Return the present parameters."""
 
     def pose_of(self, target: str, source: str) -> NDArray[np.float64]:
-        """Return the pose of a frame that is not the robot's, 4x4; raises LookupError."""
+        """Return the pose (4, 4) of a frame outside the robot; raise LookupError if unknown."""
 
 
 class NodeAccess:
     """
-    An `IkAccess`: model, configuration and parameters of the moment.
+    The `IkAccess` of a running node.
 
     Parameters
     ----------
     motion : Motion
+        Holds the model and its configuration.
     settings : callable
         Returns the present parameters.
     lookup : TransformLookup
-        Where goals find frames that are not the robot's.
+        Source of frames that do not belong to the robot.
 
     """
 
@@ -55,20 +56,20 @@ class NodeAccess:
 
     @property
     def model(self) -> LoadedModel | None:
-        """Return the model that ticks; None before the first."""
+        """Return the present model; None before the first one."""
         return self._motion.model
 
     @property
     def q(self) -> NDArray[np.float64]:
-        """Return the present configuration of that model, (nq,), [rad, m]."""
+        """Return the present configuration, (nq,) [rad or m]."""
         tracker = self._motion.tracker
         return np.zeros(0) if tracker is None else tracker.q
 
     @property
     def settings(self) -> Settings:
-        """Return the parameters of this moment."""
+        """Return the present parameters."""
         return self._settings()
 
     def pose_of(self, target: str, source: str) -> NDArray[np.float64]:
-        """Return the pose of a frame in another one, see `TransformLookup.pose`."""
+        """Return the pose of a frame in another one, as `TransformLookup.pose` does."""
         return self._lookup.pose(target, source)

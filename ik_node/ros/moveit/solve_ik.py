@@ -1,7 +1,7 @@
 """
-Requests for inverse kinematics as MoveIt sends them, to numbers and back.
+Conversion of MoveIt's requests for inverse kinematics, and of their answers.
 
-Pure functions over message-shaped data: whatever has the fields will do.
+The functions are pure and accept any object with the fields of the message.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ Array = NDArray[np.float64]
 
 def read_tips(request: Any, model: LoadedModel) -> dict[str, Any]:
     """
-    Return the pose asked for each link.
+    Return the wanted pose of each link.
 
     Parameters
     ----------
     request : moveit_msgs/PositionIKRequest
-        `pose_stamped_vector` goes before `pose_stamped`, and `ik_link_names` before
+        `pose_stamped_vector` takes precedence over `pose_stamped`, and `ik_link_names` over
         `ik_link_name`.
     model : LoadedModel
-        A request for one pose that names no link is about the link of the node's goals, when
-        these have but one.
+        The robot. A request for one pose without a link is for the link of the node's goals, if
+        they all have the same link.
 
     Returns
     -------
@@ -49,7 +49,8 @@ def read_tips(request: Any, model: LoadedModel) -> dict[str, Any]:
     Raises
     ------
     RefusedIkError
-        If there are not as many links as poses, a link comes twice, or the robot has it not.
+        If the numbers of links and poses differ, a link is repeated, or the robot does not have
+        it.
 
     """
     poses = list(request.pose_stamped_vector) or [request.pose_stamped]
@@ -92,10 +93,10 @@ def _only_goal_link(model: LoadedModel) -> str:
 
 Lookup = Callable[[str, str], Array]
 
-# Of a request whose timeout is zero [s]. MoveIt's plugin always sends that, and waits.
+# Time budget of a request with timeout 0 [s], which MoveIt's plugin always sends.
 TIME_BUDGET = 0.1
-# Further starts when the seed does not get there: at some 20 microseconds each on a usual arm,
-# what cannot be reached is known well before the budget is spent.
+# Restarts if the solve from the seed fails. At some 20 microseconds each on a usual arm, an
+# unreachable pose is detected well before the budget is spent.
 RESTARTS = 100
 
 
@@ -108,20 +109,20 @@ def read_request(
     Parameters
     ----------
     request : moveit_msgs/PositionIKRequest
-        Whatever its `group_name`: this node knows of no groups.
+        The request; its `group_name` is ignored, because the node has no groups.
     model : LoadedModel
         The robot.
     present : ndarray, shape (nq,)
-        The node's configuration [rad, m].
+        The node's configuration [rad or m].
     settings : Settings
         The node's parameters.
     lookup : callable
-        (target, source) -> pose of a frame that is not the robot's; raises LookupError.
+        Looks up frames outside the robot: (target, source) -> pose (4, 4); raises LookupError.
 
     Raises
     ------
     RefusedIkError
-        Says what of it cannot be used, with the code for the answer.
+        If a part of the request cannot be used; the message names it.
 
     """
     _refuse_constraints(request.constraints)
@@ -161,25 +162,25 @@ def fill_response(
     source: str,
 ) -> None:
     """
-    Write an answer into a moveit_msgs/GetPositionIK response.
+    Write an answer to a moveit_msgs/GetPositionIK response.
 
     Parameters
     ----------
     response : moveit_msgs/GetPositionIK_Response
-        Its solution stays empty unless the answer is a success.
+        The response; its solution stays empty unless the answer is a success.
     answer : IkAnswer
-        What came out.
+        Result of the solve.
     ik_request : IkRequest or None
-        What was answered; None when the request was refused.
+        The request; None if it was refused.
     model : LoadedModel or None
-        Whose robot the ik_request is about.
+        Model of the robot.
     source : str
-        Who answers.
+        Name of the node.
 
     """
     code = response.error_code
     code.val = int(answer.code)
-    # Humble's messages have neither text, and there were other names for them once.
+    # These fields are missing in Humble, and had other names in some versions.
     for field, text in (('message', answer.message), ('source', source)):
         for name in (field, f'error_{field}'):
             if hasattr(code, name):
@@ -200,7 +201,7 @@ def _refuse_constraints(constraints: Any) -> None:
 
 
 def _goals_of(link: str, model: LoadedModel, settings: Settings) -> tuple[GoalSettings, ...]:
-    """Return the node's goals for a link: those that take part, or all where none does."""
+    """Return the node's active goals for a link, or all of them if none is active."""
     goals = [goal for goal in model.request.goals if goal.link == link]
     enabled = {goal.name for goal in settings.active_goals if goal.takes_part}
     return tuple([goal for goal in goals if goal.name in enabled] or goals)
@@ -209,7 +210,7 @@ def _goals_of(link: str, model: LoadedModel, settings: Settings) -> tuple[GoalSe
 def _pose_in_root(
     link: str, stamped: Any, frame: str, model: LoadedModel, seed: IkSeed, lookup: Lookup
 ) -> Pose:
-    """Return the pose in the root frame; where the seed says the base, in what that is given."""
+    """Return a pose in the root frame, or in the frame of the seed's base if it has one."""
     field = f'pose of {link}'
     try:
         pose = pose_from_message(field, stamped.pose)
@@ -229,7 +230,7 @@ def _pose_in_root(
 
 
 def _options(options: SolverOptions, timeout: Any) -> SolverOptions:
-    """Return the options of a request: the node's tolerances and damping, but with restarts."""
+    """Return the node's solver options with the settings of a request, such as restarts."""
     seconds = float(timeout.sec) + 1e-9 * float(timeout.nanosec)
     return dataclasses.replace(
         options,

@@ -1,1 +1,1 @@
-"""What the node publishes."""
+"""Publishers of the node and the content of their messages."""

@@ -1,4 +1,4 @@
-"""Commands as messages for controllers."""
+"""Publishers of commands to hardware, as trajectories and as plain numbers."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 @dataclass(frozen=True)
 class CommandedState:
     """
-    Where commanded joints are at some time.
+    The commanded joint state at one time.
 
     Attributes
     ----------
     time : float
-        From now on [s].
+        Time from now [s].
     positions : ndarray, shape (n,)
-        [rad or m]
+        Positions [rad or m].
     velocities : ndarray, shape (n,)
-        [rad/s or m/s]
+        Velocities [rad/s or m/s].
 
     """
 
@@ -37,22 +37,22 @@ class CommandedState:
 @dataclass(frozen=True)
 class HardwareCommand:
     """
-    Where joints are to be at the end of a period.
+    A command: the joint positions to reach at the end of a period.
 
     Attributes
     ----------
     names : tuple of str
-        Of the joint values.
+        Names of the joint values.
     positions : ndarray, shape (n,)
-        [rad or m]
+        Positions at the end of the period [rad or m].
     velocities : ndarray, shape (n,)
-        Step of this tick over the period [rad/s or m/s].
+        Step of this tick divided by the period [rad/s or m/s].
     period : float
-        [s]
+        Tick period [s].
     begin : CommandedState or None
-        Where the joints are at the beginning of the period; None without a horizon.
+        State at the start of the period; None without a horizon.
     stop : CommandedState or None
-        Where they come to rest when no further command follows; None without a horizon.
+        State in which the joints stop if no further command follows; None without a horizon.
 
     """
 
@@ -72,7 +72,7 @@ _TOPICS = {
 
 class CommandPublishers:
     """
-    Own the topics that controllers listen to.
+    The publishers of commands to controllers.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class CommandPublishers:
         self._publishers: dict[str, Any] = {}
 
     def set_type(self, output_type: str) -> None:
-        """Have the topics of a value of `output.type`, and no others."""
+        """Create the topics for a value of `output.type`, and remove all others."""
         for name, (kind, topic) in _TOPICS.items():
             wanted = output_type in (name, 'both')
             if wanted and name not in self._publishers:
@@ -94,7 +94,7 @@ class CommandPublishers:
                 self._node.destroy_publisher(self._publishers.pop(name))
 
     def publish(self, command: HardwareCommand) -> None:
-        """Publish one command on every topic there is."""
+        """Publish one command on every existing topic."""
         for name, publisher in self._publishers.items():
             fill = trajectory if name == 'joint_trajectory' else numbers
             publisher.publish(fill(command))
@@ -102,10 +102,10 @@ class CommandPublishers:
 
 def trajectory(command: HardwareCommand) -> JointTrajectory:
     """
-    Return the point to be reached one period from now; a stamp of 0 means now.
+    Return a trajectory with the point to reach one period from now; its stamp 0 means now.
 
-    With a horizon there is a point before it, the one to be reached now, and one after it, where
-    the joints come to rest.
+    With a horizon, a point before it holds the present command, and a point after it the state in
+    which the joints stop.
     """
     next_point = CommandedState(command.period, command.positions, command.velocities)
     states = (command.begin, next_point, command.stop)
@@ -125,5 +125,5 @@ def _point(state: CommandedState) -> JointTrajectoryPoint:
 
 
 def numbers(command: HardwareCommand) -> Float64MultiArray:
-    """Return the positions alone; their order is that of `output.joints`."""
+    """Return the positions only, in the order of `output.joints`."""
     return Float64MultiArray(data=command.positions.tolist())

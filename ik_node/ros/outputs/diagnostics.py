@@ -1,4 +1,4 @@
-"""What goes into ~/solve_status, ~/residuals and /diagnostics, as plain data."""
+"""Content of ~/solve_status, ~/residuals and /diagnostics, as plain data."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _LEVELS = {'CONVERGED': OK, 'STALLED': WARN, 'TIMEOUT': WARN, 'DIVERGED': ERROR}
 
 def solve_rows(node: str, report: TickReport) -> list[StatusRow]:
     """
-    Return one row a chain.
+    Return one row per chain.
 
-    The word CONVERGED stands first only where the chain's goals are met, its loops closed, and
-    the configuration published is this one.
+    The message starts with CONVERGED only if the chain's goals are met, its loops are closed and
+    this configuration is published.
     """
     solution = report.solution
     if solution is None:
@@ -34,7 +34,7 @@ def _chain_row(node: str, chain: SolveResult, report: TickReport) -> StatusRow:
     status = chain.status.name
     level = _LEVELS[status]
     if report.held:
-        # Another configuration goes out than the one that the status is about.
+        # The published configuration is not the one that the status describes.
         shown = 'STALLED' if status == 'CONVERGED' else status
         message = f'{shown}: holding the configuration before, {report.held}'
         level = ERROR
@@ -62,12 +62,12 @@ def _chain_row(node: str, chain: SolveResult, report: TickReport) -> StatusRow:
 
 
 def residual_labels(solution: Solution) -> tuple[str, ...]:
-    """Return the goals and closures whose residuals `residual_numbers` lists."""
+    """Return the names of the goals and closures in the order of `residual_numbers`."""
     return (*solution.goal_errors, *solution.closure_errors)
 
 
 def residual_numbers(solution: Solution) -> list[float]:
-    """Return position [m] and orientation [rad] of each goal, then of each closure."""
+    """Return the residuals, position [m] and orientation [rad], of each goal, then closure."""
     numbers = []
     for errors in (solution.goal_errors, solution.closure_errors):
         for error in errors.values():
@@ -83,20 +83,20 @@ def model_row(
     released: Collection[str] = (),
 ) -> StatusRow:
     """
-    Return the row on the model.
+    Return the diagnostic row of the model.
 
     Parameters
     ----------
     node : str
-        Its name.
+        Name of the node.
     model : LoadedModel or None
-        The present one.
+        The present model.
     refused : str
-        Why the last description was; '' if it was not.
+        Why the last description was refused; '' if it was accepted.
     building : bool
-        Whether another one is on its way.
+        True while another model is being built.
     released : collection of str
-        Closures that hold nothing at present.
+        Closures that are released at present.
 
     """
     name = f'{node}: model'
@@ -122,7 +122,7 @@ def model_row(
 
 
 def rate_row(node: str, rate: float, wanted: float, counts: NodeCounts) -> StatusRow:
-    """Return the row on ticks: how many a second, and how many our own work overran."""
+    """Return the diagnostic row of the tick rate [Hz] and of the message counts."""
     level = OK if rate >= 0.5 * wanted else WARN
     values = {
         'rate': f'{rate:.1f}',
@@ -137,18 +137,18 @@ def rate_row(node: str, rate: float, wanted: float, counts: NodeCounts) -> Statu
 
 def output_row(node: str, commanding: bool, note: str, fault: str = '') -> StatusRow:
     """
-    Return the row on the hardware outputs: whether they command, and why not.
+    Return the diagnostic row of the hardware outputs.
 
     Parameters
     ----------
     node : str
-        Its name.
+        Name of the node.
     commanding : bool
-        Whether commands are published.
+        True if commands are published.
     note : str
-        Why commands do not follow the goals, or why there are none; '' where they follow.
+        Why commands do not follow the goals, or why there are none; '' if they follow.
     fault : str
-        Which joint does not follow its commands; '' while all do.
+        Message about a joint that does not follow its commands; '' if all follow.
 
     """
     if not commanding:
@@ -161,7 +161,7 @@ def output_row(node: str, commanding: bool, note: str, fault: str = '') -> Statu
 
 
 def input_row(node: str, counts: Mapping[str, int], last: str, new: int) -> StatusRow:
-    """Return the row on refused messages: per topic, the last reason, how many of them new."""
+    """Return the diagnostic row of refused messages: counts, last reason, number of new ones."""
     values = {topic: str(count) for topic, count in counts.items()}
     values['last'] = last
     message = f'{sum(counts.values())} messages refused' if counts else 'no message refused'

@@ -1,5 +1,5 @@
 # flake8: noqa: E203
-"""What the node publishes, tick by tick."""
+"""Publishers of joint states, reached poses, solve status and diagnostics."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from sensor_msgs.msg import JointState
 
 Array = NDArray[np.float64]
 
-# Of more goals than this so many are asked in one tick whether somebody hears them.
+# Largest number of goals per tick whose topics are checked for subscribers.
 _CHECKED_PER_TICK = 64
 
 
 class ReachedOutput:
     """
-    Publish where each goal's frame really is.
+    The publishers of the reached pose of each goal's frame.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class ReachedOutput:
         self._subscribed = {name for name in checked if self._publish(name, report, model, stamp)}
 
     def _publish(self, name: str, report: TickReport, model: LoadedModel, stamp: Any) -> bool:
-        """Publish one goal's pose if somebody hears it; return whether somebody does."""
+        """Publish one goal's pose if its topic has subscribers; return True if it has."""
         publisher = self.topics.get(name)
         if publisher is None or name not in model.goal_links:
             return False
@@ -77,7 +77,7 @@ class ReachedOutput:
 
 class JointStateOutput:
     """
-    Publish positions and velocities; the names stay from tick to tick.
+    The publisher of joint states. Its message is reused, so that the names stay the same.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class JointStateOutput:
         self._message = JointState()
 
     def set_model(self, model: LoadedModel) -> None:
-        """Write this model's joint names from now on."""
+        """Use the joint names of this model from now on."""
         self._message = JointState(name=list(model.joint_names))
 
     def publish(self, position: Array, velocity: Array, stamp: Any) -> None:
@@ -100,9 +100,9 @@ class JointStateOutput:
         Parameters
         ----------
         position : ndarray, shape (nq,)
-            [rad, m]
+            Positions [rad or m].
         velocity : ndarray, shape (nq,)
-            [rad/s, m/s]
+            Velocities [rad/s or m/s].
         stamp : builtin_interfaces.msg.Time
             Time of the tick or of the measurement.
 
@@ -113,7 +113,7 @@ class JointStateOutput:
 
 class NodeOutputs:
     """
-    Own the publishers; what nobody subscribes to is not even computed.
+    The publishers of each tick. Messages without subscribers are not computed.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ class NodeOutputs:
         return self._reached.topics
 
     def set_model(self, model: LoadedModel) -> None:
-        """Write this model's joint names from now on."""
+        """Use the joint names of this model from now on."""
         self._joint_states.set_model(model)
 
     def publish_state(
@@ -151,7 +151,7 @@ class NodeOutputs:
         stamp : builtin_interfaces.msg.Time
             Time of the configuration: that of the tick or of the measurement.
         joints : bool
-            Whether `~/joint_states` is published this time.
+            True to publish `~/joint_states` this time.
 
         """
         if joints:

@@ -1,4 +1,4 @@
-"""~/solve_status."""
+"""Publishers of ~/solve_status and ~/residuals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 
 class ResidualOutput:
     """
-    Publish the residuals of goals and closures as plain numbers, with their names as labels.
+    The publisher of residuals as plain numbers, with the names of goals and closures as labels.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class ResidualOutput:
         self._labels: tuple[str, ...] | None = None
 
     def publish(self, report: TickReport, model: LoadedModel, stamp: Any) -> None:
-        """Publish one tick, see `NodeOutputs.publish_status`; nothing when there was no solve."""
+        """Publish one tick as `NodeOutputs.publish_status` does; without a solve, nothing."""
         solution = report.solution
         if solution is None or not self._publisher.get_subscription_count():
             return
@@ -49,7 +49,7 @@ class ResidualOutput:
 
 class StatusOutput:
     """
-    Publish what the solver says of each chain.
+    The publisher of the solver's status of each chain.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What one tick, or the answer to a measurement, has to say."""
+"""Result of one tick, or of the answer to a measurement."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from numpy.typing import NDArray
 @dataclass(slots=True)
 class TickReport:
     """
-    The outcome of one tick, or of a measurement that is answered between ticks.
+    The result of one tick, or of a measurement that is answered between ticks.
 
     Attributes
     ----------
     q : ndarray, shape (nq,)
-        What goes out [rad, m]: loops closed, within limits.
+        Configuration to publish [rad or m], with closed loops and within limits.
     velocity : ndarray, shape (nq,)
-        Difference to the tick before over the time between them, or to the answer to the
-        measurement before over the difference of their stamps [rad/s, m/s].
+        Difference to the last tick divided by the time between them, or to the answer to the last
+        measurement divided by the difference of their stamps [rad/s or m/s].
     solution : Solution or None
-        What the solver said, now or when it was asked the same before; None without a question.
+        The solver's result, also if it is reused from an earlier tick; None without a solve.
     held : str
-        Why `q` is that of the tick before, or why there was nothing to solve; '' else.
+        Why `q` is that of the last tick, or why there was no solve; '' otherwise.
     notes : tuple of str
-        What else a user should know, stale input for instance.
+        Further information for the user, for example about stale input.
     under_way : bool
-        Whether `q` is not the solution's but on the way there, at the velocity limits.
+        True if `q` is on the way to the solution, at the velocity limits.
     goals : mapping of str to (position, quat_xyzw)
-        What was solved for, root frame.
+        Poses of the solved goals, root frame [m].
     stale : bool
-        Whether input was stale, and its age not to be ignored.
+        True if input was stale and its age is not ignored.
     silent : bool
-        Whether joint states are not to be published.
+        True if joint states must not be published.
 
     """
 
@@ -52,7 +52,7 @@ class TickReport:
 
     @property
     def converged(self) -> bool:
-        """Whether `q` meets every goal and closes every loop."""
+        """True if `q` meets every goal and closes every loop."""
         return (
             not self.held
             and not self.under_way

@@ -1,4 +1,4 @@
-"""/tf of what joint states cannot show, through tf2 where it is installed."""
+"""Transforms on /tf that joint states cannot express, by tf2 if it is installed."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from rclpy.node import Node
 
 def multi_dof_joint_poses(robot: Robot, q: NDArray[np.float64]) -> dict[tuple[str, str], Pose]:
     """
-    Return what nobody can work out from a joint state and the description.
+    Return the link poses that do not follow from a joint state and the description.
 
-    robot_state_publisher passes over joints of several DoF (floating, planar, balls), and knows
-    nothing of a base that floats.
+    robot_state_publisher skips joints with several DoF (floating, planar, ball) and does not know
+    a floating base.
 
     Parameters
     ----------
     robot : Robot
-        Any.
+        Any robot.
     q : ndarray, shape (nq,)
-        [rad or m]
+        Configuration [rad or m].
 
     Returns
     -------
     dict of (str, str) to (position, quat_xyzw)
-        Frame and link to the pose of the link in the frame; empty for most robots.
+        Pose of the link in the frame, by frame and link; empty for most robots.
 
     """
     world = root_frame(robot)
@@ -47,7 +47,7 @@ def multi_dof_joint_poses(robot: Robot, q: NDArray[np.float64]) -> dict[tuple[st
 
 
 def multi_dof_joint_links(robot: Robot) -> list[tuple[str, str]]:
-    """Return the links before and behind every such joint within the robot."""
+    """Return the parent and child links of each joint with several DoF."""
     return [
         (joint.parent.name, joint.child.name)
         for joint in robot.joint_order
@@ -57,7 +57,9 @@ def multi_dof_joint_links(robot: Robot) -> list[tuple[str, str]]:
 
 class TransformOutput:
     """
-    Broadcast a floating base, and joints with several DoF; for other robots nothing is sent.
+    The broadcaster of a floating base and of joints with several DoF.
+
+    It sends nothing for other robots.
 
     Parameters
     ----------
@@ -80,13 +82,13 @@ class TransformOutput:
         Parameters
         ----------
         model : LoadedModel
-            The one that moves.
+            The present model.
         q : ndarray, shape (nq,)
-            [rad or m]
+            Configuration [rad or m].
         stamp : builtin_interfaces.msg.Time
-            Of the tick or of the measurement.
+            Time of the tick or of the measurement.
         prefix : str
-            Before the names of links.
+            Prefix of link names.
 
         """
         if model is not self._model:

@@ -1,4 +1,4 @@
-"""What the parameters say about one goal."""
+"""Checked parameters of one goal."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from ik_node.ros.parameters.parameter_table import goal_parameters
 @dataclass(frozen=True)
 class GoalSettings:
     """
-    Checked parameters of one goal.
+    The checked parameters of one goal.
 
     Attributes
     ----------
     name : str
-        Key of the goal in topics, parameters and results.
+        Name of the goal in topics, parameters and results.
     link : str
-        Link that it moves; '' while not active.
+        Link that the goal moves; '' = inactive.
     dof : str
-        Wanted axes.
+        Constrained axes.
     axes : str
-        Whose axes: world, goal or link.
+        Frame of these axes: world, goal or link.
     offset : tuple of float
         Pose of the goal's frame in the link: x y z [m], roll pitch yaw [rad].
     weight : float
@@ -33,7 +33,7 @@ class GoalSettings:
     priority : int
         Level; lower numbers come first.
     enabled : bool
-        Whether it takes part.
+        True if the goal is enabled.
 
     """
 
@@ -49,7 +49,7 @@ class GoalSettings:
     @classmethod
     def from_values(cls, name: str, values: Mapping[str, Value]) -> GoalSettings:
         """
-        Read the goal's parameters out of all values; a missing one has its default.
+        Read the goal's parameters from all values; a missing one has its default.
 
         Raises
         ------
@@ -64,7 +64,7 @@ class GoalSettings:
         return cls(name=name, **fields)
 
     def to_values(self) -> dict[str, Any]:
-        """Return the goal's parameters, as ROS takes them."""
+        """Return the goal's parameters by their full names, with types that ROS accepts."""
         fields = asdict(self)
         name = fields.pop('name')
         fields['offset'] = list(self.offset)
@@ -72,10 +72,10 @@ class GoalSettings:
 
     @property
     def takes_part(self) -> bool:
-        """Whether it is to be solved for, once it has a pose."""
+        """True if the goal is solved for once it has a pose."""
         return self.enabled and self.weight > 0.0
 
     @property
     def structure(self) -> tuple[str, str, str, str, tuple[float, ...]]:
-        """Say what needs a new solver when it changes."""
+        """Return the settings whose change needs a new solver."""
         return (self.name, self.link, self.dof, self.axes, self.offset)

@@ -1,4 +1,4 @@
-"""What the parameters say about joints, by name."""
+"""Checked parameters that name joints."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _ALLOWED = "a YAML mapping of joints to finite numbers, '{elbow: 0.5, wrist: -1.
 
 def parse_joint_values(parameter: str, text: str) -> dict[str, float]:
     """
-    Read a mapping of joints to values [rad or m] out of a parameter's text; '' has none.
+    Read a mapping of joints to values [rad or m] from a parameter's text; '' = no joints.
 
     Raises
     ------
     OptionError
-        If it is no YAML mapping, or a value is not a finite number.
+        If the text is not a YAML mapping, or a value is not a finite number.
 
     """
     if not text.strip():
@@ -43,7 +43,7 @@ def parse_joint_values(parameter: str, text: str) -> dict[str, float]:
 
 
 def _number(value: object) -> float:
-    """Return a number, NaN for what is none."""
+    """Return a value as a number; NaN if it is not a number."""
     if isinstance(value, bool):
         return math.nan
     try:
@@ -56,18 +56,18 @@ def _number(value: object) -> float:
 @dataclass(frozen=True)
 class JointSettings:
     """
-    Checked in themselves; whether a robot has these joints is for `JointRoles` to say.
+    The checked parameters that name joints; `JointRoles` checks them against a robot.
 
     Attributes
     ----------
     locked : tuple of str
-        Held where they are.
+        Joints that the solver does not change.
     actuated : tuple of str
         Joints with a motor; empty = as the description says.
     outputs : tuple of str
         Order of the hardware outputs; empty = the actuated joints.
     rest_pose, targets : mapping of str to float
-        [rad or m]
+        Values by joint [rad or m].
 
     """
 
@@ -80,7 +80,7 @@ class JointSettings:
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> JointSettings:
         """
-        Read the parameters about joints out of checked values.
+        Read the parameters that name joints from checked values.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""What the parameters say about ~/markers and ~/goal_markers."""
+"""Checked parameters of ~/markers and ~/goal_markers."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from ik_node.scene.look import checked_layers, coloured, COLOURS
 @dataclass(frozen=True)
 class MarkerSettings:
     """
-    Checked parameters of the markers; the fields have their names.
+    The checked parameters `markers.*`; the fields have the same names.
 
     Attributes
     ----------
     rate : float
-        How often it is drawn [Hz].
+        Drawing rate [Hz].
     layers : str
-        What is drawn.
+        Names of the drawn layers.
     scale : float
-        Length of a joint's axis [m]; 0 = by the robot's size.
+        Length of a joint's axis [m]; 0 = from the robot's size.
     color : str
-        '#rrggbb' or '#rrggbbaa'; '' = each layer its own.
+        '#rrggbb' or '#rrggbbaa'; '' = the own colour of each layer.
     draw_through : float
-        Opacity of what links hide.
+        Opacity of shapes hidden by links.
     interactive : bool
-        Whether goals are to be dragged.
+        True if goals can be dragged.
 
     """
 
@@ -43,12 +43,12 @@ class MarkerSettings:
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> MarkerSettings:
         """
-        Read the parameters `markers.*` out of checked values.
+        Read the parameters `markers.*` from checked values.
 
         Raises
         ------
         OptionError
-            If there is no such layer, or it is no colour.
+            If a layer does not exist, or the colour is not valid.
 
         """
         fields = {name: values[f'markers.{name}'] for name in cls.__dataclass_fields__}
@@ -72,7 +72,7 @@ class MarkerSettings:
         return 1.0 / self.rate
 
     def apply(self, helper: IKRootsHelper) -> None:
-        """Have a helper draw like this."""
+        """Apply the settings to the helper that computes the shapes."""
         helper.set_layers(self.layers)
         helper.set_joint_scale(self.scale or None)
         helper.set_color(self.color or None)

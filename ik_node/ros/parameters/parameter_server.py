@@ -1,4 +1,4 @@
-"""The parameters of a running node."""
+"""Declaration and checks of the parameters of a running node."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ from rclpy.parameter import Parameter
 
 class ParameterServer:
     """
-    Declare the table's parameters on a node and keep a checked snapshot of their values.
+    The parameters of a node, declared from the table, and a checked snapshot of their values.
 
-    The node must have been made with `automatically_declare_parameters_from_overrides=True`: that
-    is the public way to see an override before its parameter is declared, and so to take an int
-    for a double and to name a misspelt parameter.
+    The node must be created with `automatically_declare_parameters_from_overrides=True`. This is
+    the public way to read an override before its parameter is declared, and so to accept an int
+    for a double and to report a misspelt parameter.
 
     Parameters
     ----------
     node : rclpy.node.Node
     objection : callable
-        New settings -> why they cannot be taken at present, or ''.
+        Returns why new settings cannot be accepted at present, or ''.
 
     Attributes
     ----------
     settings : Settings
-        Replaced as a whole when parameters change.
+        The checked values; replaced as a whole when parameters change.
 
     Raises
     ------
@@ -70,7 +70,7 @@ class ParameterServer:
         node.add_post_set_parameters_callback(self._apply)
 
     def _take_overrides(self) -> dict[str, Any]:
-        """Undeclare what overrides declared, so that it can be declared with its descriptor."""
+        """Undeclare the overrides, so that they can be declared with their descriptors."""
         overrides = {}
         for name, parameter in self._node.get_parameters_by_prefix('').items():
             if name.startswith('qos_overrides.') or name in _RCLPY_PARAMETERS:
@@ -95,7 +95,7 @@ class ParameterServer:
         return [name for name in names if name and f'goals.{name}.link' not in self._specs]
 
     def _declare_new_goals(self) -> None:
-        """Declare the parameters of goals named while running; a bad override is left out."""
+        """Declare the parameters of goals named at run time; ignore a bad override."""
         self._declaring = True
         try:
             for name in self._undeclared_goals():
@@ -119,14 +119,14 @@ class ParameterServer:
                 hint = f'did you mean {close[0]}?' if close else 'see --help for those there are'
             self._node.get_logger().warning(f'parameter {name} does not exist: {hint}')
 
-    # -- while running: first convert, then check all together, then take over
+    # -- at run time: convert, check all together, apply
 
     def _ints_to_doubles(self, parameters: list[Parameter[Any]]) -> list[Parameter[Any]]:
         converted: list[Parameter[Any]] = []
         for parameter in parameters:
             spec = self._specs.get(parameter.name)
             if spec is not None:
-                # What is wrong is refused below, where a reason can be given.
+                # `_check` refuses bad values, because only there a reason can be returned.
                 with suppress(OptionError):
                     value = _ros_value(spec.check(parameter.value))
                     converted.append(Parameter(parameter.name, value=value))
@@ -151,7 +151,7 @@ class ParameterServer:
         self.settings = Settings.from_values(self._values)
 
     def _concern(self, parameters: list[Parameter[Any]]) -> bool:
-        """Tell whether one of them is in the table; rclpy has others, as those of QoS."""
+        """Return True if one of them is in the table; rclpy has others, such as those of QoS."""
         return any(parameter.name in self._specs for parameter in parameters)
 
     def _with(self, parameters: list[Parameter[Any]]) -> dict[str, Value]:
@@ -175,7 +175,7 @@ def _descriptor(spec: ParameterSpec) -> ParameterDescriptor:
     descriptor = ParameterDescriptor(
         description=f'{spec.doc}{unit}',
         read_only=not spec.live,
-        # What the type and the range below do not say.
+        # Constraints other than the type and the range.
         additional_constraints=spec.allowed if spec.choices or '[' in spec.type_name else '',
     )
     if spec.low is None or spec.high is None:

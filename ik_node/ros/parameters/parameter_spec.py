@@ -10,7 +10,7 @@ from typing import Any
 
 from ik_node.errors import OptionError
 
-# Numbers that YAML 1.1, and so `ros2 param set` and `load`, take for texts: they have no point.
+# Numbers without a point, which YAML 1.1, `ros2 param set` and `load` read as text.
 _POINTLESS = re.compile(r'[-+]?([0-9]+[eE][-+]?[0-9]+|inf)')
 
 Value = bool | int | float | str | tuple[str, ...] | tuple[float, ...]
@@ -19,7 +19,7 @@ Value = bool | int | float | str | tuple[str, ...] | tuple[float, ...]
 @dataclass(frozen=True)
 class ParameterSpec:
     """
-    Name, default, meaning and allowed values of one parameter.
+    The name, default, meaning and allowed values of one parameter.
 
     The type is that of the default: bool, int, float, str, a tuple of str or a tuple of float.
 
@@ -34,11 +34,11 @@ class ParameterSpec:
     unit : str
         SI unit, '' for none.
     low, high : float or None
-        Smallest and largest number allowed, both included; None where any is.
+        Smallest and largest allowed number, both included; None = no bound.
     choices : tuple of str
-        The strings allowed; empty for any.
+        The allowed strings; empty = any string.
     live : bool
-        Whether it may change while the node runs.
+        True if it may change while the node runs.
 
     """
 
@@ -63,7 +63,7 @@ class ParameterSpec:
 
     @property
     def allowed(self) -> str:
-        """Say what may be given, in words."""
+        """Return a description of the allowed values."""
         if self.choices:
             return ' or '.join(self.choices)
         unit = f' {self.unit}' if self.unit else ''
@@ -75,12 +75,12 @@ class ParameterSpec:
 
     def check(self, value: Any) -> Value:
         """
-        Return `value` in the type of the default; an int is taken for a double, and so is '1e-6'.
+        Return `value` in the type of the default; accept an int or '1e-6' for a double.
 
         Raises
         ------
         OptionError
-            If the type, the number of entries, or the value is not an allowed one.
+            If the type, the number of entries or the value is not allowed.
 
         """
         checked = self._typed(value)
@@ -88,7 +88,7 @@ class ParameterSpec:
         for number in numbers:
             if isinstance(number, (str, bool)):
                 continue
-            # An infinity is allowed where a bound says so.
+            # An infinite value is allowed if it is a bound.
             if math.isnan(number) or (math.isinf(number) and number not in (self.low, self.high)):
                 raise self._refusal(value)
             if self.low is not None and number < self.low:
@@ -139,7 +139,7 @@ class ParameterSpec:
         text = self.default[0] if isinstance(self.default, tuple) else self.default
         found = shown[0] if isinstance(shown, list) and shown else shown
         if isinstance(text, str) and isinstance(found, (bool, int, float)):
-            # In the file it looked like a text: what ROS has made of it is all that is left.
+            # The file contains a text, but only the value that ROS made of it is known here.
             return OptionError(
                 self.name,
                 shown,

@@ -1,8 +1,8 @@
 """
-The table of the node's parameters: the one place where they are written down.
+The table of the node's parameters, the only place that defines them.
 
-Declaration, `--help`, config/ik_node.yaml and the README's table all come from, or are checked
-against, `parameter_table`. The `solver.*` rows are made from the fields of SolverOptions.
+Declaration, `--help` and config/ik_node.yaml are made from `parameter_table`; the README is
+checked against it. The `solver.*` rows are made from the fields of SolverOptions.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ NODE_PARAMETERS: tuple[ParameterSpec, ...] = (
     ParameterSpec(
         'robot_description',
         '',
-        'Text of the robot; empty = taken from the topic robot_description.',
+        'Text of the robot description; empty = from the topic robot_description.',
     ),
     ParameterSpec(
         'closures',
         '',
-        'Closure annotations: a path, a package:// URL or the YAML itself; empty = the '
-        'loops declared in the description. Used from the next description on.',
+        'Closure annotations: a path, a package:// URL or the YAML itself; empty = the loops '
+        'declared in the description. It applies to the next description.',
     ),
     ParameterSpec(
         'root',
         'fixed',
-        'Whether the root link stands still, or moves freely in the frame world.',
+        'Whether the root link is fixed, or floats in the frame world.',
         choices=('fixed', 'floating'),
     ),
     ParameterSpec(
@@ -39,25 +39,25 @@ NODE_PARAMETERS: tuple[ParameterSpec, ...] = (
     ParameterSpec(
         'frame_prefix',
         '',
-        'Text before the names of links in messages and on /tf, as for robot_state_publisher; '
-        'empty = none, or the text before a link in base_frame: left/ of left/base_link.',
+        'Prefix of link names in messages and on /tf, as for robot_state_publisher; empty = '
+        'none, or the prefix in base_frame: left/ of left/base_link.',
     ),
     ParameterSpec(
-        'goal_names', ('',), 'Names of the goals; each gets a topic ~/goals/<name> and parameters.'
+        'goal_names', ('',), 'Names of the goals; each has a topic ~/goals/<name> and parameters.'
     ),
-    ParameterSpec('rate', 100.0, 'Ticks a second.', unit='Hz', low=0.1, high=2000.0),
+    ParameterSpec('rate', 100.0, 'Tick rate.', unit='Hz', low=0.1, high=2000.0),
     ParameterSpec(
         'state_source',
         'solution',
-        'Where a tick starts: from the last solution, or from joint_states. With actuated it '
-        'solves for no goals: joint_states holds the actuated joints, and the others follow; each '
-        'measurement is answered when it arrives, with its stamp.',
+        'Start of each solve: the last solution, or the measured joint_states. With actuated '
+        'there are no goals: joint_states fixes the actuated joints, and the solver computes '
+        'the others; each measurement is answered when it arrives, with its stamp.',
         choices=('solution', 'measured', 'actuated'),
     ),
     ParameterSpec(
         'actuated_joints',
         ('',),
-        'Joints with a motor; empty = as the description says, else all that follow no other.',
+        'Joints with a motor; empty = as in the description, or else all independent joints.',
     ),
     ParameterSpec(
         'goal_timeout',
@@ -78,23 +78,23 @@ NODE_PARAMETERS: tuple[ParameterSpec, ...] = (
     ParameterSpec(
         'on_stale',
         'hold',
-        'Stale input: hold a goal where its link is (a measured start: the last solution; '
-        'hardware outputs: the last command), stop publishing ~/joint_states and commands, or '
-        'ignore the age.',
+        'Reaction to stale input. hold: keep a stale goal at the pose of its link, solve from '
+        'the last solution, repeat the last command. stop: publish no ~/joint_states and no '
+        'commands. ignore: continue.',
         choices=('hold', 'stop', 'ignore'),
     ),
     ParameterSpec(
         'publish_on',
         'always',
-        'When ~/joint_states is published; while not converged, hardware outputs repeat the last '
+        'When ~/joint_states is published; without convergence hardware outputs repeat the last '
         'command.',
         choices=('always', 'converged'),
     ),
     ParameterSpec(
         'max_joint_velocity',
         0.0,
-        "Share of the description's velocity limits kept by ~/joint_states; 0 = off. Hardware "
-        'outputs always keep the limits.',
+        "Share of the description's velocity limits that ~/joint_states keeps; 0 = no limit. "
+        'Hardware outputs always keep the limits.',
         low=0.0,
         high=1.0,
     ),
@@ -105,15 +105,13 @@ NODE_PARAMETERS: tuple[ParameterSpec, ...] = (
         choices=('none', 'joint_trajectory', 'commands', 'both'),
     ),
     ParameterSpec(
-        'output.joints',
-        ('',),
-        'Joints that are commanded, in this order; empty = the actuated ones.',
+        'output.joints', ('',), 'Commanded joints, in this order; empty = the actuated joints.'
     ),
     ParameterSpec(
         'output.horizon',
         0.0,
-        'How far ahead ~/joint_trajectory ends, at rest, at least two periods; 0 = one point, a '
-        'period ahead, in motion.',
+        'Time after which ~/joint_trajectory ends at rest, at least two periods; 0 = one point, '
+        'one period ahead, in motion.',
         unit='s',
         low=0.0,
         high=10.0,
@@ -122,28 +120,28 @@ NODE_PARAMETERS: tuple[ParameterSpec, ...] = (
         'output.max_following_error',
         0.2,
         'Largest distance of a commanded joint from its measurement; for a joint slower than 1 '
-        'rad/s or m/s, its way in that many seconds. Beyond it commands wait, then begin again '
-        'where the robot is measured. 0 = off.',
+        'rad/s or m/s, the distance that it covers in that many seconds. Beyond it commands '
+        'wait, then start again at the measured configuration. 0 = off.',
         unit='rad or m',
         low=0.0,
         high=1.0e3,
     ),
-    ParameterSpec('locked_joints', ('',), 'Joints that are held where they are.'),
+    ParameterSpec('locked_joints', ('',), 'Joints that the solver does not move.'),
     ParameterSpec(
         'rest_pose',
         '',
-        "Where redundant joints drift to, a YAML mapping of joints to rad or m: '{elbow: 0.5}'. "
-        'Replaces one that was saved.',
+        "Pose to which redundant joints drift, a YAML mapping of joints to rad or m: '{elbow: "
+        "0.5}'. It replaces a saved rest pose.",
     ),
     ParameterSpec(
         'joint_targets',
         '',
-        'Wishes for joints, a YAML mapping as for rest_pose; ~/joint_targets may change them.',
+        'Target values of joints, a YAML mapping as rest_pose; ~/joint_targets may change them.',
     ),
     ParameterSpec(
         'markers.rate',
         20.0,
-        'How often ~/markers is drawn, at most once a tick; each layer is a message.',
+        'Drawing rate of ~/markers, at most once per tick; each layer is one message.',
         unit='Hz',
         low=0.1,
         high=2000.0,
@@ -151,13 +149,13 @@ NODE_PARAMETERS: tuple[ParameterSpec, ...] = (
     ParameterSpec(
         'markers.layers',
         'frames axes limits closures goals',
-        'What ~/markers shows: some of frames links axes limits closures goals labels visuals.',
+        'Layers on ~/markers: some of frames links axes limits closures goals labels visuals.',
     ),
     ParameterSpec(
         'markers.scale',
         0.0,
-        "Length of a joint's axis on ~/markers, to which other sizes keep their proportion; 0 = "
-        "by the robot's size.",
+        "Length of a joint's axis on ~/markers; other sizes are proportional to it. 0 = from "
+        "the robot's size.",
         unit='m',
         low=0.0,
         high=1.0e3,
@@ -165,30 +163,34 @@ NODE_PARAMETERS: tuple[ParameterSpec, ...] = (
     ParameterSpec(
         'markers.color',
         '',
-        "Colour of frames, links, axes, limits and labels, '#rrggbb' or '#rrggbbaa'; empty = each "
-        'its own.',
+        "Colour of frames, links, axes, limits and labels, '#rrggbb' or '#rrggbbaa'; empty = "
+        'the own colour of each.',
     ),
     ParameterSpec(
         'markers.draw_through',
         0.0,
-        'Opacity of what links hide: the links of ~/markers are so much more transparent.',
+        'Opacity of shapes hidden by links: the links of ~/markers become that much more '
+        'transparent.',
         low=0.0,
         high=1.0,
     ),
     ParameterSpec(
         'markers.interactive',
         False,
-        'Whether goals can be dragged: ~/goal_markers, where interactive_markers is installed.',
+        'Whether goals can be dragged in RViz: ~/goal_markers, if interactive_markers is '
+        'installed.',
     ),
 )
 
 GOAL_PARAMETERS: tuple[ParameterSpec, ...] = (
-    ParameterSpec('goals.<name>.link', '', 'Link that the goal moves; empty = not active.'),
-    ParameterSpec('goals.<name>.dof', 'X Y Z EX EY EZ', 'Wanted axes.'),
+    ParameterSpec(
+        'goals.<name>.link', '', 'Link that the goal moves; empty = the goal is inactive.'
+    ),
+    ParameterSpec('goals.<name>.dof', 'X Y Z EX EY EZ', 'Constrained axes.'),
     ParameterSpec(
         'goals.<name>.axes',
         'world',
-        'Frame whose axes `dof` names.',
+        'Frame of the axes in `dof`.',
         choices=('world', 'goal', 'link'),
     ),
     ParameterSpec(
@@ -198,26 +200,26 @@ GOAL_PARAMETERS: tuple[ParameterSpec, ...] = (
         unit='m, rad',
     ),
     ParameterSpec(
-        'goals.<name>.weight', 1.0, 'Weight among goals of one priority.', low=0.0, high=1.0e6
+        'goals.<name>.weight', 1.0, 'Weight among goals of the same priority.', low=0.0, high=1.0e6
     ),
     ParameterSpec(
-        'goals.<name>.priority', 0, 'Level; goals of a lower number come first.', low=0, high=100
+        'goals.<name>.priority', 0, 'Goals of a lower number are met first.', low=0, high=100
     ),
-    ParameterSpec('goals.<name>.enabled', True, 'Whether the goal takes part.'),
+    ParameterSpec('goals.<name>.enabled', True, 'Whether the goal is enabled.'),
 )
 
-# A restart while moving would jump to another branch.
+# Defaults that differ from the library's: a restart in motion could jump to another branch.
 SOLVER_DEFAULTS: dict[str, Any] = {'restarts': 0}
 
 
 def solver_parameters() -> tuple[ParameterSpec, ...]:
-    """Return one row `solver.<field>` for each field of SolverOptions that is no function."""
+    """Return one row `solver.<field>` for each field of SolverOptions except functions."""
     rows = []
     for field in dataclasses.fields(SolverOptions):
         if not field.metadata['parameter']:
             continue
         doc = field.metadata['doc']
-        # A share or a count has the unit one, which is not worth a word.
+        # Shares and counts have the unit one, which is not printed.
         unit = field.metadata['unit']
         counted = not isinstance(field.default, (bool, str))
         low, high = field.metadata['range'] if counted else (None, None)
@@ -236,7 +238,7 @@ def solver_parameters() -> tuple[ParameterSpec, ...]:
 
 
 def goal_parameters(goal: str) -> tuple[ParameterSpec, ...]:
-    """Return the rows of one goal, with its name in theirs."""
+    """Return the rows of one goal, with the goal's name in their names."""
     return tuple(
         dataclasses.replace(spec, name=spec.name.replace('<name>', goal))
         for spec in GOAL_PARAMETERS
@@ -244,5 +246,5 @@ def goal_parameters(goal: str) -> tuple[ParameterSpec, ...]:
 
 
 def parameter_table() -> tuple[ParameterSpec, ...]:
-    """Return every row, the goals' with `<name>` in place of a goal's name."""
+    """Return all rows; the rows of goals have `<name>` in place of a goal's name."""
     return NODE_PARAMETERS + GOAL_PARAMETERS + solver_parameters()

@@ -1,5 +1,5 @@
 # flake8: noqa: E203
-"""The parameter table as text: for `--help` and for config/ik_node.yaml."""
+"""The parameter table as text for `--help` and for config/ik_node.yaml."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ik_node.ros.parameters.parameter_table import (
 )
 
 _YAML_HEAD = """\
-# Every parameter of ik_node at its default, made from the table in
+# Every parameter of ik_node with its default, made from the table in
 # ik_node/ros/parameters/parameter_table.py.
 # The /** matches the node in any namespace.
-# Each name in goal_names has parameters of its own, for instance:
+# Each name in goal_names has its own parameters, for example:
 #   goal_names: [platform]
 #   goals:
 #     platform: {link: platform, dof: X Y Z EX EY EZ, axes: world,
@@ -27,7 +27,7 @@ _YAML_HEAD = """\
 
 
 def yaml_value(value: Value) -> str:
-    """Write a value so that ROS reads back the same type."""
+    """Return a value as YAML that ROS reads back with the same type."""
     if isinstance(value, tuple):
         return '[' + ', '.join(yaml_value(entry) for entry in value) + ']'
     if isinstance(value, bool):
@@ -61,7 +61,7 @@ def _yaml_row(spec: ParameterSpec, prefix: str, indent: str) -> list[str]:
 
 
 def help_text(width: int = 99) -> str:
-    """Return the table for the terminal: name, type, default, and the meaning below."""
+    """Return the table for the terminal: name, type, default, and the description below."""
     lines = []
     for spec in parameter_table():
         live = '' if spec.live else '  (at start only)'

@@ -1,4 +1,4 @@
-"""One checked, unchangeable snapshot of all parameters."""
+"""An immutable, checked snapshot of all parameters."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from ik_node.solver import SolverOptions
 
 # Parameters that `JointSettings` reads.
 _BY_JOINT = ('locked_joints', 'actuated_joints', 'output.joints', 'rest_pose', 'joint_targets')
-# And those that `MarkerSettings` does.
+# Parameters that `MarkerSettings` reads.
 _OF_MARKERS = tuple(spec.name for spec in NODE_PARAMETERS if spec.name.startswith('markers.'))
 
 
 @dataclass(frozen=True)
 class Settings:
     """
-    Every parameter, checked by itself and with the others.
+    The values of all parameters, checked separately and together.
 
-    A tick reads one snapshot from its beginning to its end, so parameters set together act
-    together. The fields have the parameters' names, _ for a dot; `goals` holds those of
-    `goal_names`, `joints` what is said about joints by name, `markers` those of markers.*.
+    A tick reads one snapshot from its start to its end, so parameters that are set together take
+    effect together. The fields have the parameters' names with _ in place of dots. `goals` holds
+    the parameters of `goal_names`, `joints` those that name joints, `markers` those of markers.*.
     """
 
     robot_description: str
@@ -54,12 +54,13 @@ class Settings:
     @classmethod
     def from_values(cls, values: Mapping[str, Value]) -> Settings:
         """
-        Check parameter values; a missing one has its default.
+        Return the settings for parameter values; a missing parameter has its default.
 
         Raises
         ------
         OptionError
-            Names the parameter, its value and what is allowed.
+            If a value is not allowed; the message names the parameter, its value and what is
+            allowed.
 
         """
         fields: dict[str, Any] = {

@@ -1,1 +1,1 @@
-"""The node's process and executor: signals, memory, clocks, names in use."""
+"""Process and executor of the node: signals, memory, clocks, named topics."""

@@ -1,4 +1,4 @@
-"""Whether another node has this one's name."""
+"""Detection of another node with the same name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rclpy.node import Node
 
 class DuplicateNodes:
     """
-    Look for nodes of the same full name: parameters and services would reach any of them.
+    A check for nodes with the same full name, which would share parameters and services.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ class DuplicateNodes:
         self._logged = False
 
     def status_row(self) -> StatusRow | None:
-        """Return a row for /diagnostics while there are any; log the first of them."""
+        """Return a row for /diagnostics if there is another node; log it once."""
         node = self._node
         own = (node.get_name(), node.get_namespace())
         if node.get_node_names_and_namespaces().count(own) < 2:

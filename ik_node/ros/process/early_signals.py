@@ -1,4 +1,4 @@
-"""Signals that come before ROS 2 has taken them over."""
+"""Handling of signals that arrive before ROS 2 handles them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _ENDING = (signal.SIGINT, signal.SIGTERM)
 @contextmanager
 def exit_on_early_signals() -> Iterator[None]:
     """
-    Have SIGINT and SIGTERM end the process at once, with exit code 0.
+    Let SIGINT and SIGTERM end the process at once, with exit code 0, inside this context.
 
-    For the second or two in which libraries are loaded: nothing has begun that must be ended, and
-    a traceback out of the middle of an import helps nobody. Outside of the main thread, where
-    signals cannot be taken, it does nothing.
+    It covers the second or two in which libraries are loaded. Nothing has started that must be
+    stopped, and a traceback from the middle of an import helps nobody. Outside of the main thread,
+    where Python does not deliver signals, the context has no effect.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -27,7 +27,7 @@ def exit_on_early_signals() -> Iterator[None]:
     try:
         yield
     finally:
-        # rclpy calls whatever was there before it: that must not be this.
+        # rclpy calls the handler that it finds, which must not be this one.
         for number, handler in before.items():
             signal.signal(number, handler)
 

@@ -1,4 +1,4 @@
-"""Memory of a process that ticks for long."""
+"""Garbage collection of a process that must tick on time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import gc
 
 class GcFreeze:
     """
-    Freezes long-lived objects so that the garbage collector does not scan them during ticks.
+    A freeze of long-lived objects, so that the garbage collector does not scan them during ticks.
 
     A full collection scans every object of the process, which takes 60 ms with the objects of
     Numba and rclpy. Objects that ticks create are still collected. The node's process creates
@@ -20,16 +20,16 @@ class GcFreeze:
         self._robots = 0
 
     def freeze_startup(self) -> None:
-        """Settle what was imported and made until now."""
+        """Freeze everything that was imported and created until now."""
         gc.freeze()
         gc.enable()
 
     def freeze_robot(self) -> None:
         """
-        Settle what was made for a robot, and let go of what was made for the one before.
+        Freeze the objects of a new robot, and free those of the robot before.
 
-        From the second robot on that takes a tenth of a second and more, which a robot in motion
-        must not wait for.
+        From the second robot on this takes a tenth of a second or more, which a robot in motion
+        cannot wait for.
 
         """
         if self._robots:

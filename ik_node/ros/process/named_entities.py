@@ -1,4 +1,4 @@
-"""Topics and services that goals and closures bring along by their names."""
+"""Topics and services that exist once for each goal or closure."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ _DEPTH = 10
 
 def add_publisher(node: Node, kind: type, topic: str) -> Any:
     """
-    Return a publisher, reliable and volatile, without event callbacks.
+    Return a reliable, volatile publisher without event callbacks.
 
-    rclpy's own would say that a subscriber asks for another QoS or type, which the subscriber's
-    side says as well: not worth what waiting for it takes, see docs/decisions/0009.
+    The default callbacks of rclpy report that a subscriber requests another QoS or type. The
+    subscriber reports it as well, and waiting for these events costs time, see
+    docs/decisions/0009.
     """
     quiet = PublisherEventCallbacks(use_default_callbacks=False)
     return node.create_publisher(kind, topic, _DEPTH, event_callbacks=quiet)
@@ -34,17 +35,17 @@ LATCHED = QoSProfile(
 
 class NamedEntities:
     """
-    A publisher, a subscription or a service for each of some names.
+    A group of publishers, subscriptions or services, one for each name.
 
     Parameters
     ----------
     kind : str
-        What has the names: goal or closure.
+        Kind of the names: goal or closure.
     pattern : str
-        Name of the topic or service, with {} for the part that stands for one of the names.
+        Topic or service name with {} in place of the part for one name.
     resolve : callable
-        Expands and remaps it, as `rclpy.node.Node.resolve_topic_name` does; raises RuntimeError
-        for one that ROS 2 does not allow.
+        Expands and remaps a name as `rclpy.node.Node.resolve_topic_name` does; raises RuntimeError
+        for a name that ROS 2 does not allow.
     create : callable
         (name, topic or service) -> entity.
     destroy : callable
@@ -68,18 +69,18 @@ class NamedEntities:
         self._entities: dict[str, Any] = {}
 
     def get(self, name: str) -> Any:
-        """Return the entity of a name, None if there is none."""
+        """Return the entity of a name; None if there is none."""
         return self._entities.get(name)
 
     def check(self, names: Iterable[str]) -> None:
         """
-        Check that ROS 2 allows what these names bring along.
+        Check that ROS 2 allows the topics or services of these names.
 
         Raises
         ------
         OptionError
-            Names the topic or service and what is wrong with it: its length, above all, counts
-            with the namespace and as it is remapped.
+            If a name is not allowed. The message gives the reason; the most frequent one is the
+            length after remapping, including the namespace.
 
         """
         for name, part in topic_parts(names, self._kind).items():
@@ -98,7 +99,7 @@ class NamedEntities:
                 ) from None
 
     def add(self, names: Iterable[str], undo: ExitStack) -> None:
-        """Create what these names lack; `undo` destroys it again."""
+        """Create the missing entities of these names; `undo` destroys them again."""
         for name, part in topic_parts(names, self._kind).items():
             if name not in self._entities:
                 entity = self._create(name, self._pattern.format(part))
@@ -106,13 +107,13 @@ class NamedEntities:
                 undo.callback(self._remove, name)
 
     def renew(self, name: str) -> None:
-        """Create the entity of a name anew in place of the one there is."""
+        """Replace the entity of a name by a new one."""
         part = topic_parts([name], self._kind)[name]
         self._destroy(self._entities[name])
         self._entities[name] = self._create(name, self._pattern.format(part))
 
     def keep(self, names: Iterable[str]) -> None:
-        """Destroy what belongs to other names."""
+        """Destroy the entities of all other names."""
         kept = set(names)
         for name in [name for name in self._entities if name not in kept]:
             self._remove(name)
@@ -123,13 +124,13 @@ class NamedEntities:
 
 def set_names(groups: Sequence[NamedEntities], names: Sequence[str]) -> None:
     """
-    Have the entities of these names in every group, and no others.
+    Create the entities of these names in every group, and destroy all others.
 
     Raises
     ------
     OptionError
-        If ROS 2 does not allow one of them. After this and any other exception, of the middleware
-        or of a QoS override, every group is as it was.
+        If ROS 2 does not allow one of them. After any exception, also of the middleware or of a
+        QoS override, every group is unchanged.
 
     """
     for group in groups:

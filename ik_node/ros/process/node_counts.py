@@ -1,4 +1,4 @@
-"""What the node counts about itself."""
+"""Counters of the node for its diagnostics."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from dataclasses import dataclass
 @dataclass
 class NodeCounts:
     """
-    Counts since the start.
+    The counters since the start.
 
     Attributes
     ----------
     ticks : int
-        Ticks done.
+        Number of ticks.
     missed_ticks : int
-        Ticks that did not come because the node's own work overran them.
+        Number of ticks lost because a tick took longer than its period.
     goals : int
-        Goal messages taken.
+        Number of accepted goal messages.
     joint_states : int
-        Measured joint states taken.
+        Number of accepted joint states.
     last_error : str
-        Why an answer was last not passed on; '' if that never was.
+        Why a solution was last rejected; '' if none was.
 
     """
 
@@ -32,7 +32,7 @@ class NodeCounts:
     last_error: str = ''
 
     def add_tick(self, work: float, period: float) -> int:
-        """Count one tick whose work took `work` [s]; return how many ticks it overran."""
+        """Count one tick that took `work` [s]; return how many periods it overran."""
         self.ticks += 1
         missed = int(work / period)
         self.missed_ticks += missed

@@ -1,4 +1,4 @@
-"""Whether simulated time goes on."""
+"""Detection of paused simulated time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rclpy.node import Node
 
 class PausedClock:
     """
-    Notice that simulated time stands still: then there are no ticks, and nobody sees why.
+    A check for paused simulated time, during which there are no ticks.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ class PausedClock:
         self._logged = False
 
     def status_row(self) -> StatusRow | None:
-        """Return a row for /diagnostics while it has not moved since the last look; log once."""
+        """Return a row for /diagnostics if time stood still since the last call; log it once."""
         clock = self._node.get_clock()
         now = int(clock.now().nanoseconds)
         before, self._last = self._last, now

@@ -1,1 +1,1 @@
-"""Services of the node."""
+"""Services of the node, except ~/solve_ik."""

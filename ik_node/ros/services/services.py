@@ -1,4 +1,4 @@
-"""What can be asked of the node."""
+"""Services that pause, reset and switch goals and closures."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from std_srvs.srv import SetBool, Trigger
 
 class Services:
     """
-    Own the services but ~/solve_ik; answers say why something was not done.
+    The services of the node, except ~/solve_ik; a refused request is answered with the reason.
 
     Parameters
     ----------
     node : rclpy.node.Node
     motion : Motion
-        What they act on.
+        The control step that the services change.
     settings : callable
         Returns the present parameters.
 
@@ -64,7 +64,7 @@ class Services:
         return response
 
     def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        """Go back to the description's configuration and wait there for new goals."""
+        """Go back to the description's configuration and wait for new goals."""
         tracker = self._motion.tracker
         if tracker is None:
             response.message = 'no robot yet'
@@ -104,7 +104,7 @@ class Services:
             response.message = f'the robot has no closure {plain(name)}'
             return response
         if request.data:
-            # Parameters that came just before, since the last tick, count as well.
+            # Parameters that changed since the last tick count as well.
             settings = self._settings()
             self._motion.apply(settings)
             reason = self._motion.make_closure(tracker, name, settings)

@@ -1,4 +1,4 @@
-"""What the demo sees of the node, and its line a second."""
+"""Measurement of the node's joint states for the demo, and its line per second."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Goals sent so long ago may still be the one that a joint state solves.
+# Number of sent goals that are kept, because a joint state may belong to any of them.
 _GOALS_KEPT = 20
 _ALL = 'X Y Z EX EY EZ'
 _AXES = parse_dofs(_ALL)
@@ -26,16 +26,16 @@ _WORST = ('CONVERGED', 'STALLED', 'DIVERGED', 'TIMEOUT')
 
 class DemoWatch:
     """
-    Measure the joint states by the robot's own kinematics, not by what the node says of them.
+    The measurement of joint states by forward kinematics, independent of the node's reports.
 
     Parameters
     ----------
     robot : Robot
-        The one that the node was given, read a second time.
+        The robot of the node, read a second time.
     goals : mapping of str to str
-        Goal's name to its link.
+        Goal name to its link.
     dof : mapping of str to str, optional
-        Goal's name to the axes that are asked for; all six of a goal that is not named.
+        Goal name to its constrained axes; a goal that is not named has all six.
 
     Attributes
     ----------
@@ -69,11 +69,11 @@ class DemoWatch:
         self._goal = (0.0, 0.0)
 
     def sent(self, name: str, pose: Array) -> None:
-        """Note a goal that was sent, 4x4."""
+        """Record a goal pose (4, 4) that was sent."""
         self._sent[name].append(pose)
 
     def saw_joints(self, names: Sequence[str], positions: Sequence[float]) -> None:
-        """Measure one joint state."""
+        """Measure the residuals of one joint state."""
         q = self.q
         q[self._indices(names)] = positions
         self._seen += 1
@@ -87,7 +87,7 @@ class DemoWatch:
                 self._goal = max(self._goal, nearest)
 
     def saw_status(self, status: str, solve_time: float) -> None:
-        """Note one status of a chain; `solve_time` in [s]."""
+        """Record one status of a chain; `solve_time` in [s]."""
         self.converged += status == 'CONVERGED'
         self._times.append(solve_time)
         if status in _WORST and (
@@ -96,7 +96,7 @@ class DemoWatch:
             self._status = status
 
     def line(self, elapsed: float, interval: float) -> str:
-        """Return the line on the last `interval` seconds, and begin the next."""
+        """Return the line about the last `interval` [s], and start the next interval."""
         solve = f'{1e3 * statistics.median(self._times):.3f}' if self._times else '-'
         text = (
             f'{elapsed:5.1f} s  {self._status or "no status":9}  {self._seen / interval:5.1f} Hz  '

@@ -1,4 +1,4 @@
-"""A process that publishes one robot description, as robot_state_publisher does."""
+"""Process that publishes one robot description, as robot_state_publisher does."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from std_msgs.msg import String
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Publish the text of the file named first, latched, until told to stop."""
+    """Publish the text of a file, the first argument, until a signal or a shutdown."""
     words = list(sys.argv if args is None else args)
     text = Path(words[1]).read_text(encoding='utf-8')
     node = None
@@ -29,7 +29,7 @@ def main(args: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
     except Exception:
-        # A shutdown in the middle of something: whatever it broke is no news.
+        # A shutdown in the middle of a call may raise anything; that is not an error.
         if not started or rclpy.ok():
             raise
     finally:

@@ -1,4 +1,4 @@
-"""A gallery robot on the real node: description, node and goals in three processes."""
+"""Demo of a gallery robot: description, node and goals in three processes."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ _LIBC = ctypes.CDLL(None) if sys.platform == 'linux' else None
 
 
 def _end_with_parent() -> None:
-    """Have the kernel end this process with its parent, even with one that is killed."""
+    """Make the kernel end this process with its parent, even if the parent is killed."""
     if _LIBC is not None:
         _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 class ChildProcesses:
     """
-    Start Python modules as processes of their own and end them all on leaving the context.
+    A context that starts Python modules as processes and ends them all when it is left.
 
     Parameters
     ----------
     environment : dict, optional
-        Variables to set besides those of this process.
+        Variables to set in addition to those of this process.
 
     """
 
@@ -66,7 +66,7 @@ class ChildProcesses:
         self.stop()
 
     def start(self, name: str, module: str, *words: str) -> None:
-        """Run `python -m module words...` in a session of its own, out of reach of Ctrl-C."""
+        """Run `python -m module words...` in its own session, which Ctrl-C does not reach."""
         self._processes[name] = subprocess.Popen(
             [sys.executable, '-m', module, *words],
             env=self._environment,
@@ -75,7 +75,7 @@ class ChildProcesses:
         )
 
     def ended(self) -> tuple[str, int] | None:
-        """Return name and exit code of a process that ended by itself, or None."""
+        """Return name and exit code of a process that has ended, or None."""
         for name, process in self._processes.items():
             code = process.poll()
             if code is not None:
@@ -83,7 +83,7 @@ class ChildProcesses:
         return None
 
     def stop(self) -> None:
-        """Interrupt all of them, wait, and kill those that do not listen."""
+        """Interrupt all processes, wait, and kill those that do not end."""
         for process in self._processes.values():
             self._signal(process, signal.SIGINT)
         for process in self._processes.values():
@@ -101,7 +101,7 @@ class ChildProcesses:
 
 
 _GOAL_PERIOD = 0.01
-# The first run on a machine compiles the kernels.
+# Longest wait for the first joint state [s]; the first run on a machine compiles the kernels.
 _LONGEST_START = 180.0
 
 
@@ -112,11 +112,11 @@ def run_demo(item: GalleryItem, rate: float, seconds: float | None) -> int:
     Parameters
     ----------
     item : GalleryItem
-        Which robot, and what it does.
+        The robot and its motion.
     rate : float
-        Of the node [Hz].
+        Tick rate of the node [Hz].
     seconds : float or None
-        None = until interrupted.
+        Duration [s]; None = until interrupted.
 
     Returns
     -------
@@ -126,11 +126,11 @@ def run_demo(item: GalleryItem, rate: float, seconds: float | None) -> int:
     """
     path = description_path(item.description)
     print(f'reading {path.name} (a first run compiles the kernels)', flush=True)
-    # Before the node starts: two processes that compile at once would both do all of it.
+    # Read before the node starts, because two processes would both compile all kernels.
     robot = load_robot(path)
     client = None
     started = False
-    # A terminal that is closed ends the demo as Ctrl-C does, and with it the other processes.
+    # A closed terminal ends the demo and its processes as Ctrl-C does.
     signal.signal(signal.SIGHUP, signal.default_int_handler)
     try:
         with ChildProcesses(_own_machine()) as processes:
@@ -147,7 +147,7 @@ def run_demo(item: GalleryItem, rate: float, seconds: float | None) -> int:
     except (KeyboardInterrupt, ExternalShutdownException):
         return 0
     except Exception:
-        # A shutdown in the middle of something: whatever it broke is no news.
+        # A shutdown in the middle of a call may raise anything; that is not an error.
         if not started or rclpy.ok():
             raise
         return 0
@@ -158,7 +158,7 @@ def run_demo(item: GalleryItem, rate: float, seconds: float | None) -> int:
 
 
 def node_words(item: GalleryItem, rate: float) -> list[str]:
-    """Return what the node is told after --ros-args: its rate [Hz], and what the item asks."""
+    """Return the node's arguments after --ros-args: its rate [Hz] and the item's parameters."""
     values = {'rate': rate, **item.parameters}
     words = []
     for name, value in values.items():
@@ -168,7 +168,7 @@ def node_words(item: GalleryItem, rate: float) -> list[str]:
 
 
 def _own_machine() -> dict[str, str]:
-    """Return what keeps the demo off the network, unless the user has said how to discover."""
+    """Return variables that limit discovery to this machine, unless the user has set them."""
     name = 'ROS_AUTOMATIC_DISCOVERY_RANGE'
     if name in os.environ or 'ROS_LOCALHOST_ONLY' in os.environ:
         return {}
@@ -176,7 +176,7 @@ def _own_machine() -> dict[str, str]:
 
 
 class _DemoClient(Node):
-    """Send the goals of the motion, measure what comes back."""
+    """A node that sends the goals of the motion and measures the joint states."""
 
     def __init__(self, item: GalleryItem, robot: Robot) -> None:
         super().__init__('ik_node_demo')
@@ -195,7 +195,7 @@ class _DemoClient(Node):
         self.create_timer(_GOAL_PERIOD, self._send)
 
     def follow(self, processes: ChildProcesses, seconds: float | None) -> int:
-        """Print a line a second until the time is over."""
+        """Print one line per second until the time is over; return the exit code."""
         started = time.monotonic()
         last_line = started
         while True:
@@ -234,7 +234,7 @@ class _DemoClient(Node):
             self._target_publisher.publish(state)
 
     def _here(self, link: str) -> Array:
-        """Return where a link was at the last joint state."""
+        """Return the pose (4, 4) of a link at the last joint state."""
         return self._robot.forward(self.watch.q, link)
 
     def _on_joints(self, message: JointState) -> None:
