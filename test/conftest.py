@@ -1,4 +1,4 @@
-"""What tests share: a ROS 2 environment of their own and the folder of models and truth data."""
+"""Fixtures of all tests: a separate ROS 2 domain, and the folder of models and truth data."""
 
 import os
 from pathlib import Path
@@ -30,7 +30,7 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 
 
 def pytest_report_header(config: pytest.Config) -> str:
-    """Say where to listen in."""
+    """Report the ROS domain of this run."""
     if config.getoption('numprocesses', None):
         return 'ROS_DOMAIN_ID: one for each process; IK_NODE_TEST_DOMAIN=57 for one to listen in'
     return f'ROS_DOMAIN_ID: {DOMAIN}'
@@ -47,7 +47,7 @@ def repository() -> Path:
 
 @pytest.fixture(scope='session')
 def shared() -> Path:
-    """Return the folder of models, truth data and scenarios beside the checkout."""
+    """Return the folder of models, truth data and scenarios next to the checkout."""
     folder = REPOSITORY.parent / 'shared'
     if not folder.is_dir():
         if os.environ.get('IK_NODE_REQUIRE_SHARED') == '1':

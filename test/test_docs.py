@@ -1,9 +1,10 @@
 # flake8: noqa: E203
-"""What the pages in docs show works."""
+"""The commands, files and code blocks of the pages in docs/ work."""
 
 import re
 import subprocess
 import sys
+from unittest.mock import Mock
 
 from ik_node.description.sidecars.closures_yaml import read_closures
 import pytest
@@ -48,7 +49,7 @@ def blocks(repository, page, language):
 
 @pytest.fixture
 def example(repository, tmp_path):
-    """Save the example of "Bring your robot" as the page says, and return its folder."""
+    """Save the files of "Bring your robot" as the page says, and return their folder."""
     (urdf,) = blocks(repository, 'bring_your_robot', 'xml')
     closures, parameters = blocks(repository, 'bring_your_robot', 'yaml')
     (tmp_path / 'rocker.urdf').write_text(urdf)
@@ -72,8 +73,8 @@ def python(repository, folder, *words):
 
 
 @pytest.mark.parametrize('page', PAGES)
-def test_links_lead_somewhere(repository, page):
-    """Pages and files that a page names are there; README.md leads to the page."""
+def test_links_and_paths_on_pages_exist(repository, page):
+    """Pages and files that a page names exist, and README.md links to the page."""
     text = page_of(repository, page)
     for target in re.findall(r'\]\(([\w./]+)\)', text):
         assert (repository / 'docs' / target).is_file()
@@ -83,8 +84,8 @@ def test_links_lead_somewhere(repository, page):
 
 
 @pytest.mark.parametrize('page', PAGES)
-def test_launch_commands_are_launch_files(repository, page):
-    """Each `ros2 launch ik_node` names a file that is there, and its arguments."""
+def test_launch_commands_name_existing_files_and_arguments(repository, page):
+    """Each `ros2 launch ik_node` names an existing file and its arguments."""
     commands = re.findall(r'ros2 launch ik_node (\S+)(.*)', page_of(repository, page))
     general = (repository / 'launch' / 'ik_node.launch.py').read_text()
     for name, words in commands:
@@ -94,8 +95,8 @@ def test_launch_commands_are_launch_files(repository, page):
 
 
 @pytest.mark.parametrize('page', PAGES)
-def test_parameters_are_parameters(repository, page):
-    """YAML for this node is taken by this node."""
+def test_node_accepts_parameter_files_on_pages(repository, page):
+    """The node accepts the YAML of each page."""
     from ik_node.ros.parameters.settings import Settings
 
     for text in blocks(repository, page, 'yaml'):
@@ -113,7 +114,7 @@ def test_parameters_are_parameters(repository, page):
 
 
 def flattened(tree, above=''):
-    """Return nested parameters by their whole names."""
+    """Return nested parameters by their full names."""
     found = {}
     for name, value in tree.items():
         if isinstance(value, dict):
@@ -133,25 +134,28 @@ def test_controllers_and_node_have_the_same_joints(repository):
     assert found == [['arm0', 'arm1', 'arm2']] * 3
 
 
-def test_launch_file_of_drive_hardware(repository):
-    """It compiles, and remaps the two topics that commands go out on."""
+def test_launch_file_remaps_both_command_topics(repository):
+    """The launch file compiles and remaps the two topics of commands."""
     (text,) = blocks(repository, 'drive_hardware', 'python')
     compile(text, 'drive_hardware.launch.py', 'exec')
-    source = (repository / 'ik_node' / 'ros' / 'outputs' / 'command_publishers.py').read_text()
-    remapped = re.findall(r"SetRemap\('(.*?)'", text)
-    assert remapped == re.findall(r"'(~/\w+)'\)", source)
+    from ik_node.ros.outputs.command_publishers import CommandPublishers
+
+    node = Mock()
+    CommandPublishers(node).set_type('both')
+    published = [call.args[1] for call in node.create_publisher.call_args_list]
+    assert re.findall(r"SetRemap\('(.*?)'", text) == published
 
 
-def test_closures_are_read(repository):
-    """The annotations parse, with the keys the reader knows."""
+def test_closure_annotations_on_page_are_read(repository):
+    """The reader accepts the annotations and their keys."""
     text = blocks(repository, 'bring_your_robot', 'yaml')[0]
     loops = read_closures(yaml.safe_load(text), 'docs')
     assert [loop.name for loop in loops.loops] == ['pin']
     assert loops.actuated == ['drive']
 
 
-def test_types_of_closures_are_types(repository):
-    """The table of cut joints names types that there are."""
+def test_table_of_cut_joints_names_existing_closure_types(repository):
+    """Each type in the table of cut joints exists."""
     from ik_node.model.closure import CLOSURE_TYPES
 
     section = page_of(repository, 'bring_your_robot').split('| the joint that was cut |')[1]
@@ -160,8 +164,8 @@ def test_types_of_closures_are_types(repository):
     assert {*found} <= {*CLOSURE_TYPES}
 
 
-def test_check_says_what_is_shown(repository, example):
-    """Line by line, with some left out where the page has dots."""
+def test_check_prints_lines_shown_on_page(repository, example):
+    """The output equals the page line by line, except for lines replaced by dots."""
     shown = blocks(repository, 'bring_your_robot', 'console')[0].splitlines()
     done = python(repository, example, '-m', *shown[0].split(' -m ')[1].split())
     assert done.returncode == 0, done.stderr
@@ -172,7 +176,7 @@ def test_check_says_what_is_shown(repository, example):
 
 
 def test_python_block_runs(repository, example):
-    """Beside the files that the page has had the reader save."""
+    """The code runs in the folder of the files that the page lists."""
     (code,) = blocks(repository, 'bring_your_robot', 'python')
     done = python(repository, example, '-c', f'exec({code!r})')
     assert done.returncode == 0, done.stderr
@@ -180,8 +184,8 @@ def test_python_block_runs(repository, example):
 
 
 @pytest.mark.parametrize('said', MISTAKES)
-def test_a_mistake_is_told_as_shown(repository, example, said):
-    """The line in the table is what the command says of that mistake."""
+def test_check_prints_error_shown_for_each_mistake(repository, example, said):
+    """The command prints the line that the table shows for the mistake."""
     table = page_of(repository, 'bring_your_robot').split('| what it says |')[1]
     rows = re.findall(r'^\| `(.*?)` \|', table.split('\n\n')[0], flags=re.MULTILINE)
     (row,) = (row for row in rows if said in row)

@@ -1,4 +1,4 @@
-"""What docs/batch.md shows works."""
+"""The code and the options in docs/batch.md work."""
 
 import re
 import subprocess
@@ -9,7 +9,7 @@ import pytest
 
 @pytest.mark.parametrize('number', [0, 1])
 def test_python_block_runs(repository, number):
-    """Each block runs as it stands, from the checkout."""
+    """Each block runs unchanged in the checkout."""
     text = (repository / 'docs' / 'batch.md').read_text()
     blocks = re.findall(r'^```python\n(.*?)^```', text, flags=re.DOTALL | re.MULTILINE)
     assert len(blocks) == 2
@@ -19,8 +19,8 @@ def test_python_block_runs(repository, number):
     assert done.stdout.startswith('CONVERGED: all')
 
 
-def test_options_of_the_command(repository, capsys):
-    """Every option on the page is one of the command's."""
+def test_batch_command_has_every_option_on_page(repository, capsys):
+    """The command has every option that the page names."""
     from ik_node.cli.main import main
 
     text = (repository / 'docs' / 'batch.md').read_text().split('## From the command line')[1]

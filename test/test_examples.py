@@ -1,4 +1,4 @@
-"""The scripts in examples/ run as they are and print what they promise."""
+"""The scripts in examples/ run unchanged and print their results."""
 
 from pathlib import Path
 import re
@@ -25,7 +25,7 @@ LINE_OF = {
 
 @pytest.mark.parametrize('name', sorted(path.name for path in FOLDER.glob('*.py')))
 def test_example_runs_and_prints_its_result(name):
-    """Each script ends well, writes nothing to stderr, and prints the line that it is for."""
+    """Each script exits with 0, writes nothing to stderr, and prints its result."""
     script = [sys.executable, str(FOLDER / name)]
     done = subprocess.run(script, capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, done.stderr) == (0, '')

@@ -22,7 +22,7 @@ def in_xml(name):
 
 
 def robot_text(link, joint, robot='r', closure='c'):
-    """Return a slider that a loop holds, with these names."""
+    """Return the URDF of a slider in a loop, with these names."""
     link, joint, robot, closure = map(in_xml, (link, joint, robot, closure))
     return (
         f'<robot name="{robot}"><link name="base"/><link name="{link}"/>'
@@ -34,13 +34,13 @@ def robot_text(link, joint, robot='r', closure='c'):
 
 
 def is_tame(text, longest=2000):
-    """Return whether a text is one printable line of moderate length."""
+    """Return True if a text is one printable line of moderate length."""
     return text.isprintable() and len(text) <= longest
 
 
 @given(NAMES)
-def test_names_are_made_printable_and_short(name):
-    """In quotes or without; ordinary ones stay as they are."""
+def test_names_become_printable_and_short(name):
+    """Ordinary names stay unchanged, with and without quotes."""
     for made in (shown(name), plain(name)):
         assert is_tame(made, 90)
     if name.isprintable() and len(name) <= 60:
@@ -49,8 +49,8 @@ def test_names_are_made_printable_and_short(name):
 
 
 @given(st.lists(NAMES, max_size=20), NAMES)
-def test_errors_are_one_line(names, name):
-    """Whatever the caller put into them."""
+def test_error_message_has_one_line_whatever_the_arguments(names, name):
+    """Line breaks in arguments do not break the message."""
     for error in (
         IkError(f'the link {name}'),
         UnknownFrameError(name, names),
@@ -59,7 +59,7 @@ def test_errors_are_one_line(names, name):
         assert is_tame(str(error))
 
 
-def test_many_names_are_cut():
+def test_long_list_of_names_shows_first_twelve():
     """The first twelve are listed."""
     assert listed(str(number) for number in range(3)) == '0, 1, 2'
     assert listed(map(str, range(99))).endswith('10, 11, ...')
@@ -67,8 +67,8 @@ def test_many_names_are_cut():
 
 
 @pytest.mark.parametrize('name', HOSTILE)
-def test_messages_about_a_robot_are_tame(name):
-    """Notes, results, mobility and reports on its loops."""
+def test_robot_messages_contain_no_raw_name(name):
+    """Notes, results, mobility and loop reports are printable and short."""
     robot = load_robot(robot_text(name, name + '2', name, name))
     assert robot.assembly.status.name != 'CONVERGED'
     solution = Solver(robot).solve_pose(
@@ -81,8 +81,8 @@ def test_messages_about_a_robot_are_tame(name):
 
 
 @pytest.mark.parametrize('name', HOSTILE)
-def test_command_line_prints_names_tame(capsys, tmp_path, name):
-    """The tree, the loops and the answer: no name begins a line, and none is long."""
+def test_command_line_escapes_names(capsys, tmp_path, name):
+    """No name begins a line or is long in the tree, the loops and the answer."""
     path = tmp_path / 'r.urdf'
     path.write_text(robot_text(name, name + '2', name, name))
     other = tmp_path / 'other.urdf'
@@ -99,14 +99,14 @@ def test_command_line_prints_names_tame(capsys, tmp_path, name):
 
 
 @pytest.mark.parametrize('name', HOSTILE)
-def test_page_shows_names_tame(name):
-    """Of links and joints on the page."""
+def test_page_escapes_names_of_links_and_joints(name):
+    """Names of links and joints on the page are printable and short."""
     assert is_tame(state_html(name, None, [(name, 0.5, True)]).replace('\n', ' '), 4000)
 
 
 @pytest.mark.parametrize('name', HOSTILE)
-def test_diagnostics_are_tame(name):
-    """Names, messages, keys and values of ~/solve_status; the page finds its loops there."""
+def test_diagnostics_escape_names(name):
+    """Keys and values of ~/solve_status are printable, and the page finds its loops."""
     pytest.importorskip('rclpy')
     from builtin_interfaces.msg import Time
     from diagnostic_msgs.msg import DiagnosticArray

@@ -1,4 +1,4 @@
-"""What the README shows works."""
+"""The code, files and parameters in the README work."""
 
 import re
 import subprocess
@@ -17,20 +17,20 @@ def blocks(repository, language):
 
 @pytest.mark.parametrize('number', [0, 1, 2, 3])
 def test_python_block_runs(repository, number):
-    """Each block runs as it stands, from the checkout."""
+    """Each block runs unchanged in the checkout."""
     code = blocks(repository, 'python')[number]
     run = [sys.executable, '-c', code]
     done = subprocess.run(run, cwd=repository, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 
-def test_there_are_no_other_python_blocks(repository):
-    """No block is left out above."""
+def test_readme_has_no_untested_python_block(repository):
+    """The test above runs every block."""
     assert len(blocks(repository, 'python')) == 4
 
 
-def test_closures_block_is_read(repository):
-    """The annotations parse, with the keys the reader knows."""
+def test_closures_block_of_readme_is_read(repository):
+    """The reader accepts the annotations and their keys."""
     (text,) = blocks(repository, 'yaml')
     loops = read_closures(yaml.safe_load(text), 'README.md')
     assert [loop.name for loop in loops.loops] == ['leg0_ball']
@@ -38,7 +38,7 @@ def test_closures_block_is_read(repository):
 
 
 def test_parameters_in_the_table_exist(repository):
-    """Every parameter the README names is in config/ik_node.yaml."""
+    """config/ik_node.yaml has every parameter that the README names."""
     text = (repository / 'README.md').read_text()
     section = text.split('### Parameters')[1].split('\n## ')[0]
     named = re.findall(r'^\| `([\w.*]+)`', section, flags=re.MULTILINE)

@@ -1,4 +1,4 @@
-"""A robot: description, model and solver behind one face."""
+"""A robot combines description, model and solver."""
 
 from ik_node.errors import DescriptionError, ShapeError, UnknownFrameError
 from ik_node.gallery.description_path import description_path
@@ -14,18 +14,18 @@ from support.naive import Naive, naive_of
 
 @pytest.fixture
 def bars():
-    """Return the four-bar, its loop closed."""
+    """Return the four-bar with its loop closed."""
     return load_robot(FOURBAR)
 
 
 @pytest.fixture(scope='module')
 def hexapod():
-    """Return our own hexapod."""
+    """Return the hexapod of the gallery."""
     return load_robot(description_path('hexapod.urdf'))
 
 
-def test_names_are_in_the_description_s_order(bars):
-    """Every movable joint, the mimic one included."""
+def test_joint_names_follow_order_of_description(bars):
+    """The list contains every movable joint, including mimic joints."""
     assert bars.name == 'bars'
     assert bars.joint_names == ['rock', 'drive', 'middle', 'nod', 'shake']
     assert set(bars.links) == {'ground', 'crank', 'coupler', 'rocker', 'lamp', 'shade'}
@@ -34,15 +34,15 @@ def test_names_are_in_the_description_s_order(bars):
     assert bars.root.name == 'ground'
 
 
-def test_limits_and_speeds(bars):
-    """Infinite where the description has none."""
+def test_missing_limits_and_velocities_are_infinite(bars):
+    """Limits and velocities are those of the description, or infinite."""
     assert bars.lower.tolist() == [-np.inf, 0.2, -np.inf, -1.0, -0.3]
     assert bars.upper.tolist() == [np.inf, 2.8, np.inf, 1.0, 0.3]
     assert bars.max_velocity.tolist() == [np.inf, 3.0, np.inf, 2.0, 2.0]
 
 
 def test_loops_are_closed_on_load(bars):
-    """Zero is not loop-consistent; the loaded values are, and say so."""
+    """Zero values do not close the loop; the loaded values do."""
     assert bars.assembly.status is Status.CONVERGED
     assert max(bars.assembly.closure_errors['tie']) <= 1e-6
     assert max(naive_of(bars).error(bars.closures['tie'])) <= 1e-6
@@ -51,8 +51,8 @@ def test_loops_are_closed_on_load(bars):
     assert max(naive_of(raw).error(raw.closures['tie'])) > 0.1
 
 
-def test_assemble_again(bars):
-    """After joints were moved by hand, assemble closes the loop near them."""
+def test_assemble_closes_loop_after_joints_were_moved(bars):
+    """The loop closes near the joint values that the caller set."""
     bars.joints['drive'].set_dof_values(1.2)
     bars.joints['nod'].set_dof_values(0.3)
     result = bars.assemble()
@@ -62,8 +62,8 @@ def test_assemble_again(bars):
     assert naive_of(bars).coupling_gap() <= 1e-12
 
 
-def test_q_is_a_copy_and_clamps(bars):
-    """Writing into q changes nothing; setting it clamps to the limits."""
+def test_q_is_a_copy_and_its_setter_clamps(bars):
+    """Writing into q has no effect; assigning q clamps to the limits."""
     q = bars.q
     q[:] = 9.0
     assert bars.q.max() < 9.0
@@ -73,8 +73,8 @@ def test_q_is_a_copy_and_clamps(bars):
         bars.q = np.zeros(4)
 
 
-def test_mobility(bars, hexapod):
-    """Freedoms with the loops closed; locks take some away."""
+def test_locks_reduce_mobility(bars, hexapod):
+    """Mobility counts the degrees of freedom with the loops closed."""
     assert bars.mobility == 2
     bars.joints['nod'].lock()
     assert bars.mobility == 1
@@ -83,8 +83,8 @@ def test_mobility(bars, hexapod):
     assert hexapod.mobility == 6
 
 
-def test_forward(bars, hexapod):
-    """Poses of all links at random values, mimic joints as they are given."""
+def test_forward_equals_oracle_for_every_link(bars, hexapod):
+    """Poses of all links at random values, with mimic joints as given."""
     rng = np.random.default_rng(1)
     for robot in (bars, hexapod):
         q = rng.uniform(-0.2, 0.2, len(robot.joint_names))
@@ -93,8 +93,8 @@ def test_forward(bars, hexapod):
             np.testing.assert_allclose(robot.forward(q, name), oracle.world(link), atol=1e-13)
 
 
-def test_jacobian(hexapod):
-    """Six rows by all values: the derivative of forward, in root axes."""
+def test_jacobian_is_derivative_of_forward(hexapod):
+    """Six rows by all values, in root axes."""
     q, step = hexapod.q, 1e-6
     link = list(hexapod.links)[-1]
     found = hexapod.jacobian(q, link)
@@ -107,8 +107,8 @@ def test_jacobian(hexapod):
 
 
 @pytest.mark.parametrize('method', ['forward', 'jacobian'])
-def test_questions_that_make_no_sense(bars, method):
-    """Unknown links and bad q are named."""
+def test_unknown_link_and_bad_q_are_named_in_error(bars, method):
+    """The error names the link or the joint."""
     ask = getattr(bars, method)
     with pytest.raises(UnknownFrameError, match="no link named 'nose'; known: ground"):
         ask(bars.q, 'nose')
@@ -118,8 +118,8 @@ def test_questions_that_make_no_sense(bars, method):
         ask([0, 0, np.nan, 0, 0], 'crank')
 
 
-def test_solve_pose_of_a_robot(hexapod):
-    """The platform of our hexapod lifts, tilts and comes back; loops closed, limits kept."""
+def test_solve_pose_lifts_and_tilts_platform(hexapod):
+    """Loops stay closed and limits are kept on the way and back."""
     solver = Solver(hexapod)
     q0 = solver.q
     pose = hexapod.forward(q0, 'platform_link')
@@ -137,8 +137,8 @@ def test_solve_pose_of_a_robot(hexapod):
         q0 = solution.q
 
 
-def test_a_floating_root():
-    """With root='floating' the base moves with six degrees of freedom more."""
+def test_floating_root_adds_six_degrees_of_freedom():
+    """With root='floating' the base can move."""
     fixed, floating = load_robot(FOURBAR), load_robot(FOURBAR, root='floating')
     assert len(floating.joint_names) == len(fixed.joint_names) + 6
     assert isinstance(floating, Robot)
@@ -149,7 +149,7 @@ def test_a_floating_root():
     np.testing.assert_allclose(ground[:3, 3], (0.3, 0.2, 0.1), atol=1e-6)
 
 
-def test_closures_given_replace_those_of_the_file():
+def test_closures_argument_replaces_loops_of_file():
     """An empty annotation opens the loop."""
     robot = load_robot(FOURBAR, closures={'closures': []})
     assert dict(robot.closures) == {}
@@ -157,8 +157,8 @@ def test_closures_given_replace_those_of_the_file():
     assert robot.mobility == 4
 
 
-def test_a_large_description_is_refused():
-    """The limit is the caller's to set."""
+def test_description_above_max_bytes_is_refused():
+    """The caller can set the limit."""
     with pytest.raises(DescriptionError, match='the largest description read is 100 bytes'):
         load_robot(FOURBAR, max_bytes=100)
     assert load_robot(FOURBAR, max_bytes=len(FOURBAR)).links

@@ -1,4 +1,4 @@
-"""Goals of a robot by the names of its links: of every kind, relative ones, refused ones."""
+"""Goals of a robot by link name: all kinds, relative goals, and refused ones."""
 
 from ik_node.errors import OptionError, ShapeError, TopologyError, UnknownFrameError
 from ik_node.gallery.description_path import description_path
@@ -14,7 +14,7 @@ from support.naive import naive_of, pose
 
 @pytest.fixture
 def bars():
-    """Return the four-bar, its loop closed."""
+    """Return the four-bar with its loop closed."""
     return load_robot(FOURBAR)
 
 
@@ -29,12 +29,12 @@ def arm():
 
 @pytest.fixture(scope='module')
 def hexapod():
-    """Return our own hexapod."""
+    """Return the hexapod of the gallery."""
     return load_robot(description_path('hexapod.urdf'))
 
 
-def test_a_goal_begins_where_its_link_is(bars):
-    """Nothing moves until the goal does; the name is the link's by default."""
+def test_new_goal_has_pose_and_name_of_its_link(bars):
+    """No joint moves before the goal does."""
     offset = ((0.5, 0.2, 0), (0, 0, np.sin(0.2), np.cos(0.2)))
     plain, pen = bars.add_goal('crank'), bars.add_goal('coupler', name='pen', offset=offset)
     assert list(bars.goals) == ['crank', 'pen']
@@ -47,8 +47,8 @@ def test_a_goal_begins_where_its_link_is(bars):
     assert solution.iterations == 0
 
 
-def test_a_goal_on_some_axes(bars):
-    """Axes are written as text; the answer is the oracle's."""
+def test_goal_on_some_axes_is_met(bars):
+    """Axes are given as text; the oracle verifies the answer."""
     goal = bars.add_goal('coupler', name='pen', dof='X', axes='goal')
     position = goal.position + np.array((0.05, 5.0, 0))
     solver = Solver(bars)
@@ -60,8 +60,8 @@ def test_a_goal_on_some_axes(bars):
     assert max(naive_of(bars, solution.q).error(bars.closures['tie'])) <= 1e-6
 
 
-def test_goals_that_are_refused(bars):
-    """Unknown links, taken names, unknown axes."""
+def test_unknown_link_axis_or_duplicate_name_is_refused(bars):
+    """The error names the link, axis or name."""
     bars.add_goal('crank')
     with pytest.raises(UnknownFrameError, match="no link named 'nose'"):
         bars.add_goal('nose')
@@ -76,8 +76,8 @@ def test_goals_that_are_refused(bars):
     assert [j.name for j in bars.links['coupler'].closure_joints] == ['tie']
 
 
-def test_what_goals_carry(bars):
-    """Weight, priority and tolerance as they are given; one number is for [m] and [rad]."""
+def test_goal_keeps_weight_priority_and_tolerance(bars):
+    """A single tolerance applies to [m] and [rad]."""
     plain = bars.add_goal('crank')
     assert (plain.kind, plain.weight, plain.priority, plain.tolerance) == ('frame', 1.0, 0, None)
     assert plain.parent is None
@@ -86,8 +86,8 @@ def test_what_goals_carry(bars):
     assert bars.add_goal('shade', tolerance=(1e-4, 1e-2)).tolerance == (1e-4, 1e-2)
 
 
-def test_a_goal_relative_to_another_link(hexapod):
-    """Its pose counts in the base link, wherever that goes; both ends move."""
+def test_relative_goal_follows_its_base_link(hexapod):
+    """The pose is in the frame of the base link, which moves as well."""
     hexapod.add_goal('platform_link', name='lift', dof='Z')
     names = [name for name in hexapod.links if name.startswith('leg0')]
     low, offset = names[0], ((0.01, 0.02, 0.0), (0.0, 0.0, 0.0, 1.0))
@@ -115,8 +115,8 @@ def test_a_goal_relative_to_another_link(hexapod):
     assert all(child is not goal for child in hexapod.links[low].children)
 
 
-def test_a_goal_of_a_distance(bars):
-    """Between two links, or from a place; it begins at the present one."""
+def test_distance_goal_is_met_between_links_and_from_point(bars):
+    """It starts with the present distance."""
     goal = bars.add_goal('shade', kind='distance', base='coupler')
     apart = np.linalg.norm(
         bars.links['shade'].matrix_world[:3, 3] - bars.links['coupler'].matrix_world[:3, 3]
@@ -144,7 +144,7 @@ AXES = {
 
 
 def missed_by(world, direction, point):
-    """Return the angle between a direction of a frame and the sight of a point."""
+    """Return the angle between a direction of a frame and the line of sight to a point."""
     seen = point - world[:3, 3]
     turned = world[:3, :3] @ direction / np.linalg.norm(direction)
     return np.arctan2(np.linalg.norm(np.cross(turned, seen)), turned @ seen)
@@ -152,8 +152,8 @@ def missed_by(world, direction, point):
 
 @pytest.mark.parametrize('offset', [None, ((0.1, -0.2, 0.05), (0.5, 0.5, -0.5, 0.5))])
 @pytest.mark.parametrize('axis', [*AXES, (1, 2, -2), (0, 0, -0.5)])
-def test_an_axis_that_looks_at_a_place(arm, axis, offset):
-    """The axis named, counted in the offset frame, points at the goal's origin."""
+def test_look_at_goal_points_named_axis_at_goal(arm, axis, offset):
+    """The axis of the offset frame points at the origin of the goal."""
     direction = np.array(AXES.get(axis, axis), dtype=float)
     goal = arm.add_goal('link6', name='eye', kind='look_at', axis=axis, offset=offset)
     mount = pose(*(offset or ((0, 0, 0), (0, 0, 0, 1))))
@@ -170,8 +170,8 @@ def test_an_axis_that_looks_at_a_place(arm, axis, offset):
     assert solution.goal_errors['eye'].position == 0.0
 
 
-def test_a_link_that_looks_at_another(bars):
-    """With a base the place moves with that link; the loop stays closed."""
+def test_look_at_goal_follows_moving_target_link(bars):
+    """The target moves with its base link; the loop stays closed."""
     goal = bars.add_goal('lamp', name='shine', kind='look_at', axis='-X', base='coupler')
     assert np.linalg.norm(goal.get_residual()) <= 1e-12
     goal.set_position(0.55, 0.3, 0.4)
@@ -185,8 +185,8 @@ def test_a_link_that_looks_at_another(bars):
     assert max(there_.error(bars.closures['tie'])) <= 1e-6
 
 
-def test_a_centre_of_mass(arm):
-    """It begins where it is, that of what a link carries, and comes to where it is asked."""
+def test_centre_of_mass_goal_is_reached(arm):
+    """It starts at the present centre of mass of the links that a link carries."""
     for at, link in enumerate(arm.links.values()):
         link.mass, link.centre_of_mass = 1.0 + at, np.array((0.05, 0.02 * at, -0.03))
     whole = arm.add_goal('link0', name='balance', kind='centre_of_mass')
@@ -208,8 +208,8 @@ def test_a_centre_of_mass(arm):
         np.testing.assert_allclose(found[[0, 2]], place[[0, 2]], atol=1e-6)
 
 
-def test_a_centre_of_mass_over_a_foot(arm):
-    """Relative to a link, along that goal's axes."""
+def test_centre_of_mass_goal_is_relative_to_foot(arm):
+    """The goal is in the frame of a link, along the goal's axes."""
     for link in arm.links.values():
         link.mass, link.centre_of_mass = 2.0, np.array((0.02, 0.0, 0.0))
     goal = arm.add_goal(
@@ -257,8 +257,8 @@ def test_a_centre_of_mass_over_a_foot(arm):
         ({'axis': (0, 0, 1)}, OptionError, 'axis: .* none for kind frame'),
     ],
 )
-def test_goals_whose_arguments_are_refused(bars, arguments, error, reason):
-    """It is said what is allowed, and nothing is left behind."""
+def test_refused_goal_argument_leaves_no_goal(bars, arguments, error, reason):
+    """The error lists the allowed values."""
     with pytest.raises(error, match=reason):
         bars.add_goal('coupler', **arguments)
     assert dict(bars.goals) == {}
@@ -266,7 +266,7 @@ def test_goals_whose_arguments_are_refused(bars, arguments, error, reason):
     assert not any(isinstance(c, Goal) for link in bars.links.values() for c in link.children)
 
 
-def test_a_goal_is_removed(bars):
+def test_removed_goal_is_gone_from_robot_and_new_solvers(bars):
     """It is gone from the robot, from the link and from solvers made later."""
     bars.add_goal('crank')
     bars.remove_goal('crank')

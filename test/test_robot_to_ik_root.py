@@ -1,4 +1,4 @@
-"""A robot as a free graph of its own: what is copied, what moves, what is trimmed."""
+"""A robot as a separate free graph: copies, motion and trimming."""
 
 from ik_node.conversions import robot_to_ik_root, set_ik_from_urdf
 from ik_node.errors import TopologyError
@@ -20,12 +20,12 @@ SIX = [f'__world_joint__.{name}' for name in ('X', 'Y', 'Z', 'EX', 'EY', 'EZ')]
 
 @pytest.fixture
 def machine():
-    """Return the four-bar, its loop closed."""
+    """Return the four-bar with its loop closed."""
     return load_robot(MACHINE)
 
 
 def facts_of(frame):
-    """Return what a frame is, in comparable types."""
+    """Return the properties of a frame in comparable types."""
     facts = {'type': type(frame), 'position': tuple(frame.position)}
     for name in (
         'quaternion',
@@ -68,7 +68,7 @@ def facts_of(frame):
     return facts
 
 
-def test_root_is_free_and_named(machine):
+def test_root_joint_has_six_free_axes_at_zero(machine):
     """Six axes without limits, at zero, over the first link."""
     root = robot_to_ik_root(machine)
     assert isinstance(root, Joint)
@@ -81,8 +81,8 @@ def test_root_is_free_and_named(machine):
     assert Solver(root).joint_names[:6] == SIX
 
 
-def test_everything_is_copied(machine):
-    """Every frame with all that is set on it, tied to copies only."""
+def test_copy_contains_every_frame_and_setting(machine):
+    """References in the copy lead to copies only."""
     drive, nod = machine.joints['drive'], machine.joints['nod']
     drive.set_rest_pose_values(1.1)
     drive.set_target_values(0.9)
@@ -119,7 +119,7 @@ def test_everything_is_copied(machine):
 
 
 def test_matrices_of_the_copy_are_read_only(machine):
-    """As everywhere: what is read cannot be written into by mistake."""
+    """Matrices of copied frames cannot be written to, like all others."""
     copied = by_name(robot_to_ik_root(machine))['crank']
     for array in (copied.matrix, copied.matrix_world, copied.parent.matrix_dof):
         with pytest.raises(ValueError, match='read-only'):
@@ -146,8 +146,8 @@ def test_solving_the_copy_moves_only_the_copy(machine):
     assert {name: f.matrix_world.tolist() for name, f in copies.items()} == values
 
 
-def test_a_free_root_is_free():
-    """What an arm of 0.5 m cannot reach is reached by moving its root, with all axes."""
+def test_free_root_lets_arm_reach_distant_pose():
+    """The root moves to a pose that an arm of 0.5 m cannot reach."""
     arm = from_dh([(0.2, 0, np.pi / 2, 0), (0, 0.3, 0, 0)], limits=[(-0.5, 0.5)] * 2)
     position, quat = (4.0, -3.0, 7.0), Rotation.from_euler('xyz', (2.5, 0.6, -2.0)).as_quat()
     assert Solver(arm).solve_pose({'link2': (position, quat)}).status is not Status.CONVERGED
@@ -164,8 +164,8 @@ def test_a_free_root_is_free():
     assert np.count_nonzero(np.abs(root.dof_values) > 1e-3) == 6
 
 
-def test_trimming(machine):
-    """Branches that do nothing go, their masses stay; those with a closure or goal stay."""
+def test_trimming_removes_branches_without_closure_or_goal(machine):
+    """The masses of removed branches stay."""
     machine.add_goal('gloss')
     kept = by_name(robot_to_ik_root(machine, trim_unused=True))
     assert {'paint', 'gloss', 'glossed'} <= set(kept)
@@ -184,8 +184,8 @@ def test_trimming(machine):
     assert machine.links['crank'].mass == 0.0
 
 
-def test_a_floating_robot_has_its_root_already():
-    """It is copied as it is, its values with it."""
+def test_floating_robot_keeps_its_own_root_joint():
+    """It is copied with its values."""
     floating = load_robot(MACHINE, root='floating')
     floating.joints['__world_joint__'].set_dof_values(1, 2, 3, 0.1, 0.2, 0.3)
     root = robot_to_ik_root(floating)
@@ -201,7 +201,7 @@ TWO = """<robot name="two"><link name="a"/><link name="a1"/><link name="b"/><lin
 
 
 def test_several_roots_move_together():
-    """Both trees hang on the one free joint, where they are."""
+    """Both trees are children of the one free joint, at their poses."""
     robot = load_robot(TWO)
     robot.links['b'].set_position(1, 0, 0)
     root = robot_to_ik_root(robot)
@@ -214,7 +214,7 @@ def test_several_roots_move_together():
         robot_to_ik_root(load_robot(TWO, root='floating'))
 
 
-def test_a_long_chain_is_copied():
+def test_chain_of_600_joints_is_copied():
     """Depth is no matter: a chain of 600 joints."""
     arm = from_dh(np.tile((0, 0.01, 0.1, 0), (600, 1)))
     q = np.random.default_rng(0).uniform(-1, 1, 600)
@@ -225,8 +225,8 @@ def test_a_long_chain_is_copied():
     )
 
 
-def test_hexapod():
-    """Our own hexapod is free with its loops: it is carried away and tilted as a whole."""
+def test_copied_hexapod_moves_as_a_whole():
+    """Its platform is moved and tilted with all loops closed."""
     robot = load_robot(description_path('hexapod.urdf'))
     root = robot_to_ik_root(robot, trim_unused=True)
     goal = Goal('platform')

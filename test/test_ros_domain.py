@@ -1,4 +1,4 @@
-"""Runs of the tests at one time do not hear each other."""
+"""Concurrent test runs use different ROS domains."""
 
 import os
 import socket
@@ -19,8 +19,8 @@ sys.stdin.read()
 """
 
 
-def test_runs_have_domains_of_their_own(repository, tmp_path):
-    """Each of some at once has another, until it ends."""
+def test_concurrent_runs_get_different_domains(repository, tmp_path):
+    """Each run keeps its domain until it ends."""
     words = [sys.executable, '-c', TAKE, str(repository / 'test'), str(tmp_path)]
     runs = [
         subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -41,8 +41,8 @@ def test_runs_have_domains_of_their_own(repository, tmp_path):
         assert run.returncode == 0
 
 
-def test_a_domain_with_a_node_is_not_taken(tmp_path):
-    """Whoever has its ports, with or without a lock."""
+def test_domain_with_a_node_is_not_used(tmp_path):
+    """A domain whose ports are in use is skipped, with or without a lock file."""
     first, lock = take_domain(tmp_path)
     os.close(lock)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as node:
@@ -55,13 +55,13 @@ def test_a_domain_with_a_node_is_not_taken(tmp_path):
     assert is_quiet(first)
 
 
-def test_lock_files_of_others_are_no_fault(tmp_path):
+def test_unwritable_lock_folder_falls_back_to_random_domain(tmp_path):
     """Where no file can be made it is a domain by chance."""
     assert take_domain(tmp_path / 'missing') == (1 + os.getpid() % 101, -1)
 
 
-def test_this_run_has_one():
-    """Whatever was in the environment: a robot may be running there."""
+def test_this_run_ignores_ros_domain_id_of_environment():
+    """A robot may be running in that domain."""
     if 'IK_NODE_TEST_DOMAIN' in os.environ:
         pytest.skip('told which')
     assert 1 <= int(os.environ['ROS_DOMAIN_ID']) <= 101

@@ -1,4 +1,4 @@
-"""The thousand problems of ../shared/scenarios, judged by the oracle alone."""
+"""The thousand problems of ../shared/scenarios, verified by the oracle."""
 
 import json
 
@@ -27,7 +27,7 @@ def scenarios(shared):
 
 
 def build(scenario):
-    """Build the graph of a scenario, and return it with its order of q as our names."""
+    """Build the graph of a scenario, and return it with the joint names in its order of q."""
     m = Mechanism(scenario['name'])
     frames, order = {}, []
     for entry in scenario['frames']:
@@ -58,8 +58,8 @@ def build(scenario):
 
 
 @pytest.mark.parametrize('name', NAMES)
-def test_every_problem(name, scenarios):
-    """Loops and goals to 1e-6, limits kept, and what is called CONVERGED is."""
+def test_every_scenario_is_solved(name, scenarios):
+    """Loops and goals hold to 1e-6 where CONVERGED is reported, and limits are kept."""
     scenario = scenarios[name]
     m, order = build(scenario)
     solver = m.solver(SolverOptions())

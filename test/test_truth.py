@@ -1,4 +1,4 @@
-"""Real robots solved to configurations that others computed, from home and from bent starts."""
+"""Real robots solved for published configurations, from home and from bent starts."""
 
 import json
 
@@ -18,7 +18,7 @@ STRIDE = 1 if compiled else 20
 
 
 class Known:
-    """One truth set with its robot, its goals and a solver."""
+    """A truth set with its robot, its goals and a solver."""
 
     def __init__(self, name, shared):
         self.truth = json.loads((shared / 'truth' / f'{name}.json').read_text())
@@ -46,7 +46,7 @@ class Known:
         }
 
     def solves(self, entry, start):
-        """Solve for a pose; check the answer by the oracle; return whether it was reached."""
+        """Solve for a pose, verify the answer, and return True if the pose was reached."""
         goals = self.goals(entry)
         solution = self.solver.solve_pose(goals, start)
         values = dict(zip(self.solver.joint_names, solution.q, strict=True))
@@ -73,19 +73,19 @@ class Known:
 
 @pytest.fixture(scope='module', params=TRUTH_SETS)
 def known(request, shared):
-    """Return one truth set after the other."""
+    """Return each truth set in turn."""
     return Known(request.param, shared)
 
 
-def test_every_pose_from_home(known):
-    """Loops, limits and goals of every pose, starting from the first."""
+def test_every_pose_is_reached_from_home(known):
+    """Loops, limits and goals hold at every pose, starting from the first."""
     home = known.q(known.truth['poses'][0])
     reached = [known.solves(entry, home) for entry in known.truth['poses'][::STRIDE]]
     assert all(reached)
 
 
-def test_poses_from_bent_open_starts(known):
-    """The same from starts where every joint is off by up to 0.2 and the loops are open."""
+def test_poses_are_reached_from_open_starts(known):
+    """Every joint of the start is off by up to 0.2, and the loops are open."""
     rng = np.random.default_rng(11)
     home = known.q(known.truth['poses'][0])
     low, high = known.robot.lower, known.robot.upper
@@ -94,7 +94,7 @@ def test_poses_from_bent_open_starts(known):
         assert known.solves(entry, start)
 
 
-def test_truth_satisfies_itself(known):
+def test_start_at_solution_converges_without_step(known):
     """A start at the pose itself is CONVERGED without a step."""
     for entry in known.truth['poses'][::10]:
         solution = known.solver.solve_pose(known.goals(entry), known.q(entry))

@@ -1,4 +1,4 @@
-"""What docs/tuning.md promises of each option comes true."""
+"""The reasons that docs/tuning.md gives for each option are true."""
 
 import dataclasses
 import re
@@ -19,7 +19,7 @@ def robot_of(repository):
 
 @pytest.fixture
 def arm(robot_of):
-    """Provide a six-joint arm in the middle of its reach."""
+    """Provide a six-joint arm in the middle of its workspace."""
     robot = robot_of('docs/robots/arm6.urdf')
     robot.q = (0.3, 0.4, 0.6, 0.2, 0.5, 0.1)
     return robot
@@ -27,14 +27,14 @@ def arm(robot_of):
 
 @pytest.fixture
 def loose_arm(arm):
-    """Provide the arm with a goal that leaves it three freedoms, and the goal's present place."""
+    """Provide the arm with a goal that leaves three degrees of freedom, and its position."""
     arm.add_goal('hand', name='hand', dof='X Y Z')
     return arm, {'hand': (arm.forward(arm.q, 'hand')[:3, 3], STRAIGHT)}
 
 
 @pytest.fixture
 def fivebar(robot_of):
-    """Provide the five-bar and a goal for its tool that is far, and can be reached."""
+    """Provide the five-bar and a distant, reachable goal for its tool."""
     robot = robot_of('urdf/fivebar.urdf')
     robot.add_goal('tool_link', name='tool', dof='X Y')
     place = robot.forward(robot.q, 'tool_link')[:3, 3] + (0.08, -0.05, 0.0)
@@ -47,8 +47,8 @@ def solved(robot, goals, q0=None, **options):
     return solver.solve_pose(goals, q0=q0)
 
 
-def test_every_option_is_a_parameter(repository):
-    """Names in the second column are parameters of the node, or topics and services."""
+def test_second_column_names_parameters_topics_and_services(repository):
+    """The page names existing parameters, topics and services."""
     from ik_node.ros.parameters.parameter_table import parameter_table
 
     text = (repository / 'docs' / 'tuning.md').read_text()
@@ -59,8 +59,8 @@ def test_every_option_is_a_parameter(repository):
     assert named - closure_keys <= {spec.name for spec in parameter_table()}
 
 
-def test_restarts_find_what_one_start_does_not(arm):
-    """Of 40 poses anywhere, the first start finds 28 and restarts all."""
+def test_restarts_reach_all_of_40_poses(arm):
+    """The first start reaches 28 of them."""
     arm.q = np.zeros(6)
     random = np.random.default_rng(0)
     found = {0: 0, 50: 0}
@@ -73,8 +73,8 @@ def test_restarts_find_what_one_start_does_not(arm):
     assert found[0] == pytest.approx(28, abs=4)
 
 
-def test_velocity_limits_make_a_leap_a_motion(repository, fivebar):
-    """With a share of them no joint state is further on, and the status says why."""
+def test_max_joint_velocity_limits_motion_towards_distant_goal(repository, fivebar):
+    """The status reports that the robot is under way."""
     from ik_node.ros.control.tracker import Tracker
     from ik_node.ros.loading.load_model import load_model
     from ik_node.ros.loading.model_request import ModelRequest
@@ -107,8 +107,8 @@ def test_velocity_limits_make_a_leap_a_motion(repository, fivebar):
     assert np.abs(leap - model.q_start).max() > 0.5
 
 
-def test_a_largest_step(fivebar):
-    """No joint moves further in one solve."""
+def test_max_joint_step_limits_every_joint(fivebar):
+    """No joint moves by more in one solve."""
     robot, goal = fivebar
     far = solved(robot, goal)
     near = solved(robot, goal, max_joint_step=0.02)
@@ -118,8 +118,8 @@ def test_a_largest_step(fivebar):
     assert max(error.position for error in near.closure_errors.values()) < 1e-6
 
 
-def test_factors_share_what_cannot_be_met(arm):
-    """Position is nearer with one of them, orientation with the other."""
+def test_factors_shift_error_between_position_and_orientation(arm):
+    """Each factor reduces the error of its own kind."""
     goal = {'hand': ((0.9, 0.2, 0.9), (0.7, 0.0, 0.0, 0.714))}
     plain = solved(arm, goal).goal_errors['hand']
     position = solved(arm, goal, translation_factor=10.0).goal_errors['hand']
@@ -130,8 +130,8 @@ def test_factors_share_what_cannot_be_met(arm):
 
 @pytest.mark.parametrize('first', ['body', 'foot'])
 @pytest.mark.parametrize('how', ['priority', 'weight'])
-def test_two_goals(robot_of, first, how):
-    """By priority one is met and the other is not; by weight both are off, one by less."""
+def test_priority_and_weight_resolve_contradicting_goals(robot_of, first, how):
+    """Priority meets one goal; weights distribute the error."""
     robot = robot_of('urdf/walker.urdf')
     robot.closures['front_left_contact'].enabled = False
     links = {'body': 'body_link', 'foot': 'front_left_foot_link'}
@@ -151,8 +151,8 @@ def test_two_goals(robot_of, first, how):
     assert max(error.position for error in solution.closure_errors.values()) < 1e-6
 
 
-def test_the_rest_pose_takes_what_is_free(loose_arm):
-    """A joint drifts there while the goal is met; with factor 0 it stays where it is."""
+def test_rest_pose_moves_joint_in_null_space(loose_arm):
+    """The goal stays met; with factor 0 the joint does not move."""
     arm, goal = loose_arm
     joint = arm.joints['j4']
     joint.set_rest_pose_values(1.0)
@@ -163,8 +163,8 @@ def test_the_rest_pose_takes_what_is_free(loose_arm):
     assert drifted.status is left.status is ik.Status.CONVERGED
 
 
-def test_a_target_comes_before_the_rest_pose(loose_arm):
-    """A joint that has both goes to its target, as far as the goal lets it."""
+def test_joint_target_takes_precedence_over_rest_pose(loose_arm):
+    """A joint with both approaches its target."""
     arm, goal = loose_arm
     joint = arm.joints['j4']
     joint.set_rest_pose_values(1.0)
@@ -175,7 +175,7 @@ def test_a_target_comes_before_the_rest_pose(loose_arm):
     assert solution.status is ik.Status.CONVERGED
 
 
-def test_a_locked_joint_stays(loose_arm):
+def test_locked_joint_does_not_move_while_goal_is_met(loose_arm):
     """It does not move, and the others meet the goal without it."""
     arm, goal = loose_arm
     place, straight = goal['hand']
@@ -185,8 +185,8 @@ def test_a_locked_joint_stays(loose_arm):
     assert solution.status is ik.Status.CONVERGED
 
 
-def test_a_loop_that_rounding_has_opened(repository):
-    """A pin that is 20 um out of the plane counts as closed, and its gap is reported."""
+def test_gap_from_rounding_counts_as_closed(repository):
+    """A pin 20 um out of its plane counts as closed, and its gap is reported."""
     text = (repository / 'urdf' / 'fivebar.urdf').read_text()
     robot = ik.load_robot(text.replace('xyz="0.24 0 0.012"', 'xyz="0.24 0 0.01202"'))
     assert robot.assembly.closure_errors['pin'].position == pytest.approx(2e-5)
@@ -195,8 +195,8 @@ def test_a_loop_that_rounding_has_opened(repository):
 
 
 @pytest.mark.parametrize('cure', ['tolerance="3e-2" type="revolute"', 'dof="X Y"'])
-def test_a_loop_that_more_than_rounding_has_opened(repository, cure):
-    """A pin that is 20 mm out of the plane stays open, until it is allowed to be, or not asked."""
+def test_gap_beyond_rounding_stays_open_unless_allowed(repository, cure):
+    """A larger tolerance or fewer axes close a gap of 20 mm."""
     text = (repository / 'urdf' / 'fivebar.urdf').read_text()
     opened = text.replace('xyz="0.24 0 0.012"', 'xyz="0.24 0 0.032"')
     robot = ik.load_robot(opened)
@@ -206,8 +206,8 @@ def test_a_loop_that_more_than_rounding_has_opened(repository, cure):
     assert cured.assembly.status is ik.Status.CONVERGED
 
 
-def test_noise_goes_where_there_is_freedom(loose_arm, fivebar):
-    """It shows in a redundant arm, not with a rest pose, and not in a five-bar."""
+def test_sensor_noise_moves_only_free_joints(loose_arm, fivebar):
+    """It moves a redundant arm, but not with a rest pose, and not a five-bar."""
     random = np.random.default_rng(1)
 
     def trembling(robot, goal, still):
@@ -227,7 +227,7 @@ def test_noise_goes_where_there_is_freedom(loose_arm, fivebar):
     assert trembling(*fivebar, 1e-5)
 
 
-def test_a_time_budget_ends_a_long_solve(arm):
+def test_time_budget_ends_unreachable_solve_as_timeout(arm):
     """A goal out of reach with many restarts ends early, as TIMEOUT."""
     goal = {'hand': ((5.0, 0.0, 0.0), STRAIGHT)}
     short = solved(arm, goal, restarts=1000, time_budget=0.002)
@@ -236,8 +236,8 @@ def test_a_time_budget_ends_a_long_solve(arm):
     assert solved(arm, goal, restarts=1000).starts == 1001
 
 
-def test_a_looser_threshold_saves_little(fivebar):
-    """One step; and the loops are as loose as the goals."""
+def test_looser_threshold_saves_one_step(fivebar):
+    """Loops become as loose as goals."""
     robot, goal = fivebar
     tight = solved(robot, goal)
     loose = solved(robot, goal, translation_converge_threshold=1e-3)

@@ -1,4 +1,4 @@
-"""Joint values by name into a robot's graph and back, and the pose of its root."""
+"""Joint values by name are written to a robot's graph and read back, with the root pose."""
 
 from ik_node.conversions import robot_to_ik_root, set_ik_from_urdf, set_urdf_from_ik
 from ik_node.errors import OptionError, ShapeError, TopologyError, UnknownFrameError
@@ -20,7 +20,7 @@ from support.naive import by_name, Naive, pose
 
 @pytest.fixture
 def machine():
-    """Return the four-bar, its loop closed."""
+    """Return the four-bar with its loop closed."""
     return load_robot(MACHINE)
 
 
@@ -30,8 +30,8 @@ def rigid(seed=0):
     return rng.uniform(-1, 1, 3), Rotation.random(random_state=seed).as_quat()
 
 
-def test_values_to_the_graph_and_back(machine):
-    """Joints and the root's pose make the round trip; every link is where the robot has it."""
+def test_values_and_root_pose_make_round_trip(machine):
+    """Every link has the same pose as in the robot."""
     root = robot_to_ik_root(machine)
     machine.q = [0.3, 1.2, -0.4, 0.3, 0.25, 0.1, -0.2, 0.4]
     values = dict(zip(machine.joint_names, machine.q, strict=True))
@@ -55,8 +55,8 @@ def test_values_to_the_graph_and_back(machine):
 @pytest.mark.parametrize('seed', range(5))
 @pytest.mark.parametrize('form', ['pair', 'matrix'])
 @pytest.mark.parametrize('placed', [False, True])
-def test_the_root_is_turned_as_well(machine, seed, form, placed):
-    """Position and rotation, in either form, wherever the joint's own frame has been put."""
+def test_root_pose_sets_position_and_rotation(machine, seed, form, placed):
+    """Both forms work with any pose of the joint's own frame."""
     root = robot_to_ik_root(machine)
     if placed:
         root.set_position(1, 2, 3)
@@ -68,7 +68,7 @@ def test_the_root_is_turned_as_well(machine, seed, form, placed):
     np.testing.assert_allclose(Naive([root]).world(root.child), wanted, atol=1e-12)
 
 
-def test_a_joint_of_several_axes(machine):
+def test_joint_with_several_axes_accepts_sequence_or_single_axes(machine):
     """A sequence under its name, or each axis by its own; what is asked for comes back."""
     root = robot_to_ik_root(machine)
     wrist = by_name(root)['wrist']
@@ -86,7 +86,7 @@ def test_a_joint_of_several_axes(machine):
     assert wrist.dof_values[DOF.EX] == 0.1
 
 
-def test_values_that_are_not_named_stay(machine):
+def test_unnamed_values_stay_and_limits_clamp(machine):
     """A part of the values will do; limits clamp."""
     root = robot_to_ik_root(machine)
     frames = by_name(root)
@@ -99,8 +99,8 @@ def test_values_that_are_not_named_stay(machine):
     assert frames['drive'].dof_values[DOF.EZ] == 2.8
 
 
-def test_mimic_joints_follow(machine):
-    """The master decides, within what its follower's limits allow it."""
+def test_mimic_joint_follows_its_master(machine):
+    """The master keeps the limits of its follower."""
     root = robot_to_ik_root(machine)
     frames = by_name(root)
     set_ik_from_urdf(root, {'nod': 0.2, 'shake': -0.3})
@@ -113,8 +113,8 @@ def test_mimic_joints_follow(machine):
     assert Naive([root]).limit_excess() <= 0.0
 
 
-def test_values_reach_what_hangs_on_closures():
-    """Any frame will do: a tree that is tied by a closure only is found."""
+def test_values_reach_tree_connected_by_closure_only():
+    """Any frame of the graph can be passed."""
     left, right = Link('left'), Link('right')
     joints = []
     for at, base in enumerate((left, right)):
@@ -132,7 +132,7 @@ def test_values_reach_what_hangs_on_closures():
     assert values == {'j0': 0.1, 'j1': 0.2}
 
 
-def test_a_solved_copy_tells_the_robot(machine):
+def test_values_of_solved_copy_close_loop_of_robot(machine):
     """Copy, solve there, write the values into the robot: its loop is closed as in the copy."""
     root = robot_to_ik_root(machine)
     root.lock()
@@ -178,7 +178,7 @@ def test_a_solved_copy_tells_the_robot(machine):
         ({'root': ((0, 0), (0, 0, 0, 1))}, ShapeError, 'root'),
     ],
 )
-def test_values_that_are_refused(machine, values, error, reason):
+def test_refused_values_are_named_and_nothing_changes(machine, values, error, reason):
     """It is told by name, and no value has been changed."""
     root = robot_to_ik_root(machine)
     before = Solver(root).q
@@ -187,8 +187,8 @@ def test_values_that_are_refused(machine, values, error, reason):
     np.testing.assert_array_equal(Solver(root).q, before)
 
 
-def test_a_root_that_cannot_move(machine):
-    """A pose of the root needs a free joint; without one, values have none."""
+def test_root_pose_needs_free_joint(machine):
+    """Without a free joint, returned values have no root pose."""
     with pytest.raises(TopologyError, match="'ground' is no joint with all six axes"):
         set_ik_from_urdf(machine.root, {'root': rigid()})
     values = {}
@@ -196,7 +196,7 @@ def test_a_root_that_cannot_move(machine):
     assert list(values) == Solver(machine.root).joint_names
 
 
-def test_arguments_the_wrong_way_round(machine):
+def test_swapped_arguments_raise_error_with_right_order(machine):
     """The order is said."""
     root, values = robot_to_ik_root(machine), {}
     with pytest.raises(OptionError, match=r'the order is set_ik_from_urdf\(ik_root, values\)'):

@@ -1,4 +1,4 @@
-"""Files and packages say by their name what they hold."""
+"""The names of files and packages state their content."""
 
 import sys
 
@@ -13,12 +13,12 @@ def modules(repository):
     return sorted((repository / 'ik_node').rglob('*.py'))
 
 
-def test_no_name_is_a_drawer_for_anything(modules):
+def test_no_module_has_generic_name(modules):
     """No module or package is named utils, helpers, common or misc."""
     assert [path for path in modules if NAMES_THAT_SAY_NOTHING & {path.stem, *path.parts}] == []
 
 
-def test_no_package_is_named_like_one_of_python(modules, repository):
+def test_no_package_shadows_standard_library(modules, repository):
     """No sub-package carries the name of a standard-library module."""
     packages = {path.parent.name for path in modules if path.parent != repository / 'ik_node'}
     assert packages & sys.stdlib_module_names == set()

@@ -1,4 +1,4 @@
-"""Importing the package is cheap, and its public names are all there."""
+"""Importing the package is quick, and all public names exist."""
 
 import subprocess
 import sys
@@ -18,8 +18,8 @@ HEAVY = ('numba', 'scipy', 'rclpy', 'yaml', 'tqdm', 'matplotlib', 'numpy')
     ],
     ids=['import', 'help'],
 )
-def test_nothing_heavy_is_imported(repository, program):
-    """`import ik_node` and `--help` wait for no compiler, no ROS 2 and no parser."""
+def test_import_and_help_load_no_heavy_module(repository, program):
+    """`import ik_node` and `--help` load no compiler, no ROS 2 and no parser."""
     report = f'\nimport sys; print("loaded:", *(m for m in {HEAVY} if m in sys.modules))'
     run = subprocess.run(
         [sys.executable, '-c', program + report],
@@ -32,12 +32,12 @@ def test_nothing_heavy_is_imported(repository, program):
 
 
 def test_public_names_resolve():
-    """Every public name is there and listed."""
+    """Every public name exists and is listed."""
     assert {name for name in ik_node.__all__ if getattr(ik_node, name, None) is None} == set()
     assert set(ik_node.__all__) <= set(dir(ik_node))
 
 
-def test_unknown_name_is_an_attribute_error():
-    """A lazy package still refuses what it does not have."""
+def test_unknown_name_raises_attribute_error():
+    """Lazy loading does not hide the error."""
     with pytest.raises(AttributeError, match='no_such_name'):
         _ = ik_node.no_such_name

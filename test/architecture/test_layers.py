@@ -1,4 +1,4 @@
-"""The direction of imports that pyproject.toml draws."""
+"""Imports have the direction that pyproject.toml declares."""
 
 import subprocess
 import sys

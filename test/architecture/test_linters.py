@@ -1,4 +1,4 @@
-"""The linters and the type checker have nothing to say."""
+"""The linters and the type checker report no error."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ import pytest
 
 
 def check(repository, *arguments):
-    """Run Python with these arguments on the checkout; fail with all it prints if it fails."""
+    """Run Python with these arguments on the checkout; if it fails, fail with its output."""
     run = subprocess.run(
         [sys.executable, *arguments], cwd=repository, capture_output=True, text=True, check=False
     )
@@ -23,8 +23,8 @@ def test_ruff_finds_nothing(repository):
     check(repository, '-m', 'ruff', 'check', '--quiet', '.')
 
 
-def test_ruff_would_format_nothing(repository):
-    """Every file is as ruff would write it."""
+def test_files_are_formatted_by_ruff(repository):
+    """`ruff format` changes no file."""
     pytest.importorskip('ruff')
     check(repository, '-m', 'ruff', 'format', '--quiet', '--check', '.')
 
@@ -37,7 +37,7 @@ def test_types_are_consistent(repository):
 
 @pytest.mark.parametrize('linter', ['ament_flake8', 'ament_pep257'])
 def test_ament_linter_finds_nothing(repository, linter):
-    """ROS 2's own linters pass with the settings they come with."""
+    """The linters of ROS 2 pass with their default settings."""
     pytest.importorskip(linter)
     program = f'import sys; from {linter}.main import main; sys.exit(main())'
     check(repository, '-c', program)

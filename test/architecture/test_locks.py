@@ -1,4 +1,4 @@
-"""The locks allow exact versions and files with known hashes only, for all that is required."""
+"""Lock files list exact versions with known hashes for every requirement."""
 
 from pathlib import Path
 import re
@@ -21,26 +21,26 @@ def lines_of(text):
 
 
 def not_pinned(text):
-    """Return every line that is not one name, one exact version and one or more hashes."""
+    """Return every line that is not one name with one exact version and hashes."""
     return [line for line in lines_of(text) if not PINNED.fullmatch(line)]
 
 
-def test_there_is_a_lock_for_every_distro_and_python():
-    """No combination is missing, and none is there that is not checked."""
+def test_lock_exists_for_every_distro_and_python():
+    """No combination is missing, and there are no others."""
     assert sorted(path.stem for path in FOLDER.glob('*-py*.txt')) == LOCKS
 
 
 @pytest.mark.parametrize('lock', LOCKS)
 def test_lock_pins_every_requirement_with_hashes(lock):
-    """Each line is name==version with a sha256: no range, no URL, no index, no other option."""
+    """Each line is name==version with a sha256, without range, URL, index or other options."""
     text = (FOLDER / f'{lock}.txt').read_text()
     assert lines_of(text)
     assert not_pinned(text) == []
 
 
 @pytest.mark.parametrize('lock', LOCKS)
-def test_lock_holds_everything_that_is_required(lock):
-    """After an edit of a .in file without `make lock`, the lock no longer matches it."""
+def test_lock_matches_requirements(lock):
+    """An edit of a .in file requires `make lock`."""
     distro, python = lock.split('-py')
     pins = {
         match['name']: match['version']
@@ -73,6 +73,6 @@ def test_lock_holds_everything_that_is_required(lock):
     ],
 )
 def test_line_without_exact_version_or_hash_is_found(line):
-    """The check above finds such a line between two good ones."""
+    """The check finds such a line between two good ones."""
     good = f'six==1.17.0 \\\n    --hash=sha256:{"0" * 64} \\\n    --hash=sha256:{"1" * 64}\n'
     assert not_pinned(good + line + '\n' + good) == [line]

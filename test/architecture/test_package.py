@@ -1,4 +1,4 @@
-"""The package is complete and says the same thing everywhere."""
+"""The package is complete and its files agree."""
 
 import importlib
 from pathlib import Path
@@ -27,7 +27,7 @@ def setup_arguments(repository, monkeypatch):
 
 
 def test_manifest_is_of_format_3_and_ament_python(manifest):
-    """The build type is the one that colcon builds as ament_python."""
+    """The build tool colcon builds this type as ament_python."""
     assert manifest.attrib['format'] == '3'
     assert manifest.findtext('name') == 'ik_node'
     assert manifest.findtext('export/build_type') == 'ament_python'
@@ -35,7 +35,7 @@ def test_manifest_is_of_format_3_and_ament_python(manifest):
 
 
 def test_maintainer_can_be_parsed(manifest):
-    """A bad address makes colcon take the package for plain Python without a word."""
+    """With an invalid address colcon silently builds a plain Python package."""
     pattern = (
         r'[-a-zA-Z0-9_%+]+(\.[-a-zA-Z0-9_%+]+)*@[-a-zA-Z0-9%]+(\.[-a-zA-Z0-9%]+)*\.[a-zA-Z]{2,}'
     )
@@ -46,7 +46,7 @@ def test_maintainer_can_be_parsed(manifest):
 
 
 def test_manifest_passes_the_parser_of_ros():
-    """catkin_pkg, which colcon, rosdep and bloom use, warns about nothing."""
+    """catkin_pkg, which colcon, rosdep and bloom use, reports no warning."""
     packages = pytest.importorskip('catkin_pkg.package')
     warnings = []
     path = Path(__file__).parents[2] / 'package.xml'
@@ -61,27 +61,27 @@ def test_version_is_the_same_everywhere(manifest, setup_arguments):
     assert manifest.findtext('version') == version == setup_arguments['version']
 
 
-def test_changelog_ends_in_this_version_or_forthcoming(repository, manifest):
+def test_changelog_begins_with_this_version_or_forthcoming(repository, manifest):
     """The first section of the changelog is the one being written or the one just released."""
     sections = re.findall(r'^(.+)\n-+$', (repository / 'CHANGELOG.rst').read_text(), re.MULTILINE)
     assert sections[0] == 'Forthcoming' or sections[0].startswith(manifest.findtext('version'))
 
 
 def test_licence_is_apache_2(repository):
-    """The full text is there."""
+    """The file has the full text."""
     text = (repository / 'LICENSE').read_text()
     assert 'Apache License' in text
     assert 'END OF TERMS AND CONDITIONS' in text
 
 
-def test_every_installed_folder_holds_something(setup_arguments):
-    """A glob in setup.py that matches nothing would install nothing, silently."""
+def test_every_installed_folder_has_files(setup_arguments):
+    """A glob in setup.py without a match would silently install nothing."""
     empty = [target for target, files in setup_arguments['data_files'] if not files]
     assert empty == []
 
 
-def test_package_data_is_there(repository, setup_arguments):
-    """Every package has the data that setup.py promises for it."""
+def test_package_data_of_setup_exists(repository, setup_arguments):
+    """Every package has the data files that setup.py lists."""
     for package, patterns in setup_arguments['package_data'].items():
         folder = repository / package.replace('.', '/')
         found = [path for pattern in patterns for path in folder.glob(pattern)]
@@ -103,7 +103,7 @@ def test_entry_points_can_be_imported(setup_arguments):
 
 
 def test_python_dependencies_are_declared_for_rosdep(manifest, setup_arguments):
-    """Whatever pip would need, rosdep knows too."""
+    """The keys of rosdep cover every requirement of pip."""
     keys = {element.text for element in manifest.findall('exec_depend')}
     special = {'pyyaml': 'python3-yaml'}
     for name in setup_arguments['install_requires']:

@@ -1,4 +1,4 @@
-"""The judge, against SciPy's rotations and our own reading of the same mechanisms."""
+"""The forward kinematics that verifies answers agrees with SciPy and with our reader."""
 
 import ik_node as ik
 import numpy as np
@@ -20,7 +20,7 @@ from tasks.mechanism import HINGE, Loop, Mechanism
 
 @pytest.fixture
 def rng():
-    """Return numbers that are the same in every run."""
+    """Return random numbers with a fixed seed."""
     return np.random.default_rng(0)
 
 
@@ -28,8 +28,8 @@ TASKS = [task for task in tasks_of(list(GROUPS), 4) if task.size not in (300, 10
 
 
 @pytest.mark.parametrize('task', TASKS, ids=lambda task: task.name)
-def test_frames_are_where_our_reader_has_them(task, rng):
-    """Every link of every mechanism, at values that close nothing."""
+def test_judge_frames_equal_frames_of_our_reader(task, rng):
+    """For every link of every mechanism, with open loops."""
     for form in task.forms.values():
         m = form.mechanism
         robot = ik.load_robot(m.urdf(), assemble=False)
@@ -43,8 +43,8 @@ def test_frames_are_where_our_reader_has_them(task, rng):
                 np.testing.assert_allclose(poses[link][at], expected, atol=1e-12)
 
 
-def test_rotations_are_those_of_scipy(rng):
-    """Angles in the order of URDF, quaternions xyzw, both ways and for half turns."""
+def test_judge_rotations_equal_scipy(rng):
+    """Euler angles as in URDF and quaternions xyzw, in both directions and at half turns."""
     for rpy in rng.uniform(-3, 3, (50, 3)):
         expected = Rotation.from_euler('xyz', rpy).as_matrix()
         np.testing.assert_allclose(rpy_matrix(tuple(rpy)), expected, atol=1e-14)
@@ -57,15 +57,15 @@ def test_rotations_are_those_of_scipy(rng):
     )
 
 
-def test_a_small_angle_is_not_lost_in_rounding():
-    """1e-9 rad is told from 2e-9 rad, and nearly half a turn is not folded."""
+def test_judge_resolves_angles_near_zero_and_half_a_turn():
+    """1e-9 rad differs from 2e-9 rad."""
     for angle in (1e-9, 2e-9, 1e-4, 3.0):
         turned = Rotation.from_rotvec((0.0, angle, 0.0)).as_matrix()
         assert angles_between(turned[None], np.eye(3)[None])[0] == pytest.approx(angle, rel=1e-6)
 
 
-def test_a_loop_is_judged_by_what_it_asks():
-    """A hinge may turn about its z, a point in any way; a gap or a tilt counts."""
+def test_judge_measures_constrained_axes_of_closure_only():
+    """A hinge may turn about z and a point in any direction; gaps and tilts count."""
     m = Mechanism('free')
     link = 'base'
     for name, axis in zip('abcdef', 'XYZzyx', strict=True):
@@ -84,8 +84,8 @@ def test_a_loop_is_judged_by_what_it_asks():
             np.testing.assert_allclose(found, wanted[how], atol=1e-12, err_msg=f'{dof}, {how}')
 
 
-def test_a_wrong_answer_is_found_out():
-    """Each joint moved by 1e-5 makes an error of more than 1e-7 somewhere."""
+def test_judge_detects_error_of_one_joint():
+    """1e-5 at a joint causes an error above 1e-7."""
     for task in TASKS:
         form = task.main
         for column in range(len(form.mechanism.names)):
@@ -97,8 +97,8 @@ def test_a_wrong_answer_is_found_out():
             assert (errors(form.mechanism, form.goals, form.targets, q).max(axis=1) > 1e-7).all()
 
 
-def test_limits_are_looked_at():
-    """The farthest outside counts; without limits nothing is outside."""
+def test_judge_reports_largest_limit_violation():
+    """Without limits there is none."""
     m = Mechanism('two')
     m.add('bounded', 'base', 'z', limits=(-1.0, 2.0))
     m.add('free', 'bounded_link', 'z')

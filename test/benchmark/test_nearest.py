@@ -1,4 +1,4 @@
-"""The benchmark of goals out of reach: its own kinematics, and some of its goals."""
+"""The benchmark of unreachable goals: its kinematics, and some of its goals."""
 
 import ik_node as ik
 from nearest import cases, measure, Searches
@@ -9,7 +9,7 @@ CASES = cases()
 
 
 @pytest.mark.parametrize('name', CASES)
-def test_rows_have_the_slopes_of_their_differences(name):
+def test_jacobian_passed_to_scipy_equals_differences(name):
     """The Jacobian that SciPy is given is that of the rows."""
     case = CASES[name]
     searches, q = Searches(case), case.home + np.random.default_rng(0).uniform(-0.05, 0.05)
@@ -20,15 +20,15 @@ def test_rows_have_the_slopes_of_their_differences(name):
 
 
 @pytest.mark.parametrize(('name', 'searches'), [('ur5', 20), ('fivebar', 20), ('3-UPU', 5)])
-def test_no_search_gets_nearer(name, searches):
-    """A few goals of the benchmark: loops closed, limits kept, one per cent from the best."""
+def test_answer_is_within_one_percent_of_best_search(name, searches):
+    """Loops are closed and limits kept."""
     row = measure(name, CASES[name], 4, searches)
     assert max(row.shares) <= 1.01
     assert (row.open_loops, row.beyond_limits) == (0, 0)
 
 
-def test_assembly_that_only_closed_loops_lead_to_is_found():
-    """A turned platform of the 3-UPU is nearer; no start that opens the loops finds it."""
+def test_turned_assembly_of_3upu_is_found():
+    """Starts that open the loops do not find this nearer assembly."""
     case = CASES['3-UPU']
     plain = case.mechanism
     robot = ik.load_robot(plain.urdf(), closures=plain.closures(), assemble=False)
@@ -45,7 +45,7 @@ def test_assembly_that_only_closed_loops_lead_to_is_found():
     assert np.linalg.norm(gap) <= 1.01 * 0.3290  # the other assembly ends at 0.3603 m
 
 
-def test_position_rows_are_divided_by_the_length():
+def test_position_rows_are_divided_by_characteristic_length():
     """A length of 2 m halves position rows and their slopes, and leaves the others."""
     case = CASES['ur5']
     rows = {}

@@ -1,4 +1,4 @@
-"""Reachable goals from random starts, as the benchmark of that name draws them."""
+"""Reachable goals from random starts, as in the benchmark of this name."""
 
 from ik_node.kernels._jit import compiled
 import numpy as np
@@ -8,7 +8,7 @@ from tasks.judge import errors, forward, limit_excess
 
 
 @pytest.mark.parametrize('name', KINDS)
-def test_every_goal_has_an_answer(name):
+def test_witness_of_every_goal_closes_loops_within_limits(name):
     """The witness closes the loops within the limits."""
     problems = KINDS[name][1](20, np.random.default_rng(0))
     nothing = np.zeros((20, 0, 7))
@@ -19,8 +19,8 @@ def test_every_goal_has_an_answer(name):
 
 @pytest.mark.skipif(not compiled, reason='millions of steps')
 @pytest.mark.parametrize(('name', 'least'), [('scissor6', 58), ('scissor10', 58), ('panda', 60)])
-def test_folded_chains_stand_up(name, least):
-    """Of sixty goals that many are solved with the default restarts, and none wrongly."""
+def test_folded_chains_reach_most_goals(name, least):
+    """The default restarts solve a minimum number of sixty goals, none of them wrongly."""
     problems = KINDS[name][1](60, np.random.default_rng(1))
     solved, wrong = solved_and_wrong(problems, 1)
     assert solved.sum() >= least

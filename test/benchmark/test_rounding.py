@@ -1,4 +1,4 @@
-"""Mechanisms with rounded geometry do what they do with all digits."""
+"""Mechanisms with rounded geometry behave like the exact ones."""
 
 import ik_node as ik
 from ik_node.gallery.description_path import description_path
@@ -18,8 +18,8 @@ def test_rounded_mechanisms_behave_as_exact_ones(name):
 
 
 @pytest.mark.parametrize('name', ['fivebar', 'hexapod', 'strandbeest', 'walker'])
-def test_turned_frames_change_nothing_where_no_digit_is_lost(name):
-    """The text that is rounded is the same mechanism, and not taken for a rounded one."""
+def test_turned_frames_with_all_digits_are_not_rounded(name):
+    """The mechanism stays the same and counts as exact."""
     exact = ik.load_robot(description_path(f'{name}.urdf'))
     turned = ik.load_robot(tilted_urdf(exact.to_urdf()))
     assert turned.redundancies == ()
@@ -28,7 +28,7 @@ def test_turned_frames_change_nothing_where_no_digit_is_lost(name):
 
 
 def test_rounding_cuts_the_digits_of_geometry_only():
-    """Limits and couplings stay."""
+    """Limits and couplings keep all digits."""
     text = ik.load_robot(description_path('gripper.urdf')).to_urdf()
     exact, cut = ik.load_robot(text), ik.load_robot(rounded_urdf(tilted_urdf(text), 4))
     assert cut.lower.tolist() == exact.lower.tolist()

@@ -1,4 +1,4 @@
-"""What becomes of the answers of a solver: judged, timed, compared, drawn."""
+"""Answers of a solver are verified, timed, compared and plotted."""
 
 from docs_tables import docs_tables
 import numpy as np
@@ -13,7 +13,7 @@ from tasks.task import Form, Task
 
 
 class Canned:
-    """A worker that gives back what it was given."""
+    """A worker that returns prepared replies."""
 
     trouble, has_ended = '', False
 
@@ -21,7 +21,7 @@ class Canned:
         self.replies = list(replies)
 
     def ask(self, do, **_):
-        """Reply with the next pass; anything else is fine."""
+        """Return the next prepared reply, or an empty one to any other request."""
         return self.replies.pop(0) if do == 'pass' else {'seat': 0}
 
 
@@ -34,7 +34,7 @@ def arm_form(count=10):
 
 
 def reply_of(q, times=None, claims=True):
-    """Return what a worker says of some answers."""
+    """Return the reply of a worker with some answers."""
     count = len(q)
     times = np.full(count, 1e-5) if times is None else times
     return {
@@ -46,14 +46,14 @@ def reply_of(q, times=None, claims=True):
 
 
 def made_row(form, *replies, entry=None):
-    """Return the row of an entry with these replies, the first of them warming up."""
+    """Return the row of an entry with these replies, the first of which is the warm-up."""
     entry = entry or Entry('ours', 'ours', tolerance=1e-6)
     entrant = Entrant(entry, Canned(), form, list(replies))
     return row_of(Task('task', 'about', {'tree': form}), entrant)
 
 
-def test_right_and_wrong_answers_are_told_apart():
-    """Off by 1e-5 is right to 1e-4 alone, NaN is never right, nor is what leaves a limit."""
+def test_answers_are_verified_at_requested_tolerance():
+    """1e-5 is right to 1e-4 only; NaN and limit violations are wrong."""
     form = arm_form(4)
     q = form.witness.copy()
     q[1, 0] += 1e-5
@@ -64,8 +64,8 @@ def test_right_and_wrong_answers_are_told_apart():
     assert judged(form, reply, *LOOSE).tolist() == [True, True, False, False]
 
 
-def test_a_driven_joint_has_to_be_where_it_shall_be():
-    """A free hinge counts by whole turns; a value that is off is wrong though loops are closed."""
+def test_driven_joint_must_have_its_value():
+    """Angles count modulo full turns; a wrong value fails even if loops are closed."""
     form = next(iter(fourbar_tasks(5, 0))).main
     q = form.witness.copy()
     q[0, 0] += 2 * np.pi
@@ -74,8 +74,8 @@ def test_a_driven_joint_has_to_be_where_it_shall_be():
     assert not judged(form, reply_of(form.starts), *TIGHT).any()
 
 
-def test_a_claim_that_is_wrong_is_counted():
-    """CONVERGED where the judge says no: by the tolerance that was asked for."""
+def test_false_convergence_is_counted():
+    """An answer is CONVERGED but wrong at its own tolerance."""
     form = arm_form(3)
     q = form.witness.copy()
     q[0, 0] += 1e-5
@@ -89,7 +89,7 @@ def test_a_claim_that_is_wrong_is_counted():
 
 
 def test_times_are_those_of_the_quietest_round():
-    """The first round does not count; a disturbed round spoils neither median nor tail."""
+    """The first round and disturbed rounds affect neither median nor tail."""
     form = arm_form(10)
     q, quiet = form.witness, np.full(10, 10e-6)
     quiet[9] = 90e-6
@@ -103,16 +103,16 @@ def test_times_are_those_of_the_quietest_round():
     assert row['budget'][-1] == [pytest.approx(90.0), pytest.approx(100.0)]
 
 
-def test_a_slow_solver_is_judged_by_what_it_got_done():
-    """Problems that no round came to are left out, not counted as failures."""
+def test_unfinished_problems_of_slow_solver_are_left_out():
+    """They do not count as failures."""
     form = arm_form(10)
     part, whole = reply_of(form.witness[:4]), reply_of(form.witness)
     row = made_row(form, whole, part, whole)
     assert (row['problems'], row['solved_1e-6']) == (4, 100.0)
 
 
-def test_a_solver_that_takes_for_ever_is_not_waited_for_again():
-    """After one counted round with a problem longer than a turn there is no other."""
+def test_very_slow_solver_runs_one_counted_round_only():
+    """One problem takes longer than a turn."""
     form = arm_form(1)
     entrant = Entrant(Entry('x', 'x'), Canned(), form, [reply_of(form.witness, [9.0])])
     assert not is_endless(entrant, 2.0)
@@ -121,8 +121,8 @@ def test_a_solver_that_takes_for_ever_is_not_waited_for_again():
     assert not is_endless(entrant, 10.0)
 
 
-def test_entries_meet_the_tasks_they_are_for():
-    """By kind and by form; who could not be started takes no part."""
+def test_entries_get_tasks_of_their_kind_and_form():
+    """An entry that did not start gets no task."""
     tasks = {task.name: task for task in fourbar_tasks(2, 0)}
     entries = [
         Entry('a', 'goals', kind='goals'),
@@ -145,8 +145,8 @@ def test_entries_meet_the_tasks_they_are_for():
     assert labels(Task('arm', '', {'tree': arm_form()})) == ['goals', 'arms', 'any']
 
 
-def test_one_that_fails_does_not_stop_the_others():
-    """Its row says why; the others' rows are whole."""
+def test_failing_entry_does_not_stop_others():
+    """Its row states the reason."""
     form = arm_form(2)
     workers = {
         'good': Canned(*[reply_of(form.witness)] * 3),
@@ -163,7 +163,7 @@ def test_one_that_fails_does_not_stop_the_others():
 
 
 def row(label, median, solved=100.0, **more):
-    """Return a row with what the report looks at."""
+    """Return a row with the fields of the report."""
     return {
         'task': 'task',
         'label': label,
@@ -183,8 +183,8 @@ def row(label, median, solved=100.0, **more):
     }
 
 
-def test_the_best_peer_is_fast_and_able():
-    """Of those that solve within fifteen percent of the most, the fastest; never one of ours."""
+def test_best_peer_is_fastest_of_most_successful():
+    """Within fifteen percent of the largest share; never one of our solvers."""
     rows = [row('ours', 1.0), row('fast', 5.0, 60.0), row('able', 9.0, 92.0), row('slow', 50.0)]
     assert best_peer(rows)['label'] == 'able'
     assert best_peer(rows[:1]) is None
@@ -195,8 +195,8 @@ def test_the_best_peer_is_fast_and_able():
     assert text[3].endswith('1.00x <')
 
 
-def test_a_comparison_says_how_many_times_as_fast():
-    """Old by new, and rows that one of both lacks are left out."""
+def test_comparison_reports_speed_ratio():
+    """Rows that one run lacks are left out."""
     old = {
         'rows': [row('ours', 20.0), row('gone', 1.0), {'task': 'task', 'label': 'x', 'unfit': ''}]
     }
@@ -208,15 +208,15 @@ def test_a_comparison_says_how_many_times_as_fast():
 
 
 def grown(label, power):
-    """Return rows whose times grow with a power of the size."""
+    """Return rows whose times grow as a power of the size."""
     return [
         row(label, n**power, family='legs', size=n, step_us=n ** (power - 0.5))
         for n in (6, 12, 60)
     ]
 
 
-def test_the_power_of_growth_is_found():
-    """Of solves and of steps; what solves too little or has one size has none."""
+def test_growth_exponent_is_estimated():
+    """It needs several sizes and enough solved problems."""
     useless = [row('lost', 1.0, 10.0, family='legs', size=n) for n in (6, 12)]
     found = fits([*grown('ours', 1.25), *useless, row('one', 1.0, family='chain', size=6)])
     assert [fit['label'] for fit in found] == ['ours']
@@ -224,8 +224,8 @@ def test_the_power_of_growth_is_found():
     assert found[0]['step'] == pytest.approx(0.75)
 
 
-def test_pictures_are_written(tmp_path):
-    """One for growth, one for time budgets; rows without numbers do no harm."""
+def test_growth_and_success_pictures_are_written(tmp_path):
+    """Rows without numbers are ignored."""
     rows = [*grown('ours', 1.0), *grown('peer', 2.0), row('ours', 3.0), row('peer', 9.0)]
     rows += [row(entry.label, 3.0) for entry in (*OURS, *PEERS)]
     rows.append({'task': 'task', 'label': 'y', 'unfit': 'no'})
@@ -235,8 +235,8 @@ def test_pictures_are_written(tmp_path):
         assert path.read_bytes().startswith(b'\x89PNG')
 
 
-def test_tables_of_the_page_come_from_a_run():
-    """Ours beside the best peer, everybody, powers; a task of ours alone has no ratio."""
+def test_tables_of_page_are_made_from_run():
+    """Best peer, all solvers and exponents; a task without peers has no ratio."""
     alone = row('ours', 3.0, task='arm6_random', about='an arm', step_us=0.5)
     rows = [alone, *grown('ours', 1.0), *grown('peer', 2.0)]
     both = [row('ours', 4.0, about='x'), row('peer', 10.0), row('ours, 3 + 3 legs joints', 1.0)]

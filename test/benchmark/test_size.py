@@ -1,4 +1,4 @@
-"""Truth sets and scenarios in other sizes: as many are solved as unscaled, in as many steps."""
+"""Scaled truth sets and scenarios are solved as often and in as many steps as unscaled ones."""
 
 from ik_node.kernels._jit import compiled
 import pytest
@@ -10,13 +10,13 @@ STRIDE = 20 if compiled else 200
 
 @pytest.fixture(scope='module')
 def cases(shared):
-    """Return all cases with what comes of them unscaled."""
+    """Return all cases with their unscaled outcomes."""
     assert shared.is_dir()
     return [(case, run(case, 1.0, stride=STRIDE)) for case in all_cases()]
 
 
 def together(outcomes):
-    """Return the outcomes of many cases as one of each kind."""
+    """Combine the outcomes of many cases into one of each kind."""
     total = [Outcome(), Outcome(), Outcome()]
     for found in outcomes:
         for into, part in zip(total, found, strict=True):
@@ -25,8 +25,8 @@ def together(outcomes):
 
 
 @pytest.mark.parametrize('factor', FACTORS)
-def test_robots_of_any_size_are_solved_alike(cases, factor):
-    """From home all, from anywhere all but one in a thousand, in the same steps within a fifth."""
+def test_size_changes_neither_success_nor_steps(cases, factor):
+    """All from home, all but 0.1 % from anywhere, with steps within a fifth."""
     before = together(base for _, base in cases)
     found = together(run(case, factor, stride=STRIDE) for case, _ in cases)
     home, anywhere, driven = found
@@ -40,7 +40,7 @@ def test_robots_of_any_size_are_solved_alike(cases, factor):
 
 @pytest.mark.parametrize('factor', [f for f in FACTORS if f < 1.0])
 def test_small_robots_are_solved_with_the_default_tolerances(cases, factor):
-    """Tolerances in metres that are large beside a small robot are met as well."""
+    """Also with tolerances that are large in relation to the robot."""
     home, anywhere, _ = together(
         run(case, factor, tolerance=1e-6, stride=2 * STRIDE) for case, _ in cases
     )
@@ -49,7 +49,7 @@ def test_small_robots_are_solved_with_the_default_tolerances(cases, factor):
 
 @pytest.mark.parametrize('factor', [f for f in FACTORS if f > 1.0])
 def test_large_robots_are_solved_with_the_default_tolerances(cases, factor):
-    """A micrometre on a robot of kilometres is asked for beyond nine digits, and is met."""
+    """A micrometre on a robot of kilometres needs more than nine digits."""
     home, anywhere, _ = together(
         run(case, factor, tolerance=1e-6, stride=2 * STRIDE) for case, _ in cases
     )

@@ -1,4 +1,4 @@
-"""The problems: answerable, honest about their starts, the same for everybody."""
+"""The benchmark problems have solutions and are the same for every solver."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ TASKS = list(tasks_of(list(GROUPS), 8))
 
 
 @pytest.mark.parametrize('task', TASKS, ids=lambda task: task.name)
-def test_every_problem_has_an_answer(task):
+def test_every_problem_has_a_solution(task):
     """The witness of every form meets goals and loops within its limits."""
     for form in task.forms.values():
         worst = errors(form.mechanism, form.goals, form.targets, form.witness)
@@ -19,7 +19,7 @@ def test_every_problem_has_an_answer(task):
 
 
 @pytest.mark.parametrize('task', TASKS, ids=lambda task: task.name)
-def test_starts_are_inside_and_closed_but_no_answers(task):
+def test_starts_keep_limits_and_loops_but_miss_goals(task):
     """Nobody begins outside limits, with an open loop, or at the goal."""
     for form in task.forms.values():
         assert limit_excess(form.mechanism, form.starts).max() == 0.0
@@ -30,14 +30,14 @@ def test_starts_are_inside_and_closed_but_no_answers(task):
 
 
 @pytest.mark.parametrize('task', TASKS, ids=lambda task: task.name)
-def test_solvers_are_not_told_the_answer(task):
-    """What is handed over holds no value of the witness but those of driven joints."""
+def test_problem_data_contains_no_witness_values(task):
+    """Except for the values of driven joints."""
     plain = task.main.plain()
     assert 'witness' not in plain
     np.testing.assert_array_equal(plain['starts'], task.main.starts)
 
 
-def test_forms_of_a_task_ask_for_the_same():
+def test_forms_of_a_task_have_same_goals():
     """Platform poses and leg lengths agree between 42 and 21 joints."""
     for task in TASKS:
         forms = list(task.forms.values())
@@ -47,14 +47,14 @@ def test_forms_of_a_task_ask_for_the_same():
             np.testing.assert_allclose(other.driven_values, forms[0].driven_values, atol=1e-12)
 
 
-def test_a_seed_says_all():
+def test_seed_determines_problems():
     """The same seed makes the same problems, another one others."""
     first, again, other = (next(iter(tasks_of(['arms'], 3, seed))).main for seed in (0, 0, 1))
     np.testing.assert_array_equal(first.targets, again.targets)
     assert not np.allclose(first.targets, other.targets)
 
 
-def test_problems_are_of_the_kind_that_is_named():
+def test_tasks_have_stated_degrees_of_freedom_and_loops():
     """Degrees of freedom and loops of the tasks of the report."""
     by_name = {task.name: task.main.mechanism for task in TASKS}
     for name, joints, loops in (
@@ -69,8 +69,8 @@ def test_problems_are_of_the_kind_that_is_named():
         assert (len(by_name[name].movable), len(by_name[name].loops)) == (joints, loops), name
 
 
-def test_a_mechanism_survives_being_written_as_plain_data():
-    """What a worker reads is what was handed over, infinite limits as well."""
+def test_mechanism_survives_plain_data_round_trip():
+    """Including infinite limits."""
     for task in TASKS:
         m = task.main.mechanism
         assert from_plain(m.plain()).joints == m.joints

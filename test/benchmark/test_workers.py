@@ -1,4 +1,4 @@
-"""Processes that solve: the protocol, what goes wrong in them, and our own one."""
+"""Solver processes: the protocol, its failures, and our own worker."""
 
 import json
 import os
@@ -43,7 +43,7 @@ serve(Player, '1.2.3')
 
 @pytest.fixture
 def worker_of(tmp_path, monkeypatch):
-    """Return what starts a worker from the text of its script."""
+    """Return the command that starts a worker with this script."""
     made = []
 
     def start(**options):
@@ -62,12 +62,12 @@ def worker_of(tmp_path, monkeypatch):
 
 
 def load(worker, **options):
-    """Hand a task over."""
+    """Send a task to a worker."""
     return worker.ask(do='load', task={}, tolerance=1e-6, options=options)
 
 
-def test_a_pass_gives_times_and_answers(worker_of):
-    """One of each for every problem; what is printed spoils nothing."""
+def test_pass_returns_time_and_answer_of_every_problem(worker_of):
+    """Printed text of the worker does no harm."""
     worker = worker_of()
     assert (worker.version, worker.trouble) == ('1.2.3', '')
     assert load(worker) == {'seat': 0}
@@ -82,8 +82,8 @@ def test_a_pass_gives_times_and_answers(worker_of):
     assert load(worker) == {'seat': 0}
 
 
-def test_who_cannot_do_a_task_says_why(worker_of):
-    """Unfit, or whatever it raised; it goes on to live."""
+def test_worker_that_cannot_do_task_reports_reason(worker_of):
+    """It continues to work after an exception."""
     worker = worker_of(**{'raise': True})
     assert load(worker, unfit=True) == {'unfit': 'not for me'}
     load(worker)
@@ -91,8 +91,8 @@ def test_who_cannot_do_a_task_says_why(worker_of):
     assert not worker.has_ended
 
 
-def test_a_process_that_ends_is_noticed(worker_of):
-    """The reply has its code and its last words, then and for whoever asks again."""
+def test_ended_worker_process_is_reported(worker_of):
+    """Every later reply has its exit code and last output."""
     worker = worker_of(die=True)
     load(worker)
     expected = {'unfit': 'its process ended, code 7: the end is near'}
@@ -101,7 +101,7 @@ def test_a_process_that_ends_is_noticed(worker_of):
     assert worker.ask(do='pass', seat=0, seconds=9.0) == expected
 
 
-def test_a_worker_that_does_not_start_is_in_trouble(tmp_path, monkeypatch):
+def test_worker_that_does_not_start_names_missing_library(tmp_path, monkeypatch):
     """A library that is missing is named."""
     monkeypatch.setattr(
         players, 'command_of', lambda solver: [sys.executable, '-c', 'import no_such_library']
@@ -111,8 +111,8 @@ def test_a_worker_that_does_not_start_is_in_trouble(tmp_path, monkeypatch):
     assert 'no_such_library' in worker.trouble
 
 
-def test_peers_are_there_when_their_environment_is(tmp_path, monkeypatch):
-    """Python ones by their Python, the one for node by its modules."""
+def test_peer_is_available_if_its_environment_exists(tmp_path, monkeypatch):
+    """Python peers by their interpreter, the Node.js peer by its modules."""
     monkeypatch.setattr(players, 'PEER_VENVS', tmp_path)
     monkeypatch.setattr(players.shutil, 'which', lambda name: '/usr/bin/node')
     assert players.command_of('placo') is None
@@ -128,7 +128,7 @@ def test_peers_are_there_when_their_environment_is(tmp_path, monkeypatch):
 
 
 def test_every_peer_has_a_worker_and_a_package():
-    """Entries, worker files and packages are of the same names."""
+    """Entries, worker files and packages have the same names."""
     names = {entry.solver for entry in players.PEERS}
     files = {path.stem for path in (players.HERE / 'peers').glob('*') if path.is_file()}
     assert files - {'ours', 'reading', 'worker'} == names == set(set_up_peers.PACKAGES)
@@ -136,7 +136,7 @@ def test_every_peer_has_a_worker_and_a_package():
 
 @pytest.fixture(scope='module')
 def saved(tmp_path_factory):
-    """Run ours on few problems in processes of their own, as a user does; the file it saved."""
+    """Run our solver on few problems in separate processes, and return the saved file."""
     path = tmp_path_factory.mktemp('bench') / 'run.json'
     words = ['arm6_home', 'fourbar', 'stewart_track', '--peers', '--count', '3', '--rounds', '1']
     command = [sys.executable, str(players.HERE / 'run.py'), *words, '--save', str(path)]
@@ -146,8 +146,8 @@ def saved(tmp_path_factory):
     return path
 
 
-def test_a_run_measures_judges_and_saves(saved):
-    """All that was asked for is in the file: right answers, times, machine and versions."""
+def test_run_saves_verified_answers_and_times(saved):
+    """The file also has machine and versions."""
     report = json.loads(saved.read_text())
     assert list(dict.fromkeys(row['task'] for row in report['rows'])) == [
         'arm6_home',
@@ -165,7 +165,7 @@ def test_a_run_measures_judges_and_saves(saved):
     assert report['versions']['ours'].startswith('0.')
 
 
-def test_a_saved_run_is_shown_and_compared(saved, capsys):
+def test_saved_run_compares_equal_to_itself(saved, capsys):
     """The tables again, and each row is as fast as itself."""
     assert run.main(['--with', str(saved), '--compare', str(saved)]) == 0
     text = capsys.readouterr().out
@@ -180,8 +180,8 @@ def test_a_saved_run_is_shown_and_compared(saved, capsys):
         (['arms', '--peers', 'moveit'], "no peer 'moveit'; there are: rtb"),
     ],
 )
-def test_a_name_that_is_none_is_refused(words, said, capsys):
-    """With the names there are, before anything is measured."""
+def test_unknown_name_is_refused_before_measuring(words, said, capsys):
+    """The error lists the known names."""
     with pytest.raises(SystemExit) as ended:
         compete.main(words)
     assert ended.value.code == 2
@@ -189,7 +189,7 @@ def test_a_name_that_is_none_is_refused(words, said, capsys):
 
 
 def test_help_names_groups_and_other_measurements(capsys):
-    """One text for all that can be measured."""
+    """One help text lists all measurements."""
     with pytest.raises(SystemExit) as ended:
         run.main(['--help'])
     assert ended.value.code == 0
@@ -198,16 +198,16 @@ def test_help_names_groups_and_other_measurements(capsys):
         assert word in text
 
 
-def test_peers_that_are_missing_are_named_once(capsys, monkeypatch):
-    """The run goes on without them."""
+def test_missing_peers_are_named_once(capsys, monkeypatch):
+    """The run continues without them."""
     monkeypatch.setattr(compete, 'command_of', lambda solver: None if solver == 'mink' else [])
     chosen = compete.chosen_peers(compete.arguments(), ['mink', 'pin'])
     assert {entry.solver for entry in chosen} == {'pin'}
     assert 'not installed: mink (`make bench-peers`)' in capsys.readouterr().err
 
 
-def test_what_cannot_be_installed_is_said_in_one_line(tmp_path, capsys, monkeypatch):
-    """The others are installed; a second time nothing is done; it counts as success."""
+def test_peer_that_cannot_be_installed_is_reported_in_one_line(tmp_path, capsys, monkeypatch):
+    """The others are installed; a second run does nothing and succeeds."""
     monkeypatch.setattr(set_up_peers, 'PEER_VENVS', tmp_path)
     monkeypatch.setattr(sys, 'argv', ['bench-peers', 'rtb', 'placo'])
 
@@ -228,8 +228,8 @@ def test_what_cannot_be_installed_is_said_in_one_line(tmp_path, capsys, monkeypa
     assert 'there already' in capsys.readouterr().out.splitlines()[0]
 
 
-def test_an_installer_that_fails_is_quoted(tmp_path, monkeypatch):
-    """The last line that has an error in it."""
+def test_failed_installer_is_quoted(tmp_path, monkeypatch):
+    """With the last line that contains an error."""
     monkeypatch.setattr(set_up_peers, 'PEER_VENVS', tmp_path)
     code = "print('ERROR: first'); print('ERROR: no wheel for this Python'); print('bye'); exit(1)"
     assert set_up_peers.run([sys.executable, '-c', code], 'x') == 'ERROR: no wheel for this Python'
@@ -237,8 +237,8 @@ def test_an_installer_that_fails_is_quoted(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize('name', LIMITS)
-def test_the_limit_is_a_step_that_works(name):
-    """A few of them reach a pose nearby, as the judge sees it."""
+def test_lower_bound_steps_reach_nearby_pose(name):
+    """Forward kinematics of the judge verifies the pose."""
     limit = Limit(LIMITS[name]())
     arm = LIMITS[name]()
     tool = limit.goal.copy()
@@ -251,7 +251,7 @@ def test_the_limit_is_a_step_that_works(name):
     assert moved < 1e-5
 
 
-def test_problems_are_the_same_for_ours_and_for_the_judge():
+def test_our_worker_solves_four_bar_from_crank_value():
     """Our worker is handed the crank's value and finds the rest of the four-bar."""
     task = next(iter(fourbar_tasks(3, 0)))
     worker = Worker('ours')

@@ -26,7 +26,7 @@ ODD = [
 
 
 class Mutator:
-    """Changes tokens of a text, and now and then its bytes as libFuzzer likes."""
+    """A mutator of tokens, which sometimes mutates bytes like libFuzzer."""
 
     def __init__(self, dialect, atheris):
         self._atheris = atheris  # its Mutate is another one once fuzzing begins
@@ -64,14 +64,14 @@ class Mutator:
         return ''.join(tokens).encode('utf-8', 'replace')[:max_size]
 
     def _other(self, token, dice):
-        """Return something in a token's place: of its own kind more often than not."""
+        """Return a replacement of a token, mostly of the same kind."""
         if dice.random() < 0.15:
             return dice.choice(ODD)
         return dice.choice(self._kinds[kind_of(token)] if dice.random() < 0.8 else self._tokens)
 
 
 def kind_of(token):
-    """Tell numbers, words, spaces and signs apart."""
+    """Return the kind of a token: number, word, space or sign."""
     if re.fullmatch(r'[-+.\d]+', token):
         return 'number'
     return 'word' if token[:1].isalnum() else 'space' if token.isspace() else 'sign'

@@ -1,4 +1,4 @@
-"""What must hold whatever the bytes: an IkError, or a robot whose numbers are numbers; soon."""
+"""The property of every input: an IkError, or a robot with valid numbers, within a time limit."""
 
 from pathlib import Path
 import resource
@@ -22,7 +22,7 @@ ROBOT = (
 
 
 def read(dialect, text):
-    """Read a text as the seed of a dialect is read; return the robot."""
+    """Read a text in the format of a dialect; return the robot."""
     if dialect.endswith('.yaml'):
         return load_robot(ROBOT, closures=text + '\n', assemble=False)
     return load_robot('<' + text.lstrip('<\ufeff \t\r\n'), assemble=False)

@@ -1,16 +1,16 @@
-"""The seeds of the fuzzers are read; what once broke a reader breaks none any more."""
+"""The seeds of the fuzzers are read, and inputs of past failures raise only an IkError."""
 
 from judging import FAILURES, judge, SEEDS
 import pytest
 
 
 @pytest.mark.parametrize('dialect', sorted(path.name for path in SEEDS.iterdir()))
-def test_seeds_are_read(dialect):
-    """Every seed is a robot: fuzzing begins at something valid."""
+def test_every_fuzz_seed_is_a_robot(dialect):
+    """Fuzzing starts from valid inputs."""
     assert judge(dialect, (SEEDS / dialect).read_bytes())
 
 
 @pytest.mark.parametrize('failure', sorted(path.name for path in FAILURES.glob('*-*-*')))
-def test_past_failures(failure):
-    """An input that was kept, named DIALECT-KIND-DIGEST, is refused or a sound robot."""
+def test_past_failure_is_refused_or_sound_robot(failure):
+    """The file is named DIALECT-KIND-DIGEST."""
     judge(failure.split('-')[0], (FAILURES / failure).read_bytes())

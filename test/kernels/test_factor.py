@@ -1,5 +1,5 @@
 # flake8: noqa: E203
-"""The factorisation in blocks against dense solves."""
+"""The block factorisation of a step agrees with dense solves."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -28,7 +28,7 @@ def packed_chains(mechanism):
 
 
 class StepSystem:
-    """One chain's [D J^T; J -M] with random numbers in its pattern, dense beside sparse."""
+    """The matrix [D J^T; J -M] of a chain with random entries, in dense and sparse form."""
 
     def __init__(self, flat, rng, redundant=False):
         self.flat = flat
@@ -56,7 +56,7 @@ class StepSystem:
         self.k[begin : begin + self.nv] = 3 * self.fixed
 
     def solved(self):
-        """Return the change of the variables and the rows' multipliers that the kernel finds."""
+        """Return the step and the multipliers of the rows from the kernel."""
         step_system(self.flat.ints, self.flat.floats, self.k, self.w)
         full, load = begin_of(self.flat.ints, 'full'), begin_of(self.flat.ints, 'load')
         return self.w[full : full + self.nv].copy(), self.w[load + self.flat.rows]
@@ -75,8 +75,8 @@ class StepSystem:
 
 @pytest.mark.parametrize('name', LOOPS)
 @pytest.mark.parametrize('redundant', [False, True])
-def test_the_step_is_that_of_a_dense_solve(name, redundant):
-    """Sparse and dense agree, with held variables and with rows that say the same thing twice."""
+def test_sparse_step_equals_dense_step(name, redundant):
+    """With fixed variables and with redundant rows."""
     rng = np.random.default_rng(len(name))
     for flat in packed_chains(MECHANISMS[name]()):
         system = StepSystem(flat, rng, redundant)
@@ -84,7 +84,7 @@ def test_the_step_is_that_of_a_dense_solve(name, redundant):
             np.testing.assert_allclose(found, wanted, rtol=1e-7, atol=1e-8)
 
 
-def test_the_step_minimises_the_damped_sum_of_squares():
+def test_step_minimises_damped_sum_of_squares():
     """|c|^2_D + |J c + load|^2_(1/M) is stationary in every free variable."""
     (flat,) = packed_chains(MECHANISMS['hexapod']())
     system = StepSystem(flat, np.random.default_rng(0))
@@ -97,8 +97,8 @@ def test_the_step_minimises_the_damped_sum_of_squares():
     assert not change[system.fixed].any()
 
 
-def test_everything_held():
-    """With all variables held nothing changes, and rows pull with all they are short of."""
+def test_fixed_variables_stay_and_multipliers_equal_residuals():
+    """With all variables fixed, nothing changes."""
     (flat,) = packed_chains(MECHANISMS['fourbar']())
     system = StepSystem(flat, np.random.default_rng(0))
     begin = begin_of(flat.ints, 'fixed')
@@ -109,7 +109,7 @@ def test_everything_held():
 
 
 def made_up(slots, row_counts, variable_count):
-    """Return a chain of which there is nothing but its rows and variables."""
+    """Return a chain that consists of given rows and variables only."""
     fields, sizes = plan_elimination(slots, row_counts, variable_count)
     count = len(slots)
     sizes |= {
@@ -136,8 +136,8 @@ def made_up(slots, row_counts, variable_count):
 
 @settings(max_examples=80, deadline=None)
 @given(st.integers(1, 7), st.integers(1, 20), st.floats(0.05, 1.0), st.integers(0, 10**6))
-def test_whatever_rows_go_by_whatever_variables(constraints, variables, density, seed):
-    """Structures at random, dense ones and loops through loops, are solved as a dense solve is."""
+def test_random_structures_are_solved_like_dense_systems(constraints, variables, density, seed):
+    """Dense structures and nested loops are included."""
     rng = np.random.default_rng(seed)
     touches = rng.random((constraints, variables)) < density
     touches[rng.integers(constraints, size=variables), np.arange(variables)] = True
@@ -149,28 +149,28 @@ def test_whatever_rows_go_by_whatever_variables(constraints, variables, density,
 
 
 def work_of(flat):
-    """Return how many row operations the outer products of a factorisation take."""
+    """Return the number of row operations of a factorisation's outer products."""
     sizes = dict(zip(SIZES, flat.ints[: len(SIZES)].tolist(), strict=True))
     return BLOCK * (sizes['parts'] + BLOCK * sizes['updates'])
 
 
 def legs_on_a_platform(count):
-    """Return a chain of legs, three variables each, that carry a platform of six."""
+    """Return a chain of legs with three variables each and a platform with six."""
     platform = list(range(6))
     slots = [[*platform, *range(6 + 3 * k, 9 + 3 * k)] for k in range(count)]
     return made_up([*slots, platform], [3] * count + [6], 6 + 3 * count)
 
 
-def test_legs_on_a_platform_are_eliminated_leg_by_leg():
-    """Twice the legs, twice the work: one block a leg, and the platform after all of them."""
+def test_work_grows_linearly_with_legs_of_platform():
+    """There is one block per leg, and the platform comes last."""
     work = [work_of(legs_on_a_platform(count)) for count in (6, 12, 24)]
     assert work[1] < 2.1 * work[0]
     assert work[2] < 2.1 * work[1]
 
 
 @pytest.mark.parametrize('count', [3, 7, 200])
-def test_an_arm_leaves_its_rows(count):
-    """However many joints: one block of six rows, and one outer product a joint."""
+def test_arm_of_any_length_has_one_block(count):
+    """One block of six rows and one outer product per joint."""
     flat = made_up([list(range(count))], [6], count)
     sizes = dict(zip(SIZES, flat.ints[: len(SIZES)].tolist(), strict=True))
     assert (sizes['nb'], sizes['edges'], sizes['parts']) == (1, 0, count)

@@ -1,4 +1,4 @@
-"""Every Jacobian against central differences of the oracle's residual."""
+"""Jacobians agree with central differences of the oracle's residual."""
 
 from ik_node.model.dof import DOF
 import numpy as np
@@ -14,7 +14,7 @@ BALL = ['EX', 'EY', 'EZ']
 
 
 def turns_freely(mechanism, joint):
-    """Say whether a joint is a ball without limits or couplings, whose columns are turns."""
+    """Return True for a ball joint without limits and couplings, whose columns are turns."""
     driving = {
         coupling.master
         for other in mechanism.joints.values()
@@ -30,7 +30,7 @@ def turns_freely(mechanism, joint):
 
 
 def moved(mechanism, names, q, name, step):
-    """Return q with one value changed, a free ball being turned about its own turned axis."""
+    """Return q with one value changed; a free ball joint is turned about its own axis."""
     q = q.copy()
     joint_name, _, dof = name.partition('.')
     if dof in BALL and turns_freely(mechanism, mechanism.joints[joint_name]):
@@ -52,7 +52,7 @@ def as_log_derivative(turned, jacobian):
 
 
 def check(mechanism, seed, count=1):
-    """Compare at random configurations; return how many blocks were compared."""
+    """Compare at random configurations, and return the number of compared blocks."""
     rows, rng = Rows(mechanism), np.random.default_rng(seed)
     compared = 0
     for _ in range(count):
@@ -83,36 +83,36 @@ def check(mechanism, seed, count=1):
 
 
 @pytest.mark.parametrize('name', MECHANISMS)
-def test_jacobian_of_every_mechanism(name):
-    """All rows by all free values, multi-DoF joints, couplings and closures included."""
+def test_jacobian_of_every_mechanism_equals_differences(name):
+    """All rows by all free values, with multi-DoF joints, couplings and closures."""
     assert check(MECHANISMS[name](), seed=sum(map(ord, name))) > 0
 
 
 @pytest.mark.parametrize('axes', AXES)
 @pytest.mark.parametrize('parent', ['left', None])
 @pytest.mark.parametrize('turns', TURNS, ids=' '.join)
-def test_jacobian_of_every_choice_of_axes(axes, parent, turns):
-    """All one, two, three rotational axes in all three axes, both ends moving or one."""
+def test_jacobian_of_every_axis_subset_equals_differences(axes, parent, turns):
+    """One to three rotational axes in all frames, with one or both ends moving."""
     moves = {1: ('X', 'Z'), 2: ('Y',), 3: ('X', 'Y', 'Z')}[len(turns)]
     assert check(held(axes, (*moves, *turns), parent=parent), seed=7, count=2) > 0
 
 
 @pytest.mark.parametrize('kind', ['universal', 'distance'])
-def test_jacobian_of_other_kinds(kind):
+def test_jacobian_of_universal_and_distance_equals_differences(kind):
     """Universal and distance constraints."""
     assert check(held('goal', (), kind), seed=8, count=2) == 2
 
 
 def give_masses(mechanism, rng):
-    """Give every link of a mechanism a mass at a random place."""
+    """Give every link of a mechanism a mass at a random position."""
     for link in mechanism.links.values():
         link.mass = rng.uniform(0.5, 3.0)
         link.centre_of_mass = rng.normal(size=3) * 0.1
 
 
 @pytest.mark.parametrize('name', MECHANISMS)
-def test_jacobian_of_every_kind_of_goal(name):
-    """Every kind of goal on every mechanism, posed in the root frame and on another link."""
+def test_jacobian_of_every_goal_kind_equals_differences(name):
+    """On every mechanism, relative to the root frame and to another link."""
     mechanism, rng = MECHANISMS[name](), np.random.default_rng(9)
     give_masses(mechanism, rng)
     first, last = (list(mechanism.links)[at] for at in (0, -1))
@@ -135,8 +135,8 @@ def test_jacobian_of_every_kind_of_goal(name):
     assert check(mechanism, seed=10) >= 18
 
 
-def test_joints_above_a_fork_have_no_part_in_a_loop():
-    """What carries both ends of a closure moves neither against the other: exact zeros."""
+def test_joints_above_fork_have_zero_columns_in_loop():
+    """A joint that carries both ends of a closure has exact zeros."""
     mechanism = MECHANISMS['walker']()
     rows = Rows(mechanism)
     q = mechanism.random_q(rows.names, np.random.default_rng(1))
@@ -147,8 +147,8 @@ def test_joints_above_a_fork_have_no_part_in_a_loop():
     assert jacobian['body_goal'][:, above[:6]].any(axis=0).all()
 
 
-def test_a_ball_in_gimbal_lock_still_turns_three_ways():
-    """The columns of a free ball are turns: full rank where Euler angles lose one direction."""
+def test_ball_joint_has_full_rank_in_gimbal_lock():
+    """The columns of a free ball joint are rotations, not Euler angles."""
     mechanism = MECHANISMS['ball']()
     rows = Rows(mechanism)
     q = np.zeros(len(rows.names))
@@ -159,8 +159,8 @@ def test_a_ball_in_gimbal_lock_still_turns_three_ways():
 
 
 @pytest.mark.parametrize('dof', ['EX', 'EY', 'EZ'])
-def test_a_ball_that_drives_a_coupled_joint(dof):
-    """A hinge that follows one Euler angle of a ball: its derivative is by that angle."""
+def test_jacobian_of_follower_of_ball_joint_uses_euler_angle(dof):
+    """A hinge follows one Euler angle of a ball joint."""
     m = Mechanism('driven')
     m.root('base')
     ball = m.joint('ball', 'base', 'EX EY EZ', (0, 0, 0.2))

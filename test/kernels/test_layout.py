@@ -1,4 +1,4 @@
-"""The packed arrays: every field has a place of its own, and the header says where."""
+"""Packed arrays: every field has its own range, and the header stores its offset."""
 
 from ik_node.kernels.layout import begin_of, FIELDS, lay_out, make_workspace, pack_model, SIZES
 import numpy as np
@@ -10,8 +10,8 @@ SIZE = {
 }  # fmt: skip
 
 
-def test_fields_lie_end_to_end():
-    """In each of the four arrays the fields follow each other without gap or overlap."""
+def test_fields_follow_each_other_without_gap_or_overlap():
+    """In each of the four arrays."""
     begins, totals = lay_out(SIZE)
     for array in 'ifkw':
         names = [name for name, (where, _, _) in FIELDS.items() if where == array]
@@ -22,16 +22,16 @@ def test_fields_lie_end_to_end():
         assert totals[array] > places[-1]
 
 
-def test_every_field_says_what_it_is():
-    """Array, length and a sentence, except where the sentence before says it."""
+def test_every_field_documents_array_length_and_meaning():
+    """A field may share the sentence of the field before it."""
     for name, (where, length, text) in FIELDS.items():
         assert where in 'ifkw'
         assert length
         assert text or name in ('upper', 'damping', 'scratch'), name
 
 
-def test_arrays_are_of_the_one_kind_that_is_quick_to_pass():
-    """Contiguous and writeable: Numba looks at any other kind for half a microsecond a call."""
+def test_packed_arrays_are_contiguous_and_writeable():
+    """Numba takes half a microsecond longer per call for any other kind."""
     fields = {
         name: np.zeros(lay_out_length(name)) for name, (where, _, _) in FIELDS.items()
         if where in 'if'
@@ -49,13 +49,13 @@ def test_arrays_are_of_the_one_kind_that_is_quick_to_pass():
 
 
 def lay_out_length(name):
-    """Return the length of a field of `SIZE` from where the next one begins."""
+    """Return the length of a field for the sizes in `SIZE`."""
     length = FIELDS[name][1]
     return int(eval(length, {}, SIZE))  # a sum or product of sizes
 
 
-def test_a_field_of_the_wrong_length_is_refused():
-    """The message names the field, what came and what was wanted."""
+def test_field_of_wrong_length_is_refused():
+    """The message names the field, its length and the required length."""
     fields = {
         name: np.zeros(lay_out_length(name)) for name, (where, _, _) in FIELDS.items()
         if where in 'if'

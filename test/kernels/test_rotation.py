@@ -1,4 +1,4 @@
-"""Rotations on bare numbers: round trips everywhere, near no turn, near half a turn, in lock."""
+"""Rotations on plain numbers: round trips near zero, near half a turn and in gimbal lock."""
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -42,7 +42,7 @@ def same(found, wanted, atol):
 @few
 @given(direction, angle)
 def test_log_inverts_exp(axis, turn):
-    """The logarithm gives back axis times angle; at half a turn up to the sign."""
+    """The logarithm returns axis times angle; at half a turn up to the sign."""
     vector = axis * turn
     matrix = Rotation.from_rotvec(vector).as_matrix()
     found = call.log_rotation(matrix)
@@ -53,8 +53,8 @@ def test_log_inverts_exp(axis, turn):
 
 
 @pytest.mark.parametrize('axis', [(1, 0, 0), (0, 1, 0), (0, 0, 1), (0.6, 0, -0.8)])
-def test_log_of_exactly_half_a_turn(axis):
-    """A matrix with trace -1 has a logarithm of length pi along its axis."""
+def test_log_of_half_a_turn_has_length_pi(axis):
+    """For a matrix with trace -1, along its axis."""
     axis = np.array(axis)
     found = call.log_rotation(2.0 * np.outer(axis, axis) - np.eye(3))
     assert np.linalg.norm(found) == pytest.approx(np.pi, abs=1e-14)
@@ -62,13 +62,13 @@ def test_log_of_exactly_half_a_turn(axis):
 
 
 def test_log_of_the_identity_is_zero():
-    """No turn has no rotation vector, and no NaN."""
+    """The result contains no NaN."""
     assert call.log_rotation(np.eye(3)).tolist() == [0.0, 0.0, 0.0]
 
 
 @few
 @given(direction, angle)
-def test_matrix_of_a_quaternion(axis, turn):
+def test_matrix_of_quaternion_equals_scipy(axis, turn):
     """The matrix is SciPy's."""
     rotation = Rotation.from_rotvec(axis * turn)
     same(call.quaternion_to_matrix(rotation.as_quat()), rotation.as_matrix(), 1e-15)
@@ -78,8 +78,8 @@ def test_matrix_of_a_quaternion(axis, turn):
 @given(
     direction, st.one_of(st.floats(0.0, 3.1), st.floats(-12, -1).map(lambda e: 10.0**e)), direction
 )
-def test_inverse_left_jacobian(axis, turn, v):
-    """It is the inverse of the left Jacobian, summed as a series."""
+def test_inverse_left_jacobian_inverts_series(axis, turn, v):
+    """The left Jacobian is summed as a series."""
     wanted = inverse_left_jacobian(axis * turn) @ v
     np.testing.assert_allclose(call.inverse_left_jacobian(axis * turn, v), wanted, atol=1e-9)
 
@@ -87,8 +87,8 @@ def test_inverse_left_jacobian(axis, turn, v):
 @few
 @given(st.one_of(euler, locked), direction, st.floats(0.0, 3.0))
 @example(np.array((0.3, np.pi / 2, -0.7)), np.array((0.0, 0.0, 1.0)), 0.0)
-def test_turned_euler_angles_name_the_turned_rotation(angles, axis, turn):
-    """Euler angles times exp(w) is the rotation times exp(w), in gimbal lock too."""
+def test_turned_euler_angles_represent_turned_rotation(angles, axis, turn):
+    """The result is the rotation times exp(w), also in gimbal lock."""
     found = call.turn_euler(angles, axis * turn)
     wanted = matrix_of(angles) @ Rotation.from_rotvec(axis * turn).as_matrix()
     same(matrix_of(found), wanted, 1e-9)
@@ -96,16 +96,16 @@ def test_turned_euler_angles_name_the_turned_rotation(angles, axis, turn):
 
 @few
 @given(euler.filter(lambda e: abs(np.cos(e[1])) > 0.1), direction, st.floats(0.0, 1e-3))
-def test_a_small_turn_moves_euler_angles_little(angles, axis, turn):
-    """Of all triples that name the rotation the nearest is taken, whole turns included."""
+def test_small_turn_changes_euler_angles_little(angles, axis, turn):
+    """The nearest of all equivalent triples is used, including whole turns."""
     found = call.turn_euler(angles, axis * turn)
     assert np.abs(found - angles).max() <= 12.0 * turn + 1e-12
 
 
 @few
 @given(locked)
-def test_no_turn_in_gimbal_lock_moves_nothing(angles):
-    """In lock, where many triples name the rotation, the present one is kept."""
+def test_zero_turn_in_gimbal_lock_keeps_euler_angles(angles):
+    """Many triples represent the rotation; the present one is kept."""
     found = call.turn_euler(angles, np.zeros(3))
     same(matrix_of(found), matrix_of(angles), 1e-9)
     assert abs(found[1] - angles[1]) < 1e-7
@@ -115,8 +115,8 @@ def test_no_turn_in_gimbal_lock_moves_nothing(angles):
 
 @few
 @given(st.one_of(euler, locked))
-def test_principal_euler_angles(angles):
-    """Same rotation, and within half a turn, a quarter for the middle angle."""
+def test_principal_euler_angles_are_same_rotation_in_range(angles):
+    """Within half a turn, and a quarter turn for the middle angle."""
     found = call.principal_euler(angles)
     same(matrix_of(found), matrix_of(angles), 1e-12)
     assert abs(found[1]) <= np.pi / 2 + 1e-12
@@ -125,7 +125,7 @@ def test_principal_euler_angles(angles):
 
 @few
 @given(euler, euler)
-def test_difference_of_euler_angles_leads_there(start, end):
+def test_euler_difference_rotates_first_triple_onto_second(start, end):
     """Turning by the difference ends at the second triple's rotation."""
     turn = call.euler_difference(start, end)
     same(matrix_of(start) @ Rotation.from_rotvec(turn).as_matrix(), matrix_of(end), 1e-12)
@@ -133,7 +133,7 @@ def test_difference_of_euler_angles_leads_there(start, end):
 
 @few
 @given(st.floats(-50, 50), st.floats(-50, 50))
-def test_near_turn(angle, reference):
+def test_near_turn_is_within_half_a_turn_of_reference(angle, reference):
     """The angle modulo whole turns, within half a turn of the reference."""
     found = call.near_turn(angle, reference)
     assert abs(found - reference) <= np.pi + 1e-9

@@ -1,4 +1,4 @@
-"""Forward kinematics and residual rows of the kernels against the oracle and the objects."""
+"""Forward kinematics and residual rows of the kernels agree with the oracle and the objects."""
 
 from ik_node.model.closure import Closure
 from ik_node.model.dof import DOF
@@ -11,7 +11,7 @@ from support.mechanisms import AXES, held, MECHANISMS, TURNS
 
 
 def check(mechanism, seed, count=3):
-    """Compare rows at random configurations with the oracle and with the objects' own answer."""
+    """Compare rows at random configurations with the oracle and the objects."""
     rows, rng = Rows(mechanism), np.random.default_rng(seed)
     for _ in range(count):
         q = mechanism.random_q(rows.names, rng)
@@ -29,30 +29,30 @@ def check(mechanism, seed, count=3):
 
 
 @pytest.mark.parametrize('name', MECHANISMS)
-def test_rows_of_every_mechanism(name):
-    """Residuals at random configurations, far from closed, are the oracle's."""
+def test_rows_of_every_mechanism_equal_oracle(name):
+    """At random configurations, far from closed."""
     check(MECHANISMS[name](), seed=sum(map(ord, name)))
 
 
 @pytest.mark.parametrize('axes', AXES)
 @pytest.mark.parametrize('parent', ['left', None])
 @pytest.mark.parametrize('turns', TURNS, ids=' '.join)
-def test_rows_of_every_choice_of_axes(axes, parent, turns):
-    """All one, two, three rotational axes, with some translations, absolute and relative."""
+def test_rows_of_every_axis_subset_equal_oracle(axes, parent, turns):
+    """One to three rotational axes, some translations, absolute and relative."""
     moves = {1: ('X', 'Z'), 2: ('Y',), 3: ('X', 'Y', 'Z')}[len(turns)]
     check(held(axes, (*moves, *turns), parent=parent), seed=len(axes))
 
 
 @pytest.mark.parametrize('kind', ['universal', 'distance'])
-def test_rows_of_other_kinds(kind):
+def test_rows_of_universal_and_distance_equal_oracle(kind):
     """Universal and distance constraints."""
     check(held('goal', (), kind), seed=5)
 
 
 @pytest.mark.parametrize('axes', AXES)
 @pytest.mark.parametrize('turns', [t for t in TURNS if len(t) > 1], ids=' '.join)
-def test_half_a_turn_away(axes, turns):
-    """Exactly half a turn off, the residual has length pi and every number is finite."""
+def test_residual_at_half_a_turn_has_length_pi(axes, turns):
+    """Every number is finite."""
     m = Mechanism('hinge')
     m.root('base')
     m.joint('hinge', 'base', turns[0])
@@ -69,8 +69,8 @@ def test_half_a_turn_away(axes, turns):
     np.testing.assert_allclose(found['goal'], 0.0, atol=1e-12)
 
 
-def test_distance_of_two_frames_in_one_place():
-    """Where the distance has no direction, its row is finite."""
+def test_distance_row_of_coinciding_frames_is_finite():
+    """The distance has no direction there."""
     m = Mechanism('one_place')
     m.root('base')
     m.joint('slide', 'base', 'X Y')

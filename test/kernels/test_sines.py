@@ -1,4 +1,4 @@
-"""Sines and cosines, four at a time: to the last digit but one, and beyond what they are for."""
+"""Sines and cosines, four at a time, are exact to the last digit but one."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,29 +20,29 @@ angle = st.one_of(
 
 @settings(max_examples=400, deadline=None)
 @given(st.tuples(angle, angle, angle, angle))
-def test_as_the_library_has_them(angles):
-    """Each of the four is what the library finds, to two units in the last place of 1."""
+def test_sines_and_cosines_equal_library(angles):
+    """To two units in the last place of 1."""
     sines, cosines = call.four_sines(angles)
     np.testing.assert_allclose(sines, np.sin(angles), rtol=0.0, atol=3e-16)
     np.testing.assert_allclose(cosines, np.cos(angles), rtol=0.0, atol=3e-16)
 
 
-def test_small_angles_keep_their_digits():
+def test_sine_of_small_angle_is_relatively_exact():
     """Near zero a sine is as exact, by its own size, as the angle."""
     angles = np.array([1e-3, -1e-8, 1e-150, 0.0])
     np.testing.assert_allclose(call.four_sines(angles)[0], np.sin(angles), rtol=3e-16)
 
 
-def test_what_is_no_number_stays_alone():
-    """A NaN or an infinity does no harm to the three beside it."""
+def test_nan_does_not_affect_other_lanes():
+    """Nor does an infinity."""
     sines, cosines = call.four_sines([np.nan, 0.5, np.inf, -0.5])
     np.testing.assert_allclose(sines[1::2], [np.sin(0.5), -np.sin(0.5)], rtol=3e-16)
     np.testing.assert_allclose(cosines[1::2], np.cos(0.5), rtol=3e-16)
 
 
 @pytest.mark.parametrize('turns', [1, 10**5, 10**6, 10**9])
-def test_a_joint_that_has_turned_far(turns):
-    """A joint without limits is where full turns less would have it, however many there were."""
+def test_angle_of_many_turns_equals_reduced_angle(turns):
+    """A joint without limits may turn arbitrarily far."""
     m = Mechanism('wheel')
     m.root('base')
     m.joint('j1', 'base', 'EZ')

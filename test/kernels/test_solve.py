@@ -1,4 +1,4 @@
-"""The end of a solve: its status is what the residuals say."""
+"""The final status of a solve follows from its residuals."""
 
 from ik_node.solver.status import Status
 import numpy as np
@@ -11,6 +11,6 @@ from support.mechanisms import MECHANISMS
     ('error', 'status'),
     [(0.0, Status.CONVERGED), (1e-3, Status.STALLED), (np.nan, Status.STALLED)],
 )
-def test_converged_is_taken_back_when_a_residual_is_not_within_tolerance(error, status):
-    """What a solve believed before its last steps does not count at its end."""
+def test_converged_is_revoked_if_final_residual_exceeds_tolerance(error, status):
+    """The last steps of a solve may invalidate an earlier success."""
     assert Status(status_of_end(Rows(MECHANISMS['fivebar']()), error)) is status
