@@ -1,8 +1,8 @@
 """
 Inverse kinematics for robots with closed loops.
 
-The names below are loaded when they are first used, so that `import ik_node` stays fast and needs
-neither Numba nor ROS.
+Each public name is imported on first use, so that `import ik_node` is fast and needs neither Numba
+nor ROS 2.
 """
 
 from __future__ import annotations

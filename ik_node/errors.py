@@ -1,4 +1,4 @@
-"""The exceptions a user of this package meets; every other failure is a status with residuals."""
+"""The exceptions of this package; a solve that fails reports a status and residuals instead."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Iterable
 import re
 from reprlib import Repr
 
-# The most characters of a name in a message, of a word, and of a whole message.
+# Limits of the length of a name in a message, of a word, and of a whole message [characters]. They
+# keep one message readable in a log line and on a terminal.
 MOST_NAME = 80
 MOST_WORD = 200
 MOST_TEXT = 2000
@@ -19,24 +20,25 @@ _REPR.maxstring = _REPR.maxother = _REPR.maxlong = MOST_NAME
 
 def shown(value: object) -> str:
     """
-    Return a name or another value for a message: quoted, escaped and shortened.
+    Return the representation of a value for a message: quoted, escaped and shortened.
 
-    Names come from descriptions, which anybody may have written: one that spans lines, moves the
-    cursor or has thousands of characters must not take over a log, a terminal or a page.
+    Names come from robot descriptions, which are not trusted. A name with line breaks, terminal
+    control sequences or thousands of characters must not disturb a log, a terminal or a page.
     """
     return _REPR.repr(value)
 
 
 def plain(text: str, most: int = MOST_NAME) -> str:
     """
-    Return a text as one printable line; it is returned unchanged if it is one.
+    Return a text as one printable line; a text that already is one is returned unchanged.
 
     Parameters
     ----------
     text : str
-        A name where no quotes are wanted, or a message.
+        A name that is shown without quotes, or a message.
     most : int
-        A longer text, and a longer word than `MOST_WORD`, has its middle left out.
+        Longest result [characters]. The middle of a longer text is left out, and likewise the
+        middle of a word that is longer than `MOST_WORD`.
 
     """
     if not text.isprintable():
@@ -47,7 +49,7 @@ def plain(text: str, most: int = MOST_NAME) -> str:
 
 
 def listed(names: Iterable[str], most: int = 12) -> str:
-    """Return names for a message, the first ones if they are many; 'none' if there are none."""
+    """Return at most `most` names as a comma-separated list; 'none' if there are no names."""
     every = [plain(name) for name in names]
     return ', '.join(every[:most] + ['...'] * (len(every) > most)) or 'none'
 
@@ -65,9 +67,10 @@ def _shortened(text: str, most: int) -> str:
 
 class IkError(Exception):
     """
-    Base of every exception this package raises on purpose.
+    Base class of every exception that this package raises on purpose.
 
-    The message is one printable line. It says what was found, what was expected and what to do.
+    The message is one printable line that states what was found, what was expected and what the
+    user can do.
     """
 
     def __init__(self, message: str = '') -> None:
@@ -83,7 +86,7 @@ class DescriptionError(IkError):
     source : str
         File name, or '<text>' for a description given as text.
     line : int or None
-        Line in `source`, counted from 1, where known.
+        Line in `source`, counted from 1; None = unknown.
 
     """
 
@@ -99,17 +102,17 @@ class UnsupportedElementError(DescriptionError):
 
 
 class TopologyError(IkError):
-    """The graph of frames is not one that can be solved; the message names the frames."""
+    """The graph of frames cannot be solved; the message names the frames that prevent it."""
 
 
 class UnknownFrameError(IkError):
     """
-    A frame, link, joint or goal of that name does not exist.
+    No frame, link, joint or goal has the requested name.
 
     Attributes
     ----------
     name : str
-        The name that was asked for.
+        The requested name.
     known : tuple of str
         The names that exist.
 
@@ -128,9 +131,9 @@ class ShapeError(IkError):
     Attributes
     ----------
     name : str
-        Which argument.
+        Name of the argument.
     expected, got : str
-        What was wanted and what came.
+        Descriptions of the expected and of the actual value.
 
     """
 
@@ -143,16 +146,16 @@ class ShapeError(IkError):
 
 class OptionError(IkError):
     """
-    An option, or an argument that chooses a behaviour, has a value that is not allowed.
+    The value of an option, or of an argument that selects a behaviour, is not allowed.
 
     Attributes
     ----------
     name : str
-        Which option.
+        Name of the option or argument.
     value : object
-        What was given.
+        The value that was given.
     allowed : str
-        What is allowed.
+        Description of the allowed values.
 
     """
 

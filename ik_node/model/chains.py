@@ -1,4 +1,4 @@
-"""Which columns move a request, and which requests are coupled: the independent chains."""
+"""The columns that move each constraint, and the independent chains that follow from them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ Array = NDArray[np.float64]
 @dataclass(frozen=True)
 class CarriedMass:
     """
-    The masses below a link, by the column that carries them.
+    The masses of a link and of all links below it, by the column that carries them.
 
     Attributes
     ----------
     total : float
-        [kg]
+        Total mass [kg].
     by_column : dict of int to (float, ndarray)
-        Mass [kg] and mass times place (3,) [kg m] in the column's frame; -1 = root frame.
+        Column (-1 = root frame) -> mass [kg] and first moment of mass, sum of m_i p_i, shape (3,)
+        [kg m], column frame.
 
     """
 
@@ -35,12 +36,12 @@ class CarriedMass:
 
 def carried_mass(tree: Tree, link: Link) -> CarriedMass:
     """
-    Gather the masses of a link and of all links below it in the tree.
+    Return the masses of a link and of all links below it in the tree.
 
     Raises
     ------
     TopologyError
-        If there is none.
+        If none of these links has a mass.
 
     """
     by_column: dict[int, tuple[float, Array]] = {}
@@ -63,15 +64,15 @@ def carried_mass(tree: Tree, link: Link) -> CarriedMass:
 @dataclass(frozen=True)
 class Support:
     """
-    The columns that move a request's two ends.
+    The columns that move the two frames of a constraint.
 
     Attributes
     ----------
     a_columns, b_columns : tuple of int
-        Columns that move frame A, frame B. An ancestor of both is in neither where the rows are
-        counted in A's or B's axes: it moves both alike.
+        Columns that move frame A and frame B. If the rows are expressed in the axes of A or B, a
+        column that carries both frames is in neither tuple, because it does not change the rows.
     mass : CarriedMass or None
-        What a centre of mass is made of.
+        The masses that a centre of mass consists of; None for the other kinds.
 
     """
 
@@ -83,12 +84,12 @@ class Support:
 @dataclass(frozen=True)
 class Chain:
     """
-    Requests that share free joint values, to be solved together.
+    Constraints that share free joint values and are therefore solved together.
 
     Attributes
     ----------
     requests : tuple of int
-        Closures first, then goals.
+        Indices of the constraints, closures first.
     masters : tuple of int
         Columns whose values are free, ascending.
 
@@ -99,7 +100,7 @@ class Chain:
 
 
 def ancestors(tree: Tree, column: int) -> list[int]:
-    """Return a column and all that carry it, from the root on."""
+    """Return a column and all columns that carry it, from the root outwards."""
     path = []
     while column >= 0:
         path.append(column)
@@ -108,7 +109,7 @@ def ancestors(tree: Tree, column: int) -> list[int]:
 
 
 def with_ancestors(tree: Tree, columns: Iterable[int]) -> set[int]:
-    """Return columns and all that carry them."""
+    """Return the given columns and all columns that carry them."""
     found: set[int] = set()
     for column in columns:
         while column >= 0 and column not in found:
@@ -118,7 +119,7 @@ def with_ancestors(tree: Tree, columns: Iterable[int]) -> set[int]:
 
 
 def support_of(tree: Tree, request: Request) -> Support:
-    """Find the columns that move frame A and frame B of a request."""
+    """Return the columns that move frame A and frame B of a constraint."""
     b = [] if request.base is None else ancestors(tree, tree.seat[request.base][0])
     if request.kind == 'centre_of_mass':
         mass = carried_mass(tree, request.link)
@@ -137,9 +138,10 @@ def find_chains(
     tree: Tree, requests: Sequence[Request], supports: Sequence[Support]
 ) -> list[Chain]:
     """
-    Split the requests into independent chains: union-find on the values they share.
+    Split the constraints into independent chains, see theory.md, section 11.
 
-    The order of roots and requests does not matter for who is coupled with whom.
+    Two constraints belong to the same chain if a free joint value moves both (union-find). The
+    grouping does not depend on the order of the roots or of the constraints.
     """
     leader: dict[int, int] = {}
 
@@ -158,7 +160,7 @@ def find_chains(
             leader[find(master)] = find(masters[0])
     groups: dict[int, list[int]] = {}
     for at, masters in enumerate(moved):
-        # A request that nothing can move is a chain of its own: it is met, or it never will be.
+        # A constraint that no joint moves is a chain of its own: no solve can change its residual.
         groups.setdefault(find(masters[0]) if masters else -1 - at, []).append(at)
     chains = []
     for key, members in groups.items():

@@ -1,4 +1,4 @@
-"""The characteristic length of a chain: by what metres are compared with radians."""
+"""The characteristic length of a chain, which makes metres and radians comparable."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# A mechanism whose lengths are all smaller [m] has none but rounding.
+# Lengths below this are rounding errors of zero [m].
 _SMALLEST = 1e-12
 
 
@@ -24,31 +24,32 @@ def characteristic_length(
     """
     Return the characteristic length of a chain [m].
 
-    It is in proportion to the mechanism's size and depends neither on joint values, nor on names,
-    orders, or where the mechanism stands.
+    It is proportional to the size of the mechanism and does not depend on the joint values, the
+    names, the order of joints and constraints, or the position of the mechanism.
 
     Parameters
     ----------
     tree : Tree
-        Of the graph.
+        Tree of the graph.
     requests : sequence of Request
-        Closures and goals.
+        All closures and goals.
     supports : sequence of Support
-        Of every request.
+        Support of each of them.
     chain : Chain
-        Which of the requests count.
+        The chain, which selects some of the requests.
 
     Returns
     -------
     float
-        Half of the longest path of its closures and goals. If that is zero, half of the longest
-        path to any frame of the tree, then the longest finite travel of a sliding joint, then 1.
+        Half of the longest path of its closures and goals. If that is zero: half of the longest
+        path to any frame of the tree; else the longest finite travel of a prismatic joint; else 1.
 
     Notes
     -----
-    The path of a goal leads from the first joint that moves it to its link, over the origins of
-    all joints with all values at zero. The path of a closure leads round its loop. Half of it is
-    what one radian of a joint moves the end by, on average over the joints.
+    The path of a goal leads from the first joint that moves its link to the link, through the
+    origins of all joints in between, with all joint values at zero. The path of a closure leads
+    around its loop. Half of the path is the average lever arm of the joints: the distance that
+    one radian of a joint moves the end by. See docs/decisions/0015.
 
     """
     longest = max((_path(tree, requests[at], supports[at]) for at in chain.requests), default=0.0)
@@ -61,12 +62,12 @@ def characteristic_length(
 
 
 def goes_by_travels(tree: Tree) -> bool:
-    """Return whether a tree has no lengths, so that limits of sliding joints may count as some."""
+    """Return True if the tree has no lengths, so that limits of prismatic joints set the scale."""
     return _longest_path(tree) < _SMALLEST
 
 
 def _path(tree: Tree, request: Request, support: Support) -> float:
-    """Return the length of the path of a goal, or of the way round a closure's loop [m]."""
+    """Return the length of the path of a goal, or of the loop of a closure [m]."""
     if support.mass is not None:
         moments = support.mass.by_column.items()
         return max(
@@ -85,7 +86,7 @@ def _path(tree: Tree, request: Request, support: Support) -> float:
     if request.base is not None:
         column, seat = tree.seat[request.base]
         path_b = ancestors(tree, column)
-        # The pose that is asked for in it may change from solve to solve.
+        # The target pose in the base is left out, because it may change from solve to solve.
         place_b = _place(seat)
     shared = 0
     while shared < min(len(path_a), len(path_b)) and path_a[shared] == path_b[shared]:
@@ -102,17 +103,17 @@ def _path(tree: Tree, request: Request, support: Support) -> float:
 
 
 def _length(tree: Tree, path: Sequence[int], last: Array) -> float:
-    """Return how far it is from the first column of a path to a place in the last one [m]."""
+    """Return the length of a path from its first column to a point in its last column [m]."""
     if not path:
         return 0.0
     return sum(hypot(*_place(tree.columns[at].offset)) for at in path[1:]) + hypot(*last)
 
 
 def _longest_path(tree: Tree) -> float:
-    """Return how far any frame is from the first column that carries it [m]."""
+    """Return the longest path from a frame to the first column that carries it [m]."""
     reach = list[float]()
     for column in tree.columns:
-        # Where the first column stands is where the robot stands.
+        # The offset of the first column is the position of the robot, which does not count.
         own = 0.0 if column.parent < 0 else reach[column.parent] + hypot(*_place(column.offset))
         reach.append(own)
     return max(

@@ -1,4 +1,4 @@
-"""A loop-closing constraint between two links."""
+"""The loop-closing constraint between two links."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ik_node.errors import OptionError, shown
 from ik_node.model.constraint import Constraint
 from ik_node.model.dof import DOF, parse_dofs
 
-# type name -> kind and constrained axes, counted in frame B; the one place that knows the names
+# Type name -> kind and constrained axes in frame B.
 CLOSURE_TYPES: dict[str, tuple[str, str]] = {
     'weld': ('frame', 'X Y Z EX EY EZ'),
     'fixed': ('frame', 'X Y Z EX EY EZ'),
@@ -19,7 +19,7 @@ CLOSURE_TYPES: dict[str, tuple[str, str]] = {
     'slider': ('frame', 'X Y EX EY EZ'),  # free along z
     'prismatic': ('frame', 'X Y EX EY EZ'),
     'planar': ('frame', 'Z EX EY'),  # free along x and y and about z
-    'floating': ('frame', ''),  # joins nothing
+    'floating': ('frame', ''),  # constrains no axis
     'universal': ('universal', 'X Y Z'),  # free about frame B's x and frame A's y
     'distance': ('distance', ''),
 }
@@ -27,13 +27,16 @@ CLOSURE_TYPES: dict[str, tuple[str, str]] = {
 
 class Closure(Constraint):
     """
-    Two frames that must coincide on chosen axes, counted in frame B (this one's own).
+    A constraint that closes a loop: two frames must coincide on certain axes of frame B.
+
+    Frame B is the closure itself. Frame A is on the link given to `make_closure`.
 
     Parameters
     ----------
     name : str
+        Name in messages and results.
     type_name : str
-        A key of `CLOSURE_TYPES`; `set_dof` says it by axes instead.
+        A key of `CLOSURE_TYPES`. Alternatively choose the axes with `set_dof`.
 
     """
 
@@ -45,12 +48,12 @@ class Closure(Constraint):
     @staticmethod
     def rows_of_type(type_name: str) -> tuple[str, tuple[DOF, ...]]:
         """
-        Return the kind and the constrained axes that a type name stands for.
+        Return the kind and the constrained axes of a closure type.
 
         Raises
         ------
         OptionError
-            If there is no such type.
+            If no closure type has this name.
 
         """
         try:
@@ -61,7 +64,7 @@ class Closure(Constraint):
 
     @property
     def axes(self) -> str:
-        """Whose axes `dof` counts in: always 'goal', frame B's."""
+        """Return 'goal': the axes of a closure are always those of frame B."""
         return self._axes
 
     @axes.setter

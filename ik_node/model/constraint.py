@@ -1,4 +1,4 @@
-"""Rows of a relative pose that must vanish: what goals and closures have in common."""
+"""The base class of goals and closures: rows of a relative pose that must vanish."""
 
 from __future__ import annotations
 
@@ -21,26 +21,30 @@ AXES = ('world', 'goal', 'link')
 
 class Constraint(Connector):
     """
-    A frame that a link's frame must agree with on chosen axes, its `dof`.
+    A frame with which the frame of a link must coincide on chosen axes, its `dof`.
 
-    Frame B is this frame, hanging on a parent link or posed in the root frame. Frame A is the
-    frame of the link it closes on (`make_closure`) composed with an offset. The rows are
-    components of the pose of A relative to B, [m] and [rad]; `get_residual` says which.
+    Frame B is this frame. Its parent is a link, or it is placed in the root frame. Frame A is the
+    frame of the link given to `make_closure`, composed with an offset. The residual rows are
+    components of the pose of A relative to B [m, rad], see `get_residual`.
 
     Parameters
     ----------
     name : str
+        Name in messages and results.
     kind : {'frame', 'universal', 'distance', 'look_at', 'centre_of_mass'}
-        frame: the axes of `dof`. universal: origins coincide and A's y axis is at right angles to
-        B's x axis. distance: the origins are `distance` apart. look_at: A's z axis points at B's
-        origin; what is nearer than a millionth of the characteristic length is not seen, and a
-        solve counts half a turn. centre_of_mass: A's origin is the centre of mass of the link and
-        of all links that hang under it in the tree, and A's axes are the root frame's.
+        frame: the axes of `dof`. universal: the origins coincide and A's y axis is perpendicular
+        to B's x axis. distance: the origins are `distance` apart. look_at: A's z axis points at
+        B's origin; while that origin is nearer to A's than a millionth of the characteristic
+        length, a solve takes the residual as half a turn. centre_of_mass: A's origin is the centre
+        of mass of the link and of all links below it in the tree, and A's axes are those of the
+        root frame.
 
     Attributes
     ----------
-    offset_position, offset_quaternion : ndarray
-        Frame A in the link, [m] and xyzw; change with `set_offset`.
+    offset_position : ndarray, shape (3,)
+        Origin of frame A in the link [m]; change it with `set_offset`.
+    offset_quaternion : ndarray, shape (4,)
+        Orientation of frame A in the link (xyzw); change it with `set_offset`.
 
     """
 
@@ -60,12 +64,12 @@ class Constraint(Connector):
         self.set_dof(*DOF)
 
     def set_dof(self, *dofs: int | str) -> None:
-        """Choose the axes that must agree: any of X Y Z EX EY EZ, in any order, or none."""
+        """Choose the constrained axes: any of X Y Z EX EY EZ, in any order, or none."""
         self._choose(parse_dofs(dofs))
 
     @property
     def kind(self) -> str:
-        """Say what the rows are: one of `KINDS`."""
+        """Return the kind of the residual rows, one of `KINDS`."""
         return self._kind
 
     @kind.setter
@@ -75,7 +79,7 @@ class Constraint(Connector):
 
     @property
     def axes(self) -> str:
-        """Whose axes `dof` counts in: 'world' (root frame), 'goal' (frame B) or 'link' (A)."""
+        """Return the frame of the axes of `dof`: 'world' (root), 'goal' (B) or 'link' (A)."""
         return self._axes
 
     @axes.setter
@@ -85,7 +89,7 @@ class Constraint(Connector):
 
     @property
     def enabled(self) -> bool:
-        """Whether it takes part in a solve; counts from the next one on."""
+        """Return True if it takes part in solves; a change takes effect at the next solve."""
         return self._enabled
 
     @enabled.setter
@@ -95,7 +99,7 @@ class Constraint(Connector):
 
     @property
     def weight(self) -> float:
-        """Factor of the rows beside others of its priority; 0 = takes no part."""
+        """Return the weight of the rows among those of equal priority; 0 = takes no part."""
         return self._weight
 
     @weight.setter
@@ -105,7 +109,7 @@ class Constraint(Connector):
 
     @property
     def tolerance(self) -> tuple[float, float] | None:
-        """Residual ([m], [rad]) that counts as met; None = the solver's thresholds."""
+        """Return the residuals [m], [rad] that count as met; None = the solver's thresholds."""
         return self._tolerance
 
     @tolerance.setter
@@ -121,7 +125,7 @@ class Constraint(Connector):
 
     @property
     def distance(self) -> float:
-        """Wanted distance of the two origins [m], for kind 'distance'."""
+        """Return the target distance of the two origins [m], for kind 'distance'."""
         return self._distance
 
     @distance.setter
@@ -133,14 +137,19 @@ class Constraint(Connector):
         self, position: ArrayLike = (0, 0, 0), quat_xyzw: ArrayLike = (0, 0, 0, 1)
     ) -> None:
         """
-        Place frame A in the link that is closed on.
+        Place frame A in its link.
 
         Parameters
         ----------
         position : array_like, shape (3,)
-            [m], in the link's frame.
+            Origin [m], link frame.
         quat_xyzw : array_like, shape (4,)
-            Orientation in the link's frame; normalised.
+            Orientation, link frame; it is normalised.
+
+        Raises
+        ------
+        ShapeError
+            If a shape is wrong, a number is not finite or the quaternion is zero.
 
         """
         offset = Frame(f'offset of {self.name}')
@@ -154,31 +163,32 @@ class Constraint(Connector):
         self.revision.count_ask()
 
     def add_child(self, child: Frame) -> None:
-        """Refuse: goals and closures carry nothing."""
+        """Raise a TopologyError: goals and closures have no children."""
         raise TopologyError(
             f'{shown(self.name)} is a {type(self).__name__.lower()}, it takes no child '
-            f'({shown(child.name)}): make_closure(link) says which link it acts on'
+            f'({shown(child.name)}): choose the link that it acts on with make_closure(link)'
         )
 
     def get_residual(self) -> Array:
         """
-        Return the rows that must vanish, at the current joint values.
+        Return the residual at the current joint values, see theory.md, section 3.
 
         Returns
         -------
         ndarray, shape (rows,)
-            Kind frame: the chosen components of A's origin seen from B [m], then of the rotation
-            vector log(R) [rad], both in the chosen axes. With exactly two rotational axes the
-            third axes of A and B are to be parallel, and the rows are the components of the
-            smallest rotation that takes B's onto A's. Kind universal: three components [m] in B,
-            then A's y axis times B's x axis. Kind distance: |p_AB| - distance [m]. Kind look_at:
-            angle between A's z axis and the sight of B's origin [rad], times the direction in A's
-            xy plane in which it is seen. Kind centre_of_mass: as kind frame, X Y Z only.
+            Kind frame: the chosen components of p_A - p_B [m], then of the rotation vector
+            log(R_A R_B^T) [rad], both in the chosen axes. With exactly two rotational axes the
+            third axes of A and B must be parallel, and the rows are the components of the
+            smallest rotation that takes B's third axis onto A's. Kind universal: the three
+            components of p_A - p_B [m] in B, then the dot product y_A . x_B. Kind distance:
+            |p_A - p_B| - distance [m]. Kind look_at: the angle between z_A and the line of sight
+            to p_B [rad], times the direction in A's xy plane in which A sees p_B. Kind
+            centre_of_mass: as kind frame, X Y Z only.
 
         Raises
         ------
         TopologyError
-            If it closes on no link yet.
+            If `make_closure` has not been called yet.
 
         """
         frame_b, frame_a = self._closing_frames()

@@ -1,4 +1,4 @@
-"""The six degrees of freedom of a joint and the order in which they act."""
+"""The six degrees of freedom of a joint, and the order in which they act."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from ik_node.errors import OptionError
 
 class DOF(IntEnum):
     """
-    One movable axis of a joint: translation first, then Euler angles.
+    One axis of a joint: translations X Y Z [m], then Euler angles EX EY EZ [rad].
 
-    A joint moves its child by D = T(x, y, z) Rz(ez) Ry(ey) Rx(ex), in [m] and [rad].
+    A joint moves its child by D = T(x, y, z) Rz(ez) Ry(ey) Rx(ex), theory.md, eq. (2).
     """
 
     X = 0
@@ -24,7 +24,7 @@ class DOF(IntEnum):
 
     @property
     def is_rotation(self) -> bool:
-        """Whether the axis is turned about, in [rad], not moved along, in [m]."""
+        """Return True for a rotation [rad], False for a translation [m]."""
         return self >= DOF.EX
 
 
@@ -33,12 +33,12 @@ DOF_NAMES: tuple[str, ...] = tuple(dof.name for dof in DOF)
 
 def parse_dofs(dofs: str | Iterable[int | str], name: str = 'dof') -> tuple[DOF, ...]:
     """
-    Read a set of axes, written 'X Y EZ' or as DOF members, into enum order.
+    Return a set of axes, given as 'X Y EZ' or as names or members of DOF, in the order of DOF.
 
     Raises
     ------
     OptionError
-        If an axis is unknown or named twice.
+        If an axis is unknown or occurs twice; its message calls the axes `name`.
 
     """
     parts = dofs.replace(',', ' ').split() if isinstance(dofs, str) else list(dofs)

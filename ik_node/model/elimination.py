@@ -1,5 +1,5 @@
 # flake8: noqa: E203
-"""In which order the unknowns of a step are eliminated, planned once per structure."""
+"""The order in which a step eliminates its unknowns, planned once per structure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 Fields = dict[str, NDArray[np.generic]]
 
-# A node of the graph that is eliminated: a constraint, or the variables that touch the same ones.
+# A node of the elimination graph: a constraint, or a group of variables, named by the constraints
+# that all of them touch.
 Node = tuple[int, ...] | int
 
 
@@ -20,22 +21,23 @@ def plan_elimination(
     slots: Sequence[Sequence[int]], row_counts: Sequence[int], variable_count: int
 ) -> tuple[Fields, dict[str, int]]:
     """
-    Lay the system of a step out as blocks, see `kernels.factor`.
+    Plan the elimination of the system of a step, theory.md, eq. (7), in blocks.
 
     Parameters
     ----------
     slots : sequence of sequence of int
-        Variables of every constraint.
+        Variables of each constraint.
     row_counts : sequence of int
-        Rows of every constraint.
+        Number of rows of each constraint.
     variable_count : int
-        How many variables there are.
+        Number of variables.
 
     Returns
     -------
     fields : dict of str to ndarray
-        Fields of `kernels.layout.Solve`.
+        The fields of `kernels.layout.Solve` that `kernels.factor` follows.
     sizes : dict of str to int
+        The sizes of `kernels.layout` that belong to these fields.
 
     """
     plan = _Plan(slots, variable_count)
@@ -131,10 +133,13 @@ class _Plan:
     """
     The graph of constraints and groups of variables, and its order of elimination.
 
+    The order follows from a greedy minimum-cost heuristic, as in minimum-degree orderings of
+    sparse matrices: the node that is cheapest to eliminate goes first.
+
     Attributes
     ----------
     groups : dict of tuple of int to list of int
-        Constraints that variables touch, and these variables.
+        Constraints -> the variables that touch exactly these.
     direct : set of tuple of int
         Groups that are eliminated while their part of the system is still diagonal.
 
@@ -157,7 +162,7 @@ class _Plan:
                 self._adjacent[c].add(group)
 
     def order(self) -> list[Node]:
-        """Return all nodes; the cheapest to eliminate goes first, fewest operations counted."""
+        """Return all nodes in the order of elimination: least operations first at each step."""
         order: list[Node] = []
         cost = {node: self._cost(node) for node in self._adjacent}
         while cost:
@@ -179,7 +184,7 @@ class _Plan:
         return 1 if isinstance(node, int) else -(-len(self.groups[node]) // BLOCK)
 
     def _cost(self, node: Node) -> int:
-        """Count the row operations that eliminating a node takes."""
+        """Return the number of row operations that the elimination of a node takes."""
         beyond = sum(self._blocks(other) for other in self._adjacent[node])
         pairs = beyond * (beyond + 1) // 2
         if isinstance(node, tuple) and node not in self._filled:

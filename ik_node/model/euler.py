@@ -1,4 +1,4 @@
-"""Which of the many Euler angles of one rotation are nearest to some others, in [rad]."""
+"""The choice among the Euler angles of one rotation of those nearest to given angles [rad]."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ Three = tuple[float, float, float]
 
 TURN = 2.0 * pi
 
-# Nearer to gimbal lock than this, as the cosine of the middle angle, only a sum of the other two
-# is told apart; exchanging one for the other turns by no more than this [rad].
+# Gimbal lock: below this cosine of the middle angle, only the sum or difference of the outer two
+# angles matters. Exchanging one of them for the other turns the frame by at most this [rad].
 LOCK = 1e-9
 
-# A bound that is missed by less than this [rad] is missed by rounding.
+# An angle outside a bound by less than this counts as inside, as a rounding error [rad].
 SLACK = 1e-9
 
 
 def wrap(angle: float) -> float:
-    """Return the angle modulo a full turn, in (-pi, pi]."""
+    """Return an angle modulo a full turn, in (-pi, pi] [rad]."""
     wrapped = remainder(angle, TURN)
     return pi if wrapped == -pi else wrapped
 
 
 def nearest_turn(angle: float, present: float, lower: float = -inf, upper: float = inf) -> float:
     """
-    Return the angle, whole turns added, that is nearest to the present one within limits.
+    Return the equivalent of an angle, modulo full turns, that is nearest to the present angle.
 
-    Where no such angle is within the limits, it is the one that misses them by the least.
+    The result is within the limits; if no equivalent is, it is the one closest to them.
     """
     first = -inf if lower == -inf else ceil((lower - angle - SLACK) / TURN)
     last = inf if upper == inf else floor((upper - angle + SLACK) / TURN)
@@ -44,17 +44,17 @@ def nearest_turn(angle: float, present: float, lower: float = -inf, upper: float
 
 
 def distance(euler_a: ArrayLike, euler_b: ArrayLike) -> float:
-    """Return how far two triples of angles are apart, as points, not as rotations."""
+    """Return the Euclidean distance of two triples of angles [rad], not of their rotations."""
     return _distance(_three(euler_a), _three(euler_b))
 
 
 def other_angles(euler: ArrayLike) -> Array:
-    """Return the other angles (x, y, z) with the same Rz(z) Ry(y) Rx(x)."""
+    """Return the second triple (x, y, z) with the same Rz(z) Ry(y) Rx(x), modulo full turns."""
     return np.array(_other(_three(euler)))
 
 
 def is_gimbal_locked(euler: ArrayLike) -> bool:
-    """Say whether the middle angle lays the outer two axes onto one line."""
+    """Return True if the middle angle makes the outer two axes parallel."""
     return abs(cos(_three(euler)[1])) < LOCK
 
 
@@ -62,21 +62,21 @@ def nearest_euler(
     euler: ArrayLike, present: ArrayLike, lower: ArrayLike = -inf, upper: ArrayLike = inf
 ) -> Array:
     """
-    Return those angles of the same rotation that are nearest to the present ones.
+    Return the Euler angles of the same rotation that are nearest to the present ones.
 
     Parameters
     ----------
     euler : array_like, shape (3,)
         Angles (x, y, z) of Rz(z) Ry(y) Rx(x) [rad].
     present : array_like, shape (3,)
-        What to be near to [rad].
+        Present angles [rad].
     lower, upper : array_like, shape (3,) or ()
-        Limits [rad]; kept where any of the angles looked at keeps them.
+        Limits [rad]. The result is within them if any of the candidate angles is.
 
     Returns
     -------
     ndarray, shape (3,)
-        The given angles themselves where no others are nearer.
+        The given angles themselves if no others are nearer.
 
     """
     wanted, now, low, high = _three(euler), _three(present), _three(lower), _three(upper)
@@ -91,7 +91,7 @@ def nearest_euler(
 
 
 def _equal_angles(wanted: Three, now: Three, low: Three, high: Three) -> Iterator[Three]:
-    """Yield the angles worth looking at."""
+    """Yield the candidates for the nearest angles."""
     for x, y, z in (wanted, _other(wanted)):
         yield (
             nearest_turn(x, now[0], low[0], high[0]),
@@ -104,7 +104,7 @@ def _equal_angles(wanted: Three, now: Three, low: Three, high: Three) -> Iterato
 
 def _locked_angles(wanted: Three, now: Three, low: Three, high: Three) -> Iterator[Three]:
     """
-    Yield the nearest angles within limits of a rotation in gimbal lock.
+    Yield the nearest angles within limits for a rotation in gimbal lock.
 
     Notes
     -----

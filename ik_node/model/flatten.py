@@ -1,5 +1,5 @@
 # flake8: noqa: E203
-"""One chain as arrays: the packed model that kernels take, built once per structure."""
+"""The packed arrays of one chain that the kernels take, built once per structure."""
 
 from __future__ import annotations
 
@@ -45,20 +45,20 @@ AXES = {'goal': AXES_B, 'world': AXES_WORLD, 'link': AXES_A}
 @dataclass(frozen=True)
 class FlatChain:
     """
-    A chain, packed.
+    A chain as packed arrays.
 
     Attributes
     ----------
     ints, floats : ndarray
         The packed model, see `kernels.layout`.
     requests : tuple of int
-        Which requests its constraints are, in order.
+        Indices of the constraints, in the order of the rows.
     var_q : ndarray, shape (nv,), int64
-        Place in q of every free value.
+        Index in q of each variable.
     row_counts : tuple of int
-        Rows of every constraint.
-    rows : ndarray, int64
-        Where these stand among the rows that constraints have room for.
+        Number of rows of each constraint.
+    rows : ndarray, shape (nr,), int64
+        Index of each row in the kernels' arrays, which have BLOCK rows per constraint.
 
     """
 
@@ -71,24 +71,24 @@ class FlatChain:
 
     @property
     def length(self) -> float:
-        """Return the characteristic length [m], in which kernels count."""
+        """Return the characteristic length [m], the unit of length of the kernels."""
         return float(self.floats[begin_of(self.ints, 'length')])
 
     @cached_property
     def units(self) -> Floats:
-        """Return that length for values that slide [m], 1 for angles [rad]; shape (nv,)."""
+        """Return the unit of each variable, shape (nv,): that length [m] or 1 [rad]."""
         at = begin_of(self.ints, 'unit')
         return self.floats[at : at + len(self.var_q)]
 
     @cached_property
     def row_units(self) -> Floats:
-        """Return the same for the rows that constraints have."""
+        """Return the unit of each row, shape (nr,): the characteristic length [m] or 1 [rad]."""
         at = begin_of(self.ints, 'angular')
         angular = self.ints[at : at + len(self.row_counts)]
         return np.where(self.rows < angular[self.rows // BLOCK], self.length, 1.0)
 
     def dense(self, numbers: Floats) -> Floats:
-        """Return the Jacobian, rows by variables, whose columns the kernels keep slot by slot."""
+        """Return the dense Jacobian, shape (nr, nv), of the kernels' blocks, stored by slot."""
         slot0, slot_var = begin_of(self.ints, 'slot0'), begin_of(self.ints, 'slot_var')
         columns = numbers.reshape(-1, BLOCK)
         dense = np.zeros((BLOCK * len(self.row_counts), len(self.var_q)))
@@ -101,7 +101,7 @@ class FlatChain:
 
 
 def frame12(matrix: Floats) -> Floats:
-    """Return a (4, 4) pose as twelve numbers, rotation row by row, then position."""
+    """Return a (4, 4) pose as twelve numbers: the rotation row by row, then the position."""
     return np.concatenate((matrix[:3, :3].ravel(), matrix[:3, 3]))
 
 
@@ -114,22 +114,22 @@ def flatten(
     redundancies: Sequence[Redundancy] = (),
 ) -> FlatChain:
     """
-    Lay one chain out as arrays.
+    Return one chain as packed arrays.
 
     Parameters
     ----------
     tree : Tree
-        Of the graph.
+        Tree of the graph.
     requests : sequence of Request
-        Closures and goals.
+        All closures and goals.
     supports : sequence of Support
-        Of every request.
+        Support of each of them.
     chain : Chain
-        Which of the requests.
+        The chain, which selects some of the requests.
     length : float
-        The characteristic length [m]; 0 = that of the chain.
+        The characteristic length [m]; 0 = computed from the chain.
     redundancies : sequence of Redundancy
-        Of its closures.
+        Redundancies among the chain's closures.
 
     """
     if length == 0.0:
@@ -191,7 +191,7 @@ def flatten(
 
 
 def _is_angle(tree: Tree, master: int) -> bool:
-    """Return whether a full turn of a variable changes nothing."""
+    """Return True if a full turn of a variable changes no pose."""
     moved = [c for c in tree.columns if c.master == master]
     return all(c.dof.is_rotation and tuple(c.coefficients) == (0.0, 1.0) for c in moved)
 
@@ -201,7 +201,7 @@ def _ints(values: object) -> Ints:
 
 
 def _unit(column: Column, length: float) -> float:
-    """Return by what the value of a column in kernels is multiplied for [rad or m]."""
+    """Return the unit of a column's value in the kernels: 1 [rad] or the given length [m]."""
     return 1.0 if column.dof.is_rotation else length
 
 
@@ -212,7 +212,7 @@ def _frames(poses: Iterable[Floats], length: float) -> Floats:
 
 
 def _coefficients(tree: Tree, columns: Sequence[Column], width: int, length: float) -> Floats:
-    """Return the polynomials in units of kernels: c_p unit(master)^p / unit(column)."""
+    """Return the polynomials in the kernels' units: c_p unit(master)^p / unit(column)."""
     table = np.zeros((len(columns), width))
     for at, column in enumerate(columns):
         polynomial = np.array(column.coefficients[:width])
@@ -223,13 +223,13 @@ def _coefficients(tree: Tree, columns: Sequence[Column], width: int, length: flo
 
 @dataclass(frozen=True)
 class _Blocks:
-    """Per constraint the columns that move it, their sides, and the variables they go by."""
+    """The columns and variables that move each constraint."""
 
-    entries: list[list[tuple[int, int, int]]]  # (column, side, slot)
-    slots: list[list[int]]  # variables
+    entries: list[list[tuple[int, int, int]]]  # (column, side: 1 = frame A, -1 = frame B, slot)
+    slots: list[list[int]]  # variable of each slot
 
     def fields(self) -> dict[str, NDArray[np.generic]]:
-        """Return the arrays of `kernels.layout.Solve` that describe the Jacobian's blocks."""
+        """Return the fields of `kernels.layout.Solve` that describe the Jacobian's blocks."""
         flat = [entry for entries in self.entries for entry in entries]
         return {
             'entry_column': _ints(e[0] for e in flat),
@@ -260,7 +260,7 @@ def _blocks(
 def _masses(
     tree: Tree, moved: Sequence[Support], columns: Sequence[int], length: float
 ) -> dict[str, NDArray[np.generic]]:
-    """Return what every entry of a centre of mass carries, and which entry it hangs on."""
+    """Return the mass and moment that each entry of a centre of mass carries, and its parent."""
     up: list[int] = []
     masses: list[float] = []
     moments: list[Floats] = []
@@ -289,7 +289,7 @@ def _masses(
 def _groups(
     asked: Sequence[Request], row_counts: Sequence[int], redundancies: Sequence[Redundancy]
 ) -> dict[str, NDArray[np.generic]]:
-    """Return which rows are redundant together, and how many of them are independent."""
+    """Return the groups of redundant rows and their ranks, theory.md, section 10."""
     rows = [
         [
             BLOCK * c + k

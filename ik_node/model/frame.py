@@ -1,4 +1,4 @@
-"""A frame of the tree: a pose relative to its parent, with matrices computed when needed."""
+"""The coordinate frames of a tree, whose matrices are computed when they are read."""
 
 from __future__ import annotations
 
@@ -31,19 +31,20 @@ class Frame:
     Parameters
     ----------
     name : str
-        How messages and results call it.
+        Name in messages and results.
 
     Attributes
     ----------
     parent : Frame or None
+        Parent frame; None = this frame is a root.
     children : list of Frame
-        Change them with `add_child` and `remove_child` only.
+        Child frames; change them with `add_child` and `remove_child` only.
     matrix_needs_update, matrix_world_needs_update : bool
-        Whether `matrix`, `matrix_world` are computed anew when next read.
+        True if `matrix` or `matrix_world` will be computed again when it is read next.
     is_link, is_joint, is_goal : bool
-        What it is; a goal is a joint, too.
+        Type of the frame; `is_joint` is also true for goals and closures.
     revision : Revision
-        Counts its changes, together with those of the graph that it has been read in.
+        Change counters, shared by all frames of a graph that a solver has read.
 
     """
 
@@ -52,7 +53,7 @@ class Frame:
     is_goal = False
 
     def __init_subclass__(cls) -> None:
-        # By what they can do, for these classes import this one.
+        # isinstance is impossible here: the modules of these classes import this one.
         cls.is_goal = hasattr(cls, 'set_goal_dof')
 
     def __init__(self, name: str = '') -> None:
@@ -74,7 +75,11 @@ class Frame:
 
     @property
     def position(self) -> Array:
-        """Origin in the parent's frame [m]; written into: call `set_matrix_needs_update`."""
+        """
+        Return the origin, shape (3,) [m], parent frame.
+
+        After writing to its elements call `set_matrix_needs_update`.
+        """
         return self._position
 
     @position.setter
@@ -83,7 +88,11 @@ class Frame:
 
     @property
     def quaternion(self) -> Array:
-        """Orientation (xyzw) in the parent's frame; after writing into it, as with `position`."""
+        """
+        Return the orientation (xyzw), shape (4,), parent frame.
+
+        After writing to its elements call `set_matrix_needs_update`.
+        """
         return self._quaternion
 
     @quaternion.setter
@@ -91,31 +100,31 @@ class Frame:
         self.set_quaternion(*value)
 
     def set_position(self, x: float, y: float, z: float) -> None:
-        """Place the origin at (x, y, z) [m] in the parent's frame."""
+        """Place the origin at (x, y, z) [m], parent frame."""
         self._position[:] = self._finite('position', (x, y, z))
         self.set_matrix_needs_update()
 
     def set_quaternion(self, x: float, y: float, z: float, w: float) -> None:
         """
-        Orient the frame by a quaternion in the parent's frame; it is normalised.
+        Orient the frame by a quaternion, parent frame; it is normalised.
 
         Raises
         ------
         ShapeError
-            If a component is not finite or all are zero.
+            If a component is not finite or all components are zero.
 
         """
         self._quaternion[:] = self._unit('quaternion', (x, y, z, w))
         self.set_matrix_needs_update()
 
     def set_euler(self, x: float, y: float, z: float) -> None:
-        """Orient the frame by Rz(z) Ry(y) Rx(x) in the parent's frame, angles in [rad]."""
+        """Orient the frame by Rz(z) Ry(y) Rx(x) [rad], parent frame."""
         self.set_quaternion(*quat_from_euler(*self._finite('euler angles', (x, y, z)).tolist()))
 
     # -- pose in the root frame
 
     def set_world_position(self, x: float, y: float, z: float) -> None:
-        """Place the origin at (x, y, z) [m] in the root frame."""
+        """Place the origin at (x, y, z) [m], root frame."""
         wanted = self._finite('world position', (x, y, z))
         if self.parent is not None:
             parent = self.parent.matrix_world
@@ -123,68 +132,68 @@ class Frame:
         self.set_position(*wanted)
 
     def set_world_quaternion(self, x: float, y: float, z: float, w: float) -> None:
-        """Orient the frame by a quaternion in the root frame; its local position stays."""
+        """Orient the frame by a quaternion, root frame; its local position is unchanged."""
         wanted = self._finite('world quaternion', (x, y, z, w))
         if self.parent is not None:
             wanted = quat_multiply(quat_conjugate(self.parent.get_world_quaternion()), wanted)
         self.set_quaternion(*wanted)
 
     def set_world_euler(self, x: float, y: float, z: float) -> None:
-        """Orient the frame by Rz(z) Ry(y) Rx(x) in the root frame, angles in [rad]."""
+        """Orient the frame by Rz(z) Ry(y) Rx(x) [rad], root frame."""
         angles = self._finite('world euler angles', (x, y, z))
         self.set_world_quaternion(*quat_from_euler(*angles.tolist()))
 
     def get_world_position(self) -> Array:
-        """Return the origin in the root frame [m], shape (3,)."""
+        """Return the origin, shape (3,) [m], root frame."""
         return self.matrix_world[:3, 3].copy()
 
     def get_world_quaternion(self) -> Array:
-        """Return the orientation (xyzw, w >= 0) in the root frame, shape (4,)."""
+        """Return the orientation (xyzw, w >= 0), shape (4,), root frame."""
         return matrix_to_quat(self.matrix_world)
 
     # -- matrices
 
     @property
     def matrix(self) -> Array:
-        """Pose in the parent's frame, 4x4, read-only; a later change makes a new array."""
+        """Return the pose, shape (4, 4), parent frame; read-only, changes make a new array."""
         self.update_matrix()
         return self._matrix
 
     @property
     def matrix_world(self) -> Array:
-        """Pose in the root frame, 4x4, read-only; a later change makes a new array."""
+        """Return the pose, shape (4, 4), root frame; read-only, changes make a new array."""
         self.update_matrix_world()
         return self._matrix_world
 
     def set_matrix_needs_update(self) -> None:
-        """Say that `position` or `quaternion` was written into."""
+        """Mark the matrices as out of date, after a write to `position` or `quaternion`."""
         self.matrix_needs_update = True
         self.set_matrix_world_needs_update()
         self._count_move()
 
     def set_matrix_world_needs_update(self) -> None:
-        """Say that the world pose of this frame and of all below it may have changed."""
+        """Mark `matrix_world` of this frame and of all frames below it as out of date."""
         stack = [self]
         while stack:
             frame = stack.pop()
-            if not frame.matrix_world_needs_update:  # else everything below is marked already
+            if not frame.matrix_world_needs_update:  # otherwise all frames below are marked
                 frame.matrix_world_needs_update = True
                 stack.extend(frame.children)
 
     def update_matrix(self) -> None:
-        """Bring `matrix` up to date; the world pose is left alone."""
+        """Update `matrix` if it is out of date; `matrix_world` is not updated."""
         if self.matrix_needs_update:
             self._matrix = _frozen(pose_matrix(self._position, self._quaternion))
             self.matrix_needs_update = False
 
     def update_matrix_world(self, update_children: bool = False) -> None:
         """
-        Bring `matrix_world` up to date, the ancestors' first where needed.
+        Update `matrix_world`, and that of the ancestors, where they are out of date.
 
         Parameters
         ----------
         update_children : bool
-            Whether everything below is brought up to date as well.
+            True: all frames below are updated as well.
 
         """
         stale = []
@@ -200,7 +209,7 @@ class Frame:
                     frame.compute_matrix_world()
 
     def compute_matrix_world(self) -> None:
-        """Compute `matrix_world` from the parent's, whether it needs an update or not."""
+        """Compute `matrix_world` from the parent's, even if it is up to date."""
         self.update_matrix()
         moved = self._moved_matrix()
         self._matrix_world = (
@@ -209,11 +218,11 @@ class Frame:
         self.matrix_world_needs_update = False
 
     def _moved_matrix(self) -> Array:
-        """Return the pose in the parent's frame that the children see."""
+        """Return the pose, parent frame, that the children are relative to."""
         return self._matrix
 
     def _set_world_matrix(self, matrix: Array) -> None:
-        """Place the frame so that `matrix_world` equals the 4x4 pose given."""
+        """Place the frame so that `matrix_world` equals the given (4, 4) pose."""
         local = matrix if self.parent is None else pose_inverse(self.parent.matrix_world) @ matrix
         self.set_position(*local[:3, 3])
         self.set_quaternion(*matrix_to_quat(local))
@@ -222,12 +231,12 @@ class Frame:
 
     def add_child(self, child: Frame) -> None:
         """
-        Hang a frame under this one; its local pose stays.
+        Make a frame a child of this one; its local pose is unchanged.
 
         Raises
         ------
         TopologyError
-            If it has a parent, or is this frame or an ancestor of it.
+            If the frame has a parent, is this frame, or is an ancestor of this frame.
 
         """
         if child is self:
@@ -250,12 +259,12 @@ class Frame:
 
     def remove_child(self, child: Frame) -> None:
         """
-        Take a child off; its local pose stays.
+        Remove a child; its local pose is unchanged.
 
         Raises
         ------
         TopologyError
-            If it is not a child of this frame.
+            If the frame is not a child of this frame.
 
         """
         if child.parent is not self:
@@ -267,19 +276,23 @@ class Frame:
         self._count_graph_edit()
 
     def attach_child(self, child: Frame) -> None:
-        """Hang a frame under this one; its pose in the root frame stays."""
+        """Make a frame a child of this one; its pose in the root frame is unchanged."""
         world = child.matrix_world
         self.add_child(child)
         child._set_world_matrix(world)
 
     def detach_child(self, child: Frame) -> None:
-        """Take a child off; its pose in the root frame stays."""
+        """Remove a child; its pose in the root frame is unchanged."""
         world = child.matrix_world
         self.remove_child(child)
         child._set_world_matrix(world)
 
     def traverse(self, callback: Callable[[Frame], object]) -> None:
-        """Call for this frame and all below, breadth first; True prunes what is below that one."""
+        """
+        Call a function for this frame and all frames below it, breadth first.
+
+        If the function returns True, the frames below the one it was called for are left out.
+        """
         queue = deque([self])
         while queue:
             frame = queue.popleft()
@@ -287,7 +300,7 @@ class Frame:
                 queue.extend(frame.children)
 
     def traverse_parents(self, callback: Callable[[Frame], object]) -> None:
-        """Call for the parent, its parent and so on up to the root; True ends it."""
+        """Call a function for each ancestor, parent first, until it returns True."""
         for frame in self._ancestors():
             if frame is not self and callback(frame):
                 return
@@ -310,7 +323,7 @@ class Frame:
             frame = frame.parent
 
     def partners(self) -> Iterable[Frame]:
-        """Return the frames that closures and goals connect with this one."""
+        """Return the frames that closures and goals connect to this one."""
         return ()
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
@@ -318,15 +331,15 @@ class Frame:
         return _member, (bundle, bundle.place[id(self)])
 
     def _count_graph_edit(self) -> None:
-        """Have solvers read the graph again; called once the change has been made."""
+        """Count a change of the graph, after it has been made, so that solvers read it again."""
         self.revision.count_graph_edit()
 
     def _count_move(self) -> None:
-        """Have solvers take notice that the frame has been posed anew in its parent."""
+        """Count a change of this frame's pose in its parent, so that solvers notice it."""
         self._count_graph_edit()
 
     def _forget_matrices(self) -> None:
-        """Have all matrices computed anew."""
+        """Mark all matrices as out of date."""
         self._matrix = self._matrix_world = _frozen(np.eye(4))
         self.matrix_needs_update = self.matrix_world_needs_update = True
 
@@ -344,7 +357,7 @@ class Frame:
         if largest < 1e-150:
             raise ShapeError(f'{what} of {shown(self.name)}', 'a length above zero', str(quat))
         norm = float(np.sqrt(quat @ quat)) if largest < 1e150 else np.inf
-        if abs(norm - 1.0) > 1e-15:  # a unit quaternion is kept to the last bit
+        if abs(norm - 1.0) > 1e-15:  # a unit quaternion stays unchanged to the last bit
             quat = quat / largest
             quat = quat / np.sqrt(quat @ quat)
         return quat
@@ -357,17 +370,22 @@ def _frozen(array: Array) -> Array:
 
 def find_roots(frames: Frame | Iterable[Frame]) -> list[Frame]:
     """
-    Return the roots of all trees that hang together with the given frames through closures.
+    Return the roots of all trees that closures and goals connect to the given frames.
 
     Parameters
     ----------
     frames : Frame or iterable of Frame
-        Any frame of a system is enough to find the whole of it.
+        One frame of a connected system is enough to find all of it.
 
     Returns
     -------
     list of Frame
-        Those of the given frames first, then in the order of discovery.
+        The roots of the given frames first, then the others in order of discovery.
+
+    Raises
+    ------
+    TopologyError
+        If an element of `frames` is not a Frame.
 
     """
     waiting = [frames] if isinstance(frames, Frame) else list(frames)
@@ -375,7 +393,7 @@ def find_roots(frames: Frame | Iterable[Frame]) -> list[Frame]:
         if not isinstance(frame, Frame):
             raise TopologyError(f'roots must be frames (Link, Joint, Goal), not {shown(frame)}')
     roots: dict[int, Frame] = {}
-    for frame in waiting:  # grows while it is walked
+    for frame in waiting:  # the list grows during the loop
         top = frame
         while top.parent is not None:
             top = top.parent
@@ -385,23 +403,23 @@ def find_roots(frames: Frame | Iterable[Frame]) -> list[Frame]:
     return list(roots.values())
 
 
-# -- copies and pickles: all frames that hang together at once
+# -- copies and pickles: all connected frames at once
 
-# What a copy works out anew; the copies of read-only matrices would not be read-only.
+# A copy computes these again, because copies of read-only arrays would be writable.
 _MATRICES = ('_matrix', '_matrix_world', '_matrix_dof')
 
 
 class _Bundle:
     """
-    All frames of a graph, as one object for `copy` and `pickle`.
+    All frames of a graph as one object for `copy` and `pickle`.
 
-    Both reach an object through those that refer to it, so that a long chain of frames would
-    exceed the depth of recursion. Here every frame is made first, then all of them are filled.
+    Both follow references recursively, so that a long chain of frames would exceed the recursion
+    limit. The bundle first creates every frame and then sets the attributes of all of them.
 
     Parameters
     ----------
     frames : sequence of Frame
-        All frames that hang together.
+        All connected frames.
 
     """
 
@@ -423,7 +441,7 @@ class _Bundle:
 
 
 def _bundle_of(frame: Frame) -> _Bundle:
-    """Return the bundle of all that hangs together with a frame; one while any is in use."""
+    """Return the bundle of the graph that a frame belongs to; reuse one that is in use."""
     bundle = _in_use.get(id(frame))
     if bundle is None:
         frames: list[Frame] = []
@@ -443,5 +461,5 @@ def _empty(types: Sequence[type[Frame]]) -> _Bundle:
     return _Bundle([each.__new__(each) for each in types])
 
 
-# By the id of every frame in it. A copy or pickle that is being made keeps its bundle.
+# Id of each frame -> its bundle, which lives as long as a copy or pickle is in progress.
 _in_use: WeakValueDictionary[int, _Bundle] = WeakValueDictionary()

@@ -1,4 +1,4 @@
-"""A wish: a pose asked of a link, on chosen axes."""
+"""The goal: a target pose, or part of one, for a link."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from ik_node.model.dof import DOF, parse_dofs
 
 class Goal(Constraint):
     """
-    A frame that a link's frame shall meet on the chosen axes, all six at first.
+    A target frame that the frame of a link shall reach on chosen axes, by default all six.
 
-    Say which link with `make_closure(link)`, where with `set_position` and `set_quaternion`: in
-    the root frame, or in its parent link's when it hangs in the tree.
+    Choose the link with `make_closure(link)` and the target pose with `set_position` and
+    `set_quaternion`. The pose is relative to the parent frame; a goal without parent is placed in
+    the root frame.
 
     Parameters
     ----------
     name : str
+        Name in messages and results.
 
     """
 
@@ -28,7 +30,7 @@ class Goal(Constraint):
 
     @property
     def priority(self) -> int:
-        """Goals of a lower number are met first; 0 or more."""
+        """Return the priority, an integer >= 0; goals with a lower number are met first."""
         return self._priority
 
     @priority.setter
@@ -41,13 +43,13 @@ class Goal(Constraint):
         self.revision.count_ask()
 
     def _count_move(self) -> None:
-        """Count nothing: every solve reads where goals are, or is told."""
+        """Count no change: every solve reads the poses of goals or gets them as arguments."""
 
     def set_goal_dof(self, *dofs: int | str) -> None:
-        """Choose the axes that are asked for; any subset of X Y Z EX EY EZ."""
+        """Choose the constrained axes: any subset of X Y Z EX EY EZ."""
         self.set_dof(*dofs)
 
     def set_free_dof(self, *dofs: int | str) -> None:
-        """Choose the axes that are left free; all others are asked for."""
+        """Choose the free axes: any subset of X Y Z EX EY EZ; all others are constrained."""
         free = parse_dofs(dofs)
         self.set_dof(*(dof for dof in DOF if dof not in free))

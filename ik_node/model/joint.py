@@ -1,4 +1,4 @@
-"""A joint: a frame whose child link moves along and about up to six axes."""
+"""The joint: a frame whose child link moves along and about up to six axes."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ Array = NDArray[np.float64]
 @dataclass(frozen=True)
 class Coupling:
     """
-    The rule q = sum over i of c_i q_master**i; a mimic joint is c = (offset, multiplier).
+    The coupling q = sum_i c_i q_master**i; for a mimic joint c = (offset, multiplier).
 
     Attributes
     ----------
     master : Joint
-        The joint whose value is followed.
+        The joint that this axis follows.
     master_dof : DOF
-        Which of its axes.
+        The axis of the master.
     coefficients : tuple of float
         c_0, c_1, ...; c_i in [unit of q / unit of q_master**i].
 
@@ -47,7 +47,7 @@ class Coupling:
     coefficients: tuple[float, ...]
 
     def value(self, master_value: float) -> float:
-        """Return q for a value of the master, by Horner's rule."""
+        """Return q for a value of the master (Horner's rule)."""
         result = 0.0
         for coefficient in reversed(self.coefficients):
             result = result * master_value + coefficient
@@ -56,41 +56,41 @@ class Coupling:
 
 class Joint(Connector):
     """
-    A frame that moves its child link by D = T(x, y, z) Rz(ez) Ry(ey) Rx(ex).
+    A frame that moves its child link by D = T(x, y, z) Rz(ez) Ry(ey) Rx(ex), theory.md, eq. (2).
 
     Its `matrix_world` is the parent's times T(position, quaternion) times D. A joint whose child
-    hangs elsewhere in the tree is a closure: its moved frame and that link's frame must coincide.
+    is elsewhere in the tree is a closure: its moved frame must coincide with that link's frame.
 
     Parameters
     ----------
     name : str
-        How messages and results call it.
+        Name in messages and results.
 
     Attributes
     ----------
     dof : list of DOF
-        Its axes, in enum order; change with `set_dof`.
+        Its axes, in the order of DOF; change them with `set_dof`.
     dof_flags : ndarray, shape (6,), bool
-        Which axes it has.
+        True for each axis that the joint has.
     dof_values, dof_target, dof_rest_pose : ndarray, shape (6,)
-        [m] for X Y Z, [rad] for EX EY EZ. After writing into `dof_values` call
-        `set_matrix_dof_needs_update`.
+        Values, targets and rest pose: X Y Z [m], EX EY EZ [rad]. After writing to elements of
+        `dof_values` call `set_matrix_dof_needs_update`.
     min_dof_limit, max_dof_limit : ndarray, shape (6,)
-        -inf, inf = none.
+        Limits [m] and [rad]; -inf and inf = none.
     max_velocity : ndarray, shape (6,)
-        [m/s] or [rad/s]; inf = none.
+        Largest speeds [m/s] and [rad/s]; inf = none.
     target_set, rest_pose_set : bool
-        Whether the solver draws it towards `dof_target`, `dof_rest_pose`.
+        True if the solver draws the joint towards `dof_target` or `dof_rest_pose`.
     track_joint_wrap : bool
-        True: a target or rest pose is meant as written, turns counted. False: modulo a full turn.
+        True: full turns of a target or rest pose count. False: they are taken modulo a full turn.
     locked : ndarray, shape (6,), bool
-        Which axes the solver leaves alone.
+        True for each axis that the solver must not move.
     couplings : dict of DOF to Coupling
-        Axes that follow another joint; change with `couple`, `uncouple`.
+        Axes that follow another joint; change them with `couple` and `uncouple`.
     child : Link or None
-        The link it carries, or closes on.
+        The link that the joint carries or closes on.
     is_closure : bool
-        Whether it closes on its child.
+        True if the joint closes on its child, False if it carries it.
 
     """
 
@@ -121,7 +121,7 @@ class Joint(Connector):
         Raises
         ------
         OptionError
-            If they are not in the order X Y Z EX EY EZ, or one comes twice.
+            If the axes are not in the order X Y Z EX EY EZ, or one occurs twice.
 
         """
         parsed = parse_dofs(dofs)
@@ -141,32 +141,32 @@ class Joint(Connector):
         self._choose(given)
 
     def clear_dof(self) -> None:
-        """Make it a rigid one."""
+        """Remove all axes, so that the joint is rigid."""
         self.set_dof()
 
     @property
     def translation_dof_count(self) -> int:
-        """How many of its axes are moved along."""
+        """Return the number of translation axes."""
         return int(np.count_nonzero(self.dof_flags[:3]))
 
     @property
     def rotation_dof_count(self) -> int:
-        """How many of its axes are turned about."""
+        """Return the number of rotation axes."""
         return int(np.count_nonzero(self.dof_flags[3:]))
 
     @property
     def value_names(self) -> tuple[str, ...]:
-        """How its values are listed: NAME for one DoF, else NAME.X, NAME.EZ and so on."""
+        """Return the name of each value: NAME for one DoF, else NAME.X, NAME.EZ and so on."""
         if len(self.dof) == 1:
             return (self.name,)
         return tuple(f'{self.name}.{DOF_NAMES[dof]}' for dof in self.dof)
 
     def lock(self, dof: int | str | None = None) -> None:
-        """Have the solver leave an axis, or with None all axes, as they are."""
+        """Lock an axis (None = all axes), so that the solver does not move it."""
         self._set_locked(dof, True)
 
     def unlock(self, dof: int | str | None = None) -> None:
-        """Undo `lock`."""
+        """Unlock an axis (None = all axes)."""
         self._set_locked(dof, False)
 
     def _set_locked(self, dof: int | str | None, locked: bool) -> None:
@@ -177,50 +177,50 @@ class Joint(Connector):
     # -- values, [m] for X Y Z and [rad] for EX EY EZ
 
     def set_dof_values(self, *values: float) -> bool:
-        """Set all values, one per DoF in order; True when one was clamped to its limits."""
+        """Set all values, one per DoF in order; return True if one was clamped to its limits."""
         return self._set_all(self.dof_values, 'values', values)
 
     def set_dof_value(self, dof: int | str, value: float) -> bool:
-        """Set one value; True when it was clamped to its limits."""
+        """Set one value; return True if it was clamped to its limits."""
         return self._set_one(self.dof_values, 'value', self._own(dof), value)
 
     def get_dof_value(self, dof: int | str) -> float:
-        """Return one value; 0 for an axis it does not have."""
+        """Return one value; 0 for an axis that the joint does not have."""
         return float(self.dof_values[_axis(dof)])
 
     def set_target_values(self, *values: float) -> bool:
-        """Set the wanted values, one per DoF in order; True when one was clamped."""
+        """Set all targets, one per DoF in order; return True if one was clamped."""
         clamped = self._set_all(self.dof_target, 'target values', values)
         self.target_set = True
         return clamped
 
     def set_target_value(self, dof: int | str, value: float) -> bool:
-        """Set one wanted value; True when it was clamped to its limits."""
+        """Set one target; return True if it was clamped to its limits."""
         clamped = self._set_one(self.dof_target, 'target value', self._own(dof), value)
         self.target_set = True
         return clamped
 
     def get_target_value(self, dof: int | str) -> float:
-        """Return one wanted value; 0 for an axis it does not have."""
+        """Return one target; 0 for an axis that the joint does not have."""
         return float(self.dof_target[_axis(dof)])
 
     def set_rest_pose_values(self, *values: float) -> bool:
-        """Set the rest pose, one value per DoF in order; True when one was clamped."""
+        """Set the rest pose, one value per DoF in order; return True if one was clamped."""
         clamped = self._set_all(self.dof_rest_pose, 'rest pose values', values)
         self.rest_pose_set = True
         return clamped
 
     def set_rest_pose_value(self, dof: int | str, value: float) -> bool:
-        """Set one value of the rest pose; True when it was clamped to its limits."""
+        """Set one value of the rest pose; return True if it was clamped to its limits."""
         clamped = self._set_one(self.dof_rest_pose, 'rest pose value', self._own(dof), value)
         self.rest_pose_set = True
         return clamped
 
     def get_rest_pose_value(self, dof: int | str) -> float:
-        """Return one value of the rest pose; 0 for an axis it does not have."""
+        """Return one value of the rest pose; 0 for an axis that the joint does not have."""
         return float(self.dof_rest_pose[_axis(dof)])
 
-    # -- values as a pose; an axis it does not have counts as zero
+    # -- values as a pose; an axis that the joint does not have counts as zero
 
     def get_dof_position(self) -> Array:
         """Return the values of X Y Z [m], shape (3,)."""
@@ -236,22 +236,22 @@ class Joint(Connector):
 
     def set_dof_quaternion(self, x: float, y: float, z: float, w: float) -> bool:
         """
-        Turn D to an orientation, by the Euler angles nearest to the present ones.
+        Set the orientation of D, by the Euler angles that are nearest to the present ones.
 
         Parameters
         ----------
         x, y, z, w : float
-            Normalised.
+            Quaternion; it is normalised.
 
         Returns
         -------
         bool
-            Whether an angle was clamped to its limits.
+            True if an angle was clamped to its limits.
 
         Raises
         ------
         OptionError
-            If it does not have all of EX EY EZ.
+            If the joint does not have all of EX EY EZ.
 
         """
         axes = [self._own(dof) for dof in (DOF.EX, DOF.EY, DOF.EZ)]
@@ -266,15 +266,15 @@ class Joint(Connector):
         return any(clamped)
 
     def get_target_position(self) -> Array:
-        """Return the wanted values of X Y Z [m], shape (3,)."""
+        """Return the targets of X Y Z [m], shape (3,)."""
         return self.dof_target[:3].copy()
 
     def get_target_euler(self) -> Array:
-        """Return the wanted values of EX EY EZ [rad], shape (3,)."""
+        """Return the targets of EX EY EZ [rad], shape (3,)."""
         return self.dof_target[3:].copy()
 
     def get_target_quaternion(self) -> Array:
-        """Return the wanted orientation (xyzw) of D, shape (4,)."""
+        """Return the target orientation (xyzw) of D, shape (4,)."""
         return quat_from_euler(*self.dof_target[3:].tolist())
 
     def get_rest_pose_position(self) -> Array:
@@ -293,26 +293,26 @@ class Joint(Connector):
 
     def nearest_values(self, values: ArrayLike, present: ArrayLike | None = None) -> Array:
         """
-        Return a target or rest pose by those equal angles that are nearest to the present ones.
+        Return values with their angles replaced by the equivalent ones nearest to present values.
 
         Parameters
         ----------
         values : array_like, shape (6,)
-            As `dof_target` and `dof_rest_pose`, [m] and [rad].
+            A target or rest pose: X Y Z [m], EX EY EZ [rad].
         present : array_like, shape (6,), optional
-            What to be near to; None = `dof_values`.
+            Values to be near to; None = `dof_values`.
 
         Returns
         -------
         ndarray, shape (6,)
-            Angles of a joint with one or two of EX EY EZ: full turns added. With all three:
-            any angles of the same orientation. Within limits where any such angles are. As they
-            are with `track_joint_wrap`.
+            For a joint with one or two of EX EY EZ, full turns are added to the angles. For a
+            joint with all three, the result is any triple with the same orientation. It is within
+            the limits if an equivalent is. With `track_joint_wrap` the values are unchanged.
 
         Raises
         ------
         ShapeError
-            If they are not six finite numbers.
+            If the values are not six finite numbers.
 
         """
         nearest = self._six('values', values)
@@ -329,7 +329,7 @@ class Joint(Connector):
         return nearest
 
     def try_minimize_euler_angles(self) -> None:
-        """Write target and rest pose by the angles that are nearest to the present values."""
+        """Replace target and rest pose by the equivalent angles nearest to the present values."""
         self.dof_target[:] = self.nearest_values(self.dof_target)
         self.dof_rest_pose[:] = self.nearest_values(self.dof_rest_pose)
         self.revision.count_setting()
@@ -337,23 +337,23 @@ class Joint(Connector):
     # -- limits
 
     def set_min_limits(self, *values: float) -> bool:
-        """Set all lower limits, one per DoF in order (inf = none); True when it clamped."""
+        """Set all lower limits, one per DoF (inf = none); return True if a value was clamped."""
         self._counted('lower limits', values)
         clamped = [self.set_min_limit(*pair) for pair in zip(self.dof, values, strict=True)]
         return any(clamped)
 
     def set_max_limits(self, *values: float) -> bool:
-        """Set all upper limits, one per DoF in order (inf = none); True when it clamped."""
+        """Set all upper limits, one per DoF (inf = none); return True if a value was clamped."""
         self._counted('upper limits', values)
         clamped = [self.set_max_limit(*pair) for pair in zip(self.dof, values, strict=True)]
         return any(clamped)
 
     def set_min_limit(self, dof: int | str, value: float) -> bool:
-        """Set one lower limit (inf = none); True when the value was clamped to it."""
+        """Set one lower limit (inf = none); return True if the value was clamped to it."""
         return self.set_limits(dof, value, self.max_dof_limit[_axis(dof)])
 
     def set_max_limit(self, dof: int | str, value: float) -> bool:
-        """Set one upper limit (inf = none); True when the value was clamped to it."""
+        """Set one upper limit (inf = none); return True if the value was clamped to it."""
         return self.set_limits(dof, self.min_dof_limit[_axis(dof)], value)
 
     def set_limits(self, dof: int | str, lower: float, upper: float) -> bool:
@@ -363,15 +363,15 @@ class Joint(Connector):
         Parameters
         ----------
         dof : DOF or str
-            Which axis.
+            The axis.
         lower, upper : float
-            [m] or [rad]; an infinite number of either sign = no limit on that side, but not the
-            same for both.
+            Limits [m] or [rad]. Infinity of either sign = no limit on that side; the two must not
+            be the same infinity.
 
         Returns
         -------
         bool
-            Whether the value was outside.
+            True if the value was clamped.
 
         Raises
         ------
@@ -404,11 +404,11 @@ class Joint(Connector):
         return self._set_one(self.dof_values, 'value', axis, self.dof_values[axis])
 
     def get_min_limit(self, dof: int | str) -> float:
-        """Return one lower limit, -inf = none."""
+        """Return one lower limit [m or rad]; -inf = none."""
         return float(self.min_dof_limit[_axis(dof)])
 
     def get_max_limit(self, dof: int | str) -> float:
-        """Return one upper limit, inf = none."""
+        """Return one upper limit [m or rad]; inf = none."""
         return float(self.max_dof_limit[_axis(dof)])
 
     # -- couplings
@@ -417,12 +417,25 @@ class Joint(Connector):
         self, dof: int | str, master: Joint, master_dof: int | str, coefficients: Iterable[float]
     ) -> None:
         """
-        Make an axis follow another joint's: q = sum over i of c_i q_master**i.
+        Make an axis follow an axis of another joint: q = sum_i c_i q_master**i.
+
+        Parameters
+        ----------
+        dof : DOF or str
+            The axis that follows.
+        master : Joint
+            The joint that it follows.
+        master_dof : DOF or str
+            The axis of the master.
+        coefficients : iterable of float
+            c_0, c_1, ...; c_i in [unit of q / unit of q_master**i].
 
         Raises
         ------
         TopologyError
             If the master follows this axis, directly or through others.
+        ShapeError
+            If there is no coefficient, or one is not finite.
 
         """
         axis, master_axis = self._own(dof), master._own(master_dof)
@@ -433,7 +446,8 @@ class Joint(Connector):
                 'one or more finite numbers',
                 str(numbers),
             )
-        # A joint that nobody has ever followed closes no circle: chains are built in linear time.
+        # A joint that no joint follows cannot close a circle. Without this shortcut building a
+        # long chain of couplings would take quadratic time.
         if self._followed or master is self:
             self._check_circle(axis, master, master_axis)
         master._followed = True
@@ -454,7 +468,7 @@ class Joint(Connector):
         raise TopologyError('coupling in a circle: ' + ' follows '.join(names))
 
     def uncouple(self, dof: int | str) -> None:
-        """Undo `couple`."""
+        """Remove the coupling of an axis."""
         self.couplings.pop(parse_dofs([dof])[0], None)
         self.revision.count_setting()
         self._count_graph_edit()
@@ -463,12 +477,12 @@ class Joint(Connector):
 
     def add_child(self, child: Frame) -> None:
         """
-        Hang the one child link under this joint.
+        Make a link the only child of this joint.
 
         Raises
         ------
         TopologyError
-            If it is not a link, or the joint has a child or closes on a link already.
+            If the child is not a link, or the joint already carries or closes on a link.
 
         """
         link = self._possible_child(child)
@@ -480,31 +494,31 @@ class Joint(Connector):
 
     @property
     def matrix_dof(self) -> Array:
-        """Return the motion D, 4x4, read-only."""
+        """Return the motion D, shape (4, 4), read-only."""
         self.update_dof_matrix()
         return self._matrix_dof
 
     def set_matrix_dof_needs_update(self) -> None:
-        """Say that `dof_values` was written into."""
+        """Mark the matrices as out of date, after a write to `dof_values`."""
         self.matrix_dof_needs_update = True
         self.set_matrix_world_needs_update()
         self.revision.values += 1
 
     def update_dof_matrix(self) -> None:
-        """Bring `matrix_dof` up to date."""
+        """Update `matrix_dof` if it is out of date."""
         if self.matrix_dof_needs_update:
             self._matrix_dof = motion_matrix(self.dof_values)
             self._matrix_dof.setflags(write=False)
             self.matrix_dof_needs_update = False
 
     def set_world_position(self, x: float, y: float, z: float) -> None:
-        """Place it so that the moved frame's origin is at (x, y, z) [m], root frame."""
+        """Place the joint so that its moved frame's origin is at (x, y, z) [m], root frame."""
         offset = quat_to_matrix(self.quaternion) @ self.matrix_dof[:3, 3]
         super().set_world_position(x, y, z)
         self.set_position(*(self.position - offset))
 
     def set_world_quaternion(self, x: float, y: float, z: float, w: float) -> None:
-        """Orient it so that the moved frame has this orientation in the root frame."""
+        """Orient the joint so that its moved frame has this orientation, root frame."""
         super().set_world_quaternion(x, y, z, w)
         turned = quat_conjugate(matrix_to_quat(self.matrix_dof))
         self.set_quaternion(*quat_multiply(self.quaternion, turned))
@@ -524,22 +538,22 @@ class Joint(Connector):
 
     def get_delta_world_matrix(self, dof: int | str, delta: float) -> tuple[Array, bool]:
         """
-        Return where the frame would be with one value changed; nothing is changed.
+        Return the pose of the moved frame for one changed value; the joint stays unchanged.
 
         Parameters
         ----------
         dof : DOF or str
-            Which axis.
+            The axis.
         delta : float
-            [m] or [rad].
+            Change of the value [m] or [rad].
 
         Returns
         -------
         matrix : ndarray, shape (4, 4)
-            Pose in the root frame.
+            Pose, root frame.
         inverted : bool
-            Whether the step was taken the other way: it would have crossed a limit, and the
-            other side has more room.
+            True if `delta` was negated: it would have crossed a limit, and the other limit is
+            farther away.
 
         """
         axis = self._own(dof)
@@ -573,7 +587,7 @@ class Joint(Connector):
 
     def _set_all(self, array: Array, what: str, values: Sequence[float]) -> bool:
         self._counted(what, values)
-        self._finite(what, values)  # refuse all before any is written
+        self._finite(what, values)  # check all values before one is written
         clamped = [
             self._set_one(array, what, self._own(dof), value)
             for dof, value in zip(self.dof, values, strict=True)
@@ -602,7 +616,7 @@ def _axis(dof: int | str) -> DOF:
 
 
 def save_rest_pose(root: Frame) -> None:
-    """Make the present values of every joint under a root its rest pose."""
+    """Set the rest pose of every joint under a root to the joint's present values."""
 
     def save(frame: Frame) -> None:
         if isinstance(frame, Joint) and frame.dof:

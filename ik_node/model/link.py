@@ -1,4 +1,4 @@
-"""A rigid body of the robot."""
+"""The rigid bodies of a robot, and the frames that connect them."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ Array = NDArray[np.float64]
 
 class Connector(Frame):
     """
-    A frame that connects its parent with a link: a joint carries it, a closure closes on it.
+    The base class of joints, goals and closures, which connect their parent with a link.
 
-    Joints, goals and closures can all close on a link that hangs elsewhere in the tree: their
-    frame and that link's frame must coincide.
+    A joint carries its link. Joints, goals and closures can also close on a link elsewhere in the
+    tree: their frame and the frame of that link must then coincide.
 
     Parameters
     ----------
     name : str
-        How messages and results call it.
+        Name in messages and results.
 
     Attributes
     ----------
     dof : list of DOF
-        Its axes, in enum order; change with `set_dof`. A joint moves on them, a goal or closure
-        constrains them.
+        Its axes, in the order of DOF; change them with `set_dof`. A joint moves along or about
+        them, a goal or closure constrains them.
     dof_flags : ndarray, shape (6,), bool
-        Which axes it has.
+        True for each of these axes.
     child : Link or None
-        The link it carries, or closes on.
+        The link that it carries or closes on.
     is_closure : bool
-        Whether it closes on its child.
+        True if it closes on its child, False if it carries it.
 
     """
 
@@ -55,17 +55,17 @@ class Connector(Frame):
         self._count_graph_edit()
 
     def partners(self) -> list[Link]:
-        """Return the link that it closes on, if it does."""
+        """Return the link that it closes on; an empty list if it closes on none."""
         return [self.child] if self.is_closure and self.child is not None else []
 
     def make_closure(self, link: Link) -> None:
         """
-        Ask that this joint's frame and the frame of a link elsewhere in the tree coincide.
+        Close on a link elsewhere in the tree: its frame and this frame must coincide.
 
         Raises
         ------
         TopologyError
-            If it is not a link, or the joint has a child or closes on a link already.
+            If `link` is not a Link, or this joint already carries or closes on a link.
 
         """
         self.child = self._possible_child(link)
@@ -76,12 +76,12 @@ class Connector(Frame):
 
     def remove_child(self, child: Frame) -> None:
         """
-        Take the child link off, or undo the closure on it.
+        Remove the child link, or the closure on it.
 
         Raises
         ------
         TopologyError
-            If this joint neither carries it nor closes on it.
+            If this joint neither carries nor closes on the link.
 
         """
         if self.child is None or self.child is not child:
@@ -113,19 +113,19 @@ class Connector(Frame):
 
     def get_closure_error(self) -> tuple[Array, Array]:
         """
-        Return how far this closure's frame is from its link's.
+        Return the deviation between the frame of this closure and the frame of its link.
 
         Returns
         -------
         position : ndarray, shape (3,)
-            Origin of the joint minus that of the link [m], root axes.
+            p_joint - p_link [m], root frame.
         rotation : ndarray, shape (3,)
-            Rotation vector log(R_joint R_link^T) [rad], root axes.
+            Rotation vector log(R_joint R_link^T) [rad], root frame.
 
         Raises
         ------
         TopologyError
-            If it closes on no link.
+            If this joint is not a closure.
 
         """
         here, there = self._closing_frames()
@@ -133,7 +133,7 @@ class Connector(Frame):
         return rows[:3], rows[3:]
 
     def _closing_frames(self) -> tuple[Array, Array]:
-        """Return the 4x4 root-frame poses of the joint's side and of the link's side."""
+        """Return the poses, shape (4, 4), root frame, of the joint's and of the link's frame."""
         if not self.is_closure or self.child is None:
             raise TopologyError(
                 f'joint {shown(self.name)} is not a closure: make_closure(link) first'
@@ -143,16 +143,21 @@ class Connector(Frame):
 
 class Link(Frame):
     """
-    A rigid body; only joints hang under it.
+    A rigid body, whose children are joints, goals and closures.
+
+    Parameters
+    ----------
+    name : str
+        Name in messages and results.
 
     Attributes
     ----------
     closure_joints : list of Connector
-        The joints, goals and closures that close onto this link.
+        The joints, goals and closures that close on this link.
     mass : float
-        [kg]; 0 = none.
+        Mass [kg]; 0 = none.
     centre_of_mass : ndarray, shape (3,)
-        [m], in the link's frame.
+        Centre of mass [m], link frame.
 
     """
 
@@ -169,7 +174,7 @@ class Link(Frame):
         return self.closure_joints
 
     def links_below(self) -> list[Link]:
-        """Return this link and all links that hang under it in the tree."""
+        """Return this link and all links below it in the tree."""
         found: list[Link] = []
 
         def collect(frame: Frame) -> None:
@@ -181,17 +186,17 @@ class Link(Frame):
 
     def get_centre_of_mass_below(self) -> NDArray[np.float64]:
         """
-        Return the centre of mass of this link and of all links that hang under it in the tree.
+        Return the centre of mass of this link and of all links below it in the tree.
 
         Returns
         -------
         ndarray, shape (3,)
-            [m], root frame.
+            Centre of mass [m], root frame.
 
         Raises
         ------
         TopologyError
-            If none of them has a mass.
+            If none of these links has a mass.
 
         """
         bodies = [body for body in self.links_below() if body.mass > 0.0]
@@ -210,12 +215,12 @@ class Link(Frame):
 
     def add_child(self, child: Frame) -> None:
         """
-        Hang a joint, goal or closure under this link.
+        Make a joint, goal or closure a child of this link.
 
         Raises
         ------
         TopologyError
-            If it is not a joint, or as in `Frame.add_child`.
+            If the child is none of these, or as in `Frame.add_child`.
 
         """
         if not child.is_joint:

@@ -1,11 +1,12 @@
-"""Closures whose rows imply each other, and agree only up to the rounding of a description."""
+"""The record of closures with redundant rows that agree only up to rounding."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-# What was found at some configurations is less than there is at others.
+# Safety factor on the measured deviations: they were sampled at some configurations and may be
+# larger at others.
 MARGIN = 4.0
 
 
@@ -14,16 +15,18 @@ class Redundancy:
     """
     The closures of one independent chain, some of whose rows are redundant up to rounding.
 
+    See theory.md, section 10.
+
     Attributes
     ----------
     rank : int
-        How many of their rows are independent of each other.
+        Number of independent rows.
     slack : float
-        By how much a row that others imply differed from them at most, [rad] or characteristic
-        lengths per unit of motion.
+        Largest measured deviation between a redundant row and the rows that imply it, [rad] or
+        characteristic lengths per unit of motion.
     misfit : dict of str to (float, float)
-        By how much every closure was open at most, [m] and [rad], where the loops were closed as
-        well as they can be.
+        Closure -> its largest residuals [m], [rad] at configurations where the loops are closed
+        as well as their rounded geometry allows.
 
     """
 
@@ -33,15 +36,15 @@ class Redundancy:
 
     @property
     def closures(self) -> tuple[str, ...]:
-        """Names of all closures of the chain."""
+        """Return the names of all closures of the chain."""
         return tuple(self.misfit)
 
     @property
     def largest(self) -> float:
-        """Return the largest misfit [m] or [rad]."""
+        """Return the largest misfit [m or rad]."""
         return max(max(pair) for pair in self.misfit.values())
 
     def allowance(self, name: str) -> tuple[float, float]:
-        """Return up to what a closure may be open beside its tolerance, [m] and [rad]."""
+        """Return the residuals [m], [rad] that a closure may have in addition to its tolerance."""
         position, orientation = self.misfit[name]
         return MARGIN * position, MARGIN * orientation

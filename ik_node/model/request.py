@@ -1,4 +1,4 @@
-"""What is asked of the kinematics: one closure or goal as the solver sees it."""
+"""The record of one closure or goal as the solver has read it."""
 
 from __future__ import annotations
 
@@ -15,32 +15,36 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Rows of the kinds whose number does not depend on the axes asked for; all go by points.
+# Number of rows of the kinds for which it does not depend on the chosen axes.
 FIXED_ROWS = {'distance': 1, 'look_at': 2}
 
 
 @dataclass(frozen=True)
 class Request:
     """
-    Rows of the pose of frame A relative to frame B that must vanish.
+    A closure or goal: rows of the pose of frame A relative to frame B that must vanish.
 
     Attributes
     ----------
     name : str
+        Name in messages and results.
     link : Link
-        Carries frame A.
+        The link that carries frame A.
     offset : ndarray, shape (4, 4)
         Frame A in the link.
     base : Frame or None
-        Carries frame B; None = the root frame. Frame B is then given by a pose in it.
+        The frame that carries frame B; None = the root frame. `pose` is frame B in it.
     kind : {'frame', 'universal', 'distance', 'look_at', 'centre_of_mass'}
+        Kind of the rows, see `Constraint`.
     axes : {'world', 'goal', 'link'}
+        Axes in which the rows are expressed: those of the root frame, of B or of A.
     mask : int
-        Bit i set = component X Y Z EX EY EZ [i] takes part.
+        Bit i is set if component i of X Y Z EX EY EZ is constrained.
     is_goal : bool
-        A goal is a wish, a closure a constraint.
+        True for a goal, False for a closure, which must always hold.
     source : Connector or None
-        The object it was read from; its pose, weight and tolerance may change at any time.
+        The object that it was read from, whose pose, weight and tolerance may change at any time;
+        None = the pose is an argument of the solve.
 
     """
 
@@ -55,7 +59,7 @@ class Request:
     source: Connector | None
 
     def same_as(self, other: Request) -> bool:
-        """Return whether it asks the same; what may change from solve to solve does not count."""
+        """Return True if both have the same structure; poses, weights and the like may differ."""
         mine, theirs = (
             (r.name, r.link, r.base, r.kind, r.axes, r.mask, r.is_goal, r.source)
             for r in (self, other)
@@ -64,37 +68,45 @@ class Request:
 
     @property
     def takes_part(self) -> bool:
-        """Whether it is enabled and has a weight, as of now."""
+        """Return True if the source is enabled and its weight is not zero."""
         source = self.source
         return not isinstance(source, Constraint) or (source.enabled and source.weight > 0.0)
 
     @property
     def row_count(self) -> int:
-        """Return the number of scalar rows."""
+        """Return the number of rows."""
         if self.kind in FIXED_ROWS:
             return FIXED_ROWS[self.kind]
         return self.mask.bit_count() + (1 if self.kind == 'universal' else 0)
 
     @property
     def translation_row_count(self) -> int:
-        """How many of them go by the velocity of a point; these come first."""
+        """Return the number of rows whose Jacobian is that of a point; these come first."""
         return FIXED_ROWS.get(self.kind, (self.mask & 7).bit_count())
 
     @property
     def metre_row_count(self) -> int:
-        """How many of them count in [m], not [rad]; these come first."""
+        """Return the number of rows in [m], not [rad]; these come first."""
         return 0 if self.kind == 'look_at' else self.translation_row_count
 
     @property
     def pose(self) -> tuple[Array, Array]:
-        """Position [m] and orientation (xyzw) of frame B in its base, as they are now."""
+        """Return the present position [m] and orientation (xyzw) of frame B in its base."""
         if isinstance(self.source, Constraint):
             return self.source.position, self.source.quaternion
         return np.zeros(3), np.array((0.0, 0.0, 0.0, 1.0))
 
 
 def request_of(joint: Connector) -> Request:
-    """Read a request from a joint, closure or goal that closes on a link."""
+    """
+    Return the request of a joint, closure or goal that closes on a link.
+
+    Raises
+    ------
+    TopologyError
+        If it does not close on a link.
+
+    """
     if joint.child is None:
         raise TopologyError(f'{shown(joint.name)} closes on no link: make_closure(link) first')
     if not isinstance(joint, Constraint):
@@ -116,5 +128,5 @@ def request_of(joint: Connector) -> Request:
 
 
 def pose_request(name: str, link: Link) -> Request:
-    """Ask for the full pose of a link in the root frame."""
+    """Return a request for the full pose of a link in the root frame."""
     return Request(name, link, np.eye(4), None, 'frame', 'world', 63, True, None)

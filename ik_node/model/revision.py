@@ -1,4 +1,4 @@
-"""Counters that tell a solver when what it has read from objects is out of date."""
+"""The change counters by which a solver notices that it must read its objects again."""
 
 from __future__ import annotations
 
@@ -7,38 +7,38 @@ from collections.abc import Iterable
 
 class Revision:
     """
-    Counts changes to the frames of a graph; a solver compares, it never resets.
+    Counters of the changes to the frames of a graph; solvers compare them and never reset them.
 
-    Every frame has one of its own at first. Whoever reads a graph has all its frames share one
-    (`ik_node.solver.structure.share_revision`), so that one comparison tells whether any of them
-    has changed. A frame that leaves the graph goes on counting there until it is read elsewhere.
+    A new frame has its own counters. When a solver reads a graph, all frames of the graph get one
+    shared object (`ik_node.solver.problem.structure.share_revision`), so that one comparison
+    shows whether any of them has changed. A frame that leaves the graph goes on using the shared
+    object until another graph with this frame is read.
 
-    A change is counted after it has been made, and a solver looks at the count before it reads:
-    what another thread changes while it reads, it reads again the next time.
+    A change is counted after it has been made, and a solver takes the count before it reads.
+    Therefore it reads again whatever another thread changes while it is reading.
 
-    Threads may count at once (a robot is read while another one moves): `+= 1` on these counters
-    is not interrupted, for CPython passes from one thread to another at calls and loops only.
+    Several threads may count at once, because CPython does not switch threads within the `+= 1`
+    of these counters; it switches at calls and loops only.
 
     Parameters
     ----------
     before : iterable of Revision
-        Those that it replaces; it has counted more than any of them.
+        The objects that this one replaces; each counter starts above all of theirs.
 
     Attributes
     ----------
     edits : int
-        Changes of settings, asks, graph and a solver's options together.
+        Changes of settings, constraints, graph and a solver's options together.
     settings : int
         Changes of limits, locks, targets, rest poses and couplings.
     values : int
         Changes of joint values.
     asks : int
-        Changes of what goals and closures ask: weight, tolerance, priority, distance, whether
-        they take part, and the poses of closures. Where a goal is posed does not count: every
-        solve reads it.
+        Changes of closures and goals: weight, tolerance, priority, distance, enabled or not, and
+        the poses of closures. The pose of a goal does not count, because every solve reads it.
     graph : int
-        Changes of what hangs where: children, closures, axes, couplings, offsets, and poses of
-        links and joints in their parents.
+        Changes of the graph: children, closures, axes, couplings, offsets, and the poses of links
+        and joints in their parents.
 
     """
 
@@ -60,16 +60,16 @@ class Revision:
         self.edits += 1
 
     def count_setting(self) -> None:
-        """Count a change of settings."""
+        """Count a change of limits, locks, targets, rest poses or couplings."""
         self.settings += 1
         self.edits += 1
 
     def count_ask(self) -> None:
-        """Count a change of what is asked."""
+        """Count a change of a closure or goal."""
         self.asks += 1
         self.edits += 1
 
     def count_graph_edit(self) -> None:
-        """Count a change of a graph."""
+        """Count a change of the graph."""
         self.graph += 1
         self.edits += 1

@@ -1,4 +1,4 @@
-"""Rotations as quaternions (xyzw), matrices, Euler angles and rotation vectors, in float64."""
+"""Conversions of rotations: quaternions (xyzw), matrices, Euler angles, rotation vectors."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ Array = NDArray[np.float64]
 
 
 def quat_identity() -> Array:
-    """Return the quaternion (0, 0, 0, 1) of no rotation."""
+    """Return the quaternion (0, 0, 0, 1) of the identity."""
     return np.array((0.0, 0.0, 0.0, 1.0))
 
 
 def quat_multiply(quat_a: ArrayLike, quat_b: ArrayLike) -> Array:
-    """Return the quaternion (xyzw) of rotation b followed by rotation a."""
+    """Return the quaternion product a b (xyzw): rotation b followed by rotation a."""
     ax, ay, az, aw = np.asarray(quat_a, dtype=float).tolist()
     bx, by, bz, bw = np.asarray(quat_b, dtype=float).tolist()
     return np.array(
@@ -37,9 +37,9 @@ def quat_conjugate(quat: ArrayLike) -> Array:
 
 def quat_from_euler(x: float, y: float, z: float) -> Array:
     """
-    Return the quaternion (xyzw) of Rz(z) Ry(y) Rx(x), angles in [rad].
+    Return the quaternion (xyzw) of Rz(z) Ry(y) Rx(x), angles [rad].
 
-    URDF's roll, pitch, yaw are x, y, z.
+    The angles x, y, z are roll, pitch, yaw of URDF.
     """
     sx, cx = sin(0.5 * x), cos(0.5 * x)
     sy, cy = sin(0.5 * y), cos(0.5 * y)
@@ -56,12 +56,13 @@ def quat_from_euler(x: float, y: float, z: float) -> Array:
 
 def quat_between(start: ArrayLike, end: ArrayLike) -> Array:
     """
-    Return the smallest rotation (xyzw) that turns the direction `start` onto `end`.
+    Return the smallest rotation (xyzw) that takes the direction `start` to `end`.
 
-    Opposite directions are turned about an axis at right angles to `start`.
+    For opposite directions the axis is one of those perpendicular to `start`.
     """
     a, b = unit(start), unit(end)
-    # 1 + cosine cancels where they are nearly opposite; what is left of their sum does not.
+    # For nearly opposite directions 1 + cos(angle) suffers from cancellation; |a + b|^2 / 2, which
+    # is equal to it, does not.
     rest = a + b
     square = float(rest @ rest)
     if square > 1e-30:
@@ -71,7 +72,7 @@ def quat_between(start: ArrayLike, end: ArrayLike) -> Array:
 
 
 def quat_to_matrix(quat: ArrayLike) -> Array:
-    """Return the 3x3 matrix of a quaternion (xyzw), whose length need not be exactly one."""
+    """Return the matrix, shape (3, 3), of a quaternion (xyzw) of about unit length."""
     x, y, z, w = np.asarray(quat, dtype=float).tolist()
     s = 2.0 / (x * x + y * y + z * z + w * w)
     return np.array(
@@ -85,11 +86,16 @@ def quat_to_matrix(quat: ArrayLike) -> Array:
 
 def matrix_to_quat(matrix: ArrayLike) -> Array:
     """
-    Return the quaternion (xyzw, w >= 0) of a rotation matrix; a 4x4 pose is read as its rotation.
+    Return the quaternion (xyzw, w >= 0) of a rotation matrix, or of the rotation of a 4x4 pose.
 
     Notes
     -----
-    The largest of the four components is computed first, so that no division is by a small number.
+    Shepperd's method: the largest of the four components is computed first, which avoids a
+    division by a small number.
+
+    References
+    ----------
+    Shepperd (1978), Quaternion from rotation matrix, Journal of Guidance and Control 1(3).
 
     """
     m = np.asarray(matrix, dtype=float)
@@ -111,9 +117,10 @@ def matrix_to_quat(matrix: ArrayLike) -> Array:
 
 def matrix_to_euler(matrix: ArrayLike) -> Array:
     """
-    Return the angles (x, y, z) in [rad] with Rz(z) Ry(y) Rx(x) equal to the rotation.
+    Return the angles (x, y, z) [rad] for which Rz(z) Ry(y) Rx(x) is the given rotation.
 
-    The angle y is in [-pi/2, pi/2]; at either end x is 0, as only z - x or z + x is known.
+    The angle y is in [-pi/2, pi/2]. At both ends (gimbal lock) only z - x or z + x is determined,
+    and x is set to 0.
     """
     m = np.asarray(matrix, dtype=float)
     cosine = hypot(m[0, 0], m[1, 0])
@@ -124,7 +131,7 @@ def matrix_to_euler(matrix: ArrayLike) -> Array:
 
 
 def quat_to_rotation_vector(quat: ArrayLike) -> Array:
-    """Return axis times angle in [rad], angle in [0, pi], of a unit quaternion (xyzw)."""
+    """Return axis times angle [rad], angle in [0, pi], of a unit quaternion (xyzw)."""
     x, y, z, w = np.asarray(quat, dtype=float).tolist()
     sine = hypot(x, y, z)
     if sine == 0.0:
@@ -134,7 +141,7 @@ def quat_to_rotation_vector(quat: ArrayLike) -> Array:
 
 
 def pose_matrix(position: ArrayLike, quat: ArrayLike) -> Array:
-    """Return the 4x4 matrix of a position [m] and a quaternion (xyzw)."""
+    """Return the pose, shape (4, 4), of a position [m] and a quaternion (xyzw)."""
     matrix = np.eye(4)
     matrix[:3, :3] = quat_to_matrix(quat)
     matrix[:3, 3] = position
@@ -148,7 +155,7 @@ def motion_matrix(values: ArrayLike) -> Array:
 
 
 def pose_parts(pose: Array) -> tuple[Array, Array]:
-    """Return position and orientation (xyzw) of a 4x4 pose, as `pose_matrix` takes them."""
+    """Return the position [m] and the orientation (xyzw) of a 4x4 pose."""
     return pose[:3, 3].copy(), matrix_to_quat(pose)
 
 
@@ -169,7 +176,7 @@ def cross(a: ArrayLike, b: ArrayLike) -> Array:
 
 
 def unit(vector: ArrayLike) -> Array:
-    """Return a vector of length one; overflow and underflow of the squares are avoided."""
+    """Return a vector divided by its length, without overflow or underflow of the squares."""
     v = np.asarray(vector, dtype=float)
     scaled = v / np.max(np.abs(v))
     return np.asarray(scaled / np.sqrt(scaled @ scaled), dtype=np.float64)

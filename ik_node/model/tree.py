@@ -1,9 +1,9 @@
 """
 The graph of frames as a tree of elementary motions.
 
-A joint with several DoF is a product of elementary motions, each with its own axis at the current
-configuration. Every elementary motion is one column: its frame is turned so that it moves along or
-about its own z axis, which makes forward kinematics one case and its Jacobian exact.
+A joint with several DoF is a product of elementary motions, theory.md, eq. (2). Each elementary
+motion is one column. The frame of a column is oriented such that the column moves along or about
+its own z axis, theory.md, eq. (3), so that all columns share one formula.
 """
 
 from __future__ import annotations
@@ -22,14 +22,16 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Coefficients = tuple[float, ...]
 
-# The polynomial of a value that follows none, and the most coefficients of one that does.
+# The polynomial of a value that follows no other value.
 FREE: Coefficients = (0.0, 1.0)
+# Most coefficients of a composed coupling. The degree of a chain of couplings is the product of
+# their degrees, so that without a bound a few couplings could fill the memory.
 MOST_POWERS = 65
 
-# The order in which a joint's motions act, D = T(x, y, z) Rz(ez) Ry(ey) Rx(ex).
+# The order of a joint's elementary motions in D = T(x, y, z) Rz(ez) Ry(ey) Rx(ex).
 MOTION_ORDER = (DOF.X, DOF.Y, DOF.Z, DOF.EZ, DOF.EY, DOF.EX)
 
-# Turns that lay a frame's z axis onto the axis of motion; all are right-handed permutations.
+# Rotations that align the z axis of a column with the axis of motion: cyclic permutations.
 _TO_X = np.array(((0.0, 0.0, 1.0, 0.0), (1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0), (0, 0, 0, 1)))
 _TO_Y = np.array(((0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0), (1.0, 0.0, 0.0, 0.0), (0, 0, 0, 1)))
 _ALIGN = (_TO_X, _TO_Y, np.eye(4))
@@ -40,22 +42,22 @@ _HERE = np.eye(4)
 @dataclass(frozen=True)
 class Column:
     """
-    One elementary motion.
+    One elementary motion, see theory.md, section 2.
 
     Attributes
     ----------
     joint, dof : Joint, DOF
-        What moves.
+        The axis of a joint that moves.
     parent : int
-        Column that carries it, -1 = root frame.
+        The column p(j) that carries this one; -1 = root frame.
     offset : ndarray, shape (4, 4)
-        Its frame before the motion, in the parent column's frame.
+        The constant offset O_j: its frame before the motion, parent column's frame.
     master : int
-        Column whose value decides, itself when it is free.
+        The column whose value it follows; its own index if its value is free.
     coefficients : tuple of float
-        value = sum_i c_i master^i.
+        c_i of its value, sum_i c_i x_master^i.
     ball : int
-        1, 2, 3 for EZ, EY, EX of a joint that has all three, uncoupled; else 0.
+        1, 2, 3 for EZ, EY, EX of a joint that has all three of them uncoupled; else 0.
 
     """
 
@@ -71,22 +73,23 @@ class Column:
 @dataclass
 class Tree:
     """
-    All columns of the graph below some roots, and where every frame hangs.
+    All columns of a graph, and the column that carries each frame.
 
     Attributes
     ----------
     columns : list of Column
         Parents before children.
     seat : dict of Frame to (int, ndarray)
-        For every frame the column that carries it (-1 = root frame) and its (4, 4) pose there.
+        Frame -> the column that carries it (-1 = root frame) and its pose (4, 4) in the column's
+        frame.
     closers : list of Connector
         Joints, closures and goals that close on a link, in order of discovery.
     names : list of str
-        Name of every value, in the order of q.
+        Name of each value of q.
     q_of_column : list of int
-        Place of every column's value in q.
+        Index in q of each column's value.
     owner : list of (Joint, DOF)
-        The joint and DoF of every value, in the order of q.
+        Joint and DoF of each value of q.
 
     """
 
@@ -99,7 +102,7 @@ class Tree:
 
 
 def same_motions(one: Tree, other: Tree) -> bool:
-    """Return whether two trees have the same columns, at the same places of q."""
+    """Return True if two trees have the same columns, with the same indices in q."""
     if one.names != other.names or len(one.columns) != len(other.columns):
         return False
     for a, b in zip(one.columns, other.columns, strict=True):
@@ -118,19 +121,19 @@ def same_motions(one: Tree, other: Tree) -> bool:
 
 def build_tree(roots: Iterable[Frame], joint_order: Sequence[Joint] | None = None) -> Tree:
     """
-    Walk the graph depth first from its roots.
+    Return the tree of elementary motions of a graph, which is walked depth first.
 
     Parameters
     ----------
     roots : iterable of Frame
         Roots of all trees of the graph.
     joint_order : sequence of Joint, optional
-        Order of q; joints it does not name follow in order of discovery.
+        Order of the joints in q; joints that are not listed follow in order of discovery.
 
     Raises
     ------
     TopologyError
-        If a coupling's master is not in the graph, or couplings go round in a circle.
+        If the master of a coupling is not in the graph, or couplings form a circle.
 
     """
     tree = Tree()
@@ -153,7 +156,7 @@ def build_tree(roots: Iterable[Frame], joint_order: Sequence[Joint] | None = Non
     _index_values(tree, joints, joint_order)
     resolved = _resolve(motions)
     value = {(id(joint), dof): at for at, (joint, dof) in enumerate(tree.owner)}
-    # An Euler angle that others follow must be a variable itself.
+    # An Euler angle with followers must be a variable itself: its joint is not stepped on SO(3).
     followed = {
         id(c.master) for j in joints for c in j.couplings.values() if c.master_dof.is_rotation
     }
@@ -169,7 +172,7 @@ def build_tree(roots: Iterable[Frame], joint_order: Sequence[Joint] | None = Non
 
 
 def _index_values(tree: Tree, joints: list[Joint], order: Sequence[Joint] | None) -> None:
-    """Fix the order of q once; everything else goes by it."""
+    """Set the order of q: the joints in `order` first, then the others as discovered."""
     found = {id(joint) for joint in joints}
     listed = [joint for joint in order or () if id(joint) in found]
     first = {id(joint) for joint in listed}
@@ -182,18 +185,18 @@ def _resolve(
     motions: Sequence[tuple[Joint, DOF, int, Array]],
 ) -> dict[tuple[int, DOF], tuple[int, Coefficients]]:
     """
-    Follow couplings to their free masters, composing their polynomials.
+    Return the free master of each motion, and the composed polynomial in the master's value.
 
     Returns
     -------
     dict of (id of joint, DOF) to (int, tuple of float)
-        The column of the free master of every motion, and the polynomial in its value.
+        Column of the free master, and the coefficients of the polynomial.
 
     Raises
     ------
     TopologyError
-        If a master is not in the graph, couplings go round in a circle, or their composition is
-        not a polynomial of a moderate degree with finite coefficients.
+        If a master is not in the graph, couplings form a circle, or a composed polynomial has
+        more than `MOST_POWERS` coefficients or an infinite one.
 
     """
     found = {
@@ -223,15 +226,15 @@ def _resolve(
             if len(polynomial) > MOST_POWERS or not np.isfinite(polynomial).all():
                 raise TopologyError(
                     f'the couplings that joint {shown(joint.name)} follows amount to a polynomial '
-                    f'of degree {len(polynomial) - 1}, or with infinite coefficients; at most '
-                    f'degree {MOST_POWERS - 1} is solved'
+                    f'of degree {len(polynomial) - 1}, or with infinite coefficients; the largest '
+                    f'degree allowed is {MOST_POWERS - 1}'
                 )
             found[key] = at, polynomial
     return found
 
 
 def _compose(outer: Coefficients, inner: Coefficients) -> Coefficients:
-    """Return the coefficients of outer(inner(x)), two or more, by Horner's rule."""
+    """Return the two or more coefficients of outer(inner(x)) (Horner's rule)."""
     while len(outer) > 1 and outer[-1] == 0.0:
         outer = outer[:-1]
     result = [outer[-1]]
