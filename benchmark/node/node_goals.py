@@ -44,7 +44,7 @@ def measure(count: int, seconds: float, rate: float, enabled: bool) -> tuple[flo
     robot = node._motion.tracker.model.robot
     fill_pose(message.pose, robot.forward(robot.q, LINK))
     for name in names:
-        node._inputs.take_goal(name, message)
+        node._inputs.goal_inputs.take_goal(name, message)
     begin = time.perf_counter() + 1.0
     while time.perf_counter() < begin:
         executor.spin_once(timeout_sec=0.1)

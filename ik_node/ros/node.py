@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 import time
 from typing import Any
@@ -37,6 +37,7 @@ from ik_node.ros.process.duplicate_nodes import DuplicateNodes
 from ik_node.ros.process.named_entities import NamedEntities, set_names
 from ik_node.ros.process.node_counts import NodeCounts
 from ik_node.ros.process.paused_clock import PausedClock
+from ik_node.ros.process.rotating_callbacks import RotatingCallbacks
 from ik_node.ros.services.services import Services
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
@@ -103,10 +104,15 @@ class IkNode(Node):
         self._outputs = NodeOutputs(self)
         self._commands = CommandPublishers(self)
         self._transforms = TransformOutput(self)
-        self._inputs = Inputs(self, self._counts, self._on_description, self._on_measurement)
+        self._goal_callbacks = RotatingCallbacks(self.default_callback_group)
+        self._inputs = Inputs(
+            self, self._counts, self._on_description, self._on_measurement, self._goal_callbacks
+        )
         self._scene = SceneOutput(self, self._inputs.goal_inputs.take_goal)
         self._motion = motion = Motion(self._inputs)
-        self._node_services = Services(self, motion, lambda: self._settings_server.settings)
+        self._node_services = Services(
+            self, motion, lambda: self._settings_server.settings, self._goal_callbacks
+        )
         add_ik_service(
             self, NodeAccess(motion, lambda: self._settings_server.settings, self._inputs.lookup)
         )
@@ -143,6 +149,23 @@ class IkNode(Node):
             self._scene.close()
         super().destroy_node()
 
+    # The executor waits for what these properties return.
+
+    @property
+    def subscriptions(self) -> Iterator[Any]:
+        """Return the subscriptions that the next wait set shall contain."""
+        yield from self._goal_callbacks.selected(super().subscriptions)
+
+    @property
+    def services(self) -> Iterator[Any]:
+        """Return the services that the next wait set shall contain."""
+        yield from self._goal_callbacks.selected(super().services)
+
+    @property
+    def waitables(self) -> Iterator[Any]:
+        """Return the waitables that the next wait set shall contain."""
+        yield from self._goal_callbacks.selected(super().waitables)
+
     @property
     def is_building(self) -> bool:
         """Whether a model is being built in the background."""
@@ -155,6 +178,7 @@ class IkNode(Node):
 
     def _tick(self, motion: Motion) -> None:
         begin = time.perf_counter()
+        self._goal_callbacks.tick(begin)
         settings = self._apply_changes(motion)
         tracker = motion.tracker
         if tracker is None:
@@ -376,6 +400,7 @@ class IkNode(Node):
     # -- once a second
 
     def _diagnose(self, motion: Motion) -> None:
+        self._goal_callbacks.check_ticks()
         self._inputs.lookup.stop_if_idle()
         # No tick does this while simulated time is paused.
         settings = self._apply_changes(motion)

@@ -16,6 +16,7 @@ from ik_node.ros.messages.frame_names import frame_in_root
 from ik_node.ros.messages.refusals import RefusedInputError
 from ik_node.ros.process.named_entities import NamedEntities
 from ik_node.ros.process.node_counts import NodeCounts
+from ik_node.ros.process.rotating_callbacks import RotatingCallbacks
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.event_handler import SubscriptionEventCallbacks
@@ -109,6 +110,8 @@ class GoalInputs:
         Source of frames that do not belong to the robot.
     refuse : callable
         Counts and logs a refused message: (topic, reason) -> None.
+    callbacks : RotatingCallbacks
+        Callback group of the subscriptions.
 
     Attributes
     ----------
@@ -125,8 +128,10 @@ class GoalInputs:
         counts: NodeCounts,
         lookup: TransformLookup,
         refuse: Callable[[str, str], None],
+        callbacks: RotatingCallbacks,
     ) -> None:
         self.inbox = GoalInbox()
+        self._callbacks = callbacks
         self._node = node
         self._counts = counts
         self._lookup = lookup
@@ -151,16 +156,19 @@ class GoalInputs:
         """Subscribe reliably, or with best effort if a sender offers only that."""
         reliable = name not in self._best_effort
         kind = ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT
-        return self._node.create_subscription(
+        subscription = self._node.create_subscription(
             PoseStamped,
             topic,
             partial(self.take_goal, name),
             QoSProfile(depth=1, reliability=kind),
+            callback_group=self._callbacks,
             event_callbacks=SubscriptionEventCallbacks(
                 incompatible_qos=partial(self._on_incompatible_qos, name, topic)
             ),
             qos_overriding_options=OVERRIDABLE_QOS if reliable else None,
         )
+        self._callbacks.take(*subscription.event_handlers)
+        return subscription
 
     def _on_incompatible_qos(self, name: str, topic: str, event: Any) -> None:
         """Subscribe again with best effort, which receives from reliable senders as well."""

@@ -17,6 +17,7 @@ from ik_node.ros.messages.convert import positions_from_message, seconds_from_st
 from ik_node.ros.messages.refusals import Refusals, RefusedInputError
 from ik_node.ros.process.named_entities import LATCHED
 from ik_node.ros.process.node_counts import NodeCounts
+from ik_node.ros.process.rotating_callbacks import RotatingCallbacks
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.node import Node
@@ -40,6 +41,8 @@ class Inputs:
         Called with the joint names and the stamp (builtin_interfaces.msg.Time) of each joint
         state, after its values are in `measured`. For a message without a stamp, the stamp is
         the node's time.
+    goal_callbacks : RotatingCallbacks
+        Callback group of the goal subscriptions.
 
     Attributes
     ----------
@@ -64,12 +67,13 @@ class Inputs:
         counts: NodeCounts,
         on_description: Callable[[str], None],
         on_measurement: Callable[[Sequence[str], Any], None],
+        goal_callbacks: RotatingCallbacks,
     ) -> None:
         self.measured = MeasuredState()
         self.targets = JointTargets()
         self.refusals = Refusals()
         self.lookup = TransformLookup(node)
-        self.goal_inputs = GoalInputs(node, counts, self.lookup, self.refuse)
+        self.goal_inputs = GoalInputs(node, counts, self.lookup, self.refuse, goal_callbacks)
         self.goals = self.goal_inputs.inbox
         self._node = node
         self._on_measurement = on_measurement
