@@ -75,7 +75,7 @@ def same_angle(found, wanted):
 
 
 def assert_driven(m, solver, solution, driven):
-    """Verify by the oracle that loops are closed, limits kept and driven joints at their values."""
+    """Verify loops, limits and driven values by the oracle."""
     assert solution.status is Status.CONVERGED, solution.message
     there = m.naive(solver.joint_names, solution.q)
     assert all(max(there.error(closure)) <= 1e-6 for closure in m.closures.values())
