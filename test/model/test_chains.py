@@ -1,4 +1,4 @@
-"""Who is coupled with whom, whatever the order; and which joints move what."""
+"""Chains contain coupled requests in every order, and the joints that move them."""
 
 from itertools import permutations
 
@@ -15,7 +15,7 @@ from support.mechanisms import MECHANISMS
 
 
 def chains_of(mechanism, roots=None):
-    """Return (names asked, names of free values) of every chain."""
+    """Return (names of requests, names of free values) of every chain."""
     tree = build_tree(find_roots(mechanism.roots) if roots is None else roots)
     requests = [request_of(joint) for joint in tree.closers]
     supports = [support_of(tree, request) for request in requests]
@@ -29,8 +29,8 @@ def chains_of(mechanism, roots=None):
 
 
 @pytest.mark.parametrize('order', list(permutations(range(4))), ids=str)
-def test_a_string_of_bodies_is_one_chain_in_every_order(order):
-    """A-M, M-B, B-C hang together however the four roots are given."""
+def test_connected_bodies_are_one_chain_in_every_order(order):
+    """A-M, M-B and B-C are coupled for any order of the four roots."""
     m = string_of_bodies(order)
     assert m.roots[0].name == 'AMBC'[order[0]] + '_root'
     ((asked, free),) = chains_of(m, m.roots)
@@ -38,15 +38,15 @@ def test_a_string_of_bodies_is_one_chain_in_every_order(order):
     assert len(free) == 8
 
 
-def test_two_arms_are_two_chains():
+def test_arms_without_shared_joints_are_separate_chains():
     """What shares no joint is solved apart."""
     chains = chains_of(MECHANISMS['two_arms']())
     assert [asked for asked, _ in chains] == [['left_goal'], ['right_goal']]
     assert not chains[0][1] & chains[1][1]
 
 
-def test_a_coupling_ties_two_chains_together():
-    """A joint of one arm that follows one of the other makes them one chain."""
+def test_coupling_joins_two_chains():
+    """A joint of one arm follows a joint of the other."""
     m = MECHANISMS['two_arms']()
     m.joints['right_j3'].couple('EZ', m.joints['left_j3'], 'EZ', (0, -1))
     ((asked, free),) = chains_of(m)
@@ -55,21 +55,21 @@ def test_a_coupling_ties_two_chains_together():
     assert 'right_j3' not in free
 
 
-def test_closures_come_before_goals():
-    """Whatever the order of discovery."""
+def test_closures_precede_goals_in_chain():
+    """In any order of discovery."""
     chains = chains_of(MECHANISMS['two_arm_box']())
     assert [asked for asked, _ in chains] == [['grasp', 'box_goal']]
 
 
-def test_what_carries_both_ends_has_no_part():
-    """The joints above the fork do not move the loop, and make a chain of their own."""
+def test_joints_above_fork_do_not_belong_to_loop():
+    """They move both ends of the loop and form a separate chain."""
     chains = {tuple(asked): free for asked, free in chains_of(MECHANISMS['walker']())}
     assert not any(name.startswith(('float', 'waist')) for name in chains['hold',])
     assert len(chains['hold',]) == 12
     assert chains['body_goal',] == {f'float.{d}' for d in ('X', 'Y', 'Z', 'EX', 'EY', 'EZ')}
 
 
-def test_world_axes_are_turned_by_what_carries_both():
+def test_rows_in_world_axes_depend_on_joints_above_fork():
     """Rows counted in the world's axes depend on the joints above the fork as well."""
     m = MECHANISMS['relative']()
     assert 'torso' not in chains_of(m)[0][1]
@@ -77,15 +77,15 @@ def test_world_axes_are_turned_by_what_carries_both():
     assert 'torso' in chains_of(m)[0][1]
 
 
-def test_what_nothing_moves_is_a_chain_of_its_own():
+def test_goal_on_root_link_is_chain_without_values():
     """A goal on the root link has a chain without values."""
     m = MECHANISMS['planar']()
     m.goal('root_goal', 'base')
     assert (['root_goal'], set()) in chains_of(m)
 
 
-def test_support_lists_columns_from_the_root_on():
-    """Ancestors are ascending; a goal in the root frame has no columns on its own side."""
+def test_support_lists_columns_in_order_from_root():
+    """A goal in the root frame has no columns on its own side."""
     m = MECHANISMS['arm6']()
     tree = build_tree(find_roots(m.roots))
     assert ancestors(tree, 5) == [0, 1, 2, 3, 4, 5]
@@ -95,16 +95,16 @@ def test_support_lists_columns_from_the_root_on():
     assert support.b_columns == ()
 
 
-def test_a_goal_that_closes_on_no_link_is_refused():
-    """The message says what to do."""
+def test_goal_without_link_is_refused():
+    """The message states the remedy."""
     m = Mechanism('m')
     m.root('base')
     with pytest.raises(TopologyError, match=r"'lost' closes on no link: make_closure\(link\)"):
         request_of(Goal('lost'))
 
 
-def test_rows_of_a_request_are_counted():
-    """Row and translation counts of frames, universals, distances and plain joints."""
+def test_requests_have_right_number_of_rows():
+    """Total and translation rows of frames, universals, distances and plain joints."""
     m = MECHANISMS['universal_and_distance']()
     counts = {n: request_of(j) for n, j in {**m.closures, **m.goals}.items()}
     assert (counts['rod0'].row_count, counts['rod0'].translation_row_count) == (1, 1)

@@ -1,4 +1,4 @@
-"""Constraints: which rows must vanish, in whose axes, and the settings of goals and closures."""
+"""Constraints: residual rows and their axes, and the settings of goals and closures."""
 
 from ik_node.errors import OptionError, ShapeError, TopologyError
 from ik_node.model.closure import Closure
@@ -13,7 +13,7 @@ import pytest
 
 
 def closed(constraint, offset=True):
-    """Close a constraint under a turned parent on a link elsewhere; return the 4x4 poses B, A."""
+    """Make a constraint between a turned parent and another link; return the poses of B and A."""
     parent, link = Link('parent'), Link('hand')
     parent.set_position(0.3, 0.1, -0.2)
     parent.set_euler(0.4, -0.5, 0.6)
@@ -42,8 +42,8 @@ def skew_log(rotation):
 
 
 @pytest.mark.parametrize('axes', ['goal', 'link', 'world'])
-def test_full_residual(axes):
-    """Six rows: position and rotation vector of A relative to B in the chosen axes."""
+def test_full_residual_is_relative_pose(axes):
+    """Position and rotation vector of A relative to B in the chosen axes."""
     constraint = Constraint('pin')
     constraint.axes = axes
     b, a = closed(constraint)
@@ -57,7 +57,7 @@ def test_full_residual(axes):
     np.testing.assert_allclose(constraint.get_residual(), wanted, atol=1e-14)
 
 
-def test_goal_axes_are_the_relative_pose():
+def test_residual_in_goal_axes_equals_pose_of_a_in_b():
     """In B's axes the rows are the components of the pose of A in B."""
     closure = Closure('weld')
     b, a = closed(closure)
@@ -68,8 +68,8 @@ def test_goal_axes_are_the_relative_pose():
 
 
 @pytest.mark.parametrize('dofs', ['X', 'Y EZ', 'X Y Z EX', 'EX EY EZ', ''])
-def test_chosen_rows(dofs):
-    """Any choice with zero, one or three rotational axes gives those rows of the whole."""
+def test_axis_subset_selects_rows_of_full_residual(dofs):
+    """For zero, one or three rotational axes."""
     constraint = Constraint('some')
     closed(constraint)
     full = constraint.get_residual()
@@ -80,8 +80,8 @@ def test_chosen_rows(dofs):
 
 @pytest.mark.parametrize('axes', ['goal', 'link', 'world'])
 @pytest.mark.parametrize('free', range(3))
-def test_two_rotational_axes_align_the_third(axes, free):
-    """The rows vanish exactly for turns about the free axis, and measure the angle else."""
+def test_two_rotational_axes_align_third_axis(axes, free):
+    """The rows vanish only for turns about the free axis, and measure the angle otherwise."""
     constraint, link = Constraint('hinge'), Link('door')
     constraint.axes = axes
     constraint.set_dof(*[dof for dof in list(DOF)[3:] if dof != DOF.EX + free])
@@ -100,7 +100,7 @@ def test_two_rotational_axes_align_the_third(axes, free):
     assert np.linalg.norm(constraint.get_residual()) == pytest.approx(0.2, abs=1e-14)
 
 
-def test_an_axis_turned_round_is_half_a_turn_away():
+def test_opposite_hinge_axes_have_error_pi():
     """A hinge whose axes point against each other is pi away, not zero."""
     hinge, link = Closure('hinge', 'hinge'), Link('door')
     hinge.make_closure(link)
@@ -108,8 +108,8 @@ def test_an_axis_turned_round_is_half_a_turn_away():
     assert np.linalg.norm(hinge.get_residual()) == pytest.approx(np.pi, abs=1e-12)
 
 
-def test_universal():
-    """Origins coincide, and A's y axis is at right angles to B's x axis."""
+def test_universal_residual_vanishes_for_perpendicular_axes():
+    """Origins coincide, and A's y axis is perpendicular to B's x axis."""
     joint, link = Closure('cross', 'universal'), Link('shaft')
     joint.make_closure(link)
     motion = quat_to_matrix(quat_from_euler(0.7, 0, 0)) @ quat_to_matrix(
@@ -121,7 +121,7 @@ def test_universal():
     assert joint.get_residual()[3] == pytest.approx(-np.sin(0.3))
 
 
-def test_distance():
+def test_distance_residual_is_excess_of_distance():
     """One row: how much the origins are too far apart."""
     rod, link = Closure('rod', 'distance'), Link('ball')
     rod.make_closure(link)
@@ -132,8 +132,8 @@ def test_distance():
     assert rod.get_residual().tolist() == [3.5]
 
 
-def test_closure_error_counts_the_offset():
-    """The full error is of the frame with the offset, whatever axes are chosen."""
+def test_closure_error_includes_offset():
+    """It is the full error of the offset frame, for any choice of axes."""
     goal = Goal('hand')
     b, a = closed(goal)
     goal.set_goal_dof('X')
@@ -142,8 +142,8 @@ def test_closure_error_counts_the_offset():
     np.testing.assert_allclose(rotation, skew_log(b[:3, :3] @ a[:3, :3].T), atol=1e-14)
 
 
-def test_a_constraint_has_no_values_and_no_children():
-    """Its axes are constrained: no values, limits or locks; it carries nothing."""
+def test_constraint_refuses_values_and_children():
+    """Its axes are constrained, so it has no values, limits or locks."""
     goal, link = Goal('hand'), Link('link')
     for name in ('set_dof_value', 'dof_values', 'set_min_limit', 'lock', 'couple', 'matrix_dof'):
         assert hasattr(Joint, name) or hasattr(Joint(), name)
@@ -157,7 +157,7 @@ def test_a_constraint_has_no_values_and_no_children():
         goal.get_residual()
 
 
-def test_settings_are_checked():
+def test_invalid_setting_is_refused_by_name():
     """Each setting refuses what it cannot mean, by name."""
     made = Constraint('pin')
     with pytest.raises(OptionError, match=r"axes of 'pin': 'local' .* world goal link"):
@@ -178,8 +178,8 @@ def test_settings_are_checked():
         made.set_offset((1, 2, float('nan')))
 
 
-def test_defaults_and_tolerance():
-    """All six axes, weight one, enabled; a tolerance is two numbers, given as one or two."""
+def test_constraint_defaults_and_tolerance_pair():
+    """Six axes, weight one, enabled; one number sets both tolerances."""
     made = Constraint('pin')
     assert made.dof == list(DOF)
     assert (made.weight, made.enabled, made.tolerance, made.axes) == (1.0, True, None, 'goal')
@@ -191,8 +191,8 @@ def test_defaults_and_tolerance():
     assert made.tolerance is None
 
 
-def test_goal_dof_and_free_dof():
-    """Goal axes and free axes are complements; any subset will do, one rotation as well."""
+def test_goal_dof_and_free_dof_are_complements():
+    """Any subset is allowed, including one rotation."""
     goal = Goal('hand')
     assert (goal.axes, goal.priority, goal.dof) == ('world', 0, list(DOF))
     goal.set_free_dof(DOF.EX, DOF.EZ)
@@ -205,7 +205,7 @@ def test_goal_dof_and_free_dof():
         goal.set_goal_dof('X', 'X')
 
 
-def test_priority():
+def test_priority_must_be_nonnegative_integer():
     """A whole number, 0 or more."""
     goal = Goal('hand')
     goal.priority = 3
@@ -228,7 +228,7 @@ def test_priority():
         ('distance', 'distance', ''),
     ],
 )
-def test_closure_types(names, kind, dofs):
+def test_closure_type_names_select_rows(names, kind, dofs):
     """Each name stands for its rows."""
     for name in names.split():
         assert Closure.rows_of_type(name) == (kind, tuple(DOF[dof] for dof in dofs.split()))
@@ -236,8 +236,8 @@ def test_closure_types(names, kind, dofs):
         assert (closure.kind, closure.dof) == (kind, [DOF[dof] for dof in dofs.split()])
 
 
-def test_closures_count_in_their_own_axes():
-    """An unknown type is refused with the known ones, and so are other axes than frame B's."""
+def test_closure_refuses_unknown_type_and_other_axes():
+    """Closures use the axes of frame B; the error lists the known types."""
     with pytest.raises(OptionError, match=r"closure type: 'screw' .* weld fixed point"):
         Closure('c', 'screw')
     closure = Closure('c')
@@ -246,8 +246,8 @@ def test_closures_count_in_their_own_axes():
         closure.axes = 'world'
 
 
-def test_a_plain_joint_closes_with_its_freedoms():
-    """A closure made of a Joint moves with its values: a pin that may turn."""
+def test_closure_joint_moves_with_its_values():
+    """A pin that may turn."""
     pin, link = Joint('pin'), Link('rod')
     pin.set_dof('EZ')
     pin.make_closure(link)

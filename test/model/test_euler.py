@@ -1,4 +1,4 @@
-"""Euler angles: equal ones are the same rotation, and the nearest of them is found."""
+"""Equal Euler angles are the same rotation, and the nearest equivalent is found."""
 
 from itertools import product
 from math import inf, pi
@@ -24,7 +24,7 @@ locked = st.tuples(angles, st.sampled_from([k * pi + pi / 2 for k in range(-4, 5
 
 
 def matrix(euler):
-    """Return the rotation of (x, y, z), by another library."""
+    """Return the rotation of (x, y, z) by SciPy."""
     return Rotation.from_euler('xyz', euler).as_matrix()
 
 
@@ -37,8 +37,8 @@ def test_wrapped_angles_are_in_one_turn(angle):
 
 
 @pytest.mark.parametrize('turns', range(-3, 4))
-def test_half_a_turn_is_wrapped_upwards(turns):
-    """Odd multiples of pi are pi, never minus pi; even ones are nothing."""
+def test_odd_multiples_of_pi_wrap_to_plus_pi(turns):
+    """Even multiples wrap to zero."""
     assert wrap((2 * turns + 1) * pi) == pi
     assert wrap(turns * TURN) == 0.0
 
@@ -55,14 +55,14 @@ def test_half_a_turn_is_wrapped_upwards(turns):
         (0.5 - 7 * TURN, -0.5, 0.5),
     ],
 )
-def test_nearest_turn(angle, present, nearest):
-    """The same direction, by turns as near as can be, many turns away as well."""
+def test_nearest_turn_is_same_direction(angle, present, nearest):
+    """Also from many turns away."""
     assert nearest_turn(angle, present) == pytest.approx(nearest, abs=1e-11)
 
 
 @given(angles, angles)
 def test_nearest_turn_is_within_half_a_turn(angle, present):
-    """No further than pi, the same angle modulo a turn, and the same bits if it was so."""
+    """Same angle modulo a turn, and the same bits if it was near already."""
     found = nearest_turn(angle, present)
     assert abs(found - present) <= pi + 1e-12
     assert abs(wrap(found - angle)) <= 1e-12
@@ -71,8 +71,8 @@ def test_nearest_turn_is_within_half_a_turn(angle, present):
 
 
 @given(angles, angles, angles, angles)
-def test_nearest_turn_keeps_limits_where_it_can(angle, present, one, other):
-    """The nearest of all turns that are within limits; else the one that misses by the least."""
+def test_nearest_turn_keeps_limits_if_possible(angle, present, one, other):
+    """Otherwise it exceeds them by the least."""
     lower, upper = sorted((one, other))
     found = nearest_turn(angle, present, lower, upper)
     every = [angle + k * TURN for k in range(-12, 13)]
@@ -86,14 +86,14 @@ def test_nearest_turn_keeps_limits_where_it_can(angle, present, one, other):
         assert max(lower - found, found - upper) <= least + 1e-9
 
 
-def test_nearest_turn_with_one_limit():
-    """A limit on one side is kept, whatever is nearer beyond it."""
+def test_nearest_turn_keeps_one_sided_limit():
+    """Even if an angle beyond the limit is nearer."""
     assert nearest_turn(1.0, 0.0, 2.0, inf) == 1.0 + TURN
     assert nearest_turn(1.0, 30.0, -inf, 2.0) == 1.0
 
 
 @given(angles, st.integers(-9, 9))
-def test_a_limit_is_not_missed_by_rounding(limit, turns):
+def test_angle_equal_to_limit_up_to_rounding_is_set_to_limit(limit, turns):
     """An angle that is a limit but for whole turns, and for the last bits, is on it."""
     angle = limit + turns * TURN
     assert nearest_turn(angle, limit, limit, limit + 7.0) == pytest.approx(limit, abs=1e-12)
@@ -103,16 +103,16 @@ def test_a_limit_is_not_missed_by_rounding(limit, turns):
     np.testing.assert_allclose(found, (limit, 0.1, 0.2), atol=1e-12)
 
 
-def test_distance_is_of_points():
-    """Square root of the sum of squares; whole turns count."""
+def test_distance_is_euclidean():
+    """Whole turns count."""
     assert distance((1, 2, 3), (1, 2, 3)) == 0.0
     assert distance((1, 2, 3), (3, 3, 1)) == 3.0
     assert distance((0, 0, 0), (0, 0, TURN)) == TURN
 
 
 @given(triples)
-def test_other_angles_are_the_same_rotation(euler):
-    """The redundant triple turns the same way, and its own other one is the first, wrapped."""
+def test_redundant_triple_is_same_rotation(euler):
+    """Applied twice, the first triple results, wrapped."""
     other = other_angles(euler)
     np.testing.assert_allclose(matrix(other), matrix(euler), atol=1e-12)
     back = other_angles(other)
@@ -126,23 +126,23 @@ def test_other_angles_are_the_same_rotation(euler):
         *((0.0, False), (pi, False), (pi / 2 - 1e-6, False), (1.0, False)),
     ],
 )
-def test_gimbal_lock(y, is_locked):
-    """The middle angle decides, at quarter turns, whatever the outer ones are."""
+def test_gimbal_lock_depends_on_middle_angle(y, is_locked):
+    """At quarter turns, for any outer angles."""
     for x, z in product((0.0, 1.0, pi / 2), repeat=2):
         assert is_gimbal_locked((x, y, z)) is is_locked
 
 
 @given(locked, triples)
-def test_nearest_in_gimbal_lock(euler, present):
-    """The same rotation, each angle within half a turn of the present one."""
+def test_nearest_angles_in_gimbal_lock_are_same_rotation(euler, present):
+    """Each angle is within half a turn of the present one."""
     found = nearest_euler(euler, present)
     np.testing.assert_allclose(matrix(found), matrix(euler), atol=3e-9)
     assert np.abs(found - present).max() <= pi + 1e-9
 
 
 @pytest.mark.parametrize('sign', [1, -1])
-def test_what_lock_confuses_is_shared_out(sign):
-    """At y = +-pi/2 the outer angles take half each of what is to be turned."""
+def test_gimbal_lock_distributes_turn_to_both_outer_angles(sign):
+    """At y = +-pi/2 each takes half of the turn."""
     y = sign * pi / 2
     found = nearest_euler((0.6, y, 0.0), (0.0, y, 0.0))
     np.testing.assert_allclose(found, (0.3, y, -sign * 0.3), atol=1e-15)
@@ -152,15 +152,15 @@ def test_what_lock_confuses_is_shared_out(sign):
     np.testing.assert_allclose(at_the_other, (-0.1, y, sign * 0.5), atol=1e-15)
 
 
-def test_lock_goes_the_other_way_round_where_limits_ask_for_it():
-    """Where half a turn one way is shut, the rest of the turn the other way is found."""
+def test_gimbal_lock_turns_in_other_sense_if_limits_require():
+    """The remaining part of the full turn is used."""
     found = nearest_euler((0, pi / 2, 0.5), (0, pi / 2, 0), (-0.1, -2, -0.05), (6.2, 2, 0.05))
     np.testing.assert_allclose(found, (TURN - 0.55, pi / 2, -0.05), atol=1e-14)
 
 
 @given(st.one_of(triples, locked), triples)
-def test_nearest_is_the_least_of_all(euler, present):
-    """No turns added to any form of the rotation, and no exchange in lock, come nearer."""
+def test_nearest_angles_have_least_distance_of_all_forms(euler, present):
+    """Including added turns and exchanges in gimbal lock."""
     found = nearest_euler(euler, present)
     np.testing.assert_allclose(matrix(found), matrix(euler), atol=3e-9)
     forms = [np.array(euler), other_angles(euler)]
@@ -174,7 +174,7 @@ def test_nearest_is_the_least_of_all(euler, present):
 
 
 @given(triples, triples, triples, triples)
-def test_limits_are_kept_where_any_form_keeps_them(euler, present, one, other):
+def test_nearest_angles_keep_limits_if_any_form_does(euler, present, one, other):
     """If some form of the rotation is within limits, so is what is found."""
     lower, upper = np.minimum(one, other), np.maximum(one, other)
     every = [
@@ -188,7 +188,7 @@ def test_limits_are_kept_where_any_form_keeps_them(euler, present, one, other):
     np.testing.assert_allclose(matrix(found), matrix(euler), atol=1e-8)
 
 
-def test_angles_that_are_nearest_already_are_kept_to_the_bit():
-    """Nothing is recomputed without need, out of lock and in it."""
+def test_nearest_angles_keep_bits_of_near_angles():
+    """In and out of gimbal lock."""
     for euler in ((0.1, 0.2, 0.3), (0.3, pi / 2, -0.2)):
         assert nearest_euler(euler, euler).tolist() == list(euler)

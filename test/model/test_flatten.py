@@ -1,5 +1,5 @@
 # flake8: noqa: E203
-"""One chain as packed arrays: consistent tables, nothing in them that is not needed."""
+"""Packed arrays of a chain are consistent and contain only what it needs."""
 
 from ik_node.kernels.layout import begin_of, BLOCK, FIELDS, SIZES
 from ik_node.model.chains import find_chains, support_of
@@ -34,7 +34,7 @@ def flat_chains(mechanism):
 
 
 @pytest.mark.parametrize('name', MECHANISMS)
-def test_tables_are_consistent(name):
+def test_packed_tables_are_consistent(name):
     """Starts add up, and indices are in range."""
     _, flats = flat_chains(MECHANISMS[name]())
     for flat in flats:
@@ -55,7 +55,7 @@ def test_tables_are_consistent(name):
 
 @pytest.mark.parametrize('name', MECHANISMS)
 def test_every_unknown_is_eliminated_once(name):
-    """Each constraint is one block; a variable has a place in a block or is eliminated before."""
+    """Each constraint is one block; a variable is in a block or eliminated before."""
     _, flats = flat_chains(MECHANISMS[name]())
     for flat in flats:
         u = Unpacked(flat)
@@ -76,7 +76,7 @@ def test_every_unknown_is_eliminated_once(name):
         assert ((u.update_at >= 0) & (u.update_at < u.size['nm'])).all()
 
 
-def test_arrays_are_of_the_one_kind_that_kernels_take():
+def test_packed_arrays_are_contiguous_int64_and_float64():
     """Contiguous int64 and float64."""
     for name in ('planar', 'hexapod', 'coupled'):
         for flat in flat_chains(MECHANISMS[name]())[1]:
@@ -87,16 +87,16 @@ def test_arrays_are_of_the_one_kind_that_kernels_take():
                 assert array.flags.carray
 
 
-def test_other_chains_columns_are_left_out():
-    """Each arm's chain has its own seven columns and no others."""
+def test_chain_has_no_columns_of_other_chains():
+    """Each arm's chain has seven columns."""
     tree, flats = flat_chains(MECHANISMS['two_arms']())
     for flat, side in zip(flats, ('left', 'right'), strict=True):
         assert Unpacked(flat).size['n'] == 7
         assert all(tree.names[q].startswith(side) for q in flat.var_q)
 
 
-def test_held_ancestors_are_in_without_being_free():
-    """The loop of the walker has the floating base's columns, held."""
+def test_fixed_ancestors_are_columns_without_variable():
+    """The loop of the walker contains the fixed columns of the floating base."""
     tree, flats = flat_chains(MECHANISMS['walker']())
     loop = Unpacked(flats[0])
     assert loop.size['n'] == 19
@@ -105,7 +105,7 @@ def test_held_ancestors_are_in_without_being_free():
 
 
 def test_coupled_columns_share_a_variable():
-    """Four coupled columns and one free yaw are two variables, each with a slot of its own."""
+    """Four coupled columns and one free yaw are two variables."""
     _, (flat,) = flat_chains(MECHANISMS['coupled']())
     u = Unpacked(flat)
     assert (u.size['n'], u.size['nv'], u.size['width']) == (5, 2, 3)
@@ -113,7 +113,7 @@ def test_coupled_columns_share_a_variable():
     assert sorted(u.entry_slot.tolist()) == [0, 1, 1, 1, 1]
 
 
-def test_a_pose_as_twelve_numbers():
+def test_pose_is_packed_as_twelve_numbers():
     """Rotation row by row, then the position."""
     matrix = np.arange(16.0).reshape(4, 4)
     assert frame12(matrix).tolist() == [0, 1, 2, 4, 5, 6, 8, 9, 10, 3, 7, 11]

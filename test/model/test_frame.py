@@ -1,4 +1,4 @@
-"""Frames: poses, dirty flags, the tree and walks over it."""
+"""Frames: poses, dirty flags, the tree and its traversal."""
 
 from math import pi
 
@@ -22,7 +22,7 @@ def tree():
 
 @pytest.fixture
 def turned():
-    """Return a parent that is moved and turned, and its child."""
+    """Return a moved and turned parent, and its child."""
     parent, child = Frame('parent'), Frame('child')
     parent.set_position(1, 2, 3)
     parent.set_euler(0.3, -0.4, 0.5)
@@ -33,7 +33,7 @@ def turned():
 
 
 def test_set_position_stores_and_flags():
-    """A position is kept to the last bit and makes both matrices stale."""
+    """The position is stored exactly, and both matrices become stale."""
     frame = Frame()
     frame.set_position(0.1, 0.2, 0.3)
     assert frame.position.tolist() == [0.1, 0.2, 0.3]
@@ -47,7 +47,7 @@ def test_repr_names_class_and_frame():
     assert repr(Frame('hand')) == "Frame('hand')"
 
 
-def test_tiny_moves_are_kept():
+def test_tiny_motions_are_stored_exactly():
     """A move of a micrometre, or of the last bit, is not lost."""
     frame = Frame()
     for x in (1e-6, 1e-6 + 1e-16, 1e-300):
@@ -67,14 +67,14 @@ def test_set_euler_and_set_quaternion_agree():
 
 
 def test_quaternions_are_normalised():
-    """A quaternion of another length, however large or small, is the same rotation."""
+    """For any length, however large or small."""
     for scale in (1e-140, 0.5, 3.0, 1e200):
         frame = Frame()
         frame.set_quaternion(0, 0, 0.6 * scale, 0.8 * scale)
         np.testing.assert_allclose(frame.quaternion, (0, 0, 0.6, 0.8), atol=1e-15)
 
 
-def test_attributes_can_be_assigned():
+def test_assigned_position_and_quaternion_equal_setters():
     """Assigning position and quaternion does what the setters do."""
     frame = Frame()
     frame.position = (1, 2, 3)
@@ -82,7 +82,7 @@ def test_attributes_can_be_assigned():
     np.testing.assert_array_equal(frame.matrix, pose_matrix((1, 2, 3), (0, 0, 1, 0)))
 
 
-def test_writing_into_the_arrays_needs_a_word():
+def test_writing_into_arrays_needs_set_matrix_needs_update():
     """After writing into an array set_matrix_needs_update makes it count."""
     frame = Frame()
     frame.position[0] = 5.0
@@ -91,7 +91,7 @@ def test_writing_into_the_arrays_needs_a_word():
     assert frame.matrix[0, 3] == 5.0
 
 
-def test_matrices_are_snapshots(turned):
+def test_matrices_are_read_only_snapshots(turned):
     """A matrix that was read does not change later, and cannot be written into."""
     _, child = turned
     before = child.matrix_world
@@ -104,8 +104,8 @@ def test_matrices_are_snapshots(turned):
 
 
 @pytest.mark.parametrize('bad', [float('nan'), float('inf')])
-def test_numbers_that_are_not_finite_are_refused(bad):
-    """A NaN and inf are refused by the name of the frame, and nothing is changed."""
+def test_non_finite_numbers_are_refused(bad):
+    """The error names the frame, and nothing changes."""
     frame = Frame('hand')
     calls = [
         lambda: frame.set_position(0, bad, 0),
@@ -121,13 +121,13 @@ def test_numbers_that_are_not_finite_are_refused(bad):
     np.testing.assert_array_equal(frame.matrix_world, np.eye(4))
 
 
-def test_a_zero_quaternion_is_refused():
+def test_zero_quaternion_is_refused():
     """The quaternion 0 0 0 0 is no rotation."""
     with pytest.raises(ShapeError, match="quaternion of 'hand': expected a length above zero"):
         Frame('hand').set_quaternion(0, 0, 0, 0)
 
 
-def test_world_setters_without_parent():
+def test_world_setters_without_parent_set_local_pose():
     """Without a parent world and local pose are the same."""
     frame = Frame()
     frame.set_world_position(1, 2, 3)
@@ -138,8 +138,8 @@ def test_world_setters_without_parent():
     np.testing.assert_allclose(frame.get_world_quaternion(), (0, 0, 1, 0), atol=1e-15)
 
 
-def test_world_setters_under_a_turned_parent(turned):
-    """What is set in the world is what is read there, whatever the frame's own turn was."""
+def test_world_setters_under_turned_parent_set_world_pose(turned):
+    """For any earlier rotation of the frame."""
     _, child = turned
     child.set_world_position(-1, 0.5, 2)
     child.set_world_quaternion(*quat_from_euler(0, 0, 0.5))
@@ -151,7 +151,7 @@ def test_world_setters_under_a_turned_parent(turned):
     np.testing.assert_allclose(child.get_world_quaternion(), wanted, atol=1e-15)
 
 
-def test_world_identity_under_a_turned_parent_is_its_inverse(turned):
+def test_world_identity_under_turned_parent_is_inverse_locally(turned):
     """The identity in the world is the parent's inverse locally."""
     parent, child = turned
     child.set_world_quaternion(0, 0, 0, 1)
@@ -160,7 +160,7 @@ def test_world_identity_under_a_turned_parent_is_its_inverse(turned):
 
 
 def test_traverse_parents_goes_upwards(tree):
-    """The parent, its parent and so on, without the frame itself; True ends it."""
+    """The frame itself is not visited; returning True ends the traversal."""
     seen = []
     tree['c'].traverse_parents(lambda frame: seen.append(frame.name))
     assert seen == ['a', 'root']
@@ -170,7 +170,7 @@ def test_traverse_parents_goes_upwards(tree):
 
 
 def test_traverse_is_breadth_first_and_prunes(tree):
-    """The frame itself, then level by level; True skips what is below that frame only."""
+    """Returning True skips only the frames below."""
     seen = []
     tree['root'].traverse(lambda frame: seen.append(frame.name))
     assert seen == ['root', 'a', 'b', 'c']
@@ -179,8 +179,8 @@ def test_traverse_is_breadth_first_and_prunes(tree):
     assert seen == ['root', 'a', 'b']
 
 
-def test_walks_nest(tree):
-    """A walk inside a walk sees everything each time."""
+def test_traversals_can_be_nested(tree):
+    """Each inner traversal visits every frame."""
     seen = []
     tree['root'].traverse(
         lambda outer: outer.traverse(lambda inner: seen.append((outer.name, inner.name)))
@@ -189,8 +189,8 @@ def test_walks_nest(tree):
     assert seen == [*pairs, ('b', 'b'), ('c', 'c')]
 
 
-def test_walks_upwards_nest(tree):
-    """A walk to the root inside a walk to the root, the inner one ended early, sees everything."""
+def test_upward_traversals_can_be_nested(tree):
+    """Also if the inner one is stopped early."""
     seen = []
     tree['c'].traverse_parents(
         lambda outer: outer.traverse_parents(lambda inner: seen.append((outer.name, inner.name)))
@@ -205,14 +205,14 @@ def test_walks_upwards_nest(tree):
     assert seen == [('a', 'a'), ('root', 'a')]
 
 
-def test_find(tree):
+def test_find_returns_first_match_or_none(tree):
     """The first frame that fits, or None."""
     assert tree['root'].find(lambda frame: frame.name == 'c') is tree['c']
     assert tree['root'].find(lambda frame: frame.name == 'x') is None
 
 
-def test_what_cannot_be_a_child(tree):
-    """Itself, an ancestor, or what has a parent already: each message names both frames."""
+def test_itself_ancestor_and_child_of_other_are_refused_as_child(tree):
+    """Each message names both frames."""
     with pytest.raises(TopologyError, match="'a' cannot be its own child"):
         tree['a'].add_child(tree['a'])
     with pytest.raises(TopologyError, match=r"'root' .* child of 'c': it is an ancestor"):
@@ -223,7 +223,7 @@ def test_what_cannot_be_a_child(tree):
         tree['root'].remove_child(tree['c'])
 
 
-def test_add_and_remove_flag_the_world_only(tree):
+def test_add_and_remove_make_only_world_pose_stale(tree):
     """Hanging a frame elsewhere makes its world pose stale, not its local one."""
     tree['a'].remove_child(tree['c'])
     assert tree['c'].parent is None
@@ -237,7 +237,7 @@ def test_add_and_remove_flag_the_world_only(tree):
     assert not tree['c'].matrix_needs_update
 
 
-def test_attach_and_detach_keep_the_world_pose(turned):
+def test_attach_and_detach_keep_world_pose(turned):
     """A frame stays where it is in the world when it changes hands."""
     parent, child = turned
     before = child.matrix_world
@@ -249,7 +249,7 @@ def test_attach_and_detach_keep_the_world_pose(turned):
     np.testing.assert_allclose(child.matrix_world, before, atol=1e-15)
 
 
-def test_update_matrix_leaves_the_world_alone():
+def test_update_matrix_updates_local_matrix_only():
     """The local matrix can be brought up to date by itself."""
     frame = Frame()
     frame.set_position(1, 0, 0)
@@ -258,7 +258,7 @@ def test_update_matrix_leaves_the_world_alone():
     assert frame.matrix_world_needs_update
 
 
-def test_a_move_marks_all_below(tree):
+def test_motion_makes_only_poses_below_stale(tree):
     """Moving a frame makes the world poses below it stale, and no others."""
     tree['a'].set_position(1, 0, 0)
     stale = {name for name, frame in tree.items() if frame.matrix_world_needs_update}
@@ -266,7 +266,7 @@ def test_a_move_marks_all_below(tree):
 
 
 def test_update_matrix_world_updates_parents_and_on_request_children(tree):
-    """Ancestors are always brought up to date, what is below only when asked."""
+    """Ancestors are always updated, descendants only on request."""
     tree['root'].set_position(1, 0, 0)
     tree['a'].update_matrix_world()
     stale = {name for name, frame in tree.items() if frame.matrix_world_needs_update}
@@ -276,8 +276,8 @@ def test_update_matrix_world_updates_parents_and_on_request_children(tree):
     assert tree['c'].matrix_world[0, 3] == 1.0
 
 
-def test_compute_matrix_world_asks_no_flag(tree):
-    """It is computed from the parent's world pose as it is now, and is up to date after."""
+def test_compute_matrix_world_ignores_flags(tree):
+    """It uses the present world pose of the parent."""
     tree['root'].set_position(1, 0, 0)
     tree['c'].set_position(0, 2, 0)
     tree['c'].compute_matrix_world()
@@ -289,7 +289,7 @@ def test_compute_matrix_world_asks_no_flag(tree):
     assert tree['c'].matrix_world is not before
 
 
-def test_long_chains_do_not_recurse():
+def test_chain_of_3000_frames_does_not_exceed_recursion_limit():
     """A chain of 3000 frames is moved and read without running out of stack."""
     frames = [Frame() for _ in range(3000)]
     for parent, child in zip(reversed(frames[:-1]), reversed(frames[1:]), strict=True):

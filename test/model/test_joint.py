@@ -1,4 +1,4 @@
-"""Joints: their one child, closures, locks and couplings."""
+"""Joints: their child, closures, locks and couplings."""
 
 from ik_node.errors import OptionError, ShapeError, TopologyError
 from ik_node.model.dof import DOF
@@ -12,7 +12,7 @@ import pytest
 
 @pytest.fixture
 def joint():
-    """Return a joint 'knee' that is placed, turned and moved in all six DoF."""
+    """Return a placed and turned joint 'knee' that is moved in all six DoF."""
     made = Joint('knee')
     made.set_position(1, 2, 3)
     made.set_euler(0.3, 0.4, 0.5)
@@ -21,7 +21,7 @@ def joint():
     return made
 
 
-def test_the_child_is_one_link(joint):
+def test_joint_accepts_one_link_as_child(joint):
     """Only a link, and only one; it becomes `child`."""
     link = Link('shin')
     joint.add_child(link)
@@ -35,7 +35,7 @@ def test_the_child_is_one_link(joint):
         Joint('knee').add_child(Joint('ankle'))
 
 
-def test_only_joints_hang_under_links(joint):
+def test_link_accepts_only_joints_as_children(joint):
     """A link refuses links and plain frames, and takes a joint."""
     link = Link('thigh')
     with pytest.raises(TopologyError, match=r"'shin' .* child of link 'thigh': only joints can"):
@@ -46,8 +46,8 @@ def test_only_joints_hang_under_links(joint):
     assert link.children == [joint]
 
 
-def test_a_closure_is_no_branch_of_the_tree(joint):
-    """The link is known to the joint and the joint to the link, but it is nobody's child."""
+def test_closure_is_not_part_of_tree(joint):
+    """Joint and link refer to each other, but the link is not a child."""
     link = Link('foot')
     joint.make_closure(link)
     assert joint.child is link
@@ -62,7 +62,7 @@ def test_a_closure_is_no_branch_of_the_tree(joint):
 
 
 def test_remove_child_undoes_tree_and_closure(joint):
-    """What was removed can be replaced; a stranger is refused."""
+    """A removed child can be replaced; another frame is refused."""
     link, stranger = Link('foot'), Link('stranger')
     joint.make_closure(link)
     with pytest.raises(TopologyError, match="'stranger' is not the child of joint 'knee'"):
@@ -76,8 +76,8 @@ def test_remove_child_undoes_tree_and_closure(joint):
         joint.remove_child(link)
 
 
-def test_attach_and_detach_count_the_motion(joint):
-    """A link keeps its world pose when it is hung under a moved joint, and when taken off."""
+def test_attach_and_detach_account_for_joint_motion(joint):
+    """A link keeps its world pose."""
     link = Link('shin')
     link.set_position(-1, 0.5, 2)
     link.set_euler(1, 2, 3)
@@ -90,8 +90,8 @@ def test_attach_and_detach_count_the_motion(joint):
     np.testing.assert_allclose(link.matrix_world, before, atol=1e-14)
 
 
-def test_a_moved_joint_keeps_its_world_pose_when_attached(joint):
-    """Hanging a moved joint under a turned link leaves what it carries in place."""
+def test_moved_joint_keeps_world_pose_when_attached(joint):
+    """The links below stay in place under a turned parent."""
     link = Link('thigh')
     link.set_position(0.4, 0.5, 0.6)
     link.set_euler(-1, 0.3, 2)
@@ -102,8 +102,8 @@ def test_a_moved_joint_keeps_its_world_pose_when_attached(joint):
     np.testing.assert_allclose(joint.matrix_world, before, atol=1e-14)
 
 
-def test_closure_error(joint):
-    """Position and rotation vector of the joint's moved frame relative to the link's, in world."""
+def test_closure_error_is_relative_pose_in_world_axes(joint):
+    """Of the joint's moved frame relative to the link's."""
     link = Link('foot')
     joint.make_closure(link)
     link.set_position(0.5, 0.25, -1)
@@ -136,8 +136,8 @@ def test_closure_error_needs_a_closure(joint):
         joint.get_closure_error()
 
 
-def test_locks():
-    """One axis or all are locked and unlocked; an axis it does not have is refused."""
+def test_lock_and_unlock_apply_to_existing_axes():
+    """Locking a missing axis is refused."""
     joint = Joint('hip')
     joint.set_dof('X', 'EZ')
     joint.lock('EZ')
@@ -161,7 +161,7 @@ def three():
     return joints
 
 
-def test_a_coupling_is_a_polynomial(three):
+def test_coupling_is_polynomial_of_master(three):
     """The rule q = c0 + c1 x + c2 x^2."""
     a, b, _ = three
     b.couple(DOF.EZ, a, DOF.EZ, [1, -2, 3])
@@ -173,8 +173,8 @@ def test_a_coupling_is_a_polynomial(three):
     assert b.couplings == {}
 
 
-def test_couplings_in_a_circle_are_refused(three):
-    """Directly or through others, and the circle is named."""
+def test_cyclic_couplings_are_refused(three):
+    """The error names the joints of the cycle."""
     a, b, c = three
     b.couple(DOF.EZ, a, DOF.EZ, [0, 1])
     c.couple(DOF.EZ, b, DOF.EZ, [0, 1])
@@ -185,7 +185,7 @@ def test_couplings_in_a_circle_are_refused(three):
     assert a.couplings == {}
 
 
-def test_couplings_refuse_bad_numbers_and_axes(three):
+def test_coupling_refuses_bad_coefficients_and_axes(three):
     """Coefficients are finite and at least one; both axes exist."""
     a, b, _ = three
     for bad in ([], [float('nan')], [float('inf'), 1.0]):

@@ -27,7 +27,7 @@ def test_set_dof_sets_list_and_flags(joint):
 
 
 def test_set_dof_resets_everything(joint):
-    """New axes start from zero, without limits, targets, rest pose, locks or couplings."""
+    """Values are zero, without limits, targets, rest pose, locks or couplings."""
     master = Joint('master')
     master.set_dof(DOF.X)
     joint.set_min_limits(-1, -1)
@@ -50,7 +50,7 @@ def test_set_dof_resets_everything(joint):
     assert joint.couplings == {}
 
 
-def test_axes_out_of_order_twice_or_unknown_are_refused():
+def test_unordered_duplicate_or_unknown_axes_are_refused():
     """The order matters for the bulk setters, so a wrong one is refused."""
     joint = Joint()
     with pytest.raises(OptionError, match=r"dof: \['EZ', 'X'\] .* the order X Y Z EX EY EZ"):
@@ -61,7 +61,7 @@ def test_axes_out_of_order_twice_or_unknown_are_refused():
         joint.set_dof(6)
 
 
-def test_all_numbers_are_float64(joint):
+def test_joint_arrays_are_float64(joint):
     """Nothing is kept in less than double precision."""
     joint.set_dof_values(0.1, 0.2)
     arrays = (joint.dof_values, joint.dof_target, joint.dof_rest_pose, joint.min_dof_limit)
@@ -70,7 +70,7 @@ def test_all_numbers_are_float64(joint):
     assert joint.get_dof_value(DOF.X) == 0.1
 
 
-def test_values_make_the_motion():
+def test_motion_equals_product_of_elementary_motions():
     """D = T(x, y, z) Rz(ez) Ry(ey) Rx(ex), after the joint's own pose."""
     joint = Joint()
     joint.set_dof(*DOF)
@@ -82,7 +82,7 @@ def test_values_make_the_motion():
     np.testing.assert_allclose(joint.matrix_world, joint.matrix @ motion, atol=1e-15)
 
 
-def test_values_make_the_world_pose_stale_down_to_the_links(joint):
+def test_new_values_make_world_poses_below_stale(joint):
     """A value moves what hangs below, at the next reading."""
     link = Link('shin')
     joint.add_child(link)
@@ -97,8 +97,8 @@ def test_values_make_the_world_pose_stale_down_to_the_links(joint):
     assert link.get_world_position()[0] == 0.5
 
 
-def test_values_are_clamped_and_it_is_said(joint):
-    """True means that the value was outside; on the limit is inside."""
+def test_setter_clamps_value_and_returns_true(joint):
+    """A value on the limit is inside."""
     joint.set_min_limits(-1, -2)
     joint.set_max_limits(1, 2)
     assert joint.set_dof_value(DOF.X, 3.0) is True
@@ -111,8 +111,8 @@ def test_values_are_clamped_and_it_is_said(joint):
     assert joint.get_target_value(DOF.EZ) == joint.get_rest_pose_value(DOF.EZ) == 2.0
 
 
-def test_a_limit_clamps_what_is_there(joint):
-    """Setting a limit moves value, target and rest pose inside, and says so for the value."""
+def test_limit_clamps_value_target_and_rest_pose(joint):
+    """The setter returns True if it clamped the value."""
     joint.set_dof_values(0.0, 1.0)
     joint.set_target_values(0.0, 1.5)
     joint.set_rest_pose_values(0.0, -1.5)
@@ -125,8 +125,8 @@ def test_a_limit_clamps_what_is_there(joint):
     assert joint.set_max_limits(0.05 + 0.1, 0.2) is True
 
 
-def test_infinite_limits_mean_none(joint):
-    """An infinite limit of either sign is no limit, but not of one sign for both."""
+def test_infinite_limit_means_no_limit(joint):
+    """Both limits must not be infinite with the same sign."""
     joint.set_limits('X', np.inf, 2.0)
     joint.set_max_limits(np.inf, np.inf)
     for sign in (1.0, -1.0):
@@ -137,7 +137,7 @@ def test_infinite_limits_mean_none(joint):
 
 
 def test_crossed_limits_are_refused(joint):
-    """A lower limit above the upper one is refused; both can be moved at once."""
+    """Both limits can be changed at once."""
     joint.set_limits(DOF.X, -1, 1)
     with pytest.raises(OptionError, match=r"limits of 'knee' on X: .*lower <= upper"):
         joint.set_min_limit(DOF.X, 2)
@@ -146,7 +146,7 @@ def test_crossed_limits_are_refused(joint):
     assert joint.get_dof_value(DOF.X) == 2
 
 
-def test_setters_say_that_target_and_rest_pose_are_set(joint):
+def test_target_and_rest_pose_apply_once_set(joint):
     """Target and rest pose count from the first time they are set."""
     assert not joint.target_set
     assert not joint.rest_pose_set
@@ -157,8 +157,8 @@ def test_setters_say_that_target_and_rest_pose_are_set(joint):
 
 
 @pytest.mark.parametrize('what', ['dof_values', 'target_values', 'rest_pose_values'])
-def test_wrong_counts_and_nan_are_refused(joint, what):
-    """One value per DoF, each a number; nothing is written otherwise."""
+def test_wrong_number_of_values_and_nan_are_refused(joint, what):
+    """Nothing is written."""
     setter = getattr(joint, f'set_{what}')
     with pytest.raises(ShapeError, match=r"of 'knee': expected 2 \(X EZ\), got 1"):
         setter(1.0)
@@ -171,8 +171,8 @@ def test_wrong_counts_and_nan_are_refused(joint, what):
     assert not joint.rest_pose_set
 
 
-def test_limits_of_wrong_count_or_nan_are_refused(joint):
-    """Limits have the same manners as values, except that they may be infinite."""
+def test_wrong_number_of_limits_and_nan_are_refused(joint):
+    """Limits may be infinite."""
     with pytest.raises(ShapeError, match="lower limits of 'knee': expected 2"):
         joint.set_min_limits(1.0)
     with pytest.raises(ShapeError, match="upper limits of 'knee': expected 2"):
@@ -181,8 +181,8 @@ def test_limits_of_wrong_count_or_nan_are_refused(joint):
         joint.set_min_limit(DOF.X, float('nan'))
 
 
-def test_an_axis_it_does_not_have(joint):
-    """Setting one is an error that lists those it has; reading one gives zero."""
+def test_missing_axis_reads_zero_and_cannot_be_set(joint):
+    """The error lists the existing axes."""
     with pytest.raises(OptionError, match="dof of 'knee': 'EY' is not allowed; allowed: X EZ"):
         joint.set_dof_value(DOF.EY, 1.0)
     assert joint.get_dof_value('EY') == 0.0
@@ -190,7 +190,7 @@ def test_an_axis_it_does_not_have(joint):
         Joint('weld').set_min_limit('X', 0.0)
 
 
-def test_value_names(joint):
+def test_value_names_have_axis_only_for_several_dof(joint):
     """One DoF is listed by the joint's name, several with their axes."""
     assert joint.value_names == ('knee.X', 'knee.EZ')
     joint.set_dof('EY')
@@ -199,8 +199,8 @@ def test_value_names(joint):
     assert joint.value_names == ()
 
 
-def test_world_setters_count_the_motion():
-    """The moved frame is what is placed in the world, under a turned parent too."""
+def test_world_setters_place_moved_frame():
+    """Also under a turned parent."""
     base, joint = Link('base'), Joint('hip')
     base.set_position(1, 0, 0)
     base.set_euler(0.3, 0.2, -0.6)

@@ -1,4 +1,4 @@
-"""Values, target and rest pose of a joint as a pose, modulo turns, and a small step away."""
+"""Values, target and rest pose of a joint as a pose and modulo turns, and a small step."""
 
 from math import pi
 
@@ -14,15 +14,15 @@ SIX = (0.1, -0.2, 0.3, 0.4, 0.5, -0.6)
 
 
 def joint_with(*dofs):
-    """Return a joint 'knee' with the axes named."""
+    """Return a joint 'knee' with these axes."""
     joint = Joint('knee')
     joint.set_dof(*dofs)
     return joint
 
 
 @pytest.mark.parametrize('what', ['dof', 'target', 'rest_pose'])
-def test_values_as_a_pose(what):
-    """Position, Euler angles and quaternion, in metres and radians, and copies."""
+def test_values_are_returned_as_pose(what):
+    """Position, Euler angles and quaternion are copies."""
     joint = joint_with(*DOF)
     getattr(joint, f'set_{what}_values')(*SIX)
     position, euler, quat = (
@@ -36,7 +36,7 @@ def test_values_as_a_pose(what):
     assert getattr(joint, f'get_{what}_value')('EX') == 0.4
 
 
-def test_the_quaternion_is_that_of_the_motion():
+def test_dof_quaternion_and_position_equal_motion():
     """What get_dof_quaternion and get_dof_position say is D."""
     joint = joint_with(*DOF)
     joint.set_dof_values(*SIX)
@@ -44,7 +44,7 @@ def test_the_quaternion_is_that_of_the_motion():
     np.testing.assert_allclose(joint.matrix_dof, motion, atol=1e-15)
 
 
-def test_an_axis_it_does_not_have_is_zero():
+def test_pose_of_values_is_zero_on_missing_axes():
     """A hinge about z has no x, no position."""
     joint = joint_with('EZ')
     joint.set_dof_values(pi / 2)
@@ -54,7 +54,7 @@ def test_an_axis_it_does_not_have_is_zero():
     np.testing.assert_allclose(joint.get_dof_quaternion(), (0, 0, half, half), atol=1e-15)
 
 
-def test_set_dof_quaternion():
+def test_set_dof_quaternion_finds_nearest_angles_within_limits():
     """The angles are those nearest to the present ones, within limits where possible."""
     joint = joint_with('EX', 'EY', 'EZ')
     wanted = (0.3, -0.2, 0.4)
@@ -69,7 +69,7 @@ def test_set_dof_quaternion():
     np.testing.assert_allclose(joint.get_dof_euler(), (0.3, -0.2, 0.1), atol=1e-14)
 
 
-def test_set_dof_quaternion_is_checked():
+def test_set_dof_quaternion_needs_three_angles_and_valid_quaternion():
     """All three angles are needed, and a quaternion that is one."""
     with pytest.raises(OptionError, match="dof of 'knee': 'EY' is not allowed; allowed: EX EZ"):
         joint_with('EX', 'EZ').set_dof_quaternion(0, 0, 0, 1)
@@ -80,7 +80,7 @@ def test_set_dof_quaternion_is_checked():
         joint.set_dof_quaternion(0, 0, float('nan'), 1)
 
 
-def test_counts():
+def test_translation_and_rotation_axes_are_counted():
     """Axes moved along and turned about."""
     for dofs, counts in (('', (0, 0)), ('X EZ', (1, 1)), ('Y Z EX EY EZ', (2, 3))):
         joint = joint_with(*dofs.split())
@@ -90,8 +90,8 @@ def test_counts():
 # -- modulo full turns
 
 
-def test_nearest_values_of_single_angles():
-    """Turns are added where that is nearer and within limits; lengths are left as they are."""
+def test_nearest_values_add_turns_within_limits():
+    """Lengths do not change."""
     joint = joint_with('X', 'EY', 'EZ')
     joint.set_dof_values(20.0, 6.0, -6.0)
     joint.set_limits('EZ', -6.5, 1.0)
@@ -102,7 +102,7 @@ def test_nearest_values_of_single_angles():
     assert joint.nearest_values(values)[5] == 0.25
 
 
-def test_nearest_values_of_a_ball():
+def test_nearest_values_of_ball_use_any_equivalent_triple():
     """With all three angles any triple of the same orientation will do."""
     joint = joint_with('EX', 'EY', 'EZ')
     joint.set_dof_values(pi, pi - 0.1, pi)
@@ -114,8 +114,8 @@ def test_nearest_values_of_a_ball():
     np.testing.assert_allclose(lock[3:], (0.3, pi / 2, -0.3), atol=1e-14)
 
 
-def test_nearest_values_can_be_near_to_others():
-    """The present values may be given; nothing of the joint is read for them or changed."""
+def test_nearest_values_accept_other_reference():
+    """The joint is neither read nor changed."""
     joint = joint_with('EZ')
     given = np.array((0, 0, 0, 0, 0, 0.5))
     found = joint.nearest_values(given, (0, 0, 0, 0, 0, 7.0))
@@ -124,7 +124,7 @@ def test_nearest_values_can_be_near_to_others():
     assert joint.get_dof_value('EZ') == 0.0
 
 
-def test_tracked_joints_mean_what_they_say():
+def test_tracked_joint_keeps_its_turns():
     """With track_joint_wrap turns count, and nothing is moved."""
     joint = joint_with('EX', 'EY', 'EZ')
     joint.track_joint_wrap = True
@@ -135,7 +135,7 @@ def test_tracked_joints_mean_what_they_say():
     assert joint.get_target_euler().tolist() == [7.0, 1.0, -7.0]
 
 
-def test_nearest_values_are_checked():
+def test_nearest_values_need_six_finite_numbers():
     """Six finite numbers, both times."""
     joint = joint_with('EZ')
     with pytest.raises(ShapeError, match=r"values of 'knee': expected shape \(6,\)"):
@@ -146,8 +146,8 @@ def test_nearest_values_are_checked():
         joint.nearest_values(np.full(6, np.nan))
 
 
-def test_try_minimize_euler_angles():
-    """Target and rest pose are rewritten, and a solver is told."""
+def test_try_minimize_euler_angles_rewrites_target_and_rest_pose():
+    """Solvers detect the change."""
     joint = joint_with('EZ')
     joint.set_dof_values(6.0)
     joint.set_target_values(0.25)
@@ -164,8 +164,8 @@ def test_try_minimize_euler_angles():
 
 
 @pytest.mark.parametrize('dof', list(DOF))
-def test_delta_world_matrix(dof):
-    """It is the world pose that the changed value would give, and nothing changes."""
+def test_delta_world_matrix_is_pose_of_changed_value(dof):
+    """The joint does not change."""
     base, joint = Link('base'), joint_with(*DOF)
     base.set_euler(0.3, 0.2, 0.1)
     base.add_child(joint)
@@ -186,8 +186,8 @@ def test_delta_world_matrix(dof):
         *((0.5, 0.1, 0.6, False), (0.0, 3.0, 3.0, False), (1.0, -0.1, 0.9, False)),
     ],
 )
-def test_delta_turns_round_at_a_limit(value, delta, reached, inverted):
-    """A step across a limit is taken the other way where there is more room."""
+def test_delta_reverses_step_at_limit(value, delta, reached, inverted):
+    """If there is more room on the other side."""
     joint = joint_with('X')
     joint.set_limits('X', -1, 1)
     joint.set_dof_values(value)
@@ -196,7 +196,7 @@ def test_delta_turns_round_at_a_limit(value, delta, reached, inverted):
     assert found[1] is inverted
 
 
-def test_delta_is_checked():
+def test_delta_needs_existing_axis_and_finite_step():
     """The axis must be one it has, the step a number."""
     with pytest.raises(OptionError, match="dof of 'knee': 'Y' is not allowed; allowed: X"):
         joint_with('X').get_delta_world_matrix('Y', 0.1)
@@ -204,7 +204,7 @@ def test_delta_is_checked():
         joint_with('X').get_delta_world_matrix('X', float('inf'))
 
 
-def test_delta_is_the_slope_of_the_motion():
+def test_delta_divided_by_step_is_derivative_of_motion():
     """The difference over the step is the derivative: a turn about z moves x to y."""
     joint = joint_with('EZ')
     link = Link('tip')

@@ -1,4 +1,4 @@
-"""Pose and Jacobian of a frame in plain NumPy against the oracle."""
+"""Pose and Jacobian of a frame in NumPy agree with the oracle."""
 
 from ik_node.model.frame import find_roots
 from ik_node.model.kinematics import motions, TreePoses
@@ -12,7 +12,7 @@ STEP = 1e-6
 
 
 @pytest.mark.parametrize('name', MECHANISMS)
-def test_pose_of_every_frame(name):
+def test_pose_of_every_frame_equals_oracle(name):
     """All frames at random values are where 4x4 products put them."""
     m, rng = MECHANISMS[name](), np.random.default_rng(4)
     tree = build_tree(find_roots(m.roots))
@@ -23,8 +23,8 @@ def test_pose_of_every_frame(name):
 
 
 @pytest.mark.parametrize('name', ['arm6', 'mixed', 'universals', 'free_body', 'walker', 'coupled'])
-def test_jacobian_is_the_derivative(name):
-    """Linear rows by central differences; angular rows by the turn between two rotations."""
+def test_jacobian_is_derivative_of_pose(name):
+    """Linear rows by central differences, angular rows by the rotation between two poses."""
     m, rng = MECHANISMS[name](), np.random.default_rng(5)
     tree = build_tree(find_roots(m.roots))
     q = m.random_q(tree.names, rng)
@@ -43,7 +43,7 @@ def test_jacobian_is_the_derivative(name):
         np.testing.assert_allclose(found[:, at], [*linear, *turn], atol=1e-8)
 
 
-def test_a_fixed_frame_has_its_own_pose_and_no_derivative():
+def test_root_link_has_own_pose_and_zero_jacobian():
     """The root link is where it stands, and nothing moves it."""
     m = MECHANISMS['arm6']()
     m.links['base'].set_position(0.1, 0.2, 0.3)
@@ -55,7 +55,7 @@ def test_a_fixed_frame_has_its_own_pose_and_no_derivative():
     assert not poses.jacobian(np.zeros(6), m.links['base']).any()
 
 
-def test_motions_are_along_or_about_z():
+def test_elementary_motion_is_along_or_about_z():
     """A quarter turn takes x to y; a translation moves z."""
     turn, slide = motions(np.array((1.0, 0.0)), np.array((np.pi / 2, 0.3)))
     np.testing.assert_allclose(turn[:3, 0], (0, 1, 0), atol=1e-15)

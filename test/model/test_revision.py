@@ -1,4 +1,4 @@
-"""What counts as a change of settings, of values, and of the graph."""
+"""Revisions count changes of settings, of values, and of the graph."""
 
 import sys
 import threading
@@ -16,7 +16,7 @@ import pytest
 
 
 class Robot:
-    """A link with two hinges, one of them carrying a tip, a goal, a closure and a loose link."""
+    """A link with two hinges, a tip, a goal, a closure and a separate link."""
 
     def __init__(self):
         self.base, self.tip, self.loose = Link('base'), Link('tip'), Link('loose')
@@ -34,7 +34,7 @@ class Robot:
 
 @pytest.fixture
 def robot():
-    """Return a fresh one."""
+    """Return a new robot."""
     return Robot()
 
 
@@ -93,56 +93,56 @@ NEITHER = {
 
 
 def counters(robot, change):
-    """Return by how much settings and graph were counted up."""
+    """Return the increments of the settings and graph counters."""
     before = robot.revision.settings, robot.revision.graph
     change(robot)
     return robot.revision.settings - before[0], robot.revision.graph - before[1]
 
 
 @pytest.mark.parametrize('name', GRAPH)
-def test_a_change_of_the_graph(robot, name):
-    """Whatever hangs, closes, turns about or follows otherwise than before is counted."""
+def test_graph_changes_are_counted(robot, name):
+    """Children, closures, axes and couplings."""
     assert counters(robot, GRAPH[name])[1] > 0
 
 
 @pytest.mark.parametrize('name', SETTINGS)
-def test_a_change_of_settings(robot, name):
-    """Limits, locks and wishes are counted, but not as a change of the graph."""
+def test_setting_changes_are_counted_separately(robot, name):
+    """Limits, locks, targets and rest poses do not change the graph."""
     settings, graph = counters(robot, SETTINGS[name])
     assert settings > 0
     assert graph == 0
 
 
 @pytest.mark.parametrize('name', ASKS)
-def test_a_change_of_what_is_asked(robot, name):
-    """What goals and closures ask beside their pose is counted apart."""
+def test_constraint_changes_are_counted_separately(robot, name):
+    """All settings of goals and closures except their pose."""
     before = robot.revision.asks
     assert counters(robot, ASKS[name]) == (0, 0)
     assert robot.revision.asks > before
 
 
 @pytest.mark.parametrize('name', NEITHER)
-def test_what_every_tick_changes_is_neither(robot, name):
+def test_values_and_constraint_poses_are_not_setting_changes(robot, name):
     """Values, and where goals and closures are posed, come and go."""
     assert counters(robot, NEITHER[name]) == (0, 0)
 
 
-def test_couplings_are_counted_both_ways(robot):
-    """To couple and to uncouple are changes of settings and of the graph; so is the reset."""
+def test_couplings_count_as_setting_and_graph_change(robot):
+    """Also when they are removed or reset."""
     assert min(counters(robot, GRAPH['couple'])) > 0
     assert min(counters(robot, lambda r: r.hip.uncouple('EZ'))) > 0
     GRAPH['couple'](robot)
     assert min(counters(robot, lambda r: r.hip.set_dof('EZ'))) > 0
 
 
-def test_values_are_counted(robot):
+def test_value_changes_are_counted(robot):
     """A new value is counted as such."""
     before = robot.revision.values
     robot.hip.set_dof_value('EZ', 0.5)
     assert robot.revision.values == before + 1
 
 
-def test_what_is_refused_is_not_counted(robot):
+def test_refused_change_is_not_counted(robot):
     """A child that cannot be taken leaves the graph as it was."""
     before = robot.revision.graph
     for change in (robot.hip.remove_child, robot.base.add_child):
@@ -155,13 +155,13 @@ def test_what_is_refused_is_not_counted(robot):
     ('frame', 'link', 'joint', 'goal'),
     [('base', 1, 0, 0), ('knee', 0, 1, 0), ('goal', 0, 1, 1), ('closure', 0, 1, 0)],
 )
-def test_what_a_frame_is(robot, frame, link, joint, goal):
+def test_type_flags_distinguish_goal_closure_and_joint(robot, frame, link, joint, goal):
     """A goal is a joint, a closure a joint but no goal."""
     found = getattr(robot, frame)
     assert [found.is_link, found.is_joint, found.is_goal] == [bool(x) for x in (link, joint, goal)]
 
 
-def test_threads_count_at_once(robot):
+def test_concurrent_changes_are_all_counted(robot):
     """No change is lost: a solver would miss one."""
     before, interval = robot.revision.settings, sys.getswitchinterval()
 
@@ -185,8 +185,8 @@ def test_threads_count_at_once(robot):
     assert robot.revision.settings - before == 5 * each
 
 
-def test_a_change_while_it_is_read_is_read_the_next_time(robot, monkeypatch):
-    """As by another thread, after the joint's table was read and before that was noted."""
+def test_change_during_reading_is_read_next_time(robot, monkeypatch):
+    """Another thread changes a joint between reading and recording the counter."""
     solver = Solver(robot.base)
     table = solver._graph.structure.table
     read = table.refresh

@@ -1,4 +1,4 @@
-"""Rotations: group axioms and round trips, uniform, near nothing and near half a turn."""
+"""Rotations: group axioms and round trips, for random, zero and half turns."""
 
 from math import cos, pi, sin
 
@@ -38,7 +38,7 @@ def quats(draw):
 
 
 @given(quats(), quats(), quats())
-def test_product_is_associative_and_that_of_matrices(a, b, c):
+def test_product_is_associative_and_equals_matrix_product(a, b, c):
     """(a b) c = a (b c), and the matrix of a product is the product of the matrices."""
     left = quat_multiply(quat_multiply(a, b), c)
     np.testing.assert_allclose(left, quat_multiply(a, quat_multiply(b, c)), atol=1e-14)
@@ -47,8 +47,8 @@ def test_product_is_associative_and_that_of_matrices(a, b, c):
 
 
 @given(quats())
-def test_conjugate_is_the_inverse(quat):
-    """A rotation followed by its conjugate is none; the conjugate's matrix is the transpose."""
+def test_conjugate_is_inverse(quat):
+    """The matrix of the conjugate is the transpose."""
     product = quat_multiply(quat, quat_conjugate(quat))
     np.testing.assert_allclose(product, (0, 0, 0, 1), atol=1e-14)
     transposed = quat_to_matrix(quat).T
@@ -56,7 +56,7 @@ def test_conjugate_is_the_inverse(quat):
 
 
 @given(quats())
-def test_matrix_round_trip(quat):
+def test_matrix_round_trip_returns_same_rotation(quat):
     """Quaternion to matrix to quaternion gives the same rotation, with w >= 0."""
     back = matrix_to_quat(quat_to_matrix(quat))
     assert back[3] >= 0.0
@@ -65,21 +65,21 @@ def test_matrix_round_trip(quat):
 
 @given(vectors, st.one_of(st.floats(0, pi), st.floats(0, 1e-7), st.floats(pi - 1e-7, pi)))
 def test_rotation_vector_is_axis_times_angle(axis, angle):
-    """The rotation vector gives back axis and angle, also near nothing and near half a turn."""
+    """Also near zero and near half a turn."""
     axis = unit(axis)
     quat = np.append(sin(0.5 * angle) * axis, cos(0.5 * angle))
     np.testing.assert_allclose(quat_to_rotation_vector(quat), angle * axis, atol=1e-14)
     np.testing.assert_allclose(quat_to_rotation_vector(-quat)[:3], angle * axis, atol=1e-14)
 
 
-def test_rotation_vector_of_nothing_is_zero():
+def test_rotation_vector_of_identity_is_zero():
     """The identity has the rotation vector zero, whatever the sign of w."""
     for w in (1.0, -1.0):
         assert quat_to_rotation_vector((0, 0, 0, w)).tolist() == [0, 0, 0]
 
 
 @given(angles, angles, angles)
-def test_euler_is_rz_ry_rx(x, y, z):
+def test_euler_rotation_equals_rz_ry_rx(x, y, z):
     """The quaternion of (x, y, z) is that of Rz(z) Ry(y) Rx(x), built from plain matrices."""
     rx = np.array(((1, 0, 0), (0, cos(x), -sin(x)), (0, sin(x), cos(x))))
     ry = np.array(((cos(y), 0, sin(y)), (0, 1, 0), (-sin(y), 0, cos(y))))
@@ -89,15 +89,15 @@ def test_euler_is_rz_ry_rx(x, y, z):
 
 
 @given(angles, st.one_of(angles, st.sampled_from((pi / 2, -pi / 2))), angles)
-def test_euler_round_trip(x, y, z):
-    """The angles read from a matrix give that matrix again, with y at half pi too."""
+def test_euler_round_trip_returns_same_matrix(x, y, z):
+    """Also with y at half pi."""
     matrix = quat_to_matrix(quat_from_euler(x, y, z))
     back = quat_to_matrix(quat_from_euler(*matrix_to_euler(matrix)))
     np.testing.assert_allclose(back, matrix, atol=1e-8)
 
 
 @given(vectors, vectors)
-def test_between_turns_one_direction_onto_the_other(start, end):
+def test_rotation_between_directions_is_smallest(start, end):
     """The smallest rotation takes start onto end; its angle is theirs."""
     quat = quat_between(start, end)
     turned = quat_to_matrix(quat) @ unit(start)
@@ -105,7 +105,7 @@ def test_between_turns_one_direction_onto_the_other(start, end):
 
 
 @pytest.mark.parametrize('axis', [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 2, -3), (-1, 1e-9, 0)])
-def test_between_opposite_directions(axis):
+def test_rotation_between_opposite_directions_is_half_a_turn(axis):
     """Half a turn, about an axis at right angles to the direction."""
     quat = quat_between(axis, -np.array(axis, dtype=float))
     np.testing.assert_allclose(quat_to_matrix(quat) @ unit(axis), -unit(axis), atol=1e-14)
@@ -113,7 +113,7 @@ def test_between_opposite_directions(axis):
 
 
 @pytest.mark.parametrize('size', [1e-3, 1e-6, 2.7e-8, 1e-10, 1e-14])
-def test_between_nearly_opposite_directions(size):
+def test_rotation_between_nearly_opposite_directions_is_exact(size):
     """The rotation is exact however near to half a turn."""
     end = unit((0.0, size, -1.0))
     turned = quat_to_matrix(quat_between((0.0, 0.0, 1.0), end)) @ (0.0, 0.0, 1.0)
@@ -122,7 +122,7 @@ def test_between_nearly_opposite_directions(size):
 
 
 @given(quats(), st.tuples(numbers, numbers, numbers))
-def test_pose_parts(quat, position):
+def test_pose_parts_are_copies_of_original_parts(quat, position):
     """They are those that the pose was made of, and numbers of their own."""
     pose = pose_matrix(position, quat)
     place, turn = pose_parts(pose)
@@ -133,7 +133,7 @@ def test_pose_parts(quat, position):
 
 
 @given(quats(), st.tuples(numbers, numbers, numbers))
-def test_pose_inverse(quat, position):
+def test_pose_times_inverse_is_identity(quat, position):
     """A pose times its inverse is the identity."""
     pose = pose_matrix(position, quat)
     np.testing.assert_allclose(pose @ pose_inverse(pose), np.eye(4), atol=1e-14)

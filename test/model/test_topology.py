@@ -1,4 +1,4 @@
-"""Roots of what hangs together through closures, and saving a rest pose."""
+"""Roots of graphs that closures connect, and saving a rest pose."""
 
 from ik_node.errors import TopologyError
 from ik_node.model.frame import find_roots
@@ -19,7 +19,7 @@ def arm(name):
 
 @pytest.fixture
 def chained():
-    """Return arms a, b, c with a closing on b's tip and b on c's tip."""
+    """Return arms a, b, c; a closes on b's tip and b on c's tip."""
     arms = {name: arm(name) for name in 'abc'}
     for first, second in (('a', 'b'), ('b', 'c')):
         closure = Joint(f'{first}{second}')
@@ -29,7 +29,7 @@ def chained():
 
 
 @pytest.mark.parametrize(('start', 'order'), [('a', 'abc'), ('b', 'bac'), ('c', 'cba')])
-def test_one_frame_finds_the_whole_system(chained, start, order):
+def test_find_roots_from_any_frame_finds_all_roots(chained, start, order):
     """From any end all roots are found, in order of discovery, whatever frame is given."""
     wanted = [f'{name}_root' for name in order]
     for frame in chained[start]:
@@ -37,14 +37,14 @@ def test_one_frame_finds_the_whole_system(chained, start, order):
         assert [root.name for root in find_roots(frame)] == wanted
 
 
-def test_given_roots_come_first_and_once(chained):
+def test_find_roots_keeps_given_order_without_duplicates(chained):
     """The order of the given frames is kept; nothing comes twice."""
     frames = [chained['c'][2], chained['a'][0], chained['c'][0]]
     assert [root.name for root in find_roots(frames)] == ['c_root', 'a_root', 'b_root']
 
 
-def test_goals_are_roots_and_are_found():
-    """A goal without a parent is a root, found through the link it closes on, and back."""
+def test_goals_without_parent_are_found_as_roots():
+    """Through their link, and the link through the goal."""
     root, _, tip = arm('a')
     goal = Goal('hand')
     goal.make_closure(tip)
@@ -52,7 +52,7 @@ def test_goals_are_roots_and_are_found():
     assert find_roots([goal]) == [goal, root]
 
 
-def test_separate_systems_stay_separate():
+def test_unconnected_graphs_are_not_found():
     """What no closure ties is not found."""
     root, *_ = arm('a')
     arm('b')
@@ -60,14 +60,14 @@ def test_separate_systems_stay_separate():
     assert find_roots([]) == []
 
 
-def test_only_frames_have_roots():
+def test_find_roots_refuses_other_objects_by_name():
     """Anything else is refused by name."""
     with pytest.raises(TopologyError, match=r"roots must be frames .* not 'base'"):
         find_roots(['base'])
 
 
-def test_save_rest_pose():
-    """Present values become the rest pose of every joint that moves; goals have none."""
+def test_save_rest_pose_stores_values_of_all_joints():
+    """Goals have no rest pose."""
     root, joint, tip = arm('a')
     weld, goal = Joint('weld'), Goal('hand')
     tip.add_child(weld)

@@ -1,4 +1,4 @@
-"""The graph as columns: order, names, seats, couplings, balls."""
+"""The tree of columns: order, names, positions of frames, couplings and balls."""
 
 from ik_node.errors import TopologyError
 from ik_node.model import tree as tree_module
@@ -17,7 +17,7 @@ def tree_of(mechanism, order=None):
     return build_tree(find_roots(mechanism.roots), order)
 
 
-def test_motions_act_in_the_order_of_d():
+def test_columns_follow_order_of_motion_d():
     """D = T(x, y, z) Rz Ry Rx: translations first, then the turns from z to x."""
     tree = tree_of(MECHANISMS['free_body']())
     assert [c.dof.name for c in tree.columns[:6]] == ['X', 'Y', 'Z', 'EZ', 'EY', 'EX']
@@ -27,8 +27,8 @@ def test_motions_act_in_the_order_of_d():
 
 
 @pytest.mark.parametrize('name', MECHANISMS)
-def test_parents_come_before_children(name):
-    """Columns are ascending along every branch, and every frame has a seat."""
+def test_parent_columns_precede_children(name):
+    """Every frame has a column or the root as its carrier."""
     mechanism = MECHANISMS[name]()
     tree = tree_of(mechanism)
     assert all(column.parent < at for at, column in enumerate(tree.columns))
@@ -38,7 +38,7 @@ def test_parents_come_before_children(name):
 
 
 @pytest.mark.parametrize('dof', list(DOF))
-def test_every_motion_is_along_or_about_its_own_z(dof):
+def test_every_column_moves_along_or_about_its_z_axis(dof):
     """The column's z axis lies on the axis of motion, right-handed."""
     m = Mechanism('one')
     m.root('base')
@@ -49,16 +49,16 @@ def test_every_motion_is_along_or_about_its_own_z(dof):
     assert np.linalg.det(column.offset[:3, :3]) == pytest.approx(1.0)
 
 
-def test_given_order_of_joints_is_the_order_of_q():
-    """Joints of the list first, in its order, then the rest as they are found."""
+def test_given_order_of_joints_defines_order_of_q():
+    """Other joints follow in the order of discovery."""
     m = MECHANISMS['mixed']()
     tree = tree_of(m, [m.joints['turn'], m.joints['screw']])
     assert tree.names == ['turn', 'screw.X', 'screw.EZ', 'slide', 'lift.Y', 'lift.Z', 'lift.EX']
     assert [joint.name for joint, _ in tree.owner[:3]] == ['turn', 'screw', 'screw']
 
 
-def test_goals_and_closures_have_no_motions():
-    """Their DoF are directions asked for; a plain closure joint's DoF are freedoms."""
+def test_goals_and_closures_have_no_columns():
+    """A plain closure joint has columns for its DoF."""
     tree = tree_of(MECHANISMS['fourbar']())
     assert [joint.name for joint in tree.closers] == ['weld', 'pen_goal']
     assert tree.names == ['crank', 'coupler', 'rocker', 'pin']
@@ -66,8 +66,8 @@ def test_goals_and_closures_have_no_motions():
     assert pinned.names == ['crank', 'coupler', 'rocker', 'pin']
 
 
-def test_only_whole_free_turns_are_balls():
-    """EZ, EY, EX of a joint with all three are 1, 2, 3; of a universal or coupled one 0."""
+def test_only_uncoupled_joints_with_three_turns_are_balls():
+    """Their EZ, EY, EX are numbered 1, 2, 3; those of other joints 0."""
     assert [c.ball for c in tree_of(MECHANISMS['ball']()).columns] == [1, 2, 3, 0, 1, 2, 3]
     assert not any(c.ball for c in tree_of(MECHANISMS['universals']()).columns)
     m = MECHANISMS['ball']()
@@ -75,8 +75,8 @@ def test_only_whole_free_turns_are_balls():
     assert [c.ball for c in tree_of(m).columns] == [1, 2, 3, 0, 0, 0, 0]
 
 
-def test_couplings_are_composed():
-    """A follower of a follower goes by the free master: 0.7 (0.8 q + 0.1) - 0.05."""
+def test_follower_of_follower_is_composed_to_free_master():
+    """0.7 (0.8 q + 0.1) - 0.05."""
     tree = tree_of(MECHANISMS['coupled']())
     by_name = {column.joint.name: column for column in tree.columns}
     place = {column.joint.name: at for at, column in enumerate(tree.columns)}
@@ -88,7 +88,7 @@ def test_couplings_are_composed():
     assert {by_name[n].master for n in ('k2', 'k3', 'cam')} == {place['k1']}
 
 
-def test_polynomials_of_polynomials():
+def test_composition_of_squares_is_fourth_power():
     """A square of a square is a fourth power."""
     m = Mechanism('squares')
     m.root('base')
@@ -99,8 +99,8 @@ def test_polynomials_of_polynomials():
     assert tree.columns[2].coefficients == pytest.approx((1, 0, 4, 0, 4))
 
 
-def test_a_constant_coupling_has_a_slope():
-    """A coupling with one coefficient is a constant."""
+def test_constant_coupling_gets_zero_slope():
+    """The single coefficient is extended by a slope of zero."""
     m = Mechanism('constant')
     m.root('base')
     first, second = m.joint('a', 'base', 'X'), m.joint('b', 'base', 'X')
@@ -108,15 +108,15 @@ def test_a_constant_coupling_has_a_slope():
     assert tree_of(m).columns[1].coefficients == (0.25, 0.0)
 
 
-def test_a_master_outside_the_graph_is_refused():
-    """The message names the master and says what it lacks."""
+def test_master_outside_graph_is_refused():
+    """The message names the master and its missing connection."""
     m, other = MECHANISMS['planar'](), MECHANISMS['arm6']()
     m.joints['p3'].couple('EZ', other.joints['j1'], 'EZ', (0, 1))
     with pytest.raises(TopologyError, match=r"'j1' drives .* not in the same graph .* no EZ"):
         tree_of(m)
 
 
-def test_couplings_in_a_circle_are_refused():
+def test_cyclic_couplings_without_couple_are_refused():
     """A circle made behind `couple`'s back is found."""
     m = MECHANISMS['planar']()
     first, second = m.joints['p1'], m.joints['p2']
@@ -126,8 +126,8 @@ def test_couplings_in_a_circle_are_refused():
         tree_of(m)
 
 
-def test_chain_of_couplings_is_composed_once_a_joint(monkeypatch):
-    """A long chain takes one composition a joint, in whatever order it was declared."""
+def test_each_coupling_of_chain_is_composed_once(monkeypatch):
+    """In any order of declaration."""
     count, compose = [], tree_module._compose
     monkeypatch.setattr(
         tree_module, '_compose', lambda *both: count.append(both) or compose(*both)
@@ -144,8 +144,8 @@ def test_chain_of_couplings_is_composed_once_a_joint(monkeypatch):
         assert column.coefficients == (0.5 * at, 1.0)
 
 
-def test_composition_of_a_high_degree_is_refused():
-    """Squares of squares would soon fill any memory, and large factors any number."""
+def test_composition_of_high_degree_is_refused():
+    """Repeated squares would exceed memory, and large factors the number range."""
     m = Mechanism('powers')
     m.root('base')
     joints = [m.joint(f'j{at}', 'base', 'X') for at in range(60)]

@@ -1,4 +1,4 @@
-"""What the reference library's chains, Jacobian and error do wrong, one test each: ours do not."""
+"""Faults of the reference library's chains, Jacobian and errors that ik_node does not have."""
 
 from itertools import permutations
 
@@ -17,7 +17,7 @@ ONE_START = SolverOptions(restarts=0)
 
 
 def arm(*dofs, limits=None):
-    """Return a mechanism of joints in a row, each 1 m along x from the one before."""
+    """Return a mechanism of joints in series, 1 m apart along x."""
     m = Mechanism('arm')
     m.root('base')
     parent = 'base'
@@ -28,14 +28,14 @@ def arm(*dofs, limits=None):
     return m
 
 
-def test_chains_are_merged_whatever_the_order():
-    """There A-M, M-B, B-C end as two chains that share joints in 2 of 6 orders of the roots."""
+def test_chains_are_merged_in_every_order_of_roots():
+    """The reference library makes two chains with shared joints in 2 of 6 orders."""
     counts = {len(string_of_bodies(order).solver().solve()) for order in permutations(range(4))}
     assert counts == {1}
 
 
-def test_a_joint_outside_all_chains_keeps_limits_and_axes():
-    """There all six target values are written, past limits and to axes it does not have."""
+def test_joint_outside_chains_keeps_limits_and_axes():
+    """The reference library writes six target values, ignoring limits and axes."""
     m = arm('EZ')
     free = m.joint('free', 'base', 'Z', limits=(-0.5, 0.5))
     free.dof_target[:] = (1.0, 1.0, 2.0, 1.0, 1.0, 1.0)
@@ -46,8 +46,8 @@ def test_a_joint_outside_all_chains_keeps_limits_and_axes():
 
 
 @pytest.mark.parametrize('axes', ['world', 'goal', 'link'])
-def test_a_partial_goal_counts_in_the_axes_it_says(axes):
-    """There it counts in the world's axes, whatever way the goal is turned."""
+def test_partial_goal_uses_its_own_axes(axes):
+    """In the reference library it always uses the axes of the world."""
     m = arm('EZ', 'EZ', 'EZ')
     m.joints['j1'].set_dof_values(1.0)
     goal = m.goal('goal', 'end', 'X', axes)
@@ -63,8 +63,8 @@ def test_a_partial_goal_counts_in_the_axes_it_says(axes):
 
 
 @pytest.mark.parametrize('dof', ['EX', 'EY', 'EZ', 'EX EZ'])
-def test_a_goal_may_ask_for_one_or_two_turns(dof):
-    """There a goal takes three rotational axes or none, and throws at one or two."""
+def test_goal_accepts_one_or_two_rotation_axes(dof):
+    """The reference library throws unless there are three or none."""
     m = arm('EX EY EZ', 'EX EY EZ')
     goal = m.goal('goal', 'end', dof)
     goal.set_euler(0.3, 0.4, 0.5)
@@ -74,8 +74,8 @@ def test_a_goal_may_ask_for_one_or_two_turns(dof):
 
 
 @pytest.mark.parametrize('angle', [1e-9, 0.2, 2.0, np.pi])
-def test_an_angle_is_an_angle(angle):
-    """In version A a half turn counts as 1.41, and small angles as half of what they are."""
+def test_orientation_error_is_angle_in_radians(angle):
+    """In version A half a turn counts as 1.41, and small angles count half."""
     m = arm('EZ')
     m.joints['j0'].lock()
     m.goal('goal', 'end', 'EX EY EZ').set_euler(0, 0, angle)
@@ -83,8 +83,8 @@ def test_an_angle_is_an_angle(angle):
     assert result.goal_errors['goal'].orientation == pytest.approx(angle, rel=1e-12)
 
 
-def test_the_jacobian_of_a_joint_with_six_axes():
-    """There EX, EY with other angles non-zero, and turns after a shift, are wrong by up to 0.5."""
+def test_jacobian_of_six_axis_joint_equals_differences():
+    """In the reference library EX and EY are wrong by up to 0.5."""
     m = arm('X Y Z EX EY EZ', limits=(-3, 3))
     m.goal('goal', 'end')
     rows = Rows(m)
@@ -102,8 +102,8 @@ def test_the_jacobian_of_a_joint_with_six_axes():
         np.testing.assert_allclose(jacobian['goal'][:, at], wanted, atol=1e-8)
 
 
-def test_a_joint_above_the_fork_does_not_move_the_loop():
-    """There it is taken to move one side of the closure alone, wrong by up to 1.0."""
+def test_joint_above_fork_does_not_move_loop():
+    """In the reference library it moves one side only, wrong by up to 1.0."""
     m = MECHANISMS['walker']()
     rows = Rows(m)
     _, jacobian = rows.at(m.random_q(rows.names, np.random.default_rng(2)))
@@ -112,8 +112,8 @@ def test_a_joint_above_the_fork_does_not_move_the_loop():
 
 
 @pytest.mark.parametrize('wanted', [1.2, -1.2])
-def test_a_target_inside_a_chain(wanted):
-    """There the first solve with an unmet joint target in a chain throws a TypeError."""
+def test_target_inside_chain_is_solved(wanted):
+    """In the reference library the first solve throws a TypeError."""
     m = arm('EZ', 'EZ', 'EZ')
     m.joints['j2'].set_target_values(wanted)
     m.goal('goal', 'end', 'X Y').set_position(1.5, 1.0, 0)
@@ -126,7 +126,7 @@ def test_a_target_inside_a_chain(wanted):
 
 @pytest.mark.parametrize('signs', [(1, 1), (1, -1), (-1, -1)])
 def test_errors_of_targets_do_not_cancel(signs):
-    """There the angles a joint is off are summed with their signs: +1 and -1 are no error."""
+    """The reference library adds signed angles: +1 and -1 give no error."""
     m = Mechanism('one')
     m.root('base')
     joint = m.joint('wrist', 'base', 'EX EZ')
@@ -139,8 +139,8 @@ def test_errors_of_targets_do_not_cancel(signs):
     assert [joint.get_dof_value(dof) for dof in joint.dof] == pytest.approx(wanted, abs=1e-3)
 
 
-def test_a_closure_joint_with_an_axis_is_a_pin():
-    """Works there, too, though called rigid: the closure joint's own value is solved for."""
+def test_closure_joint_with_axis_acts_as_pin():
+    """Its value is solved for, as in the reference library."""
     m = arm('EZ', 'EZ')
     pin = m.joint('pin', 'base', 'EZ', (0.8, 0.9, 0))
     pin.remove_child(pin.child)
@@ -155,8 +155,8 @@ def test_a_closure_joint_with_an_axis_is_a_pin():
     assert pin.get_dof_value('EZ') == pytest.approx(turned, abs=1e-6)
 
 
-def test_a_free_closure_joint_asks_for_nothing():
-    """A closure joint that may move in all six axes closes on any pose, limits permitting."""
+def test_free_closure_joint_constrains_nothing():
+    """A closure joint with six free axes closes at any pose within its limits."""
     m = arm('EZ')
     pin = m.joint('pin', 'base', 'X Y Z EX EY EZ', (0.2, 0.1, 0.3), limits=(-2, 2))
     pin.remove_child(pin.child)

@@ -1,4 +1,4 @@
-"""What the objects of the reference library do wrong, one test each: ours do not."""
+"""Faults of the reference library's objects that ik_node does not have."""
 
 from itertools import pairwise
 
@@ -15,8 +15,8 @@ from scipy.spatial.transform import Rotation
 
 
 @pytest.mark.parametrize('made', [Frame, Link, Joint, Goal])
-def test_everything_is_kept_in_double_precision(made):
-    """Poses, matrices, values and limits there are 32-bit numbers: 0.1 comes back as 0.1 here."""
+def test_values_are_stored_in_double_precision(made):
+    """Poses, matrices, values and limits of the reference library have 32 bits."""
     frame = made('it')
     frame.set_position(0.1, 0.2, 0.3)
     assert frame.get_world_position().tolist() == [0.1, 0.2, 0.3]
@@ -31,8 +31,8 @@ def test_everything_is_kept_in_double_precision(made):
 
 @pytest.mark.parametrize('own', [0.0, 0.5, 2.0])
 @pytest.mark.parametrize('parent', [None, (0.3, -0.4, 0.7)])
-def test_world_orientation_is_relative_to_the_parent(own, parent):
-    """There the frame's own rotation is taken for the parent's: 0.5 asked, -0.5 got."""
+def test_world_orientation_accounts_for_parent(own, parent):
+    """The reference library uses the frame's own rotation: 0.5 becomes -0.5."""
     frame = Frame('hand')
     if parent is not None:
         above = Frame('arm')
@@ -46,7 +46,7 @@ def test_world_orientation_is_relative_to_the_parent(own, parent):
 
 @pytest.mark.parametrize('what', ['dof', 'target', 'rest_pose'])
 def test_quaternions_of_values_are_in_radians(what):
-    """There radians are taken for degrees: a turn of 1 rad is one of 0.017 rad."""
+    """The reference library reads radians as degrees."""
     joint = Joint('knee')
     joint.set_dof('EX', 'EY', 'EZ')
     getattr(joint, f'set_{what}_values')(0.3, -1.0, 0.5)
@@ -55,8 +55,8 @@ def test_quaternions_of_values_are_in_radians(what):
     assert (Rotation.from_quat(quat) * wanted.inv()).magnitude() < 1e-15
 
 
-def test_setting_a_target_says_whether_it_was_clamped():
-    """There set_target_value returns nothing."""
+def test_setting_target_returns_whether_it_was_clamped():
+    """The reference library returns nothing."""
     joint = Joint('knee')
     joint.set_dof('EZ')
     joint.set_limits('EZ', -1, 1)
@@ -65,8 +65,8 @@ def test_setting_a_target_says_whether_it_was_clamped():
 
 
 @pytest.mark.parametrize('dof', [6, -1, 'W'])
-def test_a_seventh_axis_is_refused(dof):
-    """There the check lets 6 pass, and reads and writes beyond the six."""
+def test_seventh_axis_is_refused(dof):
+    """The reference library accepts 6 and accesses memory beyond six axes."""
     joint = Joint('knee')
     joint.set_dof(*DOF)
     for call in (joint.get_dof_value, joint.get_min_limit, joint.lock, joint.set_dof):
@@ -78,8 +78,8 @@ def test_a_seventh_axis_is_refused(dof):
     assert not joint.dof_values.any()
 
 
-def test_a_walk_upwards_can_be_stopped_and_begun_again():
-    """There a walk that is stopped early leaves a mark behind that no later walk removes."""
+def test_stopped_upward_traversal_can_be_repeated():
+    """In the reference library a stopped traversal leaves a mark."""
     frames = [Frame(name) for name in 'abcd']
     for child, parent in pairwise(frames):
         parent.add_child(child)
@@ -92,8 +92,8 @@ def test_a_walk_upwards_can_be_stopped_and_begun_again():
     assert seen == ['b', 'c', 'd']
 
 
-def test_a_walk_upwards_that_fails_leaves_nothing_behind():
-    """An exception thrown by the callback ends the walk, and the next one is whole."""
+def test_failed_upward_traversal_leaves_no_state():
+    """After an exception in the callback the next traversal is complete."""
     child, parent = Frame('child'), Frame('parent')
     parent.add_child(child)
     with pytest.raises(ZeroDivisionError):
@@ -103,8 +103,8 @@ def test_a_walk_upwards_that_fails_leaves_nothing_behind():
     assert seen == [parent]
 
 
-def test_a_limit_moves_target_and_rest_pose_too():
-    """There a limit set later clamps the value only, and a wish beyond it stays."""
+def test_limit_clamps_target_and_rest_pose():
+    """The reference library clamps the value only."""
     joint = Joint('knee')
     joint.set_dof('EZ')
     joint.set_target_values(2.0)
@@ -114,8 +114,8 @@ def test_a_limit_moves_target_and_rest_pose_too():
     assert (joint.get_target_value('EZ'), joint.get_rest_pose_value('EZ')) == (1.0, -1.0)
 
 
-def test_a_limit_of_an_axis_it_does_not_have_is_refused():
-    """There it is written without a word."""
+def test_limit_of_missing_axis_is_refused():
+    """The reference library writes it silently."""
     joint = Joint('knee')
     joint.set_dof('EZ')
     for call in (joint.set_min_limit, joint.set_max_limit):
@@ -124,7 +124,7 @@ def test_a_limit_of_an_axis_it_does_not_have_is_refused():
 
 
 def test_too_few_values_are_refused():
-    """There the first axes are set and the others left as they were, without a word."""
+    """The reference library silently sets the first axes only."""
     joint = Joint('knee')
     joint.set_dof('X', 'EZ')
     with pytest.raises(ShapeError, match=r'expected 2 \(X EZ\), got 1'):
@@ -132,8 +132,8 @@ def test_too_few_values_are_refused():
     assert not joint.dof_values.any()
 
 
-def test_a_removed_child_can_be_replaced():
-    """There a joint whose child was taken off goes on holding it, and takes no other."""
+def test_removed_child_can_be_replaced():
+    """In the reference library the joint keeps its child and accepts no other."""
     joint, first, second = Joint('knee'), Link('first'), Link('second')
     joint.add_child(first)
     joint.remove_child(first)
@@ -142,8 +142,8 @@ def test_a_removed_child_can_be_replaced():
     assert joint.child is second
 
 
-def test_a_moved_joint_takes_and_gives_links_where_they_are():
-    """There the joint's motion is taken out of the pose twice, and the link jumps."""
+def test_attach_and_detach_under_moved_joint_keep_world_pose():
+    """The reference library removes the motion twice, and the link jumps."""
     joint, link = Joint('knee'), Link('shin')
     joint.set_dof('X', 'EZ')
     joint.set_dof_values(0.5, 0.3)

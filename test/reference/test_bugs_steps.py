@@ -1,4 +1,4 @@
-"""What the reference library's steps, limits and loop do wrong, one test each: ours do not."""
+"""Faults of the reference library's steps, limits and main loop that ik_node does not have."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -18,7 +18,7 @@ PLAIN = replace(ONE_START, adaptive_damping=False)
 
 
 def arm(count, limits=None, values=None):
-    """Return a planar arm of hinges, 1 m each, asked for a position of its end."""
+    """Return a planar arm of hinges, 1 m each, with a position goal for its end."""
     m = Mechanism('arm')
     m.root('base')
     parent = 'base'
@@ -32,7 +32,7 @@ def arm(count, limits=None, values=None):
 
 
 def solve(m, x, y, options=ONE_START):
-    """Ask for a position and return the one result."""
+    """Solve for a position and return the only result."""
     m.goals['goal'].set_position(x, y, 0)
     (result,) = m.solver(options).solve()
     return result
@@ -42,8 +42,8 @@ def solve(m, x, y, options=ONE_START):
 
 
 @pytest.mark.parametrize('change', [{'damping_factor': 0.5}, {'translation_factor': 0.1}])
-def test_an_option_counts_from_the_next_solve_on(change):
-    """There a kept pseudo-inverse is used again after the damping was changed."""
+def test_changed_option_applies_to_next_solve(change):
+    """The reference library reuses a pseudo-inverse after a change of the damping."""
     m = arm(3, values=(0.3, 0.5, -0.4))
     solver = m.solver(replace(PLAIN, max_iterations=1))
     goals = {'goal': ((2.4, 0.9, 0), UNIT)}
@@ -59,8 +59,8 @@ def test_an_option_counts_from_the_next_solve_on(change):
 
 @pytest.mark.parametrize('bend', [0.4, 1e-3, 1e-4, 0.0])
 @pytest.mark.parametrize('damping', [0.05, 0.5])
-def test_singular_values_are_damped_like_all_else(bend, damping):
-    """In version A small ones are dropped and the others not damped; there is a jump between."""
+def test_small_singular_values_are_damped(bend, damping):
+    """Version A drops small ones and does not damp the others."""
     m = arm(3)
     goals, start = {'goal': ((2.7, 0.5, 0), UNIT)}, (0.1, bend, bend)
     options = replace(PLAIN, max_iterations=1, damping_factor=damping)
@@ -76,8 +76,8 @@ def test_singular_values_are_damped_like_all_else(bend, damping):
 
 
 @pytest.mark.parametrize('held', ['lock', 'limit'])
-def test_a_locked_axis_before_a_free_one_does_not_shift_the_rest_pose(held):
-    """There every later joint is drawn to the rest value of the one before it."""
+def test_locked_axis_does_not_shift_rest_pose_of_later_joints(held):
+    """In the reference library each later joint uses the rest value of the one before."""
     m = Mechanism('row')
     m.root('base')
     parent, wanted = 'base', {}
@@ -98,8 +98,8 @@ def test_a_locked_axis_before_a_free_one_does_not_shift_the_rest_pose(held):
     assert {name: found[name] for name in wanted} == pytest.approx(wanted, abs=1e-3)
 
 
-def test_the_rest_pose_does_not_leak_into_the_goal():
-    """There the damped projector lets a little of it through."""
+def test_rest_pose_does_not_change_goal_error():
+    """The damped projector of the reference library lets a part through."""
     m = arm(3, values=(0.3, 0.5, -0.4))
     for joint in m.joints.values():
         if joint.dof:
@@ -114,8 +114,8 @@ def test_the_rest_pose_does_not_leak_into_the_goal():
 # -- limits
 
 
-def test_a_joint_comes_off_the_limit_it_hit():
-    """There a value that was clamped once is locked for the rest of the call."""
+def test_joint_leaves_limit_within_one_solve():
+    """The reference library locks a clamped value for the rest of the call."""
     m = arm(3, (-1.2, 1.2))
     start = np.array((-0.4, -0.8, -0.1))
     goals = {'goal': m.pose_of('end', ['j0', 'j1', 'j2'], (0.7, -0.6, -1.0))}
@@ -127,8 +127,8 @@ def test_a_joint_comes_off_the_limit_it_hit():
 
 
 @pytest.mark.parametrize('bound', [-1.0, 1.0])
-def test_a_start_exactly_on_a_limit(bound):
-    """There a zero step, or the first one outwards, locks the joint where it is."""
+def test_joint_leaves_limit_that_it_starts_on(bound):
+    """The reference library locks the joint at the first step."""
     m = arm(3, (-1.0, 1.0), (bound, bound, bound))
     x, y = np.cos((0.2, 0.6, 0.7)).sum(), np.sin((0.2, 0.6, 0.7)).sum()
     result = solve(m, x, -np.sign(bound) * y)
@@ -137,8 +137,8 @@ def test_a_start_exactly_on_a_limit(bound):
 
 
 @pytest.mark.parametrize('held', ['lock', 'limits'])
-def test_nothing_that_may_move_is_no_exception(held):
-    """There a chain whose joints are all locked throws a TypeError."""
+def test_fully_locked_chain_raises_no_exception(held):
+    """The reference library throws a TypeError."""
     m = arm(2, values=(0.1, 0.2))
     for joint in m.joints.values():
         if joint.dof and held == 'lock':
@@ -155,16 +155,16 @@ def test_nothing_that_may_move_is_no_exception(held):
 
 @pytest.mark.parametrize('options', [ONE_START, PLAIN], ids=['adaptive', 'plain'])
 @pytest.mark.parametrize('most', [1, 2, 3, 4])
-def test_iterations_are_counted_exactly(most, options):
-    """In version B one step more is taken than was allowed: asked 3, got 4."""
+def test_solve_makes_no_more_iterations_than_requested(most, options):
+    """Version B makes one more: 4 instead of 3."""
     clamped = replace(options, max_iterations=most, translation_error_clamp=0.05)
     result = solve(arm(3, values=(0.3, 0.5, -0.4)), -1.0, -1.0, clamped)
     assert result.status is Status.TIMEOUT
     assert result.iterations == most
 
 
-def test_a_coarse_stall_threshold_does_not_hide_convergence():
-    """There the default thresholds contradict each other: fine solves end STALLED."""
+def test_coarse_stall_threshold_does_not_prevent_convergence():
+    """The default thresholds of the reference library contradict each other."""
     options = replace(ONE_START, stall_threshold=0.1, rotation_converge_threshold=1e-9)
     m = MECHANISMS['arm6']()
     solver = m.solver(options)
@@ -175,8 +175,8 @@ def test_a_coarse_stall_threshold_does_not_hide_convergence():
 
 @pytest.mark.parametrize('adaptive', [True, False])
 @pytest.mark.parametrize('most', [1, 2, 3, 5, 8])
-def test_the_answer_is_the_best_that_was_seen(most, adaptive):
-    """There STALLED and TIMEOUT leave the last state, however bad."""
+def test_best_iterate_is_returned(most, adaptive):
+    """The reference library returns the last state after STALLED and TIMEOUT."""
     m = arm(3)
     goals = {'goal': ((2.0, 0.3, 0), UNIT)}
     start = np.array((0, 1e-2, 1e-2))
@@ -188,8 +188,8 @@ def test_the_answer_is_the_best_that_was_seen(most, adaptive):
 
 
 @pytest.mark.parametrize('name', ['fivebar', 'hexapod', 'two_arm_box'])
-def test_out_of_reach_is_not_divergence(name):
-    """There an unreachable goal ends DIVERGED, with the loops open."""
+def test_unreachable_goal_is_not_diverged(name):
+    """In the reference library it is, and loops stay open."""
     m = MECHANISMS[name]()
     (goal,) = m.goals.values()
     goal.set_position(4.0, 3.0, 2.0)
@@ -199,22 +199,22 @@ def test_out_of_reach_is_not_divergence(name):
     assert max(max(there.error(closure)) for closure in m.closures.values()) <= 1e-6
 
 
-def test_out_of_reach_is_stretched_out():
-    """An arm of 3 m asked for a point 5 m away: 2 m are missing, and it is no divergence."""
+def test_arm_stretches_towards_unreachable_goal():
+    """An arm of 3 m misses a point 5 m away by 2 m."""
     result = solve(arm(3, values=(0.3, 0.5, -0.4)), 3.0, 4.0)
     assert result.status is Status.STALLED
     assert result.goal_errors['goal'].position == pytest.approx(2.0, abs=1e-6)
 
 
-def test_a_straight_arm_is_pulled_inwards():
-    """There nothing moves at first order, and that is STALLED at once."""
+def test_straight_arm_bends_towards_inward_goal():
+    """The reference library stalls at once, as nothing moves at first order."""
     result = solve(arm(3), 1.5, 0.0)
     assert result.status is Status.CONVERGED, result.message
 
 
 @pytest.mark.parametrize('move', [3e-6, 1e-8])
-def test_small_moves_of_a_goal_are_followed(move):
-    """There a goal moved by less than 1e-5 m has not moved at all, however often."""
+def test_small_goal_motions_are_followed(move):
+    """The reference library ignores motions below 1e-5 m."""
     m = arm(2, values=(0.4, 0.8))
     solver = m.solver(SolverOptions(translation_converge_threshold=1e-12))
     position = m.pose_of('end')[0]
@@ -225,8 +225,8 @@ def test_small_moves_of_a_goal_are_followed(move):
     np.testing.assert_allclose(m.pose_of('end')[0], position, atol=1e-12)
 
 
-def test_solvers_are_re_entrant():
-    """There work lists are shared by all solvers of the process."""
+def test_solvers_in_one_process_are_independent():
+    """The reference library shares work lists between all solvers."""
     names = ('fivebar', 'arm7', 'hexapod')
     rng = np.random.default_rng(4)
 
@@ -248,8 +248,8 @@ def test_solvers_are_re_entrant():
             np.testing.assert_array_equal(first, second)
 
 
-def test_answers_are_in_double_precision():
-    """There joint values are rounded to 32 bits: 1e-5 rad is near the noise."""
+def test_solution_has_double_precision():
+    """The reference library rounds joint values to 32 bits."""
     m = MECHANISMS['arm6']()
     tight = SolverOptions(translation_converge_threshold=1e-11, rotation_converge_threshold=1e-11)
     solver = m.solver(tight)
@@ -262,8 +262,8 @@ def test_answers_are_in_double_precision():
     assert max(m.naive().error(m.goals['hand_goal'])) <= 2e-11
 
 
-def test_a_multi_axis_hexapod_converges():
-    """There joints with several axes cost steps and, by default, convergence: 1 of 200."""
+def test_hexapod_of_multi_axis_joints_converges():
+    """With its defaults the reference library solves 1 of 200."""
     m = MECHANISMS['hexapod']()
     assert m.joints['float'].dof == list(DOF)
     solver, rng = m.solver(ONE_START), np.random.default_rng(6)

@@ -1,4 +1,4 @@
-"""What the reference library's worker and URDF functions do wrong, one test each: ours do not."""
+"""Faults of the reference library's worker and URDF functions that ik_node does not have."""
 
 from concurrent.futures import wait
 
@@ -18,7 +18,7 @@ URDF = '<robot name="r"><link name="a"/></robot>'
 
 
 def arm(x=9.0):
-    """Return a planar arm of three hinges whose goal is far out of reach."""
+    """Return a planar arm of three hinges with an unreachable goal."""
     m = Mechanism('arm')
     m.root('base')
     parent = 'base'
@@ -30,8 +30,8 @@ def arm(x=9.0):
     return m
 
 
-def test_stop_stops():
-    """There the worker does not know the message, and goes on."""
+def test_stop_ends_running_solve():
+    """The worker of the reference library ignores the message."""
     with AsyncSolver(arm().roots, ENDLESS) as solver:
         future = solver.solve()
         solver.stop()
@@ -40,8 +40,8 @@ def test_stop_stops():
         assert not solver.running
 
 
-def test_it_is_running_until_it_has_ended():
-    """There the first report clears the flag, and so does stop, whatever the worker does."""
+def test_running_is_true_until_solve_ends():
+    """In the reference library the first report and stop clear the flag."""
     with AsyncSolver(arm().roots, ENDLESS) as solver:
         assert not solver.running
         future = solver.solve()
@@ -52,8 +52,8 @@ def test_it_is_running_until_it_has_ended():
         assert not solver.running
 
 
-def test_dispose_ends_the_thread():
-    """A disposed solver refuses commands; there it throws because its worker is null."""
+def test_dispose_ends_thread_and_refuses_commands():
+    """The reference library throws because its worker is null."""
     solver = AsyncSolver(arm().roots, ENDLESS)
     future = solver.solve()
     solver.dispose()
@@ -62,8 +62,8 @@ def test_dispose_ends_the_thread():
         solver.solve()
 
 
-def test_changed_frames_arrive_without_buffers():
-    """There what has no place in the buffer, as a new tolerance or wrap, never arrives."""
+def test_changed_settings_reach_running_solver():
+    """In the reference library tolerances and wrap never reach the worker."""
     m = arm(x=1.5)
     m.goals['goal'].tolerance = 10.0
     with AsyncSolver(m.roots, SolverOptions(restarts=0)) as solver:
@@ -75,8 +75,8 @@ def test_changed_frames_arrive_without_buffers():
 
 
 @pytest.mark.parametrize('turn', [(0.3, -0.4, 0.5), (0, 0, 3.0), (2.0, 0.1, -1.0)])
-def test_the_rotation_of_the_root_arrives(turn):
-    """There it is worked out against itself and always nothing."""
+def test_root_rotation_is_applied(turn):
+    """In the reference library it cancels itself."""
     root = ik.robot_to_ik_root(ik.load_robot(URDF))
     quat = Rotation.from_euler('xyz', turn).as_quat()
     ik.set_ik_from_urdf(root, {'root': ((1, 2, 3), quat)})
@@ -90,8 +90,8 @@ def test_the_rotation_of_the_root_arrives(turn):
     np.testing.assert_allclose(back, there, atol=1e-14)
 
 
-def test_joints_of_several_axes_and_mimic_joints_are_read():
-    """There a planar joint with a child throws, and mimic is ignored."""
+def test_planar_and_mimic_joints_are_read():
+    """In the reference library a planar joint with a child throws, and mimic is ignored."""
     robot = ik.load_robot(
         '<robot name="r"><link name="a"/><link name="b"/><link name="c"/><link name="d"/>'
         '<joint name="p" type="planar"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>'

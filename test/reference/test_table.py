@@ -1,4 +1,4 @@
-"""The table of the reference library's names: whole, and nothing in it that does not exist."""
+"""The table of the reference library's names is complete, and its names and tests exist."""
 
 from dataclasses import fields, is_dataclass
 import importlib
@@ -45,12 +45,12 @@ def tables(text, kind):
 
 
 def named(cell):
-    """Return what stands between back quotes."""
+    """Return the texts between back quotes."""
     return re.findall(r'`([^`]+)`', cell)
 
 
 def lookup(name):
-    """Return what a dotted name of the package stands for; AttributeError if nothing does."""
+    """Return the object with a dotted name in the package, or raise AttributeError."""
     found, parts = ik, name.split('.')
     for at, part in enumerate(parts):
         if hasattr(found, part):
@@ -68,24 +68,24 @@ def lookup(name):
     return found
 
 
-def test_every_row_is_whole(text):
-    """No empty cell, no row of another width, and all tables are there."""
+def test_every_row_has_all_cells(text):
+    """Rows have the width of their table, and all tables exist."""
     for kind, width, least in (('names', 4, 150), ('faults', 2, 30), ('tests', 2, 35)):
         rows = tables(text, kind)
         assert len(rows) >= least
         assert [cells for _, cells in rows if len(cells) != width or not all(cells)] == []
 
 
-def test_nothing_comes_twice(text):
-    """A name of theirs has one row in its section, and says in which versions it is."""
+def test_no_name_is_listed_twice(text):
+    """A name has one row in its section, which says in which versions it exists."""
     rows = tables(text, 'names')
     keys = [(section, cells[0]) for section, cells in rows]
     assert len(set(keys)) == len(keys)
     assert {cells[1] for _, cells in rows} == {'A', 'B', 'A B'}
 
 
-def test_our_names_exist(text):
-    """Every name in the column of ours can be reached from the package."""
+def test_python_names_in_table_exist(text):
+    """The package has every name of the third column."""
     missing = []
     for _, cells in tables(text, 'names'):
         assert named(cells[2]), f'{cells[0]}: no name of ours'
@@ -98,14 +98,14 @@ def test_our_names_exist(text):
 
 
 @pytest.mark.parametrize('name', ['Joint.set_dofs', 'Solver.nothing', 'nowhere.Frame', 'no_name'])
-def test_a_name_that_does_not_exist_is_noticed(name):
-    """The look-up above does not find everything."""
+def test_lookup_refuses_missing_names(name):
+    """Otherwise the test above would verify nothing."""
     with pytest.raises((AttributeError, KeyError)):
         lookup(name)
 
 
-def test_what_the_text_names_exists(text):
-    """Names of ours between the tables exist as well."""
+def test_python_names_in_text_exist(text):
+    """The package also has the names between the tables."""
     prose = '\n'.join(line for line in text.splitlines() if not line.startswith('|'))
     for name in named(prose):
         if re.fullmatch(r'(Goal|Joint|Solver|SolverOptions)\.\w+', name):
@@ -113,7 +113,7 @@ def test_what_the_text_names_exists(text):
 
 
 @pytest.mark.parametrize('kind', ['faults', 'tests'])
-def test_the_tests_it_names_exist(text, repository, kind):
+def test_tests_named_in_tables_exist(text, repository, kind):
     """Every test that is to show something is there."""
     for _, cells in tables(text, kind):
         assert named(cells[1]), f'{cells[0]}: no test'
@@ -122,7 +122,7 @@ def test_the_tests_it_names_exist(text, repository, kind):
             assert f'def {function}(' in (repository / 'test' / path).read_text(), name
 
 
-def test_every_test_of_a_fault_is_in_the_table(text, repository):
+def test_table_lists_every_test_of_a_fault(text, repository):
     """A fault that is tested for is told of."""
     told = {name for _, cells in tables(text, 'faults') for name in named(cells[1])}
     for path in (repository / 'test' / 'reference').glob('test_bugs_*.py'):
@@ -130,8 +130,8 @@ def test_every_test_of_a_fault_is_in_the_table(text, repository):
             assert f'reference/{path.name}::{function}' in told
 
 
-def test_every_name_of_their_readme_is_in_the_table(text, shared):
-    """All constants, functions, classes, members and options that it documents."""
+def test_table_lists_every_name_of_reference_readme(text, shared):
+    """Constants, functions, classes, members and options."""
     readme = (shared / 'reference' / 'sources' / 'closed_chain_ik_js_readme.txt').read_text()
     api = readme.split('\nAPI\n')[1].split('\nAbout\n')[0]
     members = re.findall(r'^\.(\w+)$', api, re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Working memory: as large as needed, each chain's own, and used again (there: a matrix pool)."""
+"""Workspaces have the required size, belong to one chain, and are reused."""
 
 import gc
 from itertools import combinations
@@ -19,7 +19,7 @@ OPTIONS = SolverOptions(restarts=2)
 
 
 class Work:
-    """The problem of a mechanism, to be run with its working memory in sight."""
+    """A problem of a mechanism with access to its workspaces."""
 
     def __init__(self, name):
         self.mechanism = MECHANISMS[name]()
@@ -31,7 +31,7 @@ class Work:
 
     @property
     def arrays(self):
-        """Return integer and float memory of every chain."""
+        """Return the integer and float workspaces of every chain."""
         chains = self.problem.chains
         return [array for c in chains for array in (c.work_ints, c.work_floats)]
 
@@ -41,16 +41,16 @@ class Work:
 
 
 @pytest.mark.parametrize('name', MECHANISMS)
-def test_memory_is_as_large_as_the_model_asks(name):
-    """Sizes follow from the packed model alone, for every chain."""
+def test_workspace_size_follows_from_packed_model(name):
+    """For every chain."""
     for chain in Work(name).problem.chains:
         ints, floats = make_workspace(chain.flat.ints)
         assert (ints.shape, ints.dtype) == (chain.work_ints.shape, chain.work_ints.dtype)
         assert (floats.shape, floats.dtype) == (chain.work_floats.shape, chain.work_floats.dtype)
 
 
-def test_memory_is_nobody_else_s():
-    """No two chains, and no two solvers of one mechanism, share any."""
+def test_workspaces_are_not_shared():
+    """Neither by two chains nor by two solvers of one mechanism."""
     works = [Work('two_arms'), Work('two_arms'), Work('walker')]
     arrays = [array for work in works for array in work.arrays]
     assert len(arrays) == 12
@@ -58,8 +58,8 @@ def test_memory_is_nobody_else_s():
 
 
 @pytest.mark.parametrize('name', ['arm7', 'hexapod'])
-def test_memory_is_used_again(name):
-    """A hundred solves later it is the same memory, and not a kilobyte more is taken."""
+def test_workspace_is_reused_without_allocation(name):
+    """A hundred solves use the same memory and less than a kilobyte more."""
     work, rng = Work(name), np.random.default_rng(3)
     starts = [work.mechanism.random_q(work.names, rng, 0.2) for _ in range(100)]
     before = [array.ctypes.data for array in work.arrays]
@@ -79,8 +79,8 @@ def test_memory_is_used_again(name):
     assert [array.ctypes.data for array in work.arrays] == before
 
 
-def test_what_an_earlier_solve_left_does_not_matter():
-    """Memory full of NaN gives the answer that fresh memory gives, to the bit."""
+def test_old_workspace_content_does_not_change_answer():
+    """A workspace full of NaN gives the same bits as a new one."""
     fresh, used = Work('hexapod'), Work('hexapod')
     q = fresh.mechanism.random_q(fresh.names, np.random.default_rng(4), 0.05)
     for array in used.arrays:

@@ -1,4 +1,4 @@
-"""What tests of the solver share: workers that end, and the benchmark's way to scale a robot."""
+"""Fixtures of the solver's tests: background solvers that end, and scaled robots."""
 
 from pathlib import Path
 import sys
@@ -12,7 +12,7 @@ sys.path.append(str(Path(__file__).resolve().parents[2] / 'benchmark'))
 
 @pytest.fixture
 def make_async():
-    """Return how to make a solver that is disposed of whatever happens."""
+    """Return a factory of background solvers that are always disposed of."""
     made = []
 
     def make(source, options=None):
@@ -27,7 +27,7 @@ def make_async():
 
 @pytest.fixture
 def gate(monkeypatch):
-    """Hold the worker where a run begins."""
+    """Hold the worker thread at the start of a run."""
     gate = Gate(monkeypatch)
     yield gate
     gate.let(1000)
@@ -35,7 +35,7 @@ def gate(monkeypatch):
 
 @pytest.fixture
 def at_work(make_async, gate):
-    """Return how to begin an endless solve that the gate holds; it returns solver and future."""
+    """Return a function that starts an endless solve held by the gate."""
 
     def begin(source):
         solver = make_async(source, ENDLESS)

@@ -1,4 +1,4 @@
-"""Solving with chosen joints only: all others are held to the bit, whatever is asked."""
+"""Solves with selected joints only: all other joints keep their exact values."""
 
 from ik_node.errors import UnknownFrameError
 from ik_node.solver.options import SolverOptions
@@ -23,7 +23,7 @@ CASES = {
 
 
 def moving(solver, chosen):
-    """Return which values of q are chosen."""
+    """Return which values of q are selected."""
     picked = [name in chosen or name.partition('.')[0] in chosen for name in solver.joint_names]
     return np.array(picked)
 
@@ -34,7 +34,7 @@ def following(m, solver):
 
 
 @pytest.mark.parametrize('name', CASES)
-def test_chosen_joints_reach_what_they_can(name):
+def test_selected_joints_reach_pose_by_themselves(name):
     """A pose that the chosen joints alone can reach is reached by them alone."""
     m = MECHANISMS[name]()
     solver, rng = m.solver(), np.random.default_rng(1)
@@ -57,8 +57,8 @@ def test_chosen_joints_reach_what_they_can(name):
 
 
 @pytest.mark.parametrize('name', CASES)
-def test_chosen_joints_do_what_they_can(name):
-    """A goal out of reach: the chosen ones stretch, no other moves, also when objects are set."""
+def test_selected_joints_approach_unreachable_goal(name):
+    """No other joint moves, also when values are written to objects."""
     m = MECHANISMS[name]()
     solver = m.solver(SolverOptions(restarts=3))
     chosen = CASES[name]
@@ -78,7 +78,7 @@ def test_chosen_joints_do_what_they_can(name):
     np.testing.assert_array_equal(solver.q[held], q0[held])
 
 
-def test_all_joints_move_again_afterwards():
+def test_selection_ends_with_its_solve():
     """What was held in one solve is not held in the next."""
     m = MECHANISMS['arm7']()
     solver = m.solver()
@@ -88,7 +88,7 @@ def test_all_joints_move_again_afterwards():
     np.testing.assert_array_equal(solver.solve_pose(wanted).q, before)
 
 
-def test_one_arm_of_two():
+def test_selected_arm_is_solved_and_other_goal_is_reported_as_missed():
     """The left arm alone is solved; the right one's goal is told as missed."""
     m = MECHANISMS['two_arms']()
     solver = m.solver()
@@ -107,8 +107,8 @@ def test_one_arm_of_two():
 @pytest.mark.parametrize(
     ('name', 'held'), [('hexapod', ['p0']), ('fivebar', ['r1', 'r2']), ('two_arm_box', ['l2'])]
 )
-def test_loops_stay_closed_with_some_joints_held(name, held):
-    """A goal far away pulls; held joints do not move, loops do not open."""
+def test_loops_stay_closed_with_unselected_joints_fixed(name, held):
+    """A distant goal pulls; fixed joints do not move."""
     m = MECHANISMS[name]()
     solver = m.solver(SolverOptions(restarts=3))
     q0 = solver.solve_pose({}).q
@@ -121,8 +121,8 @@ def test_loops_stay_closed_with_some_joints_held(name, held):
     np.testing.assert_array_equal(solution.q[stands], q0[stands])
 
 
-def test_an_open_loop_is_closed_by_chosen_joints():
-    """The crank stands, the others close the loop."""
+def test_selected_joints_close_open_loop():
+    """The crank is fixed."""
     m = MECHANISMS['fourbar']()
     solver = m.solver()
     q0 = solver.q
@@ -135,8 +135,8 @@ def test_an_open_loop_is_closed_by_chosen_joints():
     assert max(there.error(m.closures['weld'])) <= 1e-6
 
 
-def test_no_joint_at_all():
-    """An empty choice: nothing moves, and what is not met is told."""
+def test_empty_selection_moves_nothing():
+    """Unmet constraints are reported."""
     m = MECHANISMS['arm6']()
     solver = m.solver()
     q0 = solver.q
@@ -147,7 +147,7 @@ def test_no_joint_at_all():
     assert solver.solve_pose(there, joints=[]).status is Status.CONVERGED
 
 
-def test_a_locked_joint_stays_locked_when_chosen():
+def test_selected_joint_stays_locked():
     """To choose a joint does not unlock it."""
     m = MECHANISMS['arm7']()
     m.joints['j2'].lock()
@@ -158,8 +158,8 @@ def test_a_locked_joint_stays_locked_when_chosen():
     assert solution.q[3] != q0[3]
 
 
-def test_targets_of_other_joints_wait():
-    """A joint outside all chains with a target does not move unless it is chosen."""
+def test_target_of_unselected_joint_is_ignored():
+    """Outside all chains a joint moves only if it is selected."""
     m = MECHANISMS['planar']()
     m.joint('lamp', 'base', 'EX')
     m.joints['lamp'].set_target_values(0.7)
@@ -172,7 +172,7 @@ def test_targets_of_other_joints_wait():
 
 
 @pytest.mark.parametrize('names', [['nobody'], ['j1', 'nobody'], ['hand']])
-def test_an_unknown_joint(names):
+def test_unknown_selected_joint_is_named_and_nothing_moves(names):
     """The name that is not known is told, and nothing is moved."""
     m = MECHANISMS['arm6']()
     solver = m.solver()

@@ -1,4 +1,4 @@
-"""Copies and pickles of solvers, robots, prepared calls and answers stand on their own."""
+"""Copies and pickles of graphs, solvers, robots, prepared calls and answers."""
 
 from concurrent.futures import ProcessPoolExecutor
 from copy import deepcopy
@@ -6,6 +6,9 @@ from multiprocessing import get_context
 import pickle
 
 from ik_node.errors import IkError
+from ik_node.model.dof import DOF
+from ik_node.model.frame import find_roots, Frame
+from ik_node.model.goal import Goal
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 from ik_node.robot import load_robot
@@ -18,18 +21,161 @@ from support.mechanisms import MECHANISMS
 
 
 def unpickled(things):
-    """Return what comes out of a pickle."""
+    """Return a copy made by pickling."""
     return pickle.loads(pickle.dumps(things))
 
 
 @pytest.fixture(params=[deepcopy, unpickled])
 def copy(request):
-    """Return a way to copy."""
+    """Return a copy function."""
     return request.param
 
 
+def settled(frame, rng):
+    """Give a frame a random pose and, if it has any, random values and settings."""
+    frame.set_position(*rng.uniform(-1, 1, 3))
+    frame.set_quaternion(*rng.normal(size=4))
+    if isinstance(frame, Joint) and not isinstance(frame, Goal):
+        frame.set_dof(*sorted(rng.choice(list(DOF), rng.integers(0, 7), replace=False).tolist()))
+        for dof in frame.dof:
+            frame.set_limits(dof, *np.sort(rng.uniform(-2, 2, 2)))
+            for what in ('dof', 'target', 'rest_pose'):
+                getattr(frame, f'set_{what}_value')(dof, rng.uniform(-2, 2))
+            if rng.random() < 0.3:
+                frame.lock(dof)
+    return frame
+
+
+def alone(rng):
+    """Return separate frames."""
+    return [settled(made(made.__name__), rng) for made in (Frame, Link, Joint, Goal)]
+
+
+def parent_and_child(rng):
+    """Return a link with a joint."""
+    link, joint = settled(Link('link'), rng), settled(Joint('joint'), rng)
+    link.add_child(joint)
+    return [joint, link]  # the child first
+
+
+def closed(rng):
+    """Return a loop: two joints of one link, one of which closes on the child of the other."""
+    base, tip = settled(Link('base'), rng), settled(Link('tip'), rng)
+    left, right = settled(Joint('left'), rng), settled(Joint('right'), rng)
+    base.add_child(left)
+    base.add_child(right)
+    left.add_child(tip)
+    right.make_closure(tip)
+    return [base]
+
+
+def asked(rng):
+    """Return a goal for a separate link, with its own settings."""
+    goal, link = settled(Goal('goal'), rng), settled(Link('link'), rng)
+    goal.set_goal_dof('X', 'EZ')
+    goal.weight, goal.priority, goal.tolerance = 0.5, 2, 1e-3
+    goal.make_closure(link)
+    return [goal]
+
+
+def coupled(rng):
+    """Return two joints, one of which follows the other."""
+    base, first, second = Link('base'), Joint('first'), Joint('second')
+    for joint in (first, second):
+        joint.set_dof('EZ')
+        base.add_child(joint)
+    second.couple('EZ', first, 'EZ', (0.1, -0.5))
+    return [base]
+
+
+def deep(rng):
+    """Return a tree with three branches per link, four joints deep."""
+
+    def grow(level):
+        link = settled(Link(f'link{level}'), rng)
+        for k in range(3 if level else 0):
+            joint = settled(Joint(f'joint{level}{k}'), rng)
+            link.add_child(joint)
+            joint.add_child(grow(level - 1))
+        return link
+
+    return [grow(4)]
+
+
+GRAPHS = {f.__name__: f for f in (alone, parent_and_child, closed, asked, coupled, deep)}
+
+
+def frames_of(graph):
+    """Return all frames that are connected to the given ones, in order of discovery."""
+    found = []
+    for root in find_roots(graph):
+        root.traverse(found.append)
+    return found
+
+
+def content(frame, places):
+    """Return the attributes of a frame, with other frames as their numbers."""
+
+    def plain(value):
+        if isinstance(value, Frame):
+            return ('frame', places[id(value)])
+        if isinstance(value, np.ndarray):
+            return value.tolist()
+        if isinstance(value, (list, tuple)):
+            return [plain(item) for item in value]
+        if isinstance(value, dict):
+            return {key: plain(item) for key, item in value.items()}
+        return plain(vars(value)) if hasattr(value, '__dict__') else value
+
+    # Matrices are worked out anew when they are read; the copy's are compared below.
+    own = {
+        name: value
+        for name, value in vars(frame).items()
+        if 'matrix' not in name and name != 'revision'
+    }
+    return {name: plain(value) for name, value in own.items()}
+
+
+@pytest.mark.parametrize('name', GRAPHS)
+def test_copied_graph_is_equal_and_shares_no_array(copy, name):
+    """Every frame has equal attributes and references."""
+    graph = GRAPHS[name](np.random.default_rng(5))
+    originals, copies = frames_of(graph), frames_of(copy(graph))
+    places = [{id(f): at for at, f in enumerate(frames)} for frames in (originals, copies)]
+    assert [type(f) for f in originals] == [type(f) for f in copies]
+    for original, copied in zip(originals, copies, strict=True):
+        assert content(original, places[0]) == content(copied, places[1])
+        np.testing.assert_array_equal(original.matrix_world, copied.matrix_world)
+        assert not np.shares_memory(original.position, copied.position)
+    copies[0].set_position(9, 9, 9)
+    assert originals[0].position[0] != 9
+
+
+def test_copied_graph_is_solved_like_original(copy):
+    """Solving the copy does not move the original."""
+    base, tip, goal = Link('base'), Link('tip'), Goal('goal')
+    elbow, shoulder, upper = Joint('elbow'), Joint('shoulder'), Link('upper')
+    for joint in (elbow, shoulder):
+        joint.set_dof('EZ')
+    base.add_child(shoulder)
+    shoulder.add_child(upper)
+    upper.add_child(elbow)
+    elbow.add_child(tip)
+    elbow.set_position(1, 0, 0)
+    tip.set_position(1, 0, 0)
+    goal.make_closure(tip)
+    goal.set_goal_dof('X', 'Y')
+    goal.set_position(1, 1, 0)
+    copied = Solver(copy(base))
+    copied.solve()
+    assert Solver(base).q.tolist() == [0, 0]
+    solver = Solver(base)
+    solver.solve()
+    np.testing.assert_array_equal(solver.q, copied.q)
+
+
 def reached(name='arm6'):
-    """Return a mechanism whose goals are where they can be met but are not yet, and a solver."""
+    """Return a mechanism with reachable, unmet goals, and a solver."""
     m = MECHANISMS[name]().go_home()
     solver = m.solver()
     rng = np.random.default_rng(3)
@@ -42,73 +188,76 @@ def reached(name='arm6'):
 
 
 @pytest.mark.parametrize('name', ['arm6', 'hexapod', 'coupled'])
-def test_a_copied_solver_solves_for_its_goals(copy, name):
-    """It answers as the original does, and moves joints of its own."""
+def test_copied_solver_solves_for_copied_goals(copy, name):
+    """It answers like the original and moves the copied joints."""
     m, solver = reached(name)
     before = solver.q
     solver.solve_pose({})
-    there, twin = copy((m, solver))
-    results = twin.solve()
+    copied_mechanism, copied = copy((m, solver))
+    results = copied.solve()
     np.testing.assert_array_equal(solver.q, before)
     assert [r.goal_errors for r in results] == [r.goal_errors for r in solver.solve()]
-    np.testing.assert_array_equal(twin.q, solver.q)
+    np.testing.assert_array_equal(copied.q, solver.q)
     assert {r.status for r in results} == {Status.CONVERGED}
-    for goal in there.goals.values():
+    for goal in copied_mechanism.goals.values():
         goal.set_position(*(goal.position + 1e-3))
-    twin.solve()
-    assert max(max(there.naive().error(goal)) for goal in there.goals.values()) < 2e-6
+    copied.solve()
+    assert (
+        max(max(copied_mechanism.naive().error(goal)) for goal in copied_mechanism.goals.values())
+        < 2e-6
+    )
 
 
-def test_a_copied_robot_takes_its_solver_along(copy):
+def test_robot_and_solver_copied_together_stay_connected(copy):
     """Robot and solver, copied together, are tied to each other as the originals are."""
     robot = load_robot('urdf/hexapod.urdf')
     solver = Solver(robot)
-    twin, other = copy((robot, solver))
+    copied, other = copy((robot, solver))
     link = list(robot.links)[-1]
-    assert twin.to_urdf() == robot.to_urdf()
-    twin.root.set_position(0.3, 0.0, 0.0)
+    assert copied.to_urdf() == robot.to_urdf()
+    copied.root.set_position(0.3, 0.0, 0.0)
     np.testing.assert_allclose(
-        twin.forward(other.q, link)[:3, 3] - robot.forward(solver.q, link)[:3, 3],
+        copied.forward(other.q, link)[:3, 3] - robot.forward(solver.q, link)[:3, 3],
         (0.3, 0.0, 0.0),
         atol=1e-12,
     )
     assert other.solve_pose({}).status is Status.CONVERGED
 
 
-def test_a_copied_prepared_call_is_of_the_copied_solver(copy):
-    """It holds no address of the original's arrays."""
+def test_copied_prepared_call_uses_copied_solver(copy):
+    """It uses no array of the original."""
     m, solver = reached()
     call = solver.prepare(list(m.goals))
     pose = [goal.position for goal in m.goals.values()], [g.quaternion for g in m.goals.values()]
     wanted = call(*pose)
-    twin = copy(call)
+    copied = copy(call)
     m.joints['j1'].set_limits('EZ', 0.0, 0.0)
-    assert twin(*pose).q.tobytes() == wanted.q.tobytes()
-    assert twin(*pose).message == wanted.message
+    assert copied(*pose).q.tobytes() == wanted.q.tobytes()
+    assert copied(*pose).message == wanted.message
 
 
-def test_a_copied_answer_says_the_same(copy):
-    """With names, reasons and numbers, of one solve, a batch and its chains."""
+def test_copied_answer_is_equal(copy):
+    """Names, reasons and numbers of a solve, a batch and its chains."""
     m, solver = reached()
     goals = {n: (goal.position, goal.quaternion + 0.0) for n, goal in m.goals.items()}
     far = {n: (position + 5.0, quat) for n, (position, quat) in goals.items()}
     for wanted in (goals, far):
         answer = solver.solve_pose(wanted)
-        twin = copy(answer)
-        assert (twin.message, twin.worst, twin.goal_errors) == (
+        copied = copy(answer)
+        assert (copied.message, copied.worst, copied.goal_errors) == (
             answer.message,
             answer.worst,
             answer.goal_errors,
         )
-        assert twin.condition_number == answer.condition_number
+        assert copied.condition_number == answer.condition_number
         assert copy(answer.chains) == answer.chains
         many = {n: (position[None], quat[None]) for n, (position, quat) in wanted.items()}
         batch = solver.solve_batch(many)
         assert copy(batch)[0].message == batch[0].message
 
 
-def test_a_chain_of_a_thousand_links_is_copied(copy):
-    """Frames are reached one beside the other: no depth of recursion is used up."""
+def test_chain_of_a_thousand_links_is_copied(copy):
+    """Without exceeding the recursion limit."""
     root = last = Link('base')
     for number in range(1000):
         joint, link = Joint(f'j{number}'), Link(f'l{number}')
@@ -117,16 +266,16 @@ def test_a_chain_of_a_thousand_links_is_copied(copy):
         last.add_child(joint)
         joint.add_child(link)
         last = link
-    twin = copy(root)
-    links = [each.name for each in twin.links_below()]
+    copied = copy(root)
+    links = [each.name for each in copied.links_below()]
     assert len(links) == 1001
     assert all(each is not other for each, other in zip(links, root.links_below(), strict=True))
-    far = twin.find(lambda frame: frame.name == 'l999')
+    far = copied.find(lambda frame: frame.name == 'l999')
     np.testing.assert_allclose(far.get_world_position(), (10.0, 0.0, 0.0), atol=1e-9)
 
 
-def test_a_solver_works_in_a_spawned_process():
-    """A process that begins empty gets the graph with the solver, and gives the same answer."""
+def test_pickled_solver_works_in_spawned_process():
+    """It returns the same bits."""
     m, solver = reached()
     goals = {n: (goal.position, goal.quaternion) for n, goal in m.goals.items()}
     call, pose = solver.prepare(list(goals)), list(zip(*goals.values(), strict=True))
@@ -137,8 +286,8 @@ def test_a_solver_works_in_a_spawned_process():
             assert found.result().message == wanted.message
 
 
-def test_the_solver_in_the_background_is_not_copied(copy):
-    """It has a thread; the error says what to do."""
+def test_background_solver_refuses_copy(copy):
+    """It has a thread; the error states the remedy."""
     m = MECHANISMS['planar']()
     with AsyncSolver(m.roots) as solver, pytest.raises(IkError, match='make a new one'):
         copy(solver)

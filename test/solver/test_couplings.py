@@ -1,4 +1,4 @@
-"""Coupled joints are fewer variables, not penalties; limits of followers bind masters."""
+"""Coupled joints share a variable, and limits of followers limit their masters."""
 
 from ik_node.errors import OptionError
 from ik_node.kernels.layout import JOINT_LOWER, JOINT_UPPER
@@ -17,7 +17,7 @@ UNIT = (0, 0, 0, 1)
 
 
 def pair(coefficients, master=(-9, 9), follower=(-9, 9)):
-    """Return two sliders at right angles, the second driven by the first."""
+    """Return two perpendicular sliders, the second driven by the first."""
     m = Mechanism('pair')
     m.root('base')
     first = m.joint('a', 'base', 'X', limits=master)
@@ -28,15 +28,15 @@ def pair(coefficients, master=(-9, 9), follower=(-9, 9)):
 
 
 def solve_for(m, x):
-    """Ask for x and return the result with the values of both."""
+    """Solve for x and return the result with the values of both sliders."""
     m.goals['goal'].set_position(x, 0, 0)
     (result,) = m.solver().solve()
     assert m.naive().coupling_gap() <= 1e-12
     return result, m.joints['a'].dof_values[0], m.joints['b'].dof_values[1]
 
 
-def test_mimic_of_a_mimic():
-    """k3 follows k2 follows k1; the answer keeps both rules exactly."""
+def test_mimic_of_mimic_keeps_both_rules():
+    """k3 follows k2, which follows k1."""
     m = MECHANISMS['coupled']()
     q = np.zeros(5)
     solver = m.solver()
@@ -49,8 +49,8 @@ def test_mimic_of_a_mimic():
     assert max(there.error(m.goals['tool_goal'], pose)) <= 1e-6
 
 
-def test_a_start_that_breaks_the_coupling_is_mended():
-    """Followers in q0 do not matter: the masters decide."""
+def test_start_that_violates_coupling_is_corrected():
+    """Values of followers in q0 are ignored."""
     m = MECHANISMS['coupled']()
     solver = m.solver()
     q0, broken = solver.q, solver.q
@@ -70,8 +70,8 @@ def test_a_start_that_breaks_the_coupling_is_mended():
         ((0, 1, 0, 1), (-9, 0.625), 0.5),
     ],
 )
-def test_limits_of_a_follower_bind_its_master(coefficients, follower, wanted):
-    """The master stops where the follower meets its limit, linear or polynomial."""
+def test_limits_of_follower_limit_its_master(coefficients, follower, wanted):
+    """For linear and polynomial couplings."""
     m = pair(coefficients, follower=follower)
     result, a, b = solve_for(m, 2.0)
     assert result.status is Status.STALLED
@@ -80,21 +80,21 @@ def test_limits_of_a_follower_bind_its_master(coefficients, follower, wanted):
     assert result.active_limits == ('a',)
 
 
-def test_limits_that_leave_nothing_are_refused():
-    """A follower whose limits its master cannot serve: the message names both."""
+def test_contradicting_limits_of_follower_and_master_are_refused():
+    """The message names both joints."""
     m = pair((0, 1), master=(-1, 1), follower=(2, 3))
     with pytest.raises(OptionError, match=r"limits of 'b': .*that leave 'a', which it follows"):
         m.solver()
 
 
-def test_a_constant_follower_does_not_bind():
+def test_constant_follower_does_not_limit_its_master():
     """A follower with a constant value leaves its master free."""
     result, a, b = solve_for(pair((0.25,)), 3.0)
     assert result.status is Status.CONVERGED
     assert (a, b) == (pytest.approx(3.0, abs=1e-6), 0.25)
 
 
-def test_a_locked_follower_locks_its_master():
+def test_locked_follower_locks_its_master():
     """What is locked does not move, so neither does what drives it."""
     m = pair((0, 1))
     m.joints['b'].lock()
@@ -103,8 +103,8 @@ def test_a_locked_follower_locks_its_master():
     assert (a, b) == (0.0, 0.0)
 
 
-def test_a_follower_below_a_master_in_another_arm():
-    """Two arms tied by a coupling move as one."""
+def test_coupling_between_arms_is_kept():
+    """Two coupled arms are solved together."""
     m = MECHANISMS['two_arms']()
     m.joints['right_j3'].couple('EZ', m.joints['left_j3'], 'EZ', (0, -1))
     solver = m.solver()
@@ -119,8 +119,8 @@ def test_a_follower_below_a_master_in_another_arm():
     assert values['right_j3'] == -values['left_j3']
 
 
-def test_couplings_inside_a_loop():
-    """A four-bar whose pin follows its crank has no freedom left but may be closed."""
+def test_coupled_four_bar_has_no_freedom_but_closes():
+    """The pin follows the crank."""
     m = MECHANISMS['fivebar']()
     m.joints['r1'].couple('EZ', m.joints['l1'], 'EZ', (np.pi, -1.0))
     solver = m.solver()
@@ -134,7 +134,7 @@ def test_couplings_inside_a_loop():
     assert there.world(m.links['l_end'])[0, 3] == pytest.approx(0.2, abs=1e-6)  # by symmetry
 
 
-def test_a_window_binds_the_followers_too():
+def test_window_limits_followers():
     """With a largest step no coupled joint goes further than it may."""
     m = pair((0, 3))
     m.goals['goal'].set_position(2.0, 0, 0)
@@ -144,7 +144,7 @@ def test_a_window_binds_the_followers_too():
     assert np.abs(solution.q - q0).max() <= 0.3 + 1e-12
 
 
-def test_the_table_of_joints():
+def test_joint_table_lists_followers_with_master_and_polynomial():
     """Followers are listed with place, master and polynomial."""
     m = MECHANISMS['coupled']()
     solver = m.solver()
@@ -178,8 +178,8 @@ KNEE = """<mujoco model="knee"><compiler angle="radian"/>
 </equality></mujoco>"""
 
 
-def test_follower_beyond_its_limits_by_rounding_leaves_its_master_free():
-    """The knee goes through its whole range, couplings kept to the last digit; notes say so."""
+def test_rounding_beyond_follower_limits_does_not_limit_master():
+    """The knee uses its whole range, couplings stay exact, and notes report it."""
     robot = load_robot(KNEE)
     assert any("joint 'roll': what it follows takes it 0.00028 beyond" in n for n in robot.notes)
     solver = Solver(robot)
@@ -206,8 +206,8 @@ def test_follower_beyond_its_limits_by_rounding_leaves_its_master_free():
 
 
 @pytest.mark.parametrize(('start', 'kept'), [(0.0, (-2, 0.5)), (3.0, (2.5, 4)), (1.4, (-2, 0.5))])
-def test_master_keeps_the_stretch_that_it_begins_in(start, kept):
-    """A follower that is far outside between two stretches: the nearest one, and a note."""
+def test_master_stays_in_the_interval_of_its_start(start, kept):
+    """A start between two allowed intervals moves to the nearest one, with a note."""
     # 2 - (x - 1.5)^2 is above 1 between 0.5 and 2.5.
     m = pair((-0.25, 3.0, -1.0), master=(-2, 4), follower=(-99, 1.0))
     m.joints['a'].set_dof_value('X', start)
@@ -219,8 +219,8 @@ def test_master_keeps_the_stretch_that_it_begins_in(start, kept):
     assert f'it stays in [{kept[0]:g}, {kept[1]:g}], where it begins' in note
 
 
-def test_curve_without_limits_leaves_its_master_without():
-    """A master without limits whose follower has none, or cannot reach them, keeps none."""
+def test_unlimited_follower_leaves_its_master_unlimited():
+    """Also if the follower cannot reach its limits."""
     for follower in ((-np.inf, np.inf), (-1.0, np.inf)):
         m = pair((0.0, 0.0, 1.0), master=(-np.inf, np.inf), follower=follower)
         table = JointTable(m.solver().tree)
@@ -228,8 +228,8 @@ def test_curve_without_limits_leaves_its_master_without():
         assert table.rows[JOINT_UPPER, 0] == np.inf
 
 
-def test_coupled_values_are_kept_from_loading_on():
-    """A mimic's offset counts before the first solve, and its limits move its master."""
+def test_loaded_robot_keeps_couplings_and_limits():
+    """The offset of a mimic applies before the first solve."""
     joint = (
         '<joint name="{0}" type="revolute"><parent link="base"/><child link="{0}_link"/>'
         '<limit lower="-2" upper="{1}" velocity="1" effort="1"/>{2}</joint><link name="{0}_link"/>'

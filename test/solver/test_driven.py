@@ -1,4 +1,4 @@
-"""Driven joints: loops stay closed and in the branch they are in; truth from plain geometry."""
+"""Driven joints: loops stay closed in their branch, verified by plane geometry."""
 
 import json
 from math import acos, atan2, cos, hypot, pi, remainder, sin, sqrt
@@ -19,7 +19,7 @@ UPPER, LOWER = 1, -1
 
 
 def meet(a, radius_a, b, radius_b, side):
-    """Return where two circles meet: left (1) or right (-1) of the way from a to b."""
+    """Return an intersection of two circles: left (1) or right (-1) of the line from a to b."""
     dx, dy = b[0] - a[0], b[1] - a[1]
     far = hypot(dx, dy)
     along = (radius_a**2 - radius_b**2 + far**2) / (2 * far)
@@ -28,7 +28,7 @@ def meet(a, radius_a, b, radius_b, side):
 
 
 def direction(a, b):
-    """Return the angle of the way from a to b."""
+    """Return the angle of the line from a to b."""
     return atan2(b[1] - a[1], b[0] - a[0])
 
 
@@ -41,7 +41,7 @@ def fourbar_truth(crank, side):
 
 
 def freudenstein(crank, side):
-    """Return the rocker's angle by Freudenstein's equation, another way to the same truth."""
+    """Return the rocker's angle by Freudenstein's equation, as a second reference."""
     k1, k2 = 1.0 / 0.4, 1.0 / 0.9
     k3 = (0.4**2 - 1.1**2 + 0.9**2 + 1.0**2) / (2 * 0.4 * 0.9)
     a = cos(crank) - k1 - k2 * cos(crank) + k3
@@ -50,7 +50,7 @@ def freudenstein(crank, side):
 
 
 def fourbar_hinged():
-    """Return the same four-bar closed by a hinge, which leaves a redundant row out."""
+    """Return the same four-bar closed by a hinge, which has a redundant row."""
     m = fourbar_arms('fourbar_hinged')
     m.tip('coupler_end', 'coupler_link', (1.1, 0, 0))
     m.closure('pin', 'rocker_link', 'coupler_end', 'hinge', xyz=(0.9, 0, 0))
@@ -65,17 +65,17 @@ FOURBARS = {
 
 
 def values_of(solver, values):
-    """Return the values of some joints by name as q."""
+    """Return the values of some joints by name, in the order of q."""
     return np.array([values[name] for name in solver.joint_names])
 
 
 def same_angle(found, wanted):
-    """Return whether two angles are the same to 1e-6, whole turns aside."""
+    """Return True if two angles are equal to 1e-6 modulo a full turn."""
     return abs(remainder(found - wanted, 2 * pi)) <= 1e-6
 
 
 def assert_driven(m, solver, solution, driven):
-    """Ask that all is closed by the oracle, limits kept, and driven joints where they shall be."""
+    """Verify loops, limits and driven values by the oracle."""
     assert solution.status is Status.CONVERGED, solution.message
     there = m.naive(solver.joint_names, solution.q)
     assert all(max(there.error(closure)) <= 1e-6 for closure in m.closures.values())
@@ -86,7 +86,7 @@ def assert_driven(m, solver, solution, driven):
 
 @pytest.mark.parametrize('angle', np.linspace(0.2, 2.8, 14))
 @pytest.mark.parametrize('side', [UPPER, LOWER])
-def test_the_truth_is_true(angle, side):
+def test_reference_solutions_agree(angle, side):
     """Freudenstein's equation and the circles agree, and the oracle finds the loop closed."""
     values = fourbar_truth(angle, side)
     assert same_angle(values['rocker'], freudenstein(angle, side))
@@ -98,8 +98,8 @@ def test_the_truth_is_true(angle, side):
 
 @pytest.mark.parametrize('side', [UPPER, LOWER])
 @pytest.mark.parametrize('name', FOURBARS)
-def test_a_fourbar_driven_from_anywhere_to_anywhere(name, side):
-    """The rocker is that of the start's branch, every time."""
+def test_driven_four_bar_keeps_its_branch(name, side):
+    """From any crank angle to any other."""
     m = FOURBARS[name]()
     solver, rng = m.solver(), np.random.default_rng(7)
     ends = [(0.2, 2.8), (2.8, 0.2), *rng.uniform(0.2, 2.8, (COUNT, 2)).tolist()]
@@ -112,8 +112,8 @@ def test_a_fourbar_driven_from_anywhere_to_anywhere(name, side):
 
 @pytest.mark.parametrize('side', [UPPER, LOWER])
 @pytest.mark.parametrize('name', FOURBARS)
-def test_a_fourbar_driven_by_a_joint_target(name, side):
-    """The crank's target value and `solve`, from object values to object values."""
+def test_joint_target_drives_four_bar_in_its_branch(name, side):
+    """The target of the crank and `solve`, with values of objects."""
     m = FOURBARS[name]()
     for goal in m.goals.values():
         goal.enabled = False
@@ -131,8 +131,8 @@ def test_a_fourbar_driven_by_a_joint_target(name, side):
 
 
 @pytest.mark.parametrize('side', [UPPER, LOWER])
-def test_a_fourbar_driven_through_full_turns(side):
-    """The crank goes round and round, forth and back; the branch stays."""
+def test_four_bar_driven_through_full_turns_keeps_its_branch(side):
+    """In both directions."""
     m = fourbar_hinged()
     m.joints['crank'].set_limits('EZ', -np.inf, np.inf)
     solver = m.solver()
@@ -144,8 +144,8 @@ def test_a_fourbar_driven_through_full_turns(side):
         assert same_angle(q[solver.joint_names.index('rocker')], freudenstein(end, side))
 
 
-def test_the_rocker_drives_up_to_where_the_bars_are_in_line():
-    """Beyond its reach the rocker stops there: loops closed, and not CONVERGED."""
+def test_driven_rocker_stops_at_dead_centre():
+    """The loops are closed, and the status is not CONVERGED."""
     m = fourbar_hinged()
     m.joints['crank'].set_limits('EZ', -np.inf, np.inf)
     solver = m.solver()
@@ -164,8 +164,8 @@ def test_the_rocker_drives_up_to_where_the_bars_are_in_line():
         assert rocker == pytest.approx(reached, abs=1e-3)
 
 
-def test_a_limit_ends_the_drive():
-    """A value beyond a limit: the joint stops at the limit, loops closed, not CONVERGED."""
+def test_driven_joint_stops_at_its_limit():
+    """The loops are closed, and the status is not CONVERGED."""
     m = FOURBARS['fourbar']()
     solver = m.solver()
     solution = solver.drive({'crank': 3.4})
@@ -177,8 +177,8 @@ def test_a_limit_ends_the_drive():
     assert there.limit_excess() <= 0.0
 
 
-def test_truth_data(shared):
-    """A four-bar in a tilted plane, driven from each pose to the seventh next of its branch."""
+def test_tilted_four_bar_matches_truth_data(shared):
+    """Driven from each pose to the seventh next of its branch."""
     data = json.loads((shared / 'truth/fourbar_crank_rocker.json').read_text())
     folder = (shared / data['model']).parent
     robot = load_robot(folder / 'model.urdf', closures=folder / 'closures.yaml', assemble=False)
@@ -196,8 +196,8 @@ def test_truth_data(shared):
             assert all(same_angle(a, b) for a, b in zip(solution.q, q, strict=True))
 
 
-def test_drive_that_creeps_along_a_singularity_is_stalled():
-    """All steps are spent and lead next to nowhere: STALLED, and the message says why."""
+def test_drive_without_progress_at_singularity_is_stalled():
+    """All steps are used, and the message states the reason."""
     # How far the steps lead before the arms are stretched hangs by the last digits of lengths.
     solver = MECHANISMS['fivebar']().solver(SolverOptions(characteristic_length=1.0))
     solver.q = solver.solve_pose({}).q
@@ -207,8 +207,8 @@ def test_drive_that_creeps_along_a_singularity_is_stalled():
     assert 'near a singularity of type II' in solution.message
 
 
-def test_drive_that_is_under_way_says_so():
-    """A free way that is longer than the steps: TIMEOUT, and more steps would lead on."""
+def test_drive_with_too_few_steps_is_timeout():
+    """The path is free, and more steps would continue it."""
     m = Mechanism('rails')
     m.root('base')
     for name in ('a', 'b'):

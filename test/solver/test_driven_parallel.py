@@ -1,4 +1,4 @@
-"""Driven joints of mechanisms with several motors, or with branches that cross."""
+"""Driven joints of mechanisms with several motors, or with crossing branches."""
 
 from math import atan2, cos, hypot, pi, remainder, sin, sqrt
 
@@ -14,7 +14,7 @@ COUNT = 100 if compiled else 3
 
 
 def driven(m, solver, values, q0):
-    """Drive, ask that all is closed by the oracle and driven as asked, and return the values."""
+    """Drive, verify loops and driven values by the oracle, and return the values."""
     solution = solver.drive(values, q0)
     assert solution.status is Status.CONVERGED, solution.message
     there = m.naive(solver.joint_names, solution.q)
@@ -27,7 +27,7 @@ def driven(m, solver, values, q0):
 
 
 def in_order(solver, values):
-    """Return the values by name as q."""
+    """Return the values by name in the order of q."""
     return [values[name] for name in solver.joint_names]
 
 
@@ -48,8 +48,8 @@ def crossed(angle):
 
 
 @pytest.mark.parametrize('end', [2.6, -0.5, -2.6, 3.6, 0.5 + 2 * pi, -9.0])
-def test_a_parallelogram_stays_one_through_its_flat_pose(end):
-    """Both cranks turn alike and the coupler keeps its orientation, past 0 and pi as well."""
+def test_parallelogram_keeps_its_branch_through_flat_pose(end):
+    """Both cranks turn alike, and the coupler keeps its orientation, past 0 and pi."""
     m = MECHANISMS['parallelogram']()
     solver = m.solver()
     found = driven(m, solver, {'a': end}, in_order(solver, {'a': 0.5, 'b': -0.5, 'c': 0.5}))
@@ -58,8 +58,8 @@ def test_a_parallelogram_stays_one_through_its_flat_pose(end):
 
 
 @pytest.mark.parametrize('end', [0.3, 1.5, 2.8])
-def test_an_antiparallelogram_stays_one(end):
-    """The other branch, short of the flat poses."""
+def test_antiparallelogram_keeps_its_branch(end):
+    """Up to its flat poses."""
     m = MECHANISMS['parallelogram']()
     solver = m.solver()
     start = {'a': 1.0, 'b': 0.0, 'c': crossed(1.0)}
@@ -74,7 +74,7 @@ def test_an_antiparallelogram_stays_one(end):
 
 
 def tool_of(left, right, side):
-    """Return where the distal bars of the five-bar meet, above (1) or below (-1) the elbows."""
+    """Return the intersection of the distal bars, above (1) or below (-1) the elbows."""
     a = (0.4 * cos(left), 0.4 * sin(left))
     b = (0.4 + 0.4 * cos(right), 0.4 * sin(right))
     dx, dy = b[0] - a[0], b[1] - a[1]
@@ -83,8 +83,8 @@ def tool_of(left, right, side):
 
 
 @pytest.mark.parametrize('side', [1, -1])
-def test_a_fivebar_driven_by_both_cranks(side):
-    """The tool is where the circles about the elbows meet, on the start's side."""
+def test_driven_five_bar_tool_is_on_circle_intersection(side):
+    """On the side of the start."""
     m = MECHANISMS['fivebar']()
     for name in ('l2', 'r2'):
         m.joints[name].set_limits('EZ', -np.inf, np.inf)
@@ -102,7 +102,7 @@ def test_a_fivebar_driven_by_both_cranks(side):
 
 
 def elbows_apart(left, right):
-    """Return how far the elbows of the five-bar are from each other."""
+    """Return the distance between the elbows of the five-bar."""
     return hypot(0.4 + 0.4 * (cos(right) - cos(left)), 0.4 * (sin(right) - sin(left)))
 
 
@@ -145,7 +145,7 @@ def test_a_fivebar_driven_from_anywhere_to_anywhere():
 
 
 def slider_crank():
-    """Build a crank of 0.3, a rod of 1 and a slider along x, 0.1 beside the crank's hinge."""
+    """Build a crank of 0.3, a rod of 1 and a slider along x, offset by 0.1."""
     m = Mechanism('slider_crank')
     m.root('ground')
     m.joint('crank', 'ground', 'EZ')
@@ -157,13 +157,13 @@ def slider_crank():
 
 
 def slider_of(crank, side):
-    """Return where the slider is."""
+    """Return the position of the slider."""
     return 0.3 * cos(crank) + side * sqrt(1.0 - (0.1 - 0.3 * sin(crank)) ** 2)
 
 
 @pytest.mark.parametrize('side', [1, -1])
-def test_a_slider_crank_through_full_turns(side):
-    """Round and round, in one go and in parts, forwards and back: the slider keeps its side."""
+def test_slider_crank_keeps_its_branch_through_full_turns(side):
+    """In one or several calls, in both directions."""
     m = slider_crank()
     solver = m.solver()
     x = slider_of(0.0, side)
@@ -174,8 +174,8 @@ def test_a_slider_crank_through_full_turns(side):
         q = in_order(solver, found)
 
 
-def test_a_slider_that_drives_stops_at_the_dead_centre():
-    """Farther than crank and rod in line it cannot go; the loop stays closed."""
+def test_driven_slider_stops_at_dead_centre():
+    """The loop stays closed."""
     m = slider_crank()
     solver = m.solver()
     x = slider_of(1.0, 1)
@@ -196,7 +196,7 @@ BASE, PLATFORM, UPPER, FORE = 0.2, 0.05, 0.3, 0.6
 
 
 def delta():
-    """Build three motors with an arm each, and rods with a ball at either end to a platform."""
+    """Build three motors with an arm each, and rods with two balls to a platform."""
     m = Mechanism('delta')
     m.root('base')
     m.joint('float', 'base', 'X Y Z', (0, 0, -0.5), link='platform')
@@ -212,7 +212,7 @@ def delta():
 
 
 def platform_of(motors):
-    """Return the platform's place: where three spheres meet, below (trilateration)."""
+    """Return the platform's position: the lower intersection of three spheres (trilateration)."""
     centres = []
     for k, angle in enumerate(motors):
         out = BASE - PLATFORM + UPPER * cos(angle)
@@ -231,8 +231,8 @@ def platform_of(motors):
     return min(centre + height * unit, centre - height * unit, key=lambda point: point[2])
 
 
-def test_a_delta_driven_by_its_motors():
-    """Forward kinematics of a parallel robot, from one place to the next."""
+def test_delta_platform_follows_driven_motors():
+    """The forward kinematics of a parallel robot."""
     m = delta()
     solver, rng = m.solver(), np.random.default_rng(10)
     motors = [f'motor{k}' for k in range(3)]
@@ -245,8 +245,8 @@ def test_a_delta_driven_by_its_motors():
         np.testing.assert_allclose(at, platform_of(angles), atol=1e-6)
 
 
-def test_a_hexapod_driven_by_its_legs():
-    """Six leg lengths of a closed pose take the platform there, from a pose nearby."""
+def test_hexapod_platform_follows_driven_legs():
+    """From a nearby pose."""
     m = MECHANISMS['hexapod']()
     solver, rng = m.solver(), np.random.default_rng(11)
     legs = [f'p{k}' for k in range(6)]
@@ -268,7 +268,7 @@ def test_a_hexapod_driven_by_its_legs():
 # -- what else there is to say
 
 
-def test_nothing_else_is_touched():
+def test_drive_changes_no_targets_locks_or_other_chains():
     """Values, targets and locks of the objects stay; joints in other chains stay in q."""
     m = MECHANISMS['fivebar']()
     m.joint('lamp', 'ground', 'EX')
@@ -287,8 +287,8 @@ def test_nothing_else_is_touched():
     assert not m.joints['l1'].target_set
 
 
-def test_what_follows_moves_along():
-    """A finger's first joint is driven; those that follow it keep to it."""
+def test_followers_of_driven_joint_keep_their_coupling():
+    """The first joint of a finger is driven."""
     m = MECHANISMS['coupled']()
     solver = m.solver()
     solution = solver.drive({'k1': 0.5})
@@ -306,14 +306,14 @@ def test_what_follows_moves_along():
         ({'k1': np.nan}, ShapeError, "value of driven joint 'k1'"),
     ],
 )
-def test_what_cannot_be_driven(values, error, message):
+def test_unknown_follower_and_nan_cannot_be_driven(values, error, message):
     """Unknown joints, joints that follow others, and what is no number."""
     with pytest.raises(error, match=message):
         MECHANISMS['coupled']().solver().drive(values)
 
 
 def test_one_value_of_several_is_driven_by_its_name():
-    """A joint with several values: NAME.DOF drives one, NAME alone is refused."""
+    """NAME.DOF drives one value; NAME alone is refused."""
     m = MECHANISMS['mixed']()
     solver = m.solver()
     assert driven(m, solver, {'screw.EZ': 0.4}, solver.q)['screw.X'] == 0.0

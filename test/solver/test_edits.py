@@ -58,7 +58,7 @@ class Edits(RuleBasedStateMachine):
 
     @invariant()
     def objects_are_as_recorded(self):
-        """Nothing has changed that was not edited."""
+        """Verify that objects changed only by edits."""
         if hasattr(self, 'robot'):
             self.robot.check()
 
@@ -75,8 +75,8 @@ TestEdits = Edits.TestCase
 
 
 @pytest.mark.parametrize('seed', range(1, 1 + ROBOTS))
-def test_hundreds_of_edits_of_one_robot(seed):
-    """One robot and one solver; after every edit it is compared with one built afresh."""
+def test_edited_robot_is_solved_like_new_one(seed):
+    """After each of hundreds of edits the solver is compared with a new one."""
     dice, count = ThrownDice(seed), 500 if compiled else 50
     robot = EditedRobot(dice, SolverOptions(max_iterations=10, restarts=0))
     for _ in range(count):
@@ -87,27 +87,27 @@ def test_hundreds_of_edits_of_one_robot(seed):
 
 
 def same_name_twice(m):
-    """Give two goals one name; return how to undo it, and what is raised."""
+    """Give two goals one name; return an undo function and the expected error."""
     again = m.goal('end_goal', 'p1_link')
     m.goals['end_goal'] = m.roots[1]
     return lambda: (again.remove_child(again.child), m.roots.remove(again)), TopologyError
 
 
 def impossible_coupling(m):
-    """Let a joint follow another where the limits of both leave it no value."""
+    """Couple two joints whose limits leave no common value."""
     m.joint('side', 'p1_link', 'EX').set_limits('EX', 5, 6)
     m.joints['side'].couple('EX', m.joints['p1'], 'EZ', (0, 1))
     return lambda: m.joints['side'].set_limits('EX', -6, 6), OptionError
 
 
 def constant_beyond_limits(m):
-    """Let a joint follow another by a constant that its limits do not allow."""
+    """Couple a joint to a constant outside its limits."""
     m.joints['p3'].couple('EZ', m.joints['p2'], 'EZ', (5.0,))
     return lambda: m.joints['p3'].uncouple('EZ'), OptionError
 
 
 def lost_master(m):
-    """Let a joint follow one that is in no graph."""
+    """Couple a joint to one outside every graph."""
     stranger = Joint('stranger')
     stranger.set_dof('EZ')
     m.joints['p3'].couple('EZ', stranger, 'EZ', (0, 1))
@@ -117,8 +117,8 @@ def lost_master(m):
 @pytest.mark.parametrize(
     'spoil', [same_name_twice, impossible_coupling, constant_beyond_limits, lost_master]
 )
-def test_a_graph_that_cannot_be_solved_is_an_error_until_it_is_mended(spoil):
-    """No call answers for the graph that was there before; what moves none of it goes on."""
+def test_unsolvable_graph_raises_error_until_repaired(spoil):
+    """No call solves the earlier graph; calls that need no solve continue to work."""
     m = MECHANISMS['planar']()
     for name in ('p1', 'p3'):
         m.joints[name].set_limits('EZ', -1.7, 1.7)
@@ -145,8 +145,8 @@ def test_a_graph_that_cannot_be_solved_is_an_error_until_it_is_mended(spoil):
     assert solver.solve_pose(goals).status is Status.CONVERGED
 
 
-def test_roots_told_by_a_generator():
-    """An iterator is read once; what it gave is kept for later updates."""
+def test_roots_from_generator_are_kept():
+    """The iterator is read once, and later updates use its roots."""
     m = MECHANISMS['planar']()
     solver = Solver(root for root in m.roots)
     names = solver.joint_names
@@ -154,7 +154,7 @@ def test_roots_told_by_a_generator():
     assert solver.joint_names == names == ['p1', 'p2', 'p3']
 
 
-def test_a_list_of_roots_may_grow():
+def test_root_added_to_list_is_found_by_next_update():
     """A root that is added to the list is found by the next update."""
     m = MECHANISMS['planar']()
     solver = m.solver()

@@ -1,4 +1,4 @@
-"""Goals beyond a pose: look-at, point on a plane or line, distance, relative, centre of mass."""
+"""Goals beyond a pose: look-at, plane, line, distance, relative pose, centre of mass."""
 
 from ik_node.errors import TopologyError
 from ik_node.solver.options import SolverOptions
@@ -17,7 +17,7 @@ def random_starts(mechanism, solver, seed=0):
 
 
 def two_arms():
-    """Return two arms of which nothing is asked yet, and the names of their hands."""
+    """Return two arms without goals, and the names of their hands."""
     m = MECHANISMS['two_arms']()
     left, right = (g.child.name for g in m.goals.values())
     for goal in m.goals.values():
@@ -26,7 +26,7 @@ def two_arms():
 
 
 def solved(mechanism, solver, goal, q0):
-    """Solve for a goal where it stands and return the oracle at the answer."""
+    """Solve for a goal at its pose and return the oracle at the answer."""
     (result,) = [r for r in start_at(solver, q0).solve() if goal.name in r.goal_errors]
     assert result.status is Status.CONVERGED, result.message
     there = mechanism.naive()
@@ -38,14 +38,14 @@ def solved(mechanism, solver, goal, q0):
 
 
 def start_at(solver, q0):
-    """Put the joints somewhere, and return their solver."""
+    """Set the joints to values, and return a solver."""
     solver.q = q0
     return solver
 
 
 @pytest.mark.parametrize('name', ['arm6', 'arm7', 'two_arm_box', 'hexapod'])
-def test_a_link_looks_at_a_point(name):
-    """From any start, half a turn away included, the axis comes to point at the target."""
+def test_look_at_axis_points_at_target_from_any_start(name):
+    """Including half a turn away."""
     m = MECHANISMS[name]().go_home()
     (old,) = m.goals.values()
     old.enabled = False
@@ -64,8 +64,8 @@ def test_a_link_looks_at_a_point(name):
         assert link[:3, 2] @ towards == pytest.approx(np.linalg.norm(towards))
 
 
-def test_a_target_right_behind():
-    """A sight that has to turn by half a turn is no trap."""
+def test_look_at_reaches_target_directly_behind():
+    """The line of sight has to turn by half a turn."""
     m = MECHANISMS['arm7']()
     (goal,) = m.goals.values()
     goal.kind = 'look_at'
@@ -75,8 +75,8 @@ def test_a_target_right_behind():
     solved(m, solver, goal, solver.q)
 
 
-def test_two_arms_look_at_each_other():
-    """A look-at goal on a moving link: the target moves as well."""
+def test_look_at_goals_of_two_arms_are_met():
+    """The targets move as well."""
     m, left, right = two_arms()
     goal = m.goal('look', left, parent=right)
     goal.kind = 'look_at'
@@ -86,8 +86,8 @@ def test_two_arms_look_at_each_other():
 
 
 @pytest.mark.parametrize(('dof', 'free'), [('Z', [0, 1]), ('X Y', [2])])
-def test_a_point_on_a_plane_or_a_line(dof, free):
-    """Counted in the goal's axes, Z is its xy plane and X Y its z axis; the rest is free."""
+def test_point_reaches_plane_or_line(dof, free):
+    """In the goal's axes, Z is its xy plane and X Y its z axis."""
     m = MECHANISMS['arm6']()
     (goal,) = m.goals.values()
     goal.set_goal_dof(*dof.split())
@@ -103,7 +103,7 @@ def test_a_point_on_a_plane_or_a_line(dof, free):
     assert np.ptp(slid, axis=0).min() > 0.05
 
 
-def test_a_distance():
+def test_distance_goal_is_met_in_any_direction():
     """A point of a link keeps a distance from another link, whichever way."""
     m, left, right = two_arms()
     goal = m.goal('apart', left, parent=right)
@@ -115,7 +115,7 @@ def test_a_distance():
         assert np.linalg.norm(gap) == pytest.approx(0.35, abs=1e-6)
 
 
-def test_a_relative_pose():
+def test_relative_pose_goal_is_met_in_frame_of_link():
     """A goal that hangs under a link asks for a pose in that link's frame."""
     m, left, right = two_arms()
     goal = m.goal('mate', left, parent=right, axes='goal')
@@ -129,8 +129,8 @@ def test_a_relative_pose():
 
 
 @pytest.mark.parametrize('name', ['arm7', 'walker', 'hexapod'])
-def test_the_centre_of_mass(name):
-    """It comes over a point, loops closed; masses anywhere in the tree count."""
+def test_centre_of_mass_goal_is_met_with_loops_closed(name):
+    """Masses of the whole tree count."""
     m, rng = MECHANISMS[name]().go_home(), np.random.default_rng(3)
     for link in m.links.values():
         link.mass = rng.uniform(0.5, 2.0)
@@ -149,8 +149,8 @@ def test_the_centre_of_mass(name):
     np.testing.assert_allclose(goal.get_residual(), 0.0, atol=1e-6)
 
 
-def test_a_centre_of_mass_without_masses():
-    """Where nothing has a mass there is no centre: an error that says what to give."""
+def test_centre_of_mass_without_masses_raises_error():
+    """The error states the remedy."""
     m = MECHANISMS['arm6']()
     (goal,) = m.goals.values()
     goal.kind = 'centre_of_mass'
@@ -160,8 +160,8 @@ def test_a_centre_of_mass_without_masses():
         goal.get_residual()
 
 
-def test_nothing_is_seen_from_where_it_stands():
-    """A target in the link's own origin has no direction: not met, and no NaN."""
+def test_look_at_target_in_link_origin_is_unmet_and_finite():
+    """It has no direction; there is no NaN."""
     m = MECHANISMS['arm6']()
     (goal,) = m.goals.values()
     goal.kind = 'look_at'

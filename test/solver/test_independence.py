@@ -1,4 +1,4 @@
-"""Independent chains, in whatever order; two solvers, two threads."""
+"""Independent chains in any order, and independent solvers and threads."""
 
 from concurrent.futures import ThreadPoolExecutor
 from itertools import permutations
@@ -14,8 +14,8 @@ UNIT = (0, 0, 0, 1)
 
 
 @pytest.mark.parametrize('order', list(permutations(range(4))), ids=str)
-def test_a_string_of_bodies_closes_in_every_order_of_roots(order):
-    """A-M, M-B, B-C: one chain, closed, whatever root comes first."""
+def test_connected_bodies_close_in_every_order_of_roots(order):
+    """A-M, M-B and B-C are one chain."""
     m = string_of_bodies(order)
     solver = m.solver()
     (result,) = solver.solve()
@@ -26,8 +26,8 @@ def test_a_string_of_bodies_closes_in_every_order_of_roots(order):
 
 
 @pytest.mark.parametrize('order', list(permutations(range(4)))[::5], ids=str)
-def test_any_one_root_is_enough(order):
-    """From one root the others are found through the closures."""
+def test_single_root_is_enough(order):
+    """The others are found through the closures."""
     m = string_of_bodies(order)
     m.roots = m.roots[:1]
     solver = m.solver()
@@ -35,7 +35,7 @@ def test_any_one_root_is_enough(order):
     assert len(solver.solve()) == 1
 
 
-def test_each_arm_is_solved_as_if_alone():
+def test_answer_of_arm_does_not_depend_on_other_goals():
     """The answer of one arm does not depend on what the other is asked."""
     m = MECHANISMS['two_arms']()
     solver = m.solver()
@@ -51,7 +51,7 @@ def test_each_arm_is_solved_as_if_alone():
 
 
 def problems(mechanism, solver, count):
-    """Draw goals, some in reach and some not."""
+    """Draw reachable and unreachable goals."""
     rng = np.random.default_rng(17)
     return [
         {
@@ -62,8 +62,8 @@ def problems(mechanism, solver, count):
     ]
 
 
-def test_two_threads_do_not_disturb_each_other():
-    """Two solvers in two threads give, to the bit, what they give one after the other."""
+def test_solvers_in_two_threads_give_sequential_answers():
+    """To the last bit."""
     options = SolverOptions(restarts=3)
     names = ('hexapod', 'arm7', 'two_arm_box', 'arm7')
     work = []
@@ -83,7 +83,7 @@ def test_two_threads_do_not_disturb_each_other():
         np.testing.assert_array_equal(first, second)
 
 
-def test_two_solvers_of_one_graph():
+def test_two_solvers_of_one_graph_have_separate_workspaces():
     """Solvers on the same objects keep workspaces of their own."""
     m = MECHANISMS['arm7']()
     first, second = m.solver(), m.solver()

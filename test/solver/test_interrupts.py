@@ -1,4 +1,4 @@
-"""Ctrl-C ends every kind of solve, and what prepares a solve does not solve."""
+"""Ctrl-C ends every kind of solve, and preparing a solve does not solve."""
 
 import os
 import signal
@@ -38,8 +38,8 @@ CALLS = {
 @pytest.mark.skipif(not compiled, reason='plain Python is interrupted anywhere')
 @pytest.mark.parametrize('call', CALLS.values(), ids=CALLS)
 @pytest.mark.parametrize('name', ['arm6', 'fivebar'])
-def test_interrupt_ends_a_solve_of_many_restarts(name, call):
-    """A million restarts, and a signal: KeyboardInterrupt, and the solver goes on to work."""
+def test_interrupt_ends_solve_with_many_restarts(name, call):
+    """KeyboardInterrupt is raised, and the solver works afterwards."""
     m = MECHANISMS[name]()
     ((goal, frame),) = m.goals.items()
     solver = m.solver(ENDLESS)
@@ -57,8 +57,8 @@ def test_interrupt_ends_a_solve_of_many_restarts(name, call):
 
 
 @pytest.mark.skipif(not compiled, reason='thousands of steps')
-def test_slices_do_not_change_the_answer(monkeypatch):
-    """A solve that Python looks into after every few steps ends where one without does."""
+def test_slicing_does_not_change_answer(monkeypatch):
+    """Python regains control after every few steps."""
     m = MECHANISMS['fivebar']()
     goals = {'tool': ((0.3, 1.5, 0.0), UNIT)}
     whole = m.solver().solve_pose(goals)
@@ -76,7 +76,7 @@ def test_slices_do_not_change_the_answer(monkeypatch):
 
 
 @pytest.mark.parametrize('name', ['arm6', 'fivebar'])
-def test_prepare_does_not_solve(name):
+def test_prepare_and_warm_make_no_step(name):
     """Not one step is made by `prepare`, nor by `warm`."""
     m = MECHANISMS[name]()
     solver = m.solver()

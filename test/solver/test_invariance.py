@@ -1,4 +1,4 @@
-"""The same robot told differently has the same answer: names, order, place, size."""
+"""The answer does not depend on names, order, position or size."""
 
 from math import pi
 
@@ -33,8 +33,8 @@ def answer(mechanism, goals, options=ONE_START):
 
 
 @pytest.mark.parametrize('name', NAMES)
-def test_other_names(name):
-    """Names carry no meaning: the bits stay the same."""
+def test_names_do_not_change_answer(name):
+    """To the last bit."""
     goals = near_goals(MECHANISMS[name]())
     first = answer(MECHANISMS[name](), goals)
     m = MECHANISMS[name]()
@@ -45,13 +45,13 @@ def test_other_names(name):
 
 
 @pytest.mark.parametrize('name', NAMES)
-def test_other_order_of_joints(name):
+def test_order_of_joints_does_not_change_values_by_name(name):
     """Q in another order holds the same values by name."""
     goals = near_goals(MECHANISMS[name]())
     first = answer(MECHANISMS[name](), goals)
 
     class Told:
-        """A robot whose description lists its joints backwards."""
+        """A robot whose description lists its joints in reverse order."""
 
         def __init__(self, mechanism):
             self.roots = mechanism.roots
@@ -68,7 +68,7 @@ def test_other_order_of_joints(name):
 
 
 @pytest.mark.parametrize('name', ['hexapod', 'two_arm_box', 'fivebar', 'walker'])
-def test_other_order_of_branches(name):
+def test_order_of_branches_changes_answer_by_rounding_only(name):
     """Children listed the other way round: the same answer up to rounding."""
     goals = near_goals(MECHANISMS[name]())
     first = answer(MECHANISMS[name](), goals)
@@ -81,7 +81,7 @@ def test_other_order_of_branches(name):
 
 
 @pytest.mark.parametrize('name', [n for n in NAMES if n != 'walker'])
-def test_another_place_in_the_world(name):
+def test_moving_robot_and_goals_together_keeps_joint_values(name):
     """Robot and goals moved together: the same joint values."""
     goals = near_goals(MECHANISMS[name]())
     there = np.eye(4)
@@ -120,8 +120,8 @@ def scaled(name, factor):
 
 @pytest.mark.parametrize('factor', [0.01, 0.1, 10.0, 100.0])
 @pytest.mark.parametrize('name', ['arm6', 'mixed', 'hexapod', 'fivebar', 'two_arm_box'])
-def test_another_size(name, factor):
-    """A robot a hundred times smaller or larger reaches its goals, scaled, to the same share."""
+def test_scaled_robot_reaches_same_share_of_goals(name, factor):
+    """A hundred times smaller or larger."""
     goals = near_goals(MECHANISMS[name]())
     m = scaled(name, factor)
     solver = m.solver(SolverOptions(translation_converge_threshold=1e-6 * factor))
@@ -134,7 +134,7 @@ def test_another_size(name, factor):
         assert turned <= 1e-6
 
 
-def test_whole_turns_do_not_matter():
+def test_start_shifted_by_full_turn_gives_same_poses():
     """A start one turn further gives the same configuration of the bodies."""
     m = MECHANISMS['planar']()
     solver = m.solver(ONE_START)
@@ -145,8 +145,8 @@ def test_whole_turns_do_not_matter():
     np.testing.assert_allclose(second - turns, first, atol=1e-6)
 
 
-def test_a_mirrored_robot_mirrors_its_answer():
-    """Left and right: a planar arm and its mirror image move alike."""
+def test_mirrored_robot_has_mirrored_answer():
+    """A planar arm and its mirror image."""
     m = Mechanism('mirror')
     m.root('base')
     parent = 'base'

@@ -1,4 +1,4 @@
-"""What `max_iterations` counts: steps towards goals; steps that only close loops come on top."""
+"""`max_iterations` counts steps towards goals; steps that only close loops are extra."""
 
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
@@ -10,15 +10,15 @@ NAMES = [name for name in MECHANISMS if MECHANISMS[name]().goals]
 
 
 def far_away(mechanism, rng):
-    """Return poses of all goals that are mostly out of reach."""
+    """Return mostly unreachable poses of all goals."""
     return {name: (rng.uniform(-2.0, 2.0, 3), rng.normal(size=4)) for name in mechanism.goals}
 
 
 @pytest.mark.parametrize('restarts', [0, 2])
 @pytest.mark.parametrize('most', [1, 5, 40])
 @pytest.mark.parametrize('name', NAMES)
-def test_a_solve_makes_no_more_iterations_than_it_may(name, most, restarts):
-    """Each start that is allowed adds `max_iterations`; pushes and best efforts are among them."""
+def test_solve_keeps_max_iterations_per_start(name, most, restarts):
+    """Including random pushes and best efforts."""
     m = MECHANISMS[name]()
     solver = m.solver(SolverOptions(max_iterations=most, restarts=restarts))
     rng = np.random.default_rng(3)
@@ -31,8 +31,8 @@ def test_a_solve_makes_no_more_iterations_than_it_may(name, most, restarts):
 
 
 @pytest.mark.parametrize('name', ['fivebar', 'hexapod', 'two_arm_box'])
-def test_steps_that_close_loops_are_counted_apart(name):
-    """From loops torn open and one iteration allowed: the loops close, by other iterations."""
+def test_closing_iterations_are_counted_separately(name):
+    """With one iteration allowed, widely open loops still close."""
     m = MECHANISMS[name]()
     solver, rng = m.solver(SolverOptions(max_iterations=1, restarts=0)), np.random.default_rng(4)
     start = m.solver().solve_pose({}).q

@@ -1,4 +1,4 @@
-"""Angles of targets and rest poses are meant modulo a turn, unless turns are tracked."""
+"""Target and rest pose angles count modulo a turn, unless turns are tracked."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from support.building import Mechanism
 
 
 def hinge(dofs='EZ', limits=None):
-    """Return a mechanism with one joint, pulled by a distant and harmless goal."""
+    """Return a mechanism with one joint and a distant goal that does not affect it."""
     m = Mechanism('hinge')
     m.root('base')
     joint = m.joint('joint', 'base', dofs, limits=limits)
@@ -26,7 +26,9 @@ def hinge(dofs='EZ', limits=None):
         (3.0, -3.0, (-3.1, 3.1), -3.0),
     ],
 )
-def test_the_nearest_turn_within_limits(wish, start, wanted, limits, expected):
+def test_target_angle_is_reached_at_nearest_turn_within_limits(
+    wish, start, wanted, limits, expected
+):
     """A turn more or less is the same place; the nearest is meant."""
     m, joint = hinge(limits=limits)
     joint.set_dof_values(start)
@@ -37,7 +39,7 @@ def test_the_nearest_turn_within_limits(wish, start, wanted, limits, expected):
     assert joint.get_dof_value('EZ') == pytest.approx(expected, abs=1e-3)
 
 
-def test_tracked_turns():
+def test_track_joint_wrap_moves_through_all_turns():
     """With track_joint_wrap the turns count: it goes all the way."""
     m, joint = hinge()
     joint.track_joint_wrap = True
@@ -46,8 +48,8 @@ def test_tracked_turns():
     assert joint.get_dof_value('EZ') == pytest.approx(2 * np.pi + 0.1, abs=1e-6)
 
 
-def test_a_limited_ball_takes_the_nearest_triple():
-    """Euler angles (pi, pi - y, pi) are those of (0, y, 0): the ball stays where it may be."""
+def test_limited_ball_uses_nearest_equivalent_triple():
+    """(pi, pi - y, pi) equals (0, y, 0), so the ball does not move."""
     m, joint = hinge('EX EY EZ', (-1.0, 1.0))
     joint.set_max_limit('EX', 4.0)
     joint.set_max_limit('EY', 4.0)
@@ -57,8 +59,8 @@ def test_a_limited_ball_takes_the_nearest_triple():
     np.testing.assert_allclose(joint.dof_values[3:], (0.0, 0.4, 0.0), atol=1e-6)
 
 
-def test_the_start_that_is_given_counts():
-    """`solve_pose` goes by its q0, not by where the joints are."""
+def test_nearest_turn_is_relative_to_q0():
+    """Not to the present joint values."""
     m, joint = hinge()
     joint.set_target_values(0.1)
     solution = m.solver().solve_pose({}, (4 * np.pi,))

@@ -1,4 +1,4 @@
-"""What `update_structure` keeps: the arrays of every chain that has not changed."""
+"""`update_structure` keeps the arrays of every unchanged chain."""
 
 from ik_node.model.closure import Closure
 from ik_node.model.link import Link
@@ -8,7 +8,7 @@ from support.mechanisms import MECHANISMS
 
 
 def arrays(solver):
-    """Return the arrays of every chain by what it is asked."""
+    """Return the arrays of every chain by its requests."""
     solver.solve()
     return {
         chain.names.constraints: chain.flat.ints
@@ -18,12 +18,12 @@ def arrays(solver):
 
 
 def length_of(solver):
-    """Return the characteristic length of the one chain of a goal [m]."""
+    """Return the characteristic length of the only chain of a goal [m]."""
     (chain,) = solver.problem_of(('heading',)).chains
     return chain.characteristic_length
 
 
-def test_nothing_has_changed():
+def test_unchanged_graph_keeps_all_arrays():
     """All arrays stay, and so does the workspace."""
     m = MECHANISMS['hexapod']().go_home()
     solver = m.solver()
@@ -34,7 +34,7 @@ def test_nothing_has_changed():
     assert all(after[key] is before[key] for key in before)
 
 
-def test_one_arm_has_changed():
+def test_change_of_one_arm_keeps_arrays_of_other():
     """A closure on one of two arms leaves the other arm's arrays as they are."""
     m = MECHANISMS['two_arms']()
     left, right = m.goals.values()
@@ -52,8 +52,8 @@ def test_one_arm_has_changed():
     assert arrays(solver)[left.name,] is before[left.name,]
 
 
-def test_a_link_elsewhere_has_changed():
-    """A new joint renumbers everything; what comes out the same stays the same object."""
+def test_renumbered_but_equal_chain_keeps_its_arrays():
+    """A new joint elsewhere renumbers all columns."""
     m = MECHANISMS['two_arms']()
     solver = m.solver()
     before = arrays(solver)
@@ -81,7 +81,7 @@ def test_a_link_of_the_chain_has_moved():
     assert max(m.naive().error(goal)) < 1e-6
 
 
-def test_masses_are_read_anew():
+def test_changed_mass_moves_centre_of_mass():
     """A link that has become heavier moves the centre of mass."""
     m = MECHANISMS['arm6']()
     (goal,) = m.goals.values()
@@ -101,8 +101,8 @@ def test_masses_are_read_anew():
     np.testing.assert_allclose(m.naive().centre_of_mass(root)[0], 0.05, atol=1e-6)
 
 
-def test_a_frame_that_the_chain_does_not_move_has_moved():
-    """A chain without lengths goes by the tree's: it is laid out anew where that has changed."""
+def test_length_of_chain_without_lengths_follows_tree():
+    """The chain is laid out again when the tree's lengths change."""
     m = Mechanism('turning')
     m.root('base')
     m.joint('turn', 'base', 'EZ')
@@ -114,7 +114,7 @@ def test_a_frame_that_the_chain_does_not_move_has_moved():
     assert length_of(solver) == length_of(m.solver()) == 0.7
 
 
-def test_travels_that_a_chain_goes_by_have_changed():
+def test_length_of_tree_without_lengths_follows_slider_limits():
     """A chain in a tree without lengths goes by how far joints slide: limits change it."""
     m = Mechanism('sliding')
     m.root('base')

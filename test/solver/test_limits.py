@@ -1,4 +1,4 @@
-"""Limits hold at every return, whatever the status and wherever the start."""
+"""Answers keep the limits for every status and start."""
 
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
@@ -11,13 +11,13 @@ LIMITED = [n for n in MECHANISMS if n != 'planar']
 
 
 def random_goals(mechanism, rng, size):
-    """Ask anything of every goal, within reach or not."""
+    """Draw poses of every goal, reachable or not."""
     return {n: (rng.uniform(-size, size, 3), rng.normal(size=4)) for n in mechanism.goals}
 
 
 @pytest.mark.parametrize('name', LIMITED)
 def test_limits_hold_after_every_number_of_steps(name):
-    """An answer that ran out of iterations is within limits, after 1, 2, 3, ... steps."""
+    """After 1, 2, 3, ... allowed iterations."""
     m = MECHANISMS[name]()
     rng = np.random.default_rng(7)
     statuses = set()
@@ -34,8 +34,8 @@ def test_limits_hold_after_every_number_of_steps(name):
 
 
 @pytest.mark.parametrize('name', LIMITED)
-def test_a_start_outside_the_limits(name):
-    """What is given outside comes back inside, in every joint of the robot."""
+def test_start_outside_limits_is_moved_inside(name):
+    """For every joint of the robot."""
     m = MECHANISMS[name]()
     solver, rng = m.solver(SolverOptions(restarts=0)), np.random.default_rng(8)
     q0 = solver.q + rng.choice((-20.0, 20.0), solver.q.size)
@@ -43,7 +43,7 @@ def test_a_start_outside_the_limits(name):
     assert m.naive(solver.joint_names, solution.q).limit_excess() <= 0.0
 
 
-def test_a_start_outside_the_limits_in_another_chain():
+def test_joints_outside_solve_are_moved_inside_limits():
     """Joints that take no part in the solve are brought within their limits as well."""
     m = MECHANISMS['two_arms']()
     solver = m.solver()
@@ -52,7 +52,7 @@ def test_a_start_outside_the_limits_in_another_chain():
     assert m.naive(solver.joint_names, solution.q).limit_excess() <= 0.0
 
 
-def test_limits_hold_when_the_time_is_spent():
+def test_limits_hold_after_timeout():
     """The same for an interrupted solve."""
     m = MECHANISMS['hexapod_single']()
     solver = m.solver(SolverOptions(time_budget=1e-9, restarts=1000))
@@ -65,7 +65,7 @@ def test_limits_hold_when_the_time_is_spent():
         assert max(max(there.error(c)) for c in m.closures.values()) <= 1e-6
 
 
-def test_equal_limits_hold_a_joint():
+def test_equal_limits_fix_joint():
     """Lower == upper is a fixed joint."""
     m = MECHANISMS['planar']()
     m.joints['p2'].set_limits('EZ', 0.7, 0.7)
@@ -76,8 +76,8 @@ def test_equal_limits_hold_a_joint():
     assert solution.active_limits == ()
 
 
-def test_a_minimum_on_the_bounds_is_the_constrained_one():
-    """Where a limit stops the arm, the others still do their best (compared with a fine grid)."""
+def test_minimum_on_bounds_equals_grid_search():
+    """The other joints reach the constrained minimum."""
     m = MECHANISMS['planar']()
     for name, bound in (('p1', 0.4), ('p2', 0.5), ('p3', 0.6)):
         m.joints[name].set_limits('EZ', -bound, bound)
@@ -93,8 +93,8 @@ def test_a_minimum_on_the_bounds_is_the_constrained_one():
 
 
 @pytest.mark.parametrize('name', ['arm6', 'arm7', 'mixed', 'ball', 'universals', 'planar'])
-def test_the_answer_is_never_worse_than_the_start(name):
-    """The best iterate is what comes back, whatever the status and however few the steps."""
+def test_answer_is_never_worse_than_start(name):
+    """For any status and number of steps."""
     m = MECHANISMS[name]()
     (goal,) = m.goals.values()
     rng = np.random.default_rng(10)

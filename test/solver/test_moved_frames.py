@@ -1,4 +1,4 @@
-"""A frame that is posed anew counts from the next call on, whichever frame and whichever call."""
+"""Every call uses the present pose of every frame."""
 
 from ik_node.errors import OptionError, TopologyError
 from ik_node.model.goal import Goal
@@ -20,7 +20,7 @@ TURN = Rotation.from_euler('xyz', (0.1, -0.2, 0.3)).as_quat()
 
 
 def move(frame):
-    """Pose a frame anew in its parent's."""
+    """Change the pose of a frame in its parent."""
     frame.set_position(*(frame.position + SHIFT))
     turned = Rotation.from_quat(TURN) * Rotation.from_quat(frame.quaternion)
     frame.set_quaternion(*turned.as_quat())
@@ -36,7 +36,7 @@ MOVED = {
 
 
 def ways_to_solve(solver, m):
-    """Return calls that solve for all goals where they are; each returns q and its status."""
+    """Return calls that solve for all goals at their poses; each returns q and its status."""
     names = list(m.goals)
     call = solver.prepare(names)
 
@@ -66,8 +66,8 @@ def ways_to_solve(solver, m):
 
 @pytest.mark.parametrize('moved', MOVED)
 @pytest.mark.parametrize('way', ['prepared', 'solve_pose', 'solve_batch', 'solve'])
-def test_a_moved_frame_counts_in_the_next_call(moved, way):
-    """Where CONVERGED is said, goals and closures are met with the frame where it is."""
+def test_next_call_uses_moved_frame(moved, way):
+    """CONVERGED answers meet goals and closures with the new pose."""
     name, which = MOVED[moved]
     m = MECHANISMS[name]().go_home()
     solver = m.solver()
@@ -86,7 +86,7 @@ def test_a_moved_frame_counts_in_the_next_call(moved, way):
     assert status is not Status.CONVERGED or max(errors.values()) < 2e-6, errors
 
 
-def test_a_goal_under_a_moved_joint_moves_along():
+def test_goal_below_moved_joint_moves_with_it():
     """A goal that hangs in the tree is where its parent has been taken."""
     base, stand, shelf = Link('base'), Joint('stand'), Link('shelf')
     arm, tip = Joint('arm'), Link('tip')
@@ -106,8 +106,8 @@ def test_a_goal_under_a_moved_joint_moves_along():
     np.testing.assert_allclose(solver.q, (0.5, 0.2, -0.4), atol=1e-6)
 
 
-def test_a_moved_closing_joint_counts():
-    """A plain joint that closes a loop, and a closure, ask for the place where they are now."""
+def test_moved_closure_joint_is_used():
+    """Also for a plain joint that closes a loop."""
     for name in ('fourbar', 'fivebar'):
         m = MECHANISMS[name]().go_home()
         solver = m.solver()
@@ -118,8 +118,8 @@ def test_a_moved_closing_joint_counts():
         assert max(there.error(closing)) < 2e-6
 
 
-def test_a_coupling_that_leads_through_a_joint_elsewhere_counts():
-    """A joint may follow one of another graph that follows one of its own; both are watched."""
+def test_coupling_through_another_graph_is_watched():
+    """Changes of both graphs are detected."""
     m = MECHANISMS['planar']()
     between = Joint('between')
     between.set_dof('EZ')
@@ -132,7 +132,7 @@ def test_a_coupling_that_leads_through_a_joint_elsewhere_counts():
         solver.solve_pose({})
 
 
-def test_forward_kinematics_follow_a_moved_frame():
+def test_forward_and_jacobian_use_moved_frame():
     """`Robot.forward` and `jacobian` are those of the frames as they are."""
     robot = load_robot('urdf/hexapod.urdf')
     link = list(robot.links)[-1]
@@ -143,8 +143,8 @@ def test_forward_kinematics_follow_a_moved_frame():
     np.testing.assert_allclose(after, robot.root.matrix @ before, atol=1e-12)
 
 
-def test_the_solver_in_the_background_follows_a_moved_joint():
-    """`update_frame_state` reads where the joint is, as `solve` does."""
+def test_background_solver_reads_moved_joint():
+    """`update_frame_state` reads it like `solve`."""
     m = MECHANISMS['arm6']()
     goal = m.goals['hand_goal']
     goal.set_goal_dof('X', 'Y', 'Z')
@@ -163,14 +163,14 @@ def test_the_solver_in_the_background_follows_a_moved_joint():
     assert max(m.naive().error(goal)) < 2e-6
 
 
-def test_poses_are_no_argument_of_the_background_solve():
+def test_background_solve_refuses_poses_as_argument():
     """What looks like goals of a call is refused, not taken for something else."""
     m = MECHANISMS['arm6']()
     with AsyncSolver(m.roots) as solver, pytest.raises(OptionError, match='set_position'):
         solver.solve({'hand_goal': ((0, 0, 0), (0, 0, 0, 1))})
 
 
-def test_changes_elsewhere_are_none_of_a_solver_s(monkeypatch):
+def test_changes_of_other_graphs_do_not_cause_reading(monkeypatch):
     """A graph that nobody has changed is not read again, whatever happens to others."""
     solver = MECHANISMS['hexapod']().solver()
     solver.solve_pose({})

@@ -1,12 +1,12 @@
-"""Closures, goals and links that share a name are kept apart."""
+"""Closures, goals and links with equal names are distinguished."""
 
 from ik_node.solver.status import Status
 import numpy as np
 from support.mechanisms import MECHANISMS
 
 
-def test_a_closure_called_like_the_link_that_is_asked_for():
-    """The closure stays closed and is reported, beside the goal of the same name."""
+def test_closure_with_name_of_goal_link_stays_closed():
+    """The result reports the closure and the goal."""
     m = MECHANISMS['fivebar']()
     (closure,) = m.closures.values()
     link = next(iter(m.goals.values())).child.name
@@ -23,7 +23,7 @@ def test_a_closure_called_like_the_link_that_is_asked_for():
     assert goal not in solution.goal_errors
 
 
-def test_the_message_counts_the_steps_of_the_chain_with_the_most():
+def test_message_counts_steps_of_longest_chain():
     """Of chains that all converged the one that took the longest is told of."""
     m = MECHANISMS['two_arms']()
     one, other = m.goals.values()

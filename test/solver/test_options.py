@@ -1,4 +1,4 @@
-"""Every option is checked, by type and by range, and the message says what is allowed."""
+"""Every option is checked by type and range, and the error lists the allowed values."""
 
 from dataclasses import fields, FrozenInstanceError, replace
 import math
@@ -18,7 +18,7 @@ COUNTS = [n for n in NUMBERS if n not in FLOATS]
 
 
 def refused(name, value):
-    """Check that a value is refused by name, value and with what is allowed."""
+    """Verify that a value is refused with name, value and allowed values."""
     with pytest.raises(OptionError) as caught:
         SolverOptions(**{name: value})
     assert caught.value.name == name
@@ -27,8 +27,8 @@ def refused(name, value):
 
 
 @pytest.mark.parametrize('name', NUMBERS)
-def test_below_the_range(name):
-    """Less than the least is refused, the least itself is not."""
+def test_value_below_minimum_is_refused(name):
+    """The minimum itself is accepted."""
     low, high = FIELDS[name].metadata['range']
     below = low - 1 if name in COUNTS else math.nextafter(low, -math.inf)
     assert f'from {low:g} to {high:g}' in refused(name, below)
@@ -36,8 +36,8 @@ def test_below_the_range(name):
 
 
 @pytest.mark.parametrize('name', NUMBERS)
-def test_above_the_range(name):
-    """More than the most is refused, the most itself is not."""
+def test_value_above_maximum_is_refused(name):
+    """The maximum itself is accepted."""
     _, high = FIELDS[name].metadata['range']
     if math.isfinite(high):
         refused(name, int(high) + 1 if name in COUNTS else math.nextafter(high, math.inf))
@@ -46,8 +46,8 @@ def test_above_the_range(name):
 
 @pytest.mark.parametrize('name', FIELDS)
 @pytest.mark.parametrize('value', ['3', None, (1, 2), math.nan, 1j])
-def test_of_the_wrong_type(name, value):
-    """Text, nothing, sequences and what is not a number are refused; no comfort is allowed."""
+def test_value_of_wrong_type_is_refused(name, value):
+    """Only `comfort` may be None."""
     if name == 'comfort' and value is None:
         assert SolverOptions(comfort=None).comfort is None
     else:
@@ -55,7 +55,7 @@ def test_of_the_wrong_type(name, value):
 
 
 @pytest.mark.parametrize('name', WORDS)
-def test_words_are_listed(name):
+def test_unknown_word_error_lists_allowed_words(name):
     """A word that is not allowed is answered with those that are."""
     words = FIELDS[name].metadata['allowed']
     assert refused(name, 'guess') == ' or '.join(words)
@@ -64,7 +64,7 @@ def test_words_are_listed(name):
         assert getattr(SolverOptions(**{name: word}), name) == word
 
 
-def test_comfort_is_a_function():
+def test_comfort_must_be_callable():
     """What cannot be called is refused; what can goes with methods that have a cost."""
     assert refused('comfort', 3.0) == 'None or a function of q'
     for method in METHODS:
@@ -75,7 +75,7 @@ def test_comfort_is_a_function():
                 SolverOptions(method=method, comfort=sum)
 
 
-def test_who_does_the_work():
+def test_compiled_solver_serves_plain_dls_only():
     """The compiled solver is dls with nothing else asked."""
     assert SolverOptions().in_kernel
     assert not SolverOptions(use_svd=True).in_kernel
@@ -84,31 +84,31 @@ def test_who_does_the_work():
 
 
 @pytest.mark.parametrize('name', NUMBERS)
-def test_truth_values_are_no_numbers(name):
+def test_number_option_refuses_bool(name):
     """True is not 1."""
     refused(name, True)
 
 
 @pytest.mark.parametrize('name', COUNTS)
-def test_counts_are_whole(name):
+def test_count_option_refuses_fraction(name):
     """A fraction is no count."""
     assert refused(name, 1.5).startswith('a whole number')
 
 
 @pytest.mark.parametrize('name', TRUTHS)
-def test_numbers_are_no_truth_values(name):
+def test_switch_option_refuses_numbers(name):
     """A switch is true or false, not 1 or 0."""
     assert refused(name, 1) == 'true or false'
 
 
-def test_numpy_numbers_are_numbers():
+def test_number_option_accepts_numpy_scalars():
     """What comes out of an array is taken."""
     options = SolverOptions(max_iterations=np.int64(7), damping_factor=np.float32(0.5))
     assert options.max_iterations == 7
     assert SolverOptions(adaptive_damping=np.bool_(False)).packed().shape == (OPTION_COUNT,)
 
 
-def test_options_are_frozen_and_replaced():
+def test_options_are_frozen_and_replaced_copy_is_checked():
     """A changed copy is checked as well."""
     options = SolverOptions()
     with pytest.raises(FrozenInstanceError):
@@ -122,8 +122,8 @@ def test_options_are_frozen_and_replaced():
 
 
 @pytest.mark.parametrize('name', FIELDS)
-def test_every_option_says_what_it_is(name):
-    """Unit, range or words, and meaning are the field's metadata; the default is allowed."""
+def test_every_option_documents_unit_range_and_meaning(name):
+    """Its default is allowed."""
     metadata, default = FIELDS[name].metadata, FIELDS[name].default
     assert set(metadata) == {'unit', 'range', 'doc', 'allowed', 'parameter'}
     assert len(metadata['doc']) > 10

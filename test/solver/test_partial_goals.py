@@ -1,4 +1,4 @@
-"""Goals on some axes, in the world's, the goal's or the link's axes, with offsets, on links."""
+"""Goals on some axes of the world, goal or link, with offsets, and on links."""
 
 from itertools import combinations
 
@@ -15,8 +15,8 @@ AXES = ('world', 'goal', 'link')
 
 
 @pytest.mark.parametrize('axes', AXES)
-def test_every_mask(axes):
-    """All 63 choices of axes, each from a start of its own, to 1e-6 by the oracle."""
+def test_every_axis_subset_is_reached(axes):
+    """All 63 subsets, each from its own start, to 1e-6 by the oracle."""
     m = MECHANISMS['arm7']()
     goal, rng = m.goals['hand_goal'], np.random.default_rng(13)
     goal.axes = axes
@@ -32,8 +32,8 @@ def test_every_mask(axes):
 
 
 @pytest.mark.parametrize('axes', AXES)
-def test_axes_make_a_difference(axes):
-    """Free along x of the named frame: that component, and only that, is far from zero."""
+def test_free_axis_is_that_of_named_frame(axes):
+    """Only the component along x of this frame differs from zero."""
     m = MECHANISMS['arm7']()
     goal = m.goals['hand_goal']
     goal.axes = axes
@@ -49,7 +49,7 @@ def test_axes_make_a_difference(axes):
     assert abs(gap[0]) > 1e-3
 
 
-def test_free_axes_are_the_others():
+def test_set_free_dof_constrains_other_axes():
     """set_free_dof names what is not asked for."""
     m = MECHANISMS['arm7']()
     m.goals['hand_goal'].set_free_dof('EZ')
@@ -61,7 +61,7 @@ def test_free_axes_are_the_others():
 
 
 @pytest.mark.parametrize('axes', AXES)
-def test_a_goal_with_an_offset(axes):
+def test_offset_frame_reaches_goal(axes):
     """The offset frame in the link is what meets the goal."""
     m = MECHANISMS['arm6']()
     m.goal('tool', 'hand', axes=axes, offset=((0.1, -0.05, 0.2), quat_from_euler(0.4, 0.2, -0.6)))
@@ -76,8 +76,8 @@ def test_a_goal_with_an_offset(axes):
 
 
 @pytest.mark.parametrize('axes', AXES)
-def test_a_goal_that_hangs_in_the_tree(axes):
-    """One hand is to hold a pose in the other hand's frame; a third goal moves that hand."""
+def test_goal_in_frame_of_moving_hand_is_met(axes):
+    """A third goal moves that hand."""
     m = MECHANISMS['relative']()
     m.goals['hold'].axes = axes
     m.goal('left', 'l_hand', 'X Y Z')
@@ -92,7 +92,7 @@ def test_a_goal_that_hangs_in_the_tree(axes):
         assert max(there.error(m.goals[name], wanted)) <= 1e-6
 
 
-def test_a_closure_joint_with_a_freedom_is_a_pin():
+def test_closure_joint_with_free_axis_equals_pin_link():
     """A weld on a pin link and a pin on the closure joint itself give the same answers."""
     welded, pinned = MECHANISMS['fourbar'](), MECHANISMS['fourbar_pinned']()
     for crank in np.linspace(0.4, 2.6, 9):
@@ -104,7 +104,7 @@ def test_a_closure_joint_with_a_freedom_is_a_pin():
         np.testing.assert_allclose(answers[0].q, answers[1].q, atol=1e-5)
 
 
-def test_a_pin_is_found_where_the_loop_puts_it():
+def test_value_of_closure_joint_is_solved_for():
     """The closure joint's own value is part of the answer."""
     m = MECHANISMS['fourbar_pinned']()
     solver = m.solver()

@@ -1,4 +1,4 @@
-"""What `prepare` returns: the answers of `solve_pose`, and nothing missed for its speed."""
+"""`prepare` returns calls with the answers of `solve_pose`, and detects every change."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ NAN = float('nan')
 
 
 class Prepared:
-    """A mechanism, its solver, the poses of its goals at other values, and the prepared call."""
+    """A mechanism, its solver, goal poses at other values, and the prepared call."""
 
     def __init__(self, name, options=None, share=1.0):
         self.m = MECHANISMS[name]()
@@ -31,7 +31,7 @@ class Prepared:
         self.q0 = self.solver.q
 
     def same(self):
-        """Compare with `solve_pose`, to the bit, and return the answer."""
+        """Compare with `solve_pose` bit by bit, and return the answer."""
         found = self.call(self.at, self.turned, self.q0)
         goals = dict(zip(self.names, zip(self.at, self.turned, strict=True), strict=True))
         wanted = self.solver.solve_pose(goals, self.q0)
@@ -49,13 +49,13 @@ def arm():
 
 
 @pytest.mark.parametrize('name', ['arm6', 'arm7', 'hexapod', 'coupled', 'two_arms', 'walker'])
-def test_answers_are_those_of_solve_pose(name):
-    """For arms and loops, one chain and two, with couplings and without."""
+def test_prepared_call_equals_solve_pose(name):
+    """For arms and loops, one and two chains, with and without couplings."""
     Prepared(name, share=0.1).same()
 
 
 def held(name, share=0.05):
-    """Return a mechanism's solver, a start with its first joint moved, and all other joints."""
+    """Return a solver, a start with its first joint moved, and the names of all other joints."""
     m = MECHANISMS[name]()
     solver = m.solver(SolverOptions(restarts=0))
     q = m.random_q(solver.joint_names, np.random.default_rng(3), share)
@@ -65,8 +65,8 @@ def held(name, share=0.05):
 
 
 @pytest.mark.parametrize('name', ['coupled', 'fourbar', 'fivebar', 'hexapod', 'walker'])
-def test_some_joints_are_held(name):
-    """The loops close to the bit as `solve_pose` closes them, and one that is held stays."""
+def test_prepared_call_closes_loops_around_fixed_joints(name):
+    """The bits equal those of `solve_pose`, and fixed joints do not move."""
     solver, start, free = held(name)
     found = solver.prepare([], joints=free)(q0=start)
     wanted = solver.solve_pose({}, start, joints=free)
@@ -77,8 +77,8 @@ def test_some_joints_are_held(name):
     assert found.status is Status.CONVERGED
 
 
-def test_held_joints_keep_their_limits():
-    """One that is held beyond a limit is on it, and limits that change count at once."""
+def test_fixed_joint_beyond_limit_moves_to_limit():
+    """Changed limits apply at once."""
     solver, start, free = held('fivebar')
     run = solver.prepare([], joints=free)
     joint = solver.tree.owner[0][0]
@@ -89,7 +89,7 @@ def test_held_joints_keep_their_limits():
         assert found.q.tobytes() == solver.solve_pose({}, start, joints=free).q.tobytes()
 
 
-def test_who_follows_does_not_free_whom_it_follows():
+def test_selected_follower_does_not_free_its_fixed_master():
     """A motor stays also where what follows it is among the joints that may move."""
     m = MECHANISMS['coupled']()
     solver = m.solver()
@@ -110,14 +110,14 @@ def test_who_follows_does_not_free_whom_it_follows():
         assert not moved & coupled
 
 
-def test_unknown_joints_are_named(arm):
+def test_prepare_names_unknown_joint(arm):
     """Where it is prepared."""
     with pytest.raises(UnknownFrameError, match='elbow7'):
         arm.solver.prepare(arm.names, joints=['elbow7'])
 
 
-def test_any_array_will_do(arm):
-    """Lists, single precision, other strides, read-only, one row or none: all are the same."""
+def test_prepared_call_accepts_any_array(arm):
+    """Lists, single precision, strides, read-only, one row or none."""
     wanted = arm.call(arm.at, arm.turned, arm.q0)
     fixed = arm.at.copy()
     fixed.flags.writeable = False
@@ -136,8 +136,8 @@ def test_any_array_will_do(arm):
     assert near.status is Status.CONVERGED
 
 
-def test_what_comes_in_is_left_alone(arm):
-    """Start and poses stay as they were, quaternions that are not normalised among them."""
+def test_prepared_call_does_not_change_its_arguments(arm):
+    """Including quaternions that are not normalised."""
     given = (arm.at, 3.0 * arm.turned, arm.q0)
     kept = [array.copy() for array in given]
     assert arm.call(*given).status is Status.CONVERGED
@@ -145,8 +145,8 @@ def test_what_comes_in_is_left_alone(arm):
         np.testing.assert_array_equal(array, before)
 
 
-def test_an_answer_is_not_changed_by_the_next(arm):
-    """Names are put to numbers when they are asked for, but the numbers are its own."""
+def test_solution_does_not_change_with_next_call(arm):
+    """Its numbers are copies, although names are looked up on demand."""
     first = arm.call(arm.at, arm.turned, arm.q0)
     q = first.q.copy()
     last = arm.call(arm.at + 9.0, arm.turned, arm.q0)
@@ -156,7 +156,7 @@ def test_an_answer_is_not_changed_by_the_next(arm):
     np.testing.assert_array_equal(first.q, q)
 
 
-def test_limits_locks_and_targets_are_noticed(arm):
+def test_prepared_call_uses_changed_limits_locks_and_targets(arm):
     """What is set on joints after `prepare` counts from the next call on."""
     joint = next(iter(arm.m.joints.values()))
     (dof,) = joint.dof
@@ -170,7 +170,7 @@ def test_limits_locks_and_targets_are_noticed(arm):
     arm.same()
 
 
-def test_weights_and_tolerances_are_noticed(arm):
+def test_prepared_call_uses_changed_weights_and_tolerances(arm):
     """What is set on goals after `prepare`, too."""
     fine = arm.same().iterations
     next(iter(arm.m.goals.values())).tolerance = (0.1, 0.1)
@@ -187,8 +187,8 @@ def test_weights_and_tolerances_are_noticed(arm):
         {'jacobian': 'numeric'},
     ],
 )
-def test_options_are_noticed(arm, change):
-    """Other options, those for which the quick way will not do among them, and back again."""
+def test_prepared_call_uses_changed_options(arm, change):
+    """Also options that the fast path does not support, and back."""
     first = arm.same()
     arm.solver.options = replace(arm.solver.options, **change)
     arm.same()
@@ -196,12 +196,12 @@ def test_options_are_noticed(arm, change):
     assert arm.same().q.tobytes() == first.q.tobytes()
 
 
-def test_prepared_for_another_method():
+def test_call_prepared_under_other_method_works():
     """A call that is prepared while another method is chosen works, too."""
     assert Prepared('arm6', SolverOptions(method='sdls'), share=0.1).same().iterations > 0
 
 
-def test_another_structure_is_noticed(arm):
+def test_prepared_call_uses_updated_structure(arm):
     """After `update_structure` the call is for the new graph."""
     before = arm.same().q
     next(iter(arm.m.joints.values())).set_position(0.0, 0.0, 0.1)
@@ -229,16 +229,16 @@ def test_another_structure_is_noticed(arm):
         (np.zeros(3), UNIT, np.full(7, NAN), 'finite'),
     ],
 )
-def test_what_is_wrong_is_named(arm, at, turned, q0, words):
-    """Shapes, NaN and zero quaternions are refused, and the next call is as good as ever."""
+def test_prepared_call_names_bad_argument(arm, at, turned, q0, words):
+    """Shapes, NaN and zero quaternions; the next call works."""
     wanted = arm.same()
     with pytest.raises(ShapeError, match=words):
         arm.call(at, turned, q0)
     assert arm.same().q.tobytes() == wanted.q.tobytes()
 
 
-def test_a_start_is_read_once(arm):
-    """A start that is no array is turned into one a single time, be it right or wrong."""
+def test_start_is_converted_to_array_once(arm):
+    """Also if it is invalid."""
 
     class Start:
         def __init__(self, values):

@@ -1,4 +1,4 @@
-"""Robots that nobody would build: random joints of random DoF, open and closed."""
+"""Robots with random joints of random DoF, open and closed."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,7 +14,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 def random_chain(rng, least):
-    """Return a chain of at least so many DoF, and values of them within their limits."""
+    """Return a chain with a minimum number of DoF, and values within their limits."""
     m = Mechanism('random')
     m.root('base')
     parent, total, values = 'base', 0, {}
@@ -42,7 +42,7 @@ def random_chain(rng, least):
 
 
 def start_near(m, solver, values, rng, spread):
-    """Return q a little away from the values, within limits."""
+    """Return q near the values, within limits."""
     q = np.array([values[name] for name in solver.joint_names])
     lower = np.array([j.min_dof_limit[d] for j, d in solver.tree.owner])
     upper = np.array([j.max_dof_limit[d] for j, d in solver.tree.owner])
@@ -50,7 +50,7 @@ def start_near(m, solver, values, rng, spread):
 
 
 def random_loop(rng):
-    """Return a welded chain with its weld, a start where it is open, and a goal far away."""
+    """Return a welded chain with its weld, an open start, and a distant goal."""
     m, values = random_chain(rng, 9)
     solver = m.solver()
     q, start = start_near(m, solver, values, rng, 0.1)
@@ -63,7 +63,7 @@ def random_loop(rng):
 
 @some
 @given(seeds)
-def test_a_random_chain_reaches_a_pose_it_has(seed):
+def test_random_chain_reaches_pose_from_nearby_start(seed):
     """A pose of the end that some values give is reached from values nearby."""
     rng = np.random.default_rng(seed)
     m, values = random_chain(rng, 6)
@@ -80,8 +80,8 @@ def test_a_random_chain_reaches_a_pose_it_has(seed):
 
 @some
 @given(seeds)
-def test_a_random_loop_closes_and_stays_closed(seed):
-    """A chain welded to where its end can be: it closes, and a wild goal does not open it."""
+def test_random_loop_closes_and_stays_closed(seed):
+    """A distant goal does not open the loop."""
     m, weld, start, wild = random_loop(np.random.default_rng(seed))
     solver = m.solver(SolverOptions(restarts=3))
     closed = solver.solve_pose({}, start)
@@ -94,8 +94,8 @@ def test_a_random_loop_closes_and_stays_closed(seed):
 
 @pytest.mark.parametrize('seed', [37, 54, 98, 103, 249, 376, 666, 825])
 @pytest.mark.parametrize(('steps', 'restarts'), [(100, 50), (100, 0), (1, 0)])
-def test_a_loop_that_closes_from_the_start_is_closed_whatever_is_asked(seed, steps, restarts):
-    """A goal far away must not keep a loop open that would close by itself."""
+def test_distant_goal_does_not_keep_loop_open(seed, steps, restarts):
+    """The loop closes from the same start without the goal."""
     m, weld, start, wild = random_loop(np.random.default_rng(seed))
     alone = m.solver(SolverOptions(restarts=0)).solve_pose({}, start)
     assert alone.status is Status.CONVERGED

@@ -1,4 +1,4 @@
-"""Goals that can be met are met, on every mechanism, and to the last digits where asked."""
+"""Reachable goals are reached on every mechanism, with the requested precision."""
 
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
@@ -27,7 +27,7 @@ def reachable(mechanism, solver, rng, spread=0.4):
 
 
 def judge(mechanism, solver, solution, goals, asked):
-    """Check loops, goals, limits and couplings of an answer by the oracle."""
+    """Verify loops, goals, limits and couplings of an answer by the oracle."""
     assert solution.status is Status.CONVERGED, solution.message
     there = mechanism.naive(solver.joint_names, solution.q)
     for name, closer in there.closers.items():
@@ -40,7 +40,7 @@ def judge(mechanism, solver, solution, goals, asked):
 
 @pytest.mark.parametrize('name', MECHANISMS)
 def test_reachable_goals_are_reached(name):
-    """Ten poses that some configuration has, from the home position, to 1e-6."""
+    """Ten poses of valid configurations, from home, to 1e-6."""
     m = MECHANISMS[name]()
     solver, rng = m.solver(), np.random.default_rng(21)
     for _ in range(10):
@@ -49,8 +49,8 @@ def test_reachable_goals_are_reached(name):
 
 
 @pytest.mark.parametrize('name', MECHANISMS)
-def test_nine_digits_cost_a_step_or_two(name):
-    """Thresholds of 1e-9 are met, with at most three steps more: quadratic at the end."""
+def test_thresholds_of_1e_9_cost_at_most_three_steps(name):
+    """Convergence is quadratic at the end."""
     m = MECHANISMS[name]()
     fine = SolverOptions(translation_converge_threshold=1e-9, rotation_converge_threshold=1e-9)
     coarse_solver, fine_solver = m.solver(), m.solver(fine)
@@ -64,7 +64,7 @@ def test_nine_digits_cost_a_step_or_two(name):
             assert second.iterations <= first.iterations + 3
 
 
-def test_twelve_digits():
+def test_thresholds_of_1e_12_are_met_by_arm():
     """Even 1e-12 is met on an arm of a metre."""
     m = MECHANISMS['arm6']()
     finest = SolverOptions(translation_converge_threshold=1e-12, rotation_converge_threshold=1e-12)
@@ -73,8 +73,8 @@ def test_twelve_digits():
     judge(m, solver, solver.solve_pose(goals), goals, 1e-12)
 
 
-def test_a_coarse_stall_threshold_does_not_hide_convergence():
-    """Whatever counts as stalled, an answer within the thresholds is CONVERGED."""
+def test_coarse_stall_threshold_does_not_prevent_convergence():
+    """An answer within the thresholds is CONVERGED."""
     m = MECHANISMS['arm6']()
     solver = m.solver()
     goals = reachable(m, solver, np.random.default_rng(4), 0.2)
@@ -88,7 +88,7 @@ def test_a_coarse_stall_threshold_does_not_hide_convergence():
 
 
 @pytest.mark.parametrize('name', ['arm6', 'arm7', 'free_body', 'relative'])
-def test_own_tolerances(name):
+def test_goal_tolerance_replaces_thresholds_of_solver(name):
     """A goal's own tolerance replaces the solver's thresholds."""
     m = MECHANISMS[name]()
     for goal in m.goals.values():
@@ -102,8 +102,8 @@ def test_own_tolerances(name):
     assert 1e-6 < max(worst) <= 1e-2
 
 
-def test_solve_writes_back():
-    """solve() leaves the joints at the answer, one result per chain, and keeps the goals."""
+def test_solve_writes_values_to_joints():
+    """There is one result per chain, and goals do not change."""
     m = MECHANISMS['two_arms']()
     solver = m.solver()
     goals = reachable(m, solver, np.random.default_rng(6))
@@ -118,8 +118,8 @@ def test_solve_writes_back():
     assert [result.iterations for result in solver.solve()] == [0, 0]
 
 
-def test_solve_reads_limits_and_goals_anew():
-    """Limits, locks and goal poses changed between solves count without update_structure."""
+def test_solve_uses_changed_limits_locks_and_goals():
+    """Without `update_structure`."""
     m = MECHANISMS['planar']()
     solver, goal = m.solver(), m.goals['end_goal']
     goal.set_position(1.0, 1.0, 0)

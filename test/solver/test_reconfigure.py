@@ -1,4 +1,4 @@
-"""A robot that grasps, lets go, plants a foot and lifts it, while one solver lives on."""
+"""A robot that grasps, releases, plants and lifts feet while one solver exists."""
 
 from ik_node.model.closure import Closure
 from ik_node.solver.status import Status
@@ -12,7 +12,7 @@ UNIT = (0, 0, 0, 1)
 
 
 def weld(name, parent, link):
-    """Hold a link where it is now in another link; return the closure."""
+    """Weld a link at its present pose to another link; return the closure."""
     closure = Closure(name)
     here = np.linalg.inv(parent.matrix_world) @ link.matrix_world
     position, quat = split(here)
@@ -24,20 +24,20 @@ def weld(name, parent, link):
 
 
 def undo(closure):
-    """Release what a closure holds."""
+    """Release a closure."""
     closure.remove_child(closure.child)
     closure.parent.remove_child(closure)
 
 
 def ask(goal, position, quat_xyzw=UNIT):
-    """Write a pose into a goal and switch it on."""
+    """Write a pose to a goal and enable it."""
     goal.set_position(*position)
     goal.set_quaternion(*quat_xyzw)
     goal.enabled = True
 
 
 def solved(m, solver, *closures):
-    """Solve; all is met by the oracle, within limits. Return the oracle."""
+    """Solve, verify all constraints and limits by the oracle, and return the oracle."""
     results = solver.solve()
     assert results
     assert all(result.status is Status.CONVERGED for result in results), results
@@ -52,12 +52,12 @@ def solved(m, solver, *closures):
 
 
 def place(there, link):
-    """Return the pose of a link that the oracle finds."""
+    """Return the pose of a link by the oracle."""
     return there.world(link)
 
 
 def walking():
-    """Return a floating body with two legs of six values, and a goal for body and feet."""
+    """Return a floating body with two legs of six values, and goals for body and feet."""
     m = two_legs('walking', 0.85)
     for side in 'lr':
         m.goal(f'{side}_goal', f'{side}_foot')
@@ -65,7 +65,7 @@ def walking():
     return m
 
 
-def test_feet_planted_and_lifted():
+def test_planted_foot_stays_while_other_foot_steps():
     """Steps forward: the foot that stands stays where it was put, the other goes ahead."""
     m = walking()
     solver = m.solver()
@@ -104,7 +104,7 @@ def test_feet_planted_and_lifted():
 
 
 def bench():
-    """Return two arms in front of a box that lies loose, with a handle on either side."""
+    """Return two arms in front of a loose box with a handle on either side."""
     m = MECHANISMS['two_arms']()
     m.root('room')
     m.joint('loose', 'room', 'X Y Z EX EY EZ', (0.5, 0.0, 0.4), link='box')
@@ -113,8 +113,8 @@ def bench():
     return m
 
 
-def test_a_box_grasped_carried_and_released_by_two_arms():
-    """Hands go to the handles, hold, carry, let go and leave; what is loose stays where it is."""
+def test_two_arms_grasp_carry_and_release_box():
+    """Released and untouched links do not move."""
     m = bench()
     solver = m.solver()
     box = m.links['box']
@@ -157,7 +157,7 @@ def test_a_box_grasped_carried_and_released_by_two_arms():
     np.testing.assert_allclose(split(lies)[0], (0.5, 0.1, 0.4), atol=1e-6)
 
 
-def test_a_box_moved_from_the_table_to_the_hand_and_back():
+def test_box_changes_parent_from_table_to_hand_and_back():
     """The box hangs below the table, then below the hand, then below the table again."""
     m = MECHANISMS['arm7']()
     m.tip('table', 'base', (0.5, 0.1, 0.2))
@@ -191,7 +191,7 @@ def test_a_box_moved_from_the_table_to_the_hand_and_back():
     np.testing.assert_allclose(place(there, m.links['hand'])[:3, 3], (0.3, 0.2, 0.6), atol=1e-6)
 
 
-def test_a_plain_move_keeps_the_local_pose():
+def test_remove_and_add_child_keep_local_pose():
     """remove_child and add_child take the box along to another parent, pose in the parent kept."""
     m = MECHANISMS['arm7']()
     m.tip('table', 'base', (0.5, 0.1, 0.2))
@@ -208,8 +208,8 @@ def test_a_plain_move_keeps_the_local_pose():
 
 
 @pytest.mark.parametrize('name', ['arm7', 'ball', 'hexapod', 'two_arm_box', 'snake'])
-def test_locks_between_solves(name):
-    """Each joint in turn is locked, holds to the bit, and is free again; no update is needed."""
+def test_lock_and_unlock_apply_to_next_solve(name):
+    """For each joint in turn, without an update."""
     m = MECHANISMS[name]()
     solver, rng = m.solver(), np.random.default_rng(2)
     (goal,) = m.goals.values()

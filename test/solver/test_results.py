@@ -1,4 +1,4 @@
-"""What a result says: condition number, the worst, active limits, the reason."""
+"""Results report condition number, worst constraint, active limits and reason."""
 
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.result import PoseError, SolveResult
@@ -11,7 +11,7 @@ from support.mechanisms import MECHANISMS
 
 
 def at_home(name):
-    """Return a mechanism with its goals where its links are, and the result of a solve."""
+    """Return a mechanism with goals at its links, and the result of a solve."""
     m = MECHANISMS[name]().go_home()
     for goal in m.goals.values():
         position, quat = m.pose_of(goal.child.name)
@@ -21,14 +21,14 @@ def at_home(name):
     return m, solver, solver.solve()
 
 
-def test_the_condition_number_of_an_arm():
-    """Largest by smallest singular value of the Jacobian, as NumPy finds it."""
+def test_condition_number_equals_numpy():
+    """Largest over smallest singular value of the Jacobian."""
     m, solver, (result,) = at_home('arm6')
     jacobian = np.vstack([*Rows(m).at(solver.q)[1].values()])
     assert result.condition_number == pytest.approx(np.linalg.cond(jacobian), rel=1e-6)
 
 
-def test_a_singular_configuration_is_infinite():
+def test_condition_number_of_singular_wrist_is_infinite():
     """A wrist with two axes in line: there is a direction in which nothing moves."""
     m = MECHANISMS['arm6']()
     solver = m.solver()
@@ -43,16 +43,16 @@ def test_a_singular_configuration_is_infinite():
 
 
 @pytest.mark.parametrize('name', ['fourbar', 'hexapod', 'two_arm_box'])
-def test_rows_that_are_always_redundant_do_not_count(name):
-    """A planar loop in space has three rows too many and is well conditioned all the same."""
+def test_condition_number_ignores_redundant_rows(name):
+    """A planar loop in space has three of them."""
     _, solver, results = at_home(name)
     assert all(1.0 <= result.condition_number < 1e4 for result in results)
     solution = solver.solve_pose({})
     assert solution.condition_number >= 1.0
 
 
-def test_the_condition_number_is_that_of_its_answer():
-    """Asked for later, after other solves, it is still that of the result's own q."""
+def test_condition_number_belongs_to_q_of_result():
+    """Also if it is computed after other solves."""
     m, solver, (result,) = at_home('arm6')
     now = at_home('arm6')[2][0].condition_number
     (goal,) = m.goals.values()
@@ -61,14 +61,14 @@ def test_the_condition_number_is_that_of_its_answer():
     assert result.condition_number == now
 
 
-def test_nothing_asked_is_well_conditioned():
+def test_condition_number_without_constraints_is_one():
     """Without goals and closures there is nothing that could be badly conditioned."""
     m = MECHANISMS['arm6']()
     assert m.solver().solve_pose({}).condition_number == 1.0
 
 
 def result_of(**errors):
-    """Return a result that is off."""
+    """Return a result with these errors."""
     return SolveResult(
         status=Status.STALLED,
         iterations=3,
@@ -81,16 +81,16 @@ def result_of(**errors):
     )
 
 
-def test_the_worst_is_measured_by_tolerances():
-    """A tenth of a radian may be nothing beside a tenth of a millimetre."""
+def test_worst_constraint_is_relative_to_tolerances():
+    """0.1 rad may count less than 0.1 mm."""
     result = result_of(left=(1e-4, 0.0), right=(0.0, 0.09))
     assert result.worst == 'left'
     assert "goal 'left' is 0.0001 m, 0 rad off" in result.message
     assert 'at limits: elbow' in result.message
 
 
-def test_tolerances_are_those_of_the_objects():
-    """Each goal's own tolerance, else the thresholds of the options."""
+def test_worst_uses_tolerances_of_goals():
+    """Else the thresholds of the options."""
     m = MECHANISMS['two_arms']()
     one, other = m.goals.values()
     one.tolerance = (1e-3, 1e-2)
@@ -101,7 +101,7 @@ def test_tolerances_are_those_of_the_objects():
     assert allowed[other.name] == (1e-5, 1e-6)
 
 
-def test_the_worst_chain_of_a_solution():
+def test_worst_of_solution_is_that_of_worst_chain():
     """The solution's worst is that of the chain with the worst status."""
     m = MECHANISMS['two_arms']()
     one, other = m.goals.values()
@@ -113,7 +113,7 @@ def test_the_worst_chain_of_a_solution():
 
 
 def test_open_loop_is_named_before_the_goal():
-    """A loop that cannot close is what is wrong, however far off the goal is."""
+    """For any error of the goal."""
     m = Mechanism('open')
     m.root('base')
     m.joint('slide', 'base', 'X')

@@ -1,4 +1,4 @@
-"""Loops of rounded descriptions: redundant rows that agree up to rounding are one condition."""
+"""Redundant rows that agree up to rounding are one condition."""
 
 import ik_node as ik
 from ik_node.model.rotation import quat_from_euler, quat_to_matrix
@@ -14,18 +14,18 @@ EXACT = {'quarter': repr(np.pi / 2), 'half': repr(np.pi)}
 
 
 def fourbar(quarter=EXACT['quarter'], half=EXACT['half'], kind='hinge'):
-    """Return a four-bar whose angles are written so."""
+    """Return a four-bar with angles written in this form."""
     return ik.load_robot(TURNED.format(quarter=quarter, half=half, kind=kind))
 
 
 def end_of_rocker(robot, crank):
-    """Return where the rocker's end is with the crank at an angle."""
+    """Return the position of the rocker's end at a crank angle."""
     q = ik.Solver(robot).drive({'crank': crank}).q
     return (robot.forward(q, 'rocker') @ (0.9, 0, 0, 1))[:3]
 
 
 def missed(robot, point):
-    """Return the result of asking the rocker's end for a point."""
+    """Return the result of a position goal for the rocker's end."""
     if 'end' not in robot.goals:
         robot.add_goal('rocker', name='end', dof='X Y Z', offset=((0.9, 0, 0), (0, 0, 0, 1)))
     return ik.Solver(robot).solve_pose({'end': (point, (0, 0, 0, 1))})
@@ -41,8 +41,8 @@ def missed(robot, point):
     ],
 )
 @pytest.mark.parametrize('kind', ['hinge', 'point'])
-def test_a_fourbar_keeps_its_mobility_its_drive_and_its_goals(quarter, half, rounding, kind):
-    """Whether its angles can be read as what they mean or not."""
+def test_rounded_four_bar_keeps_mobility_drive_and_goals(quarter, half, rounding, kind):
+    """With and without angles that are fractions of pi."""
     exact, robot = fourbar(kind=kind), fourbar(quarter, half, kind)
     assert robot.assembly.status is ik.Status.CONVERGED
     assert int(robot.mobility) == int(exact.mobility) == 1
@@ -60,16 +60,16 @@ def test_a_fourbar_keeps_its_mobility_its_drive_and_its_goals(quarter, half, rou
     assert missed(robot, beyond).goal_errors['end'].position == pytest.approx(least, abs=rounding)
 
 
-def test_rounded_angles_are_read_as_what_they_mean_where_loops_need_it():
-    """Then nothing is left open; a note says what was read."""
+def test_rounded_angles_become_fractions_of_pi_for_loops():
+    """The loops close exactly, and a note lists the angles."""
     robot = fourbar('1.5708', '3.1416')
     assert robot.redundancies == ()
     assert max(robot.assembly.closure_errors['tie']) < 1e-9
     assert any("'1.5708 = pi/2'" in note for note in robot.notes)
 
 
-def test_rounded_angles_are_as_written_where_loops_do_not_need_it():
-    """A robot without redundant loops stands where other tools say that it stands."""
+def test_rounded_angles_are_literal_without_redundant_loops():
+    """Links have the same poses as in other tools."""
     text = TURNED[: TURNED.index('<loop_joint')] + '</robot>'
     robot = ik.load_robot(text.format(quarter='1.5708', half='3.1416'))
     found = robot.forward(np.zeros(3), 'crank')[:3, :3]
@@ -77,8 +77,8 @@ def test_rounded_angles_are_as_written_where_loops_do_not_need_it():
     assert robot.notes == []
 
 
-def test_loops_close_as_well_as_least_squares_do():
-    """The residual that is reported is the least one with the crank where it is."""
+def test_rounded_loop_has_least_squares_residual():
+    """At the given crank angle."""
     robot = fourbar('1.5707', '3.1415')
     closure = robot.closures['tie']
 
@@ -98,8 +98,8 @@ def test_loops_close_as_well_as_least_squares_do():
         assert np.linalg.norm(closure.get_residual()) == pytest.approx(mine, rel=1e-6)
 
 
-def test_a_loop_that_is_open_by_more_than_rounding_is_not_closed():
-    """With the crank where no rocker reaches, or a bar too short, nothing is CONVERGED."""
+def test_gap_beyond_rounding_is_not_converged():
+    """The crank is out of the rocker's reach, or a bar is too short."""
     robot = fourbar('1.5707', '3.1415')
     open_loop = robot.q.copy()
     open_loop[1] += 0.05
@@ -151,8 +151,8 @@ def spherical(digits):
 
 
 @pytest.mark.parametrize('digits', [3, 4, 5, 6, 16])
-def test_a_spherical_mechanism_keeps_three_degrees_of_freedom(digits):
-    """Where the directions of its axes are rounded they meet in no point any more."""
+def test_rounded_spherical_mechanism_keeps_mobility_three(digits):
+    """The rounded axes do not meet in one point."""
     robot = spherical(digits)
     assert int(robot.mobility) == 3
     assert robot.assembly.status is ik.Status.CONVERGED
@@ -163,13 +163,13 @@ def test_a_spherical_mechanism_keeps_three_degrees_of_freedom(digits):
     assert np.abs(driven.q - exact.q).max() <= 20 * 10.0**-digits + 1e-7
 
 
-def test_exact_mechanisms_are_none_of_this():
-    """Redundant rows that agree to the last digits are left as they are, singular or not."""
+def test_exact_redundant_rows_form_no_rounding_group():
+    """Singular or not."""
     assert fourbar().redundancies == ()
     assert spherical(16).redundancies == ()
 
 
-def test_a_disabled_loop_and_its_return_count():
+def test_rounding_groups_follow_enabled_closures():
     """What is redundant is found for the closures that take part."""
     robot = fourbar('1.57', '3.14')
     solver = ik.Solver(robot)
@@ -182,7 +182,7 @@ def test_a_disabled_loop_and_its_return_count():
     assert solver.solve()[0].status is ik.Status.CONVERGED
 
 
-def test_locks_count_beside_rounding():
+def test_lock_removes_one_freedom_of_rounded_loop():
     """A lock takes the last freedom, and only that."""
     robot = fourbar('1.57', '3.14')
     robot.joints['crank'].lock()
@@ -191,8 +191,8 @@ def test_locks_count_beside_rounding():
 
 
 @pytest.mark.parametrize('crank', [0.012, 0.02, 0.03])
-def test_an_eccentric_that_its_loops_hold_is_not_taken_for_rounding(crank):
-    """Two bars stand as a triangle; a rod from it holds a crank that is short beside it."""
+def test_short_eccentric_is_not_rounding(crank):
+    """Two bars form a triangle that holds a short crank."""
     m = Mechanism('eccentric')
     m.root('base')
     corner, shaft, angle = np.array((0.5, 0.75**0.5)), np.array((0.5, -0.3)), 0.7

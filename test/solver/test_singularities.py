@@ -1,4 +1,4 @@
-"""Starts where the Jacobian loses rank: arms, multi-DoF joints and loops leave them."""
+"""Arms, multi-DoF joints and loops leave starts with a rank-deficient Jacobian."""
 
 from math import pi
 
@@ -35,7 +35,7 @@ ARMS = {
 
 
 def above_the_base(m):
-    """Return values of arm6 with the crossing of its wrist axes on the axis of its base."""
+    """Return values of arm6 with its wrist centre on the axis of its base."""
     m.tip('crossing', 'j5_link')
     reach, low, high = 0.0, 0.8, 1.6
     for _ in range(60):  # bisection of where the crossing is in front or behind
@@ -49,7 +49,7 @@ def above_the_base(m):
 
 
 def rank_lost(m, q):
-    """Return by how much the ranks of all rows, of the loops' alone, are below those nearby."""
+    """Return the rank deficits of all rows and of the loops' rows, compared with nearby."""
     rows, rng = Rows(m), np.random.default_rng(0)
     lost = 0
     for size, sign in ((0.1, 1), (0.0, -1)):
@@ -61,7 +61,7 @@ def rank_lost(m, q):
 
 
 def reach_around(m, q, spread, options, count=COUNT):
-    """Go from q to poses of loop-consistent values around it."""
+    """Return poses of closed configurations around q."""
     solver, rng = m.solver(options), np.random.default_rng(1)
     for _ in range(count):
         closed = m.solver().solve_pose({}, q + rng.uniform(-spread, spread, q.size))
@@ -79,8 +79,8 @@ def reach_around(m, q, spread, options, count=COUNT):
 
 @pytest.mark.parametrize('spread', [0.01, 0.3])
 @pytest.mark.parametrize('case', ARMS)
-def test_an_arm_leaves_a_singularity(case, spread):
-    """From a singular start to poses near and not so near, in one start."""
+def test_arm_leaves_singular_start(case, spread):
+    """To near and distant poses, without restarts."""
     name, values = ARMS[case]
     m = MECHANISMS[name]()
     q = above_the_base(m) if values is None else np.array(values)
@@ -89,8 +89,8 @@ def test_an_arm_leaves_a_singularity(case, spread):
     reach_around(m, q, spread, ONE_START)
 
 
-def test_a_goal_that_needs_what_the_wrist_cannot_do_at_first_order():
-    """Two wrist axes in line, and a turn about every axis of the root frame."""
+def test_singular_wrist_turns_about_every_axis():
+    """Two wrist axes are in line."""
     m = MECHANISMS['arm6']()
     solver = m.solver(ONE_START)
     q = np.array(ARMS['arm6 wrist'][1])
@@ -130,12 +130,12 @@ def standing_straight():
 
 
 def parallelogram_flat():
-    """Return the parallelogram where its two branches meet."""
+    """Return the parallelogram at the intersection of its two branches."""
     return MECHANISMS['parallelogram'](), np.zeros(3)
 
 
 def box_stretched():
-    """Return two arms on a box, both stretched out in front."""
+    """Return two stretched arms on a box."""
     m = MECHANISMS['two_arm_box']()
     return m, np.zeros(len(m.solver().joint_names))
 
@@ -148,8 +148,8 @@ LOOPS = {
 
 @pytest.mark.parametrize('spread', [0.01, 0.3])
 @pytest.mark.parametrize('name', LOOPS)
-def test_loops_leave_a_singularity(name, spread):
-    """From a singular start with closed loops to other closed configurations."""
+def test_loops_leave_singular_start(name, spread):
+    """With closed loops at start and goal."""
     m, q = LOOPS[name]()
     there = m.naive(m.solver().joint_names, q)
     assert max(max(there.error(closure)) for closure in m.closures.values()) <= 1e-9

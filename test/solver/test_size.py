@@ -1,4 +1,4 @@
-"""What a solve makes of lengths: the same at every size, and errors where they are absurd."""
+"""Solves do not depend on the size of a robot, and absurd lengths cause errors."""
 
 from math import cos, pi, sin
 
@@ -19,12 +19,12 @@ UNIT = (0.0, 0.0, 0.0, 1.0)
 
 
 def options(factor, **others):
-    """Return options whose tolerance belongs to a size."""
+    """Return options whose tolerance is scaled with the size."""
     return SolverOptions(translation_converge_threshold=1e-6 * factor, **others)
 
 
 def sarrus():
-    """Return two hinge chains in planes at right angles, which lead a plate straight up."""
+    """Return two perpendicular hinge chains that guide a plate vertically."""
     m = Mechanism('sarrus')
     m.root('base')
     for side, axis, out in (('a', 'EY', (1.0, 0.0, 0.0)), ('b', 'EX', (0.0, 1.0, 0.0))):
@@ -40,7 +40,7 @@ def sarrus():
 
 
 def spherical_fourbar():
-    """Return four hinges whose axes meet in a point, 1 m away from each."""
+    """Return four hinges whose axes meet in a point at a distance of 1 m."""
     m = Mechanism('spherical')
     m.root('base')
     parent = 'base'
@@ -55,7 +55,7 @@ def spherical_fourbar():
 
 
 def three_rrr():
-    """Return three arms of two bars at a plate, in the plane."""
+    """Return a plate on three planar arms of two bars."""
     m = Mechanism('3rrr')
     m.root('base')
     for k in range(3):
@@ -74,8 +74,8 @@ def three_rrr():
 
 @pytest.mark.parametrize('factor', SIZES)
 @pytest.mark.parametrize('make', [sarrus, spherical_fourbar, three_rrr])
-def test_a_mechanism_is_driven_as_far_in_as_many_steps(make, factor):
-    """Loops that are driven end at the same angles at every size."""
+def test_drive_does_not_depend_on_size(make, factor):
+    """Same angles at every size."""
     found = []
     for size in (1.0, factor):
         m, driven = make()
@@ -91,13 +91,13 @@ NAMES = ['arm6', 'mixed', 'hexapod', 'fivebar', 'two_arm_box', 'coupled', 'stand
 
 
 def in_metres(mechanism, solver, factor):
-    """Return what sliding values of a solver's q are multiplied with at a size."""
+    """Return the factor of sliding values at a size."""
     owner = solver.tree.owner
     return np.array([1.0 if dof.is_rotation else factor for _, dof in owner])
 
 
 def problem(name, factor, reach, **others):
-    """Return a mechanism at a size, a solver, its start, and goals `reach` away from home."""
+    """Return a scaled mechanism, a solver, its start, and goals `reach` away from home."""
     m = MECHANISMS[name]()
     rng = np.random.default_rng(3)
     solver = m.solver()
@@ -116,8 +116,8 @@ def problem(name, factor, reach, **others):
 @pytest.mark.parametrize('factor', SIZES)
 @pytest.mark.parametrize('reach', [0.0, 3.0])
 @pytest.mark.parametrize('name', NAMES)
-def test_another_size_takes_the_same_steps(name, reach, factor):
-    """Goals in and out of reach: same status, same answer, as many steps, at any size."""
+def test_solve_makes_same_steps_at_every_size(name, reach, factor):
+    """Reachable and unreachable goals: same status, answer and steps."""
     found = []
     for size in (1.0, factor):
         m, solver, q0, goals = problem(name, size, reach, restarts=0)
@@ -132,7 +132,7 @@ def test_another_size_takes_the_same_steps(name, reach, factor):
 
 @pytest.mark.parametrize('variant', [{'method': name} for name in METHODS] + [{'use_svd': True}])
 @pytest.mark.parametrize('name', ['mixed', 'hexapod'])
-def test_other_methods_do_not_mind_the_size_either(variant, name):
+def test_other_methods_do_not_depend_on_size(variant, name):
     """A slider beside hinges, a platform on six legs: the same iterates by every method."""
     if variant.get('method') == 'ccd' and name == 'hexapod':
         pytest.skip('ccd is for open chains')
@@ -146,8 +146,8 @@ def test_other_methods_do_not_mind_the_size_either(variant, name):
     np.testing.assert_allclose(found[1][1], found[0][1], atol=1e-4)
 
 
-def test_paths_do_not_depend_on_the_size():
-    """The path of a robot with a slider goes through the same configurations in millimetres."""
+def test_paths_do_not_depend_on_size():
+    """A robot with a slider, in metres and millimetres."""
     found = []
     for size in (1.0, 1e-3):
         m, solver, q0, goals = problem('mixed', size, 0.0)
@@ -161,8 +161,8 @@ def test_paths_do_not_depend_on_the_size():
 
 
 @pytest.mark.parametrize('name', ['fourbar', 'hexapod', 'universal_and_distance', 'parallelogram'])
-def test_mobility_does_not_depend_on_the_size(name):
-    """There are as many degrees of freedom, and redundant rows in the same closures."""
+def test_mobility_does_not_depend_on_size(name):
+    """Including the redundant rows of each closure."""
     found = []
     for size in (1.0, *SIZES):
         m = MECHANISMS[name]()
@@ -176,15 +176,15 @@ def test_mobility_does_not_depend_on_the_size(name):
 
 
 def length_of(mechanism, **others):
-    """Return the characteristic length that a solve of all goals goes by."""
+    """Return the characteristic length of a solve of all goals."""
     solver = mechanism.solver(SolverOptions(**others))
     goals = {name: (goal.position, goal.quaternion) for name, goal in mechanism.goals.items()}
     return [chain.characteristic_length for chain in solver.solve_pose(goals).chains]
 
 
 @pytest.mark.parametrize('name', NAMES)
-def test_the_length_is_in_proportion_to_the_size(name):
-    """It scales with the robot, and does not know where it stands or how it is bent."""
+def test_characteristic_length_is_proportional_to_size(name):
+    """It depends on neither pose nor joint values."""
     m = MECHANISMS[name]()
     (length,) = length_of(m)
     assert 0.1 < length < 2.5
@@ -199,12 +199,12 @@ def test_the_length_is_in_proportion_to_the_size(name):
     assert length_of(m) == pytest.approx([length])
 
 
-def test_the_length_of_an_arm_is_half_its_reach():
-    """Three bars of a metre; what stands before the first joint does not count."""
+def test_characteristic_length_of_arm_is_half_its_reach():
+    """Lengths before the first joint do not count."""
     assert length_of(MECHANISMS['planar']()) == pytest.approx([1.5])
 
 
-def test_the_length_can_be_set_at_any_time():
+def test_characteristic_length_option_applies_to_next_solve():
     """The option counts instead, also when it changes between solves."""
     m = MECHANISMS['arm6']()
     assert length_of(m, characteristic_length=0.2) == [0.2]
@@ -216,8 +216,8 @@ def test_the_length_can_be_set_at_any_time():
     assert [chain.characteristic_length for chain in solver.solve()] == [own]
 
 
-def test_chains_have_each_their_own():
-    """A robot of millimetres beside one of metres is solved as it is by itself."""
+def test_chains_have_separate_characteristic_lengths():
+    """A small robot next to a large one is solved as if alone."""
     alone = MECHANISMS['fivebar']()
     scale(alone.roots, 1e-3)
     goal = ((0.5e-3, 0.9e-3, 0.0), UNIT)
@@ -230,8 +230,8 @@ def test_chains_have_each_their_own():
     assert [named[name] for name in alone.solver().joint_names] == first.q.tolist()
 
 
-def test_without_lengths_there_is_one_all_the_same():
-    """Three sliders in one point go by their travel; without limits by a metre."""
+def test_characteristic_length_without_lengths_follows_limits():
+    """Without limits it is one metre."""
     m = Mechanism('gantry')
     m.root('base')
     m.joint('x', 'base', 'X', limits=(-2.0, 2.0))
@@ -247,8 +247,8 @@ def test_without_lengths_there_is_one_all_the_same():
 
 
 @pytest.mark.parametrize('length', [0.0, 0.3, 0.7])
-def test_values_leave_as_they_came(length):
-    """What does not move, and what ends at a limit, keeps its last digit."""
+def test_unmoved_values_keep_their_last_digit(length):
+    """And values that end at a limit."""
     m = MECHANISMS['mixed']()
     slider = next(joint for joint in m.joints.values() if joint.dof and joint.dof[0] < 3)
     low, high = 0.1 + 1e-17, 1.0 / 3.0
@@ -277,8 +277,8 @@ def test_values_leave_as_they_came(length):
 
 
 @pytest.mark.parametrize('value', [1e41, 1e150, 1e200, 1.7e308])
-def test_poses_beyond_all_measure_are_refused(value):
-    """By name, wherever they come from, and nothing of an earlier solve comes back."""
+def test_huge_poses_are_refused_by_name(value):
+    """From any input, without results of an earlier solve."""
     m = MECHANISMS['arm6']()
     solver = m.solver()
     name = next(iter(m.goals))
@@ -301,8 +301,8 @@ def test_poses_beyond_all_measure_are_refused(value):
 
 @pytest.mark.parametrize('value', [1e9, 1e20, 1e39])
 @pytest.mark.parametrize('name', ['arm6', 'mixed', 'hexapod', 'fivebar'])
-def test_goals_very_far_away_end_within_limits(name, value):
-    """Nothing overflows: the loops stay closed, and the answer is the same every time."""
+def test_very_distant_goal_ends_within_limits(name, value):
+    """Without overflow, with closed loops, and repeatable."""
     m = MECHANISMS[name]()
     solver = m.solver(SolverOptions(restarts=3))
     goals = dict.fromkeys(m.goals, ((value, -value, 0.5 * value), UNIT))
@@ -316,8 +316,8 @@ def test_goals_very_far_away_end_within_limits(name, value):
     assert other.solve_pose(goals).q.tolist() == found.q.tolist()
 
 
-def test_huge_limits_and_offsets_are_borne():
-    """Limits of 1e300 m are none; an offset of 1e80 m leaves other goals unmet, and no NaN."""
+def test_huge_limits_and_offsets_cause_no_nan():
+    """Limits of 1e300 m mean none; an offset of 1e80 m stays unmet."""
     m = MECHANISMS['mixed']()
     slider = next(joint for joint in m.joints.values() if joint.dof and joint.dof[0] < 3)
     slider.set_limits(slider.dof[0], -1e300, 1e300)

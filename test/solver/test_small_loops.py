@@ -1,4 +1,4 @@
-"""Mechanisms of metres and of millimetres."""
+"""Mechanisms of metres and of millimetres have equal answers."""
 
 from math import cos, sin
 
@@ -14,7 +14,7 @@ HINGE = (
 
 
 def fourbar(scale):
-    """Return a four-bar with an angle asked of its coupler; bars 0.4, 1.1, 0.9, base 1 [m]."""
+    """Return a four-bar (0.4, 1.1, 0.9, base 1 [m]) with a goal for its coupler angle."""
     links = ''.join(f'<link name="{name}"/>' for name in ('base', 'crank', 'coupler', 'rocker'))
     hinges = (
         HINGE.format(name='a', parent='base', child='crank', x=0.0)
@@ -34,7 +34,7 @@ def fourbar(scale):
 
 
 def nearest(angle):
-    """Return how near the coupler of the four-bar comes to an angle [rad], going round by hand."""
+    """Return the least distance of the coupler to an angle [rad] over all crank angles."""
     crank = np.linspace(-3.1, 3.1, 60001)
     away = np.column_stack((1.0 - 0.4 * np.cos(crank), -0.4 * np.sin(crank)))
     length = np.hypot(*away.T)
@@ -47,7 +47,7 @@ def nearest(angle):
 
 @pytest.mark.parametrize('angle', [1.6, 2.0])
 @pytest.mark.parametrize('scale', [100.0, 1.0, 0.1, 0.01, 0.003, 0.001])
-def test_what_is_out_of_reach_does_not_depend_on_the_size(scale, angle):
+def test_error_of_unreachable_angle_does_not_depend_on_size(scale, angle):
     """An angle that no crank angle gives is missed by as little, from one start."""
     solver = ik.Solver(fourbar(scale), ik.SolverOptions(restarts=0))
     closed = solver.solve_pose({}, q0=np.array((1.2, -0.8, 1.6)))

@@ -1,4 +1,4 @@
-"""The fast path: nothing is read or written behind one's back, and bad input is named."""
+"""`solve_pose` reads and writes no objects, and names bad input."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ NAN, INF = float('nan'), float('inf')
 
 @pytest.fixture
 def arm():
-    """Return a 7R arm, its solver and a pose that it reaches."""
+    """Return a 7R arm, its solver and a reachable pose."""
     m = MECHANISMS['arm7']()
     solver = m.solver()
     q = m.random_q(solver.joint_names, np.random.default_rng(2))
@@ -24,15 +24,15 @@ def arm():
 
 
 def state_of(mechanism):
-    """Return all that a solve could change."""
+    """Return all state that a solve could change."""
     return [
         (*frame.position, *frame.quaternion, *getattr(frame, 'dof_values', ()))
         for frame in mechanism.naive().frames
     ]
 
 
-def test_no_object_is_written(arm):
-    """Values and goal poses stay as they were; q0 too."""
+def test_solve_pose_changes_no_object(arm):
+    """Nor q0."""
     m, solver, pose = arm
     before, q0 = state_of(m), solver.q
     kept = q0.copy()
@@ -43,7 +43,7 @@ def test_no_object_is_written(arm):
     assert state_of(m) == before
 
 
-def test_no_goal_object_is_read(arm):
+def test_solve_pose_ignores_pose_of_goal_object(arm):
     """The goal's own pose does not matter, only the one given."""
     m, solver, pose = arm
     first = solver.solve_pose({'hand_goal': pose}).q
@@ -51,7 +51,7 @@ def test_no_goal_object_is_read(arm):
     np.testing.assert_array_equal(solver.solve_pose({'hand_goal': pose}).q, first)
 
 
-def test_start_is_the_present_by_default(arm):
+def test_default_start_is_present_configuration(arm):
     """q0 = None is the joints' present values."""
     m, solver, pose = arm
     m.joints['j2'].set_dof_values(0.9)
@@ -59,8 +59,8 @@ def test_start_is_the_present_by_default(arm):
     np.testing.assert_array_equal(solver.solve_pose({'hand_goal': pose}).q, there.q)
 
 
-def test_the_answer_is_a_copy(arm):
-    """A later solve does not change an earlier solution, its errors included."""
+def test_solution_does_not_change_with_next_solve(arm):
+    """Nor its errors."""
     _, solver, pose = arm
     first = solver.solve_pose({'hand_goal': pose})
     q = first.q.copy()
@@ -70,8 +70,8 @@ def test_the_answer_is_a_copy(arm):
 
 
 @pytest.mark.parametrize('name', ['arm7', 'hexapod', 'two_arm_box', 'ball'])
-def test_same_seed_same_bits(name):
-    """Two solvers, and one solver twice, give the same bits; unreachable goals with restarts."""
+def test_same_seed_gives_same_bits(name):
+    """In one and two solvers, for unreachable goals with restarts."""
     m = MECHANISMS[name]()
     goal = next(iter(m.goals))
     goals = {goal: ((0.9, 0.9, 1.9), UNIT)}
@@ -84,7 +84,7 @@ def test_same_seed_same_bits(name):
         assert answer.iterations == answers[0].iterations
 
 
-def test_another_seed_another_draw(arm):
+def test_other_seed_changes_restarts(arm):
     """The seed reaches the restarts."""
     _, solver, _ = arm
     goals, found = {'hand_goal': ((0.9, 0.9, 1.9), UNIT)}, []
@@ -94,8 +94,8 @@ def test_another_seed_another_draw(arm):
     assert len(set(found)) > 1
 
 
-def test_options_replaced_between_solves(arm):
-    """New options count from the next solve on, and that solve is for the pose it is given."""
+def test_replaced_options_apply_to_next_solve(arm):
+    """That solve is for the given pose."""
     m, solver, pose = arm
     first = solver.solve_pose({'hand_goal': pose})
     solver.options = SolverOptions(seed=1)
@@ -107,7 +107,7 @@ def test_options_replaced_between_solves(arm):
     assert solver.solve_pose({'hand_goal': pose}).status is Status.TIMEOUT
 
 
-def test_a_link_is_a_key(arm):
+def test_link_name_as_key_constrains_six_axes(arm):
     """A link's name asks for all six axes of its frame."""
     m, solver, pose = arm
     solution = solver.solve_pose({'hand': pose})
@@ -117,7 +117,7 @@ def test_a_link_is_a_key(arm):
     assert set(solution.goal_errors) == {'hand'}
 
 
-def test_goals_not_named_take_no_part():
+def test_unnamed_goals_are_ignored():
     """Only the named arm moves."""
     m = MECHANISMS['two_arms']()
     solver = m.solver()
@@ -130,8 +130,8 @@ def test_goals_not_named_take_no_part():
     assert set(solution.goal_errors) == {'left_goal'}
 
 
-def test_no_goal_at_all_closes_the_loops():
-    """Without goals the loops are what is solved for; without loops nothing is."""
+def test_solve_without_goals_closes_loops():
+    """Without loops nothing moves."""
     m = MECHANISMS['fivebar']()
     solver = m.solver()
     solution = solver.solve_pose({}, solver.q + np.array((0.1, 0, 0, -0.05)))
@@ -142,7 +142,7 @@ def test_no_goal_at_all_closes_the_loops():
     assert nothing.message == 'CONVERGED: nothing was asked'
 
 
-def test_unknown_key(arm):
+def test_unknown_key_error_lists_known_names(arm):
     """The message names what there is."""
     _, solver, pose = arm
     with pytest.raises(UnknownFrameError, match=r"no goal or link named 'nose'; known: hand_goal"):
@@ -166,8 +166,8 @@ BAD_POSES = {
 
 
 @pytest.mark.parametrize('case', BAD_POSES)
-def test_bad_pose(arm, case):
-    """What is no pose is refused by the goal's name, and the solver goes on working."""
+def test_bad_pose_is_refused_by_goal_name(arm, case):
+    """The solver works afterwards."""
     _, solver, good = arm
     pose, message = BAD_POSES[case]
     with pytest.raises(ShapeError, match=message):
@@ -175,8 +175,8 @@ def test_bad_pose(arm, case):
     assert solver.solve_pose({'hand_goal': good}).status is Status.CONVERGED
 
 
-def test_bad_start(arm):
-    """NaN, infinity and a wrong shape in q0 are refused; NaN by the joint's name."""
+def test_bad_start_is_refused(arm):
+    """NaN, infinity and wrong shapes; the error names the joint of a NaN."""
     _, solver, pose = arm
     with pytest.raises(ShapeError, match=r'q: expected finite numbers, got .*j3'):
         solver.solve_pose({'hand_goal': pose}, [0, 0, NAN, 0, 0, 0, 0])
@@ -186,7 +186,7 @@ def test_bad_start(arm):
         solver.solve_pose({'hand_goal': pose}, np.zeros(6))
 
 
-def test_quaternions_are_normalised(arm):
+def test_scaled_and_negated_quaternion_are_same_pose(arm):
     """Twice or minus the quaternion asks for the same pose."""
     _, solver, (position, quat) = arm
     first = solver.solve_pose({'hand_goal': (position, quat)})
@@ -195,8 +195,8 @@ def test_quaternions_are_normalised(arm):
         np.testing.assert_allclose(other.q, first.q, atol=1e-9)
 
 
-def test_prepare(arm):
-    """The callable takes arrays in the order of its keys and gives the same bits."""
+def test_prepared_call_takes_arrays_in_order_of_keys(arm):
+    """It returns the same bits."""
     m, solver, pose = arm
     m.goal('elbow', 'j4_link', 'X Y Z')
     solver.update_structure()
@@ -209,7 +209,7 @@ def test_prepare(arm):
 
 
 @pytest.mark.parametrize('positions', [np.zeros((2, 3)), np.zeros(2), [[NAN, 0, 0]]])
-def test_prepared_with_bad_arrays(arm, positions):
+def test_prepared_call_refuses_bad_arrays(arm, positions):
     """A prepared solve refuses wrong shapes and NaN like any other."""
     _, solver, _ = arm
     with pytest.raises(ShapeError):
@@ -217,14 +217,14 @@ def test_prepared_with_bad_arrays(arm, positions):
 
 
 @pytest.mark.parametrize('window', [np.full(7, NAN), np.full(7, -0.1), np.zeros(6)])
-def test_bad_window(arm, window):
-    """A window of NaN, of negative numbers or of the wrong shape is refused by name."""
+def test_bad_window_is_refused_by_name(arm, window):
+    """NaN, negative numbers and wrong shapes."""
     _, solver, pose = arm
     with pytest.raises(ShapeError, match='max_step'):
         solver.solve_pose({'hand_goal': pose}, max_step=window)
 
 
-def test_window(arm):
+def test_window_limits_step_of_each_joint(arm):
     """No joint goes further from q0 than asked, joint by joint."""
     _, solver, pose = arm
     q0, window = solver.q, np.linspace(0.0, 0.3, 7)
@@ -236,7 +236,7 @@ def test_window(arm):
     assert np.abs(solution.q - q0).max() == pytest.approx(0.1)
 
 
-def test_names_are_unique():
+def test_duplicate_goal_name_is_refused():
     """Two goals of one name are refused by that name."""
     m = MECHANISMS['two_arms']()
     m.goals['left_goal'].name = 'right_goal'
@@ -244,8 +244,8 @@ def test_names_are_unique():
         m.solver()
 
 
-def test_a_goal_added_later_is_known_at_once():
-    """Neither `solve_pose` nor `prepare` has to be told."""
+def test_goal_added_later_is_used_at_once():
+    """By `solve_pose` and `prepare`."""
     m = MECHANISMS['arm6']()
     solver = m.solver()
     m.goal('elbow', 'j3_link', 'X')
@@ -254,7 +254,7 @@ def test_a_goal_added_later_is_known_at_once():
     assert 'wrist' in solver.prepare(['wrist'])((0, 0, 0), UNIT).goal_errors
 
 
-def test_any_frame_is_enough():
+def test_solver_finds_whole_graph_from_one_frame():
     """The solver finds the whole system from one frame."""
     m = MECHANISMS['fivebar']()
     solver = Solver(m.links['r2_link'])
@@ -262,16 +262,16 @@ def test_any_frame_is_enough():
     assert 'tool' in solver.solve_pose({'tool': ((0.2, 0.7, 0), UNIT)}).goal_errors
 
 
-def test_new_options_leave_the_given_pose(arm):
-    """The first call after a change of options solves for the pose given, not the goal's own."""
+def test_new_options_do_not_replace_given_pose(arm):
+    """The goal's own pose is not used."""
     _, solver, pose = arm
     first = solver.solve_pose({'hand_goal': pose}).q
     solver.options = replace(solver.options, max_iterations=90)
     np.testing.assert_array_equal(solver.solve_pose({'hand_goal': pose}).q, first)
 
 
-def test_joints_in_no_chain_go_to_their_targets(arm):
-    """Within their limits and the window; without a goal all joints are such."""
+def test_joints_outside_chains_move_to_their_targets(arm):
+    """Within limits and window."""
     _, solver, _ = arm
     joint, _ = solver.tree.owner[1]
     joint.set_target_values(-0.5)

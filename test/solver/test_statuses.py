@@ -1,4 +1,4 @@
-"""Every status on purpose, and what the results say."""
+"""Each status is reached on purpose, and results report it."""
 
 from ik_node.model.link import Link
 from ik_node.solver.options import SolverOptions
@@ -17,8 +17,8 @@ def solve(name, goals, **options):
     return m.solver(SolverOptions(**options)).solve_pose(goals)
 
 
-def test_converged():
-    """A reachable goal: steps are counted, residuals are below the thresholds."""
+def test_reachable_goal_is_converged():
+    """Steps are counted, and residuals are below the thresholds."""
     solution = solve('planar', {'end_goal': ((1.0, 1.5, 0), UNIT)})
     assert solution.status is Status.CONVERGED
     assert solution.message == f'CONVERGED after {solution.iterations} steps'
@@ -27,8 +27,8 @@ def test_converged():
     assert solution.goal_errors['end_goal'].position <= 1e-6
 
 
-def test_stalled():
-    """An unreachable goal without restarts: nearest point, and the reason in words."""
+def test_unreachable_goal_without_restarts_is_stalled():
+    """At the nearest point, with the reason."""
     solution = solve('planar', {'end_goal': ((0, 4.0, 0), UNIT)}, restarts=0)
     assert solution.status is Status.STALLED
     assert solution.goal_errors['end_goal'].position == pytest.approx(1.0, abs=1e-6)
@@ -36,7 +36,7 @@ def test_stalled():
     assert "goal 'end_goal' is 1 m, 0 rad off" in solution.message
 
 
-def test_timeout_by_iterations():
+def test_single_allowed_iteration_ends_as_timeout():
     """One step is not enough, and only one is taken."""
     goals = {'end_goal': ((1.0, 1.5, 0), UNIT)}
     solution = solve('planar', goals, max_iterations=1, restarts=0)
@@ -45,8 +45,8 @@ def test_timeout_by_iterations():
     assert 'the iterations or the time budget are spent' in solution.message
 
 
-def test_timeout_by_time():
-    """A budget that is spent at once ends the solve at the next look at the clock."""
+def test_spent_time_budget_ends_as_timeout():
+    """At the next check of the clock."""
     goals = {'hand_goal': ((9, 9, 9), UNIT)}
     endless = {'max_iterations': 10**6, 'restarts': 10**6, 'stall_threshold': 0.0}
     solution = solve('arm7', goals, time_budget=1e-9, **endless)
@@ -54,8 +54,8 @@ def test_timeout_by_time():
     assert solution.iterations < 200
 
 
-def test_diverged():
-    """Undamped steps near a singularity overshoot: with adaptive damping off that is told."""
+def test_undamped_overshoot_is_diverged():
+    """Near a singularity, with adaptive damping off."""
     m = MECHANISMS['planar']()
     options = SolverOptions(
         adaptive_damping=False, damping_factor=0.0, diverge_threshold=0.0, restarts=0
@@ -69,7 +69,7 @@ def test_diverged():
     assert solution.goal_errors['end_goal'].position <= before[0]
 
 
-def test_the_same_with_adaptive_damping_converges():
+def test_adaptive_damping_converges_where_fixed_diverges():
     """The start that made undamped steps diverge is no trouble otherwise."""
     m = MECHANISMS['planar']()
     solution = m.solver(SolverOptions(restarts=0)).solve_pose(
@@ -78,8 +78,8 @@ def test_the_same_with_adaptive_damping_converges():
     assert solution.status is Status.CONVERGED
 
 
-def test_the_worst_chain_counts():
-    """One arm reaches, the other does not: STALLED, and each chain has its own result."""
+def test_status_is_that_of_worst_chain():
+    """Each chain has its own result."""
     m = MECHANISMS['two_arms']()
     solver = m.solver(SolverOptions(restarts=2))
     near = m.pose_of('left_hand')
@@ -95,7 +95,7 @@ def test_the_worst_chain_counts():
 
 
 @pytest.mark.parametrize('name', MECHANISMS)
-def test_reported_residuals_are_true(name):
+def test_reported_residuals_equal_oracle(name):
     """Errors in the result are those of an independent recomputation, met or not."""
     m = MECHANISMS[name]()
     solver, rng = m.solver(SolverOptions(restarts=1)), np.random.default_rng(9)
@@ -112,7 +112,7 @@ def test_reported_residuals_are_true(name):
     assert met == (solution.status is Status.CONVERGED)
 
 
-def test_active_limits_are_named():
+def test_result_and_message_name_active_limits():
     """Joints at a bound are listed, and are in the message."""
     m = MECHANISMS['coupled']()
     solution = m.solver(SolverOptions(restarts=0)).solve_pose({'tool_goal': ((-5, 0.5, 0), UNIT)})
@@ -121,8 +121,8 @@ def test_active_limits_are_named():
     assert 'at limits: ' + ', '.join(solution.active_limits) in solution.message
 
 
-def test_a_closure_that_cannot_close_is_named():
-    """A loop that is too short: STALLED, the closure and its gap in the message."""
+def test_message_names_closure_that_cannot_close():
+    """STALLED, with the gap."""
     m = MECHANISMS['fourbar_pinned']()
     m.links['coupler_end'].parent.set_position(0.1, 0, 0)
     m.closures['pin'].set_position(0.3, 0, 0)
@@ -132,7 +132,7 @@ def test_a_closure_that_cannot_close_is_named():
     assert solution.goal_errors == {}
 
 
-def test_starts_are_counted():
+def test_message_states_number_of_starts():
     """The message says how many starts it took."""
     m = MECHANISMS['arm6']()
     solver = m.solver()
@@ -145,14 +145,14 @@ def test_starts_are_counted():
     assert solution.message.endswith(f'steps and {solution.starts} starts')
 
 
-def test_names_of_statuses():
+def test_status_names_are_ordered_by_severity():
     """Names in the order of the numbers; larger is worse."""
     assert STATUS_NAMES == ('CONVERGED', 'STALLED', 'DIVERGED', 'TIMEOUT')
     assert Status.CONVERGED < Status.STALLED < Status.DIVERGED < Status.TIMEOUT
 
 
-def test_an_empty_graph():
-    """A single link: nothing to solve, nothing breaks."""
+def test_single_link_is_solved_without_joints():
+    """There are no chains, and only a goal at the link is met."""
     solver = Solver(Link('alone'))
     assert solver.solve() == []
     solution = solver.solve_pose({'alone': ((0, 0, 0), UNIT)})

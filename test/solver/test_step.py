@@ -1,4 +1,4 @@
-"""One iteration at a time: a solve that can be watched."""
+"""`Solver.step` makes one iteration of a solve."""
 
 from ik_node.solver.methods.progress import Progress
 from ik_node.solver.methods.trace import trace
@@ -12,7 +12,7 @@ MANY = 200
 
 
 def steps(solver):
-    """Step until it is done; return what every step found, and q after it."""
+    """Step until the end; return each step's result and q."""
     found = []
     for _ in range(MANY):
         results = solver.step()
@@ -23,8 +23,8 @@ def steps(solver):
 
 
 @pytest.mark.parametrize('name', ['arm6', 'fourbar', 'hexapod', 'two_arms', 'coupled'])
-def test_steps_come_to_the_answer_of_a_solve(name):
-    """The same machine, looked at in between: same answer, same number of iterations."""
+def test_steps_end_at_answer_of_solve(name):
+    """With the same number of iterations."""
     m = MECHANISMS[name]().go_home()
     solver, rng = m.solver(SolverOptions(restarts=0)), np.random.default_rng(2)
     home = solver.q
@@ -45,7 +45,7 @@ def test_steps_come_to_the_answer_of_a_solve(name):
 
 
 def place(mechanism):
-    """Put every goal where its link is."""
+    """Place every goal at its link."""
     for goal in mechanism.goals.values():
         position, quat = mechanism.pose_of(goal.child.name)
         goal.set_position(*position)
@@ -61,8 +61,8 @@ def limits(mechanism, solver):
     )
 
 
-def test_what_a_step_reports_is_where_the_joints_are():
-    """The residuals of every step are those of its q, by the oracle, rejected steps included."""
+def test_step_reports_residuals_of_its_q():
+    """By the oracle, including rejected steps."""
     m = MECHANISMS['arm6']()
     (goal,) = m.goals.values()
     goal.set_position(3.0, 0.0, 0.0)  # out of reach: steps are rejected
@@ -74,8 +74,8 @@ def test_what_a_step_reports_is_where_the_joints_are():
         assert result.goal_errors[goal.name].orientation == pytest.approx(orientation, abs=1e-9)
 
 
-def test_a_moved_goal_is_followed():
-    """A step begins anew when its goal has moved, also after it was done."""
+def test_step_restarts_when_goal_moves():
+    """Also after the solve had ended."""
     m = MECHANISMS['arm6']()
     (goal,) = m.goals.values()
     place(m)
@@ -87,7 +87,7 @@ def test_a_moved_goal_is_followed():
     assert m.naive().error(goal)[0] < 1e-6
 
 
-def test_moved_joints_begin_anew():
+def test_step_starts_at_joint_values_set_by_caller():
     """Joints that somebody else has moved are where the next step starts from."""
     m = MECHANISMS['arm6']()
     (goal,) = m.goals.values()
@@ -102,8 +102,8 @@ def test_moved_joints_begin_anew():
     assert np.abs(solver.q).max() < 1.5
 
 
-def test_steps_do_not_restart():
-    """There is no jump to another start, whatever the options."""
+def test_steps_never_jump_to_random_start():
+    """For any options."""
     m = MECHANISMS['arm7']()
     (goal,) = m.goals.values()
     goal.set_position(5.0, 0.0, 0.0)
@@ -113,7 +113,7 @@ def test_steps_do_not_restart():
 
 
 @pytest.mark.parametrize('method', ['jacobian_transpose', 'pseudo_inverse', 'sdls', 'slsqp'])
-def test_steps_of_other_methods(method):
+def test_every_method_steps_one_iteration_per_call(method):
     """Every method can be watched, one iteration a call."""
     m = MECHANISMS['planar']()
     (goal,) = m.goals.values()
@@ -131,7 +131,7 @@ OTHER_METHODS = [method for method in METHODS if method != 'dls']
 
 
 @pytest.mark.parametrize('method', OTHER_METHODS)
-def test_steps_of_a_method_are_the_iterates_of_its_solve(method, monkeypatch):
+def test_steps_of_method_equal_iterates_of_its_solve(method, monkeypatch):
     """Call k leaves the joints at iterate k, and all calls together do the work of one solve."""
     m = MECHANISMS['planar']()
     (goal,) = m.goals.values()
@@ -154,7 +154,7 @@ def test_steps_of_a_method_are_the_iterates_of_its_solve(method, monkeypatch):
     assert len(looks) == len(points)
 
 
-def test_a_solve_between_two_steps_does_not_disturb_them():
+def test_solve_between_steps_does_not_change_steps():
     """A method that is stepped goes on where it was after the solver was asked something else."""
     m = MECHANISMS['planar']()
     (goal,) = m.goals.values()

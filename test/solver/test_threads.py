@@ -1,4 +1,4 @@
-"""One solver in several threads: every answer is that of one thread alone."""
+"""One solver in several threads returns the answers of a single thread."""
 
 from concurrent.futures import ThreadPoolExecutor
 import sys
@@ -15,7 +15,7 @@ COUNT = 500 if compiled else 20
 
 @pytest.fixture(autouse=True)
 def often_in_turns():
-    """Have threads take turns as often as they can."""
+    """Switch threads as often as possible."""
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     yield
@@ -23,7 +23,7 @@ def often_in_turns():
 
 
 def asked(m, solver, count):
-    """Return goals to be reached, each from the same start."""
+    """Return reachable goals with the same start."""
     rng, found = np.random.default_rng(5), []
     for _ in range(count):
         q = solver.solve_pose({}, m.random_q(solver.joint_names, rng, 0.2)).q
@@ -35,8 +35,8 @@ def asked(m, solver, count):
 
 @pytest.mark.parametrize('name', ['arm6', 'hexapod'])
 @pytest.mark.parametrize('prepared', [False, True])
-def test_answers_are_those_of_one_thread(name, prepared):
-    """Of thousands of calls from four threads not one is another's."""
+def test_concurrent_calls_return_their_own_answers(name, prepared):
+    """Thousands of calls from four threads."""
     m = MECHANISMS[name]().go_home()
     solver = m.solver()
     q0, goals, call = solver.q, asked(m, solver, 20), solver.prepare(list(m.goals))
@@ -54,8 +54,8 @@ def test_answers_are_those_of_one_thread(name, prepared):
         assert q.tobytes() == alone[at % len(goals)].tobytes()
 
 
-def test_a_robot_that_another_thread_edits_gives_no_wrong_answer():
-    """Moves, locks, limits and closures come and go; each answer keeps what it says."""
+def test_concurrent_edits_cause_no_wrong_answer():
+    """Moves, locks, limits and closures change."""
     m = MECHANISMS['arm6']()
     solver = m.solver()
     base, hand = m.roots[0], m.goals['hand_goal'].child

@@ -1,4 +1,4 @@
-"""Starts and goals where a solver gets stuck: straight arms, half turns, bounds, locks."""
+"""Difficult starts and goals: straight arms, half turns, bounds and locks."""
 
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
@@ -14,7 +14,7 @@ ONE_START = SolverOptions(restarts=0)
 
 
 def straight(count, limits=None):
-    """Return a planar arm of unit links, stretched out along x."""
+    """Return a planar arm of unit links along x."""
     m = Mechanism('straight')
     m.root('base')
     parent = 'base'
@@ -29,8 +29,8 @@ def straight(count, limits=None):
 @pytest.mark.parametrize('count', [2, 3, 6])
 @pytest.mark.parametrize('share', [0.9, 0.5, 0.1])
 @pytest.mark.parametrize('limits', [None, (-3.1, 3.1)])
-def test_straight_arm_goal_straight_inwards(count, share, limits):
-    """No joint moves the end inwards at first order; the arm bends all the same."""
+def test_straight_arm_reaches_goal_straight_inwards(count, share, limits):
+    """No joint moves the end inwards at first order."""
     m = straight(count, limits)
     solution = m.solver(ONE_START).solve_pose({'goal': ((share * count, 0, 0), UNIT)})
     assert solution.status is Status.CONVERGED, solution.message
@@ -38,8 +38,8 @@ def test_straight_arm_goal_straight_inwards(count, share, limits):
 
 @pytest.mark.parametrize('share', [0.99, 0.9, 0.6])
 @pytest.mark.parametrize(('name', 'towards'), [('arm7', (0, 0, 0.36)), ('snake', (0, 0, 0))])
-def test_stretched_arm_in_space_pulled_straight_inwards(name, towards, share):
-    """The hand is to come straight back towards the shoulder and keep its orientation."""
+def test_stretched_arm_in_space_reaches_goal_straight_inwards(name, towards, share):
+    """The hand keeps its orientation."""
     m = MECHANISMS[name]()
     solver = m.solver(ONE_START)
     q0 = np.zeros(len(solver.joint_names))
@@ -51,8 +51,8 @@ def test_stretched_arm_in_space_pulled_straight_inwards(name, towards, share):
 
 
 @pytest.mark.parametrize('down', [1e-3, 0.02, 0.1, 0.3])
-def test_straight_legs_squat(down):
-    """Knees straight and on their limits, feet on the ground, the body pulled straight down."""
+def test_straight_legs_reach_lower_body_pose(down):
+    """The knees start straight and on their limits."""
     m = MECHANISMS['standing']()
     solver = m.solver(ONE_START)
     solution = solver.solve_pose({'body_goal': ((0, 0, 0.9 - down), UNIT)})
@@ -63,7 +63,7 @@ def test_straight_legs_squat(down):
 
 
 @pytest.mark.parametrize(('down', 'restarts'), [(1e-3, 0), (0.05, 0), (0.3, 0), (0.6, 50)])
-def test_stretched_fivebar_pulled_straight_inwards(down, restarts):
+def test_stretched_five_bar_reaches_goal_on_mirror_line(down, restarts):
     """Both arms straight, the tool pulled along the mirror line."""
     m = MECHANISMS['fivebar']()
     height = np.sqrt(0.9**2 - 0.2**2)
@@ -75,7 +75,7 @@ def test_stretched_fivebar_pulled_straight_inwards(down, restarts):
     assert solution.status is Status.CONVERGED, solution.message
 
 
-def test_folded_arm_goal_straight_outwards():
+def test_folded_arm_reaches_goal_straight_outwards():
     """The other singularity of two links: folded back onto the base."""
     m = straight(2)
     solution = m.solver(ONE_START).solve_pose({'goal': ((1.5, 0, 0), UNIT)}, (0.0, np.pi))
@@ -86,8 +86,8 @@ def test_folded_arm_goal_straight_outwards():
 @pytest.mark.parametrize(
     ('name', 'link'), [('ball', 'wrist_link'), ('free_body', 'hand'), ('walker', 'body')]
 )
-def test_orientation_half_a_turn_away(name, link, axis):
-    """A goal whose orientation is exactly half a turn off, about any axis."""
+def test_orientation_half_a_turn_away_is_reached(name, link, axis):
+    """About any axis."""
     m = MECHANISMS[name]()
     position, quat = m.pose_of(link)
     turned = Rotation.from_rotvec(np.pi * np.array(axis)) * Rotation.from_quat(quat)
@@ -102,7 +102,7 @@ def test_orientation_half_a_turn_away(name, link, axis):
 @pytest.mark.parametrize('axes', ['world', 'goal', 'link'])
 @pytest.mark.parametrize('free', ['EX', 'EY', 'EZ'])
 @pytest.mark.parametrize('name', ['ball', 'arm7', 'arm6'])
-def test_axis_alignment_half_a_turn_away(name, free, axes):
+def test_axis_pointing_opposite_way_is_aligned(name, free, axes):
     """One axis of the hand is to point the opposite way, free about it."""
     m = MECHANISMS[name]()
     goal = m.goals['hand_goal']
@@ -128,7 +128,7 @@ def test_axis_alignment_half_a_turn_away(name, free, axes):
 
 @pytest.mark.parametrize('bound', ['lower', 'upper'])
 @pytest.mark.parametrize('name', ['arm6', 'arm7', 'mixed', 'universals'])
-def test_start_with_every_joint_on_a_limit(name, bound):
+def test_start_with_every_joint_on_limit_reaches_goal(name, bound):
     """All joints begin on a bound and have to come off it."""
     m = MECHANISMS[name]()
     solver, rng = m.solver(), np.random.default_rng(5)
@@ -144,8 +144,8 @@ def test_start_with_every_joint_on_a_limit(name, bound):
 
 @pytest.mark.parametrize('bound', ['lower', 'upper'])
 @pytest.mark.parametrize('name', ['fivebar', 'hexapod', 'two_arm_box', 'gallery_hexapod'])
-def test_loops_whose_every_joint_starts_on_a_limit(name, bound):
-    """Loops torn open by a start on bounds close again, and the goal is met."""
+def test_open_loops_with_every_joint_on_limit_close(name, bound):
+    """The goal is met."""
     m = {**MECHANISMS, **GALLERY}[name]()
     solver, rng = m.solver(), np.random.default_rng(6)
     owner, home = solver.tree.owner, solver.solve_pose({}).q
@@ -161,7 +161,7 @@ def test_loops_whose_every_joint_starts_on_a_limit(name, bound):
         assert solution.status is Status.CONVERGED, solution.message
 
 
-def test_a_bound_lets_go_in_one_start():
+def test_joints_leave_their_bounds_without_restart():
     """Hinges that start on their bounds leave them as soon as the goal is inside."""
     m = straight(3, (-1.0, 1.0))
     for sign in (1, -1):
@@ -171,7 +171,7 @@ def test_a_bound_lets_go_in_one_start():
         assert (np.abs(solution.q) < 1.0).any()
 
 
-def test_a_bound_that_is_hit_is_left_again():
+def test_joint_follows_goal_into_limit_and_back():
     """A goal path that drives a joint into its limit and out again: it follows both ways."""
     m = straight(2, (-1.2, 1.2))
     solver, q = m.solver(ONE_START), np.array((0.3, 0.6))
@@ -190,7 +190,7 @@ LOCKED = ['arm6', 'arm7', 'ball', 'coupled', 'fivebar', 'hexapod', 'walker', 'tw
 
 
 def all_locked(name):
-    """Return a mechanism that is closed and cannot move."""
+    """Return a closed mechanism without free joints."""
     m = MECHANISMS[name]()
     solver = m.solver()
     solver.q = solver.solve_pose({}).q
@@ -200,7 +200,7 @@ def all_locked(name):
 
 
 @pytest.mark.parametrize('name', LOCKED)
-def test_all_joints_locked(name):
+def test_fully_locked_robot_is_stalled_and_keeps_q(name):
     """Nothing may move: STALLED where something is asked, q as it was, no exception."""
     m = all_locked(name)
     solver = m.solver()
@@ -215,7 +215,7 @@ def test_all_joints_locked(name):
 
 
 @pytest.mark.parametrize('name', LOCKED)
-def test_all_joints_locked_where_the_goal_is(name):
+def test_fully_locked_robot_at_goal_is_converged(name):
     """What is met without moving is CONVERGED."""
     m = all_locked(name)
     solver, there = m.solver(), m.naive()
@@ -229,7 +229,7 @@ def test_all_joints_locked_where_the_goal_is(name):
 
 
 @pytest.mark.parametrize('name', ['fivebar', 'hexapod', 'two_arm_box'])
-def test_all_joints_locked_with_loops_open(name):
+def test_fully_locked_open_loop_is_named(name):
     """A loop that nothing may close is told by name, and nothing moves."""
     m = all_locked(name)
     joint = next(j for j in m.joints.values() if len(j.dof) == 1)
@@ -242,7 +242,7 @@ def test_all_joints_locked_with_loops_open(name):
     np.testing.assert_array_equal(solution.q, q0)
 
 
-def test_one_locked_axis_of_a_joint():
+def test_locked_axis_of_ball_leaves_other_axes_free():
     """A lock holds one axis of a ball, the others still turn."""
     m = MECHANISMS['ball']()
     m.joints['wrist'].lock('EY')

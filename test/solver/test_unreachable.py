@@ -1,4 +1,4 @@
-"""What cannot be met: loops stay closed, and goals come as near as they can."""
+"""Unreachable goals: loops stay closed, and goals are missed by the least."""
 
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
@@ -22,7 +22,7 @@ OUT_OF_REACH = {
 
 @pytest.fixture(params=OUT_OF_REACH)
 def stretched(request):
-    """Return a mechanism, its solver and the answer to a goal out of its reach."""
+    """Return a mechanism, its solver and the answer to an unreachable goal."""
     m = {**MECHANISMS, **GALLERY}[request.param]()
     solver = m.solver()
     goals = OUT_OF_REACH[request.param]
@@ -32,8 +32,8 @@ def stretched(request):
     return m, solver, solver.solve_pose(goals)
 
 
-def test_loops_stay_closed(stretched):
-    """The goal is missed by far; every loop is closed to 1e-6, limits hold."""
+def test_loops_stay_closed_for_distant_goal(stretched):
+    """To 1e-6, within limits."""
     m, solver, solution = stretched
     assert solution.status is Status.STALLED
     there = m.naive(solver.joint_names, solution.q)
@@ -43,8 +43,8 @@ def test_loops_stay_closed(stretched):
 
 
 @pytest.mark.parametrize('start', ['answer', 'home'])
-def test_the_goal_is_missed_by_the_least(stretched, start):
-    """Another optimiser (SLSQP), from our answer and from home, gains at most one per cent."""
+def test_slsqp_does_not_improve_answer_by_one_percent(stretched, start):
+    """From the answer and from home."""
     m, solver, solution = stretched
     other = OtherOptimiser(m, solution.chains[0].characteristic_length)
     q, gap = other.improved(solution.q if start == 'answer' else solver.solve_pose({}).q)
@@ -53,8 +53,8 @@ def test_the_goal_is_missed_by_the_least(stretched, start):
 
 
 @pytest.mark.parametrize('name', [n for n in MECHANISMS if MECHANISMS[n]().closures])
-def test_loops_stay_closed_whatever_is_asked(name):
-    """Random poses of all goals, near and far: not one open loop, however few iterations."""
+def test_loops_stay_closed_for_random_goals(name):
+    """Near and far, with any number of iterations."""
     m = MECHANISMS[name]()
     m.goals or m.goal('any', next(iter(m.links)))
     rng = np.random.default_rng(12)

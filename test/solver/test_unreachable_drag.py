@@ -1,4 +1,4 @@
-"""Goals dragged where they cannot be met: the answer follows calmly, loops closed."""
+"""Goals dragged outside the workspace: the answer moves continuously with loops closed."""
 
 from itertools import pairwise
 
@@ -16,7 +16,7 @@ NEAR = SolverOptions(restarts=0)
 
 
 def settled(mechanism, solver, asked):
-    """Return the answer that a goal out of reach comes to when it is asked again."""
+    """Return the answer to an unreachable goal after repeated solves."""
     q = mechanism.solver().solve_pose(asked).q
     for _ in range(5):
         q = solver.solve_pose(asked, q).q
@@ -24,7 +24,7 @@ def settled(mechanism, solver, asked):
 
 
 def drag(mechanism, solver, goal, start, direction, quat_xyzw, count):
-    """Drag a goal by a millimetre a step, loops closed all the way; yield status and change."""
+    """Move a goal by a millimetre per step with loops closed; yield status and change."""
     q = settled(mechanism, solver, {goal: (start, quat_xyzw)})
     for k in range(1, count):
         at = np.add(start, MILLIMETRE * k * np.array(direction))
@@ -51,8 +51,8 @@ LINES = {
 
 @pytest.mark.parametrize('restarts', [0, 50])
 @pytest.mark.parametrize('name', LINES)
-def test_a_goal_dragged_along_outside(name, restarts):
-    """The goal moves by 1 mm a step; no joint moves by more than 0.05 rad a step."""
+def test_goal_dragged_outside_causes_no_jump(name, restarts):
+    """At most 0.05 rad per step of 1 mm."""
     m = MADE[name]()
     goal, start, direction = LINES[name]
     solver = m.solver(SolverOptions(restarts=restarts))
@@ -75,7 +75,7 @@ ANYWHERE = {
 
 
 def line_outside(name, seed):
-    """Return a mechanism, its goal, and a line 20 % beyond what can be reached in a direction."""
+    """Return a mechanism, its goal, and a line 20 % outside the workspace in a direction."""
     m = MADE[name]()
     ((goal, frame),) = m.goals.items()
     home, quat = m.pose_of(frame.child.name)
@@ -91,8 +91,8 @@ def line_outside(name, seed):
 
 
 @pytest.mark.parametrize('name', ANYWHERE)
-def test_a_goal_dragged_outside_anywhere(name):
-    """On lines on all sides, across the way from home: at most 0.05 rad a millimetre."""
+def test_goal_dragged_outside_on_any_side_causes_no_jump(name):
+    """At most 0.05 rad per millimetre."""
     for seed in ANYWHERE[name] if compiled else ANYWHERE[name][:1]:
         m, goal, start, aside, quat = line_outside(name, seed)
         found = list(drag(m, m.solver(NEAR), goal, start, aside, quat, 100 if compiled else 5))
@@ -100,7 +100,7 @@ def test_a_goal_dragged_outside_anywhere(name):
 
 
 @pytest.mark.parametrize('name', ANYWHERE)
-def test_a_goal_out_of_reach_that_stands_still(name):
+def test_repeated_unreachable_goal_keeps_answer(name):
     """Asked again from its answer, it gives that answer."""
     for seed in range(12) if compiled else range(1):
         m, goal, start, _, quat = line_outside(name, seed)
@@ -126,8 +126,8 @@ OUT_AND_BACK = {
 
 @pytest.mark.skipif(not compiled, reason='thousands of solves')
 @pytest.mark.parametrize('name', OUT_AND_BACK)
-def test_a_goal_dragged_out_and_back(name):
-    """Across the edge of the workspace and back in 1 mm steps: no jump to another branch."""
+def test_goal_dragged_out_and_back_keeps_branch(name):
+    """In steps of 1 mm."""
     m = MADE[name]()
     goal, inside, outside = OUT_AND_BACK[name]
     solver = m.solver(NEAR)

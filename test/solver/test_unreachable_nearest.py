@@ -1,4 +1,4 @@
-"""Goals out of reach end at the best minimum that all starts find, the nearest among equals."""
+"""Unreachable goals end at the best minimum of all starts, the nearest among equals."""
 
 from math import pi
 
@@ -20,7 +20,7 @@ GOALS, STARTS = 8, 20
 
 
 def residual(mechanism, solver, q, asked):
-    """Return the norm of all rows of the goals, by the oracle; loops are closed, limits kept."""
+    """Return the norm of all goal rows by the oracle, with loops closed and limits kept."""
     there = mechanism.naive(solver.joint_names, q)
     assert all(max(there.error(closure)) <= 1e-6 for closure in mechanism.closures.values())
     assert there.limit_excess() <= 0.0
@@ -29,7 +29,7 @@ def residual(mechanism, solver, q, asked):
 
 
 def poses_away(mechanism, rng, size):
-    """Return poses of all goals, so far from where they are met, and turned."""
+    """Return poses of all goals, moved and turned away from where they are met."""
     asked, there = {}, mechanism.naive()
     for name, goal in mechanism.goals.items():
         here = there.ends(goal)[0]
@@ -41,8 +41,8 @@ def poses_away(mechanism, rng, size):
 
 @pytest.mark.skipif(not compiled, reason='thousands of steps')
 @pytest.mark.parametrize('name', AWAY)
-def test_no_single_start_gets_nearer(name):
-    """None of twenty searches from random starts beats the answer by more than one per cent."""
+def test_no_single_search_beats_answer_by_one_percent(name):
+    """Twenty searches from random starts."""
     m = {**MECHANISMS, **GALLERY}[name]()
     solver, single, rng = m.solver(), m.solver(NEAR), np.random.default_rng(8)
     missed = 0
@@ -60,13 +60,13 @@ def test_no_single_start_gets_nearer(name):
 
 
 def closed(mechanism, solver, q):
-    """Return whether the loops are closed at q, by the oracle."""
+    """Return True if the oracle finds the loops closed at q."""
     there = mechanism.naive(solver.joint_names, q)
     return all(max(there.error(closure)) <= 1e-6 for closure in mechanism.closures.values())
 
 
 def mirrored_arm():
-    """Return two hinges that cannot turn to straight behind, from either side alike."""
+    """Return two hinges that cannot turn straight backwards, symmetric to both sides."""
     m = Mechanism('mirrored')
     m.root('base')
     m.joint('shoulder', 'base', 'EZ', limits=(-2.0, 2.0))
@@ -77,8 +77,8 @@ def mirrored_arm():
 
 
 @pytest.mark.parametrize('side', [1, -1])
-def test_of_equal_minima_the_one_on_the_side_of_the_start_is_taken(side):
-    """The goal is straight behind: from a start to the left the answer is to the left."""
+def test_equal_minima_are_decided_by_side_of_start(side):
+    """The goal is straight behind."""
     m = mirrored_arm()
     solver = m.solver()
     for value in (0.2, 0.7, 1.4, 1.9):
@@ -88,8 +88,8 @@ def test_of_equal_minima_the_one_on_the_side_of_the_start_is_taken(side):
 
 
 @pytest.mark.parametrize('first', ['hand_goal', 'elbow'])
-def test_the_goal_of_the_first_priority_is_as_near_as_if_it_were_alone(first):
-    """Two goals out of reach that disagree: whichever comes first gets its own best answer."""
+def test_first_priority_goal_gets_its_own_best_answer(first):
+    """Two unreachable goals contradict each other."""
     m = MECHANISMS['arm7']()
     m.goal('elbow', 'j4_link', 'X Y Z')
     for name, goal in m.goals.items():
@@ -104,7 +104,7 @@ def test_the_goal_of_the_first_priority_is_as_near_as_if_it_were_alone(first):
 
 @pytest.mark.skipif(not compiled, reason='thousands of steps')
 @pytest.mark.parametrize('name', AWAY)
-def test_an_answer_that_is_asked_for_again_stays(name):
+def test_repeated_solve_with_restarts_keeps_answer(name):
     """From the answer of a solve with restarts, the same goal gives the same answer."""
     m = {**MECHANISMS, **GALLERY}[name]()
     solver, rng = m.solver(), np.random.default_rng(9)

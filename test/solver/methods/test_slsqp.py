@@ -1,9 +1,10 @@
 """SLSQP: goals as a cost, closures and limits as constraints."""
 
-from pathlib import Path
+import subprocess
+import sys
 
 from ik_node.robot import load_robot
-from ik_node.solver.methods import slsqp, trace
+from ik_node.solver.methods import trace
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
@@ -57,12 +58,23 @@ def test_iterations_are_bounded():
     assert [point.iteration for point in found.points] == list(range(8))
 
 
-def test_scipy_is_not_needed_before():
-    """It is imported where it is used: other methods do without."""
-    text = Path(slsqp.__file__).read_text()
-    assert '\n        from scipy.optimize import minimize' in text
-    assert '\nfrom scipy' not in text
-    assert '\nimport scipy' not in text
+def test_solve_by_other_method_does_not_import_scipy(repository):
+    """Only a solve by slsqp loads SciPy's optimisers."""
+    program = f"""
+import sys
+sys.path.insert(0, {str(repository)!r})
+import ik_node as ik
+robot = ik.load_robot('docs/robots/arm6.urdf')
+robot.add_goal('hand', dof='X Y Z')
+goals = {{'hand': ((0.7, 0.3, 0.6), (0.0, 0.0, 0.0, 1.0))}}
+for method in ('sdls', 'slsqp'):
+    ik.Solver(robot, ik.SolverOptions(method=method)).solve_pose(goals)
+    print(method, 'scipy.optimize' in sys.modules)
+"""
+    run = [sys.executable, '-c', program]
+    done = subprocess.run(run, cwd=repository, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ['sdls False', 'slsqp True']
 
 
 @pytest.mark.parametrize('method', ['slsqp', 'sdls', 'pseudo_inverse', 'dls'])

@@ -1,4 +1,4 @@
-"""Goals by weight and priority; joint targets and rest pose in what freedom is left."""
+"""Weights and priorities of goals; joint targets and rest pose in the null space."""
 
 from itertools import pairwise
 
@@ -31,15 +31,15 @@ def nearest(mechanism, wanted, start):
 
 
 def set_goal(mechanism, name, pose):
-    """Write a pose into a goal."""
+    """Write a pose to a goal."""
     mechanism.goals[name].set_position(*pose[0])
     mechanism.goals[name].set_quaternion(*pose[1])
 
 
 @pytest.mark.parametrize('name', ['planar', 'arm7', 'two_arm_box'])
 @pytest.mark.parametrize('wish', ['rest', 'target'])
-def test_wishes_in_the_null_space(name, wish):
-    """The goal stays met, the way to the wished values shrinks to the least possible."""
+def test_targets_and_rest_pose_are_approached_in_null_space(name, wish):
+    """The goal stays met, and the distance is minimal."""
     m = MECHANISMS[name]()
     solver = m.solver()
     q = solver.q
@@ -66,8 +66,8 @@ def test_wishes_in_the_null_space(name, wish):
 
 @pytest.mark.parametrize('side', [1.0, -1.0])
 @pytest.mark.parametrize('wish', ['rest', 'target'])
-def test_wish_is_met_by_the_nearest_turn_within_limits(side, wish):
-    """Of all angles that are the wished one but for full turns, limits leave the next-nearest."""
+def test_target_is_met_at_next_turn_within_limits(side, wish):
+    """The limits exclude the nearest turn."""
     m = Mechanism('turntable')
     m.root('base')
     limits = sorted((-1.0 * side, 12.0 * side))
@@ -81,8 +81,8 @@ def test_wish_is_met_by_the_nearest_turn_within_limits(side, wish):
     assert joint.dof_values[5] == pytest.approx(side * (11.5 - 2.0 * np.pi), abs=1e-3)
 
 
-def test_a_target_outweighs_the_rest_pose():
-    """Where both pull on a redundant arm, the joint with a target is nearer to its wish."""
+def test_target_takes_precedence_over_rest_pose():
+    """In a redundant arm."""
     m = MECHANISMS['planar']()
     set_goal(m, 'end_goal', ((1.5, 1.0, 0), UNIT))
     m.joints['p1'].set_rest_pose_values(-1.0)
@@ -93,8 +93,8 @@ def test_a_target_outweighs_the_rest_pose():
     assert m.joints['p3'].dof_values[5] == pytest.approx(0.5, abs=1e-2)
 
 
-def test_a_rest_pose_draws_when_the_goal_is_not_met():
-    """A goal out of reach is missed by the least first; then comes the rest pose."""
+def test_rest_pose_applies_after_unreachable_goal():
+    """The goal is missed by the least first."""
     m = MECHANISMS['arm7']()
     m.goals['hand_goal'].set_goal_dof('X', 'Y', 'Z')
     set_goal(m, 'hand_goal', ((2.0, 0, 0.36), UNIT))
@@ -113,8 +113,8 @@ def test_a_rest_pose_draws_when_the_goal_is_not_met():
         turned = now
 
 
-def test_without_a_rest_pose_nothing_drifts():
-    """An arm that meets its goal stays where it is, to the bit."""
+def test_arm_at_goal_without_rest_pose_does_not_drift():
+    """To the last bit."""
     m = MECHANISMS['arm7']()
     set_goal(m, 'hand_goal', m.pose_of('hand'))
     solver = m.solver()
@@ -123,7 +123,7 @@ def test_without_a_rest_pose_nothing_drifts():
     np.testing.assert_array_equal(solver.q, q)
 
 
-def test_rest_pose_factor_zero_switches_it_off():
+def test_rest_pose_factor_zero_switches_off_drift():
     """With factor 0 the rest pose draws nothing."""
     m = MECHANISMS['arm7']()
     set_goal(m, 'hand_goal', m.pose_of('hand'))
@@ -136,8 +136,8 @@ def test_rest_pose_factor_zero_switches_it_off():
     np.testing.assert_array_equal(solver.q, q)
 
 
-def test_targets_of_joints_in_no_chain():
-    """A joint that no goal or loop moves goes to its target, within its limits."""
+def test_joint_outside_chains_moves_to_its_target():
+    """Within its limits."""
     m = MECHANISMS['planar']()
     m.joint('free', 'base', 'Z EX', limits=(-0.5, 0.5))
     m.joints['free'].set_target_values(0.2, 0.4)
@@ -149,8 +149,8 @@ def test_targets_of_joints_in_no_chain():
     assert m.joints['held'].dof_values[0] == 0.0
 
 
-def test_a_ball_s_rest_pose():
-    """A ball goes to its rest pose the short way, past gimbal lock."""
+def test_ball_moves_to_rest_pose_on_shortest_path():
+    """Past gimbal lock."""
     m = Mechanism('m')
     m.root('base')
     ball = m.joint('ball', 'base', 'EX EY EZ')
@@ -168,7 +168,7 @@ def test_a_ball_s_rest_pose():
 
 
 def conflict(**settings):
-    """Let two points of one arm ask for what cannot both be met."""
+    """Give two points of one arm contradicting goals."""
     m = MECHANISMS['planar']()
     m.goals['end_goal'].set_position(2.0, 1.5, 0)
     elbow = m.goal('elbow', 'p3_link', 'X Y')
@@ -182,7 +182,7 @@ def conflict(**settings):
 
 
 @pytest.mark.parametrize('first', ['end_goal', 'elbow'])
-def test_priority(first):
+def test_lower_priority_number_is_met_first(first):
     """The goal of the lower number is met, the other does what is left."""
     second = 'elbow' if first == 'end_goal' else 'end_goal'
     _, errors = conflict(**{f'{second}__priority': 3})
@@ -190,8 +190,8 @@ def test_priority(first):
     assert errors[second].position > 0.1
 
 
-def test_the_lower_priority_does_its_best():
-    """With the first goal held, the second is at its constrained minimum (SLSQP)."""
+def test_second_priority_reaches_constrained_minimum():
+    """SLSQP finds no better answer."""
     m, errors = conflict(elbow__priority=1)
     rows = Rows(m)
     q = m.solver().q
@@ -204,8 +204,8 @@ def test_the_lower_priority_does_its_best():
     assert np.sqrt(other.fun) >= 0.99 * errors['elbow'].position
 
 
-def test_three_levels():
-    """A loop, then a goal, then a goal, then another: each gives way to those before."""
+def test_three_priority_levels_are_met_in_order():
+    """After a loop."""
     m = MECHANISMS['two_arm_box']()
     solver = m.solver()
     closed = solver.solve_pose({}, solver.q + np.linspace(-0.2, 0.2, 12)).q
@@ -223,7 +223,7 @@ def test_three_levels():
     assert result.goal_errors['far'].position > 1.0
 
 
-def test_weights_share_out_what_is_missed():
+def test_heavier_goal_is_missed_by_less():
     """Of two goals that cannot both be met the heavier one is missed by less."""
     _, even = conflict()
     _, heavy = conflict(elbow__weight=10.0)
@@ -231,8 +231,8 @@ def test_weights_share_out_what_is_missed():
     assert heavy['end_goal'].position > even['end_goal'].position
 
 
-def test_a_weight_of_zero_takes_a_goal_out():
-    """It has no part in the solve and no error in the result."""
+def test_goal_of_weight_zero_is_ignored():
+    """It has no error in the result."""
     m = MECHANISMS['planar']()
     m.goal('elbow', 'p3_link', 'X Y').weight = 0.0
     set_goal(m, 'end_goal', ((1.0, 1.0, 0), UNIT))
@@ -241,7 +241,7 @@ def test_a_weight_of_zero_takes_a_goal_out():
     assert set(result.goal_errors) == {'end_goal'}
 
 
-def test_a_disabled_closure_is_open():
+def test_disabled_closure_constrains_nothing():
     """A closure that is not enabled holds nothing."""
     m = MECHANISMS['fivebar']()
     m.closures['close'].enabled = False
@@ -252,7 +252,7 @@ def test_a_disabled_closure_is_open():
 
 
 @pytest.mark.parametrize('value', [-1, 1.5, True])
-def test_priorities_are_counted_from_zero(value):
+def test_priority_refuses_negative_fraction_and_bool(value):
     """No negative, broken or boolean priority."""
     with pytest.raises(OptionError, match='priority'):
         MECHANISMS['planar']().goals['end_goal'].priority = value

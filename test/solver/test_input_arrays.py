@@ -1,4 +1,4 @@
-"""Numbers in any form: read as what they say, or refused in our words."""
+"""Numbers in any array format are read correctly or refused with our message."""
 
 from fractions import Fraction
 
@@ -18,7 +18,7 @@ DTYPES = ('<f8', '>f8', '<f4', '>f4', '<f2', 'longdouble', 'O')
 
 
 class Subclass(np.ndarray):
-    """An array whose copies have gaps."""
+    """An array subclass whose copies are not contiguous."""
 
     def copy(self, order='C'):
         """Return every second number of a larger array."""
@@ -37,7 +37,7 @@ def not_aligned(array):
 
 
 def with_gaps(array):
-    """Return the same numbers with others between them."""
+    """Return the same numbers with other numbers in between."""
     wide = np.full((*array.shape, 3), 7, array.dtype)
     wide[..., 1] = array
     return wide[..., 1]
@@ -76,8 +76,8 @@ def arm():
 
 @settings(max_examples=300 if compiled else 10, deadline=None)
 @given(position=forms, quat=forms, q0=forms, flat=st.booleans())
-def test_any_form_of_the_same_numbers_has_the_same_answer(arm, position, quat, q0, flat):
-    """Whatever came before in another form: nothing is misread."""
+def test_array_format_does_not_change_answer(arm, position, quat, q0, flat):
+    """Also after calls with other formats."""
     solver, call, wanted = arm
     numbers = in_form(POSITION, position), in_form(QUAT, quat), in_form(START, q0)
     if flat:
@@ -104,8 +104,8 @@ REFUSED = {
 
 
 @pytest.mark.parametrize('name', REFUSED)
-def test_what_is_no_numbers_is_refused_in_our_words(arm, name):
-    """As position, as quaternion and as start; the next call is as good as ever."""
+def test_non_numbers_are_refused_with_our_message(arm, name):
+    """As position, quaternion and start; the next call works."""
     solver, call, wanted = arm
     bad = REFUSED[name]
     calls = [
