@@ -1,4 +1,4 @@
-"""The thin objects over the kernels: options in, statuses with residuals out."""
+"""The solver: it prepares closures and goals for the kernels and names their results."""
 
 from ik_node.solver.background.async_solver import AsyncSolver
 from ik_node.solver.options import SolverOptions

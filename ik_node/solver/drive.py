@@ -1,4 +1,4 @@
-"""Driven joints by continuation: the loops stay closed, and in their branch, all the way."""
+"""The motion of driven joints in steps that keep the loops closed and in their assembly branch."""
 
 from __future__ import annotations
 
@@ -27,17 +27,18 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# As near as settling comes [rad, or characteristic lengths]; from there the values are set and the
-# loops closed once more.
+# Accuracy of the settle phase [rad or characteristic lengths]. From this distance the values are
+# set exactly, and the loops are closed once more.
 NEAR = 1e-3
-# Where all steps are spent, so many more tell whether they still lead on: by more than a share of
-# what is left to go, or by one [rad or characteristic lengths]. A free way is gone 0.3 a step.
+# When the step budget is spent, so many further steps show whether the joints still advance
+# [steps]. They do if the distance shrinks by more than this share, or by 1 [rad or characteristic
+# lengths]; an unobstructed motion covers 0.3 per step.
 PROBE_STEPS = 100
 PROGRESS = 0.02
-# The loops are near a singularity of type II where the other joints' smallest singular value is
-# below this share of that of all joints.
+# The loops are taken to be near a singularity of type II (Gosselin and Angeles 1990) if the
+# smallest singular value of the passive joints is below this share of that of all joints.
 SINGULAR = 0.05
-# From there a few steps close the loops, if anything does.
+# Step limit of that last closing [steps]: from within `NEAR` it converges in a few steps.
 CLOSING_STEPS = 20
 
 
@@ -50,35 +51,37 @@ def drive(
     steps: int | None = None,
 ) -> Solution:
     """
-    Move values of q to where they are wanted.
+    Move driven joints to given values with the loops closed, see theory.md, section 9.
 
     Parameters
     ----------
     problem : Problem
-        Closures only.
+        The closures alone.
     table : JointTable
-        Locks of driven joints do not hold them; targets and rest poses take no part.
+        Limits, locks and couplings. Locks of driven joints are ignored, and so are joint targets
+        and rest poses.
     q : ndarray, shape (nq,)
-        Start, and in place the answer [rad or m].
+        Start; overwritten with the result [rad or m].
     wanted : dict of int to float
-        Place in q, and value [rad or m]; cut at limits.
+        Index in q -> value to reach [rad or m]; clamped to the limits.
     packed : ndarray
-        Options of the solver; a time budget does not apply.
+        Packed options of the solver; the time budget is ignored.
     steps : int, optional
-        Most steps on the way; then there are no restarts. None = 1000, or more by the options.
+        Most steps; there are no restarts then. None = 1000, or `max_iterations` if it is larger.
 
     Returns
     -------
     Solution
-        CONVERGED when the loops are closed and all values are reached; TIMEOUT when the steps were
-        spent on the way, and q is as far as they have led; STALLED when no step leads on, and the
-        message says what is in the way.
+        CONVERGED if the loops are closed and all values are reached. TIMEOUT if the steps are
+        spent before; q is then the configuration reached so far. STALLED if no step advances; the
+        message then gives the reason.
 
     Notes
     -----
-    The driven values are drawn to what is wanted as joint targets are, in steps after which the
-    loops are closed; a step that closing would take far from its tangent is halved, for there the
-    branches lie close together. At last the values are set exactly and held.
+    The driven values are joint targets of the settle phase, eq. (9). The loops are closed after
+    every step. A step that closing would carry far from its tangent is halved, because two
+    branches are near there. At the end the values are set exactly, and the loops closed with the
+    driven joints fixed.
 
     """
     started = perf_counter()
@@ -91,7 +94,7 @@ def drive(
     rows[JOINT_WINDOW, places] = np.inf
     rows[JOINT_TARGET, places] = values
     rows[JOINT_TARGET_WEIGHT, places] = 1.0
-    # Every step covers up to 0.3 rad, or characteristic lengths; the way may be long.
+    # A step covers at most 0.3 rad or characteristic lengths, so a long motion needs many steps.
     packed = packed.copy()
     packed[MAX_ITERATIONS] = max(packed[MAX_ITERATIONS], 1000.0) if steps is None else steps
     if steps is not None:
@@ -132,9 +135,10 @@ def drive(
     if is_spent:
         least = Status.TIMEOUT
     if objection and steps is None:
-        # Who goes on step by step, as a node does, has no use for the reason at each of them.
+        # A caller that advances step by step, such as the ROS node, does not need the reason at
+        # each call, and its computation takes time.
         objection += (
-            '; all steps are spent, and more would lead on'
+            '; all steps are spent, and further steps would advance it'
             if is_spent
             else (f'; {_obstacle(problem, rows, q, places, packed, answers)}')
         )
@@ -149,7 +153,7 @@ def _obstacle(
     packed: Array,
     answers: Sequence[ChainAnswer],
 ) -> str:
-    """Return what keeps driven joints from going on."""
+    """Return the reason why driven joints cannot advance."""
     limits = [name for answer in answers for name in answer.active_limits(q)]
     if limits:
         return f'at limits: {listed(limits)}'
@@ -165,6 +169,6 @@ def _obstacle(
         if rank and (part.size < rank or part[rank - 1] < SINGULAR * whole[rank - 1]):
             return (
                 'the loops are near a singularity of type II, where the driven joints cannot move '
-                'them on'
+                'the passive ones'
             )
-    return 'the loops leave no way on from there'
+    return 'the closures do not allow any further motion of the driven joints'

@@ -19,47 +19,47 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
-# How often a graph is read that another thread changes meanwhile.
+# Most attempts to read a graph that another thread changes during the reading.
 ATTEMPTS = 5
 
 
 class RobotLike(Protocol):
-    """What a solver needs of a robot."""
+    """The part of `Robot` that a solver uses."""
 
     @property
     def roots(self) -> list[Frame]:
-        """Return the roots of its graph."""
+        """Return the roots of the robot's graph."""
 
     @property
     def joint_order(self) -> list[Joint]:
-        """Its joints in the description's order."""
+        """Return the robot's joints in the order of the description."""
 
 
 class GraphReader:
     """
     The arrays that a `Solver` has read from its graph, updated when objects or options change.
 
-    Callers hold `lock`, except for `current` and `revision`.
+    The caller must hold `lock`, except for `current` and `revision`.
 
     Parameters
     ----------
     source : Robot, Frame or iterable of Frame
-        Any frame of a system is enough to find the whole of it.
+        One frame of a connected system is enough to find all of it.
     options : SolverOptions
-        Of the solver.
+        Options of the solver.
 
     Attributes
     ----------
     source : Robot, Frame or list of Frame
-        As given.
+        The given source.
     lock : RLock
-        Held by every call that reads the objects or works on the arrays made of them.
+        Lock of every call that reads the objects or uses the arrays read from them.
     structure : Structure
         The graph as it was read last.
     packed : (SolverOptions, ndarray)
-        Options, and the same as kernels take them.
+        The options, and the same options packed for the kernels.
     reads : int
-        How often the graph has been read.
+        Number of times the graph has been read.
     q_when_read : ndarray, shape (nq,)
         Joint values when the graph was read last [rad or m].
 
@@ -68,7 +68,7 @@ class GraphReader:
     def __init__(
         self, source: RobotLike | Frame | Iterable[Frame], options: SolverOptions
     ) -> None:
-        # An iterator would be empty when the graph is read a second time.
+        # An iterator would be exhausted when the graph is read a second time.
         self.source = list(source) if isinstance(source, Iterator) else source
         self._options = options
         self.lock = RLock()
@@ -89,13 +89,13 @@ class GraphReader:
         self._revision.count_options()
 
     def forget(self) -> None:
-        """Have the graph read again by the next call, and prepared solves look it up again."""
+        """Read the graph again, and make prepared solves do so at their next call."""
         self._graph_seen = -1
         self._reread()
         self._revision.count_graph_edit()
 
     def current(self) -> Structure:
-        """Return the graph as it is now."""
+        """Return the present graph; it is read again if it has changed."""
         if self._revision.graph != self._graph_seen:
             with self.lock:
                 self._reread()
@@ -113,12 +113,13 @@ class GraphReader:
         self._graph_seen = self._edits_seen = -1
         for attempt in range(ATTEMPTS):
             self._revision = share_revision(frames)
-            # Counted first: what another thread changes while it is read is read the next time.
+            # The count is taken before the reading, so that changes by another thread during the
+            # reading are read the next time.
             seen = self._revision.graph
             try:
                 self._take_graph(frames, order)
             except Exception:
-                # In the middle of a change by another thread it need not make sense.
+                # The graph may be inconsistent while another thread is changing it.
                 if attempt + 1 == ATTEMPTS or self._revision.graph == seen:
                     raise
             else:
@@ -126,7 +127,7 @@ class GraphReader:
                 return
 
     def _take_graph(self, frames: Sequence[Frame], order: Sequence[Joint]) -> None:
-        """Read the graph; nothing has changed where that fails."""
+        """Read the graph; if that raises, this object is unchanged."""
         settings, asks = self._revision.settings, self._revision.asks
         self.structure = Structure(frames, order, self.structure)
         self._settings_seen, self._asks_seen = settings, asks
@@ -138,24 +139,24 @@ class GraphReader:
 
     @property
     def revision(self) -> Revision:
-        """Return what counts the changes of the graph and of the options."""
+        """Return the counters of changes to the graph and to the options."""
         self.current()
         return self._revision
 
     def problem(self, keys: tuple[str, ...]) -> Problem:
-        """Return the problem of all closures and the goals or links of these names."""
+        """Return the problem of all closures and of the goals or links with these names."""
         read = self.structure
         if not read.examined:
             read.redundancies(self.values(), self._options)
         return read.problem(keys, self._options)
 
     def refresh(self) -> Structure:
-        """Return the graph with tables that are up to date with joints and options."""
+        """Return the graph, with its tables updated from joints and options."""
         edits = self._revision.edits
         if edits == self._edits_seen:
             return self.structure
         read = self.current()
-        # Counted first: what another thread changes while it is read is read the next time.
+        # As in `_reread`, the counts are taken before the reading.
         settings, asks = self._revision.settings, self._revision.asks
         if settings != self._settings_seen:
             read.refresh_settings()
@@ -171,10 +172,10 @@ class GraphReader:
         self._edits_seen = edits
         return read
 
-    # Within a call the graph stays the one that was read: another thread may change it meanwhile.
+    # The methods below use the graph as it was read, even if another thread has changed it since.
 
     def values(self) -> Array:
-        """Return the joint values, shape (nq,) [rad or m]; a copy."""
+        """Return a copy of the joint values, shape (nq,) [rad or m]."""
         values = self._revision.values
         if values != self._values_seen:
             for at, (joint, dof) in enumerate(self.structure.tree.owner):
@@ -183,14 +184,30 @@ class GraphReader:
         return self._q.copy()
 
     def own(self, values: ArrayLike) -> Array:
-        """Return a copy of q as a float array, finite or not."""
+        """
+        Return a copy of q as a float array; numbers that are not finite are allowed.
+
+        Raises
+        ------
+        ShapeError
+            If it has the wrong shape, or its elements are not numbers.
+
+        """
         array = numbers('q', values, self._shape)
         if array.shape != self._shape:
             raise ShapeError('q', f'shape {self._shape}', f'shape {array.shape}')
         return array
 
     def checked(self, values: ArrayLike) -> Array:
-        """Return a copy of q as a float array of finite numbers."""
+        """
+        Return a copy of q as a float array.
+
+        Raises
+        ------
+        ShapeError
+            As in `own`, and if a number is not finite or too large.
+
+        """
         array = self.own(values)
         refuse_q(self.structure.tree.names, array)
         return array

@@ -1,4 +1,4 @@
-"""A solve by another method than the compiled one, with the loops closed at its end."""
+"""The solve by a method of `solver/methods`, after which open loops are closed."""
 
 from __future__ import annotations
 
@@ -35,22 +35,28 @@ def run_other(
     Parameters
     ----------
     problem, loops : Problem
-        All that is asked, and its closures alone.
+        All closures and goals, and the closures alone.
     q : ndarray, shape (nq,)
-        Start, and in place the answer [rad or m].
+        Start; overwritten with the result [rad or m].
     joints : ndarray, shape (8, nq)
-        Limits, locks and wishes.
+        Limits, locks and preferences, see `JointTable.rows`.
     options : SolverOptions
-        As given to the solver.
+        Options of the solver.
     packed : ndarray
-        The same for kernels.
+        The same options packed for the kernels.
     stop : sequence of bool
-        Looked at between iterations when not empty; stop[0] true ends the solve.
+        Checked between iterations if it is not empty; the solve ends when stop[0] is true.
+
+    Returns
+    -------
+    list of ChainAnswer
+        One per chain.
 
     Notes
     -----
-    Most methods know closures as rows beside the goals' and may leave loops open where they do
-    not get there. Loops never open, so they are closed from where the method ended.
+    Most methods treat closures as rows like those of goals, and may leave loops open if they do
+    not converge. The result of a solve must have closed loops, so the compiled solver closes them
+    from the configuration at which the method ended.
 
     """
     from ik_node.solver.methods import run_method
@@ -61,7 +67,7 @@ def run_other(
         return answers
     rows = joints.copy()
     rows[(JOINT_TARGET_WEIGHT, JOINT_REST_ON), :] = 0.0
-    # The window is around where the method began, not around where it ended.
+    # The window is around the start of the method, not around its end.
     window = rows[JOINT_WINDOW]
     rows[JOINT_LOWER] = np.maximum(rows[JOINT_LOWER], start - window)
     rows[JOINT_UPPER] = np.minimum(rows[JOINT_UPPER], start + window)
@@ -74,6 +80,6 @@ def run_other(
 
 
 def closed(answer: ChainAnswer) -> bool:
-    """Return whether all closures of a chain are within their tolerances."""
+    """Return True if all closures of a chain are within their tolerances."""
     within = answer.errors <= answer.tolerances
     return bool(within[~np.array(answer.chain.names.are_goals, dtype=bool)].all())

@@ -1,4 +1,4 @@
-"""What a user may choose about a solve."""
+"""The options of a solve."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ METHODS = (
     'gradient_descent',
     'slsqp',
 )
-# Those that minimise a cost, to which a user's own can be added.
+# The methods that minimise a cost, to which the option `comfort` can be added.
 COST_METHODS = ('gradient_descent', 'slsqp')
 
 _INF = math.inf
@@ -46,7 +46,7 @@ def _metadata(
     *,
     parameter: bool = True,
 ) -> dict[str, Any]:
-    """Describe a field; `parameter` says whether a ROS parameter can hold it."""
+    """Return the metadata of a field; `parameter` is True if a ROS parameter can hold it."""
     return {
         'unit': unit,
         'range': interval,
@@ -59,10 +59,16 @@ def _metadata(
 @dataclass(frozen=True)
 class SolverOptions:
     """
-    Options of `Solver`; every field is checked, `dataclasses.replace` makes a changed copy.
+    Options of `Solver`; `dataclasses.replace` returns a changed copy.
 
-    The unit, the allowed range or words and the meaning of each field are its metadata. What a
-    method makes of its options is in docs/methods.md.
+    The metadata of each field hold its unit, its allowed range or values, and its meaning. See
+    docs/methods.md for the options of each method.
+
+    Raises
+    ------
+    OptionError
+        If the value of a field is not allowed.
+
     """
 
     max_iterations: int = _option(
@@ -70,7 +76,7 @@ class SolverOptions:
         '1',
         1,
         1e6,
-        'steps from one start towards the goals, wishes included; a solve makes at most '
+        'steps from one start towards goals and preferences; a solve makes at most '
         '(1 + restarts) times as many, and steps that only close loops are not counted',
     )
     stall_threshold: float = _option(
@@ -78,7 +84,7 @@ class SolverOptions:
         'rad or characteristic lengths',
         0.0,
         _INF,
-        'a step that moves no joint by more than this ends the start: it has stalled',
+        'a step that moves no joint by more than this ends the start as stalled',
     )
     diverge_threshold: float = _option(
         0.01,
@@ -97,10 +103,10 @@ class SolverOptions:
         'its square is the damping itself',
     )
     adaptive_damping: bool = _option(
-        True, '', 0, 1, 'raise and lower the damping by how well the steps do'
+        True, '', 0, 1, 'adapt the damping to the gain ratio of the steps'
     )
     rest_pose_factor: float = _option(
-        0.1, '1', 0.0, 1.0, 'share of the way to the rest pose taken in one step of the null space'
+        0.1, '1', 0.0, 1.0, 'share of the distance to the rest pose that one null-space step takes'
     )
     translation_converge_threshold: float = _option(
         1e-6, 'm', 0.0, _INF, 'position residual of a closure or goal that counts as met'
@@ -121,20 +127,20 @@ class SolverOptions:
     )
     rotation_factor: float = _option(1.0, '1/rad', 1e-6, 1e6, 'weight of all rotation rows')
     translation_error_clamp: float = _option(
-        _INF, 'm', 1e-9, _INF, 'longest position residual that one step goes after'
+        _INF, 'm', 1e-9, _INF, 'a larger position residual is scaled down to this in a step'
     )
     rotation_error_clamp: float = _option(
-        _INF, 'rad', 1e-9, _INF, 'largest orientation residual that one step goes after'
+        _INF, 'rad', 1e-9, _INF, 'a larger orientation residual is scaled down to this in a step'
     )
     restarts: int = _option(
-        100, '1', 0, 1e6, 'further starts when one does not get there; 0 = stay near the seed'
+        100, '1', 0, 1e6, 'further starts if one fails; 0 = stay near the start'
     )
-    seed: int = _option(0, '1', 0, 2147483645, 'of the restarts: same seed, same answer')
+    seed: int = _option(0, '1', 0, 2147483645, 'seed of the restarts: same seed, same result')
     time_budget: float = _option(0.0, 's', 0.0, _INF, 'longest time of a solve; 0 = none')
     max_joint_step: float = _option(
         _INF, 'rad or m', 1e-12, _INF, 'largest change of a joint in one call'
     )
-    method: str = _choice(METHODS, 'how steps are chosen; restarts belong to dls alone')
+    method: str = _choice(METHODS, 'method that computes the steps; only dls has restarts')
     jacobian: str = _choice(
         ('analytic', 'numeric'), 'the Jacobian: in closed form, or by finite differences'
     )
@@ -146,17 +152,17 @@ class SolverOptions:
         '1',
         1e-9,
         1.0,
-        'change of a sliding joint for finite differences and sampling, in characteristic lengths',
+        'step of a prismatic joint for finite differences and sampling, in characteristic lengths',
     )
     rotation_step: float = _option(
-        1e-7, 'rad', 1e-9, 1.0, 'change of a turning joint for finite differences and sampling'
+        1e-7, 'rad', 1e-9, 1.0, 'step of a revolute joint for finite differences and sampling'
     )
     alpha: float = _option(
         0.0,
         'rad^2/m^2',
         0.0,
         _INF,
-        "share of J^T e that jacobian_transpose steps, at most Buss's optimal one; 0 = that one",
+        "factor of J^T e in jacobian_transpose, at most Buss's optimal one; 0 = that one",
     )
     ccd_step_limit: float = _option(
         _INF,
@@ -170,7 +176,7 @@ class SolverOptions:
         'rad^2 or m^2',
         0.0,
         _INF,
-        'step of gradient_descent per unit of gradient; 0 = in proportion to the distance',
+        'step of gradient_descent per unit of gradient; 0 = proportional to the distance',
     )
     distance_threshold: float = _option(
         0.0,
@@ -180,14 +186,14 @@ class SolverOptions:
         'distance below which gradient_descent stops; 0 = within every tolerance',
     )
     early_stop: bool = _option(
-        True, '', 0, 1, 'look at distance_threshold after every joint, not after every sweep only'
+        True, '', 0, 1, 'check distance_threshold after every joint, not only after every sweep'
     )
     comfort: Callable[[Array], float] | None = field(
         default=None,
         metadata=_metadata(
             '',
             (0.0, 0.0),
-            'cost of q [rad or m] that gradient_descent and slsqp add to the goals',
+            'function of q [rad or m] that gradient_descent and slsqp add to the cost',
             parameter=False,
         ),
     )
@@ -205,11 +211,11 @@ class SolverOptions:
 
     @cached_property
     def in_kernel(self) -> bool:
-        """Whether the compiled solver does it all; the other methods are for comparison."""
+        """Return True if the compiled solver has this method; the others are for comparison."""
         return self.method == 'dls' and self.jacobian == 'analytic' and not self.use_svd
 
     def packed(self) -> NDArray[np.float64]:
-        """Return the options as the float array that kernels take."""
+        """Return the options as a float array, shape (OPTION_COUNT,), see `kernels.options`."""
         packed = np.zeros(place.OPTION_COUNT)
         packed[place.MAX_ITERATIONS] = self.max_iterations
         packed[place.STALL_THRESHOLD] = self.stall_threshold
@@ -227,7 +233,7 @@ class SolverOptions:
 
 
 def _objection(entry: Field[Any], value: Any) -> str:
-    """Return what is allowed if the value is not, else an empty text."""
+    """Return a description of the allowed values if the value is not allowed, else ''."""
     low, high = entry.metadata['range']
     number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
     if entry.default is None:

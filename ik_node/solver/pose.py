@@ -1,4 +1,4 @@
-"""The border where poses come in: shapes, finite numbers, unit quaternions."""
+"""The checks of poses and joint values that come from the caller."""
 
 from __future__ import annotations
 
@@ -18,7 +18,16 @@ def unit_pose(
     name: str, position: ArrayLike, quat_xyzw: ArrayLike
 ) -> tuple[float, float, float, float, float, float, float]:
     """
-    Check a pose and return its seven numbers, the quaternion normalised.
+    Return the seven numbers of a pose, with the quaternion normalised.
+
+    Parameters
+    ----------
+    name : str
+        Name of the goal in messages.
+    position : array_like, shape (3,)
+        Position [m].
+    quat_xyzw : array_like, shape (4,)
+        Orientation.
 
     Raises
     ------
@@ -52,21 +61,21 @@ def numbers(
     what: str, values: ArrayLike, shape: tuple[int, ...] | None = None
 ) -> NDArray[np.float64]:
     """
-    Return an array of its own as kernels take it: native floats, aligned, in C order.
+    Return a copy of an array as the kernels take it: native floats, aligned, in C order.
 
     Parameters
     ----------
     what : str
-        How a message calls them.
+        Name of the array in messages.
     values : array_like
-        What is masked becomes NaN.
+        The numbers; masked elements become NaN.
     shape : tuple of int, optional
-        Which they should have, for a message; it is not checked.
+        The expected shape, for the message only; it is not checked.
 
     Raises
     ------
     ShapeError
-        If they are no numbers.
+        If the elements are not numbers.
 
     """
     if values.__class__ is np.ndarray and values.dtype is FLOAT:
@@ -85,12 +94,19 @@ def numbers(
 
 def refuse_q(names: Sequence[str], q: NDArray[np.float64]) -> None:
     """
-    Check joint values.
+    Raise an error if joint values cannot be used.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Name of each value.
+    q : ndarray, shape (nq,)
+        Joint values [rad or m].
 
     Raises
     ------
     ShapeError
-        If a number is not finite, or beyond what any robot needs; it says whose.
+        If a value is not finite or larger than `LARGEST`; the message names it.
 
     """
     if np.abs(q).max(initial=0.0) <= LARGEST:

@@ -1,4 +1,4 @@
-"""One set of goals, solved again and again for other poses."""
+"""The prepared solve of one set of goals, to be called many times with different poses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
-# Looked up in every call.
+# A module constant, because `np.ndarray` would be an attribute look-up in every call.
 ARRAY = np.ndarray
 
 _NO_POSITIONS: Array = np.zeros((0, 3))
@@ -28,9 +28,9 @@ _NO_QUATS: Array = np.zeros((0, 4))
 
 
 class Direct(NamedTuple):
-    """What one call of the kernel takes where no Python need stand between."""
+    """The arguments of a solve that is a single call of the kernel, without Python around it."""
 
-    at: int  # address of places
+    at: int  # address of `places`
     places: Ints
     chain: ChainProblem
     record: Array
@@ -39,28 +39,28 @@ class Direct(NamedTuple):
 
 
 class PosedSolver(Protocol):
-    """What a prepared solve needs of its solver."""
+    """The part of `Solver` that a prepared solve uses."""
 
     @property
     def lock(self) -> RLock:
-        """Return what is held by whoever works with its arrays."""
+        """Return the lock of the solver's arrays."""
 
     @property
     def revision(self) -> Revision:
-        """Return what counts the changes of its graph and options."""
+        """Return the counters of changes to the graph and to the options."""
 
     @property
     def q(self) -> Array:
-        """Return all joint values, a copy."""
+        """Return a copy of all joint values [rad or m]."""
 
     def own_q(self, values: ArrayLike) -> Array:
-        """Return q as an array of its own."""
+        """Return a copy of q as a float array."""
 
     def warm(self) -> None:
-        """Have the kernels compiled."""
+        """Compile or load the kernels."""
 
     def direct(self, names: tuple[str, ...], joints: tuple[str, ...] | None) -> Direct | None:
-        """Return what solves goals in one call of the kernel; None = that would not do."""
+        """Return the arguments of the kernel's prepared call; None = it cannot be used."""
 
     def solve_pose(
         self,
@@ -69,20 +69,23 @@ class PosedSolver(Protocol):
         *,
         joints: tuple[str, ...] | None,
     ) -> Solution:
-        """Solve for poses."""
+        """Solve for the given poses."""
 
 
 class PreparedSolve:
     """
-    A callable for one set of goals: what `Solver.solve_pose` does, less the work of every call.
+    A callable that solves for one set of goals, as `Solver.solve_pose` does, but faster.
+
+    It reads goals, joints and options only when they have changed. Made by `Solver.prepare`.
 
     Parameters
     ----------
     solver : Solver
+        The solver.
     names : tuple of str
         Goals or links, as in `Solver.solve_pose`.
     joints : tuple of str, optional
-        Joints that may move.
+        Joints that may move; None = all that are not locked.
 
     """
 
@@ -114,11 +117,11 @@ class PreparedSolve:
         Parameters
         ----------
         positions : array_like, shape (k, 3)
-            [m], in the order of the names; for one goal (3,) will do.
+            Positions [m], in the order of the names; for one goal also (3,).
         quats_xyzw : array_like, shape (k, 4)
-            Likewise. Arrays of float64 are the fastest.
+            Orientations in the same order; for one goal also (4,). Arrays of float64 are fastest.
         q0 : array_like, shape (nq,), optional
-            Start; None = the joints' present values.
+            Start [rad or m]; None = the joints' present values.
 
         Raises
         ------
@@ -145,7 +148,7 @@ class PreparedSolve:
                 at, _, chain, record, joints, packed = self._direct
                 try:
                     status = advance_prepared(at, q, positions, quats_xyzw)
-                except TypeError:  # not aligned, or with gaps
+                except TypeError:  # an array is not aligned or not contiguous
                     q = solver.own_q(q)
                     status = advance_prepared(at, q, *self._taken(positions, quats_xyzw))
                 while status == STATUS_RUNNING:
@@ -158,13 +161,13 @@ class PreparedSolve:
             return solver.solve_pose(goals, q, joints=self._joints)
 
     def _taken(self, positions: ArrayLike, quats_xyzw: ArrayLike) -> tuple[Array, Array]:
-        """Return poses as kernels take them, (k, 3) and (k, 4)."""
+        """Return poses as the kernels take them, shapes (k, 3) and (k, 4)."""
         count = len(self._names)
         return _table('positions', positions, count, 3), _table('quats_xyzw', quats_xyzw, count, 4)
 
     def _look_up(self) -> None:
-        """Look everything up anew that stays the same from call to call."""
-        # Counted first: what another thread changes meanwhile is looked up the next time.
+        """Prepare everything that stays the same from call to call."""
+        # The count is taken first, so that changes by another thread meanwhile are read next time.
         revision = self._solver.revision
         edits = revision.edits
         self._direct = self._solver.direct(self._names, self._joints)
@@ -173,12 +176,12 @@ class PreparedSolve:
 
 def _table(what: str, values: ArrayLike, count: int, width: int) -> Array:
     """
-    Return numbers as an array (count, width).
+    Return an array of shape (count, width).
 
     Raises
     ------
     ShapeError
-        If they have another shape, or are no numbers.
+        If the values have another shape, or are not numbers.
 
     """
     shape = (count, width)

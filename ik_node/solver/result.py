@@ -1,5 +1,5 @@
 # flake8: noqa: E203
-"""What a solve found out, in numbers a user can act on."""
+"""The results of a solve: joint values, statuses, residuals and messages."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ STATUSES = tuple(Status)
 
 class PoseError(NamedTuple):
     """
-    How far a goal or closure is from met, on its own axes.
+    The residual norms of a goal or closure on its constrained axes.
 
     Attributes
     ----------
     position : float
-        [m]
+        Norm of its position rows [m].
     orientation : float
-        [rad]
+        Norm of its orientation rows [rad].
 
     """
 
@@ -52,28 +52,29 @@ class PoseError(NamedTuple):
 @dataclass(frozen=True)
 class SolveResult:
     """
-    The outcome of one independent chain.
+    The result of one independent chain.
 
     Attributes
     ----------
     status : Status
+        The status with which the solve of the chain ended.
     iterations : int
-        Steps tried towards goals and wishes, over all starts: at most `max_iterations` for each
-        start that the options allow.
+        Steps tried towards goals and preferences, over all starts: at most `max_iterations` for
+        each start that the options allow.
     starts : int
-        Starts used, 1 = no restart.
+        Starts used; 1 = no restart.
     solve_time : float
-        [s]
+        Time of the whole solve [s].
     goal_errors, closure_errors : mapping of str to PoseError
-        Residuals recomputed from the answer.
+        Residuals at the returned values.
     active_limits : tuple of str
-        Joints that are at a limit.
+        Joint values that are at a limit.
     tolerances : mapping of str to PoseError
         Residuals that count as met.
     closing_iterations : int
-        Further steps that did nothing but close loops, which is owed whatever the budget.
+        Further steps that only closed loops. No budget limits them.
     characteristic_length : float
-        What counted as much as one radian [m].
+        The characteristic length of the chain [m].
 
     """
 
@@ -90,12 +91,12 @@ class SolveResult:
     _look: Callable[[], float] | None = field(default=None, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        # What works the condition number out belongs to the solver.
+        # The function that computes the condition number refers to the solver: copy its value.
         return vars(self) | {'_look': partial(float, self.condition_number)}
 
     @property
     def worst(self) -> str:
-        """Name of the goal or closure that is farthest from met, measured by its tolerance."""
+        """Return the goal or closure with the largest ratio of residual to tolerance."""
         return self._worst_of({**self.closure_errors, **self.goal_errors})
 
     def _worst_of(self, errors: Mapping[str, PoseError]) -> str:
@@ -111,21 +112,22 @@ class SolveResult:
     @property
     def condition_number(self) -> float:
         """
-        Largest by smallest singular value of the Jacobian of all rows, [m] and [rad] alike.
+        Return the ratio of the largest to the smallest singular value of the Jacobian of all rows.
 
-        Infinite in a singular configuration. Rows that are redundant everywhere do not count.
-        Worked out when it is asked for; 1 where nothing is asked or nothing moves.
+        Rows are in [m] and [rad], values in [rad or m]. The ratio is infinite in a singular
+        configuration, and 1 if there are no rows or no value may move. Rows that are redundant
+        everywhere do not count. It is computed when this property is read.
         """
         return 1.0 if self._look is None else self._look()
 
     @property
     def message(self) -> str:
-        """Return a sentence that names the reason."""
+        """Return a sentence that gives the status and its reason."""
         if self.status is Status.CONVERGED:
             starts = f' and {self.starts} starts' if self.starts > 1 else ''
             return f'CONVERGED after {self.iterations} steps{starts}'
         text = f'{self.status.name}: {_WHY[self.status]}'
-        # A loop that stays open comes first: no goal is met by a robot that falls apart.
+        # An open loop is named before a goal, because goals are meaningless while a loop is open.
         of_kind = (('closure', self.closure_errors), ('goal', self.goal_errors))
         named = [(kind, self._worst_of(errors), errors) for kind, errors in of_kind]
         off = [each for each in named if each[1] and self._is_off(each[1], each[2][each[1]])]
@@ -147,16 +149,16 @@ _WHY = {
 
 class Solution:
     """
-    The outcome of `Solver.solve_pose`; nothing of the robot was changed.
+    The result of `Solver.solve_pose`, which does not change the robot.
 
-    Numbers are copied out at once, names are put to them when they are asked for.
+    The numbers are copied from the solver at once; mappings by name are made when they are read.
 
     Attributes
     ----------
     q : ndarray, shape (nq,)
         All joint values [rad or m], in the order of `Solver.joint_names`.
     solve_time : float
-        [s]
+        Time of the solve [s].
 
     """
 
@@ -173,7 +175,8 @@ class Solution:
         self.q = q
         self.solve_time = solve_time
         self._answers = answers
-        # Goals and closures may be met, and something else that was asked is not.
+        # A reason to report and the best status allowed, if a requirement besides goals and
+        # closures is not met, such as the value of a driven joint.
         self._objection, self._least = objection, least
         self._chains: tuple[SolveResult, ...] | None = None
 
@@ -183,7 +186,7 @@ class Solution:
 
     @property
     def status(self) -> Status:
-        """Return that of the worst chain."""
+        """Return the status of the worst chain."""
         worst = self._least
         for _, record, _, _ in self._answers:
             status = STATUSES[int(record[RECORD_STATUS])]
@@ -193,18 +196,18 @@ class Solution:
 
     @property
     def iterations(self) -> int:
-        """Return the steps of the chain with the most."""
+        """Return the steps towards goals and preferences, of the chain with the most."""
         return max((int(record[RECORD_STEPS]) for _, record, _, _ in self._answers), default=0)
 
     @property
     def closing_iterations(self) -> int:
-        """Return the steps that did nothing but close loops, of the chain with the most."""
+        """Return the steps that only closed loops, of the chain with the most."""
         records = (record for _, record, _, _ in self._answers)
         return max((int(record[RECORD_CLOSING]) for record in records), default=0)
 
     @property
     def starts(self) -> int:
-        """Return the starts of the chain with the most."""
+        """Return the number of starts, of the chain with the most; 1 = no restart."""
         return max((int(record[RECORD_STARTS]) for _, record, _, _ in self._answers), default=1)
 
     @property
@@ -219,17 +222,17 @@ class Solution:
 
     @property
     def goal_errors(self) -> dict[str, PoseError]:
-        """Residual of every goal that took part."""
+        """Return the residual of every goal that took part."""
         return {k: v for answer in self._each() for k, v in answer.goal_errors.items()}
 
     @property
     def closure_errors(self) -> dict[str, PoseError]:
-        """Residual of every closure."""
+        """Return the residual of every closure."""
         return {k: v for answer in self._each() for k, v in answer.closure_errors.items()}
 
     @property
     def active_limits(self) -> tuple[str, ...]:
-        """Joints that are at a limit."""
+        """Return the joint values that are at a limit."""
         return tuple(name for answer in self._each() for name in answer.active_limits(self.q))
 
     @property
@@ -239,31 +242,31 @@ class Solution:
 
     @property
     def worst(self) -> str:
-        """Name of the goal or closure that is farthest from met, of the worst chain."""
+        """Return `SolveResult.worst` of the worst chain."""
         return max(self.chains, key=lambda chain: chain.status).worst if self.chains else ''
 
     @property
     def message(self) -> str:
-        """Return a sentence that names the reason, of the worst chain."""
+        """Return a sentence that gives the status of the worst chain and its reason."""
         if self._objection:
             return f'{self.status.name}: {self._objection}'
         worst = max(self.chains, key=lambda chain: (chain.status, chain.iterations), default=None)
-        return 'CONVERGED: nothing was asked' if worst is None else worst.message
+        return 'CONVERGED: no closure or goal takes part' if worst is None else worst.message
 
 
 @dataclass(frozen=True)
 class ChainNames:
     """
-    Names of one chain, and what is worked out of them once rather than with every solve.
+    The names of one chain's constraints and values, with results that are computed once.
 
     Attributes
     ----------
     constraints : tuple of str
-        Goals and closures, in the order of their rows.
+        Closures and goals, in the order of their rows.
     are_goals : tuple of bool
-        Which of them are goals.
+        True for each constraint that is a goal.
     values : tuple of (int, str)
-        Place in q and name of every value that the chain moves.
+        Index in q and name of each value that the chain moves.
 
     """
 
@@ -276,12 +279,12 @@ class ChainNames:
 
     @cached_property
     def goals(self) -> tuple[tuple[int, str], ...]:
-        """Row and name of every goal."""
+        """Return index among the constraints and name of every goal."""
         return self._of_kind(True)
 
     @cached_property
     def closures(self) -> tuple[tuple[int, str], ...]:
-        """Row and name of every closure."""
+        """Return index among the constraints and name of every closure."""
         return self._of_kind(False)
 
     def _of_kind(self, goals: bool) -> tuple[tuple[int, str], ...]:
@@ -290,14 +293,14 @@ class ChainNames:
 
     @cached_property
     def places(self) -> NDArray[np.int64]:
-        """Places in q of all values."""
+        """Return the indices in q of all values."""
         return np.array([at for at, _ in self.values], dtype=np.int64)
 
     def named_tolerances(self, tolerances: Array) -> Mapping[str, PoseError]:
         """
-        Put names to tolerances (nc, 2), [m] and [rad].
+        Return tolerances, shape (nc, 2) [m], [rad], by name.
 
-        They seldom change: the same numbers get the same mapping.
+        The last mapping is kept and returned again for equal numbers, because they seldom change.
         """
         key = tolerances.tobytes()
         told = self._told.get(key)
@@ -309,49 +312,53 @@ class ChainNames:
 
 
 class AskedChain(Protocol):
-    """What an answer needs of the chain that it is of."""
+    """The part of a chain that a `ChainAnswer` uses."""
 
     @property
     def names(self) -> ChainNames:
-        """Return what its numbers are called."""
+        """Return the names of its constraints and values."""
 
     @property
     def characteristic_length(self) -> float:
-        """Return what counts as much as one radian [m]."""
+        """Return the characteristic length [m]."""
 
     def condition_number(self, q: Array, joints: Array, table: Array, packed: Array) -> float:
-        """Return the condition number of all rows by all free values at q."""
+        """Return the condition number of the Jacobian of all rows at q."""
 
 
 class SolvedChain(NamedTuple):
-    """The same of a chain that has been solved at one configuration."""
+    """A copy of a chain's names and numbers at one configuration, independent of the solver."""
 
     names: ChainNames
     characteristic_length: float
     condition: float
 
     def condition_number(self, q: Array, joints: Array, table: Array, packed: Array) -> float:
-        """Return what was worked out there."""
+        """Return the condition number at that configuration; the arguments are ignored."""
         del q, joints, table, packed
         return self.condition
 
 
-# The fields of a `ChainAnswer`. Making one takes a tenth of a call that has nothing to do.
+# The fields of a `ChainAnswer` as a plain tuple: to make a `ChainAnswer` takes a tenth of the time
+# of a prepared solve that starts at its goal.
 Answer = tuple[AskedChain, Array, Array, Array]
 
 
 class ChainAnswer(NamedTuple):
     """
-    What a kernel left behind for one chain, before it is put into words.
+    The raw result of a kernel for one chain.
 
     Attributes
     ----------
     chain : AskedChain
+        The chain, which has the names.
     record : ndarray
-        As the kernels leave it: `kernels.layout.RECORD_*`, then residual norms (2 nc,) [m], [rad],
-        then the table of what was asked (nc, 14).
-    joints, packed : ndarray
-        Limits and locks, and options.
+        As written by the kernels: `kernels.layout.RECORD_*`, then the residual norms (2 nc,)
+        [m], [rad], then the table of constraints (nc, 14).
+    joints : ndarray, shape (8, nq)
+        Limits and locks, see `JointTable.rows`.
+    packed : ndarray
+        Packed options.
 
     """
 
@@ -362,32 +369,32 @@ class ChainAnswer(NamedTuple):
 
     @property
     def status(self) -> Status:
-        """How it ended."""
+        """Return the status with which the solve of the chain ended."""
         return STATUSES[int(self.record[RECORD_STATUS])]
 
     @property
     def iterations(self) -> int:
-        """Return the steps tried towards goals and wishes, over all starts."""
+        """Return the steps tried towards goals and preferences, over all starts."""
         return int(self.record[RECORD_STEPS])
 
     @property
     def closing_iterations(self) -> int:
-        """Return the steps that did nothing but close loops."""
+        """Return the steps that only closed loops."""
         return int(self.record[RECORD_CLOSING])
 
     @property
     def starts(self) -> int:
-        """Return the starts used, 1 = no restart."""
+        """Return the number of starts; 1 = no restart."""
         return int(self.record[RECORD_STARTS])
 
     @property
     def errors(self) -> Array:
-        """Return the residual norms of every constraint, (nc, 2), [m] and [rad]."""
+        """Return the residual norms of every constraint, shape (nc, 2) [m], [rad]."""
         return self.record[RECORD : RECORD + 2 * len(self.chain.names.constraints)].reshape(-1, 2)
 
     @property
     def table(self) -> Array:
-        """Return what was asked, (nc, 14), see `kernels.layout.CON_*`."""
+        """Return the table of constraints, shape (nc, 14), see `kernels.layout.CON_*`."""
         return self.record[RECORD + 2 * len(self.chain.names.constraints) :].reshape(
             -1, CON_COLUMNS
         )
@@ -395,43 +402,43 @@ class ChainAnswer(NamedTuple):
     @property
     def tolerances(self) -> Array:
         """
-        Return the residual norms that count as met, of every constraint, (nc, 2), [m] and [rad].
+        Return the residual norms that count as met, shape (nc, 2) [m], [rad].
 
-        What rounding leaves open of redundant closures is added to their tolerance.
+        For redundant closures this includes the residual that rounding makes unavoidable.
         """
         own: Array = self.table[:, CON_TRANSLATION_TOLERANCE : CON_ROTATION_TOLERANCE + 1]
         return own + self.table[:, CON_TRANSLATION_MISFIT : CON_ROTATION_MISFIT + 1]
 
     def on_its_own(self, q: Array) -> ChainAnswer:
-        """Return the same for an answer q, without what belongs to the solver."""
+        """Return a copy for the result q that does not refer to the solver, for pickles."""
         chain = self.chain
         condition = chain.condition_number(q, self.joints, self.table, self.packed)
         alone = SolvedChain(chain.names, chain.characteristic_length, condition)
         return self._replace(chain=alone, joints=self.joints.copy())
 
     def at(self, errors: Array) -> ChainAnswer:
-        """Return the same with the residual norms (2 nc,) of another configuration."""
+        """Return a copy with other residual norms, shape (2 nc,) [m], [rad]."""
         record = self.record.copy()
         record[RECORD : RECORD + errors.size] = errors
         return self._replace(record=record)
 
     @property
     def goal_errors(self) -> dict[str, PoseError]:
-        """Residual of every goal."""
+        """Return the residual of every goal."""
         return self._named(self.chain.names.goals)
 
     @property
     def closure_errors(self) -> dict[str, PoseError]:
-        """Residual of every closure."""
+        """Return the residual of every closure."""
         return self._named(self.chain.names.closures)
 
     def _named(self, places: tuple[tuple[int, str], ...]) -> dict[str, PoseError]:
-        # A closure may be called like the link that a goal is for.
+        # By index, because a closure may have the same name as the link of a goal.
         errors = self.errors.tolist()
         return {name: PoseError._make(errors[at]) for at, name in places}
 
     def active_limits(self, q: Array) -> tuple[str, ...]:
-        """Joints that are at a limit at q, the answer."""
+        """Return the joint values that are at a limit at the result q."""
         names = self.chain.names
         value, lower, upper = (
             row[names.places] for row in (q, self.joints[JOINT_LOWER], self.joints[JOINT_UPPER])
@@ -441,7 +448,7 @@ class ChainAnswer(NamedTuple):
         return tuple(names.values[at][1] for at in at_limit.tolist())
 
     def result(self, q: Array, solve_time: float) -> SolveResult:
-        """Put names to the numbers."""
+        """Return the result with mappings by name."""
         return SolveResult(
             status=self.status,
             iterations=self.iterations,

@@ -1,5 +1,5 @@
 # flake8: noqa: E203
-"""The solver: closures and goals of a graph of frames, solved by the kernels."""
+"""The solver of the closures and goals of a graph of frames."""
 
 from __future__ import annotations
 
@@ -51,25 +51,33 @@ _PREFERENCES = (JOINT_TARGET_WEIGHT, JOINT_REST_ON), slice(None)
 
 class Solver:
     """
-    Solves closures and goals of a graph of frames.
+    A solver of the closures and goals of a graph of frames.
+
+    The method is described in docs/theory.md.
 
     Parameters
     ----------
     source : Robot, Frame or iterable of Frame
-        Any frame of a system is enough to find the whole of it.
+        One frame of a connected system is enough to find all of it.
     options : SolverOptions, optional
+        None = the defaults.
 
     Attributes
     ----------
     options : SolverOptions
-        May be replaced at any time.
+        Options of the next solve; they may be replaced at any time.
+
+    Raises
+    ------
+    TopologyError
+        If the graph cannot be solved.
 
     Notes
     -----
     Everything may change between solves: values, limits, locks, targets, poses of goals and of
-    any other frame, and the graph itself. Several threads may use one solver; each waits for the
-    others, so that two solvers are faster. Copies and pickles take the graph along, and read it
-    when they are first used.
+    any other frame, and the graph itself. Several threads may use one solver, but only one of
+    them solves at a time; with one solver per thread they run in parallel. A copy or pickle
+    contains the graph, and reads it when it is first used.
 
     """
 
@@ -89,7 +97,7 @@ class Solver:
         return {'source': self._graph.source, 'options': self.options}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        # The graph may be a copy that is not finished yet: it is read when it is needed.
+        # The graph may be a copy that is not complete yet, so it is read at the first use.
         self._set_up(state['source'], state['options'])
 
     @property
@@ -103,7 +111,7 @@ class Solver:
 
     @property
     def lock(self) -> RLock:
-        """Return the lock that every call holds."""
+        """Return the lock that every call acquires."""
         return self._graph.lock
 
     @property
@@ -115,16 +123,16 @@ class Solver:
 
     def update_structure(self) -> None:
         """
-        Read the graph anew; arrays of chains that have not changed are kept.
+        Read the graph again; the arrays of unchanged chains are kept.
 
-        Every call does so where the graph has changed, so that only what is not noticed, such as
-        a link's mass, needs this one. The answer of the last solve is forgotten: the next one
-        starts from the joints alone.
+        Every call does this if the graph has changed. It is only needed after changes that are
+        not counted, such as the mass of a link. The solver also forgets its last result, so that
+        the next solve starts from the joint values alone.
 
         Raises
         ------
         TopologyError
-            If the graph cannot be solved; so will every solve, until it can.
+            If the graph cannot be solved. Every solve raises it until the graph is changed.
 
         """
         with self.lock:
@@ -132,12 +140,12 @@ class Solver:
 
     @property
     def joint_names(self) -> list[str]:
-        """Name of every value of q."""
+        """Return the name of each value of q."""
         return list(self._graph.current().tree.names)
 
     @property
     def tree(self) -> Tree:
-        """Return the graph as elementary motions."""
+        """Return the graph as a tree of elementary motions."""
         return self._graph.current().tree
 
     @property
@@ -147,32 +155,32 @@ class Solver:
 
     @property
     def chains(self) -> list[tuple[str, ...]]:
-        """Names of the values that every independent chain of `solve` moves."""
+        """Return, for each independent chain of `solve`, the names of the values it moves."""
         with self.lock:
             problem = self._graph.problem(self._graph.refresh().wanted)
         return [tuple(name for _, name in chain.names.values) for chain in problem.chains]
 
     @property
     def non_chain_joints(self) -> list[str]:
-        """Names of the values that no closure or goal moves."""
+        """Return the names of the values that do not affect any closure or goal."""
         moved = {name for chain in self.chains for name in chain}
         return [name for name in self.joint_names if name not in moved]
 
     @property
     def has_wishes(self) -> bool:
-        """Whether a solve goes on when all goals are met, to targets of joints or a rest pose."""
+        """Return True if a joint has a target or a rest pose."""
         with self.lock:
             return bool(self._graph.refresh().table.rows[_PREFERENCES].any())
 
     @property
     def redundancies(self) -> tuple[Redundancy, ...]:
-        """Return which closures have rows that are redundant up to rounding."""
+        """Return the chains of closures whose rows are redundant up to rounding."""
         with self.lock:
             return self._graph.refresh().redundancies(self._graph.values(), self.options)
 
     @property
     def q(self) -> Array:
-        """All joint values [rad or m], read from the joints; a copy."""
+        """Return a copy of all joint values, shape (nq,) [rad or m]."""
         with self.lock:
             self._graph.current()
             return self._graph.values()
@@ -190,7 +198,7 @@ class Solver:
         Returns
         -------
         list of str
-            What the couplings do to limits.
+            One sentence for each limit that the couplings change, see `JointTable.notes`.
 
         """
         with self.lock:
@@ -200,10 +208,10 @@ class Solver:
 
     def limits(self) -> tuple[Array, Array]:
         """
-        Return the limits of all values, shape (nq,) each [rad or m]; infinite = none.
+        Return the lower and the upper limits, shape (nq,) each [rad or m]; infinite = none.
 
-        They are those of the joints; of a coupled joint that its curve takes beyond them by a
-        rounding, those that it has instead.
+        They are the limits of the joints, except for coupled joints whose limits the solver
+        widens, see `JointTable.widened`.
         """
         with self.lock:
             read = self._graph.refresh()
@@ -216,12 +224,12 @@ class Solver:
 
     def own_q(self, values: ArrayLike) -> Array:
         """
-        Return q as a float array of its own, finite or not.
+        Return a copy of q as a float array; numbers that are not finite are allowed.
 
         Raises
         ------
         ShapeError
-            If it has the wrong shape, or is no numbers.
+            If it has the wrong shape, or its elements are not numbers.
 
         """
         with self.lock:
@@ -230,7 +238,7 @@ class Solver:
 
     def checked_q(self, values: ArrayLike) -> Array:
         """
-        Return q as a float array of its own.
+        Return a copy of q as a float array.
 
         Raises
         ------
@@ -243,7 +251,7 @@ class Solver:
             return self._graph.checked(values)
 
     def _forget_earlier_graph(self) -> None:
-        """Drop the state of earlier solves if the graph has been read again since."""
+        """Discard the state of earlier solves if the graph has been read again since."""
         if self._reads != self._graph.reads:
             self._reads = self._graph.reads
             self._stepping, self._last_q = None, self._graph.q_when_read
@@ -252,29 +260,33 @@ class Solver:
 
     def solve(self, joints: Iterable[str] | None = None) -> list[SolveResult]:
         """
-        Solve all closures and enabled goals and write the values back to the joints.
+        Solve all closures and enabled goals, and write the values to the joints.
+
+        Without goals the loops are closed.
 
         Parameters
         ----------
         joints : iterable of str, optional
             Joints that may move; None = all that are not locked. Joints that follow one of them
-            move along.
+            move too.
 
         Returns
         -------
         list of SolveResult
-            One per independent chain; without goals the loops are closed.
+            One per independent chain.
 
         Raises
         ------
         UnknownFrameError
-            If there is no such joint.
+            If a joint does not exist.
+        ShapeError
+            If a joint value or the pose of a goal is not finite.
 
         Notes
         -----
-        Where locked joints, and they alone, have been set to other values since the last solve,
-        the way there is gone in small steps with the loops closed, so that these stay in their
-        branch.
+        If only locked joints have been set to other values since the last solve, the solver first
+        drives them there in small steps with the loops closed, as `drive` does, so that the loops
+        stay in their assembly branch.
 
         """
         with self.lock:
@@ -283,17 +295,17 @@ class Solver:
             return list(solution.chains)
 
     def accept(self, solution: Solution) -> None:
-        """Write an answer to the joints, and go on from there."""
+        """Write a solution to the joints; later solves take it as their last result."""
         self._graph.structure.write(solution.q)
         self.go_on_from(solution)
 
     def go_on_from(self, solution: Solution) -> None:
-        """Take an answer for what the joints have been given since."""
+        """Take a solution as the last result, for the comparison with the joints' values."""
         self._reads, self._last_q = self._graph.reads, solution.q
 
     def task(self, joints: Iterable[str] | None = None) -> Callable[..., Solution]:
         """
-        Read everything a solve needs from the objects, and return the solve to be done.
+        Read everything that a solve needs from the objects, and return the solve as a function.
 
         Parameters
         ----------
@@ -303,11 +315,16 @@ class Solver:
         Returns
         -------
         callable
-            Takes `stop`, a sequence of bool, looked at now and then when not empty: once stop[0]
-            is true the loops are closed and the solve comes to its end; and `start`, the q to
-            begin at instead of the one that was read. It touches no object, so that it may run
-            in another thread, one at a time for a solver. `accept` writes its answer to the
-            joints.
+            Function of `stop` and `start` that returns a Solution. `stop` is a sequence of bool
+            that is checked between slices if it is not empty: once stop[0] is true, the loops are
+            closed and the solve ends. `start` (nq,) [rad or m] replaces the joints' values as the
+            start. The function reads and writes no objects, so that it may run in another thread;
+            only one may run at a time per solver. `accept` writes the solution to the joints.
+
+        Raises
+        ------
+        UnknownFrameError
+            If a joint does not exist.
 
         """
         with self.lock:
@@ -334,15 +351,15 @@ class Solver:
 
     def step(self) -> list[SolveResult]:
         """
-        Do one iteration from where the joints are, without restarts, and write the values back.
+        Do one iteration from the joints' values, without restarts, and write the new values.
 
-        Called again and again it is a solve that can be watched. It begins anew when goals,
-        joints or options have changed since the last step.
+        Repeated calls are a solve whose iterations can be watched. The solve begins again when
+        goals, joints or options have changed since the last call.
 
         Returns
         -------
         list of SolveResult
-            One per independent chain; TIMEOUT where there is more to do.
+            One per independent chain; TIMEOUT if the chain is not finished.
 
         """
         with self.lock:
@@ -365,24 +382,30 @@ class Solver:
         joints: Iterable[str] | None = None,
     ) -> Solution:
         """
-        Solve for poses given here; no object is read for them or written to.
+        Solve for given poses; the poses of the goals are not read, and no object is written to.
 
         Parameters
         ----------
         goals : mapping of str to (position, quat_xyzw)
-            A key is a goal's name, else a link's (all six axes); pose in the root frame, or in
-            the goal's parent. Goals that are not named take no part.
+            Name of a goal, or else of a link (all six axes) -> position (3,) [m] and orientation
+            (4,), in the frame of the goal's parent, or in the root frame if it has none. Goals
+            that are not named take no part.
         q0 : array_like, shape (nq,), optional
-            Start; None = the joints' present values.
+            Start [rad or m]; None = the joints' present values.
         max_step : array_like, shape (nq,), optional
-            Largest change of every joint [rad or m].
+            Largest change of every joint value [rad or m].
         joints : iterable of str, optional
             Joints that may move; None = all that are not locked.
+
+        Returns
+        -------
+        Solution
+            Joint values, status and residuals.
 
         Raises
         ------
         UnknownFrameError
-            If a key is neither a goal nor a link, or there is no such joint.
+            If a key is neither a goal nor a link, or a joint does not exist.
         ShapeError
             If a pose or q0 has the wrong shape, is not finite, or a quaternion is zero.
 
@@ -399,37 +422,39 @@ class Solver:
         self, values: Mapping[str, float], q0: ArrayLike | None = None, *, steps: int | None = None
     ) -> Solution:
         """
-        Move joints to given values with the loops closed all along the way.
+        Move joints to given values in steps, with the loops closed after each step.
 
-        The loops stay in the branch they are in at the start, where a solve for far-off values
-        might land in another: cranks, motors of parallel robots, forward kinematics of closed
-        chains. Only where the way leads through a singular pose, in which branches meet, they
-        may come out in another one. No object is written to.
+        This is forward kinematics of closed chains: cranks, and motors of parallel robots. The
+        loops stay in the assembly branch of the start, whereas a solve for distant values could
+        end in another branch. Only a motion through a singular pose, where branches meet, can end
+        in another one. No object is written to. See theory.md, section 9.
 
         Parameters
         ----------
         values : mapping of str to float
-            Value of every driven joint [rad or m]; beyond a limit they stop there.
+            Driven joint -> its value [rad or m]; values beyond a limit are clamped to it.
         q0 : array_like, shape (nq,), optional
-            Start; None = the joints' present values. Loops that are open there are closed first.
+            Start [rad or m]; None = the joints' present values. Loops that are open there are
+            closed first.
         steps : int, optional
-            Most steps on the way, each of up to 0.3 rad or characteristic lengths, without
-            restarts; None = 1000, or `max_iterations` if that is more.
+            Most steps, each of up to 0.3 rad or characteristic lengths, without restarts;
+            None = 1000, or `max_iterations` if it is larger.
 
         Returns
         -------
         Solution
-            CONVERGED when the loops are closed and the driven joints are where they shall be;
-            TIMEOUT when the steps are spent: `q` is on the way, and the next call may go on there.
+            CONVERGED if the loops are closed and the driven joints have their values. TIMEOUT if
+            the steps are spent before; the next call may start from its `q`. STALLED if no step
+            advances; its message gives the reason.
 
         Raises
         ------
         UnknownFrameError
-            If there is no such joint.
+            If a joint does not exist.
         OptionError
-            If a joint follows another one: drive that one.
+            If a joint has several values, or follows another joint; drive that one instead.
         ShapeError
-            If a value is not finite.
+            If a value is not finite, or q0 cannot be used.
 
         """
         with self.lock:
@@ -451,29 +476,35 @@ class Solver:
         progress: Callable[[int, int], object] | None = None,
     ) -> BatchSolution:
         """
-        Solve N problems on all cores, each as `solve_pose` would, to the last bit.
+        Solve N problems in parallel; each result equals that of `solve_pose` to the last bit.
 
         Parameters
         ----------
         goals : mapping of str to (positions, quats_xyzw)
-            Shapes (N, 3) [m] and (N, 4), keys as in `solve_pose`. Without any, the loops are
-            closed from every row of q0.
+            Shapes (N, 3) [m] and (N, 4); keys and frames as in `solve_pose`. Without goals, the
+            loops are closed from every row of q0.
         q0 : array_like, shape (nq,) or (N, nq), optional
-            Start of all, or of each; None = the joints' present values.
+            One start for all problems, or one for each [rad or m]; None = the joints' present
+            values.
         max_step, joints : optional
             As in `solve_pose`.
         threads : int, optional
-            None = one for every core; the answers do not depend on it.
+            Number of threads; None = one per core. The results do not depend on it.
         progress : callable, optional
-            Called now and then, by the calling thread, with how many are done and of how many.
-            Ctrl-C, and what it raises, ends the batch.
+            Called repeatedly by the calling thread with the number of problems that are solved
+            and their total number. An exception that it raises ends the batch, as Ctrl-C does.
+
+        Returns
+        -------
+        BatchSolution
+            Arrays of joint values, statuses and residuals.
 
         Raises
         ------
         UnknownFrameError, ShapeError
-            As in `solve_pose`; the message says in which row.
+            As in `solve_pose`; the message names the row.
         OptionError
-            If `threads` is not a number from 1, or the method is not the compiled one.
+            If `threads` is not an integer from 1, or the method is not the compiled one.
 
         """
         from ik_node.solver.batch.batch_run import solve_batch
@@ -496,25 +527,32 @@ class Solver:
         progress: Callable[[int, int], object] | None = None,
     ) -> PathSolution:
         """
-        Follow a path of N poses: each is solved from the one before, and no joint jumps.
+        Solve a path of N poses one after the other, so that no joint jumps between two of them.
+
+        Each pose is solved from the result of the one before.
 
         Parameters
         ----------
         goals, joints, progress : optional
             As in `solve_batch`.
         q0 : array_like, shape (nq,), optional
-            Where the first pose is solved from, with restarts if need be; None = the joints'
-            present values. The way from there to the first pose is no part of the path.
+            Start of the solve for the first pose [rad or m], which may restart; None = the
+            joints' present values. The motion from q0 to the first pose is not part of the path.
         dt : float
             Time from point to point [s].
         times : array_like, shape (N,), optional
-            In place of dt: when each point is wanted [s].
+            Requested time of each point [s], instead of dt.
         max_velocity : array_like, shape (nq,), optional
-            [rad/s or m/s]; None = the joints' `max_velocity`. Steps that would be faster take
-            longer than asked.
+            Largest speeds [rad/s or m/s]; None = the joints' `max_velocity`. A step that would be
+            faster takes longer than requested.
         max_step : float
-            Largest change of a joint in one solve [rad, or characteristic lengths of one that
-            slides]; for a longer step, poses in between are gone through.
+            Largest change of a joint in one solve [rad, or characteristic lengths of a prismatic
+            joint], above 0 and at most 1. A longer step is solved through poses in between.
+
+        Returns
+        -------
+        PathSolution
+            Arrays of joint values, times, statuses and residuals.
 
         Raises
         ------
@@ -534,35 +572,35 @@ class Solver:
 
     def prepare(self, keys: Iterable[str], joints: Iterable[str] | None = None) -> PreparedSolve:
         """
-        Return a callable for one set of goals, to be called many times.
+        Return a function that solves for one set of goals, to be called many times.
 
         Parameters
         ----------
         keys : iterable of str
-            As in `solve_pose`; none = the loops alone are closed.
+            Goals or links as in `solve_pose`; none = only the loops are closed.
         joints : iterable of str, optional
-            Joints that may move; None = all that are not locked. The others stay where q0 has
-            them, as motors do in forward kinematics.
+            Joints that may move; None = all that are not locked. The others keep their values in
+            q0, like motors in forward kinematics.
 
         Returns
         -------
-        callable
-            Takes positions (k, 3) [m], quaternions (k, 4) xyzw in the order of `keys`, and q0; for
-            one key (3,) and (4,) will do.
+        PreparedSolve
+            Function of positions (k, 3) [m] and quaternions (k, 4) xyzw in the order of `keys`,
+            and q0 (nq,) [rad or m]; for one key also (3,) and (4,).
 
         Raises
         ------
         UnknownFrameError
-            If a key is neither a goal nor a link, or there is no such joint.
+            If a key is neither a goal nor a link, or a joint does not exist.
 
         """
         return PreparedSolve(self, tuple(keys), None if joints is None else tuple(joints))
 
     def problem_of(self, names: tuple[str, ...]) -> Problem:
         """
-        Return the problem of all closures and some goals, up to date with the objects.
+        Return the problem of all closures and the named goals, updated from the objects.
 
-        Its arrays are the solver's own, for one thread at a time.
+        The solver uses its arrays too, so the caller must hold `lock` while using them.
         """
         self._graph.refresh()
         return self._graph.problem(names)
@@ -571,12 +609,18 @@ class Solver:
         self, names: tuple[str, ...], joints: tuple[str, ...] | None = None
     ) -> Direct | None:
         """
-        Return what solves goals in one call of the kernel; None where more is to be done.
+        Return the arguments of the kernel's prepared call for some goals.
+
+        Returns
+        -------
+        Direct or None
+            None if one call of the kernel is not the whole solve: several chains, joint targets,
+            couplings, a time budget, a largest step, or another method.
 
         Raises
         ------
         UnknownFrameError
-            If there is no such goal, link or joint.
+            If a goal, link or joint does not exist.
 
         """
         problem, table = self.problem_of(names), self._graph.structure.table
@@ -593,7 +637,7 @@ class Solver:
         return Direct(places.ctypes.data, places, chain, chain.record, rows, packed)
 
     def warm(self) -> None:
-        """Compile the kernels, or load them from the cache; nothing is solved."""
+        """Compile the kernels, or load them from the cache, before the first solve."""
         with self.lock:
             read = self._graph.refresh()
             last = tuple(read.links)[-1:]
@@ -610,16 +654,16 @@ class Solver:
                     Iterate(chain, q, rows, options)
 
     def _read_objects(self) -> Problem:
-        """Read joints, closures and goals anew, and return the problem of all that take part."""
+        """Read joints, closures and goals, and return the problem of all that take part."""
         read = self._graph.refresh()
-        # Arrays of joints may have been written into, which counts nowhere.
+        # A write to an array of a joint is not counted, so the table is read in any case.
         read.table.refresh()
         problem = self._graph.problem(read.wanted)
         problem.refresh(self.options)
         return problem
 
     def _moves_of_locked(self, before: Array, q: Array, rows: Array) -> dict[int, float]:
-        """Return the places and values of locked joints, if they alone have been moved."""
+        """Return index and value of each changed locked joint; {} if another joint has changed."""
         moved = before != q
         if not moved.any() or (moved & (rows[JOINT_WINDOW] > 0.0)).any():
             return {}
@@ -636,12 +680,12 @@ class Solver:
         stop: Sequence[bool] = (),
         loops: Problem | None = None,
     ) -> Solution:
-        """Solve from q, which becomes the answer, within limits and the window around q."""
+        """Solve from q, which is overwritten, within the limits and the window around q."""
         started = perf_counter()
-        if not problem.chains:  # else the kernel looks
+        if not problem.chains:  # otherwise the kernel checks q
             refuse_q(problem.tree.names, q)
         narrowed = window is not None or self.options.max_joint_step < np.inf
-        if narrowed or not problem.chains:  # else the kernel does it
+        if narrowed or not problem.chains:  # otherwise the kernel clamps q
             np.clip(q, rows[JOINT_LOWER], rows[JOINT_UPPER], out=q)
         if narrowed:
             most = self.options.max_joint_step
@@ -663,7 +707,7 @@ class Solver:
     def _work(
         self, goals: Iterable[str], max_step: ArrayLike | None, joints: Iterable[str] | None
     ) -> BatchWork:
-        """Read what all solves have in common; the lock is held."""
+        """Return what all solves of a batch or path share; the caller holds the lock."""
         from ik_node.solver.batch.batch_work import BatchWork
 
         table = self._graph.refresh().table

@@ -1,4 +1,4 @@
-"""How a solve ended."""
+"""The status of a solve."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from enum import IntEnum
 
 class Status(IntEnum):
     """
-    How a solve ended; larger is worse.
+    The status with which a solve ended; larger is worse.
 
-    CONVERGED: every closure and goal is within its tolerance. STALLED: no step helps any more,
-    the best answer is what is returned. DIVERGED: with adaptive damping off, the error grew beyond
-    the divergence threshold. TIMEOUT: the iterations or the time budget are spent.
+    CONVERGED: every closure and goal is within its tolerance. STALLED: no step reduces the cost
+    any further, and the best configuration found is returned. DIVERGED: with adaptive damping off,
+    the cost grew beyond the divergence threshold. TIMEOUT: the iterations or the time budget are
+    spent.
     """
 
     CONVERGED = 0

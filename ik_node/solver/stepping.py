@@ -1,5 +1,5 @@
 # flake8: noqa: E203
-"""A solve that is watched: one iteration at a time."""
+"""The solve in single iterations, for `Solver.step`."""
 
 from __future__ import annotations
 
@@ -33,11 +33,12 @@ Array = NDArray[np.float64]
 
 class Stepping:
     """
-    The state of a solve between two of its steps.
+    The state of a solve between two of its iterations.
 
     Parameters
     ----------
     problem : Problem
+        Closures and goals.
 
     """
 
@@ -54,16 +55,24 @@ class Stepping:
         """
         Do one iteration of every chain.
 
+        The solve begins again if q, joints, options or constraints differ from those that the
+        last call left.
+
         Parameters
         ----------
         q : ndarray, shape (nq,)
-            Where it stands, and in place where it comes to [rad or m].
+            Present configuration; overwritten with the next one [rad or m].
         table : JointTable
-            Limits, locks, wishes and couplings.
+            Limits, locks, preferences and couplings.
         options : SolverOptions
-            `restarts` do not apply.
+            Options of the solver; `restarts` is ignored.
         packed : ndarray
-            The same for kernels.
+            The same options packed for the kernels.
+
+        Returns
+        -------
+        list of ChainAnswer
+            One per chain; TIMEOUT if the chain is not finished.
 
         """
         joints = table.rows

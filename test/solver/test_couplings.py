@@ -181,7 +181,7 @@ KNEE = """<mujoco model="knee"><compiler angle="radian"/>
 def test_rounding_beyond_follower_limits_does_not_limit_master():
     """The knee uses its whole range, couplings stay exact, and notes report it."""
     robot = load_robot(KNEE)
-    assert any("joint 'roll': what it follows takes it 0.00028 beyond" in n for n in robot.notes)
+    assert any("joint 'roll': its coupling takes it 0.00028 beyond" in n for n in robot.notes)
     solver = Solver(robot)
     names, random = robot.joint_names, np.random.default_rng(0)
     knee = names.index('knee')
@@ -215,8 +215,10 @@ def test_master_stays_in_the_interval_of_its_start(start, kept):
     assert table.rows[JOINT_LOWER, 0] == pytest.approx(kept[0])
     assert table.rows[JOINT_UPPER, 0] == pytest.approx(kept[1])
     (note,) = table.notes
-    assert note.startswith("joint 'a': joints that follow it keep their limits only in [-2, 0.5],")
-    assert f'it stays in [{kept[0]:g}, {kept[1]:g}], where it begins' in note
+    assert note.startswith(
+        "joint 'a': joints that follow it are within their limits only in [-2, 0.5],"
+    )
+    assert f'it stays in [{kept[0]:g}, {kept[1]:g}], where it starts' in note
 
 
 def test_unlimited_follower_leaves_its_master_unlimited():

@@ -216,4 +216,4 @@ def test_drive_with_too_few_steps_is_timeout():
     m.closure('tie', 'a_link', 'b_link', 'weld')
     solution = m.solver(SolverOptions(characteristic_length=1.0)).drive({'a': 5e4})
     assert solution.status is Status.TIMEOUT
-    assert 'all steps are spent, and more would lead on' in solution.message
+    assert 'all steps are spent, and further steps would advance it' in solution.message

@@ -139,7 +139,7 @@ def test_solve_without_goals_closes_loops():
     there = m.naive(solver.joint_names, solution.q)
     assert max(there.error(m.closures['close'])) < 1e-6
     nothing = MECHANISMS['arm6']().solver().solve_pose({})
-    assert nothing.message == 'CONVERGED: nothing was asked'
+    assert nothing.message == 'CONVERGED: no closure or goal takes part'
 
 
 def test_unknown_key_error_lists_known_names(arm):
