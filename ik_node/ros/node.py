@@ -219,7 +219,7 @@ class IkNode(Node):
             # A failure affects this measurement only; the next measurement or tick continues.
             if not self.context.ok():
                 raise
-            reason = f'joint_states: no answer to a message: {type(error).__name__}: {error}'
+            reason = f'joint_states: a message was not answered: {type(error).__name__}: {error}'
             self._inputs.refuse('joint_states', reason)
 
     def _publish_state(
@@ -246,7 +246,7 @@ class IkNode(Node):
         settings = self._settings_server.settings
         if settings.robot_description:
             self.get_logger().info(
-                'robot_description on the topic ignored: the parameter is set', once=True
+                'topic robot_description ignored: the parameter of that name is set', once=True
             )
         else:
             self._request_model(text, settings)
@@ -254,11 +254,11 @@ class IkNode(Node):
     def _request_model(self, text: str, settings: Settings) -> None:
         if self._supply.describe(text, settings):
             self.get_logger().info(
-                'robot_description has come: building its model, for up to a minute on the first '
-                'start on a machine'
+                'robot_description received: building its model, which takes up to a minute on '
+                'the first start on a machine'
             )
         else:
-            self.get_logger().info('robot_description came again unchanged')
+            self.get_logger().info('robot_description received again, unchanged')
 
     def _take_model(self, motion: Motion, settings: Settings) -> None:
         adopted: list[tuple[LoadedModel, bool]] = []
@@ -268,7 +268,7 @@ class IkNode(Node):
             if self._refused:
                 kept = plain(motion.model.robot.name) if motion.model else 'no robot'
                 self.get_logger().error(
-                    f'robot_description refused: {self._refused}; going on with {kept}'
+                    f'robot_description refused: {self._refused}; keeping {kept}'
                 )
         for model, other_robot in adopted:
             self._warn_of_passive_outputs(motion)
@@ -313,7 +313,7 @@ class IkNode(Node):
         if passive and passive != self._passive_outputs:
             self.get_logger().warning(
                 f'output.joints: {listed(passive)} have no motor, by the description or by '
-                'actuated_joints: commands for them go to nobody, or against their loops'
+                'actuated_joints: commands for them have no effect or strain their loops'
             )
         self._passive_outputs = passive
 
@@ -326,8 +326,8 @@ class IkNode(Node):
         )
         for parameter, names in unknown_joint_targets(robot, settings.joints).items():
             self.get_logger().warning(
-                f'{parameter}: robot {plain(robot.name)} has no joint {listed(names)}; the others '
-                'count'
+                f'{parameter}: robot {plain(robot.name)} has no joint {listed(names)}; the other '
+                'joints are used'
             )
         # The notes about the robot do not change with its goals.
         for note in robot.notes if other_robot else ():
@@ -344,7 +344,7 @@ class IkNode(Node):
         except Exception as error:  # noqa: BLE001
             # For example an invalid QoS override, or an error of the middleware.
             self.get_logger().error(
-                f'topics and services stay as they were: {type(error).__name__}: {error}'
+                f'topics and services are unchanged: {type(error).__name__}: {error}'
             )
         motion.apply(settings)
         self._warn_of_passive_outputs(motion)
@@ -361,8 +361,8 @@ class IkNode(Node):
         self._commands.set_type(settings.output_type)
         if settings.output_type != 'none' and settings.joint_state_timeout == 0.0:
             self.get_logger().warning(
-                'output.type is set and joint_state_timeout is 0: commands begin and go on '
-                'however old the measured joint states are',
+                'output.type is set and joint_state_timeout is 0: commands do not '
+                'stop when the measured joint states become old',
                 once=True,
             )
 
@@ -393,7 +393,7 @@ class IkNode(Node):
             raise OptionError(
                 'topic joint_states',
                 heard,
-                'another topic than ~/joint_states, or the node would hear itself: '
+                'another topic than ~/joint_states, which the node itself publishes: '
                 'remap joint_states as well',
             )
 

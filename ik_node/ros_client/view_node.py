@@ -42,7 +42,7 @@ def open_view(args: Sequence[str], name: str) -> RemoteNodeSession:
     try:
         validate_topic_name(name)
     except InvalidTopicNameException:
-        raise OptionError('--node', name, 'the name of a node, /cell/left_ik or ik_node') from None
+        raise OptionError('--node', name, 'a node name such as /cell/left_ik or ik_node') from None
     # The page handles Ctrl-C.
     rclpy.init(args=list(args), signal_handler_options=SignalHandlerOptions.NO)
     remote = RemoteNode(name)

@@ -10,7 +10,7 @@ pytest.importorskip('rclpy')
 pytestmark = pytest.mark.ros
 
 # Log lines of which each description gets one.
-ANSWERS = ('ready: robot', 'came again unchanged', 'robot_description refused')
+ANSWERS = ('ready: robot', 'received again, unchanged', 'robot_description refused')
 HUGE = 5_000_000
 LAUGHS = (
     '<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY a "ha">'
@@ -96,7 +96,7 @@ def test_broken(drill, urdf, damage, words):
     refused = answers(drill)[2]
     drill.circle(meanwhile={10: lambda: drill.graph.describe(damage(urdf('hexapod')))})
     drill.wait(
-        lambda: all(part in drill.row('model') for part in ('going on with hexapod', words)),
+        lambda: all(part in drill.row('model') for part in ('keeping hexapod', words)),
         f'the diagnostic on {words}',
     )
     assert answers(drill)[2] == refused + 1

@@ -284,7 +284,7 @@ def test_a_qos_override_that_does_not_exist_changes_nothing(bench, urdf):
     states = bench.listen(JointState, '/ik_node/joint_states')
     bench.wait(lambda: states)
     assert node.set_parameters([Parameter('goal_names', value=['tool', 'new'])])[0].successful
-    bench.wait(lambda: any('stay as they were' in line.msg for line in log))
+    bench.wait(lambda: any('services are unchanged' in line.msg for line in log))
     count = len(states)
     bench.wait(lambda: len(states) > count + 10)
     topics = dict(node.get_topic_names_and_types())
@@ -383,7 +383,7 @@ def test_ready_before_simulated_time_begins(bench, urdf):
         return said.get(f'ik_node: {name}', '')
 
     bench.wait(lambda: look('model') == 'robot fivebar')
-    bench.wait(lambda: 'stands still at 0.000 s' in look('clock'))
+    bench.wait(lambda: 'is paused at 0.000 s' in look('clock'))
     assert node.set_parameters([Parameter('goal_names', value=['tool'])])[0].successful
     topics = [f'/ik_node/goals/{name}' for name in ('tool',)]
     bench.wait(lambda: set(topics) <= {name for name, _ in node.get_topic_names_and_types()})

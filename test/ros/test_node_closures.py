@@ -109,5 +109,5 @@ def test_services_of_the_present_robot_only(hexapod, urdf):
     assert hexapod.set_parameters(goals__platform__link='') == ''
     hexapod.describe(urdf('fivebar'))
     hexapod.wait(lambda: offered() == {'/ik_node/closures/pin/enable'}, 'its service')
-    assert enable(hexapod, True, 'ik_node/closures/pin/enable').message == 'closure pin is made'
+    assert enable(hexapod, True, 'ik_node/closures/pin/enable').message == 'closure pin is closed'
     hexapod.spin(5)

@@ -147,7 +147,7 @@ def test_bad_description_does_not_stop_a_motion(bench, urdf):
         return np.linalg.norm(watched.robot.forward(q, 'platform_link')[:3, 3] - wanted)
 
     bench.wait(lambda: off() < 2e-6, 'the last goal')
-    bench.wait(lambda: 'going on with hexapod' in model(bench), 'the diagnostic')
+    bench.wait(lambda: 'keeping hexapod' in model(bench), 'the diagnostic')
 
 
 def test_another_robot_takes_over_in_motion(bench, urdf):
@@ -182,7 +182,7 @@ def test_same_description_again(bench, urdf):
     go(bench, urdf('hexapod'), ['leg0'])
     ready = bench.log().count('ready: robot')
     bench.describe(urdf('hexapod'))
-    bench.wait(lambda: 'came again unchanged' in bench.log(), 'the log line')
+    bench.wait(lambda: 'received again, unchanged' in bench.log(), 'the log line')
     bench.spin(10)
     assert bench.log().count('ready: robot') == ready
 

@@ -252,7 +252,7 @@ def test_failing_answer_does_not_end_the_node(context, monkeypatch):
         wait(lambda: heard, 'a joint state')
         wait(lambda: measure(1.1) or failures, 'the failure')
         wait(lambda: measure(1.2) or stamp_of(heard[-1]) == (1200, 0), 'an answer')
-        reason = 'joint_states: no answer to a message: ValueError: no room'
+        reason = 'joint_states: a message was not answered: ValueError: no room'
         wait(
             lambda: any(
                 pair.value == reason

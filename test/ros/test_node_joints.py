@@ -78,7 +78,10 @@ def test_rest_pose_of_the_parameter_and_saved(fivebar):
     fivebar.catch_up()
     saved = fivebar.value('left_shoulder')
     answer = fivebar.call(Trigger, 'ik_node/save_rest_pose', Trigger.Request())
-    assert (answer.success, answer.message) == (True, 'the present configuration is the rest pose')
+    assert (answer.success, answer.message) == (
+        True,
+        'the present configuration was saved as the rest pose',
+    )
     fivebar.call(Trigger, 'ik_node/reset', Trigger.Request())
     fivebar.catch_up()
     there = pytest.approx(saved, abs=1e-2)

@@ -123,7 +123,7 @@ def test_from_where_the_robot_is_to_the_goal(hexapod):
 
 def test_measurements_of_any_age_are_warned_of(hexapod):
     """Without a timeout nothing is stale: one line says so."""
-    assert hexapod.log().count('however old the measured joint states are') == 1
+    assert hexapod.log().count('stop when the measured joint states become old') == 1
 
 
 def test_silent_before_a_goal(hexapod):

@@ -191,7 +191,7 @@ def test_memory_is_settled_with_each_model(graph, urdf, tmp_path):
         (['-p', 'rate:=fast'], "rate: 'fast' is not allowed"),
         (['-p', 'solver.restarts:=1.5'], 'solver.restarts: 1.5 is not allowed'),
         (['-p', 'goal_names:=[a.b]'], 'without dots'),
-        (['-r', 'ik_node/joint_states:=joint_states'], 'hear itself'),
+        (['-r', 'ik_node/joint_states:=joint_states'], 'itself publishes'),
         (['-p', 'rate:={a: b'], 'cannot start'),
     ],
 )

@@ -143,7 +143,10 @@ class ClosureSwitch:
         if not reason and solution.status is Status.CONVERGED:
             return ''
         gap = '' if error is None else f' by {error.position:.3g} m, {error.orientation:.3g} rad'
-        return f'closure {plain(name)} stays open{gap} from where the robot is: {solution.message}'
+        return (
+            f'closure {plain(name)} stays open{gap} from the present configuration: '
+            f'{solution.message}'
+        )
 
     def _apply(self, model: LoadedModel, made: set[str] | None = None) -> None:
         released = self.released - (made or set())

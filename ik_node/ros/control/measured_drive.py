@@ -86,8 +86,8 @@ class MeasuredDrive:
         if abs(wanted - reached) > _MOST_MISFIT or objection(self._model, nearest, self._options):
             return solution
         self.note = (
-            f'the motors contradict each other: {plain(name)} is measured at {wanted:.6g}, taken '
-            f'as {reached:.6g}'
+            f'the motors contradict each other: {plain(name)} is measured at {wanted:.6g}, but '
+            f'the solver uses {reached:.6g}'
         )
         return nearest
 

@@ -109,7 +109,8 @@ class TransformLookup:
             import tf2_ros
         except ImportError:
             raise LookupError(
-                'it is no link of the robot, and tf2_ros is not installed to look for it elsewhere'
+                'it is not a link of the robot, and tf2_ros is not installed to look up '
+                'other frames'
             ) from None
         if self._buffer is None:
             self._buffer = tf2_ros.Buffer()

@@ -44,8 +44,8 @@ def check_text(text: str) -> None:
     links = count_links(text)
     if links > MOST_LINKS:
         raise DescriptionError(
-            f'{links} links; a node takes a robot of at most {MOST_LINKS}, for reading more would '
-            'keep it busy too long'
+            f'{links} links; a node accepts at most {MOST_LINKS}, because reading more links '
+            'takes too long'
         )
 
 
@@ -62,8 +62,8 @@ def check_loops(robot: Robot) -> None:
     loops = len(robot.closures)
     if loops > MOST_LOOPS:
         raise DescriptionError(
-            f'{loops} loops; a node takes a robot of at most {MOST_LOOPS}, for more leave no time '
-            'for a tick'
+            f'{loops} loops; a node accepts at most {MOST_LOOPS}, because more loops leave no '
+            'time for a tick'
         )
 
 
@@ -88,7 +88,7 @@ def resolve_package_url(text: str) -> str:
 
         share = get_package_share_directory(package)
     except (ImportError, LookupError, OSError, ValueError):
-        raise OptionError('closures', text, 'a URL into a package that is installed') from None
+        raise OptionError('closures', text, 'a URL of an installed package') from None
     return f'{share}/{path}'
 
 

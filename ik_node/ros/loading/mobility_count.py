@@ -46,7 +46,7 @@ def loop_limits(robot: Robot) -> dict[str, float]:
             if left > limits[name]:
                 robot.notes.append(
                     f'loop {name!r} stays {left:.3g} open [m or rad]: its redundant rows disagree '
-                    'by the rounding of the description, and are met as well as they can be'
+                    'by the rounding of the description; the solver meets them as well as possible'
                 )
             limits[name] = max(limits[name], LOOP_TOLERANCE + max(loose[name]))
         if left <= limits[name]:
@@ -60,8 +60,8 @@ def loop_limits(robot: Robot) -> dict[str, float]:
             )
         limits[name] = 2.0 * left
         robot.notes.append(
-            f'loop {shown(name)} stays {left:.3g} open [m or rad]: taken for rounding in the '
-            f'description and held to twice that'
+            f'loop {shown(name)} stays {left:.3g} open [m or rad]: this counts as rounding in the '
+            f'description, and twice as much still counts as closed'
         )
     return limits
 

@@ -191,7 +191,7 @@ class GoalMarkers:
                 from interactive_markers import InteractiveMarkerServer
             except ImportError:
                 self._node.get_logger().warning(
-                    'no goals to drag: markers.interactive is set, but the package '
+                    'goals cannot be dragged: markers.interactive is set, but the package '
                     'interactive_markers is not installed',
                     once=True,
                 )

@@ -38,7 +38,7 @@ def topic_parts(names: Iterable[str], kind: str) -> dict[str, str]:
             raise OptionError(
                 f'{kind} names',
                 [other, name],
-                f'names that stay different as topic names; both become {shown(part)}',
+                f'names that give different topic names; both become {shown(part)}',
             )
         owners[part] = name
     return {name: part for part, name in owners.items()}

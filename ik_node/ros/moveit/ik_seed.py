@@ -157,7 +157,7 @@ def read_seed(state: Any, model: LoadedModel, present: Array) -> IkSeed:
         raise RefusedIkError(
             IkCode.INVALID_ROBOT_STATE,
             f'robot_state names no joint of robot {shown(model.robot.name)}, but '
-            f'{", ".join([*names, *multi_dof.joint_names][:5])}: is it of another robot?',
+            f'{", ".join([*names, *multi_dof.joint_names][:5])}: does it belong to another robot?',
         )
     if not named or state.is_diff:
         # The request covers all joints: those not named have the node's values.

@@ -86,8 +86,8 @@ def add_ik_service(node: Node, access: IkAccess) -> IkService | None:
         from moveit_msgs.srv import GetPositionIK
     except ImportError:
         node.get_logger().info(
-            f'no service {SERVICE}: moveit_msgs is not installed; with it MoveIt, through its '
-            f'srv_kinematics_plugin, could ask this node for inverse kinematics'
+            f'no service {SERVICE}: moveit_msgs is not installed; with it MoveIt can '
+            f'request inverse kinematics from this node, through its srv_kinematics_plugin'
         )
         return None
     return IkService(node, access, GetPositionIK)

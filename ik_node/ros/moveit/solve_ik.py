@@ -67,7 +67,7 @@ def read_tips(request: Any, model: LoadedModel) -> dict[str, Any]:
         twice = next(link for link in links if links.count(link) > 1)
         raise RefusedIkError(
             IkCode.INVALID_LINK_NAME,
-            f'ik_link_names: {shown(twice)} comes twice; a link can be in one place only',
+            f'ik_link_names: {shown(twice)} is named twice; a link can have only one pose',
         )
     known = model.robot.links
     for link in tips:
@@ -87,7 +87,7 @@ def _only_goal_link(model: LoadedModel) -> str:
     found = f'goals for {listed(sorted(links))}' if links else 'no goal'
     raise RefusedIkError(
         IkCode.INVALID_LINK_NAME,
-        f'ik_link_name is empty and the node has {found}: say which link is meant',
+        f'ik_link_name is empty and the node has {found}: set it to the wanted link',
     )
 
 
@@ -139,7 +139,7 @@ def read_request(
             bases[frame] = base
     actuated = settings.joints.actuated or model.robot.actuated
     staying = staying_values(model.robot, model.solver.tree, seed.missing, actuated)
-    held = [f'what carries {base}, for a pose is given in its frame' for base in bases]
+    held = [f'joints that move {base}, because a pose is given in its frame' for base in bases]
     if staying:
         held.append(f'joints that robot_state does not name: {listed(staying)}')
     return IkRequest(
@@ -195,8 +195,8 @@ def _refuse_constraints(constraints: Any) -> None:
     if found:
         raise RefusedIkError(
             IkCode.INVALID_GOAL_CONSTRAINTS,
-            f'constraints: {", ".join(found)} constraints are not kept by this node, so that it '
-            f'does not pretend to: send none',
+            f'constraints: {", ".join(found)} constraints are not supported by this node: '
+            f'send none',
         )
 
 

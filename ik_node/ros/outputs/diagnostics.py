@@ -36,10 +36,10 @@ def _chain_row(node: str, chain: SolveResult, report: TickReport) -> StatusRow:
     if report.held:
         # The published configuration is not the one that the status describes.
         shown = 'STALLED' if status == 'CONVERGED' else status
-        message = f'{shown}: holding the configuration before, {report.held}'
+        message = f'{shown}: holding the last configuration, {report.held}'
         level = ERROR
     elif report.under_way:
-        message, level = 'STALLED: under way to the solution at the velocity limits', WARN
+        message, level = 'STALLED: moving to the solution at the velocity limits', WARN
     elif status == 'CONVERGED':
         message = status
     else:
@@ -116,7 +116,7 @@ def model_row(
     if released:
         values['released'] = ' '.join(sorted(released))
     if refused:
-        message = f'going on with {plain(robot.name)}; the last description was refused: {refused}'
+        message = f'keeping {plain(robot.name)}; the last description was refused: {refused}'
         return StatusRow(ERROR, name, message, values)
     return StatusRow(OK, name, f'robot {plain(robot.name)}', values)
 

@@ -111,8 +111,8 @@ class TransformOutput:
                 from tf2_ros import TransformBroadcaster
             except ImportError:
                 self._node.get_logger().warning(
-                    'no /tf of the floating base and of joints with several degrees of freedom: '
-                    'the package tf2_ros is not installed',
+                    'no transforms on /tf for the floating base and for joints with several '
+                    'degrees of freedom: the package tf2_ros is not installed',
                     once=True,
                 )
                 return False

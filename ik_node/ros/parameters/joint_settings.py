@@ -34,7 +34,7 @@ def parse_joint_values(parameter: str, text: str) -> dict[str, float]:
     values = {}
     for joint, value in found.items():
         if not isinstance(joint, str):
-            raise OptionError(parameter, joint, f'{_ALLOWED}; names of joints are text')
+            raise OptionError(parameter, joint, f'{_ALLOWED}; joint names must be text')
         number = _number(value)
         if not math.isfinite(number):
             raise OptionError(parameter, {joint: value}, _ALLOWED)

@@ -116,7 +116,7 @@ class ParameterServer:
                 hint = 'its goal is not in goal_names'
             else:
                 close = difflib.get_close_matches(name, known, n=1)
-                hint = f'did you mean {close[0]}?' if close else 'see --help for those there are'
+                hint = f'did you mean {close[0]}?' if close else 'see --help for all parameters'
             self._node.get_logger().warning(f'parameter {name} does not exist: {hint}')
 
     # -- at run time: convert, check all together, apply

@@ -28,8 +28,8 @@ class DuplicateNodes:
             self._logged = False
             return None
         message = (
-            f'another node is called {node.get_fully_qualified_name()}, or was until it was '
-            'killed a moment ago: parameters and services reach one of them only'
+            f'another node is called {node.get_fully_qualified_name()}, or a killed '
+            'node of that name is still listed: parameters and services reach only one of them'
         )
         if not self._logged:
             self._logged = True

@@ -94,8 +94,8 @@ class NamedEntities:
                 raise OptionError(
                     f'{self._kind} name',
                     name,
-                    f'names with which ROS 2 allows {topic}; it says: {reason}. With the '
-                    'namespace and the name of the node it may have 247 characters',
+                    f'names with which ROS 2 allows {topic}; it says: {reason}. It '
+                    'may have 247 characters, including the namespace and the name of the node',
                 ) from None
 
     def add(self, names: Iterable[str], undo: ExitStack) -> None:

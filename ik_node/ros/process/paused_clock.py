@@ -30,8 +30,8 @@ class PausedClock:
             self._logged = False
             return None
         message = (
-            f'simulated time stands still at {1e-9 * now:.3f} s: no ticks before '
-            f'{self._node.resolve_topic_name("/clock")} goes on'
+            f'simulated time is paused at {1e-9 * now:.3f} s: no ticks until '
+            f'{self._node.resolve_topic_name("/clock")} continues'
         )
         if not self._logged:
             self._logged = True

@@ -84,7 +84,7 @@ class Services:
             return response
         self._motion.reset(tracker)
         response.success = True
-        response.message = f'robot {plain(tracker.model.robot.name)} is at its start'
+        response.message = f'robot {plain(tracker.model.robot.name)} is at its start configuration'
         return response
 
     def _on_save_rest_pose(
@@ -96,7 +96,7 @@ class Services:
             return response
         self._motion.save_rest_pose(tracker)
         response.success = True
-        response.message = 'the present configuration is the rest pose'
+        response.message = 'the present configuration was saved as the rest pose'
         return response
 
     def _on_goal(
@@ -121,7 +121,7 @@ class Services:
             settings = self._settings()
             self._motion.apply(settings)
             reason = self._motion.make_closure(tracker, name, settings)
-            response.message = reason or f'closure {plain(name)} is made'
+            response.message = reason or f'closure {plain(name)} is closed'
             if name in closures.closing:
                 response.message = f'closure {plain(name)} is being closed'
         else:

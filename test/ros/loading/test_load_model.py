@@ -121,9 +121,9 @@ def test_a_huge_robot_is_refused(monkeypatch):
     links = ''.join(f'<link name="l{number}"/>\n<link1/>' for number in range(5))
     text = f'<robot name="r">{links}{joint.format(1)}</robot>'
     assert load_model(request(text)).joint_names == ('j1',)
-    with pytest.raises(DescriptionError, match='6 links; a node takes a robot of at most 5'):
+    with pytest.raises(DescriptionError, match='6 links; a node accepts at most 5'):
         load_model(request(text.replace('</robot>', '<link\nname="l6"/></robot>')))
-    with pytest.raises(DescriptionError, match='2 loops; a node takes a robot of at most 1'):
+    with pytest.raises(DescriptionError, match='2 loops; a node accepts at most 1'):
         load_model(request(text.replace('</robot>', f'{joint.format(2)}</robot>')))
 
 

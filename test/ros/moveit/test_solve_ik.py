@@ -226,7 +226,7 @@ def test_several_tips(arm):
         (['link6', 'link5'], 1, '2 links for 1 poses'),
         ([], 2, '0 links for 2 poses'),
         (['link6', 'link5'], 0, '2 links for 1 poses'),
-        (['link6', 'link6'], 2, "'link6' comes twice"),
+        (['link6', 'link6'], 2, "'link6' is named twice"),
     ],
 )
 def test_as_many_links_as_poses(arm, near, links, poses, word):
@@ -267,7 +267,7 @@ def test_a_link_that_carries_the_tip_stays(arm):
     arm.check(response, {'link6': arm.place(goal, 'link6')})
     np.testing.assert_array_equal(response.solution.joint_state.position[:3], arm.q[:3])
     far = pose((0.6, 0, 0), (0, 0, 0, 1))
-    refused(arm.ask(asked(arm, far, frame_id='link3')), NO_SOLUTION, 'carries link3')
+    refused(arm.ask(asked(arm, far, frame_id='link3')), NO_SOLUTION, 'joints that move link3')
 
 
 def test_a_carrier_beyond_its_limit_is_taken_at_it(arm):

@@ -109,7 +109,7 @@ def test_under_way():
     """On the way to a solution that converged, at the velocity limits: not yet converged."""
     (row,) = solve_rows('ik', dataclasses.replace(report(Status.CONVERGED), under_way=True))
     assert row.level == WARN
-    assert row.message == 'STALLED: under way to the solution at the velocity limits'
+    assert row.message == 'STALLED: moving to the solution at the velocity limits'
 
 
 def test_notes_are_warnings():
@@ -151,7 +151,7 @@ MODEL = Data(
         (None, '', WARN, 'waiting'),
         (None, 'bad', ERROR, 'no model: bad'),
         (MODEL, '', OK, 'arm'),
-        (MODEL, 'bad', ERROR, 'going on with arm.*refused: bad'),
+        (MODEL, 'bad', ERROR, 'keeping arm.*refused: bad'),
     ],
 )
 def test_model_row(model, refused, level, words):

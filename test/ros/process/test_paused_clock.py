@@ -61,7 +61,7 @@ def test_standing_still_is_told_as_long_as_it_does():
     clock = PausedClock(node)
     assert clock.status_row() is None
     rows = [clock.status_row() for _ in range(3)]
-    assert node.said == ['simulated time stands still at 0.000 s: no ticks before /clock goes on']
+    assert node.said == ['simulated time is paused at 0.000 s: no ticks until /clock continues']
     assert {(row.level, row.name, row.message) for row in rows} == {
         (1, 'a/ik: clock', node.said[0])
     }
