@@ -28,7 +28,7 @@ TESTS = {
     'kernels': [
         'test/kernels',
         'test/solver/test_statuses.py',
-        'test/solver/test_wishes.py',
+        'test/solver/test_targets_and_priorities.py',
         'test/solver/test_limits.py',
         'test/solver/test_partial_goals.py',
     ],

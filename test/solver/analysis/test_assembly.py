@@ -1,4 +1,4 @@
-"""Closing the loops on load: what closes, what does not, and why."""
+"""Closing the loops on load, and the reasons if they stay open."""
 
 from ik_node.robot import load_robot
 from ik_node.solver.status import Status
@@ -12,13 +12,13 @@ TWICE = """<loop_joint name="again" type="spherical"><link1 link="crank" xyz="0 
 
 
 def limited(joint, lower, upper, text=FOURBAR):
-    """Return the four-bar with limits on a joint that has none."""
+    """Return the four-bar with limits on an unlimited joint."""
     robot = load_robot(text, assemble=False)
     robot.joints[joint].set_limits('EZ', lower, upper)
     return robot
 
 
-def test_a_robot_that_closes():
+def test_closing_robot_has_no_open_loop_and_no_hint():
     """Nothing stays open, and there is nothing to hint at."""
     result = load_robot(FOURBAR).assembly
     assert result.status is Status.CONVERGED
@@ -27,8 +27,8 @@ def test_a_robot_that_closes():
 
 
 @pytest.mark.parametrize('length', [3.1, 0.4])
-def test_lengths_that_never_meet(length):
-    """Not claimed to be closed: named with its gap, and limits are not blamed."""
+def test_loop_with_wrong_lengths_is_named_with_gap(length):
+    """The report does not blame limits."""
     robot = load_robot(
         FOURBAR.replace('xyz="1.1 0 0"', f'xyz="{length} 0 0"').replace('0.9', '0.1')
     )
@@ -46,8 +46,8 @@ def test_lengths_that_never_meet(length):
     assert 'look for a wrong length, sign or axis' in result.message
 
 
-def test_limits_in_the_way():
-    """That they are is found by solving without them; the joint is named."""
+def test_limit_that_keeps_loop_open_is_named():
+    """A solve without limits finds it."""
     robot = limited('rock', 1.0, 1.2)
     result = robot.assemble()
     assert result.status is not Status.CONVERGED
@@ -65,7 +65,7 @@ def test_limits_in_the_way():
     assert robot.assemble().status is Status.CONVERGED
 
 
-def test_all_open_loops_are_named():
+def test_all_open_loops_are_named_widest_first():
     """Not the worst alone; the widest first."""
     short = FOURBAR.replace('xyz="1.1 0 0"', 'xyz="3.1 0 0"').replace('</robot>', TWICE)
     result = load_robot(short).assembly
@@ -74,8 +74,8 @@ def test_all_open_loops_are_named():
     assert "also open: 'tie' " in result.message
 
 
-def test_rounding(shared):
-    """The grippers of a robot as published stay 28 um open, which counts as closed and is said."""
+def test_gap_from_rounding_counts_as_closed_and_is_reported(shared):
+    """Published grippers stay 28 um open."""
     robot = load_robot(shared / AGIBOT)
     result = robot.assembly
     assert result.status is Status.CONVERGED
@@ -87,8 +87,8 @@ def test_rounding(shared):
         assert np.linalg.norm(robot.closures[name].get_residual()) == pytest.approx(gap.position)
 
 
-def test_a_gap_that_limits_leave_is_no_rounding():
-    """Small as it is: without the limit the loop closes."""
+def test_small_gap_caused_by_limit_is_not_rounding():
+    """Without the limit the loop closes."""
     free = load_robot(FOURBAR)
     at = dict(zip(free.joint_names, free.q.tolist(), strict=True))
     robot = load_robot(FOURBAR, assemble=False)
@@ -101,7 +101,7 @@ def test_a_gap_that_limits_leave_is_no_rounding():
     assert 'limits are in the way' in result.message
 
 
-def test_a_loop_that_is_not_in_use():
+def test_disabled_loop_is_not_reported():
     """Its gap is nobody's concern."""
     short = FOURBAR.replace('xyz="1.1 0 0"', 'xyz="3.1 0 0"')
     result = load_robot(short.replace('"tie" type', '"tie" enabled="false" type')).assembly
@@ -109,7 +109,7 @@ def test_a_loop_that_is_not_in_use():
     assert result.open_loops == {}
 
 
-def test_where_a_robot_begins():
+def test_description_values_are_kept_after_closing():
     """The description's values stay known when loops are closed from them."""
     begun = FOURBAR.replace('</robot>', '<joint_start joint="middle" value="0.3"/></robot>')
     robot = load_robot(begun)

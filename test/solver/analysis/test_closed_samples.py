@@ -1,4 +1,4 @@
-"""Random configurations: loops closed, within limits, locked joints where they were."""
+"""Random configurations with closed loops, within limits, with locked joints fixed."""
 
 import math
 
@@ -9,8 +9,8 @@ import pytest
 
 
 @pytest.mark.parametrize('name', ['fivebar', 'gripper', 'delta', 'walker'])
-def test_loops_are_closed(repository, name):
-    """Every sample keeps limits and loops; most draws give one, and no two are the same."""
+def test_samples_keep_loops_and_limits(repository, name):
+    """Most draws give a sample, and no two are equal."""
     robot = load_robot(repository / 'urdf' / f'{name}.urdf')
     here = robot.q
     samples = closed_samples(robot, 50)
@@ -25,7 +25,7 @@ def test_loops_are_closed(repository, name):
             assert np.abs(closure.get_closure_error()[0]).max() < 1e-5
 
 
-def test_the_same_seed(repository):
+def test_seed_determines_samples(repository):
     """Same seed, same samples; another seed, others."""
     robot = load_robot(repository / 'urdf' / 'fivebar.urdf')
     one = closed_samples(robot, 20, seed=3)
@@ -33,8 +33,8 @@ def test_the_same_seed(repository):
     assert not np.array_equal(one, closed_samples(robot, 20, seed=4))
 
 
-def test_locked_joints_and_joints_without_limits(repository):
-    """A locked joint keeps its value; one without limits goes half a turn to either side."""
+def test_samples_keep_locked_values_and_bound_unlimited_joints(repository):
+    """An unlimited joint stays within half a turn to either side."""
     robot = load_robot(repository / 'docs' / 'robots' / 'arm6.urdf')
     first, *_, last = robot.joint_order
     first.lock()

@@ -1,4 +1,4 @@
-"""How mechanisms can move: by counting and by rank, and what is said of it."""
+"""Mobility by counting and by rank, and its report."""
 
 from copy import deepcopy
 import json
@@ -19,7 +19,7 @@ from support.truth_sets import TRUTH_SETS
 
 
 def gap_of(m):
-    """Return how far the worst closure is from closed."""
+    """Return the largest gap of the closures."""
     there = m.naive()
     return max(max(there.error(c)) for c in m.closures.values())
 
@@ -29,8 +29,8 @@ def gap_of(m):
     ('kind', 'dof', 'gruebler', 'redundant'),
     [('hinge', None, -2, 3), ('weld', 'X Y', 1, 0), ('point', None, 0, 1)],
 )
-def test_fourbar(kind, dof, gruebler, redundant, crank):
-    """One by rank however it is closed; counting in space says -2 for a hinge."""
+def test_four_bar_has_mobility_one(kind, dof, gruebler, redundant, crank):
+    """By rank for every closure type; counting gives -2 for a hinge."""
     m = loop('fourbar', dof, kind, angles=closing_angles(crank))
     assert gap_of(m) <= 1e-12
     found = mobility(m)
@@ -42,27 +42,27 @@ def test_fourbar(kind, dof, gruebler, redundant, crank):
     assert found.chains == [('j0', 'j1', 'j2')]
 
 
-def test_fourbar_of_a_weld():
-    """Four hinges and a weld: six rows of rank three."""
+def test_four_bar_closed_by_weld_has_mobility_one():
+    """Four hinges and six rows of rank three."""
     found = mobility(fourbar())
     assert (found, found.gruebler, found.rank, found.redundant_rows) == (1, -2, 3, 3)
 
 
-def test_fivebar():
+def test_five_bar_has_mobility_two():
     """Two."""
     found = mobility(fivebar())
     assert (found, found.gruebler, found.redundant_closures) == (2, 2, {})
 
 
 @pytest.mark.parametrize('multi', [True, False])
-def test_hexapod(multi):
-    """Six, with joints of several axes and with one axis a joint."""
+def test_hexapod_has_mobility_six(multi):
+    """With multi-axis and single-axis joints."""
     found = mobility(hexapod(multi))
     assert (found, found.gruebler, found.redundant_rows) == (6, 6, 0)
 
 
-def test_hexapod_whose_legs_spin():
-    """A ball at both ends of a leg: each leg turns about itself, too."""
+def test_hexapod_with_spinning_legs_has_extra_mobility():
+    """Each leg with balls at both ends turns about itself."""
     m = Mechanism('spinning')
     m.root('base')
     m.joint('float', 'base', 'X Y Z EX EY EZ', (0, 0, 0.6), link='platform')
@@ -81,14 +81,14 @@ def test_hexapod_whose_legs_spin():
     assert (found, found.gruebler, found.free, found.rank) == (12, 12, 30, 18)
 
 
-def test_our_hexapod():
+def test_gallery_hexapod_has_mobility_six():
     """The gallery's, as a robot."""
     found = load_robot(description_path('hexapod.urdf')).mobility
     assert (found, found.redundant_rows) == (6, 0)
 
 
 def bennett(turn):
-    """Build Bennett's linkage at one of its configurations, closed by its fourth hinge."""
+    """Build Bennett's linkage in a closed configuration, closed by its fourth hinge."""
     a, alpha, beta = 0.5, 0.6, 1.3
     b = a * np.sin(beta) / np.sin(alpha)
     other = 2 * np.arctan2(
@@ -107,15 +107,15 @@ def bennett(turn):
 
 
 @pytest.mark.parametrize('turn', [0.3, 1.0, 1.9, 2.7, -1.2])
-def test_bennett(turn):
-    """Bennett's linkage moves, though counting says it is twice over-constrained."""
+def test_bennett_linkage_has_mobility_one(turn):
+    """Counting finds it twice over-constrained."""
     m = bennett(turn)
     assert gap_of(m) <= 1e-12
     found = mobility(m)
     assert (found, found.gruebler, found.rank, found.redundant_rows) == (1, -2, 2, 3)
 
 
-def test_bennett_s_condition_is_needed():
+def test_four_spatial_hinges_with_other_twists_do_not_move():
     """Four hinges in space with other twists do not move."""
     m = bennett(1.0)
     m.joints['j1'].set_euler(0.7, 0, 0)
@@ -128,12 +128,12 @@ def test_bennett_s_condition_is_needed():
 
 
 def parallelogram(crank):
-    """Build bars of 0.4, 1.0 and 0.4 on the ground of 1 m."""
+    """Build bars of 0.4, 1.0 and 0.4 on a base of 1 m."""
     return loop('parallelogram', lengths=(0.4, 1.0, 0.4), angles=(crank, -crank, crank - np.pi))
 
 
-def test_parallelogram():
-    """One, but flat it can go on as a parallelogram or crossed: two."""
+def test_flat_parallelogram_has_mobility_two():
+    """Its branches meet there; elsewhere it has one."""
     for crank in (0.5, 1.5, 2.9):
         m = parallelogram(crank)
         assert gap_of(m) <= 1e-12
@@ -143,7 +143,7 @@ def test_parallelogram():
 
 
 @pytest.mark.parametrize('limited', [False, True])
-def test_a_ball_joint_in_gimbal_lock_has_three(limited):
+def test_ball_joint_in_gimbal_lock_has_mobility_three(limited):
     """The freedom is the joint's, not that of the angles that describe it."""
     m = Mechanism('ball')
     m.root('base')
@@ -174,8 +174,8 @@ def derivatives(m):
 
 
 @pytest.mark.parametrize('name', CLOSED)
-def test_rank_of_every_mechanism(name):
-    """The null space of the closure rows, differentiated by an oracle, has that dimension."""
+def test_mobility_equals_null_space_of_differentiated_oracle(name):
+    """For every mechanism."""
     m = CLOSED[name]()
     jacobian = derivatives(m)
     rank = np.linalg.matrix_rank(jacobian, tol=1e-6)
@@ -186,8 +186,8 @@ def test_rank_of_every_mechanism(name):
     assert found == jacobian.shape[1] - rank
 
 
-def test_singular_values_and_condition():
-    """Those of the rows, descending, and the ratio of the outer ones that are not zero."""
+def test_singular_values_descend_and_give_condition_number():
+    """The ratio of the largest to the smallest nonzero one."""
     m = loop('fourbar', angles=closing_angles(1.1))
     wanted = np.linalg.svd(derivatives(m), compute_uv=False)
     found = mobility(m)
@@ -195,8 +195,8 @@ def test_singular_values_and_condition():
     assert found.condition == pytest.approx(wanted[0] / wanted[1], rel=1e-6)
 
 
-def test_without_closures():
-    """All is free, and there is no condition to speak of."""
+def test_mobility_without_closures_is_number_of_values():
+    """There is no condition number."""
     m = Mechanism('arm')
     m.root('base')
     m.joint('a', 'base', 'EZ')
@@ -208,8 +208,8 @@ def test_without_closures():
     assert found.report() == 'mobility 1: 1 free values, 0 closure rows of rank 0'
 
 
-def test_limits_play_no_part():
-    """A joint at its limit is free to leave it."""
+def test_mobility_ignores_limits():
+    """A joint at its limit can leave it."""
     m = loop('fourbar', angles=closing_angles(1.1))
     m.joints['j0'].set_limits('EZ', 1.1, 2.0)
     assert mobility(m) == 1
@@ -217,8 +217,8 @@ def test_limits_play_no_part():
     assert mobility(m) == 1
 
 
-def test_it_is_a_number():
-    """It counts, compares, prints and is written as JSON like an int."""
+def test_mobility_behaves_like_int():
+    """It adds, compares, prints and serialises to JSON."""
     found = mobility(loop('fourbar', angles=closing_angles(1.1)))
     assert isinstance(found, int)
     assert found + 1 == 2
@@ -228,7 +228,7 @@ def test_it_is_a_number():
 
 
 @pytest.mark.parametrize('again', [deepcopy, lambda value: pickle.loads(pickle.dumps(value))])
-def test_it_can_be_copied(again):
+def test_copied_mobility_is_equal(again):
     """With all that it knows."""
     found = mobility(loop('fourbar', angles=closing_angles(1.1)))
     copied = again(found)
@@ -237,7 +237,7 @@ def test_it_can_be_copied(again):
     assert copied.facts() == found.facts()
 
 
-def test_facts_and_report():
+def test_mobility_facts_and_report_have_plain_types():
     """All of it as plain types, and in words."""
     found = mobility(loop('fourbar', angles=closing_angles(1.1)))
     facts = json.loads(json.dumps(found.facts()))
@@ -260,7 +260,7 @@ def test_facts_and_report():
     assert report[3] == 'chain of 3: j0 j1 j2'
 
 
-def test_nothing_is_changed():
+def test_mobility_does_not_move_joints():
     """Asking moves no joint."""
     m = fourbar()
     solver = Solver(m.roots)
@@ -271,8 +271,8 @@ def test_nothing_is_changed():
 
 
 @pytest.mark.parametrize('name', TRUTH_SETS)
-def test_models(shared, name):
-    """The dimension of the null space that others computed, at each of their poses."""
+def test_mobility_equals_truth_data(shared, name):
+    """The null space at each published pose."""
     truth = json.loads((shared / 'truth' / f'{name}.json').read_text())
     annotations = truth.get('closures_yaml')
     robot = load_robot(
@@ -291,8 +291,8 @@ def test_models(shared, name):
             assert least == pytest.approx(entry['sigma_min'], rel=1e-3)
 
 
-def test_rounding_alone_is_no_rank():
-    """A slider along a slider: rows of nothing but rounding take no freedom away."""
+def test_rounding_errors_add_no_rank():
+    """A slider parallel to a slider keeps its freedom."""
     text = (
         '<robot name="r"><link name="a"/><link name="b"/>'
         '<joint name="j" type="prismatic"><parent link="a"/><child link="b"/>'

@@ -1,4 +1,4 @@
-"""The solver in a worker thread: options that change, and errors."""
+"""Background solver: changed options, and errors."""
 
 from ik_node.errors import OptionError, TopologyError
 from ik_node.solver.background.solve_worker import SolveJob
@@ -10,8 +10,8 @@ from support.mechanisms import MECHANISMS
 from support.waiting import PATIENCE, wait_until
 
 
-def test_settings_hold_from_the_next_solve(make_async, gate):
-    """What runs keeps its options."""
+def test_changed_settings_apply_to_next_solve(make_async, gate):
+    """A running solve keeps its options."""
     m = out_of_reach('planar')
     solver = make_async(m.roots, SolverOptions(restarts=3))
     first = solver.solve()
@@ -23,8 +23,8 @@ def test_settings_hold_from_the_next_solve(make_async, gate):
     assert solver.solve().result(PATIENCE)[0].starts == 1
 
 
-def test_settings_are_checked_at_once(make_async):
-    """An unknown name, a bad value: an error that says so, and nothing changes."""
+def test_invalid_setting_is_refused_at_once(make_async):
+    """Nothing changes."""
     solver = make_async(MECHANISMS['planar']().roots)
     with pytest.raises(OptionError, match=r'max_iteration: 3 is not allowed.*max_iterations'):
         solver.update_solver_settings(seed=3, max_iteration=3)
@@ -33,8 +33,8 @@ def test_settings_are_checked_at_once(make_async):
     assert solver.options == SolverOptions()
 
 
-def test_an_exception_of_the_worker(make_async, monkeypatch, capfd):
-    """It is the future's, nothing is printed, results stay, and the thread goes on."""
+def test_worker_exception_is_set_on_future(make_async, monkeypatch, capfd):
+    """Nothing is printed, results stay, and the thread continues."""
     m = MECHANISMS['arm6']()
     reachable(m, 7)
     solver = make_async(m.roots)
@@ -58,7 +58,7 @@ def test_an_exception_of_the_worker(make_async, monkeypatch, capfd):
     assert capfd.readouterr() == ('', '')
 
 
-def test_a_method_that_cannot_serve(make_async):
+def test_unsupported_method_error_is_set_on_future(make_async):
     """What `Solver` would raise in the midst of a solve is the future's."""
     m = MECHANISMS['fivebar']()
     solver = make_async(m.roots, SolverOptions(method='ccd'))
@@ -69,7 +69,7 @@ def test_a_method_that_cannot_serve(make_async):
     assert len(solver.solve().result(PATIENCE)) == 1
 
 
-def test_objects_that_cannot_be_read(make_async, gate):
+def test_read_error_is_raised_and_cancels_running_solve(make_async, gate):
     """The error is raised where they are read, and what ran for the old state is cancelled."""
     m = MECHANISMS['coupled']()
     solver = make_async(m.roots, ENDLESS)

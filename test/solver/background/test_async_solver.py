@@ -1,4 +1,4 @@
-"""The solver in a worker thread: same answers, really stopped, and the latest wins."""
+"""Background solver: same answers, immediate stop, and the newest request applies."""
 
 from concurrent.futures import CancelledError, Future, wait
 import threading
@@ -21,8 +21,8 @@ from support.waiting import PATIENCE, wait_until
 
 @pytest.mark.parametrize('name', ['arm6', 'arm7', 'hexapod', 'two_arms', 'coupled', 'ball'])
 @pytest.mark.parametrize('far', [False, True])
-def test_the_answer_is_that_of_solver(make_async, name, far):
-    """Status, steps, residuals, q and the joints: to the last bit what `Solver` gives."""
+def test_background_answer_equals_solver(make_async, name, far):
+    """Status, steps, residuals, q and joints, to the last bit."""
     here, there = MECHANISMS[name](), MECHANISMS[name]()
     options = SolverOptions(restarts=2)
     for m in (here, there):
@@ -44,7 +44,7 @@ def test_the_answer_is_that_of_solver(make_async, name, far):
     assert not solver.running
 
 
-def test_the_hexapod_of_the_gallery(make_async):
+def test_background_solver_follows_hexapod_motion_like_solver(make_async):
     """A robot with its goals, followed through its motion by both solvers."""
     item = gallery_item('hexapod')
     robots = [load_robot(description_path(item.description)) for _ in range(2)]
@@ -63,7 +63,7 @@ def test_the_hexapod_of_the_gallery(make_async):
         np.testing.assert_array_equal(beside.q, robots[1].q)
 
 
-def test_roots_from_an_iterator(make_async, gate):
+def test_roots_from_iterator_are_kept(make_async, gate):
     """They can be gone through once only; every reading knows them all."""
     m = MECHANISMS['arm6']()
     solver = make_async(iter(m.roots))
@@ -77,7 +77,7 @@ def test_roots_from_an_iterator(make_async, gate):
     assert len(solver.solve().result(PATIENCE)) == 1
 
 
-def test_joints_move_when_results_are_asked_for(make_async):
+def test_results_write_joints_in_calling_thread_once(make_async):
     """Solved is not written: the thread that asks writes, all at once and only once."""
     m = MECHANISMS['hexapod']()
     m.goals['pose'].set_position(0.05, -0.03, 0.58)
@@ -104,7 +104,7 @@ def test_joints_move_when_results_are_asked_for(make_async):
     np.testing.assert_array_equal(values(m), here)
 
 
-def test_callbacks_write_nothing(make_async):
+def test_callback_gets_results_without_writing_joints(make_async):
     """A callback runs in the worker: it gets the results, and the joints stay."""
     m = MECHANISMS['arm6']()
     reachable(m, 2)
@@ -127,7 +127,7 @@ def test_callbacks_write_nothing(make_async):
     assert np.abs(values(m) - before).max() > 0.01
 
 
-def test_q_is_one_configuration(make_async):
+def test_concurrent_reads_of_q_are_consistent(make_async):
     """Another thread that looks at q all the time never sees a half of one."""
     m = MECHANISMS['hexapod']()
     poses = [(0.0, 0.0, 0.62), (0.05, -0.03, 0.58)]
@@ -164,8 +164,8 @@ def test_q_is_one_configuration(make_async):
     assert seen <= answers
 
 
-def test_locked_joints_stay_in_their_branch(make_async, gate):
-    """A crank that is locked and turned by hand: loops follow as they do with `Solver`."""
+def test_loops_follow_locked_crank_in_their_branch(make_async, gate):
+    """As with `Solver`."""
     robots = [MECHANISMS['fivebar']() for _ in range(2)]
     solver, plain = make_async(robots[0].roots), Solver(robots[1].roots)
     for k in range(6):
@@ -191,7 +191,7 @@ def test_locked_joints_stay_in_their_branch(make_async, gate):
 
 
 @pytest.mark.parametrize('name', FAR_OF)
-def test_stop_on_a_hopeless_problem(make_async, name):
+def test_stop_ends_endless_solve_with_closed_loops(make_async, name):
     """It would take minutes; stopped it is there at once, honest and with closed loops."""
     m = out_of_reach(name)
     m.solver().warm()
@@ -214,7 +214,7 @@ def test_stop_on_a_hopeless_problem(make_async, name):
 
 
 @pytest.mark.parametrize('method', METHODS)
-def test_stop_by_every_method(make_async, method):
+def test_stop_ends_every_method(make_async, method):
     """Those that are no compiled kernel look at it as well."""
     m = out_of_reach('arm7')
     m.solver(SolverOptions(method=method, max_iterations=1)).warm()
@@ -226,7 +226,7 @@ def test_stop_by_every_method(make_async, method):
     assert not solver.running
 
 
-def test_stop_before_it_has_begun(at_work, gate):
+def test_stop_of_waiting_solve_gives_result(at_work, gate):
     """A solve that still waits for the thread is stopped as well, and has a result."""
     m = out_of_reach('fivebar')
     solver, first = at_work(m.roots)
@@ -239,7 +239,7 @@ def test_stop_before_it_has_begun(at_work, gate):
     assert not solver.running
 
 
-def test_stop_when_nothing_runs(make_async):
+def test_stop_without_solve_does_not_stop_next_one(make_async):
     """Nothing happens, and the next solve is not stopped by it."""
     m = MECHANISMS['arm6']()
     reachable(m, 3)
@@ -250,8 +250,8 @@ def test_stop_when_nothing_runs(make_async):
     assert not solver.running
 
 
-def test_cancel_throws_the_answer_away(at_work, gate):
-    """A cancelled future ends its solve; waiters are told, results stay."""
+def test_cancelled_solve_keeps_earlier_results(at_work, gate):
+    """Waiters are notified."""
     m = out_of_reach('fivebar')
     before = values(m)
     solver, future = at_work(m.roots)
@@ -269,7 +269,7 @@ def test_cancel_throws_the_answer_away(at_work, gate):
     np.testing.assert_array_equal(values(m), before)
 
 
-def test_cancel_of_a_solve_that_waits(at_work, gate):
+def test_cancelled_waiting_solve_never_runs(at_work, gate):
     """It never runs."""
     m = out_of_reach('fivebar')
     solver, _ = at_work(m.roots)
@@ -281,7 +281,7 @@ def test_cancel_of_a_solve_that_waits(at_work, gate):
     assert solver.results == []
 
 
-def test_cancel_while_an_update_reads(at_work, gate, monkeypatch):
+def test_cancel_during_update_discards_read_state(at_work, gate, monkeypatch):
     """Cancelled by another thread at that moment: what was read is not solved."""
     m = out_of_reach('fivebar')
     solver, future = at_work(m.roots)
@@ -298,8 +298,8 @@ def test_cancel_while_an_update_reads(at_work, gate, monkeypatch):
     assert len(gate.runs) == 1
 
 
-def test_cancel_at_the_very_end(make_async, gate):
-    """Between the last look and the result: the future stays cancelled, the thread goes on."""
+def test_cancel_just_before_result_stays_cancelled(make_async, gate):
+    """The thread continues."""
     m = MECHANISMS['planar']()
     solver = make_async(m.roots)
     future = solver.solve()
@@ -312,7 +312,7 @@ def test_cancel_at_the_very_end(make_async, gate):
     assert len(workers()) == 1
 
 
-def test_cancel_when_it_has_ended(make_async):
+def test_cancel_after_end_keeps_results(make_async):
     """Too late: the results stay what they are."""
     m = MECHANISMS['planar']()
     future = make_async(m.roots).solve()
@@ -324,8 +324,8 @@ def test_cancel_when_it_has_ended(make_async):
 # -- the latest wins
 
 
-def test_only_the_newest_of_many_waits(make_async, gate):
-    """While one runs, a hundred more: 99 are cancelled before they begin, the last one counts."""
+def test_only_newest_waiting_solve_runs(make_async, gate):
+    """Of a hundred requests 99 are cancelled before they begin."""
     m = MECHANISMS['arm6']()
     solver = make_async(m.roots, SolverOptions(restarts=0))
     futures = [solver.solve()]
@@ -345,8 +345,8 @@ def test_only_the_newest_of_many_waits(make_async, gate):
     np.testing.assert_array_equal(values(m), values(there))
 
 
-def test_each_of_many_is_stopped(make_async):
-    """A hundred solves of which none would end by itself: the one after them does."""
+def test_new_solve_stops_running_one(make_async):
+    """A hundred endless solves in sequence."""
     m = out_of_reach('hexapod')
     solver = make_async(m.roots, ENDLESS)
     futures = [solver.solve() for _ in range(100)]
@@ -361,8 +361,8 @@ def test_each_of_many_is_stopped(make_async):
             future.result()
 
 
-def test_quick_solves_end_or_are_cancelled(make_async):
-    """Without any waiting every future is one or the other, and the last state is the answer."""
+def test_rapid_solves_end_or_are_cancelled(make_async):
+    """The answer belongs to the last state."""
     m = MECHANISMS['arm6']()
     solver, futures = make_async(m.roots), []
     for seed in range(100):

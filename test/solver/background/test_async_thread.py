@@ -1,4 +1,4 @@
-"""The solver in a worker thread: beside its caller, and gone when it is not needed."""
+"""Background solver: concurrency, and the life of its thread."""
 
 import asyncio
 from concurrent.futures import wait
@@ -25,8 +25,8 @@ from support.waiting import PATIENCE, wait_until
 # -- beside the caller
 
 
-def test_await(make_async):
-    """In asyncio a future is awaited, and others have their turn meanwhile."""
+def test_future_can_be_awaited_in_asyncio(make_async):
+    """Other tasks run meanwhile."""
     m = out_of_reach('hexapod')
     solver = make_async(m.roots, ENDLESS)
 
@@ -49,7 +49,7 @@ def test_await(make_async):
     np.testing.assert_array_equal(values(m), solver.q)
 
 
-def test_await_with_a_deadline(make_async):
+def test_wait_for_timeout_cancels_solve(make_async):
     """`asyncio.wait_for` that runs out cancels the solve."""
     m = out_of_reach('arm7')
     solver = make_async(m.roots, ENDLESS)
@@ -64,7 +64,7 @@ def test_await_with_a_deadline(make_async):
     assert solver.results == []
 
 
-def test_await_what_is_superseded(make_async):
+def test_awaiting_superseded_solve_raises_cancelled_error(make_async):
     """Who awaits a superseded solve is told by a CancelledError."""
     m = out_of_reach('arm7')
     solver = make_async(m.roots, ENDLESS)
@@ -107,7 +107,7 @@ def test_the_caller_goes_on_meanwhile(make_async):
     assert future.result(PATIENCE)[0].status is Status.TIMEOUT
 
 
-def test_two_at_once(make_async, monkeypatch):
+def test_two_background_solvers_run_concurrently(make_async, monkeypatch):
     """Two solvers of two robots run at the same moment and do not meet."""
     meeting = threading.Barrier(2)
     run = SolveJob.run
@@ -134,7 +134,7 @@ def test_two_at_once(make_async, monkeypatch):
 # -- the thread
 
 
-def test_no_thread_before_it_is_needed(make_async):
+def test_thread_starts_with_first_solve_and_is_reused(make_async):
     """The first solve starts it, the next ones use it."""
     m = MECHANISMS['planar']()
     solver = make_async(m.roots)
@@ -146,8 +146,8 @@ def test_no_thread_before_it_is_needed(make_async):
     assert workers() == {worker}
 
 
-def test_dispose():
-    """The thread ends, who waits is told, and everything else says that it is over."""
+def test_dispose_ends_thread_and_notifies_waiters():
+    """Every later command raises an error."""
     m = out_of_reach('hexapod')
     solver = AsyncSolver(m.roots, ENDLESS)
     future = solver.solve()
@@ -170,7 +170,7 @@ def test_dispose():
             use()
 
 
-def test_dispose_before_anything():
+def test_dispose_without_thread_succeeds():
     """A solver that never had a thread."""
     solver = AsyncSolver(MECHANISMS['planar']().roots)
     solver.dispose()
@@ -178,7 +178,7 @@ def test_dispose_before_anything():
         solver.solve()
 
 
-def test_with_block():
+def test_with_block_disposes_after_exception():
     """Leaving it disposes, also by an exception."""
     m = out_of_reach('arm7')
     futures = []
@@ -196,13 +196,13 @@ def test_with_block():
 
 
 def assert_ends(worker):
-    """Assert that a worker ends of which nobody holds the solver any more."""
+    """Verify that the worker thread of an unreferenced solver ends."""
     gc.collect()
     worker.join(PATIENCE)
     assert not worker.is_alive()
 
 
-def test_forgotten_while_it_runs():
+def test_unreferenced_running_solver_ends_its_thread():
     """Nobody holds it any more: the thread ends although the solve would not."""
     m = out_of_reach('hexapod')
     solver = AsyncSolver(m.roots, ENDLESS)
@@ -212,7 +212,7 @@ def test_forgotten_while_it_runs():
     assert_ends(worker)
 
 
-def test_forgotten_when_idle():
+def test_unreferenced_idle_solver_ends_its_thread():
     """The same after a solve, while the thread waits."""
     m = MECHANISMS['planar']()
     solver = AsyncSolver(m.roots)
@@ -222,7 +222,7 @@ def test_forgotten_when_idle():
     assert_ends(worker)
 
 
-def test_who_holds_the_future_holds_the_solver():
+def test_future_keeps_its_solver_alive():
     """A solver made on the fly lives until its result is there."""
     m = MECHANISMS['arm6']()
     reachable(m, 9)
@@ -235,8 +235,8 @@ def test_who_holds_the_future_holds_the_solver():
     assert_ends(worker)
 
 
-def test_a_callback_may_command(make_async):
-    """Solve again, or dispose, from a callback: neither waits for itself."""
+def test_callback_may_solve_or_dispose(make_async):
+    """Without waiting for itself."""
     m = out_of_reach('fivebar')
     solver, again = make_async(m.roots, ENDLESS), []
     called, over = threading.Event(), threading.Event()
@@ -259,8 +259,8 @@ def test_a_callback_may_command(make_async):
     wait_until(lambda: workers() == set(), 'the worker to end')
 
 
-def test_interpreter_ends_while_it_runs(repository):
-    """A program that forgets to dispose ends all the same, without a word."""
+def test_interpreter_exits_while_solve_runs(repository):
+    """Without output, although dispose was not called."""
     program = (
         'import sys; sys.path.insert(0, "test")\n'
         'from support.mechanisms import MECHANISMS\n'
@@ -283,8 +283,8 @@ def test_interpreter_ends_while_it_runs(repository):
 
 
 @pytest.mark.parametrize('seed', range(10))
-def test_random_commands_never_lock_up(make_async, seed):
-    """Two hundred commands in any order, and it still solves and ends."""
+def test_random_commands_cause_no_deadlock(make_async, seed):
+    """Two hundred commands in random order."""
     rng = np.random.default_rng(seed)
     m = MECHANISMS[('fivebar', 'arm6', 'hexapod')[seed % 3]]()
     (goal,) = m.goals.values()
@@ -345,7 +345,7 @@ def test_random_commands_never_lock_up(make_async, seed):
     assert workers() == set()
 
 
-def test_the_example_works():
+def test_docstring_example_works():
     """What the docstring shows is what happens."""
     outcome = doctest.testmod(async_solver)
     assert outcome.attempted > 10

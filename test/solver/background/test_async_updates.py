@@ -1,4 +1,4 @@
-"""The solver in a worker thread: changes while it runs, and rounds."""
+"""Background solver: updates during a solve, and rounds."""
 
 from concurrent.futures import wait
 
@@ -18,8 +18,8 @@ from support.waiting import PATIENCE
 # -- changes while it runs
 
 
-def test_update_frame_state_while_it_runs(at_work, gate):
-    """The new goal is gone for from the values found, and the same future resolves."""
+def test_update_redirects_running_solve_to_new_goal(at_work, gate):
+    """It continues at the values found, and the same future resolves."""
     m = out_of_reach('fivebar')
     home = values(m)
     solver, future = at_work(m.roots)
@@ -38,7 +38,7 @@ def test_update_frame_state_while_it_runs(at_work, gate):
     np.testing.assert_array_equal(values(m), second[1].q)
 
 
-def test_many_updates_are_one(at_work, gate):
+def test_only_newest_of_many_updates_is_solved(at_work, gate):
     """However many updates come while one ends: the newest is solved, from where that one was."""
     m = out_of_reach('arm7')
     solver, future = at_work(m.roots)
@@ -53,7 +53,7 @@ def test_many_updates_are_one(at_work, gate):
     assert max(m.naive().error(m.goals['hand_goal'])) < 1e-5
 
 
-def test_update_of_a_solve_that_waits(at_work, gate):
+def test_update_of_waiting_solve_sets_its_start(at_work, gate):
     """What has not begun begins where the joints are at the update."""
     m = out_of_reach('arm7')
     solver, _ = at_work(m.roots)
@@ -67,7 +67,7 @@ def test_update_of_a_solve_that_waits(at_work, gate):
     np.testing.assert_array_equal(gate.runs[1][0], begin)
 
 
-def test_a_locked_joint_moved_while_it_runs(at_work, gate):
+def test_update_takes_value_of_moved_locked_joint(at_work, gate):
     """Its value is the caller's, not one that was found: the update takes it."""
     m = out_of_reach('arm7')
     m.joints['j1'].lock()
@@ -85,7 +85,7 @@ def test_a_locked_joint_moved_while_it_runs(at_work, gate):
     assert values(m)[0] == -0.7
 
 
-def test_what_is_found_on_the_way_is_shown(at_work, gate):
+def test_joints_move_despite_frequent_updates(at_work, gate):
     """With updates faster than solves the joints move all the same."""
     m = out_of_reach('fivebar')
     before = values(m)
@@ -102,7 +102,7 @@ def test_what_is_found_on_the_way_is_shown(at_work, gate):
     solver.stop()
 
 
-def test_limits_of_an_update_hold(at_work, gate):
+def test_answer_keeps_limits_of_update(at_work, gate):
     """Limits narrowed while it runs hold in the answer."""
     m = out_of_reach('arm7')
     solver, future = at_work(m.roots)
@@ -120,8 +120,8 @@ def test_limits_of_an_update_hold(at_work, gate):
     np.testing.assert_array_equal(values(m), solver.q)
 
 
-def test_update_when_nothing_runs(make_async):
-    """There is nothing to take it up: the caller is told, and nothing starts."""
+def test_update_without_solve_starts_nothing(make_async):
+    """The update returns False."""
     m = MECHANISMS['arm7']()
     solver = make_async(m.roots)
     assert not solver.update_frame_state()
@@ -130,7 +130,7 @@ def test_update_when_nothing_runs(make_async):
     assert workers() == set()
 
 
-def test_update_of_what_is_stopped(at_work, gate):
+def test_update_does_not_resume_stopped_solve(at_work, gate):
     """Who has said stop means it."""
     m = out_of_reach('arm7')
     solver, future = at_work(m.roots)
@@ -141,15 +141,15 @@ def test_update_of_what_is_stopped(at_work, gate):
     assert len(gate.runs) == 1
 
 
-def test_update_of_a_stranger(make_async):
-    """A frame that is no part of the graph is named, with those that are."""
+def test_update_of_foreign_frame_is_refused(make_async):
+    """The error lists the known frames."""
     m = MECHANISMS['arm6']()
     solver = make_async(m.roots)
     with pytest.raises(UnknownFrameError, match=r"no frame named 'stranger'; known: base, j1"):
         solver.update_frame_state(m.joints['j1'], Link('stranger'))
 
 
-def test_update_structure_after_a_goal_is_gone(make_async):
+def test_update_structure_removes_deleted_goal(make_async):
     """The next solve does not know of it any more."""
     robot = load_robot(description_path('hexapod.urdf'))
     robot.add_goal('platform_link').set_position(*FAR)
@@ -162,8 +162,8 @@ def test_update_structure_after_a_goal_is_gone(make_async):
     assert result.status is Status.CONVERGED
 
 
-def test_update_structure_while_it_runs(at_work, gate):
-    """What runs begins anew without the goal, for the same future."""
+def test_update_structure_restarts_running_solve(at_work, gate):
+    """With the same future."""
     robot = load_robot(description_path('hexapod.urdf'))
     robot.add_goal('platform_link').set_position(*FAR)
     before = robot.q
@@ -181,7 +181,7 @@ def test_update_structure_while_it_runs(at_work, gate):
     np.testing.assert_allclose(robot.q, before, atol=1e-6)
 
 
-def test_update_structure_between_rounds(make_async, gate):
+def test_update_structure_discards_earlier_rounds(make_async, gate):
     """What earlier rounds have found is of the old structure: it begins where the joints are."""
     m = MECHANISMS['planar']()
     m.goals['end_goal'].set_position(1.0, 1.5, 0)
@@ -201,7 +201,7 @@ def test_update_structure_between_rounds(make_async, gate):
     np.testing.assert_array_equal(gate.runs[2][0], here)
 
 
-def test_answers_of_an_old_structure_are_not_written(make_async):
+def test_answer_of_old_structure_is_not_written_to_joints(make_async):
     """Joints that may have other axes now are left alone; q speaks of the new ones."""
     m = MECHANISMS['arm6']()
     reachable(m, 5)
@@ -215,7 +215,7 @@ def test_answers_of_an_old_structure_are_not_written(make_async):
     assert len(solver.joint_names) == 5
 
 
-def test_a_structure_that_cannot_be_read(make_async):
+def test_unreadable_structure_raises_error_until_repaired(make_async):
     """The graph's error is raised at once, by every command until it is mended."""
     m = MECHANISMS['arm6']()
     reachable(m, 6)
@@ -232,8 +232,8 @@ def test_a_structure_that_cannot_be_read(make_async):
 # -- going on after a TIMEOUT
 
 
-def test_goes_on_until_done(make_async):
-    """One step a round is enough in the end; without going on it is what `Solver` gives."""
+def test_rounds_continue_until_solved(make_async):
+    """Without rounds the answer is that of `Solver`."""
     options = SolverOptions(max_iterations=1, restarts=0)
     m, there = MECHANISMS['planar'](), MECHANISMS['planar']()
     for each in (m, there):
@@ -248,7 +248,7 @@ def test_goes_on_until_done(make_async):
 
 
 @pytest.mark.parametrize('limit', [{'time_budget': 10.0}, {'max_joint_step': 0.05}])
-def test_does_not_go_on_beyond_a_limit(make_async, limit):
+def test_time_budget_and_window_limit_solve_to_one_round(make_async, limit):
     """A budget of time or movement is for the whole solve: one round, as `Solver` does."""
     m = MECHANISMS['planar']()
     m.goals['end_goal'].set_position(1.0, 1.5, 0)
@@ -261,7 +261,7 @@ def test_does_not_go_on_beyond_a_limit(make_async, limit):
 
 
 @pytest.mark.parametrize('name', FAR_OF)
-def test_ends_by_itself_where_going_on_is_no_help(make_async, name):
+def test_rounds_end_for_unreachable_goal(make_async, name):
     """An unreachable goal with few steps a round: TIMEOUT again and again, and then it ends."""
     m = out_of_reach(name)
     solver = make_async(m.roots, SolverOptions(max_iterations=3, restarts=2))
@@ -271,7 +271,7 @@ def test_ends_by_itself_where_going_on_is_no_help(make_async, name):
     assert result.goal_errors[FAR_OF[name]].position <= 1.05 * best
 
 
-def test_rounds_are_shown(make_async, gate):
+def test_answer_of_each_round_is_available(make_async, gate):
     """Each round's answer is there to be drawn while the next one runs."""
     m = MECHANISMS['planar']()
     m.goals['end_goal'].set_position(1.0, 1.5, 0)

@@ -1,4 +1,4 @@
-"""`solve_batch`: what single solves find, to the last bit, whatever the number of threads."""
+"""`solve_batch` returns the answers of single solves for any number of threads."""
 
 from dataclasses import replace
 
@@ -18,8 +18,8 @@ QUICK = SolverOptions(restarts=2, max_iterations=40)
 
 
 @pytest.mark.parametrize('name', MECHANISMS)
-def test_what_single_solves_find(name):
-    """Goals within reach and out of it, from random starts, on one thread and on three."""
+def test_batch_equals_single_solves(name):
+    """Reachable and unreachable goals, on one and three threads."""
     _, solver, goals, starts = batch_of(name)
     solver.options = QUICK
     singles = one_by_one(solver, goals, starts)
@@ -28,7 +28,7 @@ def test_what_single_solves_find(name):
 
 
 @pytest.mark.parametrize('threads', [1, 2, 5, None])
-def test_any_number_of_threads(threads):
+def test_number_of_threads_does_not_change_batch(threads):
     """Many problems come out the same however they are shared out."""
     _, solver, goals, starts = batch_of('arm6', 150 if _jit.compiled else 18)
     alone = solver.solve_batch(goals, starts, threads=1)
@@ -39,8 +39,8 @@ def test_any_number_of_threads(threads):
 
 
 @pytest.mark.parametrize('start', ['present', 'given'])
-def test_one_start_for_all(start):
-    """None is where the joints are; one start serves all."""
+def test_single_start_serves_all_problems(start):
+    """None means the present configuration."""
     m, solver, goals, starts = batch_of('arm7')
     m.joints['j2'].set_dof_values(0.4)
     q0 = None if start == 'present' else starts[3]
@@ -49,7 +49,7 @@ def test_one_start_for_all(start):
     assert solver.q[1] == 0.4, 'no object is written to'
 
 
-def test_arrays_that_came_in_stay():
+def test_batch_does_not_change_its_arguments():
     """Neither starts nor poses are written to, of whatever type and order they are."""
     _, solver, goals, starts = batch_of('arm6')
     wanted = solver.solve_batch(goals, starts)
@@ -65,7 +65,7 @@ def test_arrays_that_came_in_stay():
     np.testing.assert_array_equal(solver.solve_batch(as_lists, starts.tolist()).q, wanted.q)
 
 
-def test_loops_alone():
+def test_batch_without_goals_closes_loops_from_every_start():
     """Without goals the loops are closed from every start."""
     _, solver, _, starts = batch_of('fivebar')
     batch = solver.solve_batch({}, starts)
@@ -75,14 +75,14 @@ def test_loops_alone():
     assert max(np.max(error.position) for error in batch.closure_errors.values()) < 1e-6
 
 
-def test_some_of_the_goals():
+def test_chain_without_key_only_closes_its_loops():
     """A chain without a goal among the keys only has its loops closed."""
     _, solver, goals, starts = batch_of('two_arms')
     left = dict([next(iter(goals.items()))])
     same(solver.solve_batch(left, starts), one_by_one(solver, left, starts))
 
 
-def test_a_link_in_place_of_a_goal():
+def test_link_name_can_be_key_of_batch():
     """A key may be a link's name."""
     m, solver, goals, starts = batch_of('arm6')
     (goal,) = m.goals.values()
@@ -92,7 +92,7 @@ def test_a_link_in_place_of_a_goal():
 
 @pytest.mark.parametrize('name', ['arm7', 'coupled', 'ball_limited', 'walker'])
 @pytest.mark.parametrize('what', ['window', 'option', 'joints'])
-def test_windows(name, what):
+def test_batch_window_applies_to_each_start_and_followers(name, what):
     """The window lies around each start, and binds joints that others follow."""
     _, solver, goals, starts = batch_of(name)
     solver.options = QUICK
@@ -107,7 +107,7 @@ def test_windows(name, what):
 
 
 @pytest.mark.parametrize('name', MECHANISMS)
-def test_wishes_and_locks(name):
+def test_batch_uses_targets_rest_poses_and_locks(name):
     """Targets, rest poses and locked joints count, of joints that nothing else moves, too."""
     m, solver, goals, starts = batch_of(name)
     for k, joint in enumerate(m.joints.values()):
@@ -122,8 +122,8 @@ def test_wishes_and_locks(name):
     same(solver.solve_batch(goals, starts), one_by_one(solver, goals, starts))
 
 
-def test_a_joint_that_no_goal_moves_goes_to_its_target():
-    """As in single solves, from every start, cut by the window."""
+def test_batch_moves_joints_outside_chains_to_targets():
+    """From every start, within the window."""
     m, solver, goals, starts = batch_of('two_arms')
     name = list(m.goals)[1]
     m.goals[name].enabled = False
@@ -135,7 +135,7 @@ def test_a_joint_that_no_goal_moves_goes_to_its_target():
         same(batch, one_by_one(solver, other, starts, **chosen))
 
 
-def test_nothing_to_solve():
+def test_batch_without_problems_or_joints_is_no_error():
     """A goal that nothing moves, or no problem at all, is no error."""
     m, solver, goals, starts = batch_of('arm6')
     none = {name: (p[:0], r[:0]) for name, (p, r) in goals.items()}
@@ -148,8 +148,8 @@ def test_nothing_to_solve():
     same(solver.solve_batch(goals, starts), one_by_one(solver, goals, starts))
 
 
-def test_a_long_look_at_the_clock():
-    """A time budget that does not bite changes nothing, although the solve is cut into slices."""
+def test_unused_time_budget_does_not_change_the_answer():
+    """Although the solve runs in slices."""
     for name in ('arm7', 'hexapod', 'planar'):
         m, solver, goals, starts = batch_of(name)
         for joint in m.joints.values():
@@ -159,8 +159,8 @@ def test_a_long_look_at_the_clock():
         same(solver.solve_batch(goals, starts), singles)
 
 
-def test_a_time_budget_that_bites():
-    """Each problem has it for itself: those out of reach end as TIMEOUT, with the loops closed."""
+def test_time_budget_applies_to_each_problem():
+    """Unreachable problems end as TIMEOUT with closed loops."""
     _, solver, goals, starts = batch_of('hexapod', far=3.0)
     solver.options = SolverOptions(time_budget=1e-7, restarts=1000)
     batch = solver.solve_batch(goals, starts)
@@ -170,7 +170,7 @@ def test_a_time_budget_that_bites():
 
 
 @pytest.mark.skipif(not _jit.compiled, reason='kernels are not compiled')
-def test_nothing_is_compiled_for_the_first_batch():
+def test_first_batch_compiles_nothing_after_warm():
     """`warm` does it; whatever batches there are, one signature serves them all."""
     m = MECHANISMS['arm6']()
     m.solver().warm()
@@ -183,8 +183,8 @@ def test_nothing_is_compiled_for_the_first_batch():
     assert (advance.signatures, advance_batch.signatures) == before
 
 
-def test_goals_of_all_kinds():
-    """Look-at, distance and centre of mass goals take their poses from a batch, too."""
+def test_batch_solves_goals_of_all_kinds():
+    """Look-at, distance and centre of mass."""
     m, solver, goals, starts = batch_of('arm7')
     (name,) = goals
     goal = m.goals[name]
@@ -196,7 +196,7 @@ def test_goals_of_all_kinds():
         same(solver.solve_batch(goals, starts), one_by_one(solver, goals, starts))
 
 
-def test_quaternions_of_unit_length_are_taken_as_they_are():
+def test_unit_quaternions_are_not_normalised_again():
     """Rounding their length once more would change answers; others are divided by theirs."""
     quats = np.random.default_rng(3).normal(size=(500, 4))
     quats /= np.linalg.norm(quats, axis=1)[:, None]

@@ -1,4 +1,4 @@
-"""How a batch runs: threads, progress, Ctrl-C, memory; and what it refuses."""
+"""Execution of a batch: threads, progress, Ctrl-C, memory, and refused input."""
 
 import re
 import signal
@@ -21,7 +21,7 @@ ONE = ((0.3, 0.1, 0.5), (0.0, 0.0, 0.0, 1.0))
 
 
 def helpers():
-    """Return the threads of a batch that are alive."""
+    """Return the running threads of a batch."""
     return [thread for thread in threading.enumerate() if thread.name.startswith('ik-batch')]
 
 
@@ -32,8 +32,8 @@ def arm():
     return solver, goals, starts
 
 
-def test_progress_is_told_by_the_calling_thread(arm, monkeypatch):
-    """Counts grow, stay below the total, and end there."""
+def test_progress_is_reported_by_calling_thread(arm, monkeypatch):
+    """Counts increase up to the total."""
     monkeypatch.setattr(batch_run, 'PERIOD', 0.0)
     solver, goals, starts = arm
     told, threads = [], set()
@@ -52,7 +52,7 @@ def test_progress_is_told_by_the_calling_thread(arm, monkeypatch):
     assert told[-1] == (COUNT, COUNT)
 
 
-def test_threads_work_at_the_same_time(arm, monkeypatch):
+def test_batch_threads_run_concurrently(arm, monkeypatch):
     """Two are inside the batch at once: each waits for the other."""
     solver, goals, starts = arm
     meeting, met = threading.Barrier(2, timeout=PATIENCE), []
@@ -70,8 +70,8 @@ def test_threads_work_at_the_same_time(arm, monkeypatch):
     assert helpers() == []
 
 
-def test_ctrl_c(arm, monkeypatch):
-    """It stops within a chunk, wherever it comes; the solver is good for more."""
+def test_interrupt_ends_batch_within_a_chunk(arm, monkeypatch):
+    """The solver works afterwards."""
     solver, goals, starts = arm
     many = {name: (np.tile(p, (1000, 1)), np.tile(r, (1000, 1))) for name, (p, r) in goals.items()}
     wanted = solver.solve_batch(goals, starts)
@@ -91,7 +91,7 @@ def test_ctrl_c(arm, monkeypatch):
     np.testing.assert_array_equal(solver.solve_batch(goals, starts).q, wanted.q)
 
 
-def test_ctrl_c_from_outside(arm, monkeypatch):
+def test_signal_during_compiled_code_ends_batch_soon(arm, monkeypatch):
     """A signal that comes while compiled code runs is seen soon after."""
     solver, goals, starts = arm
     many = {name: (np.tile(p, (3000, 1)), np.tile(r, (3000, 1))) for name, (p, r) in goals.items()}
@@ -115,7 +115,7 @@ def test_ctrl_c_from_outside(arm, monkeypatch):
 
 
 @pytest.mark.parametrize('where', ['progress', 'helper'])
-def test_an_error_ends_the_batch(arm, monkeypatch, where):
+def test_error_in_any_thread_is_raised_and_ends_batch(arm, monkeypatch, where):
     """What goes wrong in any thread comes out of the call, and no thread stays behind."""
     monkeypatch.setattr(batch_run, 'PERIOD', 0.0)
     solver, goals, starts = arm
@@ -139,7 +139,7 @@ def test_an_error_ends_the_batch(arm, monkeypatch, where):
     assert helpers() == []
 
 
-def test_workspaces_by_the_thread(arm, monkeypatch):
+def test_each_thread_has_one_workspace_per_chain(arm, monkeypatch):
     """However many problems there are, a thread has one workspace for a chain."""
     solver, goals, starts = arm
     made = []
@@ -149,7 +149,7 @@ def test_workspaces_by_the_thread(arm, monkeypatch):
     assert len(made) <= 3  # one more to load the kernel with
 
 
-def test_a_batch_beside_another():
+def test_concurrent_batches_do_not_interfere():
     """Two solvers in two threads do not get in each other's way."""
     alone, found = {}, {}
     cases = {name: batch_of(name, COUNT)[1:] for name in ('arm6', 'hexapod')}
@@ -199,7 +199,7 @@ def changed(array, row, column, value):
         (lambda p, r, q: ((p, r), 'home'), 'q0: expected an array of numbers'),
     ],
 )
-def test_bad_rows(arm, change, message):
+def test_error_names_bad_row(arm, change, message):
     """The message says which row it is."""
     solver, goals, starts = arm
     ((name, (positions, quats)),) = goals.items()
@@ -208,7 +208,7 @@ def test_bad_rows(arm, change, message):
         solver.solve_batch({name: poses}, q0)
 
 
-def test_goals_that_do_not_fit_together():
+def test_goals_must_have_equal_number_of_poses():
     """Both goals' poses must be as many; without goals the starts say how many."""
     _, solver, goals, starts = batch_of('two_arms', 12)
     first, second = goals
@@ -220,14 +220,14 @@ def test_goals_that_do_not_fit_together():
 
 
 @pytest.mark.parametrize('threads', [0, -1, 1.5, 'two'])
-def test_bad_thread_counts(arm, threads):
+def test_bad_thread_count_is_refused(arm, threads):
     """A number from 1, or None."""
     solver, goals, starts = arm
     with pytest.raises(OptionError, match=r'threads: .*whole number from 1'):
         solver.solve_batch(goals, starts, threads=threads)
 
 
-def test_other_refusals(arm):
+def test_batch_refuses_unknown_names_windows_and_methods(arm):
     """Unknown names, windows and methods are refused as in single solves."""
     solver, goals, starts = arm
     with pytest.raises(UnknownFrameError, match=re.escape("'elsewhere'")):

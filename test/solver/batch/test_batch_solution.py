@@ -1,4 +1,4 @@
-"""What comes out of a batch, and one problem of it."""
+"""Results of a batch, and of one of its problems."""
 
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
@@ -9,13 +9,13 @@ from support.batch_cases import batch_of, COUNT, one_by_one
 
 @pytest.fixture(params=['arm6', 'hexapod', 'two_arms'])
 def solved(request):
-    """Provide a batch and the same problems solved singly."""
+    """Provide a batch and single solves of the same problems."""
     _, solver, goals, starts = batch_of(request.param)
     solver.options = SolverOptions(restarts=2)
     return solver.solve_batch(goals, starts), one_by_one(solver, goals, starts)
 
 
-def test_one_problem_of_a_batch(solved):
+def test_item_of_batch_equals_single_solution(solved):
     """It tells what a single solve tells: names, reasons, limits, condition."""
     batch, singles = solved
     for found, single in zip(batch, singles, strict=True):
@@ -31,8 +31,8 @@ def test_one_problem_of_a_batch(solved):
         assert found.condition_number == pytest.approx(single.condition_number)
 
 
-def test_places(solved):
-    """Counted from either end; not beyond, and no slices."""
+def test_batch_index_counts_from_either_end(solved):
+    """Slices and indices out of range are refused."""
     batch, _ = solved
     np.testing.assert_array_equal(batch[-1].q, batch.q[COUNT - 1])
     np.testing.assert_array_equal(batch[np.int64(3)].q, batch.q[3])
@@ -45,7 +45,7 @@ def test_places(solved):
     assert (batch.q[0] != 99.0).all(), 'a view of an answer is a copy'
 
 
-def test_errors_as_arrays():
+def test_batch_errors_are_arrays_per_goal():
     """Position and orientation of every goal, and converged where they are small."""
     _, solver, goals, starts = batch_of('arm6', 5 * COUNT)
     batch = solver.solve_batch(goals, starts)
@@ -58,7 +58,7 @@ def test_errors_as_arrays():
     assert batch[0].solve_time == pytest.approx(batch.solve_time / (5 * COUNT))
 
 
-def test_message():
+def test_batch_message_counts_statuses_and_gives_first_reason():
     """All, or how many of each kind and why the first."""
     _, solver, goals, starts = batch_of('arm6', 9, far=1.0)
     batch = solver.solve_batch(goals, starts)

@@ -1,5 +1,5 @@
 # flake8: noqa: E203
-"""`solve_path`: every point from the one before, loops closed, no jump, no joint too fast."""
+"""`solve_path` solves each point from the one before, without jumps, within velocity limits."""
 
 from ik_node.errors import OptionError, ShapeError
 from ik_node.gallery import gallery_item
@@ -20,7 +20,7 @@ SIZES = {'arm7': 0.05, 'hexapod': 0.006, 'fivebar': 0.02}
 
 
 class Case:
-    """A robot with a goal, and paths of that."""
+    """A robot with a goal, and paths for it."""
 
     def __init__(self, name):
         if name == 'arm7':
@@ -46,7 +46,7 @@ class Case:
         self.max_velocity = np.array([joint.max_velocity[dof] for joint, dof in owner])
 
     def circle(self, count=120, rounds=1.0):
-        """Return a circle through where the link is, turning to and fro where that is asked."""
+        """Return a circle through the pose of the link, with optional rotation to and fro."""
         angle = np.linspace(0.0, 2.0 * np.pi * rounds, count)
         positions = np.tile(self.position, (count, 1))
         positions[:, self.plane[0]] += self.size * (np.cos(angle) - 1.0)
@@ -55,7 +55,7 @@ class Case:
         return {self.name: (positions, (sway * self.turn).as_quat())}
 
     def line(self, axis, length, count=120):
-        """Return a straight line from where the link is."""
+        """Return a straight line from the pose of the link."""
         positions = np.tile(self.position, (count, 1))
         positions[:, axis] += np.linspace(0.0, length, count)
         return {self.name: (positions, np.tile(self.turn.as_quat(), (count, 1)))}
@@ -68,7 +68,7 @@ def case(request):
 
 
 def keeps_its_rules(case, path):
-    """Check what holds for every path, whether or not its goals can be reached."""
+    """Verify the properties of every path, reachable or not."""
     for name, error in path.closure_errors.items():
         assert error.position.max() <= 1e-6, name
         assert error.orientation.max() <= 1e-6, name
@@ -86,7 +86,7 @@ def keeps_its_rules(case, path):
     assert (path.q <= upper).all()
 
 
-def test_circle(case):
+def test_circle_is_followed_and_ends_at_its_start(case):
     """All points are met, and after a round trip of a robot without freedom so is the start."""
     before = case.solver.q
     goals = case.circle()
@@ -104,7 +104,7 @@ def test_circle(case):
         np.testing.assert_allclose(path.q[-1], before, atol=1e-5)
 
 
-def test_there_and_back(case):
+def test_line_there_and_back_keeps_branch(case):
     """A line, gone back on, ends where it began: never another branch."""
     axis, length = case.plane[0], 2.0 * case.size
     there = case.solver.solve_path(case.line(axis, length))
@@ -116,7 +116,7 @@ def test_there_and_back(case):
     np.testing.assert_allclose(path.q[-1], there.q[0], atol=1e-3 if case.name != 'tool' else 1e-5)
 
 
-def test_an_unreachable_part(case):
+def test_unreachable_section_is_named_and_rest_is_met(case):
     """Out of reach and back: the stretch is named, the rest is met, and nothing jumps."""
     out = case.line(case.plane[1], 40.0 * case.size, 60)
     to_and_fro = {name: (np.r_[p, p[::-1]], np.r_[r, r[::-1]]) for name, (p, r) in out.items()}
@@ -135,7 +135,7 @@ def test_an_unreachable_part(case):
     assert error.position[59] > 5.0 * case.size
 
 
-def test_a_path_that_begins_elsewhere(case):
+def test_first_pose_is_solved_like_single_goal(case):
     """The first pose is gone to as a single solve goes there; the path begins then."""
     goals = case.circle()
     late = {name: (p[40:], r[40:]) for name, (p, r) in goals.items()}
@@ -146,8 +146,8 @@ def test_a_path_that_begins_elsewhere(case):
     assert path.converged.all()
 
 
-def test_times_stretch(case):
-    """In no hurry all is on time; in a hurry some joint is at its limit in every step."""
+def test_fast_path_is_delayed_to_velocity_limits(case):
+    """A slow path keeps its times."""
     goals = case.circle(40)
     slow = case.solver.solve_path(goals, dt=5.0)
     np.testing.assert_array_equal(slow.times, 5.0 * np.arange(40))
@@ -163,7 +163,7 @@ def test_times_stretch(case):
     np.testing.assert_allclose(busiest[1:], 1.0, rtol=1e-6)
 
 
-def test_only_the_fast_steps_stretch():
+def test_only_fast_steps_are_delayed():
     """A leap in the middle takes its time, all else comes as much later."""
     case = Case('arm7')
     asked = np.sort(np.random.default_rng(0).uniform(0.0, 100.0, 9))
@@ -180,7 +180,7 @@ def test_only_the_fast_steps_stretch():
     keeps_its_rules(case, path)
 
 
-def test_other_velocity_limits():
+def test_max_velocity_argument_replaces_limits_of_joints():
     """They may be given in place of the joints' own; infinite is no limit."""
     case = Case('arm7')
     goals = case.circle(20)
@@ -193,7 +193,7 @@ def test_other_velocity_limits():
     assert slow.times[-1] > free.times[-1]
 
 
-def test_far_points_are_gone_to_in_steps():
+def test_coarse_circle_is_subdivided():
     """With eight points a circle leads round as with hundreds, not through a short cut."""
     case = Case('hexapod')
     few, many = case.solver.solve_path(case.circle(9)), case.solver.solve_path(case.circle(801))
@@ -206,7 +206,7 @@ def test_far_points_are_gone_to_in_steps():
 
 
 def mast(aside):
-    """Return a solver, and a path over its zenith, or as far beside it as said [m]."""
+    """Return a solver, and a path past its zenith at a distance [m]."""
     m = Mechanism('mast')
     m.root('base')
     m.joint('pan', 'base', 'EZ')
@@ -219,7 +219,7 @@ def mast(aside):
     return m.solver(), {'aim': (positions, [UNIT] * 61)}
 
 
-def test_a_jump_is_not_made():
+def test_path_near_zenith_is_torn_instead_of_jumping():
     """So near the zenith it would have to turn at once: the path is torn, and says so."""
     solver, goals = mast(1e-4)
     path = solver.solve_path(goals, [0.0, 0.8])
@@ -233,7 +233,7 @@ def test_a_jump_is_not_made():
     assert np.abs(leapt.q - path.q[29]).max() > 1.0
 
 
-def test_a_fast_turn_is_made():
+def test_path_beside_zenith_turns_in_small_steps():
     """Farther beside the zenith the half turn is gone through in small steps, in due time."""
     solver, goals = mast(1e-3)
     path = solver.solve_path(goals, [0.0, 0.8], max_velocity=[2.0, 2.0])
@@ -243,7 +243,7 @@ def test_a_fast_turn_is_made():
     np.testing.assert_allclose(path.times[31] - path.times[29], (path.q[31] - path.q[29])[0] / 2)
 
 
-def test_several_goals_in_several_chains():
+def test_two_arms_follow_separate_paths():
     """Two arms follow a path each."""
     m = MECHANISMS['two_arms']()
     solver = m.solver()
@@ -262,7 +262,7 @@ def test_several_goals_in_several_chains():
 
 
 @pytest.mark.parametrize('name', ['coupled', 'ball', 'ball_limited', 'parallelogram'])
-def test_followers_and_wishes(name):
+def test_path_keeps_couplings_and_rest_pose_without_jump(name):
     """Coupled joints keep their law at all points, and rest poses make nothing jump."""
     m = MECHANISMS[name]().go_home()
     solver = m.solver()
@@ -284,7 +284,7 @@ def test_followers_and_wishes(name):
     np.testing.assert_array_equal(again.q, path.q)
 
 
-def test_joints_that_may_not_move():
+def test_path_does_not_move_locked_or_unselected_joints():
     """Locked ones, and those not among the joints that may move, stay."""
     case = Case('arm7')
     names = case.solver.joint_names
@@ -298,7 +298,7 @@ def test_joints_that_may_not_move():
     assert crept.converged.all(), 'small steps are made more often'
 
 
-def test_a_point_of_a_path():
+def test_point_of_path_is_solution_and_progress_reaches_total():
     """It is a solution with names and reasons; progress is told to the end."""
     case = Case('hexapod')
     told = []
@@ -331,14 +331,14 @@ def test_a_point_of_a_path():
         ({'q0': np.full(7, np.nan)}, ShapeError, 'q0: expected finite numbers'),
     ],
 )
-def test_refusals(chosen, error, message):
+def test_path_error_names_bad_row(chosen, error, message):
     """The message says what and in which row."""
     case = Case('arm7')
     with pytest.raises(error, match=message):
         case.solver.solve_path(case.circle(5), **chosen)
 
 
-def test_a_path_without_points():
+def test_empty_path_is_refused():
     """There is nothing to begin with."""
     case = Case('arm7')
     none = {name: (p[:0], r[:0]) for name, (p, r) in case.circle(5).items()}

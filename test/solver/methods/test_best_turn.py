@@ -1,4 +1,4 @@
-"""The best turn against a search over all angles."""
+"""The best turn equals a search over all angles."""
 
 from ik_node.solver.methods.best_turn import ANGLES, best_turn
 import numpy as np
@@ -18,8 +18,8 @@ def cost(coefficients, angle):
 
 
 @pytest.mark.parametrize('degree', [1, 2])
-def test_it_is_the_least_of_all_angles(degree):
-    """No angle of a fine grid within the bounds costs less."""
+def test_best_turn_has_least_cost_within_bounds(degree):
+    """Compared with a fine grid."""
     rng = np.random.default_rng(degree)
     for _ in range(200):
         coefficients = rng.normal(size=4) * ([1, 1, 0, 0] if degree == 1 else 1)
@@ -30,17 +30,17 @@ def test_it_is_the_least_of_all_angles(degree):
         assert cost(coefficients, found) <= cost(coefficients, grid).min() + 1e-12
 
 
-def test_it_is_exact():
+def test_best_turn_is_exact_to_rounding():
     """A cost that is least at 0.3 rad is least there to rounding."""
     assert best_turn(1.0 - np.cos(ANGLES - 0.3), -9, 9) == pytest.approx(0.3, abs=1e-14)
 
 
-def test_nothing_to_gain_is_no_turn():
+def test_best_turn_is_zero_without_gain():
     """A cost that does not depend on the angle, or is least here, moves nothing."""
     assert best_turn(np.full(5, 7.0), -1, 1) == 0.0
     assert best_turn(1.0 - np.cos(ANGLES), -1, 1) == pytest.approx(0.0, abs=1e-15)
 
 
-def test_no_room_is_no_turn():
+def test_best_turn_is_zero_between_equal_bounds():
     """Between bounds that meet there is one angle."""
     assert best_turn(1.0 - np.cos(ANGLES - 0.3), 0.0, 0.0) == 0.0

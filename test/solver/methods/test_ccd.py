@@ -1,4 +1,4 @@
-"""Cyclic coordinate descent: each joint does what is best for it alone, in two and three D."""
+"""Cyclic coordinate descent: each joint minimises the cost alone, in 2D and 3D."""
 
 from math import cos, sin
 
@@ -15,7 +15,7 @@ def solve(mechanism, goals, q0=None, **options):
     return traced(mechanism, goals, q0, method='ccd', **options)
 
 
-def test_the_planar_arm_follows_a_pointer():
+def test_planar_arm_follows_pointer_within_limits_and_step_limit():
     """Picture by picture, within limits, no section turning by more than the step limit."""
     m = pygame_arm()
     q, limit = m.solver().q, 0.15
@@ -33,7 +33,7 @@ def test_the_planar_arm_follows_a_pointer():
         assert np.hypot(*np.subtract(hand, pointer[:2])) <= 0.01
 
 
-def test_the_last_section_turns_first():
+def test_only_last_joint_turns_if_sufficient():
     """A goal that the last section reaches alone moves no other, whatever the others could do."""
     m = pygame_arm()
     start = m.solver().q
@@ -44,8 +44,8 @@ def test_the_last_section_turns_first():
     assert found.solution.iterations == 1
 
 
-def test_a_section_turns_by_the_angle_between_hand_and_pointer():
-    """The source's rule: the angle from the hand to the pointer, seen from the joint."""
+def test_joint_turns_by_angle_between_hand_and_pointer():
+    """The rule of the source, seen from the joint."""
     m = pygame_arm()
     for name in ('section1', 'section2', 'section3'):
         m.joints[name].lock()
@@ -55,7 +55,7 @@ def test_a_section_turns_by_the_angle_between_hand_and_pointer():
     assert found.points[1].q[0] - found.points[0].q[0] == pytest.approx(turn, abs=1e-9)
 
 
-def test_limits_cut_a_turn():
+def test_turn_stops_at_limit():
     """A joint goes to its limit, and not past it."""
     m = pygame_arm(limit=0.5)
     found = solve(m, {'pointer': ((-1.0, 0.5, 0), UNIT)}, max_iterations=20)
@@ -78,7 +78,7 @@ def brute_force(mechanism, names, q, at, cost, low, high):
 @pytest.mark.parametrize(
     'dof', ['X Y Z', 'X Z', 'Y', 'EX EY EZ', 'X Y Z EX EY EZ', 'EX EY', 'Z EY EZ', 'EX EZ']
 )
-def test_a_turn_is_the_best_of_all(dof, axes):
+def test_turn_has_least_cost_of_all_turns(dof, axes):
     """No turn of the joint makes the weighted sum of its goal's errors smaller."""
     m = held(axes, dof.split())
     m.goals['goal'].weight = 1.0
@@ -111,8 +111,8 @@ def test_a_turn_is_the_best_of_all(dof, axes):
 
 
 @pytest.mark.parametrize('name', ['mixed', 'ball', 'arm7', 'free_body', 'coupled', 'relative'])
-def test_arms_in_space_get_there(name):
-    """Sliders, balls, couplings, two goals, a goal on the other hand: near, then nearer."""
+def test_spatial_arms_approach_their_goals(name):
+    """Sliders, balls, couplings, two goals, and a goal on the other hand."""
     m = MECHANISMS[name]()
     solver = m.solver()
     names, start = solver.joint_names, solver.q
@@ -125,7 +125,7 @@ def test_arms_in_space_get_there(name):
 
 
 @pytest.mark.parametrize('kind', ['look_at', 'centre_of_mass'])
-def test_goals_that_are_no_pose(kind):
+def test_each_joint_reduces_cost_of_look_at_and_mass_goals(kind):
     """Their turns are not best in closed form, but every joint's move helps."""
     m = heavy_arm(kind)
     place = (0.8, 0.5, 0.4) if kind == 'look_at' else (0.1, 0.1, 0.5)
@@ -135,7 +135,7 @@ def test_goals_that_are_no_pose(kind):
     assert errors[-1] < 0.05 * errors[0]
 
 
-def test_a_slider_is_moved_by_at_most_the_step_limit():
+def test_step_limit_applies_to_slider_in_metres():
     """The limit counts in metres there."""
     m = MECHANISMS['mixed']()
     q = m.solver().q
@@ -144,7 +144,7 @@ def test_a_slider_is_moved_by_at_most_the_step_limit():
     assert np.abs(np.diff([point.q for point in found.points], axis=0)).max() <= 0.02 + 1e-12
 
 
-def test_a_wrist_that_moves_nothing_stays():
+def test_joint_without_effect_does_not_turn():
     """A joint on whose axis the hand lies has nothing to gain from a turn."""
     m = MECHANISMS['arm6']()
     m.goals['hand_goal'].set_goal_dof('X', 'Y', 'Z')
@@ -153,15 +153,15 @@ def test_a_wrist_that_moves_nothing_stays():
     assert found.solution.q[5] == 0.0
 
 
-def test_a_straight_arm_with_the_goal_straight_inwards():
-    """The angle from the hand to the goal is half a turn, and half a turn is taken."""
+def test_straight_arm_folds_towards_inward_goal():
+    """The angle from the hand to the goal is half a turn."""
     m = pygame_arm(limit=3.2)
     found = solve(m, {'pointer': ((1.5, 0, 0), UNIT)}, np.zeros(4))
     assert abs(found.points[1].q[3]) > 3.1
     assert found.points[1].position < found.points[0].position
 
 
-def test_folding_onto_the_goals_line_is_a_dead_end():
+def test_folded_arm_in_line_with_goal_is_stalled():
     """All sections on one line with the goal, and it between two folds: told as it is."""
     m = pygame_arm(limit=3.2)
     found = solve(m, {'pointer': ((-2.8, 0, 0), UNIT)}, np.zeros(4))
@@ -169,8 +169,8 @@ def test_folding_onto_the_goals_line_is_a_dead_end():
     assert found.solution.goal_errors['pointer'].position > 0.1
 
 
-def test_heading_and_place_in_the_plane():
-    """A planar pose, X Y EZ: one rotation axis alone, and the joint parallel to it."""
+def test_planar_pose_goal_is_met():
+    """X Y EZ."""
     m = pygame_arm()
     m.goals['pointer'].set_goal_dof('X', 'Y', 'EZ')
     pose = ((1.2, 1.1, 0), Rotation.from_euler('z', 1.9).as_quat())

@@ -1,4 +1,4 @@
-"""dls in plain sight: the formula, its two ways, its wishes; and the same as the compiled one."""
+"""dls in Python: its formula and null-space steps, compared with the compiled solver."""
 
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
@@ -11,7 +11,7 @@ GOAL = (1.3, 1.6, 0)
 
 
 def check_step(change, atol, **options):
-    """Check a step with fixed damping by the formula, of rows that `change` has made its own."""
+    """Compare a step with fixed damping with the formula, for the rows of `change`."""
     m = MECHANISMS['planar']()
     options |= {'adaptive_damping': False, 'damping_factor': 0.3, 'max_iterations': 1}
     options['characteristic_length'] = 1.0
@@ -22,20 +22,20 @@ def check_step(change, atol, **options):
 
 
 @pytest.mark.parametrize('use_svd', [True, False])
-def test_one_step_is_the_formula(use_svd):
-    """With fixed damping a step is J^T (J J^T + lambda^2 I)^-1 e, by whichever way."""
+def test_step_equals_damped_least_squares_formula(use_svd):
+    """J^T (J J^T + lambda^2 I)^-1 e, by both computations."""
     options = {'use_svd': use_svd, 'jacobian': 'numeric', 'rotation_step': 1e-8}
     check_step(lambda e, jacobian: (e, jacobian), 1e-7, **options)
 
 
-def test_factors_and_weights_shape_a_step():
+def test_factors_and_weights_scale_rows_of_step():
     """Rows are weighted in shortfall and Jacobian alike."""
     check_step(
         lambda e, jacobian: (2.0 * e, 2.0 * jacobian), 1e-9, use_svd=True, translation_factor=2.0
     )
 
 
-def test_error_clamps_shorten_a_step():
+def test_error_clamps_limit_error_of_step():
     """What a step goes after is no longer than the clamp."""
     check_step(
         lambda e, jacobian: (e * (0.1 / np.linalg.norm(e)), jacobian),
@@ -46,7 +46,7 @@ def test_error_clamps_shorten_a_step():
 
 
 @pytest.mark.parametrize('name', ['arm6', 'planar', 'fourbar', 'hexapod', 'coupled'])
-def test_the_compiled_solver_ends_at_the_same_place(name):
+def test_python_dls_ends_at_answer_of_compiled_dls(name):
     """From near by, all ways of dls come to the same residuals; unique answers are the same."""
     m = MECHANISMS[name]()
     names, q = m.solver().joint_names, m.solver().q
@@ -63,7 +63,7 @@ def test_the_compiled_solver_ends_at_the_same_place(name):
             np.testing.assert_allclose(answer.q, answers[0].q, atol=1e-4)
 
 
-def test_growth_is_told_where_the_damping_is_fixed():
+def test_fixed_damping_overshoot_is_diverged_and_rejected():
     """The arm swings past a goal far away: the error grows, and the step is taken back."""
     m = MECHANISMS['planar']()
     goals = {'end_goal': ((-2.0, 1.0, 0), UNIT)}
@@ -76,7 +76,7 @@ def test_growth_is_told_where_the_damping_is_fixed():
     assert traced(m, goals, use_svd=True).solution.status is Status.CONVERGED
 
 
-def test_no_damping_is_the_least_there_can_be():
+def test_zero_damping_with_redundant_rows_raises_no_error():
     """Redundant rows without damping do not end in an error."""
     m = MECHANISMS['fourbar']()
     names = m.solver().joint_names
@@ -92,7 +92,7 @@ WAYS = ({'use_svd': True}, {'jacobian': 'numeric'}, {'method': 'pseudo_inverse'}
 
 
 @pytest.mark.parametrize('way', WAYS)
-def test_the_rest_pose_is_sought_where_the_goal_leaves_freedom(way):
+def test_python_dls_approaches_rest_pose_like_compiled_dls(way):
     """As near to the rest pose as the compiled solver comes, the goal being met."""
     m = MECHANISMS['planar']()
     goals = {'end_goal': ((1.3, 1.6, 0), UNIT)}
@@ -110,7 +110,7 @@ def test_the_rest_pose_is_sought_where_the_goal_leaves_freedom(way):
 
 
 @pytest.mark.parametrize('way', WAYS)
-def test_a_joint_target_comes_before_the_rest_pose(way):
+def test_python_dls_meets_target_before_rest_pose(way):
     """A target is met to the digit where it can be, whatever the rest pose says."""
     m = MECHANISMS['planar']()
     goals = {'end_goal': ((1.3, 1.6, 0), UNIT)}
@@ -124,7 +124,7 @@ def test_a_joint_target_comes_before_the_rest_pose(way):
     assert found.solution.q[1] == pytest.approx(0.8, abs=1e-3)
 
 
-def test_wishes_of_a_free_ball_are_turns():
+def test_rest_pose_of_free_ball_is_approached_on_so3():
     """The rest pose of a ball without limits is approached on SO(3)."""
     m = MECHANISMS['ball']()
     m.joints['shoulder'].set_rest_pose_values(0.3, 0.1, 0.2)

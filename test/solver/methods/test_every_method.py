@@ -1,4 +1,4 @@
-"""What holds for every method alike: limits, honesty, the best iterate, budgets."""
+"""Properties of every method: limits, true status, best iterate, budgets."""
 
 from dataclasses import replace
 
@@ -38,7 +38,7 @@ def solve(mechanism, options, goals, q0=None):
 
 
 def refuses(name, mechanism):
-    """Say whether a variant has to refuse a mechanism."""
+    """Return True if a variant has to refuse a mechanism."""
     return name.startswith('ccd') and bool(mechanism.closures)
 
 
@@ -53,7 +53,7 @@ def goals_at(mechanism, q):
 
 
 def within_tolerances(mechanism, solution, goals):
-    """Recompute every residual by the oracle, goals where they were asked."""
+    """Return True if the oracle finds every residual within its tolerance."""
     for name, (position, quat) in goals.items():
         mechanism.goals[name].set_position(*position)
         mechanism.goals[name].set_quaternion(*quat)
@@ -70,7 +70,7 @@ def within_tolerances(mechanism, solution, goals):
 @pytest.mark.filterwarnings('ignore:Values in x were outside bounds:RuntimeWarning')
 @pytest.mark.parametrize('variant', VARIANTS)
 @pytest.mark.parametrize('name', [n for n in MECHANISMS if n != 'string_of_bodies'])
-def test_limits_hold_and_the_status_is_honest(name, variant):
+def test_methods_keep_limits_and_report_true_status(name, variant):
     """Whatever is asked: limits and couplings hold, and CONVERGED is what the oracle says."""
     rng = np.random.default_rng(3)
     for reach in (0.1, 3.0):
@@ -92,7 +92,7 @@ def test_limits_hold_and_the_status_is_honest(name, variant):
 
 @pytest.mark.parametrize('variant', NEWTON_LIKE)
 @pytest.mark.parametrize('name', [n for n in MECHANISMS if MECHANISMS[n]().goals])
-def test_goals_within_reach_are_met(name, variant):
+def test_methods_reach_nearby_poses_with_closed_loops(name, variant):
     """Open and closed: a pose near the start is reached, the loops being closed."""
     m = MECHANISMS[name]()
     solver = m.solver()
@@ -104,7 +104,7 @@ def test_goals_within_reach_are_met(name, variant):
 
 
 @pytest.mark.parametrize('variant', VARIANTS)
-def test_the_best_iterate_is_returned(variant):
+def test_methods_return_best_iterate(variant):
     """The answer is as good as the best that was seen on the way, out of reach or not."""
     for target in ((0.4, 0.3, 0.6), (2.0, 0.0, 1.0)):
         m = MECHANISMS['arm6']()
@@ -117,7 +117,7 @@ def test_the_best_iterate_is_returned(variant):
 
 
 @pytest.mark.parametrize('variant', VARIANTS)
-def test_a_start_that_meets_everything_is_the_answer(variant):
+def test_methods_make_no_iteration_from_solution(variant):
     """No iteration is made, and nothing moves."""
     m = MECHANISMS['arm7']()
     q = m.solver().q
@@ -128,7 +128,7 @@ def test_a_start_that_meets_everything_is_the_answer(variant):
 
 
 @pytest.mark.parametrize('variant', VARIANTS)
-def test_a_joint_leaves_its_limit(variant):
+def test_methods_move_joint_off_its_limit(variant):
     """A joint that starts on a limit moves off it when the goal lies inwards."""
     m = MECHANISMS['planar']()
     for joint in ('p1', 'p2', 'p3'):
@@ -143,7 +143,7 @@ def test_a_joint_leaves_its_limit(variant):
 
 
 @pytest.mark.parametrize('variant', VARIANTS)
-def test_locked_joints_stay(variant):
+def test_methods_do_not_move_locked_joints(variant):
     """What is locked keeps its value, and the others do what they can."""
     m = MECHANISMS['arm7']()
     m.joints['j2'].lock()
@@ -157,7 +157,7 @@ def test_locked_joints_stay(variant):
 
 
 @pytest.mark.parametrize('variant', VARIANTS)
-def test_where_all_is_locked_nothing_moves(variant):
+def test_methods_stall_if_all_joints_are_locked(variant):
     """No variable is left: the solve has stalled."""
     m = MECHANISMS['planar']()
     for joint in ('p1', 'p2', 'p3'):
@@ -168,7 +168,7 @@ def test_where_all_is_locked_nothing_moves(variant):
 
 
 def parts(mechanism, options):
-    """Return what `run_method` takes: problem, start and joint table."""
+    """Return the arguments of `run_method`: problem, start and joint table."""
     solver = mechanism.solver()
     problem = Problem(solver.tree, [request_of(closer) for closer in solver.tree.closers])
     problem.refresh(options)
@@ -176,7 +176,7 @@ def parts(mechanism, options):
 
 
 @pytest.mark.parametrize('variant', VARIANTS)
-def test_one_step(variant):
+def test_stepped_method_makes_one_iteration_per_call(variant):
     """A run that is stepped makes one iteration a call, and what it did is in q."""
     m = MECHANISMS['arm6']()
     m.goals['hand_goal'].set_position(0.5, 0.2, 0.5)
@@ -190,7 +190,7 @@ def test_one_step(variant):
 
 
 @pytest.mark.parametrize('variant', VARIANTS)
-def test_the_stop_flag_and_the_time(variant):
+def test_stop_flag_and_time_budget_end_method(variant):
     """Either ends the solve after the iteration that is under way."""
     m = MECHANISMS['arm6']()
     m.goals['hand_goal'].set_position(0.5, 0.2, 0.5)
@@ -204,7 +204,7 @@ def test_the_stop_flag_and_the_time(variant):
         assert answer.iterations == 1
 
 
-def test_a_running_solve_is_stopped():
+def test_stop_flag_is_checked_after_each_iteration():
     """The flag is looked at after each iteration."""
     m = MECHANISMS['arm6']()
     m.goals['hand_goal'].set_position(0.5, 0.2, 0.5)
@@ -219,7 +219,7 @@ def test_a_running_solve_is_stopped():
 
 
 @pytest.mark.parametrize('method', METHODS)
-def test_independent_chains_are_solved_by_themselves(method):
+def test_methods_solve_independent_chains_separately(method):
     """Two arms: two answers, and each goal is the one asked."""
     m = MECHANISMS['two_arms']()
     q = m.solver().q
@@ -230,7 +230,7 @@ def test_independent_chains_are_solved_by_themselves(method):
     assert max(e.position for e in found.solution.goal_errors.values()) < 1e-3
 
 
-def test_weights_count():
+def test_methods_miss_heavier_goal_by_less():
     """Of two goals out of reach together, the heavier one is missed by less."""
     for method in METHODS:
         missed = []
@@ -246,7 +246,7 @@ def test_weights_count():
         assert missed[1] < 0.9 * missed[0], method
 
 
-def test_closures_without_goals_are_closed():
+def test_methods_close_loops_without_goals():
     """With no goal at all the loops are closed from where they are open."""
     for variant in NEWTON_LIKE:
         m = MECHANISMS['fourbar']()
@@ -260,7 +260,7 @@ def test_closures_without_goals_are_closed():
         assert within_tolerances(m, found.solution, {})
 
 
-def test_a_method_on_an_unreachable_goal_of_a_closed_chain_is_no_success():
+def test_unreachable_goal_of_closed_chain_is_not_converged():
     """Closed or open, it is not CONVERGED; and the residuals say how it is."""
     for name in ('sdls', 'pseudo_inverse', 'slsqp', 'gradient_descent', 'jacobian_transpose'):
         m = MECHANISMS['fivebar']()
@@ -270,7 +270,7 @@ def test_a_method_on_an_unreachable_goal_of_a_closed_chain_is_no_success():
         assert found.points[-1].position > 1.0
 
 
-def test_slsqp_keeps_loops_closed_while_a_goal_is_out_of_reach():
+def test_slsqp_keeps_loops_closed_for_unreachable_goal():
     """Closures are its constraints: they hold at the end, as with dls."""
     m = MECHANISMS['fivebar']()
     # SLSQP takes from 11 to 744 steps, as the last digits of lengths will have it.
@@ -284,8 +284,8 @@ def test_slsqp_keeps_loops_closed_while_a_goal_is_out_of_reach():
     )
 
 
-def test_ccd_names_the_methods_that_serve_closed_chains():
-    """The refusal says which closure is in the way and what to use instead."""
+def test_ccd_error_names_methods_for_closed_chains():
+    """The error also names the closure."""
     m = MECHANISMS['fourbar']()
     with pytest.raises(OptionError, match='method') as caught:
         solve(m, SolverOptions(method='ccd'), {})

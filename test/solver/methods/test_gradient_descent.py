@@ -1,4 +1,4 @@
-"""Gradient descent: sampled, joint by joint from the end, stopped early, made comfortable."""
+"""Gradient descent: sampled gradient, early stop, and comfort."""
 
 from math import nan
 
@@ -19,7 +19,7 @@ def solve(mechanism, goals, q0=None, **options):
     return traced(mechanism, goals, q0, **{'method': 'gradient_descent', **options})
 
 
-def test_the_desk_arm_stops_early():
+def test_fixed_rate_stops_below_threshold_as_stalled():
     """With a fixed rate it comes below the threshold, and is honest about the tolerance."""
     options = {'learning_rate': 0.02, 'distance_threshold': 0.02, 'max_iterations': 500}
     found = solve(desk_arm(), {'target': (TARGET, UNIT)}, **options)
@@ -29,14 +29,14 @@ def test_the_desk_arm_stops_early():
     assert all(point.position >= 0.02 for point in found.points[:-1])
 
 
-def test_within_tolerance_a_stop_is_convergence():
+def test_stop_within_tolerance_is_converged():
     """Whoever finds the threshold enough says so in the tolerance."""
     options = {'learning_rate': 0.02, 'translation_converge_threshold': 0.02}
     found = solve(desk_arm(), {'target': (TARGET, UNIT)}, max_iterations=500, **options)
     assert found.solution.status is Status.CONVERGED
 
 
-def test_without_a_threshold_a_fixed_rate_wiggles():
+def test_fixed_rate_without_threshold_oscillates():
     """As its source says: it overshoots the target, and goes on doing so."""
     options = {'learning_rate': 0.02, 'max_iterations': 500}
     found = solve(desk_arm(), {'target': (TARGET, UNIT)}, **options)
@@ -45,13 +45,13 @@ def test_without_a_threshold_a_fixed_rate_wiggles():
     assert 1e-3 < late.max() < 0.1
 
 
-def test_a_rate_in_proportion_to_the_distance_does_not():
-    """Which is what its source names as the proper solution, and what 0 stands for."""
+def test_proportional_rate_does_not_oscillate():
+    """A learning rate of 0 selects it."""
     found = solve(desk_arm(), {'target': (TARGET, UNIT)}, max_iterations=2000)
     assert found.solution.status is Status.CONVERGED
 
 
-def test_one_sweep_is_the_sources():
+def test_one_sweep_equals_rule_of_source():
     """The rate times the sampled slope, joint after joint from the last, each on what is there."""
     m = desk_arm()
     names, q = m.solver().joint_names, m.solver().q
@@ -70,7 +70,7 @@ def test_one_sweep_is_the_sources():
     np.testing.assert_allclose(found.points[1].q, wanted, atol=1e-7)
 
 
-def test_an_early_stop_leaves_the_base_alone():
+def test_early_stop_does_not_move_base_joints():
     """Looked at after every joint, the threshold spares the joints before the one that met it."""
     m = desk_arm()
     names, start = m.solver().joint_names, m.solver().q
@@ -83,7 +83,7 @@ def test_an_early_stop_leaves_the_base_alone():
     assert late[2] != start[2]
 
 
-def test_limits_hold_joint_by_joint():
+def test_difference_and_step_stay_within_limits():
     """A slope is sampled away from a limit, and a step is cut at it."""
     m = desk_arm()
     q0 = np.array([0.0, 2.0, 2.0, 2.0])
@@ -101,7 +101,7 @@ GOAL = {'end_goal': ((1.2, 1.4, 0), UNIT)}
 
 
 def most_comfortable():
-    """Return the least comfort of all configurations of the planar arm that meet the goal."""
+    """Return the least comfort cost of all configurations that meet the goal."""
 
     def off(q):
         ahead = np.cumsum(q)
@@ -115,7 +115,7 @@ def most_comfortable():
 
 
 @pytest.mark.parametrize(('method', 'share'), [('gradient_descent', 0.03), ('slsqp', 1e-4)])
-def test_comfort_moves_an_arm_that_has_reached(method, share):
+def test_comfort_minimises_cost_on_goal(method, share):
     """A redundant arm on its goal goes to the most comfortable way to be there."""
     m = MECHANISMS['planar']()
     reached = solve(m, GOAL, method=method, max_iterations=3000).solution
@@ -126,7 +126,7 @@ def test_comfort_moves_an_arm_that_has_reached(method, share):
     assert comfort(eased.q) == pytest.approx(most_comfortable(), rel=share)
 
 
-def test_comfort_with_a_fixed_rate():
+def test_comfort_with_fixed_rate_stays_within_threshold():
     """The source's way: the answer is as near as the threshold says, and more comfortable."""
     m = MECHANISMS['planar']()
     options = {'learning_rate': 0.01, 'distance_threshold': 0.02, 'max_iterations': 2000}
@@ -137,7 +137,7 @@ def test_comfort_with_a_fixed_rate():
 
 
 @pytest.mark.parametrize('method', COST_METHODS)
-def test_comfort_on_a_closed_chain_keeps_the_loop(method):
+def test_comfort_without_freedom_changes_nothing(method):
     """Where there is nothing to choose, comfort changes nothing."""
     m = MECHANISMS['fourbar']()
     m.joints['crank'].set_dof_values(1.5)
@@ -152,21 +152,21 @@ def test_comfort_on_a_closed_chain_keeps_the_loop(method):
 
 @pytest.mark.parametrize('method', COST_METHODS)
 @pytest.mark.parametrize('bad', [nan, float('inf'), None, 'low', (1.0, 2.0)])
-def test_comfort_must_be_a_number(method, bad):
+def test_comfort_that_returns_no_number_is_refused(method, bad):
     """What cannot be compared is refused by name, at the first look."""
     m = MECHANISMS['planar']()
     with pytest.raises(IkError, match=r'comfort.*a function that returns a finite number'):
         solve(m, GOAL, method=method, comfort=lambda _: bad)
 
 
-def test_comfort_is_for_methods_that_have_a_cost():
+def test_methods_without_cost_refuse_comfort():
     """The others refuse it by name, and name those that take it."""
     for method in ('dls', 'sdls', 'ccd', 'pseudo_inverse', 'jacobian_transpose'):
         with pytest.raises(OptionError, match='with method gradient_descent or slsqp only'):
             SolverOptions(method=method, comfort=comfort)
 
 
-def test_comfort_cannot_change_q():
+def test_comfort_gets_copy_of_q():
     """It is given a copy."""
     m = MECHANISMS['planar']()
 

@@ -1,4 +1,4 @@
-"""A chain at a configuration: moved by the kernel's rules, its two Jacobians the same."""
+"""A chain at an iterate: motion by the rules of the kernel, and its two Jacobians."""
 
 from ik_node.model.request import request_of
 from ik_node.solver.methods.iterate import Iterate
@@ -29,7 +29,7 @@ def random_q(mechanism, seed):
 @pytest.mark.parametrize('euler', [False, True])
 @pytest.mark.parametrize('name', MECHANISMS)
 def test_numeric_and_analytic_jacobian_agree(name, euler):
-    """Finite differences of the residual are the Jacobian, balls and couplings included."""
+    """Including balls and couplings."""
     m = MECHANISMS[name]()
     options = SolverOptions(jacobian='numeric')
     compared = 0
@@ -52,7 +52,7 @@ def test_jacobians_of_partial_goals_agree(axes, turns):
 
 
 @pytest.mark.parametrize('kind', ['look_at', 'centre_of_mass'])
-def test_jacobians_of_goals_that_are_no_pose_agree(kind):
+def test_jacobians_of_look_at_and_mass_goals_agree(kind):
     """Rows that count in [rad] and go by points, and rows of all masses together."""
     m = heavy_arm(kind)
     m.goals['hand_goal'].set_position(0.3, 0.2, 0.1)
@@ -62,7 +62,7 @@ def test_jacobians_of_goals_that_are_no_pose_agree(kind):
     assert np.abs(here.jacobian()).max() > 0.01
 
 
-def test_a_difference_goes_away_from_the_bound():
+def test_difference_at_upper_limit_goes_down():
     """On its upper limit a joint is moved down, and the column is the same."""
     m = MECHANISMS['arm6']()
     q = m.solver().q
@@ -72,7 +72,7 @@ def test_a_difference_goes_away_from_the_bound():
     assert np.abs(here.jacobian()[:, 1]).max() > 0.1
 
 
-def test_a_joint_without_room_has_a_zero_column():
+def test_fixed_joint_has_zero_column():
     """What cannot move has no finite difference."""
     m = MECHANISMS['arm6']()
     m.joints['j3'].lock()
@@ -82,8 +82,8 @@ def test_a_joint_without_room_has_a_zero_column():
 
 
 @pytest.mark.parametrize('name', MECHANISMS)
-def test_moving_keeps_q_limits_and_couplings(name):
-    """After a step q has the values of the iterate, within limits, and the residual is q's."""
+def test_step_keeps_limits_and_couplings(name):
+    """The residual belongs to q."""
     m = MECHANISMS[name]()
     rng = np.random.default_rng(5)
     for chain, here in enumerate(iterates(m)[0]):
@@ -99,7 +99,7 @@ def test_moving_keeps_q_limits_and_couplings(name):
             assert np.abs(here.x - before).max() > 0.0
 
 
-def test_moving_reports_what_came_of_it():
+def test_step_returns_actual_motion_up_to_limit():
     """Past a limit only the way to it counts."""
     m = MECHANISMS['arm6']()
     (here,), _ = iterates(m)
@@ -109,14 +109,14 @@ def test_moving_reports_what_came_of_it():
     assert here.move(np.array([0, -0.1, 0.3, 0, 0, 0])) == pytest.approx(0.3)
 
 
-def test_balls_are_three_angles_where_asked():
+def test_euler_option_steps_balls_as_three_angles():
     """With `euler` no variable is stepped by turns, without limits either."""
     m = MECHANISMS['ball']()
     assert iterates(m)[0][0].free_ball.sum() == 6
     assert iterates(m, euler=True)[0][0].free_ball.sum() == 0
 
 
-def test_units_of_the_variables():
+def test_sliding_variables_are_in_metres():
     """Sliding joints count in metres."""
     m = MECHANISMS['mixed']()
     options = SolverOptions(translation_step=1e-3, rotation_step=1e-4)

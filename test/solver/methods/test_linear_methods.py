@@ -1,4 +1,4 @@
-"""pseudo_inverse, sdls and jacobian_transpose: what their sources say of them."""
+"""pseudo_inverse, sdls and jacobian_transpose have the properties of their sources."""
 
 from math import pi, radians
 
@@ -11,7 +11,7 @@ from support.source_arms import dh_arm, planar_rows, traced, UNIT
 GOALS_OF_THE_DH_ARM = [(15, 10, 0), (5, 20, 5), (-10, 5, 20), (10, 10, 10)]
 
 
-def test_a_pseudo_inverse_step_is_the_shortest_that_meets_the_model():
+def test_pseudo_inverse_step_is_least_squares_step():
     """Of all steps that the linear model takes to the goal, the least-squares one."""
     m = MECHANISMS['planar']()
     goal = (1.3, 1.6, 0)
@@ -22,8 +22,8 @@ def test_a_pseudo_inverse_step_is_the_shortest_that_meets_the_model():
     )
 
 
-def test_a_pseudo_inverse_jumps_near_a_singularity_and_sdls_does_not():
-    """Nearly straight, with the goal inwards: one wants a turn and more, the other pi/4."""
+def test_sdls_step_is_bounded_near_singularity():
+    """The pseudo-inverse makes more than a turn, sdls pi/4."""
     m = MECHANISMS['planar']()
     m.joints['p1'].set_dof_values(0.0)
     m.joints['p2'].set_dof_values(0.01)
@@ -38,7 +38,7 @@ def test_a_pseudo_inverse_jumps_near_a_singularity_and_sdls_does_not():
 
 
 def sdls_step(jacobian, e, most=pi / 4):
-    """Return the step of Buss & Kim for one end effector, written loop by loop."""
+    """Return the step of Buss & Kim for one end effector, with explicit loops."""
     u, sigma, vt = np.linalg.svd(jacobian)
     total = np.zeros(jacobian.shape[1])
     for i, value in enumerate(sigma):
@@ -53,7 +53,7 @@ def sdls_step(jacobian, e, most=pi / 4):
 
 
 @pytest.mark.parametrize('goal', [(1.3, 1.6, 0), (-2.0, 0.5, 0), (2.9, 0.9, 0)])
-def test_an_sdls_step_is_the_papers(goal):
+def test_sdls_step_equals_formula_of_paper(goal):
     """The step of one iteration is that of the paper's formulas."""
     m = MECHANISMS['planar']()
     found = traced(m, {'end_goal': (goal, UNIT)}, method='sdls', max_iterations=1)
@@ -63,8 +63,8 @@ def test_an_sdls_step_is_the_papers(goal):
     )
 
 
-def test_sdls_trembles_less_than_the_pseudo_inverse_out_of_reach():
-    """With the goal out of reach the arm comes to rest, stretched towards it."""
+def test_sdls_comes_to_rest_at_unreachable_goal():
+    """The arm is stretched towards it."""
     m = MECHANISMS['planar']()
     goals = {'end_goal': ((0, 4.0, 0), UNIT)}
     found = traced(m, goals, method='sdls', max_iterations=300)
@@ -76,8 +76,8 @@ def test_sdls_trembles_less_than_the_pseudo_inverse_out_of_reach():
     assert np.ptp(ends) < 0.1 * np.ptp(restless)
 
 
-def test_a_transpose_step_is_as_long_as_the_model_likes_best():
-    """With alpha = 0 it is Buss's: no other multiple of J^T e does better in the model."""
+def test_transpose_step_has_optimal_length():
+    """With alpha = 0 no other multiple of J^T e is better."""
     m = MECHANISMS['planar']()
     goal = (1.3, 1.6, 0)
     found = traced(m, {'end_goal': (goal, UNIT)}, method='jacobian_transpose', max_iterations=1)
@@ -88,8 +88,8 @@ def test_a_transpose_step_is_as_long_as_the_model_likes_best():
     np.testing.assert_allclose(step, best * pulled, atol=2e-4)
 
 
-def test_a_fixed_alpha_is_the_step():
-    """Below the best length a step is alpha J^T e, to rounding."""
+def test_fixed_alpha_scales_transpose_step():
+    """Below the optimal length."""
     m = MECHANISMS['planar']()
     goal = (1.3, 1.6, 0)
     found = traced(
@@ -103,7 +103,7 @@ def test_a_fixed_alpha_is_the_step():
 
 @pytest.mark.parametrize('goal', GOALS_OF_THE_DH_ARM)
 @pytest.mark.parametrize('alpha', [0.05, radians(0.05), 0.0])
-def test_the_dh_arm_reaches_its_goal_with_the_sources_alpha(goal, alpha):
+def test_dh_arm_reaches_goal_with_alpha_of_source(goal, alpha):
     """
     The position is met on an arm of thirty units, in [rad], in the source's degrees, by itself.
 
@@ -118,7 +118,7 @@ def test_the_dh_arm_reaches_its_goal_with_the_sources_alpha(goal, alpha):
 
 
 @pytest.mark.parametrize('goal', GOALS_OF_THE_DH_ARM)
-def test_the_dh_arm_moves_smoothly(goal):
+def test_dh_arm_distance_decreases_at_every_step(goal):
     """In the source's degrees the distance falls at every step, and no joint jumps."""
     options = {'method': 'jacobian_transpose', 'alpha': radians(0.05), 'max_iterations': 600}
     found = traced(dh_arm(), {'hand_goal': (goal, UNIT)}, **options)
@@ -128,7 +128,7 @@ def test_the_dh_arm_moves_smoothly(goal):
     assert np.abs(steps).max() < 0.6
 
 
-def test_orientation_takes_the_transpose_longer_than_position():
+def test_transpose_meets_position_before_orientation():
     """As its source notes: with the whole pose asked, position is soon there, the rest is not."""
     m = dh_arm()
     m.goals['hand_goal'].set_goal_dof('X', 'Y', 'Z', 'EX', 'EY', 'EZ')
@@ -143,7 +143,7 @@ def test_orientation_takes_the_transpose_longer_than_position():
 
 
 @pytest.mark.parametrize('method', ['jacobian_transpose', 'pseudo_inverse', 'dls', 'slsqp'])
-def test_the_position_example_of_the_overview(method):
+def test_every_method_moves_seven_joint_arm_to_position(method):
     """A seven-joint arm is asked for a position only, and every method of the overview goes."""
     m = MECHANISMS['arm7']()
     m.goals['hand_goal'].set_goal_dof('X', 'Y', 'Z')

@@ -17,13 +17,13 @@ UNIT = (0, 0, 0, 1)
 
 
 def solve(mechanism, goals, q0=None, **options):
-    """Trace a solve by slsqp."""
+    """Solve by slsqp and return the trace."""
     return traced(mechanism, goals, q0, method='slsqp', **options)
 
 
 @pytest.mark.parametrize('name', ['fourbar', 'fourbar_pinned', 'fivebar', 'hexapod_single'])
-def test_redundant_closure_rows_do_no_harm(name):
-    """A planar loop welded in space has six rows, of which three say the same thing twice."""
+def test_slsqp_solves_with_redundant_closure_rows(name):
+    """A planar loop welded in space has three of them."""
     m = MECHANISMS[name]()
     names, q = m.solver().joint_names, m.solver().q
     q = m.solver().solve_pose({}, q + 0.1 * (m.random_q(names, np.random.default_rng(1)) - q)).q
@@ -33,7 +33,7 @@ def test_redundant_closure_rows_do_no_harm(name):
     assert found.solution.iterations < 60
 
 
-def test_a_goal_out_of_reach_is_approached_as_far_as_limits_allow():
+def test_slsqp_reaches_answer_of_compiled_solver_at_bounds():
     """The end is where the compiled solver's is: a least cost with joints on their bounds."""
     m = MECHANISMS['planar']()
     for joint in ('p1', 'p2', 'p3'):
@@ -48,7 +48,7 @@ def test_a_goal_out_of_reach_is_approached_as_far_as_limits_allow():
     assert found.q.max() <= 0.5
 
 
-def test_iterations_are_bounded():
+def test_slsqp_keeps_max_iterations_over_all_runs():
     """Not more of them than asked, over all runs."""
     m = MECHANISMS['arm6']()
     goals = {'hand_goal': ((2.0, 0.0, 1.0), UNIT)}
@@ -79,7 +79,7 @@ for method in ('sdls', 'slsqp'):
 
 @pytest.mark.parametrize('method', ['slsqp', 'sdls', 'pseudo_inverse', 'dls'])
 @pytest.mark.parametrize('robot_name', ['hexapod', 'fivebar'])
-def test_our_robots(repository, robot_name, method):
+def test_hexapod_platform_and_five_bar_tool_reach_goals(repository, robot_name, method):
     """The hexapod's platform and the five-bar's tool are put where they are asked."""
     robot = load_robot(repository / 'urdf' / f'{robot_name}.urdf')
     link = {'hexapod': 'platform_link'}.get(robot_name, list(robot.links)[-1])

@@ -1,4 +1,4 @@
-"""The methods by way of `Solver`: values written back, loops closed at the end, step by step."""
+"""Methods called by `Solver`: values are written, loops closed, steps made."""
 
 from ik_node.errors import OptionError
 from ik_node.solver.options import METHODS, SolverOptions
@@ -12,8 +12,8 @@ CLOSED_METHODS = [name for name in METHODS if name != 'ccd']
 
 @pytest.mark.parametrize('method', CLOSED_METHODS)
 @pytest.mark.parametrize('name', ['fourbar', 'fivebar', 'hexapod', 'two_arm_box'])
-def test_loops_are_closed_whatever_became_of_the_goal(name, method):
-    """Out of reach, out of iterations: the oracle finds every loop closed, and limits kept."""
+def test_solver_closes_loops_after_every_method(name, method):
+    """Within limits, for any outcome."""
     m = MECHANISMS[name]()
     solver = m.solver(SolverOptions(method=method, max_iterations=40))
     goals = {
@@ -31,7 +31,7 @@ def test_loops_are_closed_whatever_became_of_the_goal(name, method):
 
 
 @pytest.mark.parametrize('method', METHODS)
-def test_values_are_written_back(method):
+def test_solve_by_method_writes_values_to_joints(method):
     """`solve` leaves the arm where the result says."""
     m = MECHANISMS['arm7']()
     m.goals['hand_goal'].set_goal_dof('X', 'Y', 'Z')
@@ -43,7 +43,7 @@ def test_values_are_written_back(method):
 
 
 @pytest.mark.parametrize('method', METHODS)
-def test_step_by_step(method):
+def test_steps_by_method_approach_goal(method):
     """Iterations one at a time come near the goal, be there one that goes up on the way."""
     m = MECHANISMS['arm7']()
     m.goals['hand_goal'].set_goal_dof('X', 'Y', 'Z')
@@ -57,7 +57,7 @@ def test_step_by_step(method):
     assert result.goal_errors['hand_goal'].position == pytest.approx(after, abs=1e-9)
 
 
-def test_a_refusal_changes_nothing():
+def test_refused_method_moves_nothing():
     """On a closed chain ccd raises before anything has moved."""
     m = MECHANISMS['fourbar']()
     q = m.solver().q
@@ -66,7 +66,7 @@ def test_a_refusal_changes_nothing():
     assert m.solver().q.tolist() == q.tolist()
 
 
-def test_the_method_may_change_between_solves():
+def test_changed_method_applies_to_next_solve():
     """Options are looked at anew by every solve."""
     m = MECHANISMS['arm7']()
     solver = m.solver()
@@ -78,7 +78,7 @@ def test_the_method_may_change_between_solves():
     assert counted[0] == counted[2] < counted[1]
 
 
-def test_a_coupled_joint_follows_every_method():
+def test_methods_keep_couplings():
     """Whatever moves the master, its followers are where their polynomials say."""
     for method in METHODS:
         m = MECHANISMS['coupled']()

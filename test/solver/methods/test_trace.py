@@ -1,4 +1,4 @@
-"""A watched solve: every iteration, in order, and the same answer as unwatched."""
+"""A traced solve: every iteration in order, and the untraced answer."""
 
 from ik_node.errors import ShapeError, UnknownFrameError
 from ik_node.solver.methods import trace
@@ -11,7 +11,7 @@ UNIT = (0, 0, 0, 1)
 
 
 def parts(name='arm6'):
-    """Return a mechanism's tree and start, and a goal it can reach."""
+    """Return a mechanism's tree and start, and a reachable goal."""
     m = MECHANISMS[name]()
     solver = m.solver()
     goals = {'hand_goal': m.pose_of('hand', solver.joint_names, solver.q + 0.1)}
@@ -19,8 +19,8 @@ def parts(name='arm6'):
 
 
 @pytest.mark.parametrize('method', METHODS)
-def test_points_are_in_order(method):
-    """They begin at the start, count on, and their residuals are those of their q."""
+def test_trace_begins_at_start_and_is_ordered(method):
+    """Residuals belong to the q of each point."""
     m, tree, q, goals = parts()
     found = trace(tree, q, SolverOptions(method=method, max_iterations=12), goals)
     assert [point.iteration for point in found.points] == list(range(len(found.points)))
@@ -37,7 +37,7 @@ def test_points_are_in_order(method):
         assert point.orientation == pytest.approx(np.linalg.norm(turned), abs=1e-9)
 
 
-def test_watching_changes_nothing():
+def test_traced_answer_equals_solve_pose():
     """The answer is the same unwatched, and that of `Solver.solve_pose`."""
     m, tree, q, goals = parts()
     for method in METHODS:
@@ -52,7 +52,7 @@ def test_watching_changes_nothing():
         assert solution.iterations == watched.solution.iterations
 
 
-def test_every_chain_is_watched():
+def test_trace_has_points_of_every_chain():
     """Two arms: two runs of points, one after the other."""
     m = MECHANISMS['two_arms']()
     solver = m.solver()
@@ -63,7 +63,7 @@ def test_every_chain_is_watched():
     assert set(chains) == {0, 1}
 
 
-def test_goals_are_named():
+def test_trace_refuses_unknown_goal_and_invalid_pose():
     """A pose for no goal, and one that is none, are refused."""
     _, tree, q, _ = parts()
     with pytest.raises(UnknownFrameError, match=r"'foot'.*hand_goal"):
@@ -72,7 +72,7 @@ def test_goals_are_named():
         trace(tree, q, SolverOptions(), {'hand_goal': ((0, 0), UNIT)})
 
 
-def test_disabled_goals_take_no_part():
+def test_trace_ignores_disabled_goals():
     """As in a solve."""
     m, _, q, _ = parts()
     m.goals['hand_goal'].set_position(9, 9, 9)

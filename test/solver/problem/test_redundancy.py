@@ -1,4 +1,4 @@
-"""Which rows of closures are redundant, and which values closures couple in chains."""
+"""Redundant rows of closures, and values that closures couple."""
 
 from ik_node.robot import load_robot
 import pytest
@@ -8,7 +8,7 @@ from support.closed_mechanisms import CLOSED, fivebar
 
 
 def three_closures():
-    """Build one bar held twice alike, and again, and a second one held once."""
+    """Build a bar with two equal closures, and a second bar with one."""
     m = Mechanism('held')
     m.root('ground')
     m.joint('a', 'ground', 'X Y EZ')
@@ -20,8 +20,8 @@ def three_closures():
     return m
 
 
-def test_earlier_closures_keep_their_rows():
-    """What a closure says that those before it say is redundant; the order can be chosen."""
+def test_rows_implied_by_earlier_closures_are_redundant():
+    """The order can be chosen."""
     m = three_closures()
     found = mobility(m)
     assert (found, found.rank, found.closure_rows, found.gruebler) == (1, 3, 7, -3)
@@ -33,7 +33,7 @@ def test_earlier_closures_keep_their_rows():
 
 
 @pytest.mark.parametrize('turn', [1e-9, 1.3e-6, 1.6e-6, 1.9e-6, 2.1e-6, 1e-3])
-def test_redundant_rows_add_up_near_a_singularity(turn):
+def test_redundant_rows_add_up_to_total_near_singularity(turn):
     """What single closures lose is what all of them lose, however near the next rank is."""
     m = Mechanism('nearly')
     m.root('ground')
@@ -46,7 +46,7 @@ def test_redundant_rows_add_up_near_a_singularity(turn):
     assert found.redundant_closures == ({} if turn > 2e-6 else {'c1': 1})
 
 
-def test_a_robot_s_closures_come_in_its_description_s_order():
+def test_closures_are_in_order_of_description():
     """Not in the order in which the graph is walked."""
     text = (
         '<robot name="r"><link name="a"/><link name="b"/><link name="c"/>'
@@ -63,8 +63,8 @@ def test_a_robot_s_closures_come_in_its_description_s_order():
         assert robot.mobility.redundant_closures == {last: 1}
 
 
-def test_chains():
-    """Values that closures couple stand together, those they leave alone in none."""
+def test_values_coupled_by_closures_form_one_chain():
+    """Values without effect belong to no chain."""
     m = CLOSED['string_of_bodies']()
     assert mobility(m).chains == [
         tuple(f'{body}_{way}' for body in 'AMBC' for way in ('slide', 'turn'))
@@ -80,8 +80,8 @@ def test_chains():
     assert (mobility(m), mobility(m).closure_rows) == (7, 1)
 
 
-def test_locks_and_couplings_are_not_free():
-    """A lock takes the freedom away, a mimic joint never was one; both stay in their chain."""
+def test_locked_and_coupled_values_are_not_free():
+    """They stay in their chain."""
     m = fivebar()
     m.joints['l1'].lock()
     assert (mobility(m), mobility(m).free) == (1, 3)
@@ -93,8 +93,8 @@ def test_locks_and_couplings_are_not_free():
     assert coupled.chains == [('l1', 'l2', 'r1', 'r2')]
 
 
-def test_a_closure_that_nothing_moves():
-    """Its rows are redundant, or wrong for good; it makes no chain."""
+def test_closure_between_fixed_links_forms_no_chain():
+    """Its rows are redundant or contradict each other."""
     m = Mechanism('stiff')
     m.root('ground')
     m.tip('post', 'ground', (1, 0, 0))
