@@ -267,7 +267,7 @@ def test_refused_goal_argument_leaves_no_goal(bars, arguments, error, reason):
 
 
 def test_removed_goal_is_gone_from_robot_and_new_solvers(bars):
-    """It is gone from the robot, from the link and from solvers made later."""
+    """Also from its link."""
     bars.add_goal('crank')
     bars.remove_goal('crank')
     assert dict(bars.goals) == {}

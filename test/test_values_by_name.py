@@ -69,7 +69,7 @@ def test_root_pose_sets_position_and_rotation(machine, seed, form, placed):
 
 
 def test_joint_with_several_axes_accepts_sequence_or_single_axes(machine):
-    """A sequence under its name, or each axis by its own; what is asked for comes back."""
+    """The same form is returned on request."""
     root = robot_to_ik_root(machine)
     wrist = by_name(root)['wrist']
     set_ik_from_urdf(root, {'wrist': (0.1, 0.2, 0.3)})
@@ -179,7 +179,7 @@ def test_values_of_solved_copy_close_loop_of_robot(machine):
     ],
 )
 def test_refused_values_are_named_and_nothing_changes(machine, values, error, reason):
-    """It is told by name, and no value has been changed."""
+    """The error names the value."""
     root = robot_to_ik_root(machine)
     before = Solver(root).q
     with pytest.raises(error, match=reason):

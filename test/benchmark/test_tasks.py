@@ -20,7 +20,7 @@ def test_every_problem_has_a_solution(task):
 
 @pytest.mark.parametrize('task', TASKS, ids=lambda task: task.name)
 def test_starts_keep_limits_and_loops_but_miss_goals(task):
-    """Nobody begins outside limits, with an open loop, or at the goal."""
+    """No start violates limits, has an open loop, or meets the goal."""
     for form in task.forms.values():
         assert limit_excess(form.mechanism, form.starts).max() == 0.0
         assert errors(form.mechanism, [], form.targets[:, :0], form.starts).max() < 1e-13

@@ -40,7 +40,7 @@ class Mutator:
         }
 
     def __call__(self, data, max_size, seed):
-        """Return changed bytes, as atheris asks for."""
+        """Return changed bytes, as atheris requires."""
         dice = random.Random(seed)
         if dice.random() < 0.1:
             return self._atheris.Mutate(data, max_size)

@@ -39,7 +39,7 @@ def test_connected_bodies_are_one_chain_in_every_order(order):
 
 
 def test_arms_without_shared_joints_are_separate_chains():
-    """What shares no joint is solved apart."""
+    """Chains without shared joints are solved separately."""
     chains = chains_of(MECHANISMS['two_arms']())
     assert [asked for asked, _ in chains] == [['left_goal'], ['right_goal']]
     assert not chains[0][1] & chains[1][1]

@@ -158,7 +158,7 @@ def test_constraint_refuses_values_and_children():
 
 
 def test_invalid_setting_is_refused_by_name():
-    """Each setting refuses what it cannot mean, by name."""
+    """The error names the setting."""
     made = Constraint('pin')
     with pytest.raises(OptionError, match=r"axes of 'pin': 'local' .* world goal link"):
         made.axes = 'local'
@@ -229,7 +229,7 @@ def test_priority_must_be_nonnegative_integer():
     ],
 )
 def test_closure_type_names_select_rows(names, kind, dofs):
-    """Each name stands for its rows."""
+    """Each type name selects its rows."""
     for name in names.split():
         assert Closure.rows_of_type(name) == (kind, tuple(DOF[dof] for dof in dofs.split()))
         closure = Closure('c', name)

@@ -175,7 +175,7 @@ def test_nearest_angles_have_least_distance_of_all_forms(euler, present):
 
 @given(triples, triples, triples, triples)
 def test_nearest_angles_keep_limits_if_any_form_does(euler, present, one, other):
-    """If some form of the rotation is within limits, so is what is found."""
+    """The result is within limits if any equivalent triple is."""
     lower, upper = np.minimum(one, other), np.maximum(one, other)
     every = [
         form + TURN * np.array(k)

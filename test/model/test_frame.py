@@ -75,7 +75,7 @@ def test_quaternions_are_normalised():
 
 
 def test_assigned_position_and_quaternion_equal_setters():
-    """Assigning position and quaternion does what the setters do."""
+    """Assignment has the effect of the setters."""
     frame = Frame()
     frame.position = (1, 2, 3)
     frame.quaternion = (0, 0, 1, 0)

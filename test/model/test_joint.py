@@ -131,7 +131,7 @@ def test_closure_error_of_coinciding_frames_is_zero(joint):
 
 
 def test_closure_error_needs_a_closure(joint):
-    """A joint that closes on nothing has no error to give."""
+    """The error of a joint without closure is undefined and raises an exception."""
     with pytest.raises(TopologyError, match="joint 'knee' is not a closure"):
         joint.get_closure_error()
 

@@ -83,7 +83,7 @@ def test_motion_equals_product_of_elementary_motions():
 
 
 def test_new_values_make_world_poses_below_stale(joint):
-    """A value moves what hangs below, at the next reading."""
+    """Poses below the joint are updated when they are read."""
     link = Link('shin')
     joint.add_child(link)
     assert link.get_world_position()[0] == 0.0

@@ -37,7 +37,7 @@ def test_values_are_returned_as_pose(what):
 
 
 def test_dof_quaternion_and_position_equal_motion():
-    """What get_dof_quaternion and get_dof_position say is D."""
+    """get_dof_quaternion and get_dof_position return the parts of D."""
     joint = joint_with(*DOF)
     joint.set_dof_values(*SIX)
     motion = pose_matrix(joint.get_dof_position(), joint.get_dof_quaternion())

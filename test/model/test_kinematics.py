@@ -44,7 +44,7 @@ def test_jacobian_is_derivative_of_pose(name):
 
 
 def test_root_link_has_own_pose_and_zero_jacobian():
-    """The root link is where it stands, and nothing moves it."""
+    """No joint moves the root link."""
     m = MECHANISMS['arm6']()
     m.links['base'].set_position(0.1, 0.2, 0.3)
     poses = TreePoses(build_tree(find_roots(m.roots)))

@@ -123,7 +123,7 @@ def test_constraint_changes_are_counted_separately(robot, name):
 
 @pytest.mark.parametrize('name', NEITHER)
 def test_values_and_constraint_poses_are_not_setting_changes(robot, name):
-    """Values, and where goals and closures are posed, come and go."""
+    """Joint values and poses of goals and closures may change at every tick."""
     assert counters(robot, NEITHER[name]) == (0, 0)
 
 

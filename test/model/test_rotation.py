@@ -73,7 +73,7 @@ def test_rotation_vector_is_axis_times_angle(axis, angle):
 
 
 def test_rotation_vector_of_identity_is_zero():
-    """The identity has the rotation vector zero, whatever the sign of w."""
+    """For both signs of w."""
     for w in (1.0, -1.0):
         assert quat_to_rotation_vector((0, 0, 0, w)).tolist() == [0, 0, 0]
 

@@ -30,7 +30,7 @@ def chained():
 
 @pytest.mark.parametrize(('start', 'order'), [('a', 'abc'), ('b', 'bac'), ('c', 'cba')])
 def test_find_roots_from_any_frame_finds_all_roots(chained, start, order):
-    """From any end all roots are found, in order of discovery, whatever frame is given."""
+    """In the order of discovery."""
     wanted = [f'{name}_root' for name in order]
     for frame in chained[start]:
         assert [root.name for root in find_roots([frame])] == wanted
@@ -38,7 +38,7 @@ def test_find_roots_from_any_frame_finds_all_roots(chained, start, order):
 
 
 def test_find_roots_keeps_given_order_without_duplicates(chained):
-    """The order of the given frames is kept; nothing comes twice."""
+    """Each root is returned once."""
     frames = [chained['c'][2], chained['a'][0], chained['c'][0]]
     assert [root.name for root in find_roots(frames)] == ['c_root', 'a_root', 'b_root']
 
@@ -53,7 +53,7 @@ def test_goals_without_parent_are_found_as_roots():
 
 
 def test_unconnected_graphs_are_not_found():
-    """What no closure ties is not found."""
+    """Only closures connect graphs."""
     root, *_ = arm('a')
     arm('b')
     assert find_roots([root]) == [root]

@@ -123,7 +123,7 @@ def test_tests_named_in_tables_exist(text, repository, kind):
 
 
 def test_table_lists_every_test_of_a_fault(text, repository):
-    """A fault that is tested for is told of."""
+    """Each test in test_bugs_*.py has a row."""
     told = {name for _, cells in tables(text, 'faults') for name in named(cells[1])}
     for path in (repository / 'test' / 'reference').glob('test_bugs_*.py'):
         for function in re.findall(r'^def (test_\w+)', path.read_text(), re.MULTILINE):

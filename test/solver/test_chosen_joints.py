@@ -79,7 +79,7 @@ def test_selected_joints_approach_unreachable_goal(name):
 
 
 def test_selection_ends_with_its_solve():
-    """What was held in one solve is not held in the next."""
+    """The next solve moves all joints."""
     m = MECHANISMS['arm7']()
     solver = m.solver()
     wanted = {'hand_goal': m.pose_of('hand', solver.joint_names, solver.q + 0.1)}
@@ -89,7 +89,7 @@ def test_selection_ends_with_its_solve():
 
 
 def test_selected_arm_is_solved_and_other_goal_is_reported_as_missed():
-    """The left arm alone is solved; the right one's goal is told as missed."""
+    """The left arm is selected."""
     m = MECHANISMS['two_arms']()
     solver = m.solver()
     q0 = solver.q
@@ -173,7 +173,7 @@ def test_target_of_unselected_joint_is_ignored():
 
 @pytest.mark.parametrize('names', [['nobody'], ['j1', 'nobody'], ['hand']])
 def test_unknown_selected_joint_is_named_and_nothing_moves(names):
-    """The name that is not known is told, and nothing is moved."""
+    """The error names the joint."""
     m = MECHANISMS['arm6']()
     solver = m.solver()
     q0 = solver.q

@@ -209,7 +209,7 @@ def test_copied_solver_solves_for_copied_goals(copy, name):
 
 
 def test_robot_and_solver_copied_together_stay_connected(copy):
-    """Robot and solver, copied together, are tied to each other as the originals are."""
+    """The copied solver moves the copied robot."""
     robot = load_robot('urdf/hexapod.urdf')
     solver = Solver(robot)
     copied, other = copy((robot, solver))

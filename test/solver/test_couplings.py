@@ -95,7 +95,7 @@ def test_constant_follower_does_not_limit_its_master():
 
 
 def test_locked_follower_locks_its_master():
-    """What is locked does not move, so neither does what drives it."""
+    """A locked joint does not move, so its master cannot move either."""
     m = pair((0, 1))
     m.joints['b'].lock()
     result, a, b = solve_for(m, 1.0)
@@ -135,7 +135,7 @@ def test_coupled_four_bar_has_no_freedom_but_closes():
 
 
 def test_window_limits_followers():
-    """With a largest step no coupled joint goes further than it may."""
+    """No coupled joint moves by more than the window."""
     m = pair((0, 3))
     m.goals['goal'].set_position(2.0, 0, 0)
     solver = m.solver(SolverOptions(max_joint_step=0.3))

@@ -106,13 +106,8 @@ def elbows_apart(left, right):
     return hypot(0.4 + 0.4 * (cos(right) - cos(left)), 0.4 * (sin(right) - sin(left)))
 
 
-def test_a_fivebar_driven_from_anywhere_to_anywhere():
-    """
-    Cranks go anywhere: loops are closed wherever it ends.
-
-    Where the straight way of both cranks keeps clear of the singular poses, it gets there, in the
-    start's branch.
-    """
+def test_driven_five_bar_closes_loops_and_keeps_branch():
+    """It arrives in its branch if the straight path avoids singular poses."""
     m = MECHANISMS['fivebar']()
     for name in ('l1', 'l2', 'r1', 'r2'):
         m.joints[name].set_limits('EZ', -np.inf, np.inf)
@@ -307,7 +302,7 @@ def test_followers_of_driven_joint_keep_their_coupling():
     ],
 )
 def test_unknown_follower_and_nan_cannot_be_driven(values, error, message):
-    """Unknown joints, joints that follow others, and what is no number."""
+    """Unknown joints, joints that follow others, and values that are not numbers."""
     with pytest.raises(error, match=message):
         MECHANISMS['coupled']().solver().drive(values)
 

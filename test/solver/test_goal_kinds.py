@@ -104,7 +104,7 @@ def test_point_reaches_plane_or_line(dof, free):
 
 
 def test_distance_goal_is_met_in_any_direction():
-    """A point of a link keeps a distance from another link, whichever way."""
+    """Between a point of a link and another link."""
     m, left, right = two_arms()
     goal = m.goal('apart', left, parent=right)
     goal.kind, goal.distance = 'distance', 0.35
@@ -116,7 +116,7 @@ def test_distance_goal_is_met_in_any_direction():
 
 
 def test_relative_pose_goal_is_met_in_frame_of_link():
-    """A goal that hangs under a link asks for a pose in that link's frame."""
+    """The parent of the goal is a link."""
     m, left, right = two_arms()
     goal = m.goal('mate', left, parent=right, axes='goal')
     goal.set_position(0.05, 0.0, 0.2)

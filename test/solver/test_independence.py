@@ -36,7 +36,7 @@ def test_single_root_is_enough(order):
 
 
 def test_answer_of_arm_does_not_depend_on_other_goals():
-    """The answer of one arm does not depend on what the other is asked."""
+    """Two arms are independent chains."""
     m = MECHANISMS['two_arms']()
     solver = m.solver()
     rng = np.random.default_rng(3)

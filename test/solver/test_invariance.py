@@ -46,7 +46,7 @@ def test_names_do_not_change_answer(name):
 
 @pytest.mark.parametrize('name', NAMES)
 def test_order_of_joints_does_not_change_values_by_name(name):
-    """Q in another order holds the same values by name."""
+    """Only the order of q changes."""
     goals = near_goals(MECHANISMS[name]())
     first = answer(MECHANISMS[name](), goals)
 
@@ -69,7 +69,7 @@ def test_order_of_joints_does_not_change_values_by_name(name):
 
 @pytest.mark.parametrize('name', ['hexapod', 'two_arm_box', 'fivebar', 'walker'])
 def test_order_of_branches_changes_answer_by_rounding_only(name):
-    """Children listed the other way round: the same answer up to rounding."""
+    """The children are listed in reverse order."""
     goals = near_goals(MECHANISMS[name]())
     first = answer(MECHANISMS[name](), goals)
     m = MECHANISMS[name]()
@@ -135,7 +135,7 @@ def test_scaled_robot_reaches_same_share_of_goals(name, factor):
 
 
 def test_start_shifted_by_full_turn_gives_same_poses():
-    """A start one turn further gives the same configuration of the bodies."""
+    """Of all bodies."""
     m = MECHANISMS['planar']()
     solver = m.solver(ONE_START)
     goals = {'end_goal': ((1.2, 1.0, 0), (0, 0, 0, 1))}

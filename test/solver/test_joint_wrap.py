@@ -40,7 +40,7 @@ def test_target_angle_is_reached_at_nearest_turn_within_limits(
 
 
 def test_track_joint_wrap_moves_through_all_turns():
-    """With track_joint_wrap the turns count: it goes all the way."""
+    """With track_joint_wrap full turns count."""
     m, joint = hinge()
     joint.track_joint_wrap = True
     joint.set_target_values(2 * np.pi + 0.1)

@@ -115,7 +115,7 @@ def test_length_of_chain_without_lengths_follows_tree():
 
 
 def test_length_of_tree_without_lengths_follows_slider_limits():
-    """A chain in a tree without lengths goes by how far joints slide: limits change it."""
+    """New limits change the characteristic length."""
     m = Mechanism('sliding')
     m.root('base')
     m.joint('slide', 'base', 'X', limits=(-1.0, 1.0))

@@ -87,7 +87,7 @@ def test_next_call_uses_moved_frame(moved, way):
 
 
 def test_goal_below_moved_joint_moves_with_it():
-    """A goal that hangs in the tree is where its parent has been taken."""
+    """The goal is a child of a frame in the tree."""
     base, stand, shelf = Link('base'), Joint('stand'), Link('shelf')
     arm, tip = Joint('arm'), Link('tip')
     base.add_child(stand)
@@ -164,14 +164,14 @@ def test_background_solver_reads_moved_joint():
 
 
 def test_background_solve_refuses_poses_as_argument():
-    """What looks like goals of a call is refused, not taken for something else."""
+    """They could be taken for another argument."""
     m = MECHANISMS['arm6']()
     with AsyncSolver(m.roots) as solver, pytest.raises(OptionError, match='set_position'):
         solver.solve({'hand_goal': ((0, 0, 0), (0, 0, 0, 1))})
 
 
 def test_changes_of_other_graphs_do_not_cause_reading(monkeypatch):
-    """A graph that nobody has changed is not read again, whatever happens to others."""
+    """An unchanged graph is not read again."""
     solver = MECHANISMS['hexapod']().solver()
     solver.solve_pose({})
     read, before = [], Structure.__init__

@@ -24,7 +24,7 @@ def test_closure_with_name_of_goal_link_stays_closed():
 
 
 def test_message_counts_steps_of_longest_chain():
-    """Of chains that all converged the one that took the longest is told of."""
+    """All chains have converged."""
     m = MECHANISMS['two_arms']()
     one, other = m.goals.values()
     near = m.pose_of(other.child.name)

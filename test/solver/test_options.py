@@ -65,7 +65,7 @@ def test_unknown_word_error_lists_allowed_words(name):
 
 
 def test_comfort_must_be_callable():
-    """What cannot be called is refused; what can goes with methods that have a cost."""
+    """Methods with a cost accept a function."""
     assert refused('comfort', 3.0) == 'None or a function of q'
     for method in METHODS:
         if method in COST_METHODS:
@@ -76,7 +76,7 @@ def test_comfort_must_be_callable():
 
 
 def test_compiled_solver_serves_plain_dls_only():
-    """The compiled solver is dls with nothing else asked."""
+    """Other methods, use_svd and numeric Jacobians run in Python."""
     assert SolverOptions().in_kernel
     assert not SolverOptions(use_svd=True).in_kernel
     assert not SolverOptions(jacobian='numeric').in_kernel
@@ -102,7 +102,7 @@ def test_switch_option_refuses_numbers(name):
 
 
 def test_number_option_accepts_numpy_scalars():
-    """What comes out of an array is taken."""
+    """Elements of an array are numbers."""
     options = SolverOptions(max_iterations=np.int64(7), damping_factor=np.float32(0.5))
     assert options.max_iterations == 7
     assert SolverOptions(adaptive_damping=np.bool_(False)).packed().shape == (OPTION_COUNT,)

@@ -50,7 +50,7 @@ def test_free_axis_is_that_of_named_frame(axes):
 
 
 def test_set_free_dof_constrains_other_axes():
-    """set_free_dof names what is not asked for."""
+    """set_free_dof lists the free axes."""
     m = MECHANISMS['arm7']()
     m.goals['hand_goal'].set_free_dof('EZ')
     solver = m.solver()
@@ -62,7 +62,7 @@ def test_set_free_dof_constrains_other_axes():
 
 @pytest.mark.parametrize('axes', AXES)
 def test_offset_frame_reaches_goal(axes):
-    """The offset frame in the link is what meets the goal."""
+    """The offset is a frame in the link."""
     m = MECHANISMS['arm6']()
     m.goal('tool', 'hand', axes=axes, offset=((0.1, -0.05, 0.2), quat_from_euler(0.4, 0.2, -0.6)))
     solver, rng = m.solver(), np.random.default_rng(14)
@@ -93,7 +93,7 @@ def test_goal_in_frame_of_moving_hand_is_met(axes):
 
 
 def test_closure_joint_with_free_axis_equals_pin_link():
-    """A weld on a pin link and a pin on the closure joint itself give the same answers."""
+    """A weld to a pin link, and a pin on the closure joint, have the same answers."""
     welded, pinned = MECHANISMS['fourbar'](), MECHANISMS['fourbar_pinned']()
     for crank in np.linspace(0.4, 2.6, 9):
         closed = pinned.solver()

@@ -90,7 +90,7 @@ def test_fixed_joint_beyond_limit_moves_to_limit():
 
 
 def test_selected_follower_does_not_free_its_fixed_master():
-    """A motor stays also where what follows it is among the joints that may move."""
+    """The motor stays fixed although its follower may move."""
     m = MECHANISMS['coupled']()
     solver = m.solver()
     pairs = solver._graph.structure.table.masters
@@ -157,7 +157,7 @@ def test_solution_does_not_change_with_next_call(arm):
 
 
 def test_prepared_call_uses_changed_limits_locks_and_targets(arm):
-    """What is set on joints after `prepare` counts from the next call on."""
+    """Changes after `prepare` apply to the next call."""
     joint = next(iter(arm.m.joints.values()))
     (dof,) = joint.dof
     joint.set_limits(dof, 0.1, 0.2)
@@ -171,7 +171,7 @@ def test_prepared_call_uses_changed_limits_locks_and_targets(arm):
 
 
 def test_prepared_call_uses_changed_weights_and_tolerances(arm):
-    """What is set on goals after `prepare`, too."""
+    """Changes of goals after `prepare` apply to the next call."""
     fine = arm.same().iterations
     next(iter(arm.m.goals.values())).tolerance = (0.1, 0.1)
     assert arm.same().iterations < fine

@@ -64,7 +64,7 @@ def random_loop(rng):
 @some
 @given(seeds)
 def test_random_chain_reaches_pose_from_nearby_start(seed):
-    """A pose of the end that some values give is reached from values nearby."""
+    """The pose belongs to random joint values."""
     rng = np.random.default_rng(seed)
     m, values = random_chain(rng, 6)
     m.goal('goal', 'end')

@@ -66,7 +66,7 @@ def walking():
 
 
 def test_planted_foot_stays_while_other_foot_steps():
-    """Steps forward: the foot that stands stays where it was put, the other goes ahead."""
+    """Over several steps forward."""
     m = walking()
     solver = m.solver()
     for side, y in (('l', 0.1), ('r', -0.1)):
@@ -158,7 +158,7 @@ def test_two_arms_grasp_carry_and_release_box():
 
 
 def test_box_changes_parent_from_table_to_hand_and_back():
-    """The box hangs below the table, then below the hand, then below the table again."""
+    """The box is a child of the table, then of the hand, then of the table again."""
     m = MECHANISMS['arm7']()
     m.tip('table', 'base', (0.5, 0.1, 0.2))
     m.tip('box', 'table', (0.0, 0.0, 0.1), (np.pi, 0, 0))

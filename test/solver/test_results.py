@@ -29,7 +29,7 @@ def test_condition_number_equals_numpy():
 
 
 def test_condition_number_of_singular_wrist_is_infinite():
-    """A wrist with two axes in line: there is a direction in which nothing moves."""
+    """Two wrist axes are in line."""
     m = MECHANISMS['arm6']()
     solver = m.solver()
     solver.q = np.zeros(6)
@@ -62,7 +62,7 @@ def test_condition_number_belongs_to_q_of_result():
 
 
 def test_condition_number_without_constraints_is_one():
-    """Without goals and closures there is nothing that could be badly conditioned."""
+    """Without goals and closures."""
     m = MECHANISMS['arm6']()
     assert m.solver().solve_pose({}).condition_number == 1.0
 

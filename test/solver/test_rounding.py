@@ -170,7 +170,7 @@ def test_exact_redundant_rows_form_no_rounding_group():
 
 
 def test_rounding_groups_follow_enabled_closures():
-    """What is redundant is found for the closures that take part."""
+    """Redundant rows are found for the enabled closures."""
     robot = fourbar('1.57', '3.14')
     solver = ik.Solver(robot)
     assert [each.closures for each in solver.redundancies] == [('tie',)]

@@ -48,7 +48,7 @@ def nearest(angle):
 @pytest.mark.parametrize('angle', [1.6, 2.0])
 @pytest.mark.parametrize('scale', [100.0, 1.0, 0.1, 0.01, 0.003, 0.001])
 def test_error_of_unreachable_angle_does_not_depend_on_size(scale, angle):
-    """An angle that no crank angle gives is missed by as little, from one start."""
+    """No crank angle gives this coupler angle; the solver uses one start."""
     solver = ik.Solver(fourbar(scale), ik.SolverOptions(restarts=0))
     closed = solver.solve_pose({}, q0=np.array((1.2, -0.8, 1.6)))
     turn = (0.0, 0.0, sin(0.5 * angle), cos(0.5 * angle))

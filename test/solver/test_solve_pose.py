@@ -108,7 +108,7 @@ def test_replaced_options_apply_to_next_solve(arm):
 
 
 def test_link_name_as_key_constrains_six_axes(arm):
-    """A link's name asks for all six axes of its frame."""
+    """The key is a link name instead of a goal name."""
     m, solver, pose = arm
     solution = solver.solve_pose({'hand': pose})
     assert solution.status is Status.CONVERGED
@@ -143,7 +143,7 @@ def test_solve_without_goals_closes_loops():
 
 
 def test_unknown_key_error_lists_known_names(arm):
-    """The message names what there is."""
+    """Goals and links."""
     _, solver, pose = arm
     with pytest.raises(UnknownFrameError, match=r"no goal or link named 'nose'; known: hand_goal"):
         solver.solve_pose({'nose': pose})
@@ -187,7 +187,7 @@ def test_bad_start_is_refused(arm):
 
 
 def test_scaled_and_negated_quaternion_are_same_pose(arm):
-    """Twice or minus the quaternion asks for the same pose."""
+    """Quaternions are normalised."""
     _, solver, (position, quat) = arm
     first = solver.solve_pose({'hand_goal': (position, quat)})
     for factor in (2.0, -1.0, 1e-6):
@@ -225,7 +225,7 @@ def test_bad_window_is_refused_by_name(arm, window):
 
 
 def test_window_limits_step_of_each_joint(arm):
-    """No joint goes further from q0 than asked, joint by joint."""
+    """Relative to q0."""
     _, solver, pose = arm
     q0, window = solver.q, np.linspace(0.0, 0.3, 7)
     solution = solver.solve_pose({'hand_goal': pose}, q0, max_step=window)

@@ -88,7 +88,7 @@ def test_step_restarts_when_goal_moves():
 
 
 def test_step_starts_at_joint_values_set_by_caller():
-    """Joints that somebody else has moved are where the next step starts from."""
+    """Between two steps."""
     m = MECHANISMS['arm6']()
     (goal,) = m.goals.values()
     place(m)
@@ -155,7 +155,7 @@ def test_steps_of_method_equal_iterates_of_its_solve(method, monkeypatch):
 
 
 def test_solve_between_steps_does_not_change_steps():
-    """A method that is stepped goes on where it was after the solver was asked something else."""
+    """The next step continues at the last iterate."""
     m = MECHANISMS['planar']()
     (goal,) = m.goals.values()
     place(m)

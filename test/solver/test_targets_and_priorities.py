@@ -168,7 +168,7 @@ def test_ball_moves_to_rest_pose_on_shortest_path():
 
 
 def conflict(**settings):
-    """Give two points of one arm contradicting goals."""
+    """Set contradicting goals for two points of one arm."""
     m = MECHANISMS['planar']()
     m.goals['end_goal'].set_position(2.0, 1.5, 0)
     elbow = m.goal('elbow', 'p3_link', 'X Y')
@@ -183,7 +183,7 @@ def conflict(**settings):
 
 @pytest.mark.parametrize('first', ['end_goal', 'elbow'])
 def test_lower_priority_number_is_met_first(first):
-    """The goal of the lower number is met, the other does what is left."""
+    """The other goal is approached in the null space."""
     second = 'elbow' if first == 'end_goal' else 'end_goal'
     _, errors = conflict(**{f'{second}__priority': 3})
     assert errors[first].position <= 1e-6
@@ -242,7 +242,7 @@ def test_goal_of_weight_zero_is_ignored():
 
 
 def test_disabled_closure_constrains_nothing():
-    """A closure that is not enabled holds nothing."""
+    """The loop opens."""
     m = MECHANISMS['fivebar']()
     m.closures['close'].enabled = False
     m.goals['tool'].set_position(-0.2, 0.8, 0)

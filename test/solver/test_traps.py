@@ -103,7 +103,7 @@ def test_orientation_half_a_turn_away_is_reached(name, link, axis):
 @pytest.mark.parametrize('free', ['EX', 'EY', 'EZ'])
 @pytest.mark.parametrize('name', ['ball', 'arm7', 'arm6'])
 def test_axis_pointing_opposite_way_is_aligned(name, free, axes):
-    """One axis of the hand is to point the opposite way, free about it."""
+    """The hand may turn about this axis."""
     m = MECHANISMS[name]()
     goal = m.goals['hand_goal']
     goal.set_goal_dof(*({'EX', 'EY', 'EZ'} - {free}))
@@ -129,7 +129,7 @@ def test_axis_pointing_opposite_way_is_aligned(name, free, axes):
 @pytest.mark.parametrize('bound', ['lower', 'upper'])
 @pytest.mark.parametrize('name', ['arm6', 'arm7', 'mixed', 'universals'])
 def test_start_with_every_joint_on_limit_reaches_goal(name, bound):
-    """All joints begin on a bound and have to come off it."""
+    """Every joint has to leave its limit."""
     m = MECHANISMS[name]()
     solver, rng = m.solver(), np.random.default_rng(5)
     lower = np.array([j.min_dof_limit[d] for j, d in solver.tree.owner])
@@ -201,7 +201,7 @@ def all_locked(name):
 
 @pytest.mark.parametrize('name', LOCKED)
 def test_fully_locked_robot_is_stalled_and_keeps_q(name):
-    """Nothing may move: STALLED where something is asked, q as it was, no exception."""
+    """No exception is raised."""
     m = all_locked(name)
     solver = m.solver()
     q0 = solver.q
@@ -216,7 +216,7 @@ def test_fully_locked_robot_is_stalled_and_keeps_q(name):
 
 @pytest.mark.parametrize('name', LOCKED)
 def test_fully_locked_robot_at_goal_is_converged(name):
-    """What is met without moving is CONVERGED."""
+    """The goal is met without motion."""
     m = all_locked(name)
     solver, there = m.solver(), m.naive()
     q0 = solver.q
@@ -230,7 +230,7 @@ def test_fully_locked_robot_at_goal_is_converged(name):
 
 @pytest.mark.parametrize('name', ['fivebar', 'hexapod', 'two_arm_box'])
 def test_fully_locked_open_loop_is_named(name):
-    """A loop that nothing may close is told by name, and nothing moves."""
+    """Nothing moves, and the message names the loop."""
     m = all_locked(name)
     joint = next(j for j in m.joints.values() if len(j.dof) == 1)
     joint.set_dof_values(joint.dof_values[joint.dof[0]] + 0.1)
@@ -243,7 +243,7 @@ def test_fully_locked_open_loop_is_named(name):
 
 
 def test_locked_axis_of_ball_leaves_other_axes_free():
-    """A lock holds one axis of a ball, the others still turn."""
+    """A lock fixes one axis only."""
     m = MECHANISMS['ball']()
     m.joints['wrist'].lock('EY')
     m.joints['shoulder'].lock('EX')

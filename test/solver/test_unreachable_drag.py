@@ -101,7 +101,7 @@ def test_goal_dragged_outside_on_any_side_causes_no_jump(name):
 
 @pytest.mark.parametrize('name', ANYWHERE)
 def test_repeated_unreachable_goal_keeps_answer(name):
-    """Asked again from its answer, it gives that answer."""
+    """The second solve starts at the first answer."""
     for seed in range(12) if compiled else range(1):
         m, goal, start, _, quat = line_outside(name, seed)
         solver, asked = m.solver(NEAR), {goal: (start, quat)}

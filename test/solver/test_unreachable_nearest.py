@@ -105,7 +105,7 @@ def test_first_priority_goal_gets_its_own_best_answer(first):
 @pytest.mark.skipif(not compiled, reason='thousands of steps')
 @pytest.mark.parametrize('name', AWAY)
 def test_repeated_solve_with_restarts_keeps_answer(name):
-    """From the answer of a solve with restarts, the same goal gives the same answer."""
+    """The second solve starts at the first answer."""
     m = {**MECHANISMS, **GALLERY}[name]()
     solver, rng = m.solver(), np.random.default_rng(9)
     for _ in range(GOALS):

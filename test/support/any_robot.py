@@ -1,4 +1,4 @@
-"""Robots of any shape that the model can hold, more general than a URDF can be."""
+"""Random robots within the model, more general than a URDF."""
 
 from hypothesis import strategies as st
 from ik_node.description.description import Description
@@ -23,7 +23,7 @@ SHORT_ANGLES = (0.0, 0.3, np.pi / 2, -np.pi / 2, np.pi, 1.5707963)
 
 
 def some_pose(random, frame, *, plain=False):
-    """Place a frame: at once, along an axis, or anywhere."""
+    """Set a random pose of a frame: none, along an axis, or general."""
     kind = random.integers(0, 4)
     if kind == 0 or plain:
         return
@@ -39,7 +39,7 @@ def some_pose(random, frame, *, plain=False):
 
 
 def some_limits(random, joint):
-    """Give some axes limits: both, one, none, and speeds."""
+    """Set random limits of axes, on both sides, one or none, and velocity limits."""
     for dof in joint.dof:
         low, high = np.sort(random.normal(0.0, 1.0, 2))
         low, high = min(low, 0.0), max(high, 0.0)
@@ -53,7 +53,7 @@ def some_limits(random, joint):
 
 
 def some_couplings(random, joints):
-    """Have some values follow those of joints before them, by lines and curves."""
+    """Couple some values to earlier joints by linear and polynomial rules."""
     movable = [joint for joint in joints if joint.dof]
     for at, joint in enumerate(movable):
         if at == 0 or random.random() < 0.7:
@@ -68,7 +68,7 @@ def some_couplings(random, joints):
 
 
 def some_closures(random, description):
-    """Tie some links to others."""
+    """Add closures between some links."""
     names = list(description.links)
     for at in range(random.integers(0, 4) if len(names) > 1 else 0):
         ends = random.choice(len(names), 2, replace=False)

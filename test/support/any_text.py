@@ -1,4 +1,4 @@
-"""Texts that are nearly right, and what holds of whatever a reader makes of a text."""
+"""Nearly valid texts, and the properties of every reader's result."""
 
 import re
 
@@ -10,7 +10,7 @@ TOKEN = re.compile(r'[\w.-]+|\s+|[^\w\s]')
 
 
 def tokens_of(text):
-    """Return the words, gaps and signs that a text is made of."""
+    """Return the words, spaces and signs of a text."""
     return sorted(set(TOKEN.findall(text)))
 
 
@@ -33,7 +33,7 @@ def mutated(seed, odd, most=6):
 
 
 def check(read, *source, longest=2000, **options):
-    """Read, and where that succeeds look at everything; return the description or None."""
+    """Read a text, inspect the result; return the description or None."""
     try:
         description = read(*source, **options)
     except IkError as error:
@@ -46,7 +46,7 @@ def check(read, *source, longest=2000, **options):
 
 
 def inspect(description):
-    """Look at all numbers of a description."""
+    """Verify all numbers of a description."""
     for link in description.links.values():
         assert np.isfinite(link.matrix_world).all()
         assert np.isfinite(link.centre_of_mass).all()

@@ -1,4 +1,4 @@
-"""What our arms and walkers are known to be: mobility, redundant rows, motors."""
+"""Known mobility, redundant rows and motors of our arms and walkers."""
 
 HEXAPOD = (6, 0, [f'leg{k}' for k in range(6)])
 SIDES = ('left', 'right')

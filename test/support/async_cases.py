@@ -1,4 +1,4 @@
-"""What the tests of the solver in a worker thread ask, and how they hold the worker."""
+"""Problems for the tests of the background solver, and a gate that holds its worker."""
 
 import threading
 
@@ -14,7 +14,7 @@ FAR_OF = {'planar': 'end_goal', 'hexapod': 'pose', 'arm7': 'hand_goal', 'fivebar
 
 
 class Gate:
-    """Holds every run of the worker until it is let through, and records the runs."""
+    """A gate that holds every run of the worker until it is released, and records the runs."""
 
     def __init__(self, monkeypatch):
         self.begun, self.allowed = threading.Semaphore(0), threading.Semaphore(0)
@@ -43,25 +43,25 @@ class Gate:
         assert self.begun.acquire(timeout=PATIENCE)
 
     def let(self, runs=1):
-        """Let the worker run so often."""
+        """Release the worker for this number of runs."""
         for _ in range(runs):
             self.allowed.release()
 
 
 def workers():
-    """Return the threads of all solvers there are."""
+    """Return the threads of all existing solvers."""
     return {thread for thread in threading.enumerate() if thread.name == 'ik_node solver'}
 
 
 def out_of_reach(name):
-    """Return a mechanism that is asked for what it cannot do."""
+    """Return a mechanism with an unreachable goal."""
     m = MECHANISMS[name]()
     m.goals[FAR_OF[name]].set_position(*FAR)
     return m
 
 
 def reachable(m, seed):
-    """Ask a mechanism without loops for poses that it has at some values."""
+    """Set poses of random joint values as goals of a mechanism without loops."""
     names = m.solver().joint_names
     q = m.random_q(names, np.random.default_rng(seed), spread=0.5)
     for goal in m.goals.values():
@@ -71,5 +71,5 @@ def reachable(m, seed):
 
 
 def values(m):
-    """Return what is in the joints."""
+    """Return the values of the joints."""
     return m.solver().q

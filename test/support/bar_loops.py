@@ -1,4 +1,4 @@
-"""Loops of three bars in the plane, and how they can move."""
+"""Planar loops of three bars, and their mobility."""
 
 from ik_node.solver.analysis.mobility import mobility_of
 import numpy as np
@@ -6,7 +6,7 @@ from support.building import Mechanism
 
 
 def loop(name, dof=None, kind='hinge', lengths=(0.4, 1.1, 0.9), angles=(0.0, 0.0, 0.0)):
-    """Build three bars in the plane on a ground of 1 m, closed from the third back to it."""
+    """Build three planar bars on a base of 1 m, closed from the third bar to the base."""
     m = Mechanism(name)
     m.root('ground')
     parent, reach = 'ground', 0.0

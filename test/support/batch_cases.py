@@ -1,4 +1,4 @@
-"""Problems by the dozen for a mechanism of the catalogue."""
+"""Many problems for a mechanism of the catalogue."""
 
 from ik_node.kernels._jit import compiled
 from ik_node.solver.result import Solution
@@ -42,7 +42,7 @@ def batch_of(name, count=COUNT, seed=0, far=0.6):
 
 
 def one_by_one(solver, goals, starts, **options) -> list[Solution]:
-    """Solve the same problems singly, the last one first."""
+    """Solve the same problems one by one, in reverse order."""
     count = len(next(iter(goals.values()))[0]) if goals else len(starts)
     found = {}
     for n in reversed(range(count)):
@@ -53,7 +53,7 @@ def one_by_one(solver, goals, starts, **options) -> list[Solution]:
 
 
 def same(batch, singles):
-    """Compare a batch with single solves, to the last bit."""
+    """Compare a batch with single solves bit by bit."""
     assert len(batch) == len(singles)
     for n, single in enumerate(singles):
         np.testing.assert_array_equal(batch.q[n], single.q, err_msg=f'problem {n}')

@@ -1,4 +1,4 @@
-"""How the catalogue of mechanisms is put together from the public objects."""
+"""Construction of the catalogue's mechanisms from public objects."""
 
 from dataclasses import dataclass, field
 
@@ -35,7 +35,7 @@ class Mechanism:
         self.roots.append(self.links[name])
 
     def joint(self, name, parent, dofs, xyz=(0, 0, 0), rpy=(0, 0, 0), limits=None, link=None):
-        """Hang a joint with its link below a link; the link is named like the joint, or `link`."""
+        """Add a joint with its link below a link; the link has the joint's name, or `link`."""
         joint = Joint(name)
         joint.set_dof(*parse_dofs(dofs))
         joint.set_position(*xyz)
@@ -65,7 +65,7 @@ class Mechanism:
         return closure
 
     def goal(self, name, link, dof='X Y Z EX EY EZ', axes='world', parent=None, offset=None):
-        """Ask a pose of a link, at first the one it has."""
+        """Add a pose goal for a link, at its present pose."""
         goal = Goal(name)
         goal.set_goal_dof(*parse_dofs(dof))
         goal.axes = axes
@@ -80,7 +80,7 @@ class Mechanism:
         return goal
 
     def solver(self, options=None):
-        """Return a solver of it."""
+        """Return a solver of the mechanism."""
         return Solver(self.roots, options)
 
     def go_home(self):

@@ -10,7 +10,7 @@ from support.building import Mechanism
 
 
 def fourbar_arms(name):
-    """Build a four-bar's crank with its coupler, and its rocker, not yet closed."""
+    """Build the crank and coupler, and the rocker, of a four-bar with an open loop."""
     m = Mechanism(name)
     m.root('ground')
     m.joint('crank', 'ground', 'EZ', limits=(0.2, 2.8))
@@ -32,7 +32,7 @@ def fourbar():
 
 
 def fourbar_values(crank):
-    """Return the joint values of the upper assembly from where two circles meet."""
+    """Return the joint values of the upper assembly by the intersection of two circles."""
     ax, ay = 0.4 * cos(crank), 0.4 * sin(crank)
     dx, dy = 1.0 - ax, -ay
     d = np.hypot(dx, dy)
@@ -44,7 +44,7 @@ def fourbar_values(crank):
 
 
 def fourbar_pinned():
-    """Build the same four-bar, the pin being a DoF of the closure joint itself."""
+    """Build the same four-bar with the pin as a DoF of the closure joint."""
     m = fourbar_arms('fourbar_pinned')
     m.tip('coupler_end', 'coupler_link', (1.1, 0, 0))
     pin = Joint('pin')
@@ -77,7 +77,7 @@ def fivebar():
 
 
 def hexapod(multi=True):
-    """Build a 6-UPS platform, written with multi-DoF joints or with one DoF a joint."""
+    """Build a 6-UPS platform with multi-DoF joints or with single-DoF joints."""
     m = Mechanism('hexapod' if multi else 'hexapod_single')
     m.root('base')
     names = ('float',) if multi else ('px', 'py', 'pz', 'pa', 'pb', 'pc')
@@ -108,7 +108,7 @@ def hexapod(multi=True):
 
 
 def add_leg(m, k, multi, foot, rpy, length):
-    """Add a universal joint, a slider and, where closed by a weld, a ball."""
+    """Add a universal joint, a slider and, if closed by a weld, a ball."""
     if multi:
         m.joint(f'u{k}', 'base', 'EX EY', foot, rpy, (-0.7, 0.7))
         m.joint(f'p{k}', f'u{k}_link', 'Z', (0, 0, length), limits=(-0.2, 0.2), link=f'top{k}')
@@ -122,7 +122,7 @@ def add_leg(m, k, multi, foot, rpy, length):
 
 
 def anchors(k):
-    """Return where leg k meets base and platform."""
+    """Return the anchor points of leg k on base and platform."""
     side = 1 if k % 2 else -1
     low = 2 * pi / 3 * (k // 2) + side * 0.17
     high = 2 * pi / 3 * (k // 2) + side * (pi / 3 - 0.17)
@@ -130,12 +130,12 @@ def anchors(k):
 
 
 def hexapod_single():
-    """Build the hexapod with one DoF a joint: 42 joints, six welds."""
+    """Build the hexapod with single-DoF joints: 42 joints, six welds."""
     return hexapod(multi=False)
 
 
 def walker():
-    """Build a floating body whose legs hold each other: the base is above the loop's fork."""
+    """Build a floating body with coupled legs; the base is above the fork of the loop."""
     m = Mechanism('walker')
     m.root('world')
     m.joint('float', 'world', 'X Y Z EX EY EZ', (0, 0, 0.8), link='body')
@@ -152,7 +152,7 @@ def walker():
 
 
 def two_arm_box():
-    """Build two arms that hold one box, the first by its tree, the second by a weld."""
+    """Build two arms with one box, on the first by the tree, on the second by a weld."""
     m = Mechanism('two_arm_box')
     m.root('base')
     for side, y in (('l', 0.35), ('r', -0.35)):
@@ -194,7 +194,7 @@ def universal_and_distance():
 
 
 def two_legs(name, height):
-    """Build a floating body with two legs of six values, feet in the air."""
+    """Build a floating body with two legs of six values, feet not on the ground."""
     m = Mechanism(name)
     m.root('ground')
     m.joint('float', 'ground', 'X Y Z EX EY EZ', (0, 0, height), link='body')
@@ -207,7 +207,7 @@ def two_legs(name, height):
 
 
 def standing():
-    """Return a body on two straight legs, its feet held by the ground."""
+    """Return a body on two straight legs whose feet are fixed to the ground."""
     m = two_legs('standing', 0.9)
     for side, y in (('l', 0.1), ('r', -0.1)):
         m.closure(f'{side}_ground', 'ground', f'{side}_foot', xyz=(0, y, 0))
@@ -216,7 +216,7 @@ def standing():
 
 
 def parallelogram():
-    """Build four bars of which opposite ones are equal; flat, its two branches meet."""
+    """Build a four-bar with equal opposite bars; its two branches meet when it is flat."""
     m = Mechanism('parallelogram')
     m.root('ground')
     m.joint('a', 'ground', 'EZ')
@@ -231,7 +231,7 @@ def parallelogram():
 
 
 def string_of_bodies(order=(0, 1, 2, 3)):
-    """Build four bodies A M B C tied by A-M, M-B, B-C; `order` is the order of the roots."""
+    """Build bodies A M B C connected by A-M, M-B, B-C; `order` is the order of roots."""
     m = Mechanism('string_of_bodies')
     roots = []
     for at, name in enumerate('AMBC'):

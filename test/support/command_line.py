@@ -1,8 +1,8 @@
-"""How tests look at what a command has said."""
+"""Inspection of the output of commands."""
 
 
 def refusal(capsys):
-    """Return what stderr says of unusable input: one line, and nothing on stdout."""
+    """Return the only line on stderr about unusable input; stdout is empty."""
     captured = capsys.readouterr()
     assert captured.out == ''
     assert captured.err.count('\n') == 1

@@ -1,11 +1,11 @@
-"""Choices that a test leaves to chance: thrown by a seed, or drawn by hypothesis."""
+"""Random choices of a test, by a seed or by hypothesis."""
 
 from hypothesis import strategies as st
 import numpy as np
 
 
 class Dice:
-    """Choices from two sources: whole numbers below n, and numbers between two."""
+    """Choices from two sources: integers below n, and numbers in an interval."""
 
     def below(self, count):
         """Return a whole number from 0 to count - 1."""
@@ -21,7 +21,7 @@ class Dice:
         return things[self.below(len(things))] if things else None
 
     def some(self, things):
-        """Return a part of some things, none or all of them included, in their order."""
+        """Return a random subset in the original order."""
         return [thing for thing in things if self.below(2)]
 
     def position(self, size=0.4):
@@ -49,7 +49,7 @@ class ThrownDice(Dice):
 
 
 class DrawnDice(Dice):
-    """Choices by hypothesis, which makes them small again where a test fails."""
+    """Choices by hypothesis, which shrinks them when a test fails."""
 
     def __init__(self, data):
         self._draw = data.draw

@@ -1,4 +1,4 @@
-"""A graph under edits: live objects, and a record of what every one of them ought to be."""
+"""A graph under edits: the live objects, and a record of their expected state."""
 
 from ik_node.model.closure import Closure
 from ik_node.model.dof import DOF
@@ -17,7 +17,7 @@ PRODUCTS = 32.0 * np.finfo(float).eps
 
 
 def rounding(there):
-    """Return by how much two ways to work out a pose may differ, given the oracle [m and 1]."""
+    """Return the allowed difference of two computations of a pose [m and 1]."""
     return 1e-9 + PRODUCTS * there.size()
 
 
@@ -36,13 +36,13 @@ class EditedGraph:
     # -- the record
 
     def take(self, record):
-        """Make a frame and keep its record."""
+        """Create a frame and keep its record."""
         self.records[record.name] = record
         self.frames[record.name] = frame_of(record)
         return self.frames[record.name]
 
     def drop(self, name):
-        """Forget a frame that is tied to nothing any more."""
+        """Remove a separate frame and its record."""
         del self.records[name], self.frames[name]
         for other, record in self.records.items():
             for dof, (master, _, _) in list(record.couplings.items()):
@@ -51,12 +51,12 @@ class EditedGraph:
                     del record.couplings[dof]
 
     def new_name(self, what):
-        """Return a name that was never used."""
+        """Return a new name."""
         self.made += 1
         return f'{what}{self.made}'
 
     def named(self, what, **wanted):
-        """Return the names of all frames of a sort."""
+        """Return the names of all frames of a kind."""
         return [
             name
             for name, record in self.records.items()
@@ -64,24 +64,24 @@ class EditedGraph:
         ]
 
     def movable(self):
-        """Return all (joint, dof) that have values."""
+        """Return all (joint, dof) with values."""
         return [(n, d) for n in self.named('joint') for d in self.records[n].dof]
 
     def below(self, name):
-        """Return a frame and all that hang below it, by name."""
+        """Return the names of a frame and its descendants."""
         found = [name]
         for at in found:
             found.extend(self.records[at].children)
         return found
 
     def top(self, name):
-        """Return the root that a frame hangs below, by name."""
+        """Return the name of the root above a frame."""
         while self.records[name].parent is not None:
             name = self.records[name].parent
         return name
 
     def tops(self):
-        """Return the roots that hang together with the base, by name."""
+        """Return the names of the roots that are connected to the base."""
         found = ['base']
         for top in found:
             for name in self.below(top):
@@ -91,15 +91,15 @@ class EditedGraph:
         return found
 
     def there(self, values=None, follow=False):
-        """Return the oracle of all that hangs together with the base."""
+        """Return the oracle of all frames that are connected to the base."""
         return Naive([self.frames[name] for name in self.tops()], values, follow)
 
     def anywhere(self):
-        """Return the oracle of every frame, tied to the base or not."""
+        """Return the oracle of every frame, connected to the base or not."""
         return Naive([self.frames[n] for n, r in self.records.items() if r.parent is None])
 
     def set_pose(self, name, position, quaternion):
-        """Place a frame in its parent's."""
+        """Set the pose of a frame in its parent."""
         record, frame = self.records[name], self.frames[name]
         frame.set_position(*position)
         frame.set_quaternion(*quaternion)
@@ -108,7 +108,7 @@ class EditedGraph:
         record.position, record.quaternion = frame.position.copy(), frame.quaternion.copy()
 
     def check(self):
-        """Ask that every object is as recorded, and every pose in the world as worked out anew."""
+        """Verify every object by its record, and every world pose by a new computation."""
         there = self.anywhere()
         for name, record in self.records.items():
             assert differences(record, self.frames[name]) == []
@@ -124,7 +124,7 @@ class EditedGraph:
     # -- the tree
 
     def add_joint(self, parent=None, dofs=None):
-        """Hang a joint with any axes, and its link, below any link."""
+        """Add a joint with random axes, and its link, below any link."""
         if len(self.named('link')) >= MOST_LINKS:
             return
         parent = parent or self.dice.one(self.named('link'))
@@ -146,7 +146,7 @@ class EditedGraph:
         self.records[name].child = below
 
     def remove_leaf(self):
-        """Take away a link that carries nothing, with its joint and what closes on it."""
+        """Remove a link without children, with its joint and its closures."""
         leaves = [
             n
             for n in self.named('joint', is_closure=False)
@@ -166,14 +166,14 @@ class EditedGraph:
         self.drop(joint)
 
     def cut(self):
-        """Take a joint with all below it off its parent, plainly or where it stands."""
+        """Remove a joint and its descendants from its parent, with or without its world pose."""
         joint = self.dice.one(n for n in self.named('joint') if self.records[n].parent)
         if joint is None:
             return
         self.unhang(joint, self.records[joint].parent, self.dice.below(2))
 
     def hang(self):
-        """Hang a root that is not the base below any link of another tree."""
+        """Add a root other than the base below any link of another tree."""
         roots = [n for n in self.records if self.records[n].parent is None and n != 'base']
         joint = self.dice.one(n for n in roots if self.records[n].what != 'link')
         if joint is None:
@@ -183,7 +183,7 @@ class EditedGraph:
         self.rehang(joint, parent, self.dice.below(2))
 
     def move(self):
-        """Hang a joint with all below it below another link."""
+        """Move a joint and its descendants below another link."""
         joint = self.dice.one(n for n in self.named('joint') if self.records[n].parent)
         if joint is None:
             return
@@ -193,7 +193,7 @@ class EditedGraph:
         self.rehang(joint, parent, keep)
 
     def swap_links(self):
-        """Exchange the links that two joints carry, where neither is below the other."""
+        """Exchange the links of two joints, neither of which is below the other."""
         carrying = [n for n in self.named('joint', is_closure=False) if self.records[n].child]
         one, two = self.dice.one(carrying), self.dice.one(carrying)
         if one is None or one == two or two in self.below(one) or one in self.below(two):
@@ -206,7 +206,7 @@ class EditedGraph:
             self.rehang(link, joint, keep)
 
     def unhang(self, name, parent, keep):
-        """Take a frame off its parent."""
+        """Remove a frame from its parent."""
         world = self.anywhere().world(self.frames[name])
         if keep:
             self.frames[parent].detach_child(self.frames[name])
@@ -219,7 +219,7 @@ class EditedGraph:
         self.moved_to(name, world if keep else None)
 
     def rehang(self, name, parent, keep):
-        """Hang a frame below a parent."""
+        """Add a frame below a parent."""
         world = self.anywhere().world(self.frames[name])
         if keep:
             self.frames[parent].attach_child(self.frames[name])
@@ -232,7 +232,7 @@ class EditedGraph:
         self.moved_to(name, world if keep else None)
 
     def moved_to(self, name, world):
-        """Record the pose that keeps a frame where it was in the world, if it was to stay."""
+        """Record the pose that keeps the world pose of a frame, if required."""
         if world is None:
             return
         record, frame = self.records[name], self.frames[name]
@@ -247,7 +247,7 @@ class EditedGraph:
     # -- closures and goals
 
     def close(self, type_name=None):
-        """Close a loop of any type between two links where they are."""
+        """Close a loop of any type between two links at their present poses."""
         links = self.named('link')
         if len(self.named('closure')) + len(self.named('joint', is_closure=True)) >= MOST_CLOSURES:
             return
@@ -286,7 +286,7 @@ class EditedGraph:
         self.tie(name, parent, link)
 
     def tie(self, name, parent, link):
-        """Hang a closure or goal below its parent, if it has one, and close it on a link."""
+        """Add a closure or goal below its parent, if it has one, and close it on a link."""
         if parent is not None:
             self.frames[parent].add_child(self.frames[name])
             self.records[parent].children.append(name)
@@ -296,7 +296,7 @@ class EditedGraph:
         self.records[link].closers.append(name)
 
     def undo(self, name=None):
-        """Undo a closure or goal and take it away."""
+        """Remove a closure or goal."""
         tied = [n for n in self.records if self.records[n].is_closure]
         name = name or self.dice.one(tied)
         if name is None:
@@ -310,7 +310,7 @@ class EditedGraph:
         self.drop(name)
 
     def add_goal(self):
-        """Ask any axes of the pose of any link, in the root frame or another link's."""
+        """Add a goal on any axes for any link, in the root frame or another link's."""
         if len(self.named('goal')) >= MOST_GOALS:
             return
         record = Record(
@@ -330,7 +330,7 @@ class EditedGraph:
         self.tie(record.name, self.dice.one([None, None, *others]), link)
 
     def change_goal(self):
-        """Switch a closure or goal on or off, or change how it counts or what it asks."""
+        """Enable or disable a closure or goal, or change its settings or axes."""
         name = self.dice.one([*self.named('goal'), *self.named('closure')])
         if name is None:
             return
@@ -363,7 +363,7 @@ class EditedGraph:
             setattr(frame, what, value)
 
     def place(self):
-        """Place any frame anew in its parent's."""
+        """Change the pose of any frame in its parent."""
         name = self.dice.one(self.records)
         if name is not None:
             self.set_pose(name, *self.random_pose())

@@ -1,4 +1,4 @@
-"""A robot under edits: its joints' values and settings too, and one solver over all edits."""
+"""A robot under edits of values, settings and graph, with one solver for all edits."""
 
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
@@ -34,12 +34,12 @@ class EditedRobot(EditedGraph):
     # -- values and settings
 
     def any_dof(self):
-        """Return a record, its frame and one axis of it that has a value; or nothing thrice."""
+        """Return a record, its frame and an axis with a value, or three times None."""
         name, dof = self.dice.one(self.movable()) or (None, None)
         return self.records.get(name), self.frames.get(name), dof
 
     def set_value(self):
-        """Set one value, wish or rest pose."""
+        """Set a value, target or rest pose."""
         record, frame, dof = self.any_dof()
         if record is None:
             return
@@ -55,7 +55,7 @@ class EditedRobot(EditedGraph):
         record.rest_pose_set = record.rest_pose_set or which == 'rest_pose'
 
     def set_limits(self):
-        """Set or lift the limits of one value, which goes to the nearest if it is outside."""
+        """Set or remove the limits of a value, which moves to the nearest limit if outside."""
         record, frame, dof = self.any_dof()
         if record is None:
             return
@@ -77,7 +77,7 @@ class EditedRobot(EditedGraph):
             record.locked[each] = locked
 
     def set_dof(self):
-        """Give a joint other axes."""
+        """Replace the axes of a joint."""
         name = self.dice.one(self.named('joint'))
         if name is None:
             return
@@ -92,7 +92,7 @@ class EditedRobot(EditedGraph):
                     del record.couplings[dof]
 
     def couple(self):
-        """Have one value follow another; round in a circle is refused."""
+        """Couple a value to another; a cycle is refused."""
         record, frame, dof = self.any_dof()
         master, other, master_dof = self.any_dof()
         if record is None:
@@ -110,7 +110,7 @@ class EditedRobot(EditedGraph):
         record.couplings[dof] = (master.name, master_dof, numbers)
 
     def uncouple(self):
-        """Let a value that follows another be free."""
+        """Remove a coupling."""
         following = [(n, d) for n, r in self.records.items() for d in r.couplings]
         name, dof = self.dice.one(following) or (None, None)
         if name is not None:
@@ -118,7 +118,7 @@ class EditedRobot(EditedGraph):
             del self.records[name].couplings[dof]
 
     def refused(self):
-        """Try what the tree does not allow; nothing changes."""
+        """Try an invalid edit of the tree; nothing changes."""
         links, joints = self.named('link'), self.named('joint')
         joint = self.dice.one(n for n in joints if self.records[n].child)
         if joint is None:
@@ -134,7 +134,7 @@ class EditedRobot(EditedGraph):
             self.frames['base'].detach_child(link)
 
     def copy(self):
-        """Go on with a copy of all frames and of the solver."""
+        """Replace all frames and the solver by copies."""
         way = self.dice.one((deepcopy, lambda things: pickle.loads(pickle.dumps(things))))
         before, solver = self.frames, self.solver
         self.frames, self.solver = way((before, solver))
@@ -144,7 +144,7 @@ class EditedRobot(EditedGraph):
     # -- what the solver ought to say
 
     def requests(self):
-        """Return the names of the closures and of the goals that take part."""
+        """Return the names of the enabled closures and goals."""
         names = [n for top in self.tops() for n in self.below(top)]
         tied = [self.records[n] for n in names if self.records[n].is_closure]
         asked = [r for r in tied if r.enabled and r.weight > 0.0]
@@ -158,7 +158,7 @@ class EditedRobot(EditedGraph):
         return sorted(name for frame in frames for name in value_names(frame))
 
     def massless(self):
-        """Return whether a centre of mass is asked of what has none."""
+        """Return True if a centre-of-mass goal has no mass."""
         closures, goals = self.requests()
         asked = [
             self.records[self.records[n].child]
@@ -169,7 +169,7 @@ class EditedRobot(EditedGraph):
         return any(sum(masses) == 0.0 for masses in carried)
 
     def trouble(self):
-        """Return the error that the graph is to be refused with, if it is."""
+        """Return the error that the graph must raise, if any."""
         inside = {n for top in self.tops() for n in self.below(top)}
         bounds, limited = {}, []
         for name in sorted(inside):
@@ -190,7 +190,7 @@ class EditedRobot(EditedGraph):
         return OptionError if empty else None
 
     def ready(self):
-        """Return whether the graph can be solved; if not, the solver says so."""
+        """Return True if the graph can be solved; otherwise verify the error."""
         trouble = self.trouble()
         if trouble is not None:
             with pytest.raises(trouble):
@@ -207,7 +207,7 @@ class EditedRobot(EditedGraph):
         return True
 
     def solve(self):
-        """Solve with the living solver, a fresh one, and a fresh one of a graph built anew."""
+        """Solve by the existing solver, a new one, and a new one of a rebuilt graph."""
         if not self.ready():
             return
         names = self.solver.joint_names
@@ -249,20 +249,20 @@ class EditedRobot(EditedGraph):
         self.write_back(names)
 
     def same(self, one, two):
-        """Ask that two solutions are the same."""
+        """Verify that two solutions are equal."""
         np.testing.assert_allclose(one.q, two.q, rtol=0, atol=1e-9)
         assert (one.status, one.iterations) == (two.status, two.iterations)
         self.same_chains(one.chains, two.chains)
 
     def same_chains(self, one, two):
-        """Ask that two results have the same chains."""
+        """Verify that two results have equal chains."""
         for a, b in zip(one, two, strict=True):
             assert list(a.goal_errors) == list(b.goal_errors)
             assert list(a.closure_errors) == list(b.closure_errors)
             assert (a.status, a.active_limits) == (b.status, b.active_limits)
 
     def judge(self, solution, asked, closures):
-        """Ask that the oracle agrees with a solution, and that what had to be kept was kept."""
+        """Verify a solution by the oracle, including values that must not change."""
         values = dict(zip(self.solver.joint_names, solution.q.tolist(), strict=True))
         start, there = self.there(follow=True), self.there(values)
         errors = {**solution.goal_errors, **solution.closure_errors}
@@ -292,7 +292,7 @@ class EditedRobot(EditedGraph):
             assert all(allowed[n] for n in closures), solution.message
 
     def judge_chosen(self, solution, chosen):
-        """Ask that no value has moved that was not chosen, nor follows one."""
+        """Verify that only selected values and their followers moved."""
         start, names = self.there(follow=True), self.solver.joint_names
         values = dict(zip(names, solution.q.tolist(), strict=True))
         if start.limit_excess() > 0.0:
@@ -304,7 +304,7 @@ class EditedRobot(EditedGraph):
                     assert values[name] == before[dof] or followed & set(chosen)
 
     def followers(self, name, dof):
-        """Return the names of the values that follow one, directly or not."""
+        """Return the names of the direct and indirect followers of a value."""
         found = set()
         for other, record in self.records.items():
             for at, (master, master_dof, _) in record.couplings.items():
@@ -315,7 +315,7 @@ class EditedRobot(EditedGraph):
         return found
 
     def judge_errors(self, there, errors, asked):
-        """Ask that reported residuals are what the oracle finds."""
+        """Verify reported residuals by the oracle."""
         # A value is rounded in its last place, and once more wherever another follows it; an angle
         # turns all that it carries by as much, and this moves what is far away.
         turned = PRODUCTS + 4.0 * np.finfo(float).eps * there.largest_value()
@@ -334,13 +334,13 @@ class EditedRobot(EditedGraph):
                 assert abs(one - other) <= rounded, (name, error, wanted, most)
 
     def least_seen(self, name, errors):
-        """Return from how far away a look-at goal sees its point: a millionth of the chain's L."""
+        """Return the least distance of a look-at target: a millionth of the chain's L."""
         goals = tuple(n for n in errors if self.records[n].what == 'goal')
         chain, _ = Solver([self.frames['base']], self.options).problem_of(goals).seat[name]
         return 1e-6 * chain.characteristic_length
 
     def met(self, name, error):
-        """Return whether a residual is within its tolerance."""
+        """Return True if a residual is within its tolerance."""
         tolerance = self.records[name].tolerance or (1e-6, 1e-6)
         return error[0] <= tolerance[0] and error[1] <= tolerance[1]
 

@@ -1,4 +1,4 @@
-"""Four-bars as URDF that several tests load."""
+"""URDFs of four-bars for several tests."""
 
 TEMPLATE = """<robot name="{name}">
   <link name="ground"/><link name="crank"/><link name="coupler"/><link name="rocker"/>

@@ -1,4 +1,4 @@
-"""Our own robots with loops, as mechanisms with a goal each."""
+"""Gallery robots with loops, as mechanisms with one goal each."""
 
 from ik_node.gallery.description_path import description_path
 from ik_node.robot import load_robot
@@ -6,14 +6,14 @@ from support.building import mechanism_of
 
 
 def gallery_hexapod():
-    """Return our own hexapod: 42 values with one DoF a joint, asked for its platform."""
+    """Return the hexapod with 42 single-DoF values and a goal for its platform."""
     robot = load_robot(description_path('hexapod.urdf'))
     robot.add_goal('platform_link', name='goal')
     return mechanism_of(robot)
 
 
 def gallery_fivebar():
-    """Return our own five-bar, asked for x and y of its tool."""
+    """Return the five-bar with a goal for x and y of its tool."""
     robot = load_robot(description_path('fivebar.urdf'))
     robot.add_goal('tool_link', name='goal', dof='X Y')
     return mechanism_of(robot)

@@ -1,4 +1,4 @@
-"""Our own robots on their way: what their motions ask, solved step by step."""
+"""Gallery robots along their motions, solved step by step."""
 
 from ik_node import load_robot, Solver, SolverOptions
 from ik_node.gallery import gallery_item
@@ -10,7 +10,7 @@ WITH_FILES = ('hexapod', 'delta', 'fivebar', 'gripper', 'walker')
 
 
 def loaded(name):
-    """Return one of our robots."""
+    """Return a robot of the gallery."""
     return load_robot(description_path(gallery_item(name).description))
 
 

@@ -1,4 +1,4 @@
-"""Asking for inverse kinematics as MoveIt does, and an independent look at what is answered."""
+"""Requests for inverse kinematics like MoveIt's, and independent checks of the answers."""
 
 from types import SimpleNamespace
 
@@ -56,7 +56,7 @@ def model_of(robot, settings=None):
 
 
 def nowhere(target, source):
-    """Know no frame, as without tf2."""
+    """Return no transform for any frame, as without tf2."""
     raise LookupError(f'no transform from {target!r} to {source!r}')
 
 
@@ -79,7 +79,7 @@ class Asking:
         self.oracle = load_robot(text, **how)
 
     def ask(self, request, response=None):
-        """Return the response."""
+        """Send a request and return the response."""
         response = GetPositionIK.Response() if response is None else response
         self.question = None
         try:
@@ -98,11 +98,11 @@ class Asking:
         return Naive(self.oracle.roots, values)
 
     def place(self, q, link):
-        """Return where a link is, (4, 4), by the oracle."""
+        """Return the pose of a link, (4, 4), by the oracle."""
         return self.at(q).world(self.oracle.links[link])
 
     def values(self, response, seed=None):
-        """Return every joint's value: that of the answer, else that of the seed."""
+        """Return the value of every joint: from the answer, else from the seed."""
         values = dict(zip(self.names, self.q if seed is None else seed, strict=True))
         state = response.solution.joint_state
         assert len(state.name) == len(state.position)
@@ -139,7 +139,7 @@ def moved(matrix, x=0.0, y=0.0, z=0.0, rpy=(0, 0, 0)):
 
 
 def access_of(asking):
-    """Return what the service sees of the node."""
+    """Return the view of the node that the service has."""
     return SimpleNamespace(
         model=asking.model, q=asking.q, settings=asking.settings, pose_of=asking.lookup
     )

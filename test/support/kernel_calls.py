@@ -80,7 +80,7 @@ def euler_difference(euler, target):
 
 
 def near_turn(angle, reference):
-    """Return an angle shifted by whole turns."""
+    """Return an angle shifted by full turns."""
     return _call(6, angle, reference)[0]
 
 
@@ -148,7 +148,7 @@ def four_sines(angles):
 
 @entry
 def _end(i, f, k, w, q, joints, options, error):
-    """End a solve that believes to have converged, with this error of its first constraint."""
+    """End a solve marked as converged with this error of its first constraint."""
     s = open_solve(i, f, k, w, q, joints, options)
     s.k[STATUS] = STATUS_CONVERGED
     for c in range(2 * s.nc):
@@ -159,7 +159,7 @@ def _end(i, f, k, w, q, joints, options, error):
 
 
 def status_of_end(rows, error):
-    """Return the status that a solve ends with when a constraint is off by so much [m]."""
+    """Return the final status of a solve with this error of a constraint [m]."""
     table, packed = rows.table.rows, SolverOptions().packed()
     q = np.zeros(len(rows.names))
     rows.problem.run(q, table, packed, 0.0)

@@ -1,4 +1,4 @@
-"""Markers as viewers understand them: points of their surface, and what a viewer has."""
+"""Markers as seen by viewers: points on their surface, and the set a viewer holds."""
 
 from ik_node.model.rotation import pose_matrix
 import numpy as np
@@ -8,7 +8,7 @@ _CIRCLE = [(np.cos(a), np.sin(a)) for a in np.linspace(0.0, 2.0 * np.pi, 73)]
 
 
 class Viewer:
-    """Keeps markers as RViz does: by namespace and id."""
+    """A set of markers by namespace and id, as in RViz."""
 
     def __init__(self):
         self.markers = {}
@@ -42,7 +42,7 @@ def colour_of(marker):
 
 
 def cloud(marker):
-    """Return points (n, 3) of a marker's surface in its frame, by the rules of RViz."""
+    """Return points (n, 3) on a marker's surface in its frame, by the rules of RViz."""
     points = np.array([(each.x, each.y, each.z) for each in marker.points]).reshape(-1, 3)
     size = np.array((marker.scale.x, marker.scale.y, marker.scale.z))
     if marker.type == Marker.CYLINDER:

@@ -1,4 +1,4 @@
-"""The catalogue: every mechanism that the tests of the numerical core go through."""
+"""The catalogue of mechanisms for all tests of the numerical core."""
 
 from itertools import combinations
 
@@ -36,7 +36,7 @@ def held(axes, dof, kind='frame', parent='left'):
 
 
 def heavy_arm(kind):
-    """Return an arm whose links have masses, with a goal of a kind."""
+    """Return an arm whose links have masses, with one goal of this kind."""
     m = MECHANISMS['arm7']()
     for link in m.links.values():
         link.mass, link.centre_of_mass[:] = 1.0, (0.02, 0.0, 0.05)

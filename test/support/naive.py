@@ -48,7 +48,7 @@ def by_name(root):
 
 
 def value_names(joint):
-    """Return what the values of a joint are called in q."""
+    """Return the names of a joint's values in q."""
     if len(joint.dof) == 1:
         return [joint.name]
     return [f'{joint.name}.{DOF_NAMES[dof]}' for dof in joint.dof]
@@ -81,7 +81,7 @@ class Naive:
         self._world = {}
 
     def followed(self, joint, dof):
-        """Return what a value ought to be by the couplings, back to the master that is free."""
+        """Return the value required by the couplings, back to the free master."""
         coupling = joint.couplings.get(dof)
         if coupling is None:
             return self.values[joint][dof]
@@ -111,7 +111,7 @@ class Naive:
         return a, above @ pose(*wanted)
 
     def centre_of_mass(self, link):
-        """Return the centre of all mass that hangs at and under a link, root frame."""
+        """Return the centre of mass of a link and all links below it, root frame."""
         bodies = [frame for frame in frames_of([link]) if isinstance(frame, Link)]
         moments = sum(
             body.mass * (self.world(body) @ [*body.centre_of_mass, 1.0])[:3] for body in bodies
@@ -146,7 +146,7 @@ class Naive:
         return float(np.linalg.norm(moved)), float(np.linalg.norm(turned))
 
     def size(self):
-        """Return the largest coordinate that a pose is worked out from [m], at least 1."""
+        """Return the largest coordinate in the computation of a pose [m], at least 1."""
         offsets = [c.offset_position for c in self.closers.values() if isinstance(c, Constraint)]
         slides = [six[:3] for six in self.values.values()]
         places = [place for f in self.frames for place in (f.position, self.world(f)[:3, 3])]
@@ -157,7 +157,7 @@ class Naive:
         return max((float(np.abs(six).max()) for six in self.values.values()), default=0.0)
 
     def limit_excess(self):
-        """Return by how much the worst value is outside its limits."""
+        """Return the largest limit violation."""
         return max(
             (
                 max(joint.min_dof_limit[dof] - six[dof], six[dof] - joint.max_dof_limit[dof])
@@ -184,7 +184,7 @@ class Naive:
         )
 
     def largest_followed(self, joint, dof):
-        """Return the size of a value or of one that it follows, whichever is the largest."""
+        """Return the largest absolute value among a value and those that it follows."""
         largest = abs(self.followed(joint, dof))
         while (coupling := joint.couplings.get(dof)) is not None:
             joint, dof = coupling.master, coupling.master_dof

@@ -31,7 +31,7 @@ def arm7(name='arm7', prefix=''):
 
 
 def add_arm7(m, prefix, place):
-    """Stand a 7R arm somewhere."""
+    """Add a 7R arm at a pose."""
     base = f'{prefix}base'
     m.root(base)
     m.links[base].set_position(*place)
@@ -57,7 +57,7 @@ def add_arm7(m, prefix, place):
 
 
 def planar():
-    """Build a 3R arm in the plane without limits; asked for a position only."""
+    """Build a planar 3R arm without limits, with a position goal."""
     m = Mechanism('planar')
     m.root('base')
     m.joint('p1', 'base', 'EZ')
@@ -83,7 +83,7 @@ def mixed():
 
 
 def universals():
-    """Build 2-DoF joints of all three pairs of turns, in a row."""
+    """Build 2-DoF joints of all three pairs of rotations, in series."""
     m = Mechanism('universals')
     m.root('base')
     m.joint('u1', 'base', 'EX EY', (0, 0, 0.1), limits=(-1.2, 1.2))
@@ -128,7 +128,7 @@ def free_body():
 
 
 def coupled():
-    """Build a finger whose hinges follow the one before, and a cam with q^2."""
+    """Build a finger whose hinges follow the hinge before, and a cam with q^2."""
     m = Mechanism('coupled')
     m.root('base')
     m.joint('yaw', 'base', 'EZ', limits=(-2, 2))
@@ -164,7 +164,7 @@ def two_arms():
 
 
 def snake(count=30):
-    """Build a long chain, hinges about y and z by turns."""
+    """Build a long chain with hinges about y and z in turn."""
     m = Mechanism('snake')
     m.root('base')
     parent = 'base'
@@ -179,7 +179,7 @@ def snake(count=30):
 
 
 def relative():
-    """Build two arms on a torso; one hand's goal hangs on the other hand, with an offset."""
+    """Build two arms on a torso; the goal of one hand is relative to the other hand."""
     m = Mechanism('relative')
     m.root('base')
     m.joint('torso', 'base', 'EZ', (0, 0, 0.5), limits=(-1, 1))

@@ -1,4 +1,4 @@
-"""Another optimiser, SLSQP, that tries to do better than an answer of ours with loops closed."""
+"""SLSQP as a second optimiser that tries to improve an answer with loops closed."""
 
 import numpy as np
 from scipy.linalg import qr
@@ -39,7 +39,7 @@ class OtherOptimiser:
         return np.concatenate([found[name] for name in self.mechanism.closures])
 
     def improved(self, start):
-        """Return what it comes to from a start, within limits, and its open rows at most."""
+        """Return its answer from a start within limits, and the largest open row."""
         _, triangle, order = qr(slopes(self.loops, start).T, pivoting=True, mode='economic')
         sizes = np.abs(np.diag(triangle))
         kept = np.sort(order[: int(np.sum(sizes > RANK * sizes[0]))])

@@ -1,4 +1,4 @@
-"""Where an arm of two bars and the five-bar come to in their plane: closed formulas."""
+"""The workspace of an arm of two bars and of the five-bar in closed form."""
 
 import numpy as np
 
@@ -25,7 +25,7 @@ def wrapped(angle):
 
 
 def two_bars(x, y, first, second):
-    """Return the angles of both ways in which two bars come to points; NaN where none does."""
+    """Return the angles of both solutions of two bars for points; NaN if there is none."""
     square = (x**2 + y**2 - first**2 - second**2) / (2.0 * first * second)
     with np.errstate(invalid='ignore'):
         bend = np.arccos(square)
@@ -37,12 +37,12 @@ def two_bars(x, y, first, second):
 
 
 def in_annulus(x, y):
-    """Return where the free arm comes to."""
+    """Return which points the free arm reaches."""
     return (np.hypot(x, y) <= UPPER + FORE) & (np.hypot(x, y) >= UPPER - FORE)
 
 
 def in_limits(x, y):
-    """Return where the arm comes to whose shoulder and elbow have limits of their own."""
+    """Return which points the arm with limits at shoulder and elbow reaches."""
     found = np.zeros(np.shape(x), dtype=bool)
     for shoulder, elbow in two_bars(x, y, UPPER, FORE):
         found |= (np.abs(wrapped(shoulder)) <= 1.1) & (elbow >= -2.0) & (elbow <= 2.6)
@@ -50,7 +50,7 @@ def in_limits(x, y):
 
 
 def in_fivebar(x, y):
-    """Return where the five-bar comes to: both arms within limits, each for itself."""
+    """Return which points the five-bar reaches, with each arm within its limits."""
     sides = []
     for sign in (-1.0, 1.0):  # the right arm is the left one in a mirror
         here = np.zeros(np.shape(x), dtype=bool)

@@ -1,4 +1,4 @@
-"""A plain record of every part of a graph, and how a graph is built from such records."""
+"""Plain records of all parts of a graph, and construction of graphs from records."""
 
 from dataclasses import dataclass, field
 
@@ -52,11 +52,11 @@ class Record:
 
     @property
     def is_constraint(self):
-        """Return whether its axes are asked for, not moved."""
+        """Return True if the axes are constrained instead of movable."""
         return self.what in ('closure', 'goal')
 
     def choose(self, dofs):
-        """Choose axes as `set_dof` does: what went with the old ones is gone."""
+        """Set axes like `set_dof`, which resets all values and settings."""
         fresh = Record(self.what, self.name)
         self.dof = tuple(dofs)
         names = 'dof_values dof_target dof_rest_pose min_dof_limit max_dof_limit locked'
@@ -64,7 +64,7 @@ class Record:
             setattr(self, name, getattr(fresh, name))
 
     def limit(self, dof, lower, upper):
-        """Set limits; what is outside goes to them."""
+        """Set limits; values outside move to the limit."""
         self.min_dof_limit[dof], self.max_dof_limit[dof] = lower, upper
         for values in (self.dof_values, self.dof_target, self.dof_rest_pose):
             values[dof] = self.clamped(dof, values[dof])
@@ -75,7 +75,7 @@ class Record:
 
 
 def frame_of(record):
-    """Build one frame, not tied to others."""
+    """Build one separate frame."""
     kinds = {'link': Link, 'joint': Joint, 'closure': Closure, 'goal': Goal}
     if record.what == 'closure':
         frame = Closure(record.name, record.type_name)
@@ -108,7 +108,7 @@ def frame_of(record):
 
 
 def build(records):
-    """Build a graph anew; return its frames by name."""
+    """Build a new graph; return its frames by name."""
     frames = {name: frame_of(record) for name, record in records.items()}
     for name, record in records.items():
         for child in record.children:
@@ -121,7 +121,7 @@ def build(records):
 
 
 def differences(record, frame):
-    """Return what of a frame is not as recorded, as text."""
+    """Return the differences between a frame and its record as text."""
     found = []
     for name, wanted in vars(record).items():
         if name in ('what', 'type_name') or not hasattr(frame, name):

@@ -1,4 +1,4 @@
-"""A ROS domain that nobody else on this machine has."""
+"""A ROS domain that nothing else on this machine uses."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def take_domain(folder: Path = FOLDER) -> tuple[int, int]:
 
 
 def is_quiet(domain: int) -> bool:
-    """Tell whether no process has the ports that DDS gives the domain's first participants."""
+    """Return True if no process uses the ports of the domain's first participants."""
     base = 7400 + 250 * domain
     with ExitStack() as stack:
         for port in (base, *range(base + 10, base + 30)):
@@ -50,7 +50,7 @@ def is_quiet(domain: int) -> bool:
 
 
 def _lock(path: Path) -> int:
-    """Return a descriptor of the locked file; -1 if somebody else has it."""
+    """Return a descriptor of the locked file; -1 if another process holds the lock."""
     if fcntl is None:
         return -1
     try:

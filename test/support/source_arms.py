@@ -1,4 +1,4 @@
-"""The arms that the methods' sources show, and what tests of methods ask of them."""
+"""The arms in the sources of the methods."""
 
 from math import cos, pi, radians, sin
 
@@ -65,7 +65,7 @@ def desk_arm():
 
 
 def path_of_a_pointer(count, centre=(1.2, 0.9), radius=0.6):
-    """Return positions of a pointer that goes round in the plane."""
+    """Return positions of a pointer that moves along a closed path in the plane."""
     angles = np.linspace(0, 2 * pi, count)
     return [(centre[0] + radius * cos(a), centre[1] + radius * sin(a), 0) for a in angles]
 
@@ -78,7 +78,7 @@ def traced(mechanism, goals, q0=None, **options):
 
 
 def planar_rows(q, goal):
-    """Return what the hand of `planar` is short of, and its Jacobian, from sines and cosines."""
+    """Return the error of `planar`'s hand and its Jacobian from sines and cosines."""
     angles = np.cumsum(q)
     x, y = np.cos(angles), np.sin(angles)
     jacobian = [[-y[k:].sum() for k in range(3)], [x[k:].sum() for k in range(3)]]

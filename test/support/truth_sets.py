@@ -1,4 +1,4 @@
-"""The truth sets of robots that are read from a URDF, and the closures each robot has."""
+"""The truth sets of robots read from a URDF, and the closures of each robot."""
 
 TRUTH_SETS = {
     'abb_irb2400': 0,

@@ -19,7 +19,7 @@ def limited(joint, lower, upper, text=FOURBAR):
 
 
 def test_closing_robot_has_no_open_loop_and_no_hint():
-    """Nothing stays open, and there is nothing to hint at."""
+    """The report lists no open loop and no hint."""
     result = load_robot(FOURBAR).assembly
     assert result.status is Status.CONVERGED
     assert (result.open_loops, result.hint, result.closes_without_limits) == ({}, '', None)
@@ -102,7 +102,7 @@ def test_small_gap_caused_by_limit_is_not_rounding():
 
 
 def test_disabled_loop_is_not_reported():
-    """Its gap is nobody's concern."""
+    """The gap of a disabled loop is ignored."""
     short = FOURBAR.replace('xyz="1.1 0 0"', 'xyz="3.1 0 0"')
     result = load_robot(short.replace('"tie" type', '"tie" enabled="false" type')).assembly
     assert result.status is Status.CONVERGED

@@ -261,7 +261,7 @@ def test_mobility_facts_and_report_have_plain_types():
 
 
 def test_mobility_does_not_move_joints():
-    """Asking moves no joint."""
+    """Joint values stay the same."""
     m = fourbar()
     solver = Solver(m.roots)
     q = solver.q

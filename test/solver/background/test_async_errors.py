@@ -59,7 +59,7 @@ def test_worker_exception_is_set_on_future(make_async, monkeypatch, capfd):
 
 
 def test_unsupported_method_error_is_set_on_future(make_async):
-    """What `Solver` would raise in the midst of a solve is the future's."""
+    """The future gets the error that `Solver` would raise during a solve."""
     m = MECHANISMS['fivebar']()
     solver = make_async(m.roots, SolverOptions(method='ccd'))
     with pytest.raises(OptionError, match=r"method: 'ccd' is not allowed.*close"):
@@ -70,7 +70,7 @@ def test_unsupported_method_error_is_set_on_future(make_async):
 
 
 def test_read_error_is_raised_and_cancels_running_solve(make_async, gate):
-    """The error is raised where they are read, and what ran for the old state is cancelled."""
+    """The reading call raises the error, and the solve of the old state is cancelled."""
     m = MECHANISMS['coupled']()
     solver = make_async(m.roots, ENDLESS)
     name = next(name for name, joint in m.joints.items() if any(joint.couplings))

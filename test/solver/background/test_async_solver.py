@@ -64,7 +64,7 @@ def test_background_solver_follows_hexapod_motion_like_solver(make_async):
 
 
 def test_roots_from_iterator_are_kept(make_async, gate):
-    """They can be gone through once only; every reading knows them all."""
+    """An iterator can be read once only; every update uses its roots."""
     m = MECHANISMS['arm6']()
     solver = make_async(iter(m.roots))
     solver.solve()
@@ -78,7 +78,7 @@ def test_roots_from_iterator_are_kept(make_async, gate):
 
 
 def test_results_write_joints_in_calling_thread_once(make_async):
-    """Solved is not written: the thread that asks writes, all at once and only once."""
+    """The thread that reads `results` writes all joints, once."""
     m = MECHANISMS['hexapod']()
     m.goals['pose'].set_position(0.05, -0.03, 0.58)
     solver, before = make_async(m.roots), values(m)
@@ -128,7 +128,7 @@ def test_callback_gets_results_without_writing_joints(make_async):
 
 
 def test_concurrent_reads_of_q_are_consistent(make_async):
-    """Another thread that looks at q all the time never sees a half of one."""
+    """Another thread that reads q continuously never gets parts of two answers."""
     m = MECHANISMS['hexapod']()
     poses = [(0.0, 0.0, 0.62), (0.05, -0.03, 0.58)]
     solver = make_async(m.roots)
@@ -192,7 +192,7 @@ def test_loops_follow_locked_crank_in_their_branch(make_async, gate):
 
 @pytest.mark.parametrize('name', FAR_OF)
 def test_stop_ends_endless_solve_with_closed_loops(make_async, name):
-    """It would take minutes; stopped it is there at once, honest and with closed loops."""
+    """The result is available at once, with its true status."""
     m = out_of_reach(name)
     m.solver().warm()
     solver = make_async(m.roots, ENDLESS)
@@ -215,7 +215,7 @@ def test_stop_ends_endless_solve_with_closed_loops(make_async, name):
 
 @pytest.mark.parametrize('method', METHODS)
 def test_stop_ends_every_method(make_async, method):
-    """Those that are no compiled kernel look at it as well."""
+    """Methods in Python check the stop flag as well."""
     m = out_of_reach('arm7')
     m.solver(SolverOptions(method=method, max_iterations=1)).warm()
     endless = {'restarts': 10**6, 'max_iterations': 10**6, 'stall_threshold': 0.0}
@@ -282,7 +282,7 @@ def test_cancelled_waiting_solve_never_runs(at_work, gate):
 
 
 def test_cancel_during_update_discards_read_state(at_work, gate, monkeypatch):
-    """Cancelled by another thread at that moment: what was read is not solved."""
+    """Another thread cancels while the update reads the graph."""
     m = out_of_reach('fivebar')
     solver, future = at_work(m.roots)
     task = Solver.task
@@ -313,7 +313,7 @@ def test_cancel_just_before_result_stays_cancelled(make_async, gate):
 
 
 def test_cancel_after_end_keeps_results(make_async):
-    """Too late: the results stay what they are."""
+    """The solve has already ended."""
     m = MECHANISMS['planar']()
     future = make_async(m.roots).solve()
     results = future.result(PATIENCE)

@@ -65,7 +65,7 @@ def test_wait_for_timeout_cancels_solve(make_async):
 
 
 def test_awaiting_superseded_solve_raises_cancelled_error(make_async):
-    """Who awaits a superseded solve is told by a CancelledError."""
+    """A newer solve has replaced it."""
     m = out_of_reach('arm7')
     solver = make_async(m.roots, ENDLESS)
 
@@ -81,7 +81,7 @@ def test_awaiting_superseded_solve_raises_cancelled_error(make_async):
     assert asyncio.run(asyncio.wait_for(main(), PATIENCE))[0].status is not Status.CONVERGED
 
 
-def test_the_caller_goes_on_meanwhile(make_async):
+def test_caller_runs_while_kernel_computes(make_async):
     """
     The kernel lets go of the interpreter's lock: the caller advances while it computes.
 
@@ -203,7 +203,7 @@ def assert_ends(worker):
 
 
 def test_unreferenced_running_solver_ends_its_thread():
-    """Nobody holds it any more: the thread ends although the solve would not."""
+    """The thread ends although the solve itself would not."""
     m = out_of_reach('hexapod')
     solver = AsyncSolver(m.roots, ENDLESS)
     solver.solve()
@@ -346,7 +346,7 @@ def test_random_commands_cause_no_deadlock(make_async, seed):
 
 
 def test_docstring_example_works():
-    """What the docstring shows is what happens."""
+    """The code in the docstring has the documented results."""
     outcome = doctest.testmod(async_solver)
     assert outcome.attempted > 10
     assert outcome.failed == 0

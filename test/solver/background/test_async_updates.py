@@ -39,7 +39,7 @@ def test_update_redirects_running_solve_to_new_goal(at_work, gate):
 
 
 def test_only_newest_of_many_updates_is_solved(at_work, gate):
-    """However many updates come while one ends: the newest is solved, from where that one was."""
+    """It starts at the answer of the solve that was running."""
     m = out_of_reach('arm7')
     solver, future = at_work(m.roots)
     for seed in range(20):
@@ -54,7 +54,7 @@ def test_only_newest_of_many_updates_is_solved(at_work, gate):
 
 
 def test_update_of_waiting_solve_sets_its_start(at_work, gate):
-    """What has not begun begins where the joints are at the update."""
+    """The solve starts at the joint values of the update."""
     m = out_of_reach('arm7')
     solver, _ = at_work(m.roots)
     future = solver.solve()
@@ -86,7 +86,7 @@ def test_update_takes_value_of_moved_locked_joint(at_work, gate):
 
 
 def test_joints_move_despite_frequent_updates(at_work, gate):
-    """With updates faster than solves the joints move all the same."""
+    """Updates are more frequent than complete solves."""
     m = out_of_reach('fivebar')
     before = values(m)
     solver, _ = at_work(m.roots)
@@ -103,7 +103,7 @@ def test_joints_move_despite_frequent_updates(at_work, gate):
 
 
 def test_answer_keeps_limits_of_update(at_work, gate):
-    """Limits narrowed while it runs hold in the answer."""
+    """The limits are narrowed during the solve."""
     m = out_of_reach('arm7')
     solver, future = at_work(m.roots)
     for joint in m.joints.values():
@@ -131,7 +131,7 @@ def test_update_without_solve_starts_nothing(make_async):
 
 
 def test_update_does_not_resume_stopped_solve(at_work, gate):
-    """Who has said stop means it."""
+    """The stop remains in effect."""
     m = out_of_reach('arm7')
     solver, future = at_work(m.roots)
     solver.stop()
@@ -182,7 +182,7 @@ def test_update_structure_restarts_running_solve(at_work, gate):
 
 
 def test_update_structure_discards_earlier_rounds(make_async, gate):
-    """What earlier rounds have found is of the old structure: it begins where the joints are."""
+    """The solve restarts at the joint values."""
     m = MECHANISMS['planar']()
     m.goals['end_goal'].set_position(1.0, 1.5, 0)
     solver = make_async(m.roots, SolverOptions(max_iterations=1, restarts=0))

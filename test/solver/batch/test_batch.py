@@ -29,7 +29,7 @@ def test_batch_equals_single_solves(name):
 
 @pytest.mark.parametrize('threads', [1, 2, 5, None])
 def test_number_of_threads_does_not_change_batch(threads):
-    """Many problems come out the same however they are shared out."""
+    """For many problems."""
     _, solver, goals, starts = batch_of('arm6', 150 if _jit.compiled else 18)
     alone = solver.solve_batch(goals, starts, threads=1)
     assert 0.5 < alone.converged.mean() < 1.0, 'there are both kinds of goals'
@@ -50,7 +50,7 @@ def test_single_start_serves_all_problems(start):
 
 
 def test_batch_does_not_change_its_arguments():
-    """Neither starts nor poses are written to, of whatever type and order they are."""
+    """Starts and poses of any type and memory order."""
     _, solver, goals, starts = batch_of('arm6')
     wanted = solver.solve_batch(goals, starts)
     frozen = {}
@@ -171,7 +171,7 @@ def test_time_budget_applies_to_each_problem():
 
 @pytest.mark.skipif(not _jit.compiled, reason='kernels are not compiled')
 def test_first_batch_compiles_nothing_after_warm():
-    """`warm` does it; whatever batches there are, one signature serves them all."""
+    """One signature serves all batches."""
     m = MECHANISMS['arm6']()
     m.solver().warm()
     before = advance.signatures, advance_batch.signatures

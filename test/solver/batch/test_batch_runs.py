@@ -92,7 +92,7 @@ def test_interrupt_ends_batch_within_a_chunk(arm, monkeypatch):
 
 
 def test_signal_during_compiled_code_ends_batch_soon(arm, monkeypatch):
-    """A signal that comes while compiled code runs is seen soon after."""
+    """The signal arrives while compiled code runs."""
     solver, goals, starts = arm
     many = {name: (np.tile(p, (3000, 1)), np.tile(r, (3000, 1))) for name, (p, r) in goals.items()}
     monkeypatch.setattr(batch_run, 'MOST', 8)
@@ -116,7 +116,7 @@ def test_signal_during_compiled_code_ends_batch_soon(arm, monkeypatch):
 
 @pytest.mark.parametrize('where', ['progress', 'helper'])
 def test_error_in_any_thread_is_raised_and_ends_batch(arm, monkeypatch, where):
-    """What goes wrong in any thread comes out of the call, and no thread stays behind."""
+    """The call raises the error, and no thread remains."""
     monkeypatch.setattr(batch_run, 'PERIOD', 0.0)
     solver, goals, starts = arm
     inside, raised = batch_run.BatchRun._solve, threading.Event()
@@ -150,7 +150,7 @@ def test_each_thread_has_one_workspace_per_chain(arm, monkeypatch):
 
 
 def test_concurrent_batches_do_not_interfere():
-    """Two solvers in two threads do not get in each other's way."""
+    """Two solvers run in two threads."""
     alone, found = {}, {}
     cases = {name: batch_of(name, COUNT)[1:] for name in ('arm6', 'hexapod')}
     for name, (solver, goals, starts) in cases.items():

@@ -16,7 +16,7 @@ def solved(request):
 
 
 def test_item_of_batch_equals_single_solution(solved):
-    """It tells what a single solve tells: names, reasons, limits, condition."""
+    """Names, reasons, limits and condition number."""
     batch, singles = solved
     for found, single in zip(batch, singles, strict=True):
         np.testing.assert_array_equal(found.q, single.q)

@@ -105,7 +105,7 @@ def test_circle_is_followed_and_ends_at_its_start(case):
 
 
 def test_line_there_and_back_keeps_branch(case):
-    """A line, gone back on, ends where it began: never another branch."""
+    """The path ends at its start."""
     axis, length = case.plane[0], 2.0 * case.size
     there = case.solver.solve_path(case.line(axis, length))
     assert there.converged.all(), there.message
@@ -117,7 +117,7 @@ def test_line_there_and_back_keeps_branch(case):
 
 
 def test_unreachable_section_is_named_and_rest_is_met(case):
-    """Out of reach and back: the stretch is named, the rest is met, and nothing jumps."""
+    """The path leaves the workspace and returns; no joint jumps."""
     out = case.line(case.plane[1], 40.0 * case.size, 60)
     to_and_fro = {name: (np.r_[p, p[::-1]], np.r_[r, r[::-1]]) for name, (p, r) in out.items()}
     path = case.solver.solve_path(to_and_fro)
@@ -136,7 +136,7 @@ def test_unreachable_section_is_named_and_rest_is_met(case):
 
 
 def test_first_pose_is_solved_like_single_goal(case):
-    """The first pose is gone to as a single solve goes there; the path begins then."""
+    """The path begins at this answer."""
     goals = case.circle()
     late = {name: (p[40:], r[40:]) for name, (p, r) in goals.items()}
     path = case.solver.solve_path(late, dt=10.0)
@@ -164,7 +164,7 @@ def test_fast_path_is_delayed_to_velocity_limits(case):
 
 
 def test_only_fast_steps_are_delayed():
-    """A leap in the middle takes its time, all else comes as much later."""
+    """A large step takes longer, and all later points are delayed by the same time."""
     case = Case('arm7')
     asked = np.sort(np.random.default_rng(0).uniform(0.0, 100.0, 9))
     ((name, (positions, quats)),) = case.line(0, 0.02, 10).items()
@@ -234,7 +234,7 @@ def test_path_near_zenith_is_torn_instead_of_jumping():
 
 
 def test_path_beside_zenith_turns_in_small_steps():
-    """Farther beside the zenith the half turn is gone through in small steps, in due time."""
+    """Farther from the zenith the half turn is subdivided and delayed."""
     solver, goals = mast(1e-3)
     path = solver.solve_path(goals, [0.0, 0.8], max_velocity=[2.0, 2.0])
     assert path.converged.all(), path.message
@@ -299,7 +299,7 @@ def test_path_does_not_move_locked_or_unselected_joints():
 
 
 def test_point_of_path_is_solution_and_progress_reaches_total():
-    """It is a solution with names and reasons; progress is told to the end."""
+    """A point has names and reasons like a single solution."""
     case = Case('hexapod')
     told = []
     path = case.solver.solve_path(case.circle(30), progress=lambda *done: told.append(done))
@@ -332,14 +332,14 @@ def test_point_of_path_is_solution_and_progress_reaches_total():
     ],
 )
 def test_path_error_names_bad_row(chosen, error, message):
-    """The message says what and in which row."""
+    """The error names the value and its row."""
     case = Case('arm7')
     with pytest.raises(error, match=message):
         case.solver.solve_path(case.circle(5), **chosen)
 
 
 def test_empty_path_is_refused():
-    """There is nothing to begin with."""
+    """A path needs at least one point."""
     case = Case('arm7')
     none = {name: (p[:0], r[:0]) for name, (p, r) in case.circle(5).items()}
     for goals in (none, {}):

@@ -42,5 +42,5 @@ def test_best_turn_is_zero_without_gain():
 
 
 def test_best_turn_is_zero_between_equal_bounds():
-    """Between bounds that meet there is one angle."""
+    """Only one angle is allowed."""
     assert best_turn(1.0 - np.cos(ANGLES - 0.3), 0.0, 0.0) == 0.0

@@ -34,7 +34,7 @@ def test_planar_arm_follows_pointer_within_limits_and_step_limit():
 
 
 def test_only_last_joint_turns_if_sufficient():
-    """A goal that the last section reaches alone moves no other, whatever the others could do."""
+    """The last section alone reaches the goal."""
     m = pygame_arm()
     start = m.solver().q
     there = start + np.array([0, 0, 0, 0.7])
@@ -56,7 +56,7 @@ def test_joint_turns_by_angle_between_hand_and_pointer():
 
 
 def test_turn_stops_at_limit():
-    """A joint goes to its limit, and not past it."""
+    """A joint moves to its limit and not beyond."""
     m = pygame_arm(limit=0.5)
     found = solve(m, {'pointer': ((-1.0, 0.5, 0), UNIT)}, max_iterations=20)
     assert np.abs(found.solution.q).max() == 0.5
@@ -162,7 +162,7 @@ def test_straight_arm_folds_towards_inward_goal():
 
 
 def test_folded_arm_in_line_with_goal_is_stalled():
-    """All sections on one line with the goal, and it between two folds: told as it is."""
+    """All sections and the goal are on one line, with the goal between two folds."""
     m = pygame_arm(limit=3.2)
     found = solve(m, {'pointer': ((-2.8, 0, 0), UNIT)}, np.zeros(4))
     assert found.solution.status is Status.STALLED

@@ -36,7 +36,7 @@ def test_factors_and_weights_scale_rows_of_step():
 
 
 def test_error_clamps_limit_error_of_step():
-    """What a step goes after is no longer than the clamp."""
+    """The error of a step is at most as long as the clamp."""
     check_step(
         lambda e, jacobian: (e * (0.1 / np.linalg.norm(e)), jacobian),
         1e-9,
@@ -47,7 +47,7 @@ def test_error_clamps_limit_error_of_step():
 
 @pytest.mark.parametrize('name', ['arm6', 'planar', 'fourbar', 'hexapod', 'coupled'])
 def test_python_dls_ends_at_answer_of_compiled_dls(name):
-    """From near by, all ways of dls come to the same residuals; unique answers are the same."""
+    """From nearby starts all variants reach the same residuals, and unique answers."""
     m = MECHANISMS[name]()
     names, q = m.solver().joint_names, m.solver().q
     q = q + 0.05 * (m.random_q(names, np.random.default_rng(0)) - q)
@@ -93,7 +93,7 @@ WAYS = ({'use_svd': True}, {'jacobian': 'numeric'}, {'method': 'pseudo_inverse'}
 
 @pytest.mark.parametrize('way', WAYS)
 def test_python_dls_approaches_rest_pose_like_compiled_dls(way):
-    """As near to the rest pose as the compiled solver comes, the goal being met."""
+    """With the goal met."""
     m = MECHANISMS['planar']()
     goals = {'end_goal': ((1.3, 1.6, 0), UNIT)}
     rest = {'p1': 0.1, 'p2': 0.9, 'p3': 0.2}
@@ -111,7 +111,7 @@ def test_python_dls_approaches_rest_pose_like_compiled_dls(way):
 
 @pytest.mark.parametrize('way', WAYS)
 def test_python_dls_meets_target_before_rest_pose(way):
-    """A target is met to the digit where it can be, whatever the rest pose says."""
+    """A reachable target is met exactly, for any rest pose."""
     m = MECHANISMS['planar']()
     goals = {'end_goal': ((1.3, 1.6, 0), UNIT)}
     for name in ('p1', 'p2', 'p3'):

@@ -30,7 +30,7 @@ NEWTON_LIKE = ('dls_svd', 'dls_numeric', 'sdls', 'pseudo_inverse', 'slsqp', 'sls
 
 
 def solve(mechanism, options, goals, q0=None):
-    """Solve once; the compiled dls is not what is tested here."""
+    """Solve once by a method in Python."""
     if options == SolverOptions():
         options = replace(options, use_svd=True)
     solver = mechanism.solver()
@@ -43,7 +43,7 @@ def refuses(name, mechanism):
 
 
 def goals_at(mechanism, q):
-    """Return the poses that the links of all goals have at q, for goals that hang nowhere."""
+    """Return the link poses of all goals at q, for goals without a parent."""
     names = mechanism.solver().joint_names
     return {
         name: mechanism.pose_of(goal.child.name, names, q)
@@ -71,7 +71,7 @@ def within_tolerances(mechanism, solution, goals):
 @pytest.mark.parametrize('variant', VARIANTS)
 @pytest.mark.parametrize('name', [n for n in MECHANISMS if n != 'string_of_bodies'])
 def test_methods_keep_limits_and_report_true_status(name, variant):
-    """Whatever is asked: limits and couplings hold, and CONVERGED is what the oracle says."""
+    """The oracle verifies limits, couplings and CONVERGED for any goal."""
     rng = np.random.default_rng(3)
     for reach in (0.1, 3.0):
         m = MECHANISMS[name]()
@@ -105,7 +105,7 @@ def test_methods_reach_nearby_poses_with_closed_loops(name, variant):
 
 @pytest.mark.parametrize('variant', VARIANTS)
 def test_methods_return_best_iterate(variant):
-    """The answer is as good as the best that was seen on the way, out of reach or not."""
+    """For reachable and unreachable goals."""
     for target in ((0.4, 0.3, 0.6), (2.0, 0.0, 1.0)):
         m = MECHANISMS['arm6']()
         goals = {'hand_goal': (target, m.pose_of('hand')[1])}
@@ -144,7 +144,7 @@ def test_methods_move_joint_off_its_limit(variant):
 
 @pytest.mark.parametrize('variant', VARIANTS)
 def test_methods_do_not_move_locked_joints(variant):
-    """What is locked keeps its value, and the others do what they can."""
+    """The other joints approach the goal."""
     m = MECHANISMS['arm7']()
     m.joints['j2'].lock()
     m.joints['j5'].lock()
@@ -177,7 +177,7 @@ def parts(mechanism, options):
 
 @pytest.mark.parametrize('variant', VARIANTS)
 def test_stepped_method_makes_one_iteration_per_call(variant):
-    """A run that is stepped makes one iteration a call, and what it did is in q."""
+    """The call writes the iterate to q."""
     m = MECHANISMS['arm6']()
     m.goals['hand_goal'].set_position(0.5, 0.2, 0.5)
     options = VARIANTS[variant]
@@ -191,7 +191,7 @@ def test_stepped_method_makes_one_iteration_per_call(variant):
 
 @pytest.mark.parametrize('variant', VARIANTS)
 def test_stop_flag_and_time_budget_end_method(variant):
-    """Either ends the solve after the iteration that is under way."""
+    """After the current iteration."""
     m = MECHANISMS['arm6']()
     m.goals['hand_goal'].set_position(0.5, 0.2, 0.5)
     for options, stop in (
@@ -205,7 +205,7 @@ def test_stop_flag_and_time_budget_end_method(variant):
 
 
 def test_stop_flag_is_checked_after_each_iteration():
-    """The flag is looked at after each iteration."""
+    """A running solve ends after the iteration in which the flag was set."""
     m = MECHANISMS['arm6']()
     m.goals['hand_goal'].set_position(0.5, 0.2, 0.5)
     options, stop = SolverOptions(method='jacobian_transpose'), [False]
@@ -220,7 +220,7 @@ def test_stop_flag_is_checked_after_each_iteration():
 
 @pytest.mark.parametrize('method', METHODS)
 def test_methods_solve_independent_chains_separately(method):
-    """Two arms: two answers, and each goal is the one asked."""
+    """Each of two arms reaches its own goal."""
     m = MECHANISMS['two_arms']()
     q = m.solver().q
     goals = goals_at(m, q + 0.1)
@@ -231,7 +231,7 @@ def test_methods_solve_independent_chains_separately(method):
 
 
 def test_methods_miss_heavier_goal_by_less():
-    """Of two goals out of reach together, the heavier one is missed by less."""
+    """Both goals cannot be met together."""
     for method in METHODS:
         missed = []
         for weight in (0.3, 3.0):
@@ -271,7 +271,7 @@ def test_unreachable_goal_of_closed_chain_is_not_converged():
 
 
 def test_slsqp_keeps_loops_closed_for_unreachable_goal():
-    """Closures are its constraints: they hold at the end, as with dls."""
+    """Closures are constraints and hold at the end, as with dls."""
     m = MECHANISMS['fivebar']()
     # SLSQP takes from 11 to 744 steps, as the last digits of lengths will have it.
     options = SolverOptions(method='slsqp', max_iterations=3000)

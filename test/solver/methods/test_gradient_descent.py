@@ -15,12 +15,12 @@ TARGET = (0.6, 0.5, 0.7)
 
 
 def solve(mechanism, goals, q0=None, **options):
-    """Trace a solve by gradient descent, or by what the options say."""
+    """Trace a solve by gradient descent, or by the method in the options."""
     return traced(mechanism, goals, q0, **{'method': 'gradient_descent', **options})
 
 
 def test_fixed_rate_stops_below_threshold_as_stalled():
-    """With a fixed rate it comes below the threshold, and is honest about the tolerance."""
+    """The distance is below the threshold but not within the tolerance."""
     options = {'learning_rate': 0.02, 'distance_threshold': 0.02, 'max_iterations': 500}
     found = solve(desk_arm(), {'target': (TARGET, UNIT)}, **options)
     assert found.solution.goal_errors['target'].position < 0.02
@@ -30,14 +30,14 @@ def test_fixed_rate_stops_below_threshold_as_stalled():
 
 
 def test_stop_within_tolerance_is_converged():
-    """Whoever finds the threshold enough says so in the tolerance."""
+    """The tolerance equals the threshold."""
     options = {'learning_rate': 0.02, 'translation_converge_threshold': 0.02}
     found = solve(desk_arm(), {'target': (TARGET, UNIT)}, max_iterations=500, **options)
     assert found.solution.status is Status.CONVERGED
 
 
 def test_fixed_rate_without_threshold_oscillates():
-    """As its source says: it overshoots the target, and goes on doing so."""
+    """It overshoots the target repeatedly, as the source says."""
     options = {'learning_rate': 0.02, 'max_iterations': 500}
     found = solve(desk_arm(), {'target': (TARGET, UNIT)}, **options)
     assert found.solution.status is Status.TIMEOUT
@@ -52,7 +52,7 @@ def test_proportional_rate_does_not_oscillate():
 
 
 def test_one_sweep_equals_rule_of_source():
-    """The rate times the sampled slope, joint after joint from the last, each on what is there."""
+    """Rate times sampled slope, from the last joint to the first, each after the other."""
     m = desk_arm()
     names, q = m.solver().joint_names, m.solver().q
     rate, sample = 0.05, 1e-6
@@ -71,7 +71,7 @@ def test_one_sweep_equals_rule_of_source():
 
 
 def test_early_stop_does_not_move_base_joints():
-    """Looked at after every joint, the threshold spares the joints before the one that met it."""
+    """The distance is checked after every joint."""
     m = desk_arm()
     names, start = m.solver().joint_names, m.solver().q
     goals = {'target': m.pose_of('hand', names, start + np.array([0, 0, 0, 0.05]))}
@@ -116,7 +116,7 @@ def most_comfortable():
 
 @pytest.mark.parametrize(('method', 'share'), [('gradient_descent', 0.03), ('slsqp', 1e-4)])
 def test_comfort_minimises_cost_on_goal(method, share):
-    """A redundant arm on its goal goes to the most comfortable way to be there."""
+    """A redundant arm moves to the most comfortable configuration that meets the goal."""
     m = MECHANISMS['planar']()
     reached = solve(m, GOAL, method=method, max_iterations=3000).solution
     assert reached.status is Status.CONVERGED
@@ -127,7 +127,7 @@ def test_comfort_minimises_cost_on_goal(method, share):
 
 
 def test_comfort_with_fixed_rate_stays_within_threshold():
-    """The source's way: the answer is as near as the threshold says, and more comfortable."""
+    """The answer is more comfortable than without."""
     m = MECHANISMS['planar']()
     options = {'learning_rate': 0.01, 'distance_threshold': 0.02, 'max_iterations': 2000}
     plain = solve(m, GOAL, **options).solution
@@ -138,7 +138,7 @@ def test_comfort_with_fixed_rate_stays_within_threshold():
 
 @pytest.mark.parametrize('method', COST_METHODS)
 def test_comfort_without_freedom_changes_nothing(method):
-    """Where there is nothing to choose, comfort changes nothing."""
+    """The goal determines the configuration."""
     m = MECHANISMS['fourbar']()
     m.joints['crank'].set_dof_values(1.5)
     q = m.solver().q
@@ -153,7 +153,7 @@ def test_comfort_without_freedom_changes_nothing(method):
 @pytest.mark.parametrize('method', COST_METHODS)
 @pytest.mark.parametrize('bad', [nan, float('inf'), None, 'low', (1.0, 2.0)])
 def test_comfort_that_returns_no_number_is_refused(method, bad):
-    """What cannot be compared is refused by name, at the first look."""
+    """At the first call, by name."""
     m = MECHANISMS['planar']()
     with pytest.raises(IkError, match=r'comfort.*a function that returns a finite number'):
         solve(m, GOAL, method=method, comfort=lambda _: bad)

@@ -53,7 +53,7 @@ def test_jacobians_of_partial_goals_agree(axes, turns):
 
 @pytest.mark.parametrize('kind', ['look_at', 'centre_of_mass'])
 def test_jacobians_of_look_at_and_mass_goals_agree(kind):
-    """Rows that count in [rad] and go by points, and rows of all masses together."""
+    """Rows in [rad] with lever points, and rows of all masses."""
     m = heavy_arm(kind)
     m.goals['hand_goal'].set_position(0.3, 0.2, 0.1)
     (here,), _ = iterates(m, random_q(m, 12), SolverOptions(jacobian='numeric'))
@@ -73,7 +73,7 @@ def test_difference_at_upper_limit_goes_down():
 
 
 def test_fixed_joint_has_zero_column():
-    """What cannot move has no finite difference."""
+    """A joint without room to move has no finite difference."""
     m = MECHANISMS['arm6']()
     m.joints['j3'].lock()
     (here,), _ = iterates(m, None, SolverOptions(jacobian='numeric'))
@@ -100,7 +100,7 @@ def test_step_keeps_limits_and_couplings(name):
 
 
 def test_step_returns_actual_motion_up_to_limit():
-    """Past a limit only the way to it counts."""
+    """Motion beyond a limit does not count."""
     m = MECHANISMS['arm6']()
     (here,), _ = iterates(m)
     room = float(here.upper[1] - here.x[1])

@@ -129,7 +129,7 @@ def test_dh_arm_distance_decreases_at_every_step(goal):
 
 
 def test_transpose_meets_position_before_orientation():
-    """As its source notes: with the whole pose asked, position is soon there, the rest is not."""
+    """For a whole pose, as the source notes."""
     m = dh_arm()
     m.goals['hand_goal'].set_goal_dof('X', 'Y', 'Z', 'EX', 'EY', 'EZ')
     q = m.solver().q + 0.1
@@ -144,7 +144,7 @@ def test_transpose_meets_position_before_orientation():
 
 @pytest.mark.parametrize('method', ['jacobian_transpose', 'pseudo_inverse', 'dls', 'slsqp'])
 def test_every_method_moves_seven_joint_arm_to_position(method):
-    """A seven-joint arm is asked for a position only, and every method of the overview goes."""
+    """The example of the overview."""
     m = MECHANISMS['arm7']()
     m.goals['hand_goal'].set_goal_dof('X', 'Y', 'Z')
     solver = m.solver()

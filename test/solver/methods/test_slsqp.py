@@ -49,7 +49,7 @@ def test_slsqp_reaches_answer_of_compiled_solver_at_bounds():
 
 
 def test_slsqp_keeps_max_iterations_over_all_runs():
-    """Not more of them than asked, over all runs."""
+    """Iterations of all runs are counted."""
     m = MECHANISMS['arm6']()
     goals = {'hand_goal': ((2.0, 0.0, 1.0), UNIT)}
     found = solve(m, goals, max_iterations=7)
@@ -80,7 +80,7 @@ for method in ('sdls', 'slsqp'):
 @pytest.mark.parametrize('method', ['slsqp', 'sdls', 'pseudo_inverse', 'dls'])
 @pytest.mark.parametrize('robot_name', ['hexapod', 'fivebar'])
 def test_hexapod_platform_and_five_bar_tool_reach_goals(repository, robot_name, method):
-    """The hexapod's platform and the five-bar's tool are put where they are asked."""
+    """Two robots of the gallery."""
     robot = load_robot(repository / 'urdf' / f'{robot_name}.urdf')
     link = {'hexapod': 'platform_link'}.get(robot_name, list(robot.links)[-1])
     dof = 'X Y Z EX EY EZ' if robot_name == 'hexapod' else 'X Y'

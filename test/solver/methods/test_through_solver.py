@@ -44,7 +44,7 @@ def test_solve_by_method_writes_values_to_joints(method):
 
 @pytest.mark.parametrize('method', METHODS)
 def test_steps_by_method_approach_goal(method):
-    """Iterations one at a time come near the goal, be there one that goes up on the way."""
+    """One iteration per call; single steps may increase the error."""
     m = MECHANISMS['arm7']()
     m.goals['hand_goal'].set_goal_dof('X', 'Y', 'Z')
     m.goals['hand_goal'].set_position(0.3, 0.4, 0.6)
@@ -67,7 +67,7 @@ def test_refused_method_moves_nothing():
 
 
 def test_changed_method_applies_to_next_solve():
-    """Options are looked at anew by every solve."""
+    """Every solve reads the options."""
     m = MECHANISMS['arm7']()
     solver = m.solver()
     goals = {'hand_goal': m.pose_of('hand', solver.joint_names, solver.q + 0.1)}
@@ -79,7 +79,7 @@ def test_changed_method_applies_to_next_solve():
 
 
 def test_methods_keep_couplings():
-    """Whatever moves the master, its followers are where their polynomials say."""
+    """Followers have the values of their polynomials."""
     for method in METHODS:
         m = MECHANISMS['coupled']()
         solver = m.solver(SolverOptions(method=method))

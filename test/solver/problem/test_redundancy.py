@@ -34,7 +34,7 @@ def test_rows_implied_by_earlier_closures_are_redundant():
 
 @pytest.mark.parametrize('turn', [1e-9, 1.3e-6, 1.6e-6, 1.9e-6, 2.1e-6, 1e-3])
 def test_redundant_rows_add_up_to_total_near_singularity(turn):
-    """What single closures lose is what all of them lose, however near the next rank is."""
+    """The sum over closures equals the total, near a change of rank as well."""
     m = Mechanism('nearly')
     m.root('ground')
     m.joint('a', 'ground', 'X Y')
