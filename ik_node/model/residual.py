@@ -24,7 +24,8 @@ def residual_rows(
     - centre_of_mass: the used components of p only.
     - universal: R_B^T p and y_A . x_B.
     - distance: |p| - distance.
-    - look_at: the angle between z_A and the direction to p_B, times that direction in A's xy plane.
+    - look_at: the angle between z_A and the direction to p_B, times the unit vector of that
+      direction in A's xy plane.
 
     Parameters
     ----------
