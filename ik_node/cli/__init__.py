@@ -1,1 +1,1 @@
-"""The command line: one file a command, with `add_arguments(parser)` and `run(args)`."""
+"""Commands of the command line, one module each, with `add_arguments(parser)` and `run(args)`."""

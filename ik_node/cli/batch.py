@@ -1,13 +1,13 @@
 """
-Solve for many poses, from a file into a file; exit code 1 if one of them does not converge.
+Solve for many poses in a file; the exit code is 1 if one of them does not converge.
 
-The poses: a CSV file with the columns x y z, in [m], and qx qy qz qw if the orientation counts,
-too. Its first line may name them; --link says whose they are. For more than one link the names are
-LINK.x and so on, or --link is repeated and the columns stand in that order. Or the same as an
-array in a .npy file.
+Input: a CSV file with the columns x y z [m] and, for poses with an orientation, qx qy qz qw. Its
+first line may name the columns. --link gives the link of the poses. For more than one link, name
+the columns LINK.x and so on, or repeat --link in the order of the columns. A .npy file with the
+same columns works as well.
 
-The answers: a CSV file with the value of every joint, the status, the steps, and how far goals and
-loops are off, [m] and [rad]. It is written as the work goes on; --resume goes on after Ctrl-C.
+Output: a CSV file with the joint values, the status, the iterations, and the residuals of goals
+and loops in [m] and [rad]. It is written during the run; --resume continues after Ctrl-C.
 """
 
 from __future__ import annotations
@@ -31,35 +31,45 @@ from tqdm import tqdm
 
 Array = NDArray[np.float64]
 
-# Problems between two writings of the file.
+# Number of problems between two writes to the file.
 BLOCK = 5000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the robot, files, start and threads."""
     add_robot_arguments(parser)
-    parser.add_argument('--goals', required=True, metavar='FILE', help='the poses: .csv or .npy')
     parser.add_argument(
-        '--link', action='append', default=[], help='whose poses they are; may be repeated'
+        '--goals', required=True, metavar='FILE', help='input file with poses: .csv or .npy'
     )
-    parser.add_argument('-o', '--out', required=True, metavar='FILE', help='the answers: .csv')
     parser.add_argument(
-        '--start', nargs='+', default=[], metavar='JOINT=VALUE', help='where to start [rad or m]'
+        '--link', action='append', default=[], help='link of the poses; may be repeated'
     )
-    parser.add_argument('--threads', type=int, metavar='N', help='default: one for every core')
+    parser.add_argument('-o', '--out', required=True, metavar='FILE', help='output file: .csv')
+    parser.add_argument(
+        '--start',
+        nargs='+',
+        default=[],
+        metavar='JOINT=VALUE',
+        help='initial joint values [rad or m]',
+    )
+    parser.add_argument('--threads', type=int, metavar='N', help='default: one per core')
     usual = SolverOptions().restarts
     parser.add_argument(
-        '--restarts', type=int, default=usual, metavar='N', help=f'further starts; default {usual}'
+        '--restarts',
+        type=int,
+        default=usual,
+        metavar='N',
+        help=f'random restarts; default {usual}',
     )
-    parser.add_argument('--resume', action='store_true', help='go on with the file of answers')
+    parser.add_argument('--resume', action='store_true', help='continue an output file')
     parser.set_defaults(goal=[])
 
 
 def run(args: argparse.Namespace) -> int:
-    """Solve block by block."""
-    asked, options = parse_goal_arguments(args), SolverOptions(restarts=args.restarts)
+    """Solve the problems block by block and return the exit code."""
+    arguments, options = parse_goal_arguments(args), SolverOptions(restarts=args.restarts)
     robot = robot_of(args)
-    q0, poses = asked.of(robot)[1], _poses_of(args, robot)
+    q0, poses = arguments.of(robot)[1], _poses_of(args, robot)
     total = len(next(iter(poses.values()))[0])
     threads = thread_count(args.threads)
     solver = Solver(robot, options)
@@ -67,10 +77,10 @@ def run(args: argparse.Namespace) -> int:
     answers = AnswerTable(Path(args.out), robot, resume=args.resume)
     before = answers.row_count
     if before > total:
-        raise DescriptionError(f'{before} answers to {total} poses', source=args.out)
+        raise DescriptionError(f'{before} results for {total} poses', source=args.out)
     began = perf_counter()
     try:
-        # A bar only where standard error is a terminal, and not after the end.
+        # The bar is shown only if standard error is a terminal, and removed at the end.
         with tqdm(total=total, initial=before, miniters=1, disable=None, leave=False) as bar:
             for first in range(before, total, BLOCK):
                 block = slice(first, first + BLOCK)
@@ -82,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
                 answers.add(solver.solve_batch(part, q0, threads=threads, progress=progress))
     except KeyboardInterrupt:
         done = f'{answers.row_count} of {total} are in {args.out}'
-        print(f'ik_node batch: {done}; --resume goes on', file=sys.stderr)
+        print(f'ik_node batch: {done}; --resume continues', file=sys.stderr)
         raise
     spent = perf_counter() - began
     print(_in_words(answers, total - before, spent))
@@ -90,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _poses_of(args: argparse.Namespace, robot: Robot) -> dict[str, tuple[Array, Array]]:
-    """Read all poses and add their goals to the robot; any row that is bad is found here."""
+    """Read and check all poses, and add their goals to the robot."""
     path = Path(args.goals)
     if not path.is_file():
         raise DescriptionError('no such file', source=args.goals)

@@ -1,7 +1,7 @@
 """
-Measure our solver beside others; all words go to benchmark/run.py of a checkout.
+Compare the solver with others; all arguments are passed to benchmark/run.py of a checkout.
 
-In a checkout `bench --help` says what there is to measure.
+In a checkout, `bench --help` lists the benchmarks.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ SCRIPT = Path('benchmark') / 'run.py'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what is passed on."""
+    """Add the arguments that are passed on."""
     parser.add_argument('words', nargs='*', metavar='WORD', help='passed to benchmark/run.py')
     if _script().is_file():
-        # No word is an option of this parser's, --help neither: the script knows them all.
+        # The script handles all options, including --help.
         parser.prefix_chars = ''
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the benchmark in a process of its own."""
+    """Run the benchmark in a separate process."""
     script = _script()
     if not script.is_file():
         raise IkError('the benchmark is not installed: run this in a checkout')

@@ -1,11 +1,11 @@
 """
-Read a robot and describe it; exit code 1 if its loops do not close, or an axis holds them.
+Read a robot and describe it; the exit code is 1 if its loops do not close or cannot move.
 
-Says the tree with types, limits, motors and couplings of joints; each loop with its type and how
-far it is open; the mobility and what it is made of; rows of loops that are redundant, and by how
-much they disagree where the description is rounded; loops that turn about an axis about which
-their joints do not, and the axis that would do; limits that are in the way of the loops; what
-cannot move; and what was guessed about the description.
+The report contains: the tree with types, limits, motors and couplings of joints; each loop with
+its type and residual; the mobility and its terms; redundant rows of loops, and how much they
+disagree because of rounded numbers in the description; loops whose rotation axis differs from the
+axes of their joints, and an axis that works; limits that prevent loops from closing; joints and
+links that cannot move; and guesses about the description.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from ik_node.cli.robot_arguments import add_robot_arguments, robot_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the robot, and the form of the answer."""
+    """Add the robot and the output options."""
     add_robot_arguments(parser)
     parser.add_argument('--json', action='store_true', help='print JSON')
     parser.add_argument(
-        '--plot', metavar='F.png', help='draw the graph of links, joints and loops into a file'
+        '--plot', metavar='F.png', help='draw the graph of links, joints and loops to a file'
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Describe the robot."""
+    """Print the description of the robot and return the exit code."""
     save = None
     if args.plot is not None:
         from ik_node.cli.report.plot import graph_plot  # matplotlib is slow to import

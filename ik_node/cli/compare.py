@@ -1,9 +1,9 @@
 """
-The same problem with every method, each from the same start; restarts do not apply.
+Solve the same problem with every method from the same start, without restarts.
 
-The table says what each method came to by itself: a `Solver` would still close the loops that one
-left open. The time is the best of three runs; dls is compiled, the others are written in Python.
-Exit code 1 if none of them converges.
+The table shows the result of each method alone; a `Solver` would close loops that a method left
+open. The time is the best of three runs; dls is compiled, the others are written in Python. The
+exit code is 1 if no method converges.
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Told apart by the colour-blind, too (Okabe & Ito 2008); one for each method, whichever are drawn.
+# One colour for each method, from a palette for the colour-blind (Okabe & Ito 2008).
 _COLOURS = ('#000000', '#0072B2', '#56B4E9', '#E69F00', '#009E73', '#CC79A7', '#D55E00')
-# Two lines that lie on each other are both seen.
+# With different dashes, two lines on top of each other are both visible.
 _DASHES = ('-', (0, (5, 1.5)))
-# What is exactly met is drawn here.
+# Residuals of zero are drawn at this value.
 _LEAST = 1e-16
 
 
 def residual_plot(path: str) -> Callable[[Sequence[tuple[str, Trace]]], None]:
     """
-    Return the function that draws traces, by method, to a file.
+    Return a function that draws the traces of methods to a file.
 
     Parameters
     ----------
     path : str
-        Where to; the ending says what kind of picture.
+        Output file; its ending selects the format.
 
     Raises
     ------
     OptionError
-        If pictures cannot be drawn, or not of that kind.
+        If matplotlib is missing or does not support the format.
 
     """
     new_figure = picture_maker('--plot', path)
@@ -94,7 +94,7 @@ def _draw(figure: Any, traces: Sequence[tuple[str, Trace]]) -> None:
 
 
 def by_iteration(found: Trace) -> tuple[Array, Array]:
-    """Return iterations and the largest residual of any chain after each, [m or rad] alike."""
+    """Return iterations, and the largest residual of any chain [m or rad] after each of them."""
     chains = [[_size(p) for p in group] for _, group in groupby(found.points, lambda p: p.chain)]
     count = max(len(chain) for chain in chains)
     held = [chain + chain[-1:] * (count - len(chain)) for chain in chains]
@@ -102,7 +102,7 @@ def by_iteration(found: Trace) -> tuple[Array, Array]:
 
 
 def by_time(found: Trace) -> tuple[Array, Array]:
-    """Return times [s] and the largest residual of any chain, solved one after the other."""
+    """Return times [s], and the largest residual of any chain [m or rad] at each of them."""
     latest = {p.chain: _size(p) for p in reversed(found.points)}
     times, sizes = [], []
     for point in found.points:
@@ -121,7 +121,7 @@ _RUNS = 3
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a method came to, or why it did not begin."""
+    """The result of a method, or the reason why it cannot solve the problem."""
 
     method: str
     found: Trace | None
@@ -129,7 +129,7 @@ class Outcome:
     reason: str
 
     def in_json(self, names: list[str]) -> dict[str, Any]:
-        """Return it in plain types."""
+        """Return the result in types that JSON supports."""
         if self.found is None:
             return {'method': self.method, 'status': None, 'reason': self.reason}
         solution = self.found.solution
@@ -146,7 +146,7 @@ class Outcome:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the robot, goals, start, and what to do with them."""
+    """Add the robot, goals, start, methods and output options."""
     add_robot_arguments(parser)
     add_goal_arguments(parser)
     parser.add_argument(
@@ -154,24 +154,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action='append',
         default=[],
         metavar='M',
-        help=f'only this one; may be repeated; {" or ".join(METHODS)}',
+        help=f'use only this method; may be repeated; one of {", ".join(METHODS)}',
     )
     parser.add_argument(
         '--max-iterations',
         type=int,
         default=300,
         metavar='N',
-        help='most iterations of a method; default 300',
+        help='maximum number of iterations of a method; default 300',
     )
     parser.add_argument('--json', action='store_true', help='print JSON')
     parser.add_argument(
-        '--plot', metavar='F.png', help='draw residuals against iterations and time'
+        '--plot', metavar='F.png', help='draw residuals over iterations and time to a file'
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Solve by every method and print."""
-    asked = parse_goal_arguments(args)
+    """Solve with every method, print the results and return the exit code."""
+    arguments = parse_goal_arguments(args)
     chosen = [
         SolverOptions(method=method, max_iterations=args.max_iterations, restarts=0)
         for method in args.method or METHODS
@@ -182,7 +182,7 @@ def run(args: argparse.Namespace) -> int:
 
         save = residual_plot(args.plot)
     robot = robot_of(args)
-    poses, q = asked.of(robot)
+    poses, q = arguments.of(robot)
     tree = Solver(robot).tree
     outcomes = [compare(tree, q, options, poses) for options in chosen]
     print(
@@ -199,7 +199,7 @@ def run(args: argparse.Namespace) -> int:
 def compare(
     tree: Tree, q: NDArray[np.float64], options: SolverOptions, poses: Mapping[str, Any]
 ) -> Outcome:
-    """Solve by one method, unwatched for the time, and watched for what happens on the way."""
+    """Solve with one method, without recording for the time and with recording for the trace."""
     try:
         runs = [trace(tree, q, options, poses, watched=False) for _ in range(_RUNS)]
     except OptionError as error:
@@ -213,7 +213,7 @@ def _fastest(runs: list[Trace]) -> Trace:
 
 
 def in_words(outcomes: list[Outcome]) -> str:
-    """Return the table for a reader."""
+    """Return the results as a table."""
     looped = any(o.found and o.found.solution.closure_errors for o in outcomes)
     head = ['method', 'status', 'iterations', 'time', 'position error', 'orientation error']
     rows = [head + (['loops open'] if looped else [])]

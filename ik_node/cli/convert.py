@@ -1,10 +1,10 @@
 """
-Convert a robot description of any dialect to URDF that carries its loops.
+Convert a robot description of any supported format to a URDF with its loops.
 
-The URDF says loops as <loop_joint>, which other tools ignore, or leaves them to a file of their
-own (--closures-out). Shapes, inertia and materials of a URDF are carried over. What was written is
-read again and compared with what was read: links, joints, limits, couplings, motors, masses,
-loops, and the pose of every link at some configurations. A file that differs is not left behind.
+The URDF contains loops as <loop_joint>, which other tools ignore; with --closures-out they are
+written to a separate file. Shapes, inertia and materials of a URDF are carried over. The output is
+read back and compared with the input: links, joints, limits, couplings, motors, masses, loops, and
+the pose of every link at several configurations. If it differs, the output file is removed.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Largest difference of poses [m], residuals [m, rad]; per metre of the robot's size.
+# Largest difference of poses [m] and residuals [m or rad], per metre of the robot's size.
 TOLERANCE = 1e-12
 POSES = 5
 
 
 def differences(robot: Robot, other: Robot) -> list[str]:
     """
-    Return what a robot that was written and read again has different; [] = nothing.
+    Return the differences between a robot and its copy that was written and read back.
 
-    Compared are links, joint values, limits, couplings, motors, masses, closures, their residuals
-    and the pose of every link at some configurations. The other one may have more links, and
-    more joints without values.
+    The comparison covers links, joint values, limits, couplings, motors, masses, closures, their
+    residuals, and the pose of every link at several configurations. The copy may have more links
+    and more fixed joints.
     """
     found = _of_names(robot, other)
     if found:
@@ -43,7 +43,7 @@ def differences(robot: Robot, other: Robot) -> list[str]:
         if not np.array_equal(getattr(robot, what), getattr(other, what)):
             found.append(f'{what} of the joints')
     if not np.allclose(robot.start, other.start, rtol=TOLERANCE, atol=TOLERANCE):
-        found.append('values that joints begin with')
+        found.append('initial joint values')
     for name, link in robot.links.items():
         other_link = other.links[name]
         if link.mass != other_link.mass or not np.array_equal(
@@ -89,7 +89,7 @@ def _first(names: list[str], others: list[str]) -> str:
 
 
 def _values_of(robot: Robot) -> list[str]:
-    """Return the motors, joints with several values by each of them."""
+    """Return the actuated joint values."""
     found: list[str] = []
     for name in robot.actuated:
         joint = robot.joints.get(name)
@@ -112,7 +112,7 @@ def _of_closures(robot: Robot, other: Robot) -> list[str]:
 
 
 def _at(robot: Robot, other: Robot, q: Array) -> list[str]:
-    """Compare poses of links, values of joints that follow others, and residuals of loops."""
+    """Compare link poses, coupled joint values and loop residuals at a configuration."""
     found = []
     robot.q, other.q = q, q
     size = 1.0
@@ -138,7 +138,7 @@ def _at(robot: Robot, other: Robot, q: Array) -> list[str]:
 
 
 def _following(robot: Robot) -> Mapping[str, float]:
-    """Return the value of every coupled joint value that its master asks for."""
+    """Return the value of every coupled joint that follows from its master."""
     values = dict(zip(robot.joint_names, robot.q.tolist(), strict=True))
     found = {}
     for joint in robot.joint_order:
@@ -156,29 +156,33 @@ EPILOG = """examples:
   ik_node convert hand.xml -o hand.urdf --closures-out hand.closures.yaml
   ik_node convert hand.xml -o - | less
 
-exit code: 0 written and the same robot, 1 it could not be written as the same robot, 2 the input
-cannot be used or a file is in the way
+exit code: 0 written and equal, 1 not written because the copy would differ, 2 the input cannot be
+used or an output file exists
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the robot and where to write."""
+    """Add the robot and the output files."""
     add_robot_arguments(parser)
     parser.add_argument(
-        '-o', '--output', metavar='OUT.urdf', required=True, help='where to write; - = print it'
+        '-o',
+        '--output',
+        metavar='OUT.urdf',
+        required=True,
+        help='output file; - = standard output',
     )
     parser.add_argument(
         '--closures-out',
         metavar='F.yaml',
-        help='write the loops there and leave them out of the URDF; OUT.closures.yaml beside '
-        'OUT.urdf is found by its name',
+        help='write the loops to this file and not to the URDF; a file OUT.closures.yaml beside '
+        'OUT.urdf is found automatically',
     )
-    parser.add_argument('--force', action='store_true', help='write over files that are there')
+    parser.add_argument('--force', action='store_true', help='overwrite existing files')
     parser.epilog = EPILOG
 
 
 def run(args: argparse.Namespace) -> int:
-    """Convert, compare, and say on stderr what was done."""
+    """Convert, compare, report on stderr and return the exit code."""
     paths = _checked_paths(args)
     robot = robot_of(args, assemble=False)
     _say(_summary(args.robot, robot))
@@ -191,7 +195,7 @@ def run(args: argparse.Namespace) -> int:
     if not reason:
         reason = _write(args, paths, robot, urdf, annotations)
     if reason:
-        _say(f'not written: what is read back is another robot: {reason}')
+        _say(f'not written: the robot that is read back differs: {reason}')
         return 1
     written = ' and '.join(str(path) for path in paths) or 'stdout'
     _say(f'{written}: written, read back and compared: the same robot')
@@ -200,17 +204,17 @@ def run(args: argparse.Namespace) -> int:
 
 def _checked_paths(args: argparse.Namespace) -> list[Path]:
     """
-    Return the files to be written.
+    Return the output files.
 
     Raises
     ------
     OptionError
-        If one is there already, or is the input.
+        If a file exists already, or is the input.
 
     """
     names = {'-o': args.output, '--closures-out': args.closures_out}
     if args.closures_out == STDOUT:
-        raise OptionError('--closures-out', STDOUT, 'a file; the URDF alone can be printed')
+        raise OptionError('--closures-out', STDOUT, 'a file; only the URDF can be printed')
     paths: list[Path] = []
     for option, name in names.items():
         if name is None or name == STDOUT:
@@ -221,7 +225,7 @@ def _checked_paths(args: argparse.Namespace) -> list[Path]:
             if any(path.samefile(given) for given in inputs if given.exists()) or path in paths:
                 raise OptionError(option, name, 'another file than the input')
             if not path.is_file() or not args.force:
-                raise OptionError(option, name, 'a file that is not there yet, or --force')
+                raise OptionError(option, name, 'a file that does not exist, or --force')
         if path.resolve() in [other.resolve() for other in paths]:
             raise OptionError(option, name, 'another file than -o')
         paths.append(path)
@@ -231,16 +235,16 @@ def _checked_paths(args: argparse.Namespace) -> list[Path]:
 def _write(
     args: argparse.Namespace, paths: list[Path], robot: Robot, urdf: str, annotations: str | None
 ) -> str:
-    """Write the files and read them again; return why they are taken back, '' if they are not."""
+    """Write the files and read them back; return why they are removed, '' if they are kept."""
     texts = [annotations] if args.output == STDOUT else [urdf, annotations]
     with _kept_only_if_right(paths) as keep:
         for path, text in zip(paths, texts, strict=False):
             path.write_text(text or '', encoding='utf-8')
         reason = ''
         if args.output != STDOUT:
-            # As others will read it, with what lies beside it.
+            # Read it as users will, with the sidecar files beside it.
             reason = _why_not(robot, Path(args.output), args.closures_out)
-            reason = f'read with what lies beside it: {reason}' if reason else ''
+            reason = f'read with the files beside it: {reason}' if reason else ''
         if not reason:
             keep.append(True)
     if not reason and args.output == STDOUT:
@@ -249,7 +253,7 @@ def _write(
 
 
 def _why_not(robot: Robot, source: str | Path, closures: str | None) -> str:
-    """Return what is different in what was written, '' if nothing is."""
+    """Return the differences of the written robot, '' if there are none."""
     try:
         back = load_robot(source, closures=closures, assemble=False)
     except IkError as error:
@@ -259,7 +263,7 @@ def _why_not(robot: Robot, source: str | Path, closures: str | None) -> str:
 
 @contextmanager
 def _kept_only_if_right(paths: list[Path]) -> Iterator[list[bool]]:
-    """Put files back as they were, or away, unless something is put in the list."""
+    """Restore or remove the files at the end, unless the caller appends to the list."""
     before = {path: path.read_bytes() if path.exists() else None for path in paths}
     keep: list[bool] = []
     try:

@@ -1,9 +1,9 @@
 """
-Run one of our robots with its goals moving, on the real node.
+Run a robot of the gallery with moving goals on the ROS 2 node.
 
-Three processes: one publishes the robot's description, one is the node, this one sends goals and
-prints a line a second: status, ticks a second, median solve time, and the largest gap of a loop
-and distance to a goal, measured on the joint states that came.
+The demo has three processes: one publishes the robot's description, one is the node, and this one
+sends goals. It prints a line per second: status, ticks per second, median solve time, and the
+largest gap of a loop and distance to a goal, computed from the received joint states.
 """
 
 from __future__ import annotations
@@ -15,32 +15,32 @@ from ik_node.gallery import gallery_item, NAMES
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add which robot, for how long, and how fast."""
+    """Add the robot, the duration and the rate."""
     parser.add_argument(
         'name',
         nargs='?',
         default='hexapod',
         metavar='NAME',
-        help='which robot, see --list (default: %(default)s)',
+        help='name of the robot, see --list (default: %(default)s)',
     )
-    parser.add_argument('--list', action='store_true', help='name all of them and end')
+    parser.add_argument('--list', action='store_true', help='list all robots and exit')
     parser.add_argument(
         '--seconds',
         type=float,
         metavar='S',
-        help='end by itself so long after the first joint state',
+        help='time after the first joint state until the demo ends [s]',
     )
     parser.add_argument(
         '--rate',
         type=float,
         default=250.0,
         metavar='HZ',
-        help='ticks a second of the node (default: %(default)s)',
+        help='tick rate of the node [Hz] (default: %(default)s)',
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the demo, or say what there is to run."""
+    """Run the demo, or list the robots."""
     if args.list:
         for name in NAMES:
             print(f'{name:{max(map(len, NAMES))}}  {gallery_item(name).about}')

@@ -1,4 +1,4 @@
-"""Arguments that say what is asked of a robot, and from where."""
+"""Command line arguments for goals and the start configuration."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _NO_TURN = (0.0, 0.0, 0.0, 1.0)
 
 class GoalArguments(NamedTuple):
     """
-    Goals and start of the command line, not yet looked up in a robot.
+    The goals and start values on the command line.
 
     Attributes
     ----------
     goals : list of (str, tuple of float)
-        Link, and its position [m] with or without its quaternion xyzw.
+        Link name, and position [m] with or without quaternion xyzw.
     starts : list of (str, float)
-        Joint, and its value [rad or m].
+        Name and value [rad or m] of a joint.
 
     """
 
@@ -36,14 +36,14 @@ class GoalArguments(NamedTuple):
         Returns
         -------
         poses : dict of str to (position, quat_xyzw)
-            By goal, which is named as its link.
+            Poses by goal name, which is the name of the link.
         q : ndarray, shape (nq,)
-            The start [rad or m].
+            The start configuration [rad or m].
 
         Raises
         ------
         UnknownFrameError
-            If it has no such link or joint.
+            If the robot has no such link or joint.
         OptionError
             If a link has two goals.
 
@@ -56,7 +56,7 @@ class GoalArguments(NamedTuple):
         poses: dict[str, Any] = {}
         for link, numbers in self.goals:
             if link in poses:
-                raise OptionError('--goal', link, 'one goal a link')
+                raise OptionError('--goal', link, 'one goal per link')
             turned = len(numbers) == 7
             robot.add_goal(link, name=link, dof='X Y Z EX EY EZ' if turned else 'X Y Z')
             poses[link] = (numbers[:3], numbers[3:] if turned else _NO_TURN)
@@ -70,22 +70,26 @@ def add_goal_arguments(parser: argparse.ArgumentParser) -> None:
         action='append',
         default=[],
         metavar='LINK:x,y,z[,qx,qy,qz,qw]',
-        help='pose of a link in the root frame [m]; without a quaternion any orientation will do; '
-        'may be repeated; without any the loops are closed',
+        help='pose of a link in the root frame [m]; without a quaternion the orientation is free; '
+        'may be repeated; without goals only the loops are closed',
     )
     parser.add_argument(
-        '--start', nargs='+', default=[], metavar='JOINT=VALUE', help='where to start [rad or m]'
+        '--start',
+        nargs='+',
+        default=[],
+        metavar='JOINT=VALUE',
+        help='initial joint values [rad or m]',
     )
 
 
 def parse_goal_arguments(args: argparse.Namespace) -> GoalArguments:
     """
-    Read goals and start.
+    Parse the goals and start values.
 
     Raises
     ------
     OptionError
-        If one is written in a way that cannot be read.
+        If one of them is not valid.
 
     """
     return GoalArguments(
@@ -94,7 +98,7 @@ def parse_goal_arguments(args: argparse.Namespace) -> GoalArguments:
 
 
 def _goal(text: str) -> tuple[str, tuple[float, ...]]:
-    """Read LINK:x,y,z or LINK:x,y,z,qx,qy,qz,qw."""
+    """Parse LINK:x,y,z or LINK:x,y,z,qx,qy,qz,qw."""
     link, colon, numbers = text.rpartition(':')
     try:
         values = tuple(float(number) for number in numbers.split(','))
@@ -106,7 +110,7 @@ def _goal(text: str) -> tuple[str, tuple[float, ...]]:
 
 
 def _start(text: str) -> tuple[str, float]:
-    """Read JOINT=VALUE."""
+    """Parse JOINT=VALUE."""
     name, _, value = text.rpartition('=')
     try:
         number = float(value)

@@ -1,4 +1,4 @@
-"""The command line's entry; loads nothing but the command that is run."""
+"""Entry point of the command line, which imports only the module of the command."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ import sys
 from ik_node.errors import IkError
 from ik_node.ros.process.early_signals import exit_on_early_signals
 
-# Command -> what it does. The module of a command has its name.
+# Summary of each command. The module of a command has the command's name.
 COMMANDS: dict[str, str] = {
-    'node': 'the ROS 2 node: --ros-args ... as for any node',
-    'demo': 'one of our robots with its goals moving, on the real node',
+    'node': 'run the ROS 2 node; takes --ros-args like any node',
+    'demo': 'run a robot of the gallery with moving goals on the ROS 2 node',
     'check': 'read a robot and describe it: links, joints, loops, mobility',
-    'convert': 'any description of a robot to URDF that carries its loops',
+    'convert': 'convert a robot description of any format to a URDF with its loops',
     'solve': 'solve once for the poses of some links',
-    'batch': 'solve for many poses, from a file into a file',
-    'reach': 'where a link can be brought to: a slice of the workspace',
-    'compare': 'the same problem with every method, as a table and a picture',
-    'view': 'a robot in the browser: drag its goals, or watch a running node',
+    'batch': 'solve for many poses in a file',
+    'reach': 'compute a slice of the workspace of a link',
+    'compare': 'solve a problem with every method, as a table and a plot',
+    'view': 'show a robot in the browser: drag its goals, or watch a running node',
     'warm': 'fill the cache of compiled kernels',
-    'bench': 'measure (needs a checkout)',
+    'bench': 'run the benchmarks (needs a checkout)',
 }
 
 
@@ -35,13 +35,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, optional
-        Words after the program's name; default those of the process.
+        Arguments after the program's name; None = those of the process.
 
     Returns
     -------
     int
-        0 done, 1 ran and the answer is no, 2 unusable input; 130 and 141 after Ctrl-C and where
-        nobody reads the output any more, as shells have it.
+        Exit code: 0 = success, 1 = the command ran but did not succeed, 2 = unusable input. As in
+        shells, 130 = Ctrl-C and 141 = the output pipe is closed.
 
     """
     words = list(sys.argv[1:] if argv is None else argv)
@@ -52,7 +52,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(name: str, words: list[str]) -> int:
-    # Until the node has begun, a signal finds nothing to end; other commands are broken off.
+    # A signal before the node has started ends the process quietly; other commands are
+    # interrupted.
     with exit_on_early_signals() if name == 'node' else nullcontext():
         command = importlib.import_module(f'ik_node.cli.{name}')
     parser = argparse.ArgumentParser(
@@ -61,7 +62,7 @@ def _run(name: str, words: list[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_arguments(parser)
-    # What comes after --ros-args is rclpy's to read.
+    # rclpy parses the arguments after --ros-args.
     cut = words.index('--ros-args') if '--ros-args' in words else len(words)
     args = parser.parse_args(words[:cut])
     args.ros_args = words[cut:]
@@ -71,7 +72,8 @@ def _run(name: str, words: list[str]) -> int:
         code: int = command.run(args)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Who read the output has seen enough, as `head` has; Python would complain at its end.
+        # The reader of the pipe has ended, like `head`. Without this, Python reports an error at
+        # exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + 13
     except IkError as error:
@@ -92,7 +94,7 @@ def _top_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog='ik_node',
         description='Inverse kinematics for robots with closed loops.',
-        epilog=f'commands:\n{table}\n\n`<command> --help` says more.',
+        epilog=f'commands:\n{table}\n\nSee `<command> --help` for the options of a command.',
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument('--version', action=_Version, nargs=0, help='print the version')
@@ -101,7 +103,7 @@ def _top_parser() -> argparse.ArgumentParser:
 
 
 class _Version(argparse.Action):
-    """Print the version; it is looked up only when asked for."""
+    """An action that prints the version, which is looked up only then."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from ik_node import __version__

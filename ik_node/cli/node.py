@@ -1,4 +1,4 @@
-"""Run the ROS 2 node; everything after --ros-args goes to ROS."""
+"""Run the ROS 2 node; all arguments after --ros-args are passed to ROS."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from ik_node.ros.parameters.parameter_text import help_text
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the table of parameters to the help; there are no options of our own."""
+    """Add the table of parameters to the help; the command has no options of its own."""
     parser.usage = 'ik_node node [--help] [--ros-args -p NAME:=VALUE -r FROM:=TO ...]'
     parser.epilog = f'parameters (-p NAME:=VALUE, or --params-file FILE):\n\n{help_text()}'
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run until told to stop."""
+    """Run the node until it is stopped."""
     need_rclpy()
     from ik_node.ros.main import main
 

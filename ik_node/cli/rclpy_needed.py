@@ -1,4 +1,4 @@
-"""A plain word where ROS 2 is missing."""
+"""Error message shown when rclpy is not installed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def need_rclpy() -> None:
     Raises
     ------
     IkError
-        Says where to get it.
+        If it is not installed; the message describes the installation.
 
     """
     if importlib.util.find_spec('rclpy') is None:

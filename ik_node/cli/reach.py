@@ -1,14 +1,15 @@
 """
-Where a link can be brought to: a slice of the workspace, as a picture and a table.
+Compute a slice of the workspace of a link, as a picture and a table.
 
-Every point of a grid in a plane is a goal for the position of the link, loops closed and limits
-kept. The picture shows what is reached, in the colour of the conditioning: the smallest over the
-largest speed that the motors give the link, 0 where it cannot be moved in some direction, 1 where
-all are alike. The table, a CSV file, has a row for every point: x y z [m], the status, how far off
-the nearest answer is, [m] and [rad], starts spent, and the conditioning.
+Every point of a grid in a plane is a goal for the position of the link, with closed loops and
+within limits. The picture shows the reached points, coloured by conditioning: the ratio of the
+smallest to the largest speed of the link for a unit speed of the motors. It is 0 in a singular
+pose and 1 if all directions are alike. The table, a CSV file, has a row for every point: x y z
+[m], the status, the residuals of the nearest solution in [m] and [rad], the number of starts, and
+the conditioning.
 
-Without -o and --plot both files are written here, by the names of the robot and the link. Exit
-code 1 if no point is reached. Ctrl-C writes what is known by then.
+Without -o and --plot, both files are written to the current folder and named after the robot and
+the link. The exit code is 1 if no point is reached. Ctrl-C writes the results so far.
 """
 
 from __future__ import annotations
@@ -49,33 +50,33 @@ COLUMNS = (
 
 
 def write_table(
-    path: Path, found: ReachMap, measure: NDArray[np.float64], asked: str, joints: list[str]
+    path: Path, found: ReachMap, measure: NDArray[np.float64], axes: str, joints: list[str]
 ) -> int:
     """
-    Write every point that was tried.
+    Write a row for every point that was tried.
 
     Parameters
     ----------
     path : Path
-        Of the file.
+        The output file.
     found : ReachMap
-        What it is about.
+        The results.
     measure : ndarray, shape (N,)
-        Conditioning; NaN where the link does not come.
-    asked : str
-        Axes of the position that were asked for, as in 'xyz'; the others stay empty.
+        Conditioning; NaN for points that are not reached.
+    axes : str
+        Constrained axes of the position, as in 'xyz'; the columns of the others stay empty.
     joints : list of str
-        Columns for the joint values; none = without them.
+        Names of the columns for joint values; an empty list omits them.
 
     Returns
     -------
     int
-        Of rows.
+        Number of rows.
 
     """
     rows = np.flatnonzero(found.status >= 0)
     columns: list[list[object]] = [
-        column.tolist() if axis in asked else [''] * len(rows)
+        column.tolist() if axis in axes else [''] * len(rows)
         for axis, column in zip('xyz', found.points.points[rows].T, strict=True)
     ]
     columns.append([Status(status).name for status in found.status[rows].tolist()])
@@ -94,18 +95,18 @@ def write_table(
 
 
 GRID, MOST_GRID, RESTARTS = 120, 1000, 20
-# Configurations at which it is tried whether the link can be moved at will.
+# Number of configurations at which the mobility of the link is tested, and its smallest value.
 _LOOKED_AT, _STUCK = 20, 1e-6
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the robot, the link, the slice and the files."""
     add_robot_arguments(parser)
-    parser.add_argument('--link', required=True, metavar='L', help='whose reach it is')
+    parser.add_argument('--link', required=True, metavar='L', help='the link')
     parser.add_argument(
         '--plane',
         metavar='|'.join(PLANES),
-        help='default: the one the link moves in, or the upright one through where it is',
+        help='default: the plane in which the link moves, or a vertical one through its position',
     )
     parser.add_argument(
         '--at', type=float, metavar='M', help='third coordinate [m]; default: that of the link'
@@ -115,34 +116,42 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=float,
         nargs=4,
         metavar=('MIN', 'MAX', 'MIN', 'MAX'),
-        help='of the grid, along both axes of the plane [m]; default: all that is reached',
+        help='extent of the grid along both axes of the plane [m]; default: all reachable points',
     )
     parser.add_argument(
-        '--grid', type=int, default=GRID, metavar='N', help=f'points a side; default {GRID}'
+        '--grid', type=int, default=GRID, metavar='N', help=f'points per side; default {GRID}'
     )
     parser.add_argument(
         '--dof',
         default='X Y Z',
         metavar='AXES',
-        help='what is asked of the link, some of X Y Z EX EY EZ; turns as at the start; without '
-        'the third axis the plane is a screen onto which all is projected; default X Y Z',
+        help='constrained axes of the link, some of X Y Z EX EY EZ; rotations are those at the '
+        'start; without the third axis of the plane, points are projected onto it; default X Y Z',
     )
     parser.add_argument(
-        '--start', nargs='+', default=[], metavar='JOINT=VALUE', help='where to start [rad or m]'
+        '--start',
+        nargs='+',
+        default=[],
+        metavar='JOINT=VALUE',
+        help='initial joint values [rad or m]',
     )
     parser.add_argument(
-        '--restarts', type=int, default=RESTARTS, metavar='N', help=f'default {RESTARTS}'
+        '--restarts',
+        type=int,
+        default=RESTARTS,
+        metavar='N',
+        help=f'random restarts; default {RESTARTS}',
     )
-    parser.add_argument('--threads', type=int, metavar='N', help='default: one for every core')
-    parser.add_argument('-o', '--out', metavar='FILE', help='the table: .csv')
-    parser.add_argument('--joints', action='store_true', help='joint values in the table, too')
-    parser.add_argument('--plot', metavar='F.png', help='the picture')
+    parser.add_argument('--threads', type=int, metavar='N', help='default: one per core')
+    parser.add_argument('-o', '--out', metavar='FILE', help='output file of the table: .csv')
+    parser.add_argument('--joints', action='store_true', help='add joint values to the table')
+    parser.add_argument('--plot', metavar='F.png', help='output file of the picture')
     parser.set_defaults(goal=[])
 
 
 def run(args: argparse.Namespace) -> int:
-    """Find the slice, solve for its points, write the files."""
-    asked, options = parse_goal_arguments(args), SolverOptions(restarts=args.restarts)
+    """Choose the slice, solve for its points, write the files and return the exit code."""
+    arguments, options = parse_goal_arguments(args), SolverOptions(restarts=args.restarts)
     dofs, threads = parse_dofs(args.dof, '--dof'), thread_count(args.threads)
     if not 2 <= args.grid <= MOST_GRID:
         raise OptionError('--grid', args.grid, f'a whole number from 2 to {MOST_GRID}')
@@ -155,7 +164,7 @@ def run(args: argparse.Namespace) -> int:
         from ik_node.cli.workspace.plot import reach_plot  # matplotlib is slow to import
 
         draw = reach_plot(str(picture))
-    closed = Solver(robot).solve_pose({}, q0=asked.of(robot)[1])
+    closed = Solver(robot).solve_pose({}, q0=arguments.of(robot)[1])
     if closed.status is not Status.CONVERGED:
         print(f'ik_node reach: the loops are open at the start: {closed.message}', file=sys.stderr)
         return 1
@@ -168,12 +177,12 @@ def run(args: argparse.Namespace) -> int:
     counted = [dof for dof in dofs if not dof.is_rotation and dof.name.lower() in finder.moves]
     ease = conditioning(solver, goal.name, finder.samples[:_LOOKED_AT], dofs, counted)
     if ease.max() < _STUCK:
-        free = f'one that can be moved along {args.dof} at will'
-        raise OptionError('--link', args.link, f'{free}; this one keeps to a curve or a surface')
+        free = f'a link that can move independently along {args.dof}'
+        raise OptionError('--link', args.link, f'{free}; this one moves on a curve or a surface')
     found = ReachMap(solver, goal.name, goal.quaternion, points, robot.q, threads)
     stopped = False
     try:
-        # A bar only where standard error is a terminal, and not after the end.
+        # The bar is shown only if standard error is a terminal, and removed at the end.
         with tqdm(total=len(found.q), miniters=1, disable=None, leave=False) as bar:
             found.fill(points.nearest(finder.home), lambda done, _: bar.update(done - bar.n))
     except KeyboardInterrupt:
@@ -207,7 +216,7 @@ def _files(args: argparse.Namespace, robot: Robot) -> tuple[Path | None, Path | 
     Raises
     ------
     OptionError
-        If one cannot be written.
+        If a file cannot be written.
 
     """
     out, plot = args.out, args.plot
@@ -233,12 +242,12 @@ def _files(args: argparse.Namespace, robot: Robot) -> tuple[Path | None, Path | 
 
 def _slice(args: argparse.Namespace, finder: ReachFinder, dofs: tuple[DOF, ...]) -> Slice:
     """
-    Return the slice that is asked for, what is not said chosen.
+    Return the slice that the arguments describe, with defaults for missing ones.
 
     Raises
     ------
     OptionError
-        If it makes no sense.
+        If an argument is not valid.
 
     """
     plane = finder.plane(args.plane)
@@ -246,7 +255,7 @@ def _slice(args: argparse.Namespace, finder: ReachFinder, dofs: tuple[DOF, ...])
     names = {dof.name.lower() for dof in dofs}
     if not names >= {*plane}:
         needed = ' and '.join(plane.upper())
-        raise OptionError('--dof', args.dof, f'axes with {needed} among them, those of the plane')
+        raise OptionError('--dof', args.dof, f'axes that include {needed}, the axes of the plane')
     (third,) = set('xyz') - set(plane)
     projected = third not in names
     if args.extent is None:

@@ -1,4 +1,4 @@
-"""Arguments that several commands share: which robot, and its closures."""
+"""Command line arguments for the robot, which several commands share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ik_node.robot import load_robot, Robot
 
 
 def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add ROBOT and the options of how it is read."""
+    """Add ROBOT and the options for reading it."""
     parser.add_argument('robot', metavar='ROBOT', help='file with the robot description')
     add_reading_options(parser)
 
@@ -19,20 +19,22 @@ def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
 def add_reading_options(parser: argparse.ArgumentParser) -> None:
     """Add --closures and --xacro-seconds."""
     parser.add_argument(
-        '--closures', metavar='FILE', help='closure annotations, in place of those described'
+        '--closures',
+        metavar='FILE',
+        help='closure annotations, which replace the loops in the description',
     )
     parser.add_argument(
         '--xacro-seconds',
         metavar='S',
         type=float,
         default=XACRO_SECONDS,
-        help='time that expanding a xacro file may take [s] (default: %(default)s)',
+        help='time limit for the expansion of a xacro file [s] (default: %(default)s)',
     )
 
 
 def robot_of(args: argparse.Namespace, *, assemble: bool = True) -> Robot:
     """
-    Load the robot of the arguments; its loops are closed unless that is said not to be done.
+    Load the robot that the arguments name, and close its loops unless `assemble` is False.
 
     Raises
     ------

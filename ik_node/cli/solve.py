@@ -1,4 +1,4 @@
-"""Solve once for the poses of some links; exit code 1 if that does not converge."""
+"""Solve once for the poses of some links; the exit code is 1 if it does not converge."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# What is seen of where it began.
+# Colour of the robot at the start.
 GHOST = (0.55, 0.58, 0.62, 0.25)
 _SIDES = 12
 
@@ -29,25 +29,25 @@ def plot_solution(
     path: str, robot: Robot, start: Array, poses: Mapping[str, Any], solution: Solution
 ) -> None:
     """
-    Draw an answer into a file.
+    Draw a solution to a file.
 
     Parameters
     ----------
     path : str
-        Where to; the ending says what kind of picture.
+        Output file; its ending selects the format.
     robot : Robot
-        With the goals.
+        The robot with its goals.
     start : ndarray, shape (nq,)
-        Where it began [rad or m].
+        Start configuration [rad or m].
     poses : mapping of str to (position, quat_xyzw)
-        What was asked for, as for `Solver.solve_pose`.
+        The goal poses, as in `Solver.solve_pose`.
     solution : Solution
-        What came of it.
+        The solution.
 
     Raises
     ------
     OptionError
-        If pictures cannot be drawn, or not there, or not of that kind.
+        If matplotlib is missing, does not support the format, or cannot write the file.
 
     """
     try:
@@ -59,7 +59,7 @@ def plot_solution(
 def shapes_of(
     robot: Robot, start: Array, poses: Mapping[str, Any], solution: Solution
 ) -> list[Shape]:
-    """Return what is drawn: the answer with its goals, and the links where they began."""
+    """Return the shapes of the solution with its goals, and of the links at the start."""
     helper = IKRootsHelper(robot, layers='links axes limits closures goals', resolution=_SIDES)
     shapes = list(helper.shapes(solution.q, poses))
     if not np.allclose(start, solution.q):
@@ -72,12 +72,12 @@ def shapes_of(
 
 
 def title_of(solution: Solution) -> str:
-    """Return the status, and how far off the farthest goal and the farthest open loop are."""
+    """Return the status, and the largest residuals of goals and loops."""
     parts = [f'{solution.status.name} after {solution.iterations} iterations']
     for kind, errors in (('goals', solution.goal_errors), ('loops', solution.closure_errors)):
         if errors:
             position, orientation = np.array([tuple(e) for e in errors.values()]).max(axis=0)
-            parts.append(f'{kind}: {position:.1e} m, {orientation:.1e} rad off at most')
+            parts.append(f'{kind}: residuals up to {position:.1e} m, {orientation:.1e} rad')
     return '\n'.join(parts)
 
 
@@ -86,19 +86,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_robot_arguments(parser)
     add_goal_arguments(parser)
     parser.add_argument(
-        '--method', default='dls', metavar='M', help=f'{" or ".join(METHODS)}; default dls'
+        '--method', default='dls', metavar='M', help=f'one of {", ".join(METHODS)}; default dls'
     )
     parser.add_argument('--json', action='store_true', help='print JSON')
     parser.add_argument(
-        '--plot', metavar='F.png', help='draw the answer, its goals and the start into a file'
+        '--plot', metavar='F.png', help='draw the solution, its goals and the start to a file'
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Solve, draw and print."""
-    asked, options = parse_goal_arguments(args), SolverOptions(method=args.method)
+    """Solve, draw, print and return the exit code."""
+    arguments, options = parse_goal_arguments(args), SolverOptions(method=args.method)
     robot = robot_of(args)
-    poses, q = asked.of(robot)
+    poses, q = arguments.of(robot)
     solution = Solver(robot, options).solve_pose(poses, q0=q)
     if args.plot is not None:
         from ik_node.cli.solve import plot_solution  # matplotlib is slow to import
@@ -111,7 +111,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def in_json(robot: Robot, solution: Solution) -> dict[str, Any]:
-    """Return the answer in plain types."""
+    """Return the solution in types that JSON supports."""
 
     def errors(of: Any) -> dict[str, dict[str, float]]:
         return {
@@ -133,7 +133,7 @@ def in_json(robot: Robot, solution: Solution) -> dict[str, Any]:
 
 
 def in_words(robot: Robot, solution: Solution) -> str:
-    """Return the answer for a reader."""
+    """Return the solution as text."""
     lines = [f'{solution.message} ({1e3 * solution.solve_time:.3f} ms)']
     width = max((len(plain(name)) for name in robot.joint_names), default=0)
     lines += [

@@ -1,8 +1,8 @@
 """
 Show a robot in the browser: drag goals, move joints, watch the solver.
 
-Alone it solves by itself. With --ros it is a ROS 2 node that shows a running ik_node: what is
-drawn is what its ~/joint_states say, and goals go to its topics.
+Without --ros, the viewer solves by itself. With --ros it is a ROS 2 node that shows a running
+ik_node: it draws the configurations of its ~/joint_states and publishes goals to its topics.
 """
 
 from __future__ import annotations
@@ -27,24 +27,27 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what to show and where to serve it."""
+    """Add the robot to show and the address of the server."""
     parser.add_argument(
         'robot', metavar='ROBOT', nargs='?', help='file with the robot description'
     )
     add_reading_options(parser)
-    parser.add_argument('--demo', metavar='NAME', help='a robot of ours: see demo --list')
+    parser.add_argument('--demo', metavar='NAME', help='a robot of the gallery, see demo --list')
     parser.add_argument(
         '--ros', action='store_true', help='show a running ik_node; --ros-args may follow'
     )
     parser.add_argument(
-        '--node', metavar='NAME', default='ik_node', help='with --ros: its name, %(default)s'
+        '--node',
+        metavar='NAME',
+        default='ik_node',
+        help='name of the node, with --ros (default: %(default)s)',
     )
     parser.add_argument(
         '--host',
         metavar='ADDRESS',
         default='127.0.0.1',
-        help='address to listen on (default: %(default)s, this machine only); 0.0.0.0 for all, '
-        'with a token in the address that is printed',
+        help='address to listen on (default: %(default)s, this machine only); with 0.0.0.0, all '
+        'machines can connect, and the printed address contains a token',
     )
     parser.add_argument(
         '--token',
@@ -52,17 +55,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='require the token on this machine as well, and allow other names than localhost',
     )
     parser.add_argument(
-        '--port', metavar='N', type=int, default=8080, help='default %(default)s, or the next free'
+        '--port',
+        metavar='N',
+        type=int,
+        default=8080,
+        help='default: %(default)s, or the next free port',
     )
     parser.add_argument(
-        '--seconds', metavar='S', type=float, help='end by itself; default: run until Ctrl-C'
+        '--seconds',
+        metavar='S',
+        type=float,
+        help='time until the viewer ends [s]; default: run until Ctrl-C',
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Serve until told to stop."""
-    asked = [args.robot is not None, args.demo is not None, args.ros]
-    if sum(asked) > 1:
+    """Serve the page until the command is stopped."""
+    sources = [args.robot is not None, args.demo is not None, args.ros]
+    if sum(sources) > 1:
         raise OptionError('view', 'several robots', 'one of ROBOT, --demo NAME, --ros')
     if args.ros_args and not args.ros:
         raise OptionError('view', '--ros-args', 'with --ros only')
@@ -76,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
         need_rclpy()
     need_viser()
     _check_host(args.host)
-    # A terminal that is closed ends it as Ctrl-C does, and `kill` as well.
+    # `kill` and closing the terminal end the viewer like Ctrl-C.
     for name in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(name, signal.default_int_handler)
     try:
@@ -88,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check_host(host: str) -> None:
-    """Raise an OptionError if nobody can listen there."""
+    """Raise an OptionError if the server cannot listen on an address."""
     try:
         kind, *_, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
         with socket.socket(kind, socket.SOCK_STREAM) as probe:
@@ -98,7 +108,7 @@ def _check_host(host: str) -> None:
 
 
 def _serve(args: argparse.Namespace, stack: ExitStack) -> None:
-    """Show the page until the time is over; what was opened is closed by the stack."""
+    """Serve the page until the time is over; the stack closes the session and the page."""
     from ik_node.viewer.page import Page
 
     robots: dict[str, Callable[[], Session]] = {}
@@ -123,7 +133,7 @@ def _serve(args: argparse.Namespace, stack: ExitStack) -> None:
 
 
 def _robots(args: argparse.Namespace) -> dict[str, Callable[[], Session]]:
-    """Return all there is to choose from, what was asked for first."""
+    """Return the available robots, with the selected one first."""
     from ik_node.viewer.sessions.library_session import gallery_session, LibrarySession
 
     ours: dict[str, Callable[[], Session]] = {

@@ -1,4 +1,4 @@
-"""Compile the kernels into their cache, so that the first solve need not."""
+"""Compile the kernels into their cache, so that the first solve is fast."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import time
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add no argument: there is one cache."""
+    """Add no arguments."""
     del parser
 
 
 def run(args: argparse.Namespace) -> int:
-    """Compile what is not cached, and solve once."""
+    """Compile kernels that are not cached, solve once and return the exit code."""
     del args
     begin = time.perf_counter()
     from ik_node.gallery import gallery_item

@@ -1,1 +1,1 @@
-"""Text to model: robot descriptions and closure annotations; the only reader of XML and YAML."""
+"""Readers and writers of robot descriptions and closures; the only code for XML and YAML."""

@@ -1,4 +1,4 @@
-"""Angles that a description writes rounded, read as the fraction of pi that they stand for."""
+"""Recognition of rounded angles in a description as exact fractions of pi."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from xml.etree.ElementTree import Element
 from ik_node.description.unknown_name import quoted
 from ik_node.description.xml_document import is_true, XmlDocument
 
-# Fewest decimals and significant digits with which a number is a rounded multiple of pi / n; the
-# finer the multiples, the more digits it takes to be none by chance.
+# (n, decimals, significant digits): how many digits a number needs to count as a rounded multiple
+# of pi / n. Finer multiples need more digits, or other numbers would match by chance.
 _MULTIPLES = ((12, 3, 4), (180, 5, 5))
-# Relative rounding of double precision.
+# Relative rounding error of double precision.
 _ONE_BIT = 2.3e-16
-# A smaller change than this [rad] is none.
+# Smaller changes than this are ignored [rad].
 _LEAST = 1e-9
-# Largest |angle| that is looked at [rad].
+# Larger |angles| are ignored [rad].
 _LARGEST = 1e3
 
 
 def fraction_of_pi(text: str) -> Fraction | None:
     """
-    Return the fraction of pi that a written number is the correct rounding of.
+    Return the fraction of pi whose correct rounding is the given number.
 
     Parameters
     ----------
     text : str
-        The number [rad] as it is written: its digits count, the zeros at its end as well.
+        The number [rad] as written in the file; trailing zeros count as digits.
 
     Returns
     -------
     Fraction or None
-        A multiple of 1/12 for 1.571, 1.5708 or 3.1416, of 1/180 for 0.17453; None for any other
-        number, 0 included, and where too few digits are written to tell.
+        A multiple of 1/12 (for example for 1.571, 1.5708 or 3.1416) or of 1/180 (0.17453). None
+        for any other number, for 0, and if the number has too few digits.
 
     """
     try:
@@ -57,26 +57,26 @@ def fraction_of_pi(text: str) -> Fraction | None:
 
 
 def exact_angle(value: float) -> float:
-    """Return an angle [rad], given by its shortest digits, as `fraction_of_pi` reads it."""
+    """Return the exact multiple of pi that an angle [rad] rounds, or the angle itself."""
     found = fraction_of_pi(repr(float(value))) if isfinite(value) else None
     return value if found is None else float(found) * pi
 
 
 class AngleReader:
     """
-    The rounded angles in the poses of a description.
+    A reader that finds rounded angles in the poses of a description.
 
     Parameters
     ----------
     replaces : bool
-        Whether they are replaced by exact ones, or only counted.
+        True to replace rounded angles by exact ones, False to count them only.
 
     Attributes
     ----------
     found : dict of str to Fraction
-        Rounded angles, as they are written, and the fractions of pi.
+        The fraction of pi of every rounded angle, by its text in the file.
     count : int
-        How many numbers are rounded.
+        Number of rounded angles found.
 
     """
 
@@ -86,7 +86,7 @@ class AngleReader:
         self.count = 0
 
     def read(self, document: XmlDocument) -> None:
-        """Look through rpy attributes of a URDF, poses of an SDFormat, rotations of an MJCF."""
+        """Read rpy attributes of a URDF, poses of an SDFormat file or rotations of an MJCF."""
         root = document.root
         if root.tag == 'robot':
             self._read_attribute(root.iter(), 'rpy', 0)
@@ -109,7 +109,7 @@ class AngleReader:
                 element.text = self._exact(element.text, 3)
 
     def _exact(self, text: str, first: int) -> str:
-        """Return a list of numbers whose angles begin at one place, rounded ones replaced."""
+        """Return a list of numbers with rounded angles replaced, from index `first` on."""
         parts = text.split()
         for at, part in enumerate(parts[first:], first):
             found = fraction_of_pi(part)
@@ -121,7 +121,7 @@ class AngleReader:
 
     @property
     def note(self) -> str:
-        """Say what was replaced; '' if nothing was."""
+        """A note on the replaced angles; '' if there are none."""
         if not (self.count and self._replaces):
             return ''
         said = quoted([f'{text} = {_in_words(part)}' for text, part in self.found.items()])

@@ -1,5 +1,5 @@
 # flake8: noqa: E203
-"""Joints between links to a tree, and what closes loops in it."""
+"""Spanning tree of the joints that a description declares, and the loops that remain."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ def hang_joints(
     description: Description, specs: Sequence[JointSpec], *, undirected: bool = False
 ) -> LoopSet:
     """
-    Hang joints and links under one another; joints that are too many become loops.
+    Build the spanning tree of a description; the joints outside it become loops.
 
-    The joint declared first keeps a link that is the child of several. Of a ring without a root
-    the link declared first becomes the root. A joint that closes a loop becomes a closure of its
-    type, unless its value is asked for (limits, a motor, a mimic): then it stays a joint, with an
-    end of its own that is welded to the link.
+    If a link is the child of several joints, the joint declared first carries it. In a ring
+    without a root, the link declared first becomes the root. A joint that closes a loop becomes a
+    closure of its type. If its value is needed (it has limits, a motor or a mimic), it stays a
+    joint: it gets an end link of its own, which a closure welds to the child link.
 
     Parameters
     ----------
     description : Description
-        Has the links; joints and roots are filled.
+        The links are declared. This function fills in the joints and roots.
     specs : sequence of JointSpec
-        Their links exist. In the description's order.
+        The joints between these links, in the description's order.
     undirected : bool
-        Whether a joint may hang the other way round, child above parent, where only that
-        connects: what is connected is then one tree. It begins at the link `world`, else at the
-        first without a parent, else at the first.
+        True to reverse a joint (child above parent) where only that connects two links, so that
+        every connected component is one tree. Its root is the link `world`, else the first link
+        without a parent, else the first link.
 
     Returns
     -------
     LoopSet
-        One loop a joint that is too many.
+        One loop for each joint outside the tree.
 
     """
     roots, chosen = _choose(description, specs, undirected)
@@ -68,10 +68,10 @@ def hang_joints(
 
 def add_joint(description: Description, spec: JointSpec) -> Loop | None:
     """
-    Add a joint to links that hang in their trees already.
+    Add a joint between links that are already in a tree.
 
-    It becomes part of the tree if its child is the root of another tree than its parent's;
-    else it closes a loop, which is returned, as `hang_joints` says.
+    If the child is the root of a different tree, the joint connects the two trees. Otherwise it
+    closes a loop, as in `hang_joints`, and this function returns the loop.
     """
     parent, child = description.links[spec.parent], description.links[spec.child]
     top: Frame = parent
@@ -91,7 +91,7 @@ def add_joint(description: Description, spec: JointSpec) -> Loop | None:
     name, spec.name = spec.name, free_name(spec.name, description.joints)
     if spec.name != name:
         description.notes.append(
-            f'joint: the name {shown(name)} is taken, it is {shown(spec.name)}'
+            f'joint: the name {shown(name)} is taken, it is renamed to {shown(spec.name)}'
         )
     _hang(description, spec)
     description.joints[spec.name].add_child(description.links[spec.child])
@@ -100,7 +100,7 @@ def add_joint(description: Description, spec: JointSpec) -> Loop | None:
 
 
 def _carry(description: Description, child: Frame, top: Frame) -> None:
-    """Take a root off the list; its place goes to the root of the tree that will carry it."""
+    """Remove a root from the list; the root of the tree that will carry it takes its position."""
     places = {id(root): place for place, root in enumerate(description.roots)}
     first = min(places[id(child)], places[id(top)])
     carrier = description.roots[places[id(top)]]
@@ -109,7 +109,7 @@ def _carry(description: Description, child: Frame, top: Frame) -> None:
 
 
 def _hang(description: Description, spec: JointSpec) -> None:
-    """Add a joint, not yet connected, and place its child link in it."""
+    """Add an unconnected joint and set the pose of its child link in it."""
     joint, position, quat_xyzw = spec.make()
     description.joints[spec.name] = joint
     link = description.links[spec.child]
@@ -118,17 +118,19 @@ def _hang(description: Description, spec: JointSpec) -> None:
 
 
 def _close(description: Description, spec: JointSpec) -> tuple[Loop, JointSpec | None]:
-    """Return the loop that a joint closes and, where its value is asked for, the joint to keep."""
-    where = (
-        f'joint {shown(spec.name)} closes a loop: {shown(spec.child)} hangs in the tree already'
-    )
+    """
+    Convert a joint that would close a loop into a closure.
+
+    If the value of the joint is needed, also return a joint to keep in the tree.
+    """
+    where = f'joint {shown(spec.name)} closes a loop: {shown(spec.child)} is already in the tree'
     if not spec.has_value:
         description.notes.append(f'{where}; it is a closure of type {spec.type_name}')
         return spec.loop(), None
     end_link = free_name(f'{spec.child}__{spec.name}', description.links)
     description.links[end_link] = Link(end_link)
     description.notes.append(
-        f'{where}; as its value has limits or is asked for, it stays a joint and its end '
+        f'{where}; as its value has limits or is needed, it stays a joint and its end '
         f'{shown(end_link)} is welded to the link'
     )
     loop = Loop(spec.name, LoopFrame(end_link), LoopFrame(spec.child), 'weld', line=spec.line)
@@ -138,7 +140,7 @@ def _close(description: Description, spec: JointSpec) -> tuple[Loop, JointSpec |
 def _choose(
     description: Description, specs: Sequence[JointSpec], undirected: bool
 ) -> tuple[list[str], dict[int, bool]]:
-    """Return the roots, and per joint of the tree whether it hangs the other way round."""
+    """Return the roots, and the joints of the tree by index with True for a reversed joint."""
     above: dict[str, list[str]] = {name: [] for name in description.links}
     below: dict[str, list[tuple[bool, bool, int, str]]] = {name: [] for name in description.links}
     for index, spec in enumerate(specs):
@@ -173,7 +175,7 @@ def _choose(
 
 
 def _ring_start(link: str, above: dict[str, list[str]], order: list[str]) -> str:
-    """Return the link declared first of the ring that is found upwards of a link."""
+    """Return the first declared link of the ring that is reached upwards from a link."""
     path: list[str] = []
     while link not in path:
         path.append(link)

@@ -1,4 +1,4 @@
-"""What a reader makes of a robot description."""
+"""The result of reading a robot description: the model graph, its names and its loops."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ik_node.model.rotation import quat_identity
 import numpy as np
 from numpy.typing import NDArray
 
-MOST_COEFFICIENTS = 10  # of a coupling
+MOST_COEFFICIENTS = 10  # per coupling
 
 
 @dataclass
@@ -40,7 +40,7 @@ class LoopFrame:
 @dataclass
 class Loop:
     """
-    One loop: which components of frame_a's pose in frame_b vanish.
+    A loop closure: the components of frame_a's pose in frame_b that must vanish.
 
     Attributes
     ----------
@@ -49,16 +49,16 @@ class Loop:
     type_name : str
         A key of `ik_node.model.closure.CLOSURE_TYPES`.
     dofs : tuple of DOF or None
-        The constrained axes where they are not the type's own.
+        The constrained axes; None = those of the type.
     distance : float
         [m], for the type 'distance'.
     tolerance : list of float or None
-        [m], [rad]: what counts as closed.
+        Tolerances [m] and [rad]; None = those of the solver.
     weight : float
-        Factor of its rows beside those of other closures, 0 or more.
+        Weight of its rows relative to other closures, 0 or more.
     enabled : bool
     line : int or None
-        Where it was declared.
+        Line of its declaration.
 
     """
 
@@ -82,12 +82,12 @@ class Loop:
 @dataclass
 class CouplingRule:
     """
-    One joint value as a polynomial of another, by names.
+    A joint value as a polynomial of another one, by names.
 
     Attributes
     ----------
     joint, master : str
-        A joint's name, or NAME.EZ where it has several DoF.
+        A joint's name, or NAME.EZ if it has several DoF.
     coefficients : list of float
         c_0, c_1, ... of q = sum over i of c_i q_master**i.
     line : int or None
@@ -103,18 +103,18 @@ class CouplingRule:
 @dataclass
 class LoopSet:
     """
-    What one source says about loops.
+    The loops, couplings and motors that one source declares.
 
     Attributes
     ----------
     source : str
         File name, or '<text>'.
     dialect : str
-        For the log; '' when it says nothing.
+        Name of the notation, for the log; '' if the source declares nothing.
     loops : list of Loop
     couplings : list of CouplingRule
     actuated : list of str or None
-        None when not said.
+        Joints with a motor; None = not declared.
 
     """
 
@@ -132,13 +132,13 @@ def apply_loops(loop_set: LoopSet, description: Description) -> None:
     """
     Add closures, couplings and the list of motors to a model.
 
-    A closure hangs on frame_b's link, posed as frame_b, and closes on frame_a's link, with
-    frame_a as its offset.
+    A closure is a child of frame_b's link with the pose of frame_b. It closes on frame_a's link
+    with frame_a as its offset.
 
     Raises
     ------
     DescriptionError
-        If a name is unknown or used twice, or a loop or coupling makes no sense.
+        If a name is unknown or used twice, or a loop or coupling is not valid.
 
     """
 
@@ -165,8 +165,7 @@ def _add_closure(loop: Loop, description: Description, fail: Fail) -> None:
         description.links[WORLD] = Link(WORLD)
         description.roots.append(description.links[WORLD])
         description.notes.append(
-            f'{what}: the link "{WORLD}" is not declared; it is taken for the world, which '
-            'stands still'
+            f'{what}: the link "{WORLD}" is not declared; it is taken as the fixed world'
         )
     for end, frame in (('frame_a', loop.frame_a), ('frame_b', loop.frame_b)):
         if frame.link not in description.links:
@@ -175,7 +174,7 @@ def _add_closure(loop: Loop, description: Description, fail: Fail) -> None:
     if loop.frame_a.link == loop.frame_b.link:
         raise fail(
             f'{what}: frame_a and frame_b are both on the link {shown(loop.frame_a.link)}; '
-            'a closure ties two links',
+            'a closure connects two links',
             loop.line,
         )
     closure = Closure(loop.name, loop.type_name)
@@ -227,40 +226,40 @@ def _movable(
     return joint, joint.dof[0]
 
 
-# The link that stands still, whatever floats: in a closure it need not be declared.
+# The fixed link. A closure may use it without a declaration, also if the base floats.
 WORLD = 'world'
 
 
 @dataclass
 class Description:
     """
-    The model graph of one description, with its names.
+    The model graph of a robot description, with its names.
 
     Attributes
     ----------
     name : str
-        The robot's.
+        Name of the robot.
     source : str
         File name, or '<text>'.
     text : bytes or str
-        The description as it came.
+        The description as it was given.
     dialect : str
-        What was recognised, for the log.
+        The recognised formats and notations, for the log.
     roots : list of Link or Joint
-        One per tree; with a floating base the 6-DoF joint above the tree's first link.
+        One per tree; with a floating base, the 6-DoF joint above the tree's first link.
     links : dict of str to Link
-        In the description's order, as are the following.
+        In the description's order, like the following mappings.
     joints : dict of str to Joint
         Movable and fixed ones.
     closures : dict of str to Closure
     loops : list of LoopSet
-        What the description itself says about loops; `closures` has what is used of it.
+        All loops that the description itself declares; `closures` holds those in use.
     actuated : list of str
         Joints with a motor; empty = not known.
     notes : list of str
-        What was guessed, left out or found odd.
+        What was guessed, left out or corrected while reading.
     rounded_angles : int
-        How many angles of poses are written as rounded fractions of pi.
+        Number of pose angles that are rounded fractions of pi.
 
     """
 
@@ -279,10 +278,10 @@ class Description:
 
     @property
     def root(self) -> Link | Joint:
-        """Return the first of the roots."""
+        """The first root."""
         return self.roots[0]
 
     @property
     def joint_order(self) -> list[Joint]:
-        """Return the movable joints, in the description's order."""
+        """The movable joints, in the description's order."""
         return [joint for joint in self.joints.values() if joint.dof]

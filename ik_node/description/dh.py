@@ -1,4 +1,4 @@
-"""Denavit-Hartenberg tables to a model graph."""
+"""Conversion of Denavit-Hartenberg tables to a model graph."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def read_dh(
     joints: str | None = None,
 ) -> Description:
     """
-    Build the open chain of a Denavit-Hartenberg table; `robot.from_dh` says how to write one.
+    Build the open chain of a Denavit-Hartenberg table; `robot.from_dh` describes the table.
 
     Notes
     -----
@@ -78,10 +78,10 @@ def read_dh(
 
 def _place(joint: Joint, link: Link, row: Array, standard: bool) -> None:
     """
-    Put what stands before the motion into the joint's pose, what follows into the link's.
+    Write the transforms before the motion to the joint's pose, those after it to the link's pose.
 
-    Turn and slide act along one axis and may change places, so that both offsets go into the
-    joint, whichever of them moves.
+    Rotation and translation along the same axis commute, so that the joint's pose takes both
+    offsets, whichever of the two moves.
     """
     d, a, alpha, theta = row.tolist()
     turn, twist = quat_from_euler(0.0, 0.0, theta), quat_from_euler(alpha, 0.0, 0.0)
@@ -107,13 +107,13 @@ def _kinds(joints: str | None, count: int) -> str:
     """Return R or P for every row."""
     kinds = 'R' * count if joints is None else joints
     if len(kinds) != count or set(kinds) - set(MOTIONS):
-        allowed = f'R (turns) or P (slides) for each of the {count} rows'
+        allowed = f'R (revolute) or P (prismatic) for each of the {count} rows'
         raise OptionError('joints', joints, allowed)
     return kinds
 
 
 def _numbers(name: str, values: ArrayLike, width: int, expected: str) -> Array:
-    """Return a table of numbers as an array of its own."""
+    """Return a copy of a table of numbers as an array."""
     try:
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):

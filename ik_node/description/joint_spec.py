@@ -1,4 +1,4 @@
-"""A joint as a format states it, before it hangs in a tree."""
+"""A joint as a file declares it, before it is part of a tree."""
 
 from __future__ import annotations
 
@@ -31,29 +31,29 @@ AXIS_TYPES = ('revolute', 'continuous', 'prismatic', 'planar')
 @dataclass
 class JointSpec:
     """
-    A joint between two links: child = parent * origin * motion(q) * (child pose).
+    A joint between two links, X_child = X_parent X_origin motion(q) X_child_pose.
 
     Attributes
     ----------
     name, type_name, parent, child : str
-        The type is one of URDF's, spherical or ball.
+        The type is one of URDF's types, or spherical, or ball.
     position, quat_xyzw : ndarray
-        The origin: the joint frame in the parent link; [m].
+        Pose of the joint frame in the parent link [m].
     axis : ndarray, shape (3,)
         Unit vector in the joint frame.
     lower, upper : float
-        [rad] or [m], of revolute and prismatic joints; infinite = none.
+        Limits of revolute and prismatic joints [rad or m]; infinite = no limit.
     velocity : float
-        [rad/s] or [m/s]; infinite = no limit.
+        Velocity limit [rad/s or m/s]; infinite = no limit.
     child_position, child_quat_xyzw : ndarray
-        The child link in the moved joint frame; in a URDF they are one.
+        Pose of the child link in the moved joint frame [m]; the identity in a URDF.
     needed : bool
-        Whether somebody asks for its value (a motor, a mimic): where it closes a loop it stays a
-        joint.
+        Whether its value is needed, for a motor or a mimic. Such a joint stays a joint if it
+        closes a loop.
     must_close : bool
-        Whether a loop through it is to be cut here rather than elsewhere.
+        Whether a loop through this joint is cut here rather than elsewhere.
     line : int or None
-        Where it was declared.
+        Line of its declaration.
 
     """
 
@@ -75,20 +75,20 @@ class JointSpec:
 
     @property
     def has_value(self) -> bool:
-        """Say whether something would be lost if only its rows were kept: limits or a user."""
+        """Whether a closure in its place would lose limits or a value that is needed."""
         limited = self.type_name in LIMITED_TYPES and not (isinf(self.lower) and isinf(self.upper))
         return self.needed or limited
 
     def place(self, origin: Array | None = None, child: Array | None = None) -> None:
         """
-        Set where the joint stands.
+        Set the pose of the joint frame, of the child link, or of both.
 
         Parameters
         ----------
         origin : ndarray, shape (4, 4), optional
-            The joint frame in the parent link.
+            Pose of the joint frame in the parent link.
         child : ndarray, shape (4, 4), optional
-            The child link in the moved joint frame.
+            Pose of the child link in the moved joint frame.
 
         """
         if origin is not None:
@@ -97,7 +97,7 @@ class JointSpec:
             self.child_position, self.child_quat_xyzw = pose_parts(child)
 
     def make(self) -> tuple[Joint, Array, Array]:
-        """Return the joint, and position and orientation of its child link in it."""
+        """Return the joint, and the position and orientation of its child link in it."""
         joint, turn = Joint(self.name), quat_identity()
         if self.type_name in AXIS_TYPES:
             index, turn = _axis_turn(self.axis)
@@ -117,7 +117,7 @@ class JointSpec:
         return joint, position, quat_multiply(back, self.child_quat_xyzw)
 
     def loop(self) -> Loop:
-        """Return it as a loop: its child's frame and its parent's must coincide but for it."""
+        """Return a loop closure of the joint's type in place of the joint."""
         child = pose_inverse(pose_matrix(self.child_position, self.child_quat_xyzw))
         frame_a = LoopFrame(self.child, *pose_parts(child))
         frame_b = LoopFrame(self.parent, self.position, self.quat_xyzw)
@@ -128,7 +128,7 @@ class JointSpec:
         return Loop(self.name, frame_a, frame_b, self.type_name, line=self.line)
 
     def turned_round(self) -> JointSpec:
-        """Return the same joint, seen from its child; a ball's Euler angles become others."""
+        """Return the joint with parent and child swapped; the angles of a ball joint change."""
         origin = pose_inverse(pose_matrix(self.child_position, self.child_quat_xyzw))
         child = pose_inverse(pose_matrix(self.position, self.quat_xyzw))
         turned = replace(self, parent=self.child, child=self.parent, axis=-self.axis)
@@ -137,7 +137,7 @@ class JointSpec:
 
 
 def _axis_turn(axis: Array) -> tuple[int, Array]:
-    """Return which of X Y Z moves the joint, and the rotation that lays it on the axis."""
+    """Return the index of the moving axis X Y Z, and the rotation that aligns it with `axis`."""
     for index in range(3):
         if np.count_nonzero(axis) == 1 and axis[index] > 0.0:
             return index, quat_identity()

@@ -1,5 +1,5 @@
 # flake8: noqa: E203
-"""Where the meshes are that a description names."""
+"""Search for the mesh files that a description names."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ Rgba = tuple[float, float, float, float]
 @dataclass(frozen=True)
 class Visual:
     """
-    One piece of what is seen of a link.
+    A visual of a link.
 
     Attributes
     ----------
     link : str
-        Whose it is.
+        Name of the link.
     position : tuple of float
         In the link's frame [m].
     quat_xyzw : tuple of float
         In the link's frame.
     kind : {'box', 'cylinder', 'sphere', 'capsule', 'ellipsoid', 'plane', 'mesh', 'unread'}
-        unread: the description draws something here that is not drawn.
+        unread: a visual of the description that cannot be drawn.
     size : tuple of float
         Edges of a box; radius and length of a cylinder along z, and of a capsule without its
         half balls; radius of a sphere; half axes of an ellipsoid; edges of a plane along x and y,
         all [m]; factors along x, y, z of a mesh.
     file : str
-        Of a mesh, as written: a path or a URL; of what is not read, what it is.
+        Of a mesh: its path or URL as written. Of an unread visual: what it is.
     rgba : tuple of float or None
-        Each from 0 to 1; None = not said.
+        Each from 0 to 1; None = not given.
 
     """
 
@@ -49,28 +49,28 @@ class Visual:
 
     @classmethod
     def unread(cls, link: str, what: str) -> Visual:
-        """Return what stands for a visual that cannot be drawn."""
+        """Return a placeholder for a visual that cannot be drawn."""
         return cls(link, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0), 'unread', (), what)
 
 
-# Where Gazebo looks for models: folders of the models' folders.
+# Environment variables with the folders in which Gazebo searches for models.
 MODELS = ('GZ_SIM_RESOURCE_PATH', 'SDF_PATH', 'IGN_GAZEBO_RESOURCE_PATH', 'GAZEBO_MODEL_PATH')
-# What a mesh file's name ends in. Whatever else a text names is not looked at.
+# File name endings of meshes. Other files that a text names are not opened.
 ENDINGS = ('.stl', '.dae', '.obj', '.ply', '.glb', '.gltf', '.off', '.fbx', '.3ds', '.mesh')
 _NAME = re.compile(r'<name>\s*([^<\s]+)\s*</name>')
 
 
 def mesh_path(written: str, source: str) -> Path | None:
     """
-    Return the mesh file that a description means; None = it is not here, or not called a mesh.
+    Return the path of a mesh; None if it is not found or does not have the name of a mesh.
 
     Parameters
     ----------
     written : str
-        package://PACKAGE/PATH, model://MODEL/PATH, file://PATH, or a path, from the description's
-        folder if relative. Nothing is fetched from anywhere.
+        package://PACKAGE/PATH, model://MODEL/PATH, file://PATH, or a path; a relative path starts
+        at the description's folder. Nothing is downloaded.
     source : str
-        File of the description; '<text>' = it came as text.
+        File of the description; '<text>' if it was given as text.
 
     """
     if not unquote(written).lower().endswith(ENDINGS):
@@ -88,7 +88,7 @@ def mesh_path(written: str, source: str) -> Path | None:
         return None
     else:
         path = Path(written)
-        # Text that came over a topic has no folder, and names no file of ours by chance.
+        # Text from a topic has no folder, so relative paths must not match local files.
         candidates = [path] if path.is_absolute() else [folder / path] if folder else []
     return next((path for path in candidates if _is_file(path)), None)
 
@@ -96,12 +96,12 @@ def mesh_path(written: str, source: str) -> Path | None:
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except (OSError, ValueError):  # a name that no file can have
+    except (OSError, ValueError):  # not a valid file name
         return False
 
 
 def _shares(package: str, folder: Path | None) -> Iterator[Path]:
-    """Yield the folders that may hold the files of a package."""
+    """Yield the folders that may contain the files of a package."""
     if not package or '..' in package:
         return
     for prefix in _folders('AMENT_PREFIX_PATH'):
@@ -115,7 +115,7 @@ def _shares(package: str, folder: Path | None) -> Iterator[Path]:
 
 
 def _models(model: str, folder: Path | None) -> Iterator[Path]:
-    """Yield the folders that may be a model's; a package is one as well."""
+    """Yield the folders that may contain the files of a model; a package can be a model."""
     if not model or '..' in model:
         return
     for variable in MODELS:
@@ -128,7 +128,7 @@ def _models(model: str, folder: Path | None) -> Iterator[Path]:
 
 
 def _folders(variable: str) -> Iterator[Path]:
-    """Yield the folders that a variable of the environment lists."""
+    """Yield the folders that an environment variable lists."""
     for folder in os.environ.get(variable, '').split(os.pathsep):
         if folder:
             yield Path(folder)

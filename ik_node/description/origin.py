@@ -1,4 +1,4 @@
-"""Where a frame stands, as URDF writes it."""
+"""Reader of poses in URDF's notation."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ Array = NDArray[np.float64]
 
 def read_origin(document: XmlDocument, element: Element | None) -> tuple[Array, Array]:
     """
-    Return the pose that the attributes xyz, and quat_xyzw or rpy, of an element state.
+    Return the pose in the attributes xyz, and quat_xyzw or rpy, of an element.
 
     Parameters
     ----------
     document : XmlDocument
-        For errors.
+        The document, for error messages.
     element : Element or None
-        None, as without these attributes, is no offset.
+        None, or an element without these attributes, stands for the identity.
 
     Returns
     -------
@@ -32,7 +32,7 @@ def read_origin(document: XmlDocument, element: Element | None) -> tuple[Array, 
     Raises
     ------
     DescriptionError
-        If a number is none, or the quaternion is 0.
+        If a number is not valid, or the quaternion is 0.
 
     """
     position = np.array(document.numbers(element, 'xyz', (0.0, 0.0, 0.0)))
@@ -43,7 +43,7 @@ def read_origin(document: XmlDocument, element: Element | None) -> tuple[Array, 
 
 
 def read_quaternion(document: XmlDocument, element: Element | None) -> Array | None:
-    """Return the rotation of the attribute quat_xyzw (URDF 1.1), None where it is not there."""
+    """Return the rotation in the attribute quat_xyzw (URDF 1.1), None if it is missing."""
     if element is None or element.get('quat_xyzw') is None:
         return None
     quat = document.numbers(element, 'quat_xyzw', (0.0, 0.0, 0.0, 1.0))

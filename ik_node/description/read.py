@@ -1,4 +1,4 @@
-"""Any robot description to a model graph."""
+"""Reader of robot descriptions in any supported format."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from ik_node.description.xacro_source import (
 from ik_node.description.xml_document import MAX_BYTES, parse_xml, XmlDocument
 from ik_node.errors import DescriptionError, OptionError, shown, UnsupportedElementError
 
-# Closing frames come last but one: they are a guess, which gives way to what is said.
+# Closing frames come after all declared loops, because they are guesses.
 URDF_LOOPS: tuple[Callable[[XmlDocument, Description], LoopSet], ...] = (
     read_loop_joints,
     read_joint_elements,
@@ -50,7 +50,7 @@ URDF_LOOPS: tuple[Callable[[XmlDocument, Description], LoopSet], ...] = (
 
 
 BLANKS = '\ufeff \t\r\n'
-# root element -> its reader, and the readers of loops declared inside it
+# Reader of each root element, and the readers of loops declared inside it.
 READERS: dict[str, Callable[[XmlDocument], Description]] = {
     'robot': read_urdf,
     'mujoco': read_mjcf,
@@ -59,7 +59,7 @@ READERS: dict[str, Callable[[XmlDocument], Description]] = {
 LOOP_READERS: dict[str, tuple[Callable[[XmlDocument, Description], LoopSet], ...]] = {
     'robot': URDF_LOOPS,
     'sdf': (read_mimic_elsewhere, read_closing_frames),
-    'mujoco': (),  # its reader reads them, as they hang on how bodies are read
+    'mujoco': (),  # the reader of MJCF reads the loops, which depend on its bodies
 }
 
 
@@ -79,25 +79,26 @@ def read_description(
     Parameters
     ----------
     source : str or Path
-        A path, or the text itself, which begins with '<'. xacro is expanded in a file only: it
-        runs code, and a text may come from anybody.
+        A path, or the text itself, which begins with '<'. Only files are expanded by xacro,
+        because xacro runs code and a text may come from an untrusted source.
     closures : str, Path or dict, optional
-        Loops in a file of their own: a path or the text in any of the dialects of
+        Closure annotations: a path or text in one of the formats of
         `ik_node.description.sidecars`, or a dict. They replace every loop declared in the
-        description. Without them the declared loops are read and, for a path, also those of a
-        sidecar beside it.
+        description. If None, the declared loops are read and, for a path, also those of a sidecar
+        file beside it.
     root : {'fixed', 'floating'}
         floating: a joint with six DoF, `__world_joint__`, carries the robot.
     trim_unused : bool
-        Whether branches that neither move nor close a loop are left out; their masses go to the
-        links they hang on.
+        Whether to remove branches that neither move nor close a loop; their masses are added to
+        the links that carried them.
     max_bytes : int
-        Larger input is refused.
+        Larger input raises DescriptionError.
     xacro_seconds : float
-        Time after which the expansion of a xacro file is ended [s].
+        Time limit of the expansion of a xacro file [s].
     exact_angles : bool
-        Whether angles of poses that are rounded fractions of pi, as 1.5708, are read as what they
-        stand for; a note says so. `Description.rounded_angles` counts them in either case.
+        Whether to read angles of poses that are rounded fractions of pi, such as 1.5708, as the
+        exact fractions; a note lists them. `Description.rounded_angles` counts them in either
+        case.
 
     Raises
     ------
@@ -146,18 +147,18 @@ def read_description(
 
 
 def is_text(source: str) -> bool:
-    """Return True if a string is a description itself; any other one is a path."""
+    """Return True if a string is a description, False if it is a path."""
     return source.lstrip(BLANKS).startswith('<')
 
 
 def text_alone(source: str) -> str:
     """
-    Return a description that came over a topic or as a parameter, which must not name a file.
+    Check that a description from a topic or parameter is a text and not a path, and return it.
 
     Raises
     ------
     DescriptionError
-        If it does not begin with '<', as a path does not.
+        If it does not begin with '<'.
 
     """
     if not is_text(source):
@@ -167,14 +168,14 @@ def text_alone(source: str) -> str:
 
 
 def _check_value_names(description: Description) -> None:
-    """Refuse a joint that is called like a value of another, which has several DoF."""
+    """Raise DescriptionError if two joint values have the same name, such as NAME.EZ."""
     owners: dict[str, str] = {}
     for joint in description.joint_order:
         for name in joint.value_names:
             if name in owners:
                 raise DescriptionError(
-                    f'the joint {shown(joint.name)} has a value {shown(name)}, as has the joint '
-                    f'{shown(owners[name])}; rename one of them',
+                    f'the joints {shown(owners[name])} and {shown(joint.name)} both have a value '
+                    f'{shown(name)}; rename one of them',
                     source=description.source,
                 )
             owners[name] = joint.name
@@ -185,7 +186,7 @@ def _read(document: XmlDocument, angles: AngleReader) -> Description:
     if tag not in READERS:
         raise document.error(
             document.root,
-            f'not a description that is read; allowed: <{"> <".join(READERS)}>',
+            f'this format is not supported; allowed: <{"> <".join(READERS)}>',
             UnsupportedElementError,
         )
     angles.read(document)
@@ -199,20 +200,20 @@ def _read(document: XmlDocument, angles: AngleReader) -> Description:
 
 
 def _drop_loops(description: Description) -> None:
-    """Forget the loops that the description declares; others take their place."""
+    """Remove the loops that the description declares; annotations replace them."""
     count = sum(len(loop_set.loops) for loop_set in description.loops)
     if count:
         dialects = ', '.join(each.dialect for each in description.loops if each.loops)
         description.notes.append(
             f'{count} loops declared in the description ({dialects}) are not used: the given '
-            'annotations take their place'
+            'annotations replace them'
         )
     for each in description.loops:
         each.loops = []
 
 
 def _load(source: str | Path, max_bytes: int) -> tuple[bytes | str, str, Path | None]:
-    """Return the text, what to call it in messages, and the path if there is one."""
+    """Return the text, its name in messages, and its path if it is a file."""
     if isinstance(source, str) and is_text(source):
         return source.lstrip(BLANKS), '<text>', None
     shown = str(source)[:200]

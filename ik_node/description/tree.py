@@ -1,4 +1,4 @@
-"""Joints and links by name to trees of frames."""
+"""Operations on the trees of links and joints of a description."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from numpy.typing import NDArray
 
 def read_masses(document: XmlDocument, description: Description) -> None:
     """
-    Give the links of a URDF their mass [kg] and centre of mass [m].
+    Set the mass [kg] and centre of mass [m] of the links of a URDF.
 
-    A link without <inertial> has no mass. Of the tensor of inertia nothing is read, nor is the
-    rotation of <origin>, which turns nothing else.
+    A link without <inertial> has no mass. The inertia tensor and the rotation in <origin> are not
+    read.
 
     Raises
     ------
     DescriptionError
-        With line, if a mass is negative, or a number is none or not finite.
+        With line, if a mass is negative, or a number is not valid or not finite.
 
     """
     for element in document.root.findall('link'):
@@ -50,7 +50,7 @@ def read_masses(document: XmlDocument, description: Description) -> None:
 
 
 def merge_mass(link: Link, into: Link) -> None:
-    """Add the mass of a link to the one that its joint, a fixed one, hangs under."""
+    """Add the mass of a link to the link that carries it through a fixed joint."""
     if link.parent is None or link.mass == 0.0:
         return
     here = pose_matrix(link.parent.position, link.parent.quaternion)
@@ -65,15 +65,15 @@ WORLD_JOINT = '__world_joint__'
 
 def hang_tree(description: Description, ends: dict[str, tuple[str, str]]) -> None:
     """
-    Hang joints and links under one another and find the roots.
+    Connect joints and links to trees and set the roots.
 
     Parameters
     ----------
     description : Description
-        Has the links and joints, not yet connected; `roots` is filled.
+        The links and joints, not yet connected; this function sets `roots`.
     ends : dict of str to (str, str)
-        Joint name -> names of parent and child link; no link is the child of two, and no joints
-        form a ring.
+        Names of the parent and child link by joint name. No link is the child of two joints, and
+        the joints form no ring.
 
     """
     children = {child for _, child in ends.values()}
@@ -82,7 +82,7 @@ def hang_tree(description: Description, ends: dict[str, tuple[str, str]]) -> Non
         below[parent].append(joint)
     roots = [name for name in description.links if name not in children]
     order = list(roots)
-    for name in order:  # grows while it is walked
+    for name in order:  # grows during the iteration
         order.extend(ends[joint][1] for joint in below[name])
     for name in reversed(order):  # leaves first: each frame is still a root when it gets children
         for joint in below[name]:
@@ -95,7 +95,7 @@ def hang_tree(description: Description, ends: dict[str, tuple[str, str]]) -> Non
 
 
 def poses_at_zero(description: Description) -> dict[str, NDArray[np.float64]]:
-    """Return the 4x4 pose of every link with all joints at 0, limits and mimic rules aside."""
+    """Return the 4x4 pose of every link with all joints at 0, ignoring limits and couplings."""
     poses: dict[Frame | None, NDArray[np.float64]] = {None: np.eye(4)}
 
     def place(frame: Frame) -> None:
@@ -107,7 +107,7 @@ def poses_at_zero(description: Description) -> dict[str, NDArray[np.float64]]:
 
 
 def joints_above(frame: Frame) -> Iterator[Joint]:
-    """Give the joints that carry a frame, fixed ones too, the nearest first."""
+    """Yield the joints that carry a frame, including fixed ones, nearest first."""
     above = frame.parent
     while above is not None:
         if isinstance(above, Joint):
@@ -117,9 +117,9 @@ def joints_above(frame: Frame) -> Iterator[Joint]:
 
 def float_roots(description: Description) -> None:
     """
-    Put a joint with six DoF above every root, but not above a link `world` beside others.
+    Add a joint with six DoF above every root, except above a link `world` beside other roots.
 
-    The first is named `__world_joint__`, a further one `__world_joint__:LINK`. Where a root stands
+    The first joint is named `__world_joint__`, others `__world_joint__:LINK`. The pose of a root
     becomes the joint's value.
     """
     floating: dict[str, Joint] = {}
@@ -143,9 +143,9 @@ def float_roots(description: Description) -> None:
 
 def trim_unused(description: Description) -> None:
     """
-    Take off every branch that neither moves nor closes a loop.
+    Remove every branch that neither moves nor closes a loop.
 
-    Its mass goes to the link it hung on, so that the robot's centre of mass stays.
+    Its mass is added to the link that carried it, so that the robot's centre of mass stays.
     """
     used = {id(link) for link in description.links.values() if _is_used(link)}
     order: list[Link] = []

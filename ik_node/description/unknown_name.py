@@ -1,4 +1,4 @@
-"""Names in messages: lists of names, unknown names, and names that are still free."""
+"""Lists of names and unknown names for messages, and free names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ik_node.errors import listed, shown
 
 
 def free_name(name: str, taken: Container[str]) -> str:
-    """Return a name, with as many underscores behind it as make it one that nothing has."""
+    """Return a name with underscores appended until it is not taken."""
     while name in taken:
         name += '_'
     return name
@@ -22,7 +22,7 @@ def quoted(names: Collection[str], most: int = 8) -> str:
 
 
 def unknown(kind: str, name: str, known: list[str]) -> str:
-    """Say that a name is unknown, and which names are near it or exist."""
+    """Return the message for an unknown name, with similar or known names."""
     near = get_close_matches(name, known, n=3)
     if near:
         return (

@@ -1,4 +1,4 @@
-"""What the links of a description look like."""
+"""Reader of the visuals of a description in any supported format."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ik_node.errors import DescriptionError
 
 
 def read_urdf_visuals(document: XmlDocument) -> list[Visual]:
-    """Return the visuals of a URDF; those that cannot be read are left out."""
+    """Return the visuals of a URDF, without those that cannot be read."""
     named = {
         material.get('name'): _colour(document, material)
         for material in document.root.findall('material')
@@ -25,7 +25,7 @@ def read_urdf_visuals(document: XmlDocument) -> list[Visual]:
             try:
                 found += _visual(document, link.get('name', ''), element, named)
             except DescriptionError:
-                # How a link looks is no reason to refuse a robot.
+                # A faulty visual does not prevent the use of a robot.
                 continue
     return found
 
@@ -76,25 +76,25 @@ READERS: dict[str, Callable[[XmlDocument], list[Visual]]] = {
 
 def read_visuals(text: bytes | str, source: str = '<text>') -> list[Visual]:
     """
-    Return the visuals of a URDF, SDFormat or MJCF, in one form.
+    Return the visuals of a URDF, SDFormat file or MJCF.
 
     Parameters
     ----------
     text : bytes or str
-        The description, xacro expanded.
+        The description, with xacro expanded.
     source : str
-        Its file: what it includes is looked for beside it.
+        Its file; included files are searched beside it.
 
     Returns
     -------
     list of Visual
-        In the description's order. How a link looks is no reason to refuse a robot: what cannot
-        be read is left out, or of the kind 'unread'.
+        In the description's order. A visual that cannot be read is left out or has the kind
+        'unread'.
 
     Raises
     ------
     DescriptionError
-        If it is no XML.
+        If it is not XML.
 
     """
     document = parse_xml(text, source)
@@ -104,5 +104,5 @@ def read_visuals(text: bytes | str, source: str = '<text>') -> list[Visual]:
     try:
         return reader(document)
     except DescriptionError:
-        # The robot was read from elsewhere, or not at all: whoever did so has said why.
+        # The reader of the robot has reported the fault already.
         return []

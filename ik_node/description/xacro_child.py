@@ -1,5 +1,5 @@
 """
-Program that expands one xacro file, so that its time, memory and environment can be limited.
+A program that expands one xacro file with limits on time, memory and environment.
 
 Its arguments: a path; the memory limit [bytes]; the CPU time limit [s]; the largest result
 [bytes].
@@ -14,16 +14,17 @@ import re
 import sys
 from typing import Any
 
-LEVELS = 6  # how far above a file its workspace may begin
+LEVELS = 6  # number of parent folders in which a file's workspace is searched
 MESSAGE_BYTES = 2**16
 
 
 def find_packages(substitution: Any, path: Path) -> None:
     """
-    Let $(find PACKAGE) also find packages that are not built: the file's own and its neighbours.
+    Make $(find PACKAGE) also find the file's own package and its neighbours.
 
-    A package that is not found becomes package://PACKAGE, which is good enough for meshes and
-    settings. If a file of it is included, xacro reports that the file is missing.
+    These packages need not be built. A package that is not found becomes package://PACKAGE, which
+    suffices for meshes and settings.
+    If a file of it is included, xacro reports the missing file.
 
     Parameters
     ----------
@@ -40,7 +41,7 @@ def find_packages(substitution: Any, path: Path) -> None:
     def find(package: str) -> str:
         try:
             return known(package)
-        except Exception:  # noqa: BLE001  not installed, or no ROS 2 at all
+        except Exception:  # noqa: BLE001  the package or ROS 2 is not installed
             pass
         for folder in list(path.absolute().parents)[:LEVELS]:
             if folder.name == package:
@@ -69,13 +70,13 @@ def is_package(folder: Path, package: str) -> bool:
 
 def set_limits(memory: int, seconds: float, file_bytes: int) -> None:
     """
-    Limit what this process may use: memory, CPU time, file sizes, no core dump.
+    Limit the memory, CPU time and file size of this process, and disable core dumps.
 
     Standard output is a file as well, so `file_bytes` limits the expanded text.
     """
     try:
         import resource
-    except ImportError:  # not on Windows: the parent still limits the time
+    except ImportError:  # Windows has no limits; the parent process still limits the time
         return
     cpu = math.ceil(seconds) + 1
     for kind, most in (
@@ -84,7 +85,7 @@ def set_limits(memory: int, seconds: float, file_bytes: int) -> None:
         (resource.RLIMIT_FSIZE, file_bytes),
         (resource.RLIMIT_CORE, 0),
     ):
-        with suppress(ValueError, OSError):  # a lower hard limit is in force already
+        with suppress(ValueError, OSError):  # a lower hard limit already applies
             resource.setrlimit(kind, (most, most))
 
 
@@ -109,7 +110,7 @@ def main(path: str, memory: int, seconds: float, most: int) -> int:
         The exit code: 0, 2 if it cannot be expanded, 3 if xacro is not installed.
 
     """
-    sys.path.pop(0)  # this program's folder, whose modules are not meant to be found
+    sys.path.pop(0)  # this program's folder, whose modules xacro must not import
     try:
         xacro = importlib.import_module('xacro')
     except ImportError:
@@ -124,12 +125,12 @@ def main(path: str, memory: int, seconds: float, most: int) -> int:
         sys.stdout.buffer.write(text)
         sys.stdout.buffer.flush()
     except RecursionError:
-        print('its macros call one another without end', file=sys.stderr)
+        print('its macros call one another endlessly', file=sys.stderr)
         return 2
     except MemoryError:
         print('it needs too much memory', file=sys.stderr)
         return 2
-    except Exception as error:  # noqa: BLE001  an expression in it may raise anything
+    except Exception as error:  # noqa: BLE001  expressions in the file may raise anything
         print(f'{error}' or type(error).__name__, file=sys.stderr)
         return 2
     return 0

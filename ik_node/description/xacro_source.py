@@ -1,8 +1,8 @@
 """
-xacro, the macro language in which URDF is often written, to XML.
+Expansion of xacro, the macro language for URDF, in a separate process.
 
-xacro evaluates Python: whoever writes the file runs code with the rights of whoever expands it.
-Only files that the user names are expanded, see docs/trusted_inputs.md.
+xacro evaluates Python code in the file, with the rights of the user who expands it. Therefore only
+files that the user names are expanded, see docs/trusted_inputs.md.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ik_node.errors import DescriptionError, OptionError
 
 XACRO_SECONDS = 10.0
 MAX_MEMORY = 4 * 2**30
-# What the process keeps of the environment: where Python, xacro and ROS packages are.
+# Environment variables that the process keeps: the paths of Python, xacro and ROS packages.
 KEPT_VARIABLES = ('PYTHONPATH', 'LD_LIBRARY_PATH', 'AMENT_PREFIX_PATH')
 CHILD_FLAGS: tuple[str, ...] = ()
 PROGRAM = Path(__file__).with_name('xacro_child.py')
@@ -33,7 +33,7 @@ BY_HAND = 'expand it first: `xacro FILE arg:=value > robot.urdf`'
 
 
 def is_xacro(document: XmlDocument, data: bytes | str, path: Path | None) -> bool:
-    """Return True if there is something to expand: tags, or in a .xacro file expressions."""
+    """Return True if a document has xacro tags or, in a .xacro file, xacro expressions."""
     if path is not None and path.suffix.lower() == '.xacro':
         text = data if isinstance(data, bytes) else data.encode('utf-8', 'replace')
         if b'${' in text or b'$(' in text:
@@ -42,10 +42,10 @@ def is_xacro(document: XmlDocument, data: bytes | str, path: Path | None) -> boo
 
 
 def refuse_xacro_text(source: str) -> DescriptionError:
-    """Return the error for a text with xacro in it, which is never expanded."""
+    """Return the exception for a text that contains xacro, which is never expanded."""
     return DescriptionError(
-        f'{NOT_YET}, and a text is not expanded: xacro would run the Python code in it. Expand it '
-        'by hand (`xacro FILE arg:=value > robot.urdf`), or name the file',
+        f'{NOT_YET}, and a text is not expanded, because xacro runs the Python code in it. '
+        'Expand it yourself (`xacro FILE arg:=value > robot.urdf`), or name the file',
         source=source,
     )
 
@@ -58,18 +58,18 @@ def expand_xacro(
     notes: list[str] | None = None,
 ) -> bytes:
     """
-    Expand a xacro file with the package of that name, in a process of its own.
+    Expand a xacro file with the package xacro, in a separate process.
 
-    Included files are found beside the file. `$(find PACKAGE)` finds packages of a ROS 2
-    workspace that is sourced, the file's own package and those beside it. Of the environment the
-    process has `KEPT_VARIABLES` alone, so `$(env NAME)` finds nothing else.
+    Included files are searched beside the file. `$(find PACKAGE)` finds packages of a sourced ROS
+    2 workspace, the file's own package and its neighbours. The process has only the environment
+    variables `KEPT_VARIABLES`, so `$(env NAME)` finds no others.
 
     Parameters
     ----------
     path : Path
         The file.
     seconds : float
-        The process is ended after this time [s].
+        Time limit of the process [s].
     max_bytes : int
         The largest result [bytes].
     notes : list of str, optional
@@ -88,7 +88,8 @@ def expand_xacro(
     limits = (str(MAX_MEMORY), str(seconds), str(max_bytes))
     command = [sys.executable, *CHILD_FLAGS, str(PROGRAM), str(path.absolute()), *limits]
     kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
-    # Files, not pipes: the process cannot fill this one's memory, nor keep it waiting.
+    # Files instead of pipes, so that the output can neither fill this process's memory nor block
+    # it.
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         try:
             process = subprocess.Popen(
@@ -107,7 +108,7 @@ def expand_xacro(
             code = process.wait(seconds)
         except subprocess.TimeoutExpired:
             raise DescriptionError(
-                f'{NOT_YET}, and cannot be expanded: not done after {seconds:g} s '
+                f'{NOT_YET}, and cannot be expanded: not finished after {seconds:g} s '
                 f'(xacro_seconds); {BY_HAND}',
                 source=str(path),
             ) from None
@@ -131,7 +132,7 @@ def expand_xacro(
 
 
 def _xacro_tag(document: XmlDocument) -> str | None:
-    """Return the first tag that belongs to xacro, by its prefix or by the prefix's namespace."""
+    """Return the first tag with xacro's prefix or namespace; None if there is none."""
     prefixes = {'xacro'}
     for element in document.root.iter():
         for name, value in element.attrib.items():
@@ -144,8 +145,8 @@ def _xacro_tag(document: XmlDocument) -> str | None:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the process and what it has started."""
-    with suppress(OSError):  # all of them have ended
+    """Kill the process and its children."""
+    with suppress(OSError):  # all of them have ended already
         if hasattr(os, 'killpg'):
             os.killpg(process.pid, signal.SIGKILL)
         else:
@@ -161,5 +162,5 @@ def _message(said: str, code: int) -> str:
     elif 'environment variable' in reason:
         hint = f'only {" ".join(KEPT_VARIABLES)} are passed on; {BY_HAND}'
     elif 'ament_index' in reason or 'package' in reason.lower():
-        hint = f'source the workspace that has the package, or {BY_HAND}'
+        hint = f'source the workspace that contains the package, or {BY_HAND}'
     return f'{NOT_YET}, and cannot be expanded: {reason}; {hint}'

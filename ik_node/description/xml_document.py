@@ -1,5 +1,5 @@
 # flake8: noqa: E203
-"""XML read with line numbers, bounded in size, without entities or external references."""
+"""XML parser with line numbers and size limits, without entities or external references."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ik_node.errors import DescriptionError, shown
 
 
 def is_true(text: str | None) -> bool:
-    """Say whether a text stands for true."""
+    """Return True if a text is 'true' or '1'."""
     return text is not None and text.strip().lower() in ('true', '1')
 
 
@@ -26,9 +26,9 @@ MAX_NUMBER = 1e12
 
 class XmlDocument:
     """
-    A parsed file or text that knows on which line each element began.
+    A parsed XML file or text, with the line number of every element.
 
-    Prefixes are part of the tag ('drake:mimic'), declared or not: files in the wild forget to.
+    A prefix is part of the tag ('drake:mimic') even if it is not declared, as in many real files.
 
     Attributes
     ----------
@@ -50,13 +50,13 @@ class XmlDocument:
     def error(
         self, element: Element, message: str, kind: type[DescriptionError] = DescriptionError
     ) -> DescriptionError:
-        """Make the exception for a fault in an element: its line and start tag come first."""
+        """Return the exception for a fault in an element, with its line and start tag."""
         name = element.get('name')
         tag = element.tag if name is None else f'{element.tag} name="{name}"'
         return kind(f'<{tag}>: {message}', source=self.source, line=self.line(element))
 
     def attribute(self, element: Element, name: str) -> str:
-        """Return an attribute that must be there and not be empty."""
+        """Return an attribute, which must exist and not be empty."""
         value = element.get(name)
         if value is None or not value.strip():
             found = 'is missing' if value is None else 'is empty'
@@ -64,7 +64,7 @@ class XmlDocument:
         return value
 
     def child(self, element: Element, tag: str) -> Element:
-        """Return the first child of a tag that must be there."""
+        """Return the first child with a given tag, which must exist."""
         found = element.find(tag)
         if found is None:
             raise self.error(element, f'the element <{tag}> is missing')
@@ -86,23 +86,23 @@ class XmlDocument:
         infinite: bool = False,
     ) -> list[float]:
         """
-        Return the numbers of an attribute, as many as the default has.
+        Return the numbers of an attribute, which must be as many as the default has.
 
         Parameters
         ----------
         element : Element or None
-            None gives the default, as a missing attribute does.
+            If it or the attribute is missing, the default is returned.
         name : str
             The attribute.
         default : sequence of float
-            For a missing one.
+            Values of a missing attribute.
         infinite : bool
             Whether inf and -inf are allowed.
 
         Raises
         ------
         DescriptionError
-            If the count is wrong, or one is not a number, not finite or beyond 1e12.
+            If the count is wrong, or a number is not valid, not finite or beyond 1e12.
 
         """
         text = None if element is None else element.get(name)
@@ -113,7 +113,7 @@ class XmlDocument:
         return [self._number(element, name, part, infinite) for part in parts]
 
     def text_numbers(self, element: Element | None, default: Sequence[float]) -> list[float]:
-        """Return the numbers that an element has as its text, read as `numbers` reads."""
+        """Return the numbers in the text of an element, with the checks of `numbers`."""
         text = '' if element is None else (element.text or '').strip()
         if element is None or not text:
             return list(default)
@@ -147,11 +147,11 @@ def parse_xml(data: bytes | str, source: str, *, max_bytes: int = MAX_BYTES) -> 
     Parameters
     ----------
     data : bytes or str
-        bytes are decoded as their XML declaration says, else as UTF-8.
+        bytes are decoded according to the XML declaration, else as UTF-8.
     source : str
-        For messages.
+        Name of the file, for messages.
     max_bytes : int
-        Larger input is refused.
+        Larger input raises DescriptionError.
 
     Raises
     ------
@@ -175,7 +175,7 @@ def parse_xml(data: bytes | str, source: str, *, max_bytes: int = MAX_BYTES) -> 
 
 
 class _Parser:
-    """Expat without namespaces, with guards."""
+    """An Expat parser without namespaces, with limits."""
 
     def __init__(self, source: str) -> None:
         self._source = source
@@ -187,7 +187,7 @@ class _Parser:
         self._expat.StartElementHandler = self._start
         self._expat.EndElementHandler = self._end
         self._expat.CharacterDataHandler = self._builder.data
-        # Entities are how XML bombs and file disclosure are made; no description needs them.
+        # Entities allow XML bombs and file disclosure, and no description needs them.
         self._expat.EntityDeclHandler = self._refuse_entity
         self._expat.UnparsedEntityDeclHandler = self._refuse_entity
         self._expat.ExternalEntityRefHandler = self._refuse_entity
@@ -220,7 +220,9 @@ class _Parser:
         self._builder.end(tag)
 
     def _refuse_entity(self, *details: object) -> NoReturn:
-        self._fail('declares or uses an XML entity; entities are refused, write the text out')
+        self._fail(
+            'declares or uses an XML entity; entities are not allowed, write the text itself'
+        )
 
     def _fail(self, message: str) -> NoReturn:
         raise DescriptionError(message, source=self._source, line=self._expat.CurrentLineNumber)
@@ -228,10 +230,10 @@ class _Parser:
 
 def _mended(data: bytes) -> bytes | None:
     """
-    Return XML without what XML forbids and simulators' parsers let pass; None if there is none.
+    Return XML without the faults that simulators accept; None if it has no such faults.
 
-    That is `--` inside a comment, and a declaration <?xml ...?> that is not the very first.
-    Newlines stay, so that lines keep their numbers.
+    The faults are `--` inside a comment, and a declaration <?xml ...?> that is not at the very
+    start. Newlines stay, so that line numbers stay the same.
     """
     kept: list[bytes] = []
     place, odd = 0, False

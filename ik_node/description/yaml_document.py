@@ -1,4 +1,4 @@
-"""YAML read with line numbers, bounded in size, depth and expansion, plain types only."""
+"""YAML parser with line numbers and limits on size, depth and expansion, for plain types only."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ MAX_ITEMS = 5000
 
 class Checked:
     """
-    Takes parsed YAML apart; what is not as it should be is an error with file and line.
+    Checked access to parsed YAML, with errors that name the file and line.
 
     Attributes
     ----------
     source : str
-        For messages.
+        Name of the file, for messages.
     line : int or None
-        Of the mapping or list that was looked at last, where known.
+        Line of the mapping or list that was read last; None = not known.
 
     """
 
@@ -36,7 +36,7 @@ class Checked:
     def mapping(
         self, value: object, what: str, keys: tuple[str, ...], *, others: bool = False
     ) -> Mapping[str, Any]:
-        """Return a mapping; keys beside the given ones are an error unless `others`."""
+        """Return a mapping; unknown keys raise DescriptionError unless `others` is True."""
         if not isinstance(value, Mapping):
             raise self.fail(f'{what}: expected keys {" ".join(keys)}, got {shown(value)}')
         self.line = line_of(value) or self.line
@@ -48,7 +48,7 @@ class Checked:
         return value
 
     def items(self, top: Mapping[str, Any], key: str) -> list[Any]:
-        """Return the list under a key; none if it is not there or empty."""
+        """Return the list under a key; an empty list if the key is missing."""
         self.line = line_of(top, key) or self.line
         value = top.get(key)
         if value is None:
@@ -60,12 +60,12 @@ class Checked:
         return list(value)
 
     def names(self, top: Mapping[str, Any], key: str) -> list[str]:
-        """Return the list of names under a key, each once."""
+        """Return the unique names in the list under a key."""
         found = [self.text(item, f'{key}[{i}]') for i, item in enumerate(self.items(top, key))]
         return list(dict.fromkeys(found))
 
     def text(self, value: object, what: str) -> str:
-        """Return a name."""
+        """Return a value that must be a name."""
         if not isinstance(value, str) or not value:
             raise self.fail(f'{what}: expected a name, got {shown(value)} (quote it: "...")')
         if len(value) > MAX_NAME:
@@ -73,7 +73,7 @@ class Checked:
         return value
 
     def numbers(self, value: object, count: int, what: str) -> list[float]:
-        """Return so many finite numbers, of a list or of text."""
+        """Return `count` finite numbers from a list or text."""
         parts = value.split() if isinstance(value, str) else value
         wanted = f'{count} finite number' + ('s' if count > 1 else '')
         if isinstance(parts, np.ndarray):
@@ -95,7 +95,7 @@ class Checked:
         return numbers
 
     def fail(self, message: str) -> DescriptionError:
-        """Make the exception for a fault on the present line."""
+        """Return the exception for a fault on the present line."""
         return DescriptionError(message, source=self.source, line=self.line)
 
 
@@ -112,7 +112,7 @@ NOT_TEXT = re.compile('[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\
 
 
 class _Mapping(dict[Any, Any]):
-    """A mapping that knows the line it began on, and that of each key."""
+    """A mapping with its line number and that of each key."""
 
     line = 0
 
@@ -122,13 +122,13 @@ class _Mapping(dict[Any, Any]):
 
 
 class _Sequence(list[Any]):
-    """A list that knows the line it began on."""
+    """A list with its line number."""
 
     line = 0
 
 
 def line_of(value: object, key: object = None) -> int | None:
-    """Return the line on which a parsed mapping or list, or a mapping's key, began."""
+    """Return the line of a parsed mapping or list, or of a mapping's key."""
     if isinstance(value, _Mapping):
         return value.line if key is None else value.lines.get(key)
     return value.line if isinstance(value, _Sequence) else None
@@ -136,13 +136,13 @@ def line_of(value: object, key: object = None) -> int | None:
 
 def parse_yaml(data: bytes | str, source: str) -> Any:
     """
-    Parse one YAML document; dates and the like stay text.
+    Parse one YAML document; dates stay text.
 
     Raises
     ------
     DescriptionError
-        If it is too large, too deep, grows by references, is not valid YAML, has a key twice, a
-        merge key or a tag; with the line.
+        With the line, if it is too large, too deep or not valid YAML, if its references expand too
+        much, or if it has a duplicate key, a merge key or a tag.
 
     """
     if len(data) > MAX_BYTES:
@@ -171,14 +171,15 @@ def _decoded(data: bytes, source: str) -> str:
 
 
 class _Builder:
-    """Builds values out of the parser's events, counting as it goes."""
+    """A builder of values from the parser's events, which counts nodes."""
 
     def __init__(self, source: str) -> None:
         self._source = source
         self._line = 1
         self._nodes = 0
         self._documents = 0
-        # what is open: the value, its anchor, the nodes before it; and the keys that wait
+        # Open values with their anchors and the node counts before them, and keys without a value
+        # yet.
         self._open: list[tuple[Any, str | None, int]] = []
         self._keys: list[list[Any]] = []
         self._anchors: dict[str, tuple[Any, int]] = {}
@@ -195,7 +196,7 @@ class _Builder:
                 self._place(value)
             elif kind == 'AliasEvent':
                 if event.anchor not in self._anchors:
-                    raise self._fail(f'*{event.anchor[:60]} stands for nothing above it')
+                    raise self._fail(f'*{event.anchor[:60]} refers to no anchor above it')
                 value, size = self._anchors[event.anchor]
                 self._count(size)
                 self._place(value)
@@ -210,11 +211,11 @@ class _Builder:
             elif kind == 'DocumentStartEvent':
                 self._documents += 1
                 if self._documents > 1:
-                    raise self._fail('a second document begins; one is read')
+                    raise self._fail('a second document begins; only one is allowed')
         return self._result
 
     def _events(self, text: str) -> Iterator[Any]:
-        import yaml  # only read where a description has YAML
+        import yaml  # imported only if needed
 
         try:
             yield from yaml.parse(text, Loader=getattr(yaml, 'CSafeLoader', yaml.SafeLoader))
@@ -248,9 +249,9 @@ class _Builder:
             holder[keys.pop()] = value
         else:
             if isinstance(value, dict | list):
-                raise self._fail('a mapping or list is no key; a name is expected')
+                raise self._fail('a mapping or list cannot be a key; expected a name')
             if value in holder:
-                raise self._fail(f'the key {shown(str(value)[:60])} comes twice')
+                raise self._fail(f'the key {shown(str(value)[:60])} occurs twice')
             holder.lines[value] = self._line
             keys.append(value)
 
@@ -264,7 +265,7 @@ class _Builder:
         if not plain:
             return text
         if text == '<<' and isinstance(self._open[-1][0] if self._open else None, _Mapping):
-            raise self._fail('the merge key << is not read; write the keys out')
+            raise self._fail('the merge key << is not supported; write the keys themselves')
         return _plain(text)
 
     def _keep(self, anchor: str | None, value: Any, size: int) -> None:
@@ -274,14 +275,14 @@ class _Builder:
     def _count(self, size: int) -> None:
         self._nodes += size
         if self._nodes > MAX_NODES:
-            raise self._fail(f'more than {MAX_NODES} values, references written out')
+            raise self._fail(f'more than {MAX_NODES} values after expansion of references')
 
     def _fail(self, message: str) -> DescriptionError:
         return DescriptionError(f'not valid YAML: {message}', source=self._source, line=self._line)
 
 
 def _plain(text: str) -> Any:
-    """Return what unquoted text stands for: as YAML 1.1 has it, but dates and times are text."""
+    """Return the value of unquoted text as in YAML 1.1, except that dates and times stay text."""
     from yaml.resolver import Resolver
 
     for tag, pattern in Resolver.yaml_implicit_resolvers.get(text[:1], ()):
@@ -295,7 +296,7 @@ def _plain(text: str) -> Any:
 
 
 def _number(text: str) -> int | float | str:
-    """Return a decimal number; one in another base or in sixties stays text."""
+    """Return a decimal number; a number in another base stays text."""
     digits = text.lower().replace('_', '').replace('.inf', 'inf').replace('.nan', 'nan')
     try:
         return int(digits) if len(digits) < 16 else float(digits)

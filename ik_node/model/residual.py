@@ -21,11 +21,15 @@ def residual_rows(
       vector log(R) [rad], where R = R_A R_B^T in world axes and R_B^T R_A in the axes of B or A.
       If exactly two rotational components are used, R is the smallest rotation that takes the
       third axis of B onto that of A.
-    - centre_of_mass: the used components of p only. - universal: R_B^T p and y_A . x_B. -
-    distance: |p| - distance. - look_at: the angle between z_A and the direction to p_B, times that
-    direction in A's xy plane.
+    - centre_of_mass: the used components of p only.
+    - universal: R_B^T p and y_A . x_B.
+    - distance: |p| - distance.
+    - look_at: the angle between z_A and the direction to p_B, times the unit vector of that
+      direction in A's xy plane.
 
-    Parameters ---------- kind, axes : str
+    Parameters
+    ----------
+    kind, axes : str
         As in `Constraint`.
     used : ndarray of bool, shape (6,)
         Which of the components X Y Z EX EY EZ are constrained.
@@ -34,7 +38,9 @@ def residual_rows(
     frame_a, frame_b : ndarray, shape (4, 4)
         Poses in the root frame.
 
-    Returns ------- ndarray, shape (rows,)
+    Returns
+    -------
+    ndarray, shape (rows,)
         Rows in [m] before rows in [rad].
 
     """

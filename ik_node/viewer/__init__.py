@@ -1,1 +1,1 @@
-"""The browser page: a robot, its goals to drag, its joints and its solver, served by viser."""
+"""The browser page with a robot, its goals, joints and solver, served by viser."""

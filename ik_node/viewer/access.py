@@ -1,4 +1,4 @@
-"""Who may open the page, checked at every HTTP request and every websocket handshake."""
+"""Access control of the page, for every HTTP request and every websocket handshake."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from urllib.parse import parse_qs
 from ik_node.errors import IkError
 import websockets.asyncio.server
 
-# Name or address, and port, as browsers write them into Host.
+# Name or address, and port, in the format of the header Host.
 _HOST = re.compile(r'(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::([0-9]+))?')
-# Of a text that a browser sent, not more than this is repeated.
+# Messages repeat at most this many characters of a text that a browser sent.
 _SHOWN = 80
 
-# No other site may lay this page under its own, and none hears of the token.
+# Other sites can neither embed the page nor receive the token in a referrer.
 _HEADERS = {'Content-Security-Policy': "frame-ancestors 'self'", 'Referrer-Policy': 'no-referrer'}
 
 _STARTING = threading.Lock()
@@ -30,30 +30,30 @@ _STARTING = threading.Lock()
 
 class Access:
     """
-    The rule by which a request is served or refused.
+    The rules that decide whether a request is served.
 
-    Where the server listens on this machine only, the page is opened under a name of this machine
-    (`localhost`, 127.0.0.1, ::1): a name that a foreign site made point here (DNS rebinding) is
-    refused. Where other machines reach it, and where it is asked for, every request carries a
-    token instead: in its address, or afterwards in a cookie. In either case a request that a page
-    of another site makes is refused by its Origin.
+    If the server listens on this machine only, requests must use a name of this machine
+    (`localhost`, 127.0.0.1, ::1), which prevents DNS rebinding by other sites. If other machines
+    can connect, or if `token` is True, every request must carry a token instead: in its address,
+    or later in a cookie. In both cases, requests from pages of other sites are refused by their
+    Origin.
 
     Parameters
     ----------
     host : str
         Address or name that the server listens on.
     token : bool
-        Whether to require the token on this machine as well; beyond it, it always is.
+        True to require the token on this machine as well; other machines always need it.
 
     Attributes
     ----------
     token : str
-        '' where none is required.
+        The token; '' if none is required.
 
     Raises
     ------
     OSError
-        If nobody knows the name.
+        If the name cannot be resolved.
 
     """
 
@@ -66,7 +66,7 @@ class Access:
         self.token = '' if local and not token else secrets.token_urlsafe(24)
 
     def url(self, port: int) -> str:
-        """Return the address to open in a browser, the token included."""
+        """Return the URL to open in a browser, including the token."""
         everywhere = ('0.0.0.0', '::')
         host = next((_in_use(each) for each in self._addresses if each in everywhere), self._host)
         host = f'[{host}]' if ':' in host else host
@@ -74,26 +74,26 @@ class Access:
 
     def refusal(self, path: str, headers: Any) -> str:
         """
-        Return why a request is not served, or '' if it is.
+        Return the reason why a request is refused, or '' if it is served.
 
         Parameters
         ----------
         path : str
-            Of the request, with its query.
+            Path of the request, with its query.
         headers : websockets.datastructures.Headers
-            Of the request.
+            Headers of the request.
 
         """
         hosts, origins = headers.get_all('Host'), headers.get_all('Origin')
         host = hosts[0].lower() if len(hosts) == 1 else ''
         found = _HOST.fullmatch(host)
         if found is None:
-            return f'Host: {_shown(hosts)} names no host'
+            return f'Host: {_shown(hosts)} is not a valid host'
         if self.token:
             if not self._has_token(path) and not self._has_cookie(host, headers):
                 return (
-                    'this page needs a token: open the address that was printed when it was '
-                    'started, with ?token=... at its end'
+                    'this page needs a token: open the address that was printed at the start, '
+                    'with ?token=... at its end'
                 )
         elif not self._is_own_name(found[1]):
             return (
@@ -106,12 +106,12 @@ class Access:
         ):
             return (
                 f'Origin: {_shown(origins)} is not the site of this page, {_shown(host)}; a proxy '
-                'in front of it must pass the header Host on as it is'
+                'in front of the page must not change the header Host'
             )
         return ''
 
     def headers(self, path: str, host: str) -> Mapping[str, str]:
-        """Return what goes with an answer over HTTP; `path` and `host` are of the request."""
+        """Return the headers of an HTTP response to a request with this path and host."""
         if not self.token or not self._has_token(path):
             return _HEADERS
         cookie = f'{_cookie_name(host)}={self._cookie}; Path=/; HttpOnly; SameSite=Strict'
@@ -139,27 +139,27 @@ class Access:
 @contextmanager
 def guarded(access: Access, host: str) -> Iterator[str]:
     """
-    Have the websockets server that is started inside check every request.
+    Make the websockets server that is started in this context check every request.
 
-    viser starts its server without a parameter for this, so for that snapshot the function that
-    starts one is replaced by one that puts the check before viser's own `process_request`.
+    viser has no parameter for such a check. In this context, a wrapper replaces the function that
+    starts the server and adds the check before viser's own `process_request`.
 
     Parameters
     ----------
     access : Access
-        The rule.
+        The rules.
     host : str
         Address to listen on.
 
     Yields
     ------
     str
-        The same address: only a server that is started with this very object is guarded.
+        The same address. Only a server that is started with this string object is checked.
 
     Raises
     ------
     IkError
-        If no server was started in this way: what is there then has no guard.
+        If no server was started this way, so that the page would have no access control.
 
     """
     address = _Address(host)
@@ -180,15 +180,15 @@ def guarded(access: Access, host: str) -> Iterator[str]:
         finally:
             websockets.asyncio.server.serve = serve  # type: ignore[misc]
     if not started:
-        raise IkError('this version of viser starts its server in a way that cannot be guarded')
+        raise IkError('the installed version of viser does not support access control')
 
 
 class _Address(str):
-    """An address that is told from equal ones."""
+    """A string that is compared by identity."""
 
 
 def _checked(access: Access, inner: Any) -> Any:
-    """Return a `process_request` for websockets that asks `access`, then `inner`."""
+    """Return a `process_request` for websockets that checks `access` and then calls `inner`."""
 
     async def process_request(connection: Any, request: Any) -> Any:
         reason = access.refusal(request.path, request.headers)
@@ -213,14 +213,14 @@ def _is_loopback(name: str) -> bool:
 
 
 def _in_use(everywhere: str) -> str:
-    """Return the address of this machine on its network, for one that stands for all."""
+    """Return the address of this machine on its network, given a wildcard address."""
     kind, elsewhere, here = (
         (socket.AF_INET6, '2001:db8::1', '::1')
         if ':' in everywhere
         else (socket.AF_INET, '192.0.2.1', '127.0.0.1')
     )
     try:
-        # Nothing is sent: it only asks which of its addresses this machine would send from.
+        # This sends nothing: it only looks up the address from which the machine would send.
         with socket.socket(kind, socket.SOCK_DGRAM) as probe:
             probe.connect((elsewhere, 9))
             return str(probe.getsockname()[0])
@@ -229,13 +229,13 @@ def _in_use(everywhere: str) -> str:
 
 
 def _cookie_name(host: str) -> str:
-    """Return a name of its own for every port: browsers give cookies to all ports of a host."""
+    """Return a different name for every port, because all ports of a host share cookies."""
     found = _HOST.fullmatch(host.lower())
     return f'ik_node_{found[2] if found else ""}'
 
 
 def _same(given: str, wanted: str) -> bool:
-    """Compare in a time that tells nothing of where they differ."""
+    """Compare two texts in a time that does not depend on where they differ."""
     return secrets.compare_digest(given.encode(errors='replace'), wanted.encode())
 
 

@@ -1,4 +1,4 @@
-"""The page: what is shown, and who does what is asked for on it."""
+"""The browser page and its thread, which draws a session and executes the users' commands."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from ik_node.viewer.stage.view_ray import ViewRay
 from ik_node.viewer.work_queue import PictureDue, WorkQueue
 import viser
 
-# How long it waits for work at most, and how often the panels are brought up to date [s].
+# Longest wait for work, and period of panel updates [s].
 PATIENCE = 0.02
 PANELS = 0.2
-# So long after a picture [s] they still are: a slider that a hand has moved then follows again.
+# Panels are updated for this time after a picture [s], until moved sliders follow the robot again.
 AFTERWARDS = 2.0 * LEFT_ALONE
 
 
 class _Server(viser.ViserServer):
-    """Never opens a tunnel to elsewhere, whatever a browser asks for."""
+    """A viser server that never opens a tunnel to the internet."""
 
     def request_share_url(self, verbose: bool = True) -> None:
-        """Refuse."""
+        """Do nothing."""
 
 
 class Page:
@@ -42,27 +42,27 @@ class Page:
     Parameters
     ----------
     session : Session
-        It belongs to the page, whose one thread alone touches it.
+        It belongs to the page, and only the page's thread uses it.
     host : str
         Address to listen on.
     port : int
-        If it is taken, the next free one is.
+        If the port is in use, the next free one is taken.
     robots : mapping of str to callable, optional
-        Other sessions to choose from, and how they are made.
+        Other sessions that users can choose, as functions that create them.
     about : mapping of str to str, optional
-        What there is to say of each of them, a line.
+        One line of description for each of them.
     token : bool
-        Whether browsers of this machine need the token as well, see `Access`.
+        True if browsers on this machine need the token as well, see `Access`.
 
     Attributes
     ----------
     url : str
-        Where it is, with the token if there is one.
+        Address of the page, with the token if there is one.
 
     Raises
     ------
     IkError
-        If the installed viser does not let requests be checked.
+        If the installed version of viser does not support access control.
 
     """
 
@@ -120,7 +120,7 @@ class Page:
     def do(
         self, work: Callable[[Session], object], *, key: object = None, undo: bool = False
     ) -> None:
-        """Have something done with the session; see `SessionQueue`."""
+        """Queue work on the session; see `SessionQueue`."""
 
         def step() -> None:
             if undo:
@@ -130,11 +130,11 @@ class Page:
         self._work.put(step, key)
 
     def wake(self) -> None:
-        """Look for news of the session now; may be called from any thread."""
+        """Update the session now; callable from any thread."""
         self._work.wake()
 
     def undo(self) -> None:
-        """Go a step back."""
+        """Undo the last change."""
         self.do(lambda _: self._undo.step_back())
 
     def choose(self, name: str) -> None:
@@ -142,7 +142,7 @@ class Page:
         self.do(lambda _: self._take(name))
 
     def ask(self, question: Callable[[Session], object], timeout: float = 10.0) -> object:
-        """Return what a question to the session is answered, in the page's thread."""
+        """Return the result of a function of the session, called in the page's thread."""
         answers: list[object] = []
         done = threading.Event()
 
@@ -152,20 +152,21 @@ class Page:
 
         self.do(answer)
         if not done.wait(timeout):
-            raise IkError('the page does not answer')
+            raise IkError('the page does not respond')
         return answers[0]
 
     def wait(self, seconds: float | None = None) -> None:
-        """Return after a time [s], None = never, or when the page ends; raise what ended it."""
+        """Wait for a time [s], None = forever, or until the page ends; raise its error if any."""
         end = math.inf if seconds is None else time.monotonic() + seconds
-        # Not by join: a Ctrl-C in it has Python 3.10 and 3.11 take the thread for ended.
+        # After a Ctrl-C during join, Python 3.10 and 3.11 treat the thread as ended, so poll
+        # instead.
         while not self._ended.is_set() and time.monotonic() < end:
             self._ended.wait(0.2)
         if self._failure is not None:
             raise self._failure
 
     def close(self) -> None:
-        """Stop serving; may be called again."""
+        """Stop the server and close the session; may be called again."""
         self._running = False
         self._work.wake()
         self._ended.wait()
@@ -180,7 +181,7 @@ class Page:
         try:
             self._run()
         except BaseException as error:  # noqa: BLE001
-            # Told to whoever waits: half a page that still looks alive would be worse.
+            # `wait` raises it. A page without its thread would look alive but do nothing.
             self._failure = error
         finally:
             self._ended.set()
@@ -227,11 +228,11 @@ class Page:
         self.session, self._structure = session, -1
 
     def _complain(self, text: str) -> None:
-        """Show in every browser why something was not done."""
+        """Show in every browser why a command was not executed."""
         for client in self.server.get_clients().values():
             client.add_notification('not done', text, color='orange', auto_close_seconds=8.0)
 
-    # -- what is asked for in space; called in the server's thread
+    # -- events in the 3D view; called in the server's thread
 
     def _clicked(self, link: str, ray: ViewRay) -> None:
         goals = self._controls.goals
@@ -252,6 +253,6 @@ class Page:
             self.do(lambda s: s.move_goal(name, position, quat_xyzw), key=('goal', name))
 
     async def _gone(self, client: viser.ClientHandle) -> None:
-        """Let go of what a browser held that has gone."""
+        """Release the handles that a disconnected browser was dragging."""
         self._stage.release(client.client_id)
         self.do(lambda _: None)

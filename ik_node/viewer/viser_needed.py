@@ -1,4 +1,4 @@
-"""A plain word where viser is missing."""
+"""Error message shown when viser is not installed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def need_viser() -> None:
     Raises
     ------
     IkError
-        Says how to get it.
+        If it is not installed; the message describes the installation.
 
     """
     if importlib.util.find_spec('viser') is None:

@@ -1,4 +1,4 @@
-"""What is to be done next, by one thread; of many wishes for one thing the last counts."""
+"""A queue of work for one thread, in which newer work replaces older work of the same key."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import threading
 
 class PictureDue:
     """
-    Wait a little for the answer to what was asked: one picture then shows both.
+    A timer that delays a picture until the response to a command, so that one picture shows both.
 
-    A node that is sent a goal has moved a snapshot later, and a picture of what has not moved yet
-    would only be in the way of the one that counts.
+    After a goal is sent to a node, the robot moves a moment later. A picture before that would
+    only delay the picture with the result.
 
     Parameters
     ----------
     patience : float
-        How long an answer is waited for [s].
+        Longest wait for a response [s].
 
     """
 
@@ -28,16 +28,16 @@ class PictureDue:
 
     def at(self, now: float, *, asked: bool, moved: bool) -> bool:
         """
-        Return whether it is now, at a time [s].
+        Return True if a picture is due at a time [s].
 
         Parameters
         ----------
         now : float
-            Of a clock that only goes forward.
+            Time of a monotonic clock.
         asked : bool
-            Whether something was asked for since the last time.
+            Whether a command was executed since the last call.
         moved : bool
-            Whether there is something new to be seen.
+            Whether something visible has changed.
 
         """
         if asked:
@@ -53,10 +53,10 @@ Work = Callable[[], None]
 
 class WorkQueue:
     """
-    Take work from any thread, hand it out to one.
+    A queue of work from any thread for one thread.
 
-    A pointer sends faster than a large robot is drawn: work of one key replaces what waits under
-    that key, and comes in its turn anew.
+    Pointer events can arrive faster than a large robot is drawn. New work replaces waiting work
+    with the same key and moves to the end of the queue.
     """
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class WorkQueue:
         self._woken = False
 
     def put(self, work: Work, key: object = None) -> None:
-        """Have something done; with a key, instead of what waits under it."""
+        """Add work; with a key, it replaces waiting work with the same key."""
         with self._changed:
             key = ('unique', next(self._numbers)) if key is None else key
             self._waiting.pop(key, None)
@@ -74,13 +74,13 @@ class WorkQueue:
             self._changed.notify()
 
     def wake(self) -> None:
-        """End the wait of `take`."""
+        """End the waiting of `take`."""
         with self._changed:
             self._woken = True
             self._changed.notify()
 
     def take(self, timeout: float) -> list[Work]:
-        """Return all that waits, in order; wait for it at most so long [s]."""
+        """Return all waiting work in order; wait for it at most for `timeout` [s]."""
         with self._changed:
             self._changed.wait_for(lambda: self._woken or bool(self._waiting), timeout)
             self._woken = False

@@ -168,7 +168,7 @@ def test_resume_of_something_else(run, tmp_path, poses):
     assert run(*words)[0] == 1
     code, _, err, _ = run('--goals', table(tmp_path, poses[:3]), *words[2:])
     assert code == 2
-    assert '40 answers to 3 poses' in err
+    assert '40 results for 3 poses' in err
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_resume_of_something_else(run, tmp_path, poses):
         ('1,2,3\n', [], '--link'),
         ('1,2\n', ['--link', 'platform_link'], '2 columns without names, not 3 or 7'),
         ('x,y,w\n1,2,3\n', ['--link', 'platform_link'], "column 'w'"),
-        ('x,y,z\n1,2,3\n', [], "'x': whose? say --link"),
+        ('x,y,z\n1,2,3\n', [], "'x': no link; use --link"),
         ('x,y,x\n1,2,3\n', ['--link', 'platform_link'], "column 'x'"),
         ('x,y,z,qx\n1,2,3,4\n', ['--link', 'platform_link'], 'has no column qy qz qw'),
         ('x,y,z\n1,2\n', ['--link', 'platform_link'], '3 names for 2 columns'),

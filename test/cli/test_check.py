@@ -120,11 +120,11 @@ def test_what_may_be_wrong(odd, capsys):
     assert main(['check', odd]) == 0
     text = capsys.readouterr().out
     for line in (
-        '  roots of their own: base, alone',
-        '  cannot move, as lower and upper limit are one: no_room',
-        '  cannot move, as what it follows does not move: follow',
-        '  cannot move, as the loops hold it here: lift',
-        '  links that stand still: lever, stuck, shadow, plate',
+        '  several roots: base, alone',
+        '  cannot move, as lower and upper limit are equal: no_room',
+        '  cannot move, as its master does not move: follow',
+        '  cannot move, as the loops prevent motion here: lift',
+        '  links that cannot move: lever, stuck, shadow, plate',
         "  note: joint 'no_room': lower and upper are both 0.5, it cannot move",
     ):
         assert f'{line}\n' in text
@@ -171,7 +171,7 @@ def test_limits_against_loops(tmp_path, capsys):
     path.write_text(text.replace('rpy="0 0 1.9"/>', f'rpy="0 0 1.9"/>{limit}'))
     assert main(['check', str(path)]) == 1
     text = capsys.readouterr().out
-    assert 'limits against the loops: rock [1, 1.2]; without limits the loops close at' in text
+    assert 'limits that prevent closing: rock [1, 1.2]; without limits the loops close at' in text
     assert 'NOT CLOSED' in text
     assert main(['check', str(path), '--json']) == 1
     found = json.loads(capsys.readouterr().out)

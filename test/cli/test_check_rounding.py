@@ -32,7 +32,7 @@ def test_redundant_rows_that_disagree_are_named_with_their_disagreement(tmp_path
     text, code = said(tmp_path, capsys, tilt='0.0003')
     assert code == 0
     assert 'mobility 1' in text
-    assert '3 of 5 rows redundant (Z EX EY); by rounding it stays up to ' in text
+    assert '3 of 5 rows redundant (Z EX EY); because of rounding it stays open by up to ' in text
     assert 'the loops close up to rounding: CONVERGED' in text
     found, code = said(tmp_path, capsys, '--json', tilt='0.0003')
     loop = json.loads(found)['closures'][0]

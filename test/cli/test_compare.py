@@ -116,7 +116,7 @@ def test_the_loops_alone(fourbar, capsys):
         (['--max-iterations', '0'], 'max_iterations'),
         (['--goal', 'foot:1,1,0'], "'foot'"),
         (['--goal', 'hand:1,1'], 'LINK:x,y,z'),
-        (['--goal', 'hand:0,0,1'], 'one goal a link'),
+        (['--goal', 'hand:0,0,1'], 'one goal per link'),
         (['--start', 'knee=1'], "'knee'"),
         (['--closures', 'no_such_file.yaml'], 'no_such_file.yaml'),
     ],

@@ -78,7 +78,7 @@ def test_files_that_are_there(bars, capsys):
     out = bars / 'out.urdf'
     out.write_text('mine')
     assert run(bars, '-o', out) == 2
-    assert 'a file that is not there yet, or --force' in capsys.readouterr().err
+    assert 'a file that does not exist, or --force' in capsys.readouterr().err
     assert out.read_text() == 'mine'
     assert run(bars, '-o', out, '--force') == 0
     assert 'loop_joint' in out.read_text()
@@ -108,7 +108,7 @@ def test_a_wrong_file_is_not_left_behind(bars, capsys, monkeypatch, before):
     monkeypatch.setattr(convert, '_why_not', lambda *_: next(answers))
     assert run(bars, '-o', out, '--force') == 1
     said = capsys.readouterr().err
-    assert 'not written: what is read back is another robot' in said
+    assert 'not written: the robot that is read back differs' in said
     assert "pose of link 'crank'" in said
     assert out.exists() is (before is not None)
     assert before is None or out.read_text() == before
@@ -127,7 +127,7 @@ def test_what_lies_beside_it(bars, capsys):
     """A sidecar of that name would be read as well: then it is another robot."""
     (bars / 'out.closures.yaml').write_text(TIE.replace('tie', 'second'))
     assert run(bars, '-o', bars / 'out.urdf') == 1
-    assert 'read with what lies beside it: closures' in capsys.readouterr().err
+    assert 'read with the files beside it: closures' in capsys.readouterr().err
     assert not (bars / 'out.urdf').exists()
 
 

@@ -69,7 +69,7 @@ def test_unreachable_goal_ends_with_1(arm, capsys):
         (['--goal', 'hand:nan,0,0'], 'finite'),
         (['--goal', 'hand:1,1,0,0,0,0,0'], 'zero'),
         (['--goal', 'foot:1,1,0'], "'foot'"),
-        (['--goal', 'hand:1,1,0', '--goal', 'hand:1,1,0'], 'one goal a link'),
+        (['--goal', 'hand:1,1,0', '--goal', 'hand:1,1,0'], 'one goal per link'),
         (['--start', 'elbow'], 'JOINT=VALUE'),
         (['--start', 'knee=1'], "'knee'"),
         (['--closures', 'no_such_file.yaml'], 'no_such_file.yaml'),

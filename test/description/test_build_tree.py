@@ -32,7 +32,7 @@ def test_the_joint_declared_first_keeps_a_link():
     assert closure.child is description.links['c']
     np.testing.assert_allclose(closure.get_residual(), [-1.0, 0.0, 0.0, 0.0, 0.0], atol=1e-12)
     assert description.dialect == 'URDF + cycle of joints'
-    assert "joint 'j2' closes a loop: 'c' hangs in the tree already" in description.notes[0]
+    assert "joint 'j2' closes a loop: 'c' is already in the tree" in description.notes[0]
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,7 @@ def test_closures_on_the_world(root, declared):
     assert description.root is not closure.parent
     assert description.links['a'].parent is description.joints.get('__world_joint__')
     assert len(description.joint_order) == (1 if root == 'fixed' else 2)
-    noted = 'closure \'pin\': the link "world" is not declared; it is taken for the world'
+    noted = 'closure \'pin\': the link "world" is not declared; it is taken as the fixed world'
     assert any(note.startswith(noted) for note in description.notes) == (not declared)
 
 

@@ -121,7 +121,9 @@ def test_a_package_that_is_not_there(tmp_path):
     (tmp_path / 'r.xacro').write_text(
         ROBOT.replace(CHAIN, '<xacro:include filename="$(find nowhere)/x.xacro"/>')
     )
-    with pytest.raises(DescriptionError, match=r'nowhere.*source the workspace that has the pack'):
+    with pytest.raises(
+        DescriptionError, match=r'nowhere.*source the workspace that contains the pack'
+    ):
         read_description(tmp_path / 'r.xacro')
 
 
@@ -147,10 +149,13 @@ def test_nothing_to_expand(tmp_path):
         ('<xacro:include filename="not_there.xacro"/>', 'not_there.xacro'),
         (
             '<xacro:macro name="m"><xacro:m/></xacro:macro><xacro:m/>',
-            'its macros call one another without end',
+            'its macros call one another endlessly',
         ),
         ('<link name="$(arg a)"/><xacro:property name="x" value="1"/>', 'argument.*expand it fir'),
-        ('<xacro:property name="x" value="1"/>', 'no <link> in it.*macros alone are none'),
+        (
+            '<xacro:property name="x" value="1"/>',
+            'no <link> in it.*a robot needs at least one link, not only macros',
+        ),
     ],
 )
 def test_what_xacro_says(read_file, inside, message):
@@ -193,7 +198,7 @@ DOUBLING = ''.join(
 def test_time_is_limited(read_file, inside):
     """Macros that double what they call, or one expression, could go on for ever."""
     with pytest.raises(
-        DescriptionError, match=r'not done after 1 s .xacro_seconds.; expand it fi'
+        DescriptionError, match=r'not finished after 1 s .xacro_seconds.; expand it fi'
     ):
         read_file(f'<robot {SPACE}>{inside}</robot>', xacro_seconds=1.0)
 

@@ -140,6 +140,6 @@ def test_a_defect_is_not_hidden(open_page):
     page.do(lambda session: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         page.wait(PATIENCE)
-    with pytest.raises(IkError, match='does not answer'):
+    with pytest.raises(IkError, match='does not respond'):
         page.ask(lambda session: None, timeout=0.1)
     page._failure = None

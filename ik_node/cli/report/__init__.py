@@ -1,1 +1,1 @@
-"""What `check` says of a robot: facts, in words and as a picture."""
+"""The report of the command `check`: facts about a robot, as text and as a picture."""

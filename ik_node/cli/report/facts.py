@@ -1,4 +1,4 @@
-"""What there is to know about a robot, in plain types."""
+"""The facts about a robot that `check` reports, in types that JSON supports."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ik_node.solver.analysis.mobility import Mobility
 
 
 def facts_of(robot: Robot) -> dict[str, Any]:
-    """Close the loops of a robot, and return what there is to know as JSON can hold it."""
+    """Close the loops of a robot and return the facts about it in types that JSON supports."""
     result = robot.assemble()
     mobility = robot.mobility
     held = held_values(robot)
@@ -91,7 +91,7 @@ def _follows(joint: Joint, dof: DOF) -> dict[str, Any] | None:
 
 
 def _tree(roots: Sequence[Joint | Link]) -> list[dict[str, Any]]:
-    """Return every link, each below the one it hangs on, with the joint between them."""
+    """Return every link after its parent link, with the joint between them."""
     found: list[dict[str, Any]] = []
     stack: list[tuple[Joint | Link, int, str | None]] = [(root, 0, None) for root in roots[::-1]]
     while stack:
@@ -151,5 +151,5 @@ def _loop(
 
 
 def _bound(value: float) -> float | None:
-    """Return a limit as JSON can hold it."""
+    """Return a limit; None if it is infinite, because JSON has no infinity."""
     return float(value) if math.isfinite(value) else None

@@ -1,4 +1,4 @@
-"""Where links, joints and loops of a robot stand in the picture of its graph."""
+"""Layout of the picture of a robot's graph: positions of links, joints and loops."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LONGEST = 48
 @dataclass
 class Row:
     """
-    A link and the joint that it hangs on; all in inches.
+    A link and the joint that carries it; lengths in inches.
 
     Attributes
     ----------
@@ -23,9 +23,9 @@ class Row:
         Its entry in the tree.
     parent : Row or None
     x, y : float
-        Left edge of its box, and the middle of the row.
+        Left edge of the link's box, and middle of the row.
     box_text, label : str
-        In the box, and of the joint.
+        Text in the box, and label of the joint.
     box_width, label_width : float
     has_motor : bool
 
@@ -43,34 +43,34 @@ class Row:
 
     @property
     def edge_x(self) -> float:
-        """Where the line comes down from the parent."""
+        """The x coordinate of the line to the parent."""
         return (self.x if self.parent is None else self.parent.x) + 0.12
 
     @property
     def symbol_x(self) -> float:
-        """Return the middle of the joint's symbol."""
+        """The x coordinate of the middle of the joint's symbol."""
         return self.x - 0.17
 
     @property
     def label_x(self) -> float:
-        """Return where the joint's name begins."""
+        """The x coordinate at which the joint's label begins."""
         return self.x + self.box_width + 0.1
 
     @property
     def end(self) -> float:
-        """Return where the row ends."""
+        """The x coordinate at which the row ends."""
         return self.label_x + self.label_width + (0.06 if self.label else 0.0)
 
 
 @dataclass
 class Arc:
     """
-    A loop between two rows; all in inches.
+    A loop between two rows; lengths in inches.
 
     Attributes
     ----------
     points : list of (float, float)
-        Of a cubic Bezier curve.
+        Control points of a cubic Bezier curve.
     label : str
     label_x, label_y : float
 
@@ -83,7 +83,7 @@ class Arc:
 
     @property
     def reach(self) -> float:
-        """How far to the right the curve comes."""
+        """The largest x coordinate of the curve."""
         a, b, c, d = (x for x, _ in self.points)
         steps = [at / 16.0 for at in range(17)]
         return max(
@@ -96,7 +96,7 @@ class Arc:
 
     @property
     def apex(self) -> tuple[float, float]:
-        """Return the middle of the curve."""
+        """The middle of the curve."""
         a, b, c, d = self.points
         return (
             (a[0] + 3.0 * b[0] + 3.0 * c[0] + d[0]) / 8.0,
@@ -106,7 +106,7 @@ class Arc:
 
 class GraphLayout:
     """
-    One row a link, further in the deeper it hangs; loops bulge out on the right.
+    A layout with one row per link, indented by depth, and loops as arcs on the right.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ class GraphLayout:
     ----------
     rows : list of Row
     arcs : list of Arc
-        One a closure.
+        One per closure.
     width, height, box_height : float
         [in]
 
@@ -140,7 +140,7 @@ class GraphLayout:
         values = values_of_joints(found)
         for at, fact in enumerate(found['tree']):
             depth, own = fact['depth'], values.get(fact['joint'], [])
-            # A tree that begins with a joint hangs in the world, which is no link.
+            # A tree that begins with a joint is connected to the world, which is not a link.
             parent = last.get(depth - 1)
             text = _short(fact['link'] or 'the world')
             label = '' if fact['joint'] is None else _short(fact['joint'])
@@ -175,7 +175,7 @@ class GraphLayout:
             reach = max(between) + 0.25 + 0.1 * (rows[1].y - rows[0].y)
             starts = []
             for row in rows:
-                # Several loops on one link leave it side by side.
+                # Several loops on one link start side by side.
                 count = ends.get(row.box_text, 0)
                 ends[row.box_text] = count + 1
                 starts.append((row.end + 0.05, row.y + 0.035 * ((count + 1) // 2) * (-1) ** count))
@@ -185,7 +185,7 @@ class GraphLayout:
         return arcs
 
     def _spread_labels(self) -> None:
-        """Put the labels right of the curves, none on another."""
+        """Place the labels to the right of the curves without overlap."""
         lowest = 0.0
         right = max((arc.reach for arc in self.arcs), default=0.0) + 0.2
         for arc in sorted(self.arcs, key=lambda arc: arc.apex[1]):
@@ -195,12 +195,12 @@ class GraphLayout:
 
 
 def text_width(text: str, size: float) -> float:
-    """Return how wide a text is set [in]; size in points."""
+    """Return the width of a text [in] at a font size in points."""
     if not text.strip():
         return 0.0
     from matplotlib.textpath import TextPath
 
-    # A dollar would begin a formula.
+    # A dollar sign would start a formula.
     plain = text.replace('$', 'S').rstrip()
     return float(TextPath((0.0, 0.0), plain, size=size).get_extents().x1) / 72.0
 

@@ -1,4 +1,4 @@
-"""Axes of loops about which the joints beside them do not turn."""
+"""Analysis of joint values that cannot move, and of loops with a wrong rotation axis."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Smaller motions of a joint, of motions of length one, count as none.
+# Smaller components of a motion of length one count as zero.
 NONE = 1e-6
 
 
@@ -38,14 +38,14 @@ def held_values(robot: Robot) -> dict[str, str]:
     Parameters
     ----------
     robot : Robot
-        With its loops closed.
+        A robot with closed loops.
 
     Returns
     -------
     dict of str to str
-        Name of the value -> 'limits' (lower = upper), 'locked', 'coupling' (it follows what
-        cannot move, or nothing) or 'loops'. Small motions alone are looked at: in a singular pose
-        more can move than the loops let pass.
+        Reason by name of the value: 'limits' (lower = upper), 'locked', 'coupling' (its master
+        cannot move, or does not affect it) or 'loops'. The analysis is of first order: in a
+        singular pose a value may be free to first order although the loops prevent larger motions.
 
     """
     tree = Solver(robot, SolverOptions()).tree
@@ -68,7 +68,7 @@ def held_values(robot: Robot) -> dict[str, str]:
 
 
 def _held_by_loops(robot: Robot, table: JointTable, fixed: list[int]) -> list[int]:
-    """Return the places in q whose motion is zero in every motion that the loops leave."""
+    """Return the indices in q that are zero in every motion in the null space of the loops."""
     solver = Solver(robot, SolverOptions())
     tree, options = solver.tree, solver.options
     requests = [request_of(joint) for joint in tree.closers if not isinstance(joint, Goal)]
@@ -90,7 +90,7 @@ def _held_by_loops(robot: Robot, table: JointTable, fixed: list[int]) -> list[in
         rank = int(np.sum(values > RANK_TOLERANCE * float(values.max(initial=1e-3))))
         motions = np.max(np.abs(directions[rank:]), axis=0, initial=0.0)
         held += [places[at] for at, most in zip(free, motions, strict=True) if most < NONE]
-    # The columns of a ball joint are turns about its axes, which say little of single angles.
+    # The columns of a ball joint are rotations about its axes, not derivatives of its angles.
     balls = [joint for joint, dof in tree.owner if dof.is_rotation and joint.dof_flags[3:].all()]
     loose = {id(ball) for ball in balls if not _all_turns(ball, tree, held)}
     return [
@@ -99,13 +99,13 @@ def _held_by_loops(robot: Robot, table: JointTable, fixed: list[int]) -> list[in
 
 
 def _all_turns(ball: Joint, tree: Tree, held: list[int]) -> bool:
-    """Say whether all three angles of a ball joint are among some places in q."""
+    """Return True if all three angles of a ball joint are in `held`."""
     turns = [at for at, (j, dof) in enumerate(tree.owner) if j is ball and dof.is_rotation]
     return set(turns) <= set(held)
 
 
 def still_links(robot: Robot, held: dict[str, str]) -> list[str]:
-    """Return the links that do not move: no joint above them can, or there is none."""
+    """Return the links that do not move, because no joint above them can move."""
     found = []
     for name, link in robot.links.items():
         if not any(set(joint.value_names) - set(held) for joint in joints_above(link)):
@@ -123,26 +123,26 @@ def joints_above(link: Link) -> list[Joint]:
     return found
 
 
-# Directions are one where their cross product is shorter.
+# Directions whose cross product is shorter count as parallel.
 SAME = 1e-3
 
 
 def wrong_axes(robot: Robot, result: Assembly) -> list[dict[str, Any]]:
     """
-    Find loops that do not close, or hold all their joints, because of the axis they turn about.
+    Find loops that cannot close, or cannot move, because their rotation axis is wrong.
 
     Parameters
     ----------
     robot : Robot
-        Its loops closed as well as they can be.
+        A robot whose loops are closed as far as possible.
     result : Assembly
-        How they closed.
+        The result of closing the loops.
 
     Returns
     -------
     list of dict
-        For each such loop its name, the axis as it is and the axis of a joint that would let it
-        move, in the link of frame B; the joint; and the mobility of the robot with that axis.
+        For each such loop: its name, its present axis and the axis of a joint that would free it,
+        both in the link of frame B; the joint; and the mobility of the robot with that axis.
 
     """
     if result.status is Status.CONVERGED:
@@ -163,7 +163,7 @@ def _turns_about_one(closure: Closure) -> bool:
 
 
 def _other_axis(robot: Robot, name: str) -> dict[str, Any] | None:
-    """Return the axis of a joint with which a loop closes and moves; None if there is none."""
+    """Find a joint axis with which a loop closes and moves; return None if there is none."""
     loose = Robot(deepcopy(robot.description))
     closure = loose.closures[name]
     dofs = tuple(closure.dof)
@@ -193,12 +193,12 @@ def _other_axis(robot: Robot, name: str) -> dict[str, Any] | None:
 
 
 def _axis(closure: Closure, free: DOF) -> Array:
-    """Return the axis that a closure turns about, in the link of frame B."""
+    """Return the free rotation axis of a closure, in the link of frame B."""
     return np.asarray(closure.matrix[:3, free - DOF.EX])
 
 
 def _axes(closure: Closure) -> Iterator[tuple[str, Array]]:
-    """Yield the joints that turn either end of a closure, and their axes in the root frame."""
+    """Yield the revolute joints above both links of a closure, and their axes, root frame."""
     seen: list[Array] = []
     for link in (closure.child, closure.parent):
         for joint in joints_above(link) if isinstance(link, Link) else ():
@@ -211,7 +211,7 @@ def _axes(closure: Closure) -> Iterator[tuple[str, Array]]:
 
 
 def _turn(closure: Closure, axis: Array, free: DOF) -> None:
-    """Turn both frames of a closure, as they stand, so that one axis of theirs is a given one."""
+    """Rotate both frames of a closure in place so that one axis has a given direction."""
     side = np.eye(3)[int(np.argmin(np.abs(axis)))]
     first = np.cross(axis, side)
     first /= np.linalg.norm(first)

@@ -1,4 +1,4 @@
-"""A picture of a robot's graph: a tree of links and joints, and the loops across it."""
+"""Picture of a robot's graph: the tree of links and joints, and the loops across it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 from ik_node.cli.report.layout import GraphLayout, Row
 from ik_node.scene.plot import picture_maker, save_picture
 
-# Told apart by the colour-blind, too (Okabe & Ito 2008); red is for loops that stay open.
+# A palette for the colour-blind (Okabe & Ito 2008); red is reserved for open loops.
 _LOOP_COLOURS = (*('#0072B2', '#009E73', '#CC79A7', '#E69F00', '#56B4E9', '#7F5AA2', '#8C6D31'),)
 _OPEN, _OFF, _INK, _FAINT, _EDGE = '#D62728', '#999999', '#222222', '#6B6B6B', '#8A94A0'
 _BOX, _BOX_EDGE, _MOTOR = '#EAF1F8', '#7A93AC', '#F5A623'
-# What stands in the circle of a joint, by its type.
+# Symbol in the circle of a joint, by type.
 _SYMBOLS = {
     'revolute': '\u21bb',
     'continuous': '\u21bb',
@@ -29,24 +29,24 @@ _WORDS = {
     'planar': 'planar',
     'floating': 'floating',
 }
-# The canvas takes no more pixels a side.
+# Largest number of pixels per side of a canvas.
 _MOST_PIXELS = 60_000
 _DPI = 110
 
 
 def graph_plot(path: str) -> Callable[[dict[str, Any]], None]:
     """
-    Return the function that draws the facts of a robot to a file.
+    Return a function that draws the facts about a robot to a file.
 
     Parameters
     ----------
     path : str
-        Where to; the ending says what kind of picture.
+        Output file; its ending selects the format.
 
     Raises
     ------
     OptionError
-        If pictures cannot be drawn, or not of that kind.
+        If matplotlib is missing or does not support the format.
 
     """
     new_figure = picture_maker('--plot', path)
@@ -66,7 +66,7 @@ def graph_plot(path: str) -> Callable[[dict[str, Any]], None]:
 
 
 class _Drawing:
-    """Draws a layout, in inches from the upper left corner."""
+    """A drawing of a layout, in inches from the upper left corner."""
 
     def __init__(self, axes: Any, layout: GraphLayout, found: dict[str, Any]) -> None:
         self._axes = axes
@@ -167,7 +167,7 @@ class _Drawing:
         )
 
     def _legend(self) -> None:
-        """Say what the signs mean that are there."""
+        """Draw the legend of the symbols in use."""
         x, y = 0.45, self._layout.height - 0.3
         rows = [row for row in self._layout.rows if row.parent is not None]
         types = {row.fact['type'].replace('continuous', 'revolute') for row in rows}

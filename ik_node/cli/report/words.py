@@ -1,4 +1,4 @@
-"""What `check` found, in words and as a tree."""
+"""The report of `check` as text with a tree."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import Any
 
 from ik_node.errors import MOST_TEXT, plain
 
-# Beyond this many names of one kind the rest is counted.
+# Longer lists of names are shortened to this number and a count.
 MOST_NAMES = 12
 HELD = {
-    'limits': 'lower and upper limit are one',
+    'limits': 'lower and upper limit are equal',
     'locked': 'it is locked',
-    'coupling': 'what it follows does not move',
-    'loops': 'the loops hold it here',
+    'coupling': 'its master does not move',
+    'loops': 'the loops prevent motion here',
 }
 BRANCHES = {'├─ ': '|- ', '└─ ': '`- ', '│  ': '|  ', '──': '--'}
 
 
 def in_words(found: dict[str, Any], mobility: str) -> str:
     """
-    Return the facts for a reader.
+    Return the report as text.
 
     Parameters
     ----------
@@ -51,14 +51,14 @@ def in_words(found: dict[str, Any], mobility: str) -> str:
 
 
 def ascii_tree(text: str) -> str:
-    """Return the text with branches that any terminal can print."""
+    """Return the text with ASCII characters in place of box-drawing characters."""
     for line, simple in BRANCHES.items():
         text = text.replace(line, simple)
     return text
 
 
 def _tree(found: dict[str, Any]) -> list[str]:
-    """Return the links, one a line below the link it hangs on, and the joint between."""
+    """Return one line per link, below its parent, with the joint between them."""
     rows, values = [], values_of_joints(found)
     for row, ahead in zip(found['tree'], branches(found['tree']), strict=True):
         if row['joint'] is None:
@@ -74,7 +74,7 @@ def _tree(found: dict[str, Any]) -> list[str]:
 
 
 def branches(tree: list[dict[str, Any]]) -> list[list[bool]]:
-    """Return for every row of a tree, depth by depth from 1, whether more rows of it follow."""
+    """Return, for every row and every depth from 1, True if the branch continues below the row."""
     found: list[list[bool]] = []
     after: set[int] = set()
     for row in reversed(tree):
@@ -118,7 +118,7 @@ def _of_value(value: dict[str, Any]) -> list[str]:
 
 
 def polynomial(follows: dict[str, Any]) -> str:
-    """Return how a value is worked out of another."""
+    """Return the formula of a coupled value."""
     terms = []
     for power, factor in enumerate(follows['coefficients']):
         if factor == 0.0:
@@ -146,28 +146,28 @@ def _loop(loop: dict[str, Any]) -> str:
     if loop['disagreement'] is not None:
         off = loop['disagreement']
         text += (
-            f'; by rounding it stays up to {off["position"]:.1e} m, {off["orientation"]:.1e} rad '
-            'open, as its rows disagree with the others'
+            f'; because of rounding it stays open by up to {off["position"]:.1e} m, '
+            f'{off["orientation"]:.1e} rad, as its rows disagree with the others'
         )
     return text + ('; NOT CLOSED' if loop['open'] else '')
 
 
 def _remarks(found: dict[str, Any]) -> Iterator[str]:
-    """Yield what may be wrong, or is at least odd."""
+    """Yield remarks on possible faults of the robot."""
     if len(found['roots']) > 1:
-        yield f'roots of their own: {_listed(found["roots"])}'
+        yield f'several roots: {_listed(found["roots"])}'
     for entry in found['limits_in_the_way']:
         value = next(each for each in found['joints'] if each['name'] == entry['name'])
         yield (
-            f'limits against the loops: {entry["name"]} {_range(value)}; without limits the loops '
-            f'close at {entry["value_without_limits"]:.4g} {value["unit"]}'
+            f'limits that prevent closing: {entry["name"]} {_range(value)}; without limits the '
+            f'loops close at {entry["value_without_limits"]:.4g} {value["unit"]}'
         )
     for entry in found['wrong_axes']:
         axis, other = (' '.join(f'{x:g}' for x in entry[key]) for key in ('axis', 'freeing_axis'))
         yield (
-            f'loop {plain(entry["name"])} turns about {axis} in {plain(entry["link"])}, which its '
-            f'joints do not: about {other}, as {plain(entry["joint"])} turns, the mobility would '
-            f'be {entry["mobility"]}'
+            f'loop {plain(entry["name"])} turns about {axis} in {plain(entry["link"])}, but its '
+            f'joints do not: about {other}, the axis of {plain(entry["joint"])}, the mobility '
+            f'would be {entry["mobility"]}'
         )
     for why, text in HELD.items():
         names = [name for name, by in found['held'].items() if by == why]
@@ -175,7 +175,7 @@ def _remarks(found: dict[str, Any]) -> Iterator[str]:
             yield f'cannot move, as {text}: {_listed(names)}'
     still = [name for name in found['still_links'] if name not in found['roots']]
     if still and len(found['joints']):
-        yield f'links that stand still: {_listed(still)}'
+        yield f'links that cannot move: {_listed(still)}'
 
 
 def _listed(names: list[str]) -> str:

@@ -1,1 +1,1 @@
-"""The tables of `batch`: goals from a file, answers into one."""
+"""The input and output tables of the command `batch`."""

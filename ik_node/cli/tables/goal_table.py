@@ -1,4 +1,4 @@
-"""Poses by the thousand from a file."""
+"""Reader of a table of poses, and writer of a table of solutions."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ Array = NDArray[np.float64]
 
 class AnswerTable:
     """
-    A CSV file that grows: values of all joints, status, steps, and how far goals are off.
+    A CSV file of solutions: joint values, status, iterations and residuals of goals and loops.
 
     Parameters
     ----------
     path : Path
-        It is written over, unless to be gone on with.
+        The file, which is overwritten unless `resume` is True.
     robot : Robot
-        With its goals.
+        The robot with its goals.
     resume : bool
-        Go on after the rows that are there.
+        True to append to the rows in the file.
 
     Attributes
     ----------
     counts : Counter of str
-        How often each status came out.
+        Number of problems by status.
 
     Raises
     ------
     DescriptionError
-        If it is to be gone on with and has other columns.
+        If `resume` is True and the file has other columns.
 
     """
 
@@ -58,11 +58,11 @@ class AnswerTable:
 
     @property
     def row_count(self) -> int:
-        """How many problems are done."""
+        """Number of problems in the file."""
         return sum(self.counts.values())
 
     def add(self, batch: BatchSolution) -> None:
-        """Write more of them."""
+        """Append the solutions of a batch."""
         names = [Status(status).name for status in batch.status.tolist()]
         loops = list(batch.closure_errors.values())
         errors = [column for error in batch.goal_errors.values() for column in error]
@@ -75,15 +75,15 @@ class AnswerTable:
         self.counts.update(names)
 
     def _go_on(self) -> None:
-        """Count the rows that are there; one that was not written to its end is taken away."""
+        """Count the rows in the file, and remove an incomplete last row."""
         with self._path.open('rb+') as raw:
             raw.truncate(raw.read().rfind(b'\n') + 1)
         with self._path.open(newline='', encoding='utf-8') as file:
             rows = csv.reader(file)
             if next(rows, None) != self._header:
                 raise DescriptionError(
-                    'cannot be gone on with: its columns are not those of this robot and these '
-                    'goals; leave --resume out to write it anew',
+                    'cannot be continued: its columns are not those of this robot and these '
+                    'goals; omit --resume to overwrite it',
                     source=str(self._path),
                     line=1,
                 )
@@ -93,12 +93,12 @@ class AnswerTable:
 
 AXES = ('x', 'y', 'z')
 COLUMNS = (*AXES, 'qx', 'qy', 'qz', 'qw')
-ALLOWED = 'x y z, or x y z qx qy qz qw, each as LINK.x where there is more than one link'
+ALLOWED = 'x y z, or x y z qx qy qz qw, each as LINK.x if there is more than one link'
 
 
 class LinkPoses(NamedTuple):
     """
-    What is asked of one link, row by row.
+    The goal poses of one link, one per row.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ class LinkPoses(NamedTuple):
         [m]
     quats_xyzw : ndarray, shape (N, 4)
     turned : bool
-        Whether an orientation is asked for.
+        Whether the orientation is constrained.
 
     """
 
@@ -122,14 +122,14 @@ def read_goal_table(path: Path, links: Sequence[str]) -> dict[str, LinkPoses]:
     Parameters
     ----------
     path : Path
-        Columns as its first line says, else three or seven a link.
+        The file. Its first line may name the columns; otherwise it has three or seven per link.
     links : sequence of str
-        Whose poses they are, where no column's name says so.
+        The links of the poses, if the column names do not contain them.
 
     Raises
     ------
     DescriptionError
-        If it cannot be read or columns are missing or unknown.
+        If the file cannot be read, or columns are missing or unknown.
 
     """
     names: list[str] = []
@@ -158,13 +158,13 @@ def _npy(path: Path) -> Array:
 
 
 def _csv(path: Path) -> tuple[list[str], Array]:
-    """Return the names of the first line, if it has any, and the numbers."""
+    """Return the column names in the first line, if it has names, and the numbers."""
     try:
         with path.open(encoding='utf-8-sig') as file:
             words = [word.strip() for word in file.readline().split(',')]
         names = words if any(_number(word) is None for word in words) else []
         with warnings.catch_warnings():
-            warnings.simplefilter('ignore', UserWarning)  # of no data
+            warnings.simplefilter('ignore', UserWarning)  # the file may have no data
             table = np.loadtxt(
                 path, delimiter=',', skiprows=1 if names else 0, ndmin=2, encoding='utf-8-sig'
             )
@@ -181,7 +181,7 @@ def _number(word: str) -> float | None:
 
 
 def _names(path: Path, width: int, links: Sequence[str]) -> list[str]:
-    """Name columns that have no names."""
+    """Return names for the columns of a table without names."""
     for columns in (AXES, COLUMNS):
         if links and width == len(columns) * len(links):
             return [f'{link}.{column}' for link in links for column in columns]
@@ -199,7 +199,9 @@ def _by_link(
             (link,) = links
         own = columns.setdefault(link, {})
         if not link or column not in COLUMNS or column in own:
-            why = 'whose? say --link' if column in COLUMNS and not link else f'allowed: {ALLOWED}'
+            why = (
+                'no link; use --link' if column in COLUMNS and not link else f'allowed: {ALLOWED}'
+            )
             raise DescriptionError(f'column {shown(name)}: {why}', source=str(path), line=1)
         own[column] = table[:, at]
     return {link: _poses(path, link, own) for link, own in columns.items()}

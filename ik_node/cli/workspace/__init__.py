@@ -1,1 +1,1 @@
-"""What `reach` finds: a map of where a link can be brought to, its outline, picture and table."""
+"""The workspace map of the command `reach`, its outline and its picture."""

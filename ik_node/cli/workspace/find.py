@@ -1,4 +1,4 @@
-"""Where a link can be: the plane that is worth a look, and how far the reach goes in it."""
+"""Choice of the plane and extent of a workspace map."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 SAMPLES = 300
-# From how many of them each end of the reach is looked for.
+# Number of samples from which each end of the reach is searched.
 _STARTS = 40
-# Share of the longest way that counts as none: loops are closed to a millionth only.
+# Motions below this share of the longest one count as zero, because loops are closed to 1e-6 only.
 _STILL = 1e-4
-# Free room around the reach, as a share of its longer side.
+# Margin around the reach, as a share of its longer side.
 _MARGIN = 0.06
-# So far from the plane is in it [m].
+# Points closer to the plane count as in the plane [m].
 _IN_PLANE = 1e-5
 _SLICE, _FAR = 'reach: in the plane', 'reach: far away'
 _NO_TURN = (0.0, 0.0, 0.0, 1.0)
@@ -27,22 +27,22 @@ _NO_TURN = (0.0, 0.0, 0.0, 1.0)
 
 class ReachFinder:
     """
-    Looks where a link comes to.
+    A search for the reach of a link.
 
     Parameters
     ----------
     robot : Robot
-        At its start, loops closed.
+        The robot at its start, with closed loops.
     link : str
 
     Attributes
     ----------
     home : ndarray, shape (3,)
-        Where the link is [m].
+        Position of the link at the start [m].
     moves : str
-        The axes along which it can move, as in 'xy'.
+        Axes along which the link can move, as in 'xy'.
     samples : ndarray, shape (n, nq)
-        Configurations with closed loops, the present one first [rad or m].
+        Configurations with closed loops [rad or m]; the start comes first.
 
     """
 
@@ -57,18 +57,20 @@ class ReachFinder:
 
     def plane(self, wanted: str | None) -> str:
         """
-        Return the plane: the one wanted, the only one there is, or the upright one through home.
+        Return the wanted plane, or the only possible one, or a vertical one through the link.
 
         Raises
         ------
         OptionError
-            If the link does not move in it.
+            If the link does not move in the plane.
 
         """
         possible = [plane for plane in PLANES if set(plane) <= set(self.moves)]
         if not possible:
             way = f'moves along {self.moves} only' if self.moves else 'does not move'
-            raise OptionError('--link', self._link, f'one that moves in a plane; this one {way}')
+            raise OptionError(
+                '--link', self._link, f'a link that moves in a plane; this one {way}'
+            )
         if wanted is not None:
             if wanted not in possible:
                 raise OptionError(
@@ -77,19 +79,19 @@ class ReachFinder:
             return wanted
         if len(possible) == 1:
             return possible[0]
-        # Of the upright ones, that which cuts the reach nearer to its middle.
+        # Of the vertical planes, choose the one closer to the middle of the reach.
         middle = 0.5 * (self._places.min(axis=0) + self._places.max(axis=0))
         off = np.abs(self.home - middle)
         return 'xz' if off[1] <= off[0] + 1e-3 * float(np.ptp(self._places)) else 'yz'
 
     def at(self, plane: str, wanted: float | None) -> float:
         """
-        Return where the plane is along the third axis [m]: there, or through home.
+        Return the third coordinate of the plane [m]: the wanted one, or that of the link.
 
         Raises
         ------
         OptionError
-            If the link never leaves another plane.
+            If the link cannot reach the plane.
 
         """
         (third,) = set('xyz') - set(plane)
@@ -99,24 +101,24 @@ class ReachFinder:
         if not np.isfinite(wanted):
             raise OptionError('--at', wanted, 'a finite number [m]')
         if third not in self.moves and abs(wanted - here) > 1e-6:
-            raise OptionError('--at', wanted, f'{here:.6g}: {self._link} never leaves that plane')
+            raise OptionError('--at', wanted, f'{here:.6g}: {self._link} moves in that plane only')
         return wanted
 
     def extent(self, plane: str, at: float | None) -> tuple[float, float, float, float]:
         """
-        Return how far the link comes along both axes of a plane, and some room [m].
+        Return the extent of the reach along both axes of a plane [m], with a margin.
 
         Parameters
         ----------
         plane : str
-            Of `PLANES`.
+            One of `PLANES`.
         at : float or None
             Third coordinate [m]; None = any.
 
         """
         (third,) = set('xyz') - set(plane)
         robot, link = self._robot, self._link
-        # Coming near to something far away is subordinate to staying in the plane.
+        # Staying in the plane has priority over approaching a distant goal.
         if at is not None:
             robot.add_goal(link, name=_SLICE, dof=third)
         ends: list[float] = []
@@ -153,6 +155,6 @@ class ReachFinder:
                 float(self._robot.forward(q, self._link)[axis, 3])
                 for q in batch.q[off < _IN_PLANE]
             ]
-            # Where nothing comes to the plane, what is reached elsewhere has to do.
+            # If no sample reaches the plane, use the samples outside it.
             ends.append(sign * max(sign * np.array(places or self._places[:, axis])))
         return ends[0], ends[1]

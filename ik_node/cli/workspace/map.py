@@ -1,4 +1,4 @@
-"""The points of a plane that a link can be brought to."""
+"""Map of the points of a plane that a link can reach."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ PLANES = ('xy', 'xz', 'yz')
 @dataclass(frozen=True)
 class Slice:
     """
-    Points of a plane that is parallel to two axes of the root frame.
+    A grid of points in a plane that is parallel to two axes of the root frame.
 
     Attributes
     ----------
     plane : str
-        Of `PLANES`; the first axis is drawn to the right, the second one upwards.
+        One of `PLANES`; the first axis is drawn to the right, the second one upwards.
     at : float
-        Where it is along the third axis [m].
+        Third coordinate of the plane [m].
     extent : (float, float, float, float)
-        First and last point along the first axis, and along the second one [m].
+        First and last coordinate along the first axis, and along the second one [m].
     grid : int
-        Points along the longer side; the shorter one has as many as make squares.
+        Number of points along the longer side; the cells are squares.
     projected : bool
-        Whether it stands for all planes beside it, too: the third coordinate is not asked for.
+        Whether the third coordinate is free, so that the map is a projection.
 
     """
 
@@ -44,13 +44,13 @@ class Slice:
 
     @property
     def axes(self) -> tuple[int, int, int]:
-        """Return the two axes of the plane, and the third one."""
+        """Indices of the two axes of the plane, and of the third axis."""
         first, second = ('xyz'.index(axis) for axis in self.plane)
         return first, second, 3 - first - second
 
     @property
     def name(self) -> str:
-        """Return the equation of the plane, or what is projected onto it."""
+        """The equation of the plane, or the direction of projection."""
         if self.projected:
             return f'projection along {"xyz"[self.axes[2]]}'
         # Adding zero makes -0.0 the same as 0.0.
@@ -68,7 +68,7 @@ class Slice:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Return the number of points upwards, and to the right."""
+        """Number of points upwards, and to the right."""
         across, up = self.sides
         return len(up), len(across)
 
@@ -86,11 +86,11 @@ class Slice:
         return points
 
     def flatten(self, points: Array) -> Array:
-        """Return coordinates on the plane (..., 2), of points (..., 3) seen along its normal."""
+        """Return the coordinates on the plane (..., 2) of points (..., 3)."""
         return points[..., list(self.axes[:2])]
 
     def nearest(self, point: Array) -> int:
-        """Return the place of the point of the grid that is nearest to one (3,)."""
+        """Return the index of the grid point nearest to a point (3,)."""
         gaps = self.flatten(self.points) - self.flatten(point)
         return int(np.argmin(np.sum(gaps**2, axis=1)))
 
@@ -98,46 +98,46 @@ class Slice:
 Ints = NDArray[np.int64]
 Show = Callable[[int, int], None]
 
-# Points that are tried with restarts before what they found is spread.
+# Number of points that are tried with restarts before new results are spread.
 BLOCK = 500
-# To the neighbours beside, then to those at the corners.
+# Steps to the direct neighbours, then to the diagonal ones.
 _SHIFTS = ((0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1))
 
 
 class ReachMap:
     """
-    What came out at every point of a grid.
+    The results at every point of a grid.
 
-    From where the robot is, the reach is spread from point to neighbour, joints moving as little
-    as can be; points that this does not come to are tried from many starts, and what these find
-    is spread again. The same robot gives the same map, whatever the number of threads.
+    Starting at the present configuration, solutions are spread from point to neighbour, with small
+    joint motions. Points that are not reached this way are tried from many starts, and new
+    solutions are spread again. The result does not depend on the number of threads.
 
     Parameters
     ----------
     solver : Solver
-        Its options say how many restarts.
+        Its options set the number of restarts.
     goal : str
         Name of the goal.
     quat_xyzw : ndarray, shape (4,)
         Orientation of the goal, root frame.
     points : Slice
-        Where it is to go.
+        The grid of goal positions.
     home : ndarray, shape (nq,)
-        Where the joints are [rad or m].
+        The present configuration [rad or m].
     threads : int, optional
-        None = one for every core.
+        None = one per core.
 
     Attributes
     ----------
     points : Slice
     q : ndarray, shape (N, nq)
-        Joint values [rad or m] with which the link is there, or nearest.
+        Configuration [rad or m] at which the link is at the point, or nearest to it.
     status : ndarray, shape (N,)
         `Status`, -1 = not yet tried.
     position_error, orientation_error : ndarray, shape (N,)
-        What is left of the way [m], [rad].
+        Residuals [m] and [rad].
     starts : ndarray, shape (N,)
-        How often it was tried.
+        Number of starts.
 
     """
 
@@ -165,28 +165,28 @@ class ReachMap:
 
     @property
     def reached(self) -> NDArray[np.bool_]:
-        """Whether the link can be brought to each point (N,)."""
+        """True for each point (N,) that the link reaches."""
         found: NDArray[np.bool_] = self.status == Status.CONVERGED
         return found
 
     @property
     def decided(self) -> NDArray[np.bool_]:
-        """Whether each point (N,) is reached, or given up."""
+        """True for each point (N,) that is reached or given up."""
         known: NDArray[np.bool_] = self.reached | self._given_up
         return known
 
     def fill(self, first: int, show: Show) -> None:
         """
-        Decide all points.
+        Solve for all points.
 
-        What is known when an exception comes, as of Ctrl-C, stays.
+        After an exception, such as Ctrl-C, the results so far stay.
 
         Parameters
         ----------
         first : int
-            Place of the point where it begins.
+            Index of the first point.
         show : callable
-            Told how many points are decided, and how many there are.
+            Called with the number of decided points and the number of all points.
 
         """
         self._spread(self._try(np.array([first]), self._home, self._following), show)
@@ -204,11 +204,11 @@ class ReachMap:
             self._spread(fresh, show)
 
     def follow(self, flat: Array, starts: Array) -> BatchSolution:
-        """Solve for coordinates (n, 2) on the plane, each from its start (n, nq) alone."""
+        """Solve for coordinates (n, 2) on the plane from starts (n, nq), without restarts."""
         return self._solve(self.points.lift(flat), starts, self._following)
 
     def _spread(self, fresh: Ints, show: Show) -> None:
-        """Go on from points just reached to their neighbours, as long as that reaches any."""
+        """Spread solutions from newly reached points to neighbours until none is added."""
         while len(fresh):
             show(int(np.count_nonzero(self.decided)), len(self.q))
             source = np.full(np.add(self.points.shape, 2), -1)
@@ -222,7 +222,7 @@ class ReachMap:
     def _try(
         self, rows: Ints, starts: Array, options: SolverOptions, progress: Show | None = None
     ) -> Ints:
-        """Solve for some points, keep what is better than before, return those now reached."""
+        """Solve for some points, keep better results, and return the points now reached."""
         batch = self._solve(self._positions[rows], starts, options, progress)
         error = batch.goal_errors[self._goal]
         before = self.position_error[rows] + self.orientation_error[rows]

@@ -1,4 +1,4 @@
-"""The line around what is reached, finer than the grid."""
+"""Border of the reached region of a map, finer than its grid."""
 
 from __future__ import annotations
 
@@ -11,32 +11,33 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-# Each halves the way on which the border lies.
+# Number of bisections per crossing of a grid edge.
 _HALVINGS = 6
-# Each doubles the pieces of the border in a cell.
+# Number of refinements, each of which doubles the border segments in a cell.
 _BULGES = 2
-# How far aside of a piece the border is sought, in lengths of it: corners are sharper outwards.
+# How far beside a segment the border is searched, in segment lengths; corners are sharper
+# outwards.
 _INWARDS, _OUTWARDS = 0.55, 1.2
 
 
 class Outline:
     """
-    The border between points that are reached and those that are not.
+    The border between reached points and other points.
 
-    Where it crosses an edge of the grid is solved for, and how far it bulges in between.
+    Its crossings with grid edges, and its course between them, are found by solving.
 
     Parameters
     ----------
     found : ReachMap
     refine : bool
-        Whether to solve at all; else it is taken to be half way between points.
+        True to refine the border by solving; otherwise it is half way between points.
 
     Attributes
     ----------
     cells : list of ndarray, shape (n, 2)
-        What is reached, as polygons [m], anticlockwise.
+        The reached region as polygons [m], counterclockwise.
     border : list of ndarray, shape (n, 2)
-        Lines around it [m], closed but where the grid ends.
+        The border as lines [m], which are closed unless they end at the edge of the grid.
 
     """
 
@@ -58,7 +59,7 @@ class Outline:
 
     @property
     def area(self) -> float:
-        """How much of the plane is reached [m^2], as far as the grid goes."""
+        """Area of the reached region within the grid [m^2]."""
         doubled = 0.0
         for cell in self.cells:
             x, y = (cell - cell[0]).T
@@ -66,13 +67,13 @@ class Outline:
         return 0.5 * doubled
 
     def _corner_counts(self) -> Ints:
-        """Return how many corners of every cell are reached."""
+        """Return the number of reached corners of every cell."""
         reached = self._reached.astype(np.int64)
         counts: Ints = reached[1:, 1:] + reached[1:, :-1] + reached[:-1, 1:] + reached[:-1, :-1]
         return counts
 
     def _whole_cells(self, whole: NDArray[np.bool_]) -> list[Array]:
-        """Return the cells that are reached in all corners, those side by side as one."""
+        """Return rectangles that cover the cells with four reached corners."""
         across, up = self._found.points.sides
         cells = []
         for row, cells_of_row in enumerate(whole):
@@ -84,7 +85,7 @@ class Outline:
         return cells
 
     def _cross_edges(self) -> dict[tuple[int, int], Array]:
-        """Return where the border crosses edges, by their ends, the one that is reached first."""
+        """Return the crossings of the border with edges, by (reached end, other end)."""
         place = np.arange(self._reached.size).reshape(self._reached.shape)
         one = np.concatenate((place[:, :-1].ravel(), place[:-1].ravel()))
         other = np.concatenate((place[:, 1:].ravel(), place[1:].ravel()))
@@ -97,7 +98,7 @@ class Outline:
         return dict(zip(pairs, crossings, strict=True))
 
     def _halve(self, near: Array, far: Array, starts: Ints) -> Array:
-        """Return where on the way from points (n, 2) that are reached to others the border is."""
+        """Find the border between reached points (n, 2) and other points by bisection."""
         q = self._found.q[starts]
         for _ in range(_HALVINGS if self._refine and len(near) else 0):
             middle = 0.5 * (near + far)
@@ -110,21 +111,22 @@ class Outline:
 
     def _walk(self, row: int, column: int) -> tuple[list[Array], list[tuple[Array, Array, int]]]:
         """
-        Go around a cell that is cut.
+        Walk around a cell that the border crosses.
 
         Returns
         -------
         parts : list of ndarray, shape (n, 2)
-            Its edge from where it comes to be reached to where that ends.
+            The parts of its edge that are reached.
         gaps : list of (ndarray, ndarray, int)
-            Where each part ends, where the next one begins, and a point nearby that is reached.
+            The end of each part, the start of the next one, and the index of a reached point
+            nearby.
 
         """
         width = self._reached.shape[1]
         first = row * width + column
         around = [first, first + 1, first + 1 + width, first + width]
         reached = self._reached.ravel()
-        # It begins outside, and so comes in before it goes out.
+        # Start at a corner that is not reached, so that the walk enters before it leaves.
         while reached[around[0]]:
             around = around[1:] + around[:1]
         parts: list[list[Array]] = []
@@ -145,14 +147,14 @@ class Outline:
         return [np.array(part) for part in parts], gaps
 
     def _bulge(self, gaps: list[tuple[Array, Array, int]]) -> list[Array]:
-        """Return the border across every gap, from end to end over points between."""
+        """Return the border across every gap as a line with refined points."""
         lines = np.array([(one, other) for one, other, _ in gaps]).reshape(-1, 2, 2)
         starts = np.array([place for _, _, place in gaps], dtype=np.int64)
         for _ in range(_BULGES if self._refine and gaps else 0):
             one, other = lines[:, :-1].reshape(-1, 2), lines[:, 1:].reshape(-1, 2)
             near_by = starts.repeat(lines.shape[1] - 1)
             middle, way = 0.5 * (one + other), other - one
-            # What is reached lies on the left of the way: the border is sought to the right.
+            # The reached region is on the left, so the border is searched to the right.
             outwards = np.column_stack((way[:, 1], -way[:, 0]))
             near, far = middle - _INWARDS * outwards, middle + _OUTWARDS * outwards
             ends = [
@@ -167,9 +169,9 @@ class Outline:
 
 
 def _joined(pieces: list[Array]) -> list[Array]:
-    """Return lines made of pieces that begin where others end."""
+    """Join segments that begin where others end to lines."""
     following = {tuple(piece[0].tolist()): piece for piece in pieces}
-    # Those where no other ends come first: what begins at the edge of the grid.
+    # Lines that begin at the edge of the grid come first, because no other segment ends there.
     ends = {tuple(piece[-1].tolist()) for piece in pieces}
     lines = []
     for first in sorted(following, key=lambda start: start in ends):

@@ -1,5 +1,5 @@
 # flake8: noqa: E203
-"""A picture of a slice of the workspace, with the robot in it."""
+"""Picture of a workspace map with the robot."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 class FlatRobot:
     """
-    Rods and joints on a plane, the robot as it is.
+    The rods and joints of a robot, projected onto a plane at its present configuration.
 
     Parameters
     ----------
@@ -33,12 +33,12 @@ class FlatRobot:
     Attributes
     ----------
     rods, slides : ndarray, shape (n, 2, 2)
-        Ends of what is rigid, and of what leads to a slide without a motor, which is often but a
-        way to write that a platform moves freely [m].
+        Ends of the rods, and of the connections to passive prismatic joints, which often only
+        describe a freely moving platform [m].
     joints : ndarray, shape (n, 2)
-        Where joints turn and loops close [m].
+        Positions of revolute joints and loop closures [m].
     home : ndarray, shape (2,)
-        Where the link is [m].
+        Position of the link [m].
 
     """
 
@@ -68,14 +68,14 @@ class FlatRobot:
 
     def view(self, extent: tuple[float, ...], most: float) -> tuple[float, float, float, float]:
         """
-        Return an extent [m] that has the robot in it, too, as far as that is sensible.
+        Return an extent [m] that includes the robot, unless it becomes too large.
 
         Parameters
         ----------
         extent : (float, float, float, float)
-            That of the grid [m].
+            Extent of the grid [m].
         most : float
-            How many times as long its longer side may become.
+            Largest factor by which the longer side may grow.
 
         """
         left, right, low, high = extent
@@ -91,7 +91,7 @@ class FlatRobot:
 
 
 def _slides(frame: object, motors: list[str]) -> bool:
-    """Return whether a frame is a joint that slides and has no motor, where some have."""
+    """Return True for a passive prismatic joint of a robot that has motors."""
     if not isinstance(frame, Joint):
         return False
     passive = bool(motors) and frame.name not in motors
@@ -101,27 +101,27 @@ def _slides(frame: object, motors: list[str]) -> bool:
 _INK, _FAINT, _GROUND, _RULED, _UNKNOWN = '#1C2733', '#66717D', '#F2F4F7', '#FFFFFF', '#D5DBE1'
 _ROD, _LINK = '#26323F', '#F0502D'
 _DPI = 150
-# The longer side of the map [in], the least of the other one, and of what stands around it.
+# Longer side of the map, smallest other side, and space around the map [in].
 _LONGEST, _LEAST, _AROUND = 6.6, 3.2, (1.95, 1.7)
-# The robot is seen as a whole where that makes the map at most so many times as wide.
+# The whole robot is shown if the map grows by at most this factor.
 _WIDEST = 2.0
-# From point to point, a larger share of the most is a jump to another posture.
+# A larger change between neighbours, as a share of the maximum, is a jump to another posture.
 _JUMP = 0.15
 
 
 def reach_plot(path: str) -> Callable[[Robot, str, ReachMap, Outline, Array], None]:
     """
-    Return the function that draws a map to a file.
+    Return a function that draws a map to a file.
 
     Parameters
     ----------
     path : str
-        Where to; the ending says what kind of picture.
+        Output file; its ending selects the format.
 
     Raises
     ------
     OptionError
-        If pictures cannot be drawn, or not of that kind.
+        If matplotlib is missing or does not support the format.
 
     """
     new_figure = picture_maker('--plot', path, hint='; -o needs none')
@@ -143,7 +143,7 @@ def reach_plot(path: str) -> Callable[[Robot, str, ReachMap, Outline, Array], No
 
 
 class _Drawing:
-    """Draws a map on a figure."""
+    """A drawing of a map on a figure."""
 
     def __init__(
         self, figure: Any, view: tuple[float, ...], found: ReachMap, outline: Outline
@@ -159,7 +159,7 @@ class _Drawing:
         self._axes.set_axisbelow(True)
 
     def reach(self, measure: Array) -> None:
-        """Colour what is reached by the measure, up to the border."""
+        """Colour the reached region by the measure, up to the border."""
         from matplotlib.collections import LineCollection
         from matplotlib.colors import ListedColormap
 
@@ -243,7 +243,7 @@ class _Drawing:
         axes.plot(*flat.home[:, None], ms=9.0, mfc=_LINK, mec='white', mew=1.8, label=link, **dots)
 
     def words(self, name: str, link: str) -> None:
-        """Write title, axes and what the signs mean."""
+        """Draw the title, the axis labels and the legend."""
         axes, points, found = self._axes, self._found.points, self._found
         axes.set_title(
             f'Reach of {link}',
@@ -291,7 +291,7 @@ class _Drawing:
 
 
 def _even(values: Array, most: float) -> Array:
-    """Return a field without the points (NaN) between which it jumps by more."""
+    """Return a field with NaN at points between which it jumps by more than `most`."""
     jumps = np.zeros(values.shape, dtype=np.bool_)
     for axis in (0, 1):
         wide = np.abs(np.diff(values, axis=axis)) > most
@@ -301,7 +301,7 @@ def _even(values: Array, most: float) -> Array:
 
 
 def _grown(values: Array) -> Array:
-    """Return a field that goes on evenly into its gaps (NaN), for some cells."""
+    """Return a field that is extrapolated linearly into its gaps (NaN) for a few cells."""
     rows, columns = values.shape
     for _ in range(3):
         wide = np.pad(values, 2, constant_values=np.nan)
@@ -311,7 +311,7 @@ def _grown(values: Array) -> Array:
             for k in (1, 2)
         )
         guesses = np.maximum(np.where(np.isnan(behind), beside, 2.0 * beside - behind), 0.0)
-        # Where something stands behind what is beside it, that alone counts.
+        # Linear extrapolations take precedence over constant ones.
         known = ~np.isnan(guesses)
         firm = known & ~np.isnan(behind)
         known = np.where(firm.any(axis=0), firm, known)

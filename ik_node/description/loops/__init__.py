@@ -1,1 +1,1 @@
-"""Loops written inside a robot description, one dialect a file."""
+"""Readers of loops that are declared in a URDF, one notation per file."""

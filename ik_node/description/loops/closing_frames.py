@@ -1,7 +1,7 @@
 """
-Frames that onshape-to-robot leaves where a mate `closing_NAME` closed a loop.
+Frames that onshape-to-robot writes for a mate `closing_NAME` that closes a loop.
 
-They are links: closing_NAME_1 and closing_NAME_2, and for a hinge, since 2025, also
+The frames are links: closing_NAME_1 and closing_NAME_2. For a hinge, versions since 2025 add
 closing_NAME_1_z and closing_NAME_2_z further along its axis. The kind of mate is not written.
 """
 
@@ -23,10 +23,10 @@ CLOSING = re.compile(r'(closing_.+)_([12])')
 
 def read_closing_frames(document: XmlDocument, description: Description) -> LoopSet:
     """
-    Read pairs of closing frames: a hinge where there are `_z` frames, else a point.
+    Read pairs of closing frames: as a hinge if there are `_z` frames, else as a point.
 
-    A point is what fastened, ball and hinge mates have in common, so that it never asks for more
-    than the mate did, unless that was a slider.
+    A point closure constrains only what fastened, ball and hinge mates all constrain, so it never
+    constrains more than the mate did, unless the mate was a slider.
     """
     found = LoopSet(document.source)
     links = description.links
@@ -56,10 +56,9 @@ def read_closing_frames(document: XmlDocument, description: Description) -> Loop
                     turn_frame(frame, poses[frame.link][:3, :3].T @ way)
         else:
             description.notes.append(
-                f'{shown(base)}: a URDF does not carry the kind of this mate; it is taken '
-                f'as a point. '
-                'Say another in a closures file, with frame_a and frame_b at '
-                f'{shown(name)} and {shown(other)}'
+                f'{shown(base)}: a URDF does not contain the kind of this mate; it is taken '
+                'as a point. For another kind, give a closures file with frame_a and frame_b '
+                f'at {shown(name)} and {shown(other)}'
             )
         found.loops.append(loop)
     if found.loops:
@@ -68,7 +67,7 @@ def read_closing_frames(document: XmlDocument, description: Description) -> Loop
 
 
 def drop_guesses(description: Description, others: Iterable[LoopSet]) -> None:
-    """Forget what closing frames seem to say about two links that another source ties."""
+    """Remove guessed loops between two links that another source connects."""
     tied = _tied(others)
     for loop_set in description.loops:
         if loop_set.dialect == DIALECT and tied:
@@ -76,5 +75,5 @@ def drop_guesses(description: Description, others: Iterable[LoopSet]) -> None:
 
 
 def _tied(loop_sets: Iterable[LoopSet]) -> set[frozenset[str]]:
-    """Return the pairs of links that loops tie."""
+    """Return the pairs of links that loops connect."""
     return {frozenset(loop.ends) for each in loop_sets for loop in each.loops}

@@ -1,5 +1,5 @@
 """
-The <constraint> proposed for urdfdom (ros/urdfdom#264).
+Reader of the <constraint> element proposed for urdfdom (ros/urdfdom#264).
 
 ::
 
@@ -45,7 +45,7 @@ def read_constraints(document: XmlDocument, description: Description) -> LoopSet
     """
     Read every <constraint> below the root element that is not one of URDF+.
 
-    The child's frame is frame_a, the parent's frame_b. Axes count in these frames.
+    The child's frame is frame_a, the parent's frame is frame_b. Axes are given in these frames.
 
     Raises
     ------

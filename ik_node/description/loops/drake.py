@@ -1,5 +1,5 @@
 """
-Drake's elements for loops in a URDF, whether their prefix is declared or not.
+Reader of Drake's loop elements in a URDF, with or without a declared prefix.
 
 <drake:ball_constraint>, <drake:distance_constraint>, <drake:linear_bushing_rpy> between frames
 that <frame name="..." link="..." xyz="..." rpy="..."/> declares, and <drake:mimic> in a joint.
@@ -24,22 +24,22 @@ def stiff_axes(
     numbers: Callable[[Element, Sequence[float]], list[float]],
 ) -> tuple[DOF, ...]:
     """
-    Return the axes along and about which a <drake:linear_bushing_rpy> is stiff.
+    Return the axes of a <drake:linear_bushing_rpy> whose stiffness is not zero.
 
     Parameters
     ----------
     document : XmlDocument
-        For errors.
+        The document, for error messages.
     bushing : Element
-        Of the document.
+        An element of the document.
     numbers : callable
-        Returns the numbers of an element, as many as its second argument has; each format writes
-        them in a place of its own.
+        Returns the numbers of an element, as many as its second argument has. URDF and SDFormat
+        write them in different places.
 
     Raises
     ------
     DescriptionError
-        If a stiffness is missing, no number, or below 0.
+        If a stiffness is missing, not a number, or below 0.
 
     """
     stiff: list[DOF] = []
@@ -58,9 +58,9 @@ SILENT = ('drake:collision_filter_group', 'drake:acceleration', 'drake:joint')
 
 def read_drake(document: XmlDocument, description: Description) -> LoopSet:
     """
-    Read the constraints, bushings and mimic rules.
+    Read Drake's constraints, bushings and mimic rules.
 
-    A bushing's axes of stiffness zero are free, all others are taken as rigid.
+    The axes of a bushing with stiffness zero are free, all others are rigid.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def read_drake(document: XmlDocument, description: Description) -> LoopSet:
 
 
 class _DrakeReader:
-    """Reads one element after another into a LoopSet."""
+    """A reader that adds elements to a LoopSet."""
 
     def __init__(self, document: XmlDocument, description: Description, found: LoopSet) -> None:
         self._document = document
@@ -102,7 +102,7 @@ class _DrakeReader:
         self._found.loops.append(self._between_points(element, 'point'))
 
     def read_distance(self, element: Element) -> None:
-        """Read two points whose distance stays."""
+        """Read two points at a fixed distance."""
         loop = self._between_points(element, 'distance')
         child = self._document.child(element, f'{element.tag}_distance')
         loop.distance = self._numbers(child, (0.0,))[0]
@@ -122,7 +122,7 @@ class _DrakeReader:
         return Loop(self._names.of(element, noted=False), ends[0], ends[1], kind, line=line)
 
     def read_bushing(self, element: Element) -> None:
-        """Read a bushing as a joint."""
+        """Read a bushing as a closure of its stiff axes."""
         name = self._names.of(element, noted=False)
         frames = []
         for tag in ('drake:bushing_frameC', 'drake:bushing_frameA'):
@@ -164,17 +164,16 @@ class _DrakeReader:
         return LoopFrame(name)
 
     def read_mimic(self, joint: Element) -> None:
-        """Read a mimic rule that only Drake knows."""
+        """Read a <drake:mimic> of a joint without <mimic>."""
         mimic = self._document.child(joint, 'drake:mimic')
         follower = self._description.joints.get(joint.get('name', ''))
         leader = self._description.joints.get(mimic.get('joint', ''))
         if follower is None or follower.couplings:
-            return  # URDF's own <mimic> says it too
+            return  # URDF's own <mimic> takes precedence
         if leader is None or len(leader.dof) != 1 or len(follower.dof) != 1:
             self._description.notes.append(
-                f'joint {shown(joint.get("name"))}: its <drake:mimic> is not read: it '
-                f'names no joint '
-                'of one DoF'
+                f'joint {shown(joint.get("name"))}: its <drake:mimic> is not read: it names '
+                'no joint of one DoF'
             )
             return
         multiplier = self._document.numbers(mimic, 'multiplier', (1.0,))

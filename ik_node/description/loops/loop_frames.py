@@ -1,4 +1,4 @@
-"""Frames and axes of loops, as URDF's dialects write them."""
+"""Readers of loop names, frames and axes that several URDF notations share."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ Array = NDArray[np.float64]
 
 class LoopNames:
     """
-    Gives every element a name that nothing else in the description has.
+    A source of unique names for loop elements.
 
     Parameters
     ----------
     document : XmlDocument
     description : Description
-        What is generated goes to its notes.
+        Generated names are added to its notes.
 
     """
 
@@ -36,14 +36,14 @@ class LoopNames:
 
     def of(self, element: Element, *, noted: bool = True) -> str:
         """
-        Return the element's own name, else a new one: its tag and a number.
+        Return the element's own name, or a new name made of its tag and a number.
 
         Parameters
         ----------
         element : Element
-            Of the description.
+            An element of the description.
         noted : bool
-            Whether a missing name is noted: not where the dialect has none.
+            Whether to note a missing name; False for notations without names.
 
         """
         name = element.get('name')
@@ -56,7 +56,7 @@ class LoopNames:
         return made
 
     def new(self, base: str) -> str:
-        """Return a name that nothing has yet: base_1, base_2, ..."""
+        """Return the first unused name of base_1, base_2, ..."""
         while True:
             self._counts[base] = self._counts.get(base, 0) + 1
             made = f'{base}_{self._counts[base]}'
@@ -69,12 +69,12 @@ X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
 
 def read_frame(document: XmlDocument, link: str, pose: Element | None) -> LoopFrame:
-    """Return a frame of a link, posed by the attributes xyz and rpy or quat_xyzw of an element."""
+    """Return a frame of a link; its pose is in the attributes xyz and rpy or quat_xyzw."""
     return LoopFrame(link, *read_origin(document, pose))
 
 
 def read_end(document: XmlDocument, element: Element, tag: str) -> LoopFrame:
-    """Return a frame of the link that <TAG link="..."> names, posed by <TAG_origin>."""
+    """Return a frame of the link in <TAG link="...">; its pose is in <TAG_origin>."""
     link = document.attribute(document.child(element, tag), 'link')
     return read_frame(document, link, element.find(f'{tag}_origin'))
 
@@ -82,7 +82,7 @@ def read_end(document: XmlDocument, element: Element, tag: str) -> LoopFrame:
 def read_axis(
     document: XmlDocument, element: Element | None, owner: Element, default: Sequence[float]
 ) -> Array:
-    """Return the unit vector of an axis element's xyz; `owner` is named if it has no direction."""
+    """Return the unit vector of an axis element's xyz; an error names the element `owner`."""
     xyz = document.numbers(element, 'xyz', default)
     if max(map(abs, xyz)) < 1e-12:
         numbers = ' '.join(f'{value:g}' for value in xyz)
@@ -91,7 +91,7 @@ def read_axis(
 
 
 def turn_frame(frame: LoopFrame, axis: ArrayLike, onto: Sequence[float] = Z) -> None:
-    """Turn a frame, about itself, until its z (or another of its axes) lies on a direction."""
+    """Rotate a frame in place so that its z axis (or the axis `onto`) has a given direction."""
     frame.quat_xyzw = quat_multiply(frame.quat_xyzw, quat_between(onto, axis))
 
 

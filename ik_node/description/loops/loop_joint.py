@@ -1,5 +1,5 @@
 """
-<loop_joint> inside a URDF, as four ecosystems write it.
+Reader of <loop_joint> elements in a URDF, in the notations of four ecosystems.
 
 Isaac Sim, whose documentation writes <link1> twice, and old Drake, with an <axis>::
 
@@ -7,10 +7,10 @@ Isaac Sim, whose documentation writes <link1> twice, and old Drake, with an <axi
       <link1 link="a" xyz="0 0 0" rpy="0 0 0"/> <link2 link="b" xyz="0 0 0" rpy="0 0 0"/>
     </loop_joint>
 
-our own attributes beside: `dof` (which wins over the type), `distance`, `tolerance`, `weight`,
+ik_node adds the attributes `dof` (which overrides the type), `distance`, `tolerance`, `weight` and
 `enabled`.
 
-Exporters of Fusion, with the axis in the parent link and the child's orientation that of zero::
+Exporters of Fusion give the axis in the parent link; the child's orientation is that at q = 0::
 
     <loop_joint name="l" type="revolute">
       <parent link="a"/> <child link="b"/> <parent_origin xyz="0 0 0"/> <child_origin xyz="0 0 0"/>
@@ -47,35 +47,35 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 PARALLEL = 1e-6
-MOST_JOINTS = 200  # as far as this is looked up a chain
+MOST_JOINTS = 200  # `guess_axis` looks at no more joints above a link
 
 
 def guess_axis(
     description: Description, poses: dict[str, Array], frames: list[LoopFrame], slides: bool
 ) -> tuple[int, str | None]:
     """
-    Return which of the x, y, z of a loop's frames the joints of the loop speak for.
+    Return the axis x, y or z of a loop's frames that matches a joint of the loop.
 
-    It is the z, unless with all joints at 0 another one lies along a joint between the two links
-    and the z does not.
+    The result is z, unless another axis is parallel to a joint between the two links at q = 0 and
+    z is not.
 
     Parameters
     ----------
     description : Description
-        Its tree hangs.
+        Its tree is complete.
     poses : dict of str to ndarray, shape (4, 4)
-        Of the links, with all joints at 0.
+        Poses of the links at q = 0.
     frames : list of LoopFrame
-        The two of the loop.
+        The two frames of the loop.
     slides : bool
-        Whether the axis is that of a slide: then joints that slide are looked at.
+        True for a prismatic loop: prismatic joints are compared, else revolute ones.
 
     Returns
     -------
     axis : int
         0, 1 or 2.
     joint : str or None
-        A joint along it; None = there is none, z is a guess.
+        A joint parallel to the axis; None = there is none, and z is a guess.
 
     """
     if any(frame.link not in poses for frame in frames):
@@ -108,8 +108,8 @@ def read_loop_joints(document: XmlDocument, description: Description) -> LoopSet
     """
     Read every <loop_joint> below the root element.
 
-    Its <link1> or parent is frame_a, its <link2> or child frame_b. An <axis>, which Isaac ignores,
-    becomes the z of both frames.
+    <link1> or <parent> is frame_a, <link2> or <child> is frame_b. An <axis>, which Isaac ignores,
+    becomes the z axis of both frames.
 
     Raises
     ------
@@ -146,10 +146,12 @@ def _read_loop(
         for frame in frames:
             turn_frame(frame, np.eye(3)[axis])
         if axis != 2 or along is None:
-            reason = 'no joint of the loop says more' if along is None else f'as of {shown(along)}'
+            reason = (
+                'no joint of the loop is parallel' if along is None else f'like {shown(along)}'
+            )
             description.notes.append(
                 f'loop_joint {shown(name)}: no <axis>, taken as the {"xyz"[axis]} of its frames, '
-                f'{reason}; say it with <axis xyz="..."/>'
+                f'{reason}; to choose it, add <axis xyz="..."/>'
             )
     loop = Loop(name, frames[0], frames[1], type_name, line=document.line(element))
     if dof_text is not None:
@@ -183,12 +185,12 @@ def _fusion_frames(
     origin = element.find('child_origin')
     known = parent.link in poses() and child.link in poses()
     if known and (origin is None or origin.get('rpy') is None):
-        # Only its place is written: its orientation is that of the parent's frame at zero.
+        # Only the position is given: the orientation is that of the parent's frame at q = 0.
         turned = poses()[child.link][:3, :3].T @ poses()[parent.link][:3, :3]
         child.quat_xyzw = quat_multiply(matrix_to_quat(turned), parent.quat_xyzw)
     if type_name in AXIAL_TYPES:
         axis = read_axis(document, axis_element, element, Z)
-        if axis_element is not None:  # counted in the link, not in the frame
+        if axis_element is not None:  # given in the link, not in the frame
             link_frame = child if of_child else parent
             axis = quat_to_matrix(link_frame.quat_xyzw).T @ axis
         for frame in frames:

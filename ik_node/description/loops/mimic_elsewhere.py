@@ -1,5 +1,5 @@
 """
-Mimic rules outside of <mimic>: for simulators that do not look at that.
+Reader of mimic rules outside <mimic>, written for simulators that ignore <mimic>.
 
 ::
 
@@ -31,7 +31,7 @@ OLD_NAMES = re.compile(r'.*(fermeture|closed_?loop).*', re.IGNORECASE)
 
 
 def note_unread(document: XmlDocument, description: Description) -> LoopSet:
-    """Note elements whose names speak of loops, but which no reader of a URDF knows."""
+    """Note elements whose tags suggest loops, but which no reader of a URDF knows."""
     tags = Counter(str(element.tag) for element in document.root)
     for tag, count in tags.items():
         plain = tag.lower()
@@ -44,24 +44,24 @@ def note_unread(document: XmlDocument, description: Description) -> LoopSet:
 
 def note_unnamed_pairs(description: Description) -> None:
     """
-    Note links that by their names close loops, where nothing says which ones and how.
+    Note links that close loops by their names if no source declares the loops.
 
-    Models of Gepetto's example-parallel-robots keep that in a `robot.yaml` beside the URDF.
+    Models of Gepetto's example-parallel-robots declare them in a `robot.yaml` beside the URDF.
     """
     names = [name for name in description.links if OLD_NAMES.fullmatch(name)]
     if names and not description.closures:
         description.notes.append(
-            f'links {quoted(names, 6)} look like ends of loops, but nothing says which belong '
-            'together: put the robot.yaml of the model beside its URDF, or give a closures file '
-            'with a closure a pair'
+            f'links {quoted(names, 6)} look like ends of loops, but no source declares the pairs: '
+            'put the robot.yaml of the model beside its URDF, or give a closures file with one '
+            'closure per pair'
         )
 
 
 def read_mimic_elsewhere(document: XmlDocument, description: Description) -> LoopSet:
     """
-    Read plugins of Gazebo and parameters of ros2_control that make a joint follow another.
+    Read Gazebo plugins and ros2_control parameters that make one joint follow another.
 
-    What URDF's own <mimic> says comes first. A plugin that closes loops is named in a note.
+    URDF's own <mimic> takes precedence. A plugin that closes loops is named in a note.
 
     Raises
     ------
@@ -102,9 +102,8 @@ def _of_plugins(document: XmlDocument, description: Description) -> Iterator[Cou
             yield CouplingRule(follower, leader, offset + multiplier, document.line(plugin))
         elif 'closed_loop' in plugin.get('filename', ''):
             description.notes.append(
-                f'gazebo plugin {shown(plugin.get("filename"))} closes a loop and is not '
-                f'read; say it '
-                'with <loop_joint> or a closures file'
+                f'gazebo plugin {shown(plugin.get("filename"))} closes a loop and is not read; '
+                'declare the loop with <loop_joint> or in a closures file'
             )
 
 
@@ -125,7 +124,7 @@ def _of_parameters(document: XmlDocument) -> Iterator[CouplingRule]:
 def _why_not(
     rule: CouplingRule, description: Description, following: dict[str, set[str]]
 ) -> str | None:
-    """Return None if a rule can be used, '' if it is known already, else what is against it."""
+    """Return None if a rule can be used, '' if it is already known, else the reason why not."""
     if rule.master in following.get(rule.joint, ()) or rule.joint in following.get(
         rule.master, ()
     ):
@@ -142,7 +141,7 @@ def _why_not(
 
 
 def _leads(leader: str, follower: str, following: dict[str, set[str]]) -> bool:
-    """Say whether a joint follows another through others, or is it."""
+    """Return True if `follower` follows `leader`, directly or through others, or is `leader`."""
     seen: set[str] = set()
     queue = [follower]
     while queue:

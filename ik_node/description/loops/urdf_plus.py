@@ -1,5 +1,5 @@
 """
-URDF+, https://arxiv.org/abs/2411.19753, and what exporters make of it.
+Reader of URDF+, https://arxiv.org/abs/2411.19753, and of the variants that exporters write.
 
 ::
 
@@ -12,9 +12,10 @@ URDF+, https://arxiv.org/abs/2411.19753, and what exporters make of it.
       <predecessor link="a"/> <successor link="b"/> <ratio value="6"/>
     </coupling>
 
-Its own exporter writes both as <constraint>; before 2024 they were <constraint type="position">
-and <constraint type="rolling">, with origins in elements of their own. An exporter of Fusion
-writes `name` for `link`, and <sucessor>. A joint with independent="false" has no motor.
+The exporter of URDF+ writes both as <constraint>. Before 2024 it wrote <constraint
+type="position"> and <constraint type="rolling">, with the origins in separate elements. An
+exporter of Fusion writes `name` for `link`, and <sucessor>. A joint with independent="false" has
+no motor.
 """
 
 from __future__ import annotations
@@ -43,23 +44,23 @@ MAX_STEPS = 1_000_000
 
 class LinkCoupling:
     """
-    Turns couplings of two links into couplings of joints.
+    A converter of couplings between links to couplings between joints.
 
     Parameters
     ----------
     description : Description
     names : LoopNames
     found : LoopSet
-        Couplings and loops are appended.
+        The couplings and loops are appended to it.
     dependent : set of str
-        Joints that follow rather than lead.
+        Joints without a motor, which follow rather than lead.
 
     Notes
     -----
-    With both links seen from the last link that they have in common, the sum of all joint values
-    down to the successor is `ratio` times the sum of those down to the predecessor. Between two
-    single joints that is a coupling. Of more joints a row of sliders is made, each of which moves
-    by one of the values: their end must not have moved, which is a closure of one axis.
+    Starting from the last link that both branches share, the sum of the joint values down to the
+    successor equals `ratio` times the sum of those down to the predecessor. With one joint in each
+    branch this is a coupling. With more joints, this class adds a series of sliders, each coupled
+    to one of the values, and a closure of one axis that keeps their sum at 0.
 
     """
 
@@ -81,7 +82,7 @@ class LinkCoupling:
         element: Element,
     ) -> None:
         """
-        Couple a predecessor and a successor.
+        Couple a predecessor link and a successor link.
 
         Raises
         ------
@@ -116,7 +117,7 @@ class LinkCoupling:
     def _paths(
         self, links: tuple[str, str], document: XmlDocument, element: Element
     ) -> tuple[list[Joint], list[Joint]]:
-        """Return the movable joints down to each link from the last common one."""
+        """Return the movable joints of each branch, from the last shared link down to the link."""
         ways = []
         for name in links:
             way = list(joints_above(self._description.links[name]))
@@ -151,23 +152,22 @@ class LinkCoupling:
         loop.dofs = (DOF.Z,)
         self._found.loops.append(loop)
         self._description.notes.append(
-            f'coupling {shown(name)} ties {len(terms)} joints: as many sliders that '
-            f'follow them are '
-            'added, whose sum stays 0'
+            f'coupling {shown(name)} connects {len(terms)} joints: as many sliders that follow '
+            'them are added, whose sum stays 0'
         )
 
 
 LOOP_TYPES = ('revolute', 'continuous', 'prismatic', 'fixed', 'planar')
 OLD_TYPES = ('position', 'rolling')
-ALSO_READ = ('spherical', 'ball')  # nobody writes them, but there is no doubt
+ALSO_READ = ('spherical', 'ball')  # no exporter writes them, but the meaning is clear
 SPELLINGS = ('successor', 'sucessor', 'succesor')
 
 
 def read_urdf_plus(document: XmlDocument, description: Description) -> LoopSet:
     """
-    Read <loop>, <coupling>, what the exporter calls <constraint>, and which joints have motors.
+    Read <loop>, <coupling>, the exporter's <constraint>, and which joints have motors.
 
-    The predecessor is frame_b, the successor frame_a.
+    The predecessor is frame_b, the successor is frame_a.
 
     Raises
     ------
@@ -201,7 +201,7 @@ def read_urdf_plus(document: XmlDocument, description: Description) -> LoopSet:
 
 
 def is_constraint(element: Element) -> bool:
-    """Say whether it is a <constraint> of URDF+, not one of urdfdom's proposal."""
+    """Return True for a <constraint> of URDF+, False for one of urdfdom's proposal."""
     return element.tag == 'constraint' and element.find('predecessor') is not None
 
 

@@ -1,1 +1,1 @@
-"""MJCF: MuJoCo's own format."""
+"""Readers of MJCF, MuJoCo's format."""

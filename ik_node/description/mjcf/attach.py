@@ -1,5 +1,5 @@
 # flake8: noqa: E203
-"""<attach>: models in files of their own, put in."""
+"""Expansion of <attach>, which inserts models from other files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ik_node.model.rotation import quat_conjugate, quat_multiply
 import numpy as np
 from numpy.typing import ArrayLike
 
-# Reads a document; the reader of whole models, which itself needs this module.
+# The reader of whole models is passed in, because it imports this module itself.
 Reader = Callable[[MjcfDocument, list[str]], Mjcf]
 REFERENCES = ('body1', 'body2', 'site1', 'site2', 'joint1', 'joint2', 'joint', 'jointinparent')
 
@@ -25,11 +25,11 @@ def expand_attaches(
     document: MjcfDocument, settings: Settings, read: Reader, notes: list[str]
 ) -> None:
     """
-    Replace every <attach> by the bodies of the model it names.
+    Replace every <attach> by the bodies of the named model.
 
-    The other file is read with its own settings and classes. What is put in has every value
-    written out, its names begin with the prefix, and of its equalities and motors those come
-    along that are between what is attached.
+    The other file is read with its own settings and classes. The inserted elements have all values
+    written out, and their names begin with the prefix. Equalities and motors are inserted if they
+    refer only to attached elements.
 
     Raises
     ------
@@ -59,17 +59,17 @@ def _attach(
     read: Reader,
     notes: list[str],
 ) -> list[Element]:
-    """Return what stands in the place of an <attach>."""
+    """Return the elements that replace an <attach>."""
     name, prefix = element.get('model'), element.get('prefix', '')
     if name is None:
         raise document.error(
             element,
-            'a part of the model itself is attached once more, which is not read; save the whole '
-            'robot from MuJoCo, mj_saveLastXML, and read that',
+            'a part of the model itself is attached once more, which is not supported; save the '
+            'whole robot from MuJoCo with mj_saveLastXML and read that file',
             UnsupportedElementError,
         )
     inner, asset = None, models.get(name)
-    if asset is None:  # a model that has no name there is called as in its own file
+    if asset is None:  # a model without a name in <asset> has the name in its own file
         for nameless in (models[''],) if '' in models else ():
             inner = document.attached(nameless)
             asset = nameless if inner.root.get('model') == name else None
@@ -103,7 +103,7 @@ def _attach(
 
 
 def _select(document: MjcfDocument, element: Element, inner: MjcfDocument) -> None:
-    """Leave of a model only the body or frame that is asked for, and what refers to it alone."""
+    """Reduce a model to the selected body or frame and the elements that refer only to it."""
     tag = 'body' if element.get('body') is not None else 'frame'
     name = element.get(tag)
     if name is None or (tag, name) == ('body', 'world'):
@@ -133,7 +133,7 @@ def _select(document: MjcfDocument, element: Element, inner: MjcfDocument) -> No
 def _find(
     element: Element, tag: str, name: str, childclass: str | None
 ) -> tuple[Element | None, str | None]:
-    """Return the element of a name and the class that its surroundings say."""
+    """Return the element of a name and its childclass, inherited from its ancestors."""
     for child in element:
         if child.tag == tag and child.get('name') == name:
             return child, childclass
@@ -144,7 +144,7 @@ def _find(
 
 
 class _Writer:
-    """Writes what was read of one model as elements of another."""
+    """A writer of a model's bodies and equalities as elements of another document."""
 
     def __init__(
         self, document: MjcfDocument, element: Element, prefix: str, settings: Settings
@@ -163,7 +163,7 @@ class _Writer:
         self._document.root.append(section)
 
     def bodies(self, model: Mjcf) -> list[Element]:
-        """Return the elements of the world's children, the sites of the world first."""
+        """Return the elements below the world, its sites first."""
         made = [self._body(body) for body in model.bodies]
         for body, element in zip(model.bodies[1:], made[1:], strict=True):
             made[body.parent].append(element)

@@ -1,4 +1,4 @@
-"""Bodies, joints and sites of an MJCF, its own reading."""
+"""Readers of the bodies, joints and sites of an MJCF."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def read_joint(
     document: MjcfDocument, element: Element, settings: Settings, notes: list[str]
 ) -> MjcfJoint:
     """
-    Read a <joint> whose attributes are filled up from its class.
+    Read a <joint> whose attributes include those of its class.
 
     Raises
     ------
     DescriptionError
-        If its axis has no direction, or its range cannot be one.
+        If its axis has no direction, or its range is not valid.
 
     """
     kind = document.word(element, 'type', 'hinge', KINDS)
@@ -50,8 +50,8 @@ def read_joint(
     if kind == 'ball':
         if is_limited:
             notes.append(
-                f'the ball joint on line {document.line(element)} may lean in a cone only; the '
-                'cone is not read'
+                f'the ball joint on line {document.line(element)} is limited to a cone; the cone '
+                'is not read'
             )
         return joint
     axis = document.numbers(element, 'axis', (0.0, 0.0, 1.0))
@@ -73,18 +73,18 @@ def read_joint(
 
 
 def read_free_joint(element: Element) -> MjcfJoint:
-    """Read a <freejoint>, which takes nothing from a class."""
+    """Read a <freejoint>, which has no class."""
     return MjcfJoint(element.get('name', ''), 'free')
 
 
 class Names:
     """
-    Gives out names that are not taken.
+    A source of unique names.
 
     Parameters
     ----------
     taken : iterable of str
-        Those that are in the file.
+        Names in the file.
 
     """
 
@@ -93,11 +93,11 @@ class Names:
         self._counts: dict[str, int] = {}
 
     def is_free(self, name: str) -> bool:
-        """Say whether a name is not taken yet."""
+        """Return True if a name is not taken yet."""
         return name not in self._taken
 
     def unique(self, wanted: str) -> str:
-        """Return a name as wanted, or with a number behind it, and take it."""
+        """Take and return a name, with a number appended if it is already taken."""
         name, count = wanted, self._counts.get(wanted, 1)
         while name in self._taken:
             count += 1
@@ -109,32 +109,32 @@ class Names:
 
 Pose = tuple[Array, Array]
 
-# Neither move nor close anything.
+# Elements without an effect on the kinematics.
 SILENT = ('inertial', 'geom', 'camera', 'light')
 SOFT = ('composite', 'flexcomp')
 
 
 class BodyReader:
     """
-    Walks through <worldbody>, frames resolved and classes filled in.
+    A reader of <worldbody> that resolves frames and fills in classes.
 
     Parameters
     ----------
     document, settings, defaults
-        Of the file.
+        The file, its settings and its classes.
     notes : list of str
-        What is left out is appended.
+        Elements that are not read are appended.
 
     Attributes
     ----------
     bodies : list of MjcfBody
-        Parents before children, depth first; the world is the first.
+        Parents before children, depth first; the world comes first.
     elements : list of Element
-        The <body> of each, filled in; the world's is the root of the file.
+        The <body> element of each; that of the world is the root of the file.
     geoms : list of list of (Element, pose)
-        Those of each body, filled in, and the pose of the <frame> they are in.
+        The geoms of each body, with classes filled in, and the pose of their <frame>.
     soft : bool
-        Whether there are bodies of soft objects, which are left out.
+        Whether the file has bodies of soft objects, which are not read.
 
     """
 
@@ -158,7 +158,7 @@ class BodyReader:
             notes.append(f'<{tag}> is not read ({count} of them)')
 
     def _read(self, element: Element, index: int, frame: Pose, childclass: str | None) -> None:
-        """Read what is in a body or frame; `frame` is its pose in the body `index`."""
+        """Read the children of a body or frame; `frame` is its pose in the body `index`."""
         document, body = self._document, self.bodies[index]
         for child in element:
             tag = child.tag
@@ -169,7 +169,7 @@ class BodyReader:
                 self._read(child, index, compose(frame, self._pose(child)), inner)
             elif tag in ('joint', 'freejoint'):
                 if index == 0:
-                    raise document.error(child, 'the world stands still; joints go into a body')
+                    raise document.error(child, 'the world is fixed; a joint must be in a body')
                 if tag == 'joint':
                     filled = self._defaults.fill_up(child, childclass)
                     joint = read_joint(document, filled, self._settings, self._notes)
@@ -216,7 +216,7 @@ class BodyReader:
         """Add a joint to a body."""
         if joint.kind == 'free' and body.parent != 0:
             raise self._document.error(
-                element, 'a free joint goes into a body of the world only, not further down'
+                element, 'a free joint must be in a child body of the world, not further down'
             )
         if body.joints and 'free' in (joint.kind, body.joints[0].kind):
             raise self._document.error(element, 'a free joint is the only one of its body')
@@ -233,13 +233,13 @@ class BodyReader:
             ends = np.array(document.numbers(element, 'fromto', (0.0,) * 6)).reshape(2, 3)
             along = ends[0] - ends[1]
             if np.max(np.abs(along)) < SMALLEST:
-                raise document.error(element, 'fromto: its two points are one')
+                raise document.error(element, 'fromto: its two points are equal')
             pose = ends.mean(axis=0), quat_of_z(unit(along))
         if name:
             body.sites.append(MjcfSite(name, *compose(frame, pose)))
 
     def _declare(self, element: Element, kind: str, name: str) -> None:
-        """Remember a name and refuse it the second time."""
+        """Record a name, or raise DescriptionError if it is declared twice."""
         if not name:
             return
         if (kind, name) in self._lines:
@@ -263,11 +263,11 @@ class BodyReader:
                     named.append(joint.name)
         if named:
             self._notes.append(
-                f'{len(named)} bodies and joints have no name; called {quoted(named)}'
+                f'{len(named)} bodies and joints have no name; named {quoted(named)}'
             )
 
 
 def compose(outer: Pose, inner: Pose) -> Pose:
-    """Return the pose of the inner frame where the outer one is given."""
+    """Return the product of two poses: that of the inner frame in the outer frame's parent."""
     position = outer[0] + quat_to_matrix(outer[1]) @ inner[0]
     return position, unit(quat_multiply(outer[1], inner[1]))

@@ -1,4 +1,4 @@
-"""An MJCF, in numbers, to a model graph."""
+"""Conversion of a parsed MJCF to a model graph."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ def build(model: Mjcf, description: Description) -> None:
     """
     Fill a description with links, joints, masses, loops and motors.
 
-    Joint values are MuJoCo's own: at its `ref` a joint is as written. Of a free joint X Y Z are
-    the first three numbers of its qpos; EX EY EZ turn the body away from how it is written, about
-    the world's axes. Of a ball joint EX EY EZ are the Euler angles of its quaternion.
+    Joint values are those of MuJoCo: at its `ref`, a joint has the pose in the file. For a free
+    joint, X Y Z are the first three numbers of its qpos; EX EY EZ rotate the body from its pose in
+    the file about the world's axes. For a ball joint, EX EY EZ are the Euler angles of its
+    quaternion.
     """
     links = Names(body.name for body in model.bodies)
     joints = Names(joint.name for joint in model.joints)
@@ -38,7 +39,7 @@ def build(model: Mjcf, description: Description) -> None:
             name = links.unique(site.name if links.is_free(site.name) else f'{site.name}_site')
             if name != site.name:
                 description.notes.append(
-                    f'the name of site {shown(site.name)} is taken; it is {shown(name)}'
+                    f'the name of site {shown(site.name)} is taken; it is renamed to {shown(name)}'
                 )
             description.links[name] = Link(name)
             spec = JointSpec(joints.unique(f'{name}_fixed'), 'fixed', body.name, name)
@@ -58,7 +59,7 @@ def _add_body(
     joints: Names,
     description: Description,
 ) -> None:
-    """Append a body's joints, one under another, with links without mass between them."""
+    """Append a body's joints in series, with massless links between them."""
     pose: Pose = (body.position, body.quat_xyzw)
     if not body.joints:
         spec = JointSpec(joints.unique(f'{body.name}_fixed'), 'fixed', parent, body.name)
@@ -66,7 +67,7 @@ def _add_body(
         specs.append(spec)
         if body.mocap:
             description.notes.append(
-                f'body {shown(body.name)} is a mocap body, which programs move; it stands still'
+                f'body {shown(body.name)} is a mocap body, which programs move; it is fixed here'
             )
     for joint in body.joints:
         is_last = joint is body.joints[-1]
@@ -78,7 +79,7 @@ def _add_body(
 
 
 def _joint_spec(joint: MjcfJoint, parent: str, child: str, pose: Pose) -> JointSpec:
-    """Return a joint between two links; `pose` is the body's before it moves."""
+    """Return a joint between two links; `pose` is that of the body before the motion."""
     limited = np.isfinite((joint.lower, joint.upper)).any()
     hinge = 'revolute' if limited else 'continuous'
     spec = JointSpec(joint.name, TYPES.get(joint.kind, hinge), parent, child)
@@ -98,7 +99,7 @@ def _joint_spec(joint: MjcfJoint, parent: str, child: str, pose: Pose) -> JointS
 
 
 def _start(model: Mjcf, description: Description) -> None:
-    """Set the values at which the model is as written, and say what values of many DoF are."""
+    """Set the joint values of the model as written, and note the meaning of values of many DoF."""
     kinds: dict[str, list[str]] = {'free': [], 'ball': []}
     for body in model.bodies:
         for joint in body.joints:
@@ -111,7 +112,7 @@ def _start(model: Mjcf, description: Description) -> None:
     if kinds['free']:
         description.notes.append(
             f'free joint {quoted(kinds["free"])}: X Y Z are the first three numbers of qpos; EX '
-            "EY EZ (Rz Ry Rx) turn the body away from how it is written, about the world's axes"
+            "EY EZ (Rz Ry Rx) rotate the body from its pose in the file, about the world's axes"
         )
     if kinds['ball']:
         description.notes.append(
@@ -129,7 +130,7 @@ def _loops(model: Mjcf, description: Description) -> LoopSet:
             follows.append(each)
         else:
             description.notes.append(
-                f'the equality of joint {shown(each.joint)} is off; it is not read'
+                f'the equality of joint {shown(each.joint)} is inactive; it is not read'
             )
     loops.couplings = _couplings(follows, model, description)
     if not loops.loops and not loops.couplings:
@@ -165,8 +166,7 @@ def _add_constraint(
             loop.enabled = False
             description.notes.append(
                 f'equality {shown(constraint.name)} drags the robot with the mocap body '
-                f'{shown(body.name)}; it is '
-                'a closure that is off'
+                f'{shown(body.name)}; it is a disabled closure'
             )
     loops.loops.append(loop)
 
@@ -174,7 +174,7 @@ def _add_constraint(
 def _couplings(
     follows: list[MjcfCoupling], model: Mjcf, description: Description
 ) -> list[CouplingRule]:
-    """Return rules of which each joint has one at most and none goes round in a circle."""
+    """Return coupling rules without cycles, at most one per joint."""
     joints = {joint.name: joint for joint in model.joints}
     masters: dict[str, str] = {}
     rules: list[CouplingRule] = []
@@ -191,14 +191,13 @@ def _couplings(
         name, master, numbers = each.joint, each.master, each.coefficients
         reference = (joint.ref, joints[master].ref)
         if name in masters and master not in masters and _is_line(numbers):
-            name, master = master, name  # the same line, read from the other end
+            name, master = master, name  # the inverse of a linear rule
             numbers = [-numbers[0] / numbers[1], 1.0 / numbers[1]]
             reference = reference[::-1]
         if name in masters or _leads_to(master, name, masters):
             description.notes.append(
-                f'the equality of joints {shown(each.joint)} and {shown(each.master)} is '
-                f'not used: others '
-                f'say already what {shown(name)} follows'
+                f'the equality of joints {shown(each.joint)} and {shown(each.master)} is not '
+                f'used: other equalities already determine {shown(name)}'
             )
             continue
         masters[name] = master
@@ -211,7 +210,7 @@ def _is_line(numbers: list[float]) -> bool:
 
 
 def _leads_to(start: str, wanted: str, masters: dict[str, str]) -> bool:
-    """Say whether one joint is, or follows directly or not, another."""
+    """Return True if joint `start` is joint `wanted` or follows it, directly or not."""
     name: str | None = start
     while name is not None and name != wanted:
         name = masters.get(name)
@@ -219,7 +218,7 @@ def _leads_to(start: str, wanted: str, masters: dict[str, str]) -> bool:
 
 
 def _shifted(numbers: list[float], ref: float, master_ref: float) -> list[float]:
-    """Return c of q = sum c_i x**i for q - ref = sum a_i (x - master_ref)**i."""
+    """Return the c_i of q = sum c_i x**i for q - ref = sum a_i (x - master_ref)**i."""
     found = [0.0] * len(numbers)
     for power, number in enumerate(numbers):
         for i in range(power + 1):

@@ -1,4 +1,4 @@
-"""The default classes of an MJCF."""
+"""Readers of the settings and default classes of an MJCF."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from ik_node.errors import shown, UnsupportedElementError
 @dataclass
 class Settings:
     """
-    What <compiler> says.
+    The settings in <compiler>.
 
     Attributes
     ----------
     degree : bool
         Whether angles are in degrees.
     eulerseq : str
-        Axes of Euler angles; lower case turns with the frame, upper case does not.
+        Axes of Euler angles; lower case axes move with the frame, upper case axes are fixed.
     autolimits : bool
-        Whether a range alone limits a joint.
+        Whether a range is enough to limit a joint.
     from_geoms : str
-        'false', 'true' or 'auto': whether masses come from geoms.
+        Whether masses come from geoms: 'false', 'true' or 'auto'.
     groups : tuple of int
         First and last group of geoms with mass.
     total_mass : float
-        [kg] to which masses are scaled; 0 or less = not.
+        Total mass [kg] to which masses are scaled; 0 or less = no scaling.
 
     """
 
@@ -41,13 +41,13 @@ class Settings:
     total_mass: float = -1.0
 
     def angle(self, value: float) -> float:
-        """Return an angle as written in [rad]."""
+        """Convert an angle in the file's unit to [rad]."""
         return radians(value) if self.degree else value
 
 
 def read_settings(document: MjcfDocument) -> Settings:
     """
-    Read every <compiler>; what is said last counts.
+    Read every <compiler>; the last value of a setting counts.
 
     Raises
     ------
@@ -94,15 +94,15 @@ Attributes = dict[str, str]
 
 class Defaults:
     """
-    What elements are filled up with.
+    The default classes, which supply attributes that elements do not have.
 
-    A class starts as a copy of the one it stands in, as that is when the class begins.
+    A class starts as a copy of its parent class, in the state in which the class begins.
 
     Parameters
     ----------
     document : MjcfDocument
     notes : list of str
-        What is odd is appended.
+        Deviations from MJCF are appended.
 
     Raises
     ------
@@ -116,7 +116,7 @@ class Defaults:
         self._classes: dict[str, dict[str, Attributes]] = {MAIN: {tag: {} for tag in TAGS}}
         for element in document.sections('default'):
             name = element.get('class') or MAIN
-            if name != MAIN:  # as before MuJoCo 3
+            if name != MAIN:  # allowed before MuJoCo 3
                 notes.append(
                     f'the outermost <default> is named {shown(name)}, which MuJoCo refuses'
                 )
@@ -126,16 +126,16 @@ class Defaults:
 
     def fill_up(self, element: Element, childclass: str | None, tag: str | None = None) -> Element:
         """
-        Return an element with every attribute it has from its class.
+        Return an element with the attributes of its class added.
 
         Parameters
         ----------
         element : Element
-            Is not changed.
+            The element; it is not changed.
         childclass : str or None
-            The class that its surroundings say, for one without a class of its own.
+            The class inherited from its ancestors, for an element without its own class.
         tag : str, optional
-            As what it is looked up; None = as its own tag.
+            Tag to look up in the class; None = its own tag.
 
         Raises
         ------
@@ -152,7 +152,7 @@ class Defaults:
         return self._document.stand_in(element, element.tag, filled)
 
     def check(self, element: Element, name: str) -> None:
-        """Refuse the name of a class that is not declared."""
+        """Raise DescriptionError if a class is not declared."""
         if name not in self._classes:
             raise self._document.error(element, unknown('class', name, list(self._classes)))
 
@@ -170,7 +170,7 @@ class Defaults:
 
 
 def _over(attributes: Attributes, own: Attributes) -> Attributes:
-    """Return attributes with others over them; any rotation takes the place of any other."""
+    """Return attributes updated by others; any form of rotation replaces any other form."""
     if any(name in own for name in ROTATIONS):
         attributes = {key: text for key, text in attributes.items() if key not in ROTATIONS}
     return {**attributes, **own}

@@ -1,4 +1,4 @@
-"""An MJCF with its includes put in."""
+"""An MJCF document with its includes expanded."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from ik_node.description.xml_document import (
 from ik_node.errors import DescriptionError, shown
 
 MAX_INCLUDES = 200
-# What replicas and attached models may add to the elements that are written.
+# Limit on the elements that replicas and attached models add.
 MAX_ADDED = 6_000
 FALSE_TRUE = ('false', 'true')
 
 
 class MjcfDocument(XmlDocument):
     """
-    An XML document made of several files; each element knows its own.
+    An XML document made of several files, with the source file of every element.
 
     Parameters
     ----------
     document : XmlDocument
-        The main file. Its elements are used, not copied.
+        The main file. Its elements are modified, not copied.
     outer : MjcfDocument, optional
-        The model that it is attached to.
+        The model that this one is attached to.
 
     Attributes
     ----------
     repeated : set of str
-        Files that are included more than once, which MuJoCo refuses.
+        Files that are included more than once, which MuJoCo rejects.
 
     Raises
     ------
     DescriptionError
-        If an include cannot be read or includes itself, or all together are too much.
+        If an include cannot be read or includes itself, or the includes exceed a limit.
 
     """
 
@@ -59,12 +59,12 @@ class MjcfDocument(XmlDocument):
     def error(
         self, element: Element, message: str, kind: type[DescriptionError] = DescriptionError
     ) -> DescriptionError:
-        """Make the exception for a fault in an element, with the file it is in."""
+        """Return the exception for a fault in an element, with its file."""
         source = self._sources.get(element, self.source)
         return XmlDocument(element, self._lines, source).error(element, message, kind)
 
     def stand_in(self, element: Element, tag: str, attributes: dict[str, str]) -> Element:
-        """Return another element at the same place in the file."""
+        """Return a new element with the file and line of another one."""
         made = Element(tag, attributes)
         if element in self._lines:
             self._lines[made] = self._lines[element]
@@ -73,22 +73,22 @@ class MjcfDocument(XmlDocument):
         return made
 
     def sections(self, tag: str) -> list[Element]:
-        """Return the elements of a tag below the root."""
+        """Return the children of the root with a given tag."""
         return self.root.findall(tag)
 
     def word(self, element: Element, name: str, default: str, allowed: tuple[str, ...]) -> str:
-        """Return an attribute that is one of a few words."""
+        """Return an attribute that must be one of the allowed words."""
         text = element.get(name, default)
         if text not in allowed:
             raise self.error(element, f'{name}="{text[:60]}"; allowed: {" ".join(allowed)}')
         return text
 
     def is_true(self, element: Element, name: str, default: str) -> bool:
-        """Return an attribute that is true or false."""
+        """Return the value of an attribute that must be true or false."""
         return self.word(element, name, default, FALSE_TRUE) == 'true'
 
     def some_numbers(self, element: Element, name: str, most: int) -> list[float]:
-        """Return the numbers of an attribute, 1 to `most` of them; none if it is not there."""
+        """Return the 1 to `most` numbers of an attribute; an empty list if it is missing."""
         count = len(element.get(name, '').split())
         if element.get(name) is not None and not 1 <= count <= most:
             raise self.error(element, f'{name}: expected 1 to {most} numbers, got {count}')
@@ -97,7 +97,7 @@ class MjcfDocument(XmlDocument):
     def _put_in(
         self, parent: Element, folder: Path | None, depth: int, chain: tuple[str, ...]
     ) -> None:
-        """Replace the includes below an element by what is in their files."""
+        """Replace the includes below an element by the contents of their files."""
         if depth > MAX_DEPTH:
             raise self.error(parent, f'elements are nested more than {MAX_DEPTH} deep')
         children: list[Element] = []
@@ -110,7 +110,7 @@ class MjcfDocument(XmlDocument):
         parent[:] = children
 
     def attached(self, element: Element) -> MjcfDocument:
-        """Return the model that an element names as its file."""
+        """Return the model in the file that an element names."""
         part = self._open(element, self._folder)
         if abspath(part.source) in self._chain:
             raise self.error(element, 'the model is attached to itself')
@@ -119,7 +119,7 @@ class MjcfDocument(XmlDocument):
         return MjcfDocument(part, self)
 
     def check_depth(self) -> None:
-        """Refuse elements that are nested too deep, by what is put in."""
+        """Raise DescriptionError if the expanded elements are nested too deep."""
         level = [self.root]
         for _ in range(MAX_DEPTH):
             level = [child for element in level for child in element]
@@ -127,7 +127,7 @@ class MjcfDocument(XmlDocument):
             raise self.error(level[0], f'elements are nested more than {MAX_DEPTH} deep')
 
     def spend(self, element: Element, count: float, data: float = 0.0) -> None:
-        """Count what is added to the file, and refuse too much of it."""
+        """Count added elements and bytes, and raise DescriptionError above the limit."""
         self._spent[0] += count
         self._spent[1] += data
         if self._spent[0] > MAX_ADDED or self._spent[1] > MAX_BYTES:
@@ -140,7 +140,7 @@ class MjcfDocument(XmlDocument):
     def _read(
         self, element: Element, folder: Path | None, depth: int, chain: tuple[str, ...]
     ) -> list[Element]:
-        """Return what an include stands for."""
+        """Return the elements that replace an include."""
         part = self._open(element, folder)
         path = abspath(part.source)
         if path in chain:
@@ -173,11 +173,11 @@ class MjcfDocument(XmlDocument):
         return parse_xml(data, str(path))
 
     def _find(self, element: Element, name: str, folder: Path | None) -> Path:
-        """Return the path of an include: from the main file's folder, else from its own."""
+        """Return the path of an include, relative to the main file, else to the including file."""
         if folder is None or self._folder is None:
             raise self.error(
                 element,
-                f'file="{name[:200]}": a description that is a text has no folder; '
+                f'file="{name[:200]}": a description given as text has no folder; '
                 'read it from its file',
             )
         for start in (self._folder, folder):

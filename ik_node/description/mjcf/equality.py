@@ -1,5 +1,5 @@
 # flake8: noqa: E203
-"""What an MJCF's <equality> says, its own reading."""
+"""Reader of the <equality> section of an MJCF."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ SOFT = ('flex', 'flexvert', 'flexstrain')
 
 class EqualityReader:
     """
-    Reads connect, weld and joint; what it does not read, it takes out of the document.
+    A reader of connect, weld and joint equalities; it removes unread ones from the document.
 
     Parameters
     ----------
     document : MjcfDocument
     reader : BodyReader
-        Has read the bodies.
+        The reader that has read the bodies.
     defaults : Defaults
     notes : list of str
-        What is left out is appended.
+        Equalities that are not read are appended.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class EqualityReader:
             ]
 
     def _read(self, element: Element) -> bool:
-        """Read one and say whether it is used."""
+        """Read an equality; return True if it is used."""
         kind = element.tag
         if kind == 'joint':
             found: MjcfConstraint | MjcfCoupling | None = self._read_coupling(element)
@@ -85,7 +85,7 @@ class EqualityReader:
         else:
             raise self._document.error(
                 element,
-                'not an equality that is read; allowed: connect weld joint',
+                'this equality is not supported; allowed: connect weld joint',
                 UnsupportedElementError,
             )
         if found is not None:
@@ -149,7 +149,7 @@ class EqualityReader:
         return constraint
 
     def _frames(self, element: Element, first: int, second: int) -> tuple[Pose, Pose]:
-        """Return the frames in two bodies that coincide where the model is as written."""
+        """Return the frames in two bodies that coincide in the model as written."""
         document, here, there = self._document, self._poses[first], self._poses[second]
         if element.tag == 'connect':
             document.attribute(element, 'anchor')
@@ -172,10 +172,10 @@ class EqualityReader:
         return self._document.is_true(element, 'active', 'true')
 
     def _is_soft(self, element: Element) -> bool:
-        """Say whether a name may be that of a soft object, and note that it is left out."""
+        """Return True if a name may be that of a soft object, and note that it is not read."""
         if self._soft:
             self._notes.append(
-                f'<equality>: <{element.tag}> on line {self._document.line(element)} names what '
-                'may be part of a soft object; it is not read'
+                f'<equality>: <{element.tag}> on line {self._document.line(element)} may refer to '
+                'a soft object; it is not read'
             )
         return self._soft

@@ -1,5 +1,5 @@
 # flake8: noqa: E203
-"""Masses and centres of mass of an MJCF's bodies, from <inertial> or from geoms."""
+"""Reader of body masses and centres of mass in an MJCF, from <inertial> or from geoms."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# How many sizes a shape has.
+# Number of sizes of each shape.
 SIZES = {'sphere': 1, 'capsule': 2, 'cylinder': 2, 'ellipsoid': 3, 'box': 3}
 
 
@@ -26,7 +26,7 @@ def geom_pose(
     document: MjcfDocument, element: Element, settings: Settings
 ) -> tuple[Pose, float | None]:
     """
-    Return where a geom is in its body or <frame>, and half its length if two points say it [m].
+    Return the pose of a geom in its body or <frame>, and half its length [m] if it has `fromto`.
 
     Raises
     ------
@@ -47,16 +47,16 @@ def geom_pose(
 
 def geom_size(document: MjcfDocument, element: Element, half: float | None) -> list[float]:
     """
-    Return the sizes of a geom [m], as MJCF counts them; empty where they are not all there.
+    Return the sizes of a geom [m] in MJCF's order; an empty list if some are missing.
 
     Parameters
     ----------
     document : MjcfDocument
-        For messages.
+        The document, for error messages.
     element : Element
-        Filled up with its class.
+        The geom, with the attributes of its class.
     half : float or None
-        Half its length where two points say that.
+        Half its length if it has `fromto`.
 
     """
     count = SIZES[element.get('type', 'sphere')]
@@ -76,9 +76,9 @@ def read_masses(
     document: MjcfDocument, reader: BodyReader, settings: Settings, notes: list[str]
 ) -> None:
     """
-    Give every body its mass [kg] and centre of mass [m].
+    Set the mass [kg] and centre of mass [m] of every body.
 
-    Without <inertial> they are those of its geoms, as MuJoCo does. A mesh has neither for us.
+    Without <inertial>, they come from the geoms, as in MuJoCo. The mass of a mesh is unknown.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def read_masses(
 
 
 def _inertial(element: Element) -> Element | None:
-    """Return the <inertial> of a body, in a frame of it too."""
+    """Return the <inertial> of a body, also if it is inside a <frame>."""
     found = element.find('inertial')
     for frame in element.findall('frame') if found is None else []:
         found = found if found is not None else _inertial(frame)
@@ -138,7 +138,7 @@ def _of_geoms(
 
 
 def _geom(document: MjcfDocument, element: Element) -> tuple[float, Array]:
-    """Return mass and centre of a geom in its frame; nan where they are a mesh's."""
+    """Return the mass and centre of a geom in its frame; the mass of a mesh is nan."""
     place = np.array(document.numbers(element, 'pos', (0.0, 0.0, 0.0)))
     given = document.numbers(element, 'mass', (nan,))[0]
     density = document.numbers(element, 'density', (1000.0,))[0]

@@ -1,4 +1,4 @@
-"""What an MJCF says about kinematics, in numbers: angles in [rad], frames resolved, no classes."""
+"""The kinematics of an MJCF: angles in [rad], with frames and classes resolved."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ Array = NDArray[np.float64]
 @dataclass
 class MjcfJoint:
     """
-    One of a body's joints.
+    A joint of a body.
 
     Attributes
     ----------
     name, kind : str
         The kind is hinge, slide, ball or free.
     position, axis : ndarray, shape (3,)
-        In the body's frame; the axis is a unit vector.
+        In the body's frame [m]; the axis is a unit vector.
     ref : float
-        [rad] or [m]: the value at which the body is as written.
+        Joint value of the pose in the file [rad or m].
     lower, upper : float
-        [rad] or [m]; infinite = none.
+        Limits [rad or m]; infinite = no limit.
     is_named : bool
         Whether the name is in the file.
 
@@ -43,7 +43,7 @@ class MjcfJoint:
 
 @dataclass
 class MjcfSite:
-    """A named frame in a body: its position [m] and orientation there."""
+    """A named frame in a body, with its position [m] and orientation in the body."""
 
     name: str
     position: Array
@@ -53,18 +53,19 @@ class MjcfSite:
 @dataclass
 class MjcfBody:
     """
-    A body; the first one is the world.
+    A body; the first body is the world.
 
     Attributes
     ----------
     name : str
     parent : int
-        Its place in the list of bodies; the world's own is 0.
+        Index of the parent in the list of bodies; 0 for the world itself.
     position, quat_xyzw : ndarray
-        As written, in the parent's frame.
+        Pose in the file, in the parent's frame [m].
     mass : float
-        [kg]; nan = not known.
+        Mass [kg]; nan = not known.
     centre_of_mass : ndarray, shape (3,)
+        In the body's frame [m].
     is_named : bool
         Whether the name is in the file.
 
@@ -85,16 +86,16 @@ class MjcfBody:
 @dataclass
 class MjcfConstraint:
     """
-    A connect or weld: two frames, each in a body, that coincide.
+    A connect or weld equality: a frame in one body coincides with a frame in another.
 
     Attributes
     ----------
     name, kind : str
-        The kind is weld, or point: origins only.
+        The kind is weld, or point (origins only).
     bodies : tuple of int
-        Places in the list of bodies.
+        Indices in the list of bodies.
     positions, quats_xyzw : list of ndarray
-        One a body.
+        One per body.
     enabled : bool
     line : int or None
 
@@ -112,13 +113,13 @@ class MjcfConstraint:
 @dataclass
 class MjcfCoupling:
     """
-    A joint equality: q - ref = sum over i of c_i (q_master - ref_master)**i.
+    A joint equality, q - ref = sum over i of c_i (q_master - ref_master)**i.
 
     Attributes
     ----------
     joint : str
     master : str or None
-        None: the joint stays at ref + c_0.
+        None = the joint stays at ref + c_0.
     coefficients : list of float
     enabled : bool
     line : int or None
@@ -135,7 +136,7 @@ class MjcfCoupling:
 @dataclass
 class Mjcf:
     """
-    The whole of it.
+    The kinematics of an MJCF.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The five ways in which an MJCF writes a rotation."""
+"""Reader of the five notations of a rotation in MJCF."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def read_quat(document: MjcfDocument, element: Element, settings: Settings) -> A
     Raises
     ------
     DescriptionError
-        If there is more than one, or it has no direction.
+        If there is more than one rotation, or it has no direction.
 
     """
     given = [name for name in (*ALTERNATIVES, 'quat') if element.get(name) is not None]
     if len(given) > 1:
-        raise document.error(element, f'{" and ".join(given)} are given; write one of them')
+        raise document.error(element, f'{" and ".join(given)} are given; only one is allowed')
     name = given[0] if given else 'quat'
     if name != 'quat':
         numbers = document.numbers(element, name, (0.0,) * ALTERNATIVES[name])
@@ -42,7 +42,7 @@ def read_quat(document: MjcfDocument, element: Element, settings: Settings) -> A
 def rotation(
     document: MjcfDocument, element: Element, name: str, numbers: list[float], settings: Settings
 ) -> Array:
-    """Return the quaternion (xyzw) that one of the alternatives stands for."""
+    """Return the quaternion (xyzw) of one of the alternative notations."""
     if name == 'euler':
         quat = quat_identity()
         for letter, angle in zip(settings.eulerseq, numbers, strict=True):
@@ -64,9 +64,9 @@ def rotation(
 
 
 def quat_of_z(axis: Array) -> Array:
-    """Return the smallest rotation (xyzw) that turns z onto a unit vector."""
+    """Return the smallest rotation (xyzw) that aligns z with a unit vector."""
     side = hypot(axis[0], axis[1])
-    if side < SMALLEST:  # no turn, or half a one about x, as MuJoCo does
+    if side < SMALLEST:  # no rotation, or half a turn about x, as in MuJoCo
         return quat_identity() if axis[2] > 0.0 else np.array((1.0, 0.0, 0.0, 0.0))
     half = 0.5 * atan2(side, axis[2])
     return np.array((-axis[1] / side * sin(half), axis[0] / side * sin(half), 0.0, cos(half)))
@@ -79,5 +79,5 @@ def _direction(document: MjcfDocument, element: Element, name: str, numbers: Arr
 
 
 def no_direction(document: MjcfDocument, element: Element, name: str) -> DescriptionError:
-    """Make the exception for a vector without a length."""
+    """Return the exception for a vector of zero length."""
     return document.error(element, f'{name}="{element.get(name)}" has no direction')

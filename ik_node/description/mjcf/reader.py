@@ -1,4 +1,4 @@
-"""MJCF to a model graph."""
+"""Reader of MJCF."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ik_node.description.unknown_name import quoted
 from ik_node.description.xml_document import XmlDocument
 from ik_node.errors import shown
 
-# Nothing in them says where bodies are or what moves them.
+# Sections that need no note: they are read elsewhere, or do not affect the kinematics.
 SILENT = (
     *('compiler', 'option', 'size', 'visual', 'statistic', 'default', 'asset', 'worldbody'),
     *('contact', 'equality', 'tendon', 'actuator', 'sensor', 'custom', 'extension', 'keyframe'),
@@ -27,9 +27,9 @@ SILENT = (
 
 def read_actuators(document: MjcfDocument, model: Mjcf, notes: list[str]) -> None:
     """
-    Find the joints that actuators drive.
+    Find the joints that actuators drive, and note actuators that drive no joint.
 
-    Through a fixed tendon that is the one joint of it that follows no other, if there is one.
+    An actuator of a fixed tendon drives the only joint of the tendon that follows no other joint.
     """
     known = {joint.name for joint in model.joints}
     follows = {
@@ -57,7 +57,7 @@ def read_actuators(document: MjcfDocument, model: Mjcf, notes: list[str]) -> Non
         elif tendon is not None:
             pulls = ' '.join(tendons.get(tendon, ()))
             through = f'the tendon {shown(tendon)}' + (f' of {pulls}' if pulls else '')
-            notes.append(f'{_shown(element)} pulls {through}; no joint is taken for driven by it')
+            notes.append(f'{_shown(element)} pulls {through}; no joint counts as driven by it')
         else:
             others[element.tag] = others.get(element.tag, 0) + 1
     for tag, count in others.items():
@@ -66,20 +66,21 @@ def read_actuators(document: MjcfDocument, model: Mjcf, notes: list[str]) -> Non
 
 
 def note_the_rest(document: MjcfDocument, notes: list[str]) -> None:
-    """Say what of the other sections is left out."""
+    """Note the elements of other sections that are not read."""
     tendons = [each for section in document.sections('tendon') for each in section]
     if tendons:
         notes.append(f'{len(tendons)} tendons are not read: none limits or couples a joint here')
     keys = [key.get('name', '') for each in document.sections('keyframe') for key in each]
     if keys:
         notes.append(
-            f'{len(keys)} keyframes are not read: {quoted(keys)}; the start is as written'
+            f'{len(keys)} keyframes are not read: {quoted(keys)}; the start is the pose in '
+            'the file'
         )
     if document.sections('deformable'):
         notes.append('<deformable> is not read: soft objects have no joints')
     tags = {str(each.tag) for each in document.root} - {*SILENT, 'deformable'}
     for tag in sorted(tags):
-        notes.append(f'<{tag}> is not a part of MJCF that is read')
+        notes.append(f'<{tag}> is not read')
 
 
 def _shown(element: Element) -> str:
@@ -89,12 +90,12 @@ def _shown(element: Element) -> str:
 
 def read_mjcf(document: XmlDocument) -> Description:
     """
-    Build links, joints, loops and couplings of an MJCF.
+    Read the links, joints, loops and couplings of an MJCF.
 
     Parameters
     ----------
     document : XmlDocument
-        Is used up: includes and replicas are written into it.
+        The document; includes and replicas are expanded in place.
 
     Raises
     ------
@@ -113,10 +114,10 @@ def read_mjcf(document: XmlDocument) -> Description:
 
 
 def read_model(document: MjcfDocument, notes: list[str]) -> Mjcf:
-    """Return what an MJCF says about kinematics, replicas are written out."""
+    """Return the kinematics of an MJCF, with attached models and replicas expanded."""
     if document.repeated:
         files = quoted(sorted(document.repeated))
-        notes.append(f'included more than once, which MuJoCo does not allow: {files}')
+        notes.append(f'files included more than once, which MuJoCo does not allow: {files}')
     settings = read_settings(document)
     expand_attaches(document, settings, read_model, notes)
     expand_replicates(document, settings)

@@ -1,4 +1,4 @@
-"""<replicate> written out, before anything else is read."""
+"""Expansion of <replicate>."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ik_node.description.xml_document import MAX_NUMBER
 from ik_node.model.rotation import quat_to_matrix
 import numpy as np
 
-# Elements elsewhere that are replicated with what they refer to, and by which attributes.
+# Sections whose elements are replicated with the elements that these attributes refer to.
 REFERENCES = {
     'equality': ('body1', 'body2', 'site1', 'site2', 'joint1', 'joint2'),
     'tendon': (),
@@ -22,27 +22,27 @@ KINDS = {'freejoint': 'joint', 'body1': 'body', 'body2': 'body', 'jointinparent'
 KINDS |= {'joint1': 'joint', 'joint2': 'joint', 'site1': 'site', 'site2': 'site'}
 KINDS |= dict.fromkeys(('refsite', 'cranksite', 'slidersite'), 'site')
 
-Replicated = set[tuple[str, str]]  # kind and name of what a <replicate> has in it
+Replicated = set[tuple[str, str]]  # kind and name of the elements inside a <replicate>
 
 
 def expand_replicates(document: MjcfDocument, settings: Settings) -> None:
     """
-    Replace every <replicate> by as many <frame> elements, the innermost first.
+    Replace every <replicate> by one <frame> per replica, innermost first.
 
-    The replicas' names end in their number, and so do those of the equalities, tendons and
-    actuators that refer to them; one of those is kept per replica.
+    The names of replicas end in their number. Equalities, tendons and actuators that refer to them
+    are replicated with them, and their names end in the same number.
 
     Raises
     ------
     DescriptionError
-        If a count is none, or there would be too much.
+        If a count is not valid, or the replicas exceed a limit.
 
     """
     _Expander(document, settings).expand()
 
 
 class _Expander:
-    """Writes them out in one document."""
+    """Replacement of the <replicate> elements of one document."""
 
     def __init__(self, document: MjcfDocument, settings: Settings) -> None:
         self._document = document
@@ -60,7 +60,7 @@ class _Expander:
         parent[:] = children
 
     def _frames(self, element: Element) -> list[Element]:
-        """Return what stands in the place of a <replicate>."""
+        """Return the frames that replace a <replicate>."""
         document = self._document
         count = document.numbers(element, 'count', (0.0,))[0]
         if not (count >= 1.0 and count == int(count)):
@@ -78,7 +78,7 @@ class _Expander:
         frames = []
         position = np.zeros(3)
         for i, suffix in enumerate(suffixes):
-            angles = (i * euler).tolist()  # not summed up: more exact
+            angles = (i * euler).tolist()  # more exact than a running sum
             quat = rotation(document, element, 'euler', angles, self._settings)
             frame = document.stand_in(
                 element,
@@ -114,7 +114,7 @@ class _Expander:
     def _replicas(
         self, element: Element, attributes: tuple[str, ...], names: Replicated, suffixes: list[str]
     ) -> Iterator[Element]:
-        """Return an element itself, or one a replica that it refers to."""
+        """Yield the element itself, or one copy for each replica that it refers to."""
         refers = {
             (KINDS.get(key, key), each.get(key, ''))
             for each in element.iter()

@@ -1,4 +1,4 @@
-"""What the bodies of an MJCF look like."""
+"""Reader of the visuals of an MJCF."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ import numpy as np
 
 class MeshAsset(NamedTuple):
     """
-    A file with triangles.
+    A mesh file of an MJCF.
 
     Attributes
     ----------
     file : str
-        From the folder of the description, or absolute.
+        Path, absolute or relative to the description's folder.
     scale : list of float
         Factors along x, y, z.
     pose : (position, quaternion)
-        Of the file's own frame in that of a geom [m].
+        Pose of the file's frame in the frame of a geom [m].
 
     """
 
@@ -42,13 +42,13 @@ class MeshAsset(NamedTuple):
 
 class MeshAssets:
     """
-    What <asset> and <compiler> say of meshes.
+    The meshes in <asset>, with the settings in <compiler>.
 
     Parameters
     ----------
     document : MjcfDocument
     defaults : Defaults
-        A class may say how meshes are scaled.
+        Its classes can scale meshes.
 
     """
 
@@ -67,7 +67,7 @@ class MeshAssets:
 
     def find(self, geom: Element) -> MeshAsset | None:
         """
-        Return the mesh of a geom; None = it has no file.
+        Return the mesh of a geom; None if it has no file.
 
         Raises
         ------
@@ -90,20 +90,20 @@ class MeshAssets:
         return MeshAsset(str(PurePosixPath(self._folder) / path), scale, pose)
 
 
-# Of the groups of geoms 0 to 5 those that MuJoCo's own viewer shows at first.
+# Last of the geom groups (0 to 5) that MuJoCo's viewer shows by default.
 SHOWN = 2
-# What a material, and a geom of no material, look like where nothing is said.
+# Default colour of a material, and of a geom without a material.
 WHITE: Rgba = (1.0, 1.0, 1.0, 1.0)
 
 
 def read_mjcf_visuals(document: XmlDocument) -> list[Visual]:
     """
-    Return the geoms of an MJCF that are there to be seen: those of the groups 0 to 2.
+    Return the visible geoms of an MJCF, which are those of groups 0 to 2.
 
     Parameters
     ----------
     document : XmlDocument
-        Is used up, as by `read_mjcf`.
+        The document; it is modified as by `read_mjcf`.
 
     Raises
     ------
@@ -136,7 +136,7 @@ def _body_names(document: MjcfDocument) -> set[str]:
 
 
 class _Geoms:
-    """Knows what geoms refer to."""
+    """The meshes and materials that geoms refer to."""
 
     def __init__(self, document: MjcfDocument, settings: Settings, defaults: Defaults) -> None:
         self._document = document
@@ -149,7 +149,7 @@ class _Geoms:
         }
 
     def visual(self, link: str, element: Element, frame: Pose) -> list[Visual]:
-        """Return a geom as it is drawn; in a frame of its body."""
+        """Return the visual of a geom, or an empty list if it is not visible."""
         document = self._document
         if not 0.0 <= document.numbers(element, 'group', (0.0,))[0] <= SHOWN:
             return []
@@ -165,7 +165,7 @@ class _Geoms:
                 return [Visual.unread(link, f'mesh {element.get("mesh")} of {link}, no file')]
             file, size, pose = asset.file, list(asset.scale), compose(pose, asset.pose)
         elif kind == 'plane':
-            # One without end is the ground, for which the page has a floor.
+            # An infinite plane is the ground, for which the page draws a floor.
             size = [2.0 * edge for edge in document.some_numbers(element, 'size', 3)[:2]]
             if len(size) < 2 or min(size) <= 0.0:
                 return []
@@ -183,7 +183,7 @@ class _Geoms:
         return [Visual(link, place, quat, kind, tuple(size), file, rgba)]
 
     def _colour(self, element: Element) -> Rgba | None:
-        """Return its own colour, else that of its material."""
+        """Return the colour of a geom, else that of its material; None if neither has one."""
         material = self._materials.get(element.get('material', ''))
         for said in (element, material):
             if said is not None and said.get('rgba') is not None:

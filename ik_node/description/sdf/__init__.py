@@ -1,1 +1,1 @@
-"""SDFormat: graphs of links, joints and frames."""
+"""Readers of SDFormat."""

@@ -1,4 +1,4 @@
-"""Joints of an SDFormat file that follow others: mimic, screw, gearbox."""
+"""Reader of couplings in an SDFormat file: mimic, screw and gearbox."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def read_couplings(
     document: XmlDocument, graph: FrameGraph, joints: dict[str, SdfJoint], notes: list[str]
 ) -> list[CouplingRule]:
     """
-    Return which joint values follow which; the joints on either side are marked as needed.
+    Return the couplings of joint values, and mark the coupled joints as needed.
 
     Raises
     ------
     DescriptionError
-        If one follows what is unknown or has no single value.
+        If a joint follows an unknown joint, or one without a single value.
 
     """
     rules, hinges = [], _hinges(joints.values())
@@ -69,9 +69,7 @@ def _mimics(
         specs = [joint.spec_of(tag), leader.spec_of(mimic.get('axis', 'axis').strip() or 'axis')]
         follower, ahead = specs
         if follower is None or ahead is None:
-            message = (
-                f'{shown(joint.name)} and {shown(leader.name)} must have one value for it each'
-            )
+            message = f'{shown(joint.name)} and {shown(leader.name)} must have one value each'
             raise document.error(joint.frame.element, f'<{mimic.tag}>: {message}')
         factor, offset, reference = (
             _mimic_number(document, mimic, what, default)
@@ -82,7 +80,7 @@ def _mimics(
 
 
 def _mimic_number(document: XmlDocument, mimic: Element, name: str, default: float) -> float:
-    """Return a number that is an attribute (Drake) or an element of its own (SDFormat)."""
+    """Return a number that is an attribute (Drake) or a child element (SDFormat)."""
     if mimic.get(name) is not None:
         return document.numbers(mimic, name, (default,))[0]
     return document.text_numbers(mimic.find(name), (default,))[0]
@@ -92,19 +90,19 @@ def _mimic_number(document: XmlDocument, mimic: Element, name: str, default: flo
 
 
 def _pitch(document: XmlDocument, element: Element, notes: list[str]) -> float:
-    """Return the way [m] a screw goes along its axis in a turn about it."""
+    """Return the travel [m] of a screw along its axis per turn."""
     pitch = element.find('screw_thread_pitch')
     if pitch is not None:
         return document.text_numbers(pitch, (1.0,))[0]
     old = element.find('thread_pitch')
     if old is None:
         notes.append(
-            f'joint {shown(element.get("name"))}: no <screw_thread_pitch>, taken as 1 m a turn'
+            f'joint {shown(element.get("name"))}: no <screw_thread_pitch>, taken as 1 m per turn'
         )
         return 1.0
     turn = document.text_numbers(old, (1.0,))[0]  # [rad/m], above 0 for a left-handed thread
     if abs(turn) * MAX_NUMBER < tau:
-        raise document.error(old, f'{turn:g}: [rad/m] other than 0 are expected')
+        raise document.error(old, f'{turn:g}: expected a value in [rad/m] other than 0')
     return -tau / turn
 
 
@@ -119,16 +117,16 @@ def _gears(
     notes: list[str],
 ) -> list[CouplingRule]:
     """
-    Return the rule of a gearbox: angle of the child = -ratio * angle of the parent.
+    Return the coupling of a gearbox: angle of the child = -ratio * angle of the parent.
 
-    Both angles count from the reference body, about <axis2> and <axis>.
+    Both angles are relative to the reference body, about <axis2> and <axis>.
     """
     element = joint.frame.element
     ratio = document.text_numbers(element.find('gearbox_ratio'), (1.0,))[0]
     name = element.findtext('gearbox_reference_body', '').strip()
     if not name:
         notes.append(
-            f'joint {shown(joint.name)}: no <gearbox_reference_body>, its gears are left out'
+            f'joint {shown(joint.name)}: no <gearbox_reference_body>, its gears are not read'
         )
         return []
     base = graph.link(joint.frame.scope.need(name, element, '<gearbox_reference_body>'))
@@ -141,9 +139,9 @@ def _gears(
         hinge = _hinge(graph, ends, axis, hinges.get(frozenset(ends), ()))
         if hinge is None:
             notes.append(
-                f'joint {shown(joint.name)}: its gears are left out, as '
-                f'{shown(link.link_name)} does not '
-                f"turn on {shown(base.link_name)} by a revolute joint about the gearbox's <{tag}>"
+                f'joint {shown(joint.name)}: its gears are not read, as no revolute joint '
+                f'connects {shown(link.link_name)} with {shown(base.link_name)} about the '
+                f"gearbox's <{tag}>"
             )
             return []
         found.append(hinge)
@@ -154,7 +152,7 @@ def _gears(
 def _hinge(
     graph: FrameGraph, ends: tuple[str, str], axis: NDArray[np.float64], hinges: Sequence[SdfJoint]
 ) -> tuple[JointSpec, float] | None:
-    """Return the joint by which a link turns on another, and the sense of its angle."""
+    """Return the revolute joint between two links about an axis, and the sign of its angle."""
     for joint in hinges:
         (spec,) = joint.specs
         cosine = float(axis @ graph.pose(joint.frame)[:3, :3] @ spec.axis)
@@ -164,7 +162,7 @@ def _hinge(
 
 
 def _hinges(joints: Iterable[SdfJoint]) -> dict[frozenset[str], list[SdfJoint]]:
-    """Return the revolute joints by the two links they join."""
+    """Return the revolute joints by the pair of links that they connect."""
     found: dict[frozenset[str], list[SdfJoint]] = {}
     for joint in joints:
         if joint.type_name in ('revolute', 'continuous'):

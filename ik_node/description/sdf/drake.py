@@ -1,8 +1,8 @@
 """
-Drake's elements for loops in an SDFormat file, whether their prefix is declared or not.
+Reader of Drake's loop elements in an SDFormat file, with or without a declared prefix.
 
 <drake:ball_constraint>, <drake:distance_constraint>, <drake:weld_constraint> and
-<drake:linear_bushing_rpy>, in any model; and frames that stand ready for a bushing.
+<drake:linear_bushing_rpy>, in any model; and pairs of frames that are meant for a bushing.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from ik_node.model.dof import DOF
 from ik_node.model.rotation import pose_inverse, pose_parts
 
 PREFIX = 'drake:'
-# without a say in which poses are possible, or read elsewhere
+# Elements that do not constrain poses, or that are read elsewhere.
 SILENT = ('collision_filter_group', 'joint', 'linear_spring_damper', 'prismatic_spring')
 PIN = (DOF.X, DOF.Y, DOF.EX, DOF.EY)
 
 
 class DrakeLoops:
     """
-    Reads such elements of a file into LoopSets.
+    A reader of Drake's loop elements.
 
     Parameters
     ----------
     document : XmlDocument
     graph : FrameGraph
     description : Description
-        Has the links; its notes are added to.
+        The links are declared. Notes are appended to it.
 
     Attributes
     ----------
     found : list of LoopSet
-        What is declared, and what is guessed.
+        The declared loops, and the guessed ones.
 
     """
 
@@ -56,7 +56,7 @@ class DrakeLoops:
 
     def read(self, scope: SdfScope) -> None:
         """
-        Read the elements of one model.
+        Read Drake's elements in one model.
 
         Raises
         ------
@@ -108,13 +108,13 @@ class DrakeLoops:
         frames = [self._frame(scope, element, f'{PREFIX}bushing_frame{end}') for end in 'CA']
         rigid = stiff_axes(self._document, element, self._numbers)
         if not rigid:
-            self._notes.append(f'<{element.tag}>: all its stiffnesses are 0, it joins nothing')
+            self._notes.append(f'<{element.tag}> is not used: all its stiffnesses are 0')
             return
         loop = self._add(element, frames, 'weld')
         loop.dofs = None if len(rigid) == len(DOF) else rigid
         axes = ' '.join(dof.name for dof in rigid)
         self._notes.append(
-            f'bushing {shown(loop.name)} is taken as rigid where it is stiff: {axes}'
+            f'bushing {shown(loop.name)} is taken as rigid along its axes of stiffness: {axes}'
         )
 
     def _numbers(self, element: Element, default: Sequence[float]) -> list[float]:
@@ -122,7 +122,7 @@ class DrakeLoops:
         return self._document.text_numbers(element, default)
 
     def _guess_bushings(self, scope: SdfScope) -> None:
-        """Close loops between frames like Bc_bushing and Cb_bushing, as Drake's example does."""
+        """Add loops between frames such as Bc_bushing and Cb_bushing in Drake's example."""
         frames = {name: frame for name, frame in scope.frames.items() if frame.kind == 'frame'}
         ready = {_stem(name): frame for name, frame in frames.items() if _stem(name)}
         done: set[str] = set()
@@ -144,14 +144,12 @@ class DrakeLoops:
             self._guessed.dialect = CLOSING_FRAMES
             self._notes.append(
                 f'the frames {shown(first.name)} and {shown(ready[partner].name)} are taken '
-                f'for the ends of a '
-                f"bushing that Drake's user adds in code: closure {shown(name)}, free "
-                f'along and about '
-                'their z; closures given beside the description take its place'
+                f"as the ends of a bushing that Drake's user adds in code: closure {shown(name)}, "
+                'free along and about their z; closures given beside the description replace it'
             )
 
     def _placed(self, frame: SdfFrame) -> LoopFrame:
-        """Return a frame by its place in the link that carries it."""
+        """Return a frame as its pose in the link that carries it."""
         link = self._graph.link(frame)
         pose = pose_inverse(self._graph.pose(link)) @ self._graph.pose(frame)
         return LoopFrame(link.link_name, *pose_parts(pose))
@@ -163,6 +161,6 @@ class DrakeLoops:
 
 
 def _stem(name: str) -> str:
-    """Return what is left of a frame's name that speaks of a bushing, else ''."""
+    """Return a frame's name without the word bushing; '' if it does not contain the word."""
     low = name.lower()
     return low.replace('bushing', '').strip('_- ') if 'bushing' in low else ''

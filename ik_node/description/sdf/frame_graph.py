@@ -1,5 +1,5 @@
 # flake8: noqa: E203
-"""Where the frames of an SDFormat file stand, and which link carries each."""
+"""Poses of the frames in an SDFormat file, and the links that carry them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FORMATS = ('euler_rpy', 'quat_xyzw')
 
 def read_pose(document: XmlDocument, element: Element | None) -> NDArray[np.float64]:
     """
-    Return the 4x4 matrix that a <pose> states; the identity without one or with an empty one.
+    Return the 4x4 matrix of a <pose>; the identity if it is missing or empty.
 
     Raises
     ------
@@ -47,13 +47,13 @@ def read_pose(document: XmlDocument, element: Element | None) -> NDArray[np.floa
 
 class FrameGraph:
     """
-    What `relative_to`, `attached_to`, `placement_frame` and `canonical_link` say together.
+    The frames that `relative_to`, `attached_to`, `placement_frame` and `canonical_link` connect.
 
     Parameters
     ----------
     document : XmlDocument
     version : tuple of int
-        Of the format: (1, 7).
+        Version of the format, such as (1, 7).
 
     """
 
@@ -66,12 +66,12 @@ class FrameGraph:
 
     def pose(self, frame: SdfFrame) -> Array:
         """
-        Return the 4x4 pose of a frame in the world, links posed as they are written.
+        Return the 4x4 pose of a frame in the world, in the file's configuration.
 
         Raises
         ------
         DescriptionError
-            If a name is unknown, or poses are relative to one another in a circle.
+            If a name is unknown, or poses are relative to one another in a cycle.
 
         """
         found = self._global.get(frame)
@@ -90,7 +90,7 @@ class FrameGraph:
         Raises
         ------
         DescriptionError
-            If a name is unknown, a model has no link, or frames are attached in a circle.
+            If a name is unknown, a model has no link, or frames are attached in a cycle.
 
         """
         path: dict[SdfFrame, None] = {}
@@ -104,7 +104,7 @@ class FrameGraph:
 
     def end(self, joint: SdfFrame, which: str) -> SdfFrame:
         """
-        Return what the <parent> or <child> of a joint names.
+        Return the frame that the <parent> or <child> of a joint names.
 
         Raises
         ------
@@ -116,21 +116,23 @@ class FrameGraph:
         element = self._document.child(joint.element, tag)
         name = (element.text or '').strip()
         if not name:
-            message = f'its <{tag}> is empty; the name of a link, a frame or "{WORLD}" is expected'
+            message = f'its <{tag}> is empty; expected the name of a link, a frame or "{WORLD}"'
             raise self._document.error(joint.element, message)
         return joint.scope.need(name, joint.element, f'<{tag}>')
 
     # -- attached_to
 
     def _carrier(self, frame: SdfFrame) -> SdfFrame:
-        """Return what a frame is attached to, a link or yet another frame."""
+        """Return the link or frame that a frame is attached to."""
         if frame.is_joint:
             return self.end(frame, 'child')
         if frame.kind == 'frame':
             return self._named(frame, 'attached_to')
         scope, name = frame.inner, frame.element.get('canonical_link', '').strip()
         if scope is None:
-            raise self._document.error(frame.element, 'this model is not read, as another one is')
+            raise self._document.error(
+                frame.element, 'this model is not read, because another one is'
+            )
         if name:
             return scope.need(name, frame.element, 'canonical_link')
         own = (each for each in scope.every('link') if each.scope is scope)
@@ -146,7 +148,7 @@ class FrameGraph:
     # -- relative_to
 
     def _resolve(self, first: SdfFrame) -> None:
-        """Work out the pose of a frame in the model around it, and before it what that needs."""
+        """Compute the pose of a frame in its model, after the poses that it depends on."""
         path = {first: None}
         while path:
             frame = next(reversed(path))
@@ -164,7 +166,7 @@ class FrameGraph:
                 path[missing] = None
 
     def _base(self, frame: SdfFrame) -> SdfFrame:
-        """Return what the pose of a frame is relative to."""
+        """Return the frame that the pose of a frame is relative to."""
         pose, name = frame.element.find('pose'), None
         if pose is not None:
             name = pose.get('relative_to', pose.get('frame') if self._version < (1, 7) else None)
@@ -177,7 +179,7 @@ class FrameGraph:
         return frame.scope.frame
 
     def _placed(self, frame: SdfFrame) -> SdfFrame | None:
-        """Return what in a model its <pose> is about, where that is not the model's frame."""
+        """Return the frame inside a model that its <pose> places, if not the model's own frame."""
         name = frame.element.get('placement_frame', '').strip()
         if not name or frame.inner is None:
             return None
@@ -191,7 +193,7 @@ class FrameGraph:
         return pose
 
     def _in(self, scope: SdfScope, frame: SdfFrame) -> Array:
-        """Return the pose of a frame in a model around it; of the world in a model in it."""
+        """Return the pose of a frame in an enclosing model, or of the world in a model."""
         pose: Array = np.eye(4)
         for each in _between(frame, scope):
             pose = self._local[each] @ pose
@@ -206,7 +208,7 @@ class FrameGraph:
 
 
 def _between(frame: SdfFrame, scope: SdfScope) -> list[SdfFrame]:
-    """Return a frame and the models around it up to a scope; of the world the scope's own."""
+    """Return a frame and its enclosing models up to a scope; for the world, those of the scope."""
     if frame.is_world:
         frame, scope = scope.frame, frame.scope
     path = []

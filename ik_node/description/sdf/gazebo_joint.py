@@ -1,7 +1,7 @@
 """
-<gazebo><joint>: a joint of SDF that Gazebo adds after it has converted a URDF.
+Reader of <gazebo><joint>, an SDFormat joint that Gazebo adds after it has converted a URDF.
 
-It holds in the pose in which all joints are 0; that is where its frames are taken.
+Its frames are those of the configuration in which all joints are 0.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def read_gazebo_joints(document: XmlDocument, description: Description) -> LoopS
     """
     Read every <gazebo><joint>.
 
-    One that carries a tree of its own becomes a joint of the robot, every other one a loop; if it
-    has limits, it stays a joint whose end is welded to the link.
+    A joint that carries a separate tree becomes a joint of the robot; every other one becomes a
+    loop. If such a joint has limits, it stays a joint whose end is welded to the link.
 
     Raises
     ------
@@ -49,7 +49,7 @@ def read_gazebo_joints(document: XmlDocument, description: Description) -> LoopS
 
 
 class _JointReader:
-    """Adds one joint after another to a description."""
+    """A reader that adds joints to a description."""
 
     def __init__(self, document: XmlDocument, description: Description) -> None:
         self.found = LoopSet(document.source)
@@ -65,10 +65,9 @@ class _JointReader:
         if type_name == 'gearbox':
             ratio = element.findtext('gearbox_ratio', '1').strip()
             description.notes.append(
-                f'gazebo joint {shown(element.get("name", ""))}: a gearbox (ratio '
-                f'{ratio[:30]}) is not '
-                'read; say it in a closures file: couplings: [{joint: ..., of: ..., coefficients: '
-                '[0, -ratio]}]'
+                f'gazebo joint {shown(element.get("name", ""))}: a gearbox (ratio {ratio[:30]}) '
+                'is not read; declare it in a closures file: couplings: [{joint: ..., of: ..., '
+                'coefficients: [0, -ratio]}]'
             )
             return
         parent, child = self._link(element, 'parent'), self._link(element, 'child')
@@ -76,8 +75,8 @@ class _JointReader:
         if parent == WORLD and WORLD not in description.links:
             if description.links[child] in description.roots and type_name == 'fixed':
                 description.notes.append(
-                    f'gazebo joint {shown(name)} fixes the root link in the world, where '
-                    f'it is anyway'
+                    f'gazebo joint {shown(name)} fixes the root link to the world, where it is '
+                    'fixed already'
                 )
                 return
             description.links[WORLD] = Link(WORLD)
@@ -97,7 +96,7 @@ class _JointReader:
             return
         if type_name not in ('ball', 'fixed'):
             self._read_motion(element, spec, pose)
-        loop = add_joint(description, spec)  # moves no link, with all joints at 0
+        loop = add_joint(description, spec)  # with all joints at 0, no link moves
         if loop is not None:
             self.found.loops.append(loop)
 
@@ -107,7 +106,7 @@ class _JointReader:
         return self._poses
 
     def _link(self, element: Element, tag: str) -> str:
-        """Return the name of an end; `robot::link` is that link."""
+        """Return the name of an end link; `robot::link` stands for the link."""
         child = self._document.child(element, tag)
         name = child.get('link') or self._document.text(child)
         known = self._description.links
@@ -119,7 +118,7 @@ class _JointReader:
         return name
 
     def _pose(self, element: Element, child: str) -> Array:
-        """Return the joint's pose in the root frame, with all joints at 0."""
+        """Return the joint's pose in the root frame at q = 0."""
         pose = element.find('pose')
         if pose is None:
             return self._zero()[child]
@@ -172,14 +171,12 @@ class _JointReader:
         return axis
 
     def _two_axes(self, element: Element, spec: JointSpec, pose: Array) -> Loop:
-        """Return the loop of a joint that turns about one axis after the other."""
+        """Return the loop of a joint with two rotation axes."""
         document = self._document
         axes = [self._axis(document.child(element, tag), pose) for tag in ('axis', 'axis2')]
         if abs(axes[0] @ axes[1]) > 1e-6:
             raise document.error(
-                element,
-                'its two axes are not at right angles; allowed are such that are',
-                UnsupportedElementError,
+                element, 'its two axes must be at right angles', UnsupportedElementError
             )
         loop = spec.loop()
         loop.type_name = 'universal'

@@ -1,4 +1,4 @@
-"""A <joint> of SDFormat as joints of one kind of motion each."""
+"""Reader of a <joint> of SDFormat, as one or two joints in series."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ Array = NDArray[np.float64]
 
 class SdfAxis:
     """
-    A direction with its limits.
+    The axis of a joint, with its limits.
 
     Parameters
     ----------
     document : XmlDocument
     graph : FrameGraph
     version : tuple of int
-        Up to 1.4 the direction counts in the model's frame, from 1.5 on in the joint's.
+        Up to version 1.4 the direction is given in the model's frame, from 1.5 on in the joint's.
     joint : SdfFrame
     tag : str
         'axis' or 'axis2'.
     notes : list of str
-        What was guessed is appended.
+        Guesses are appended.
 
     Attributes
     ----------
@@ -40,16 +40,16 @@ class SdfAxis:
     direction : ndarray, shape (3,)
         Unit vector in the joint frame.
     lower, upper : float
-        [rad] or [m]; infinite = none.
+        Limits [rad or m]; infinite = no limit.
     velocity : float
-        [rad/s] or [m/s]; infinite = none.
+        Velocity limit [rad/s or m/s]; infinite = no limit.
     effort : float or None
-        As written.
+        The effort limit in the file.
 
     Raises
     ------
     DescriptionError
-        If the direction is zero, a number is none, or the limits are the wrong way round.
+        If the direction is zero, a number is not valid, or the lower limit is above the upper.
 
     """
 
@@ -93,7 +93,7 @@ class SdfAxis:
     def _expressed_in(
         self, version: tuple[int, ...], joint: SdfFrame, tag: str, notes: list[str]
     ) -> SdfFrame | None:
-        """Return the frame the direction counts in, None for the joint's."""
+        """Return the frame in which the direction is given; None for the joint's frame."""
         element = self.element
         if element is None:
             return None
@@ -105,16 +105,15 @@ class SdfAxis:
         if version >= (1, 7):
             if in_model:
                 notes.append(
-                    f'joint {shown(joint.name)}: <use_parent_model_frame> ended with '
-                    f'SDFormat 1.6 and '
-                    'is ignored; expressed_in="__model__" says it now'
+                    f'joint {shown(joint.name)}: <use_parent_model_frame> ended with SDFormat 1.6 '
+                    'and is ignored; use expressed_in="__model__"'
                 )
             return None
         return joint.scope.frame if version < (1, 5) or in_model else None
 
 
-# "None" is written as inf, 1e16 or the largest double, by the format's age. What lies between
-# the largest number that is read and these ends no joint's way either.
+# Depending on its version, the format writes "no limit" as inf, 1e16 or the largest double.
+# Numbers from here on count as no limit.
 NO_LIMIT = MAX_NUMBER
 
 
@@ -127,23 +126,23 @@ def read_bound(
     Parameters
     ----------
     document : XmlDocument
-        For errors.
+        The document, for error messages.
     limit : Element or None
-        None gives the default, as a missing number does.
+        If it or the number is missing, the default is returned.
     tag : str
         'lower', 'upper', 'velocity' or 'effort'.
     default : float
-        For a missing one.
+        Value of a missing number.
 
     Returns
     -------
     float
-        [rad], [m] or what the tag is in; infinite = none.
+        In the unit of the tag; infinite = no limit.
 
     Raises
     ------
     DescriptionError
-        If it is no number.
+        If it is not a number.
 
     """
     element = None if limit is None else limit.find(tag)
@@ -152,7 +151,7 @@ def read_bound(
         value = float(text)
     except ValueError:
         value = 0.0
-    if isnan(value) or abs(value) < NO_LIMIT:  # or not a number: that is said there
+    if isnan(value) or abs(value) < NO_LIMIT:  # text_numbers reports a text that is not a number
         return document.text_numbers(element, (default,))[0]
     return inf if value > 0.0 else -inf
 
@@ -168,18 +167,18 @@ DRAKE_TYPES = ('planar',)
 @dataclass
 class SdfJoint:
     """
-    A joint as the file has it, and what becomes of it.
+    A joint of the file, and the joints made from it.
 
     Attributes
     ----------
     frame : SdfFrame
     type_name : str
     specs : list of JointSpec
-        One, or two in a row: of a universal or revolute2 joint NAME about <axis> and NAME_axis2
-        about <axis2>; of a screw NAME, which turns, and NAME_slide, which follows it. None of a
-        gearbox, which only ties two others.
+        One joint, or two in series: for a universal or revolute2 joint, NAME about <axis> and
+        NAME_axis2 about <axis2>; for a screw, NAME, which turns, and NAME_slide, which follows it.
+        A gearbox has none, because it only couples two others.
     axes : dict of str to SdfAxis
-        By tag: 'axis', 'axis2'.
+        The axes by tag, 'axis' and 'axis2'.
 
     """
 
@@ -190,11 +189,11 @@ class SdfJoint:
 
     @property
     def name(self) -> str:
-        """Return its scoped name."""
+        """The scoped name."""
         return self.frame.name
 
     def spec_of(self, tag: str) -> JointSpec | None:
-        """Return what moves about its <axis> or <axis2>, if one joint value does."""
+        """Return the joint that moves about <axis> or <axis2>, if it is a single value."""
         if tag not in self.axes or not self.specs:
             return None
         return self.specs[list(self.axes).index(tag)]
@@ -208,7 +207,7 @@ def read_joint(
     notes: list[str],
 ) -> SdfJoint:
     """
-    Read one joint; it holds at the poses in which the links are written.
+    Read a joint, whose frames are those of the links' poses in the file.
 
     Raises
     ------
@@ -237,18 +236,14 @@ def _divide(document: XmlDocument, graph: FrameGraph, joint: SdfJoint, notes: li
     held = graph.end(joint.frame, 'parent')
     parent, child = (graph.link(each) for each in (held, graph.end(joint.frame, 'child')))
     if parent is child:
-        message = (
-            f'its parent and its child are the same link {shown(child.link_name)}; it joins two'
-        )
+        message = f'its parent and its child are the same link {shown(child.link_name)}'
         raise document.error(joint.frame.element, message)
     here = graph.pose(joint.frame)
     away = float(np.max(np.abs(graph.pose(held)[:3, 3] - here[:3, 3])))
     if held.kind == 'frame' and away > APART:
         notes.append(
-            f'joint {shown(joint.name)}: its parent frame {shown(held.name)} is '
-            f'{away:.3g} m away from it '
-            'where the links are written; SDFormat holds the links as written, it does not bring '
-            'the frames together'
+            f'joint {shown(joint.name)}: its parent frame {shown(held.name)} is {away:.3g} m away '
+            'from it at the poses in the file; as SDFormat requires, the links keep these poses'
         )
     first = JointSpec(joint.name, joint.type_name, parent.link_name, child.link_name)
     first.line = document.line(joint.frame.element)

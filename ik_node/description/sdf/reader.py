@@ -1,4 +1,4 @@
-"""SDFormat to a model graph."""
+"""Reader of SDFormat."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from ik_node.errors import DescriptionError, shown
 from ik_node.model.link import Link
 from ik_node.model.rotation import pose_inverse, pose_parts
 
-# in the file or class name of a plugin that moves the joints it lists
+# Words in the file or class names of plugins that drive the joints they list.
 DRIVERS = ('jointpositioncontroller', 'jointcontroller', 'jointtrajectorycontroller', 'diffdrive')
 TAGS = ('joint_name', 'left_joint', 'right_joint')
 
 
 def read_motors(scopes: Iterable[SdfScope], joints: dict[str, SdfJoint]) -> list[str]:
     """
-    Return the joints with a motor; empty where the file does not say.
+    Return the joints with a motor; an empty list if the file does not declare any.
 
-    Those that a controller's <plugin> names. Without one: where some joints have an <effort> of
-    0, which Drake takes for "no motor", those that have not.
+    These are the joints that the <plugin> of a controller names. Without such a plugin, if some
+    joints have an <effort> of 0, which means "no motor" in Drake, these are all other joints.
     """
     named: dict[str, None] = {}
     for scope in scopes:
@@ -56,15 +56,15 @@ def read_inertials(
     document: XmlDocument, links: Iterable[SdfFrame], description: Description
 ) -> None:
     """
-    Give links their mass [kg] and centre of mass [m].
+    Set the mass [kg] and centre of mass [m] of the links.
 
-    Without <inertial> or <mass> that is 1 kg, as the format says. Of the tensor of inertia nothing
-    is read.
+    Without <inertial> or <mass> the mass is 1 kg, as the format defines. The inertia tensor is not
+    read.
 
     Raises
     ------
     DescriptionError
-        With line, if a mass is negative, or a number is none or not finite.
+        With line, if a mass is negative, or a number is not valid or not finite.
 
     """
     bare: list[str] = []
@@ -82,8 +82,8 @@ def read_inertials(
             auto = inertial is not None and is_true(inertial.get('auto'))
             (computed if auto else bare).append(link.name)
     for names, why in (
-        (bare, 'no mass is written'),
-        (computed, 'its mass is to be computed from shapes, which are not read'),
+        (bare, 'no mass is given'),
+        (computed, 'the mass depends on shapes, which are not read'),
     ):
         if names:
             more = f' and {len(names) - 6} more' if len(names) > 6 else ''
@@ -96,11 +96,11 @@ NEWEST = (1, 12)
 
 def read_sdf(document: XmlDocument) -> Description:
     """
-    Build links, joints and frames of an SDFormat file, versions 1.3 to 1.12, and its loops.
+    Read the links, joints, frames and loops of an SDFormat file, versions 1.3 to 1.12.
 
-    With all joints at 0 every link stands where its <pose> puts it, in the file's world. Joints
-    that are too many for a tree close loops. Each <frame> is a link of its own, fixed where it is
-    attached.
+    At q = 0 every link has the pose that its <pose> gives it in the file's world. Joints outside
+    the spanning tree close loops. Each <frame> becomes a link, fixed to the link it is attached
+    to.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def read_sdf(document: XmlDocument) -> Description:
 
 
 class _SdfReader:
-    """Reads one file."""
+    """A reader of one file."""
 
     def __init__(self, document: XmlDocument) -> None:
         self._document = document
@@ -182,7 +182,7 @@ class _SdfReader:
         read_inertials(self._document, links, self._description)
 
     def _carries_include(self, joint: SdfFrame) -> bool:
-        """Say whether a joint carries what an <include> brings, and note that."""
+        """Return True if a joint carries a part of an <include>, and note that."""
         child = joint.element.findtext('child', '').strip()
         if not joint.scope.is_included(child):
             return False
@@ -193,15 +193,15 @@ class _SdfReader:
         return True
 
     def _hang_joints(self, world: SdfScope, motors: set[str]) -> None:
-        """Hang everything under one another; what is too many becomes a loop."""
+        """Build the spanning tree; the joints outside it become loops."""
         description = self._description
         specs = [spec for joint in self._joints.values() for spec in joint.specs]
         names: set[str] = set()
         for spec in specs:
             if spec.name in names:
                 raise DescriptionError(
-                    f'two joints are called {shown(spec.name)}; that name is given to the second '
-                    'motion of a joint with two',
+                    f'two joints are named {shown(spec.name)}; the second motion of a joint with '
+                    'two motions gets that name',
                     source=self._document.source,
                     line=spec.line,
                 )
@@ -218,15 +218,14 @@ class _SdfReader:
                 root.set_quaternion(*quat_xyzw)
 
     def _add_links(self) -> None:
-        """Declare the links that the file need not: the world, and what is between two axes."""
+        """Declare the links that the file omits: the world, and the links between two axes."""
         links = self._description.links
         for joint in self._joints.values():
             for spec in joint.specs[1:]:
                 if spec.parent in links:
                     message = (
-                        f'a link is called {shown(spec.parent)}; that name is given to '
-                        f'what is between '
-                        'the two motions of this joint'
+                        f'a link is named {shown(spec.parent)}; the link between the two motions '
+                        'of this joint gets that name'
                     )
                     raise self._document.error(joint.frame.element, message)
                 links[spec.parent] = Link(spec.parent)
@@ -235,19 +234,21 @@ class _SdfReader:
                 links.setdefault(WORLD, Link(WORLD))
 
     def _frames(self, world: SdfScope, joints: Container[str]) -> list[JointSpec]:
-        """Return a fixed joint of the same name for every <frame>, and declare it as a link."""
+        """Declare a link for every <frame>, and return a fixed joint of the same name for each."""
         description = self._description
         specs = []
         for frame in world.every('frame'):
             if frame.scope is world and self._has_one_model:
-                continue  # of the surroundings
+                continue  # not part of the robot
             why, carrier = '', self._graph.link(frame)
             if frame.name in description.links or frame.name in joints:
                 why = 'a link or joint has that name'
             elif carrier.link_name not in description.links:
-                why = 'no joint holds the robot in the world, to which the frame is attached'
+                why = 'it is attached to the world, to which no joint connects the robot'
             if why:
-                description.notes.append(f'frame {shown(frame.name)} is no link of its own: {why}')
+                description.notes.append(
+                    f'frame {shown(frame.name)} does not become a link: {why}'
+                )
                 continue
             description.links[frame.name] = Link(frame.name)
             pose = pose_inverse(self._graph.pose(carrier)) @ self._graph.pose(frame)
@@ -257,16 +258,16 @@ class _SdfReader:
         return specs
 
     def _note_unread(self, scopes: list[SdfScope]) -> None:
-        """Note what would be part of the robot."""
+        """Note elements of the robot that are not read."""
         notes = self._description.notes
         for scope in scopes:
             element = scope.frame.element
             for include in element.findall('include'):
                 if scope.frame.is_world and self._has_one_model:
-                    continue  # ground, light and the like
+                    continue  # ground, light and other surroundings
                 uri = include.findtext('uri', '').strip()
                 notes.append(
-                    f'<include> of {shown(uri[:80])} is not read; `gz sdf -p FILE` writes it out'
+                    f'<include> of {shown(uri[:80])} is not read; `gz sdf -p FILE` expands it'
                 )
             if is_true(element.findtext('static')) and self._joints:
                 name = element.get('name', '')

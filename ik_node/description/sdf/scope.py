@@ -1,4 +1,4 @@
-"""The names that one model of an SDFormat file gives."""
+"""Scopes of names in an SDFormat file."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from ik_node.description.xml_document import is_true, XmlDocument
 
 def choose_model(document: XmlDocument, notes: list[str]) -> tuple[Element, Element | None]:
     """
-    Return what stands around the robot, <sdf> or <world>, and its <model>.
+    Return the parent of the robot, <sdf> or <world>, and the robot's <model>.
 
-    Of several models it is the only one that is not static, or of those the only one with joints.
-    Joints of the world make one robot of all its models: then the model is None.
+    Of several models, the robot is the only one that is not static or, if there are more, the only
+    one of these with joints. If the world has joints, they make one robot of all its models, and
+    the model is None.
 
     Raises
     ------
     DescriptionError
-        If there is none, or several could be meant.
+        If there is no model, or the choice is ambiguous.
 
     """
     root = document.root
@@ -38,8 +39,8 @@ def choose_model(document: XmlDocument, notes: list[str]) -> tuple[Element, Elem
     moving = [each for each in loose if _moves(each[1])] or loose
     if len(moving) != 1:
         message = (
-            f'several models: {_names(moving or models)}; which one is the robot? Keep that one '
-            'in a file of its own'
+            f'several models: {_names(moving or models)}; which one is the robot? Keep only that '
+            'one in the file'
         )
         raise document.error(root, message)
     others = [each for each in models if each is not moving[0]]
@@ -58,17 +59,17 @@ def _names(models: Sequence[tuple[Element, Element]]) -> str:
 @dataclass(eq=False)
 class SdfFrame:
     """
-    A link, joint, frame or model, or the world: other elements can name it.
+    A link, joint, frame or model, or the world, which other elements can name.
 
     Attributes
     ----------
     name : str
-        With the names of the models it is nested in: 'arm::tip'.
+        Name with those of the models around it: 'arm::tip'.
     element : Element
     scope : SdfScope
-        The model in which it stands; of the world the world.
+        The model that contains it; for the world, its own scope.
     inner : SdfScope or None
-        What stands in it, of a model and of the world.
+        Its own scope, for a model and for the world.
 
     """
 
@@ -79,58 +80,58 @@ class SdfFrame:
 
     @property
     def kind(self) -> str:
-        """Return its tag."""
+        """The tag."""
         return str(self.element.tag)
 
     @property
     def is_joint(self) -> bool:
-        """Say whether it is a joint, Drake's own kind included."""
+        """Whether it is a joint, including <drake:joint>."""
         return self.kind in ('joint', 'drake:joint')
 
     @property
     def link_name(self) -> str:
-        """Return what a link, or the world, is called in the model."""
+        """Name of the link, or of the world, in the model graph."""
         return WORLD if self.is_world else self.name
 
     @property
     def is_world(self) -> bool:
-        """Say whether it is the world around everything."""
+        """Whether it is the outermost scope."""
         return self.scope.frame is self
 
 
-# where two share a name, the kind that comes first is meant
+# If two elements share a name, the kind that comes first is meant.
 KINDS = ('link', 'frame', 'joint', 'drake:joint', 'model')
 MODEL = '__model__'
-_INCLUDE_HINT = '; what an <include> brings is not read: write it out, `gz sdf -p FILE` does that'
+_INCLUDE_HINT = '; an <include> is not read: expand it with `gz sdf -p FILE`'
 
 
 class SdfScope:
     """
-    A model, or the world around models, and the names in it.
+    The names in a model, or in the world around models.
 
     Parameters
     ----------
     document : XmlDocument
     element : Element
-        The <model>, or what stands around it: <world> or <sdf>.
+        The <model>, or its parent <world> or <sdf>.
     name : str
-        Of the model, with the names of those around it; '' of the robot itself.
+        Name of the model with those of the models around it; '' for the robot itself.
     outer : SdfScope, optional
-        What stands around it; None of the world.
+        The enclosing scope; None for the world.
     robot : Element, optional
-        Of the models in the world the one that is read: its names get no prefix.
+        The model in the world that is the robot: its names get no prefix.
 
     Attributes
     ----------
     frame : SdfFrame
         The model itself.
     frames : dict of str to SdfFrame
-        By their names in here.
+        The frames by their names in this scope.
 
     Raises
     ------
     DescriptionError
-        If a name is missing, or two of a kind share one.
+        If a name is missing, or two elements of one kind share a name.
 
     """
 
@@ -173,7 +174,7 @@ class SdfScope:
             self.frames.update(of_kind[kind])
 
     def every(self, *kinds: str) -> Iterator[SdfFrame]:
-        """Give all of some kinds, in the order of the file, those in nested models included."""
+        """Yield all frames of some kinds in the file's order, including those in nested models."""
         for frame in self._all:
             if frame.kind in kinds:
                 yield frame
@@ -181,12 +182,12 @@ class SdfScope:
                 yield from frame.inner.every(*kinds)
 
     def find(self, name: str) -> SdfFrame | None:
-        """Return what a name means in here: 'tip', 'arm::tip', '__model__', 'world'."""
+        """Return the frame that a name refers to: 'tip', 'arm::tip', '__model__' or 'world'."""
         if name in ('', MODEL):
             return self.frame
         found = self.frames.get(name)
         if name == WORLD and (found is None or found.kind != 'link'):
-            return self.world  # reserved, yet joints are called so
+            return self.world  # a reserved name, which some joints have nevertheless
         if found is not None:
             return found
         head, _, rest = name.partition('::')
@@ -199,12 +200,13 @@ class SdfScope:
 
     def need(self, name: str, element: Element, where: str) -> SdfFrame:
         """
-        Return what a name means in here.
+        Return the frame that a name refers to.
 
         Raises
         ------
         DescriptionError
-            If it means nothing; `where` in which element says where it stands.
+            If there is none; the message begins with `where`, the place of the name in the
+            element.
 
         """
         found = self.find(name)
@@ -215,7 +217,7 @@ class SdfScope:
         return found
 
     def is_included(self, name: str) -> bool:
-        """Say whether a name is of something that an <include> in here brings; none is read."""
+        """Return True if a name belongs to an <include> in this scope, which is not read."""
         head, _, rest = name.partition('::')
         named = self.frames.get(head)
         if rest and named is not None and named.inner is not None:
@@ -225,7 +227,7 @@ class SdfScope:
 
     @property
     def world(self) -> SdfFrame:
-        """Return the world around it."""
+        """The world that contains the scope."""
         frame = self.frame
         while not frame.is_world:
             frame = frame.scope.frame
@@ -233,10 +235,10 @@ class SdfScope:
 
 
 def include_hint(around: Element) -> str:
-    """Return what to add to a message that something is missing: an <include> may bring it."""
+    """Return a hint for a message about a missing element if the file has an <include>."""
     return '' if next(around.iter('include'), None) is None else _INCLUDE_HINT
 
 
 def _last(uri: str) -> str:
-    """Return what a model is called that an <include> without a <name> brings."""
+    """Return the name of a model from the URI of an <include> without a <name>."""
     return uri.strip().rstrip('/').rpartition('/')[2]

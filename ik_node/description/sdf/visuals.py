@@ -1,4 +1,4 @@
-"""What the links of an SDFormat file look like."""
+"""Reader of the visuals of an SDFormat file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 GREY: Rgba = (0.6, 0.6, 0.6, 1.0)
-# Numbers of a shape, each with what it is where it is not written.
+# The numbers of each shape, with their defaults.
 SIZES: dict[str, tuple[tuple[str, tuple[float, ...]], ...]] = {
     'box': (('size', (1.0, 1.0, 1.0)),),
     'cylinder': (('radius', (1.0,)), ('length', (1.0,))),
@@ -35,7 +35,7 @@ def read_sdf_visuals(document: XmlDocument) -> list[Visual]:
     Raises
     ------
     DescriptionError
-        If it has no model that is a robot.
+        If no model is a robot.
 
     """
     around, model = choose_model(document, [])
@@ -91,7 +91,7 @@ def _pose(
 
 
 def _onto(normal: list[float]) -> Array:
-    """Return the rotation that turns z onto a normal."""
+    """Return the rotation that aligns z with a normal."""
     length = float(np.linalg.norm(normal))
     if length == 0.0 or normal[2] <= -length:
         return np.array((1.0, 0.0, 0.0, 0.0))

@@ -1,1 +1,1 @@
-"""Loops written in a file of their own, one dialect a file."""
+"""Readers of loops in files beside a description, one format per module."""

@@ -1,4 +1,4 @@
-"""Our own closure annotations."""
+"""Reader of ik_node's closure annotations."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ COUPLING_KEYS = ('joint', 'of', 'coefficients')
 
 def read_closures(content: object, source: str) -> LoopSet:
     """
-    Read our own closure annotations.
+    Read closure annotations of ik_node.
 
     Parameters
     ----------
     content : object
-        What the YAML parsed to.
+        The parsed YAML.
     source : str
-        For messages.
+        Name of the file, for messages.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def read_closures(content: object, source: str) -> LoopSet:
 
 
 class _Reader(Checked):
-    """Reads the annotations, which have no keys but the known ones."""
+    """A reader of the annotations, which raises DescriptionError for unknown keys."""
 
     def read(self, content: object) -> LoopSet:
         top = self.mapping({} if content is None else content, 'the annotations', TOP_KEYS)

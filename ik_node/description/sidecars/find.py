@@ -1,18 +1,18 @@
 """
-The files beside a description that say its loops; the first that is one is read.
+Search for a file beside a description that declares its loops; the first match is read.
 
 =============================================  ================================================
 for FOLDER/NAME.urdf, in this order            read if
 =============================================  ================================================
-NAME.closures.yaml                             it is there
-NAME.yaml                                      it has a list `closed_loop`, as Gepetto's have
-robot.yaml                                     so, and it ties links or joints of this robot
-loop_closures.yaml, ../config/ of that name,   it ties links of this robot
+NAME.closures.yaml                             it exists
+NAME.yaml                                      it has a list `closed_loop`, as Gepetto's has
+robot.yaml                                     also if it connects links of this robot
+loop_closures.yaml, ../config/ of that name,   it connects links of this robot
 ../ of that name if FOLDER is `urdf`
 =============================================  ================================================
 
-Of a file that carries another program's name, or the robot's but any meaning, only a clear match
-is taken: it may be something else entirely. A clear match with a fault is an error.
+Files with names that other programs use, or with the name of the robot only, may have another
+purpose, so they are read only if they clearly declare loops. A fault in such a file is an error.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _own(content: object, source: str) -> Sidecar:
     return Sidecar(lambda description: loop_set)
 
 
-# whether parsed YAML is of a dialect, and the dialect's reader; the last one takes what is left
+# The test for each format and its reader; the last reader takes all other content.
 DIALECTS: tuple[tuple[Callable[[object], bool], Callable[[object, str], Sidecar]], ...] = (
     (is_gepetto, read_gepetto),
     (is_loop_closures, read_loop_closures),
@@ -53,13 +53,13 @@ DIALECTS: tuple[tuple[Callable[[object], bool], Callable[[object, str], Sidecar]
 
 def read_annotations(closures: str | Path | Mapping[str, Any]) -> Sidecar:
     """
-    Read loops that are not part of the description.
+    Read closure annotations of any format.
 
     Parameters
     ----------
     closures : str, Path or dict
         A path, the YAML text itself (more than one line, or beginning with a top-level key), or
-        what that text would parse to.
+        the parsed content.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def read_annotations(closures: str | Path | Mapping[str, Any]) -> Sidecar:
         return recognise(parse_yaml(closures, '<text>'), '<text>')
     try:
         path = Path(closures)
-        if path.exists() and not path.is_file():  # a device or a pipe may have no end
+        if path.exists() and not path.is_file():  # a device or pipe may be endless
             raise ValueError('it is not a regular file')
         with path.open('rb') as file:
             data = file.read(MAX_BYTES + 1)
@@ -89,7 +89,7 @@ def read_annotations(closures: str | Path | Mapping[str, Any]) -> Sidecar:
 
 
 def recognise(content: object, source: str) -> Sidecar:
-    """Give parsed YAML to the reader of its dialect."""
+    """Read parsed YAML with the reader of its format."""
     reader = next(reader for is_it, reader in DIALECTS if is_it(content))
     return reader(content, source)
 
@@ -101,16 +101,16 @@ LOOP_CLOSURES = 'loop_closures.yaml'
 
 def sidecars_beside(path: Path) -> list[Sidecar]:
     """
-    Read the first of the sidecars that a description of this path may have.
+    Read the first sidecar file that exists for a description.
 
     Raises
     ------
     DescriptionError
-        If it is one and has a fault; with its name and line.
+        If the sidecar file has a fault; with its name and line.
 
     """
     stem = path.stem
-    for ending in ('.urdf', '.sdf'):  # of NAME.urdf.xacro
+    for ending in ('.urdf', '.sdf'):  # as in NAME.urdf.xacro
         stem = stem.removesuffix(ending)
     for name in dict.fromkeys((path.stem, stem)):
         own = path.with_name(name + OWN)
@@ -136,7 +136,7 @@ def _places(path: Path, stem: str) -> Iterator[Path]:
 
 
 def _clear_match(path: Path) -> Sidecar | None:
-    """Read a file if what it says about loops is plain to see."""
+    """Read a file if it clearly declares loops; otherwise return None."""
     try:
         if not path.is_file() or path.stat().st_size > MAX_BYTES:
             return None
@@ -154,9 +154,9 @@ def _clear_match(path: Path) -> Sidecar | None:
 
 def _begins_a_list(keys: bytes, data: bytes) -> bool:
     """
-    Say whether a top-level key begins a list.
+    Return True if one of some top-level keys begins a list.
 
-    That is enough of a sign to read on, and to call a fault a fault; it costs next to nothing.
+    This quick test decides whether the file is parsed, and faults in it are then errors.
     """
     data = data.removeprefix(codecs.BOM_UTF8)
     indent = rb'[ \t{]*' if data.lstrip().startswith(b'{') else b''
@@ -165,7 +165,7 @@ def _begins_a_list(keys: bytes, data: bytes) -> bool:
 
 
 def _if_of_this_robot(sidecar: Sidecar, path: Path) -> Sidecar:
-    """Use a sidecar only if it ties two links or joints that the description has."""
+    """Return a sidecar that is used only if it connects links or joints of the description."""
     fits = not sidecar.ends
 
     def rewrite(document: XmlDocument) -> None:
@@ -179,7 +179,7 @@ def _if_of_this_robot(sidecar: Sidecar, path: Path) -> Sidecar:
         if fits:
             return sidecar.loop_set(description)
         description.notes.append(
-            f'{path}: it is not used, as none of its loops ties two links of this robot'
+            f'{path}: it is not used, as none of its loops connects two links of this robot'
         )
         return LoopSet(str(path))
 

@@ -1,14 +1,14 @@
 """
-The `robot.yaml` of Gepetto's example-parallel-robots.
+Reader of the `robot.yaml` files of Gepetto's example-parallel-robots.
 
 ===========  ==================================================================================
 key          meaning
 ===========  ==================================================================================
 closed_loop  pairs of names; each is a link, or a joint, which stands for its child link
-type         one a pair: 3d = a point; 6d, and whatever else there is, = all six axes
+type         one per pair: 3d = a point; 6d and any other type = all six axes
 name_mot     the joints with a motor
-joint_name   joints that get another type, whatever the URDF says of their axis and limits
-joint_type   one a name: SPHERICAL, FIXED, UJOINT_XY (two joints NAME_X and NAME_Y), ...
+joint_name   joints that get another type; their axis and limits in the URDF are ignored
+joint_type   one per name: SPHERICAL, FIXED, UJOINT_XY (two joints NAME_X and NAME_Y), ...
 ===========  ==================================================================================
 """
 
@@ -31,7 +31,7 @@ JOINT_TYPES = 'SPHERICAL FIXED UJOINT_XY UJOINT_YZ UJOINT_ZX UJOINT_ZY UJOINT_YX
 
 
 def is_gepetto(content: object) -> bool:
-    """Say whether parsed YAML is of this dialect: pairs of frames, or motors by its own word."""
+    """Return True if parsed YAML has the keys of this format."""
     if not isinstance(content, Mapping):
         return False
     return isinstance(content.get('closed_loop'), list | tuple) or 'name_mot' in content
@@ -39,7 +39,7 @@ def is_gepetto(content: object) -> bool:
 
 def read_gepetto(content: object, source: str) -> Sidecar:
     """
-    Read it.
+    Read the content of a robot.yaml.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def read_gepetto(content: object, source: str) -> Sidecar:
 
 
 class _Reader(LoopFile):
-    """Reads such a file; the names in its loops are told apart once the robot is known."""
+    """A reader of a robot.yaml, which looks up names of links and joints in the robot later."""
 
     dialect = 'Gepetto YAML'
     top_keys = TOP_KEYS
@@ -70,12 +70,12 @@ class _Reader(LoopFile):
         if len(joints) != len(types):
             raise self.fail(
                 f'joint_name has {len(joints)} names, joint_type {len(types)} types; '
-                'write one type a name'
+                'write one type per name'
             )
         for index, (name, type_name) in enumerate(zip(joints, types, strict=True)):
             joint = self.text(name, f'joint_name[{index}]')
             if joint in self._types:
-                raise self.fail(f'joint_name: {shown(joint)} comes twice')
+                raise self.fail(f'joint_name: {shown(joint)} occurs twice')
             self._types[joint] = self._joint_type(type_name, index)
 
     def _joint_type(self, value: object, index: int) -> str:
@@ -95,8 +95,8 @@ class _Reader(LoopFile):
             types = ['6d'] * len(pairs)
         if len(types) < len(pairs):
             raise self.fail(
-                f'closed_loop has {len(pairs)} pairs, type {len(types)} types; write one type a '
-                "pair (Gepetto's own loader leaves out the loops without one)"
+                f'closed_loop has {len(pairs)} pairs, type {len(types)} types; write one type per '
+                "pair (Gepetto's own loader skips the loops without one)"
             )
         if len(types) > len(pairs):
             self.notes.append(
@@ -125,7 +125,7 @@ class _Reader(LoopFile):
         for name, type_name in self._types.items():
             self.refuse(joints.refused())
             axes, missing = UNIVERSAL.fullmatch(type_name), joints.unknown(name)
-            if missing is not None:  # one of their own files has this, and their loader goes on
+            if missing is not None:  # one of Gepetto's files has this, and its loader continues
                 self.notes.append(f'{self.source}: {missing}; it is not retyped')
             elif axes is not None:
                 self.refuse(joints.universal(name, axes[1], axes[2]))
@@ -139,7 +139,7 @@ class _Reader(LoopFile):
                 frame.link = self._link(frame.link, description)
 
     def _link(self, name: str, description: Description) -> str:
-        """Return the link that a link's or a joint's name stands for."""
+        """Return the link of a name, which may be the name of a link or of the joint above it."""
         axes = UNIVERSAL.fullmatch(self._types.get(name, ''))
         joint = description.joints.get(name if axes is None else f'{name}_{axes[2]}')
         child = None if joint is None or joint.child is None else joint.child.name

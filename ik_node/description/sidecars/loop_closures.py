@@ -1,18 +1,18 @@
 """
-The `loop_closures.yaml` of CAD exporters: sw2robot, scikit-robot, and for Fusion.
+Reader of the `loop_closures.yaml` files of CAD exporters (sw2robot, scikit-robot, Fusion).
 
 ==============  ===============================================================================
 key             meaning
 ==============  ===============================================================================
-closures        link_a, link_b, point and axis of a hinge: in the root link's frame, with every
-                joint at 0; without an axis a point
-dependent       joints that the loops move; a `<mimic>` of theirs is a straight line through
-                what the loop does exactly, and is left out
+closures        link_a, link_b, point and axis of a hinge in the root link's frame, with every
+                joint at 0; without an axis it is a point
+dependent       joints that the loops move; their `<mimic>` only approximates the motion of the
+                loop linearly, and is removed
 independent     joints that are driven
-pin_loops       parent, child, parent_xyz, child_xyz, axis: a hinge; both points and the axis
-                in each link's own frame
-ball_loops      the same without axis: a point, as is a pin without axis
-ball_upgrades   joints that are made spherical
+pin_loops       parent, child, parent_xyz, child_xyz, axis: a hinge; points and axis are given
+                in the frames of both links
+ball_loops      the same without axis: a point, like a pin without axis
+ball_upgrades   joints that become spherical
 actuated_joints the same as independent
 ==============  ===============================================================================
 """
@@ -40,7 +40,7 @@ LOCAL_KEYS = ('name', 'parent', 'child', 'parent_xyz', 'child_xyz', 'axis')
 
 
 def is_loop_closures(content: object) -> bool:
-    """Say whether parsed YAML is of this dialect: by keys that no other has."""
+    """Return True if parsed YAML has keys that only this format has."""
     if not isinstance(content, Mapping):
         return False
     if any(key in content for key in ('pin_loops', 'ball_loops', 'dependent', 'independent')):
@@ -54,7 +54,7 @@ def is_loop_closures(content: object) -> bool:
 
 def read_loop_closures(content: object, source: str) -> Sidecar:
     """
-    Read it.
+    Read the content of a loop_closures.yaml.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def read_loop_closures(content: object, source: str) -> Sidecar:
 
 
 class _Reader(LoopFile):
-    """Reads such a file; frames given at the zero pose find their links once those are known."""
+    """A reader of a loop_closures.yaml, which computes frames in the robot's links later."""
 
     dialect = 'loop_closures YAML'
     top_keys = TOP_KEYS
@@ -75,7 +75,7 @@ class _Reader(LoopFile):
 
     def __init__(self, source: str) -> None:
         super().__init__(source)
-        self._at_zero: list[tuple[Loop, Array]] = []  # the frame in the root link
+        self._at_zero: list[tuple[Loop, Array]] = []  # loop, and its frame in the root link
         self._balls: list[str] = []
         self._balls_line: int | None = None
         self._dependent: list[str] = []
@@ -133,7 +133,7 @@ class _Reader(LoopFile):
         return loop
 
     def _turn(self, fields: Mapping[str, Any], what: str) -> Array | None:
-        """Return the rotation that lays z on the axis."""
+        """Return the rotation that aligns z with the axis."""
         if fields.get('axis') is None:
             return None
         axis = np.array(self.numbers(fields['axis'], 3, f'{what}: axis'))
@@ -167,7 +167,6 @@ class _Reader(LoopFile):
             for dof in list(joint.couplings):
                 joint.uncouple(dof)
             description.notes.append(
-                f'{self.source}: joint {shown(name)}: its <mimic> is left out, as '
-                f'`dependent` says '
-                'that the loops move it'
+                f'{self.source}: joint {shown(name)}: its <mimic> is removed, as `dependent` '
+                'states that the loops move it'
             )

@@ -1,4 +1,4 @@
-"""What the files of other programs have in common that say loops."""
+"""Base of the readers of loop files that other programs write."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from ik_node.errors import shown
 
 
 def _as_it_is(document: XmlDocument) -> None:
-    """Change nothing."""
+    """Leave the document unchanged."""
 
 
 @dataclass
 class Sidecar:
     """
-    One such file, read.
+    The content of a loop file.
 
     Attributes
     ----------
     loop_set : callable
-        Says what it declares about loops, for a description whose links and joints are read.
+        Returns the declared loops, given a description whose links and joints are read.
     rewrite : callable
-        Changes the parsed description before it is read, where the dialect retypes joints.
+        Changes the parsed description before it is read, if the file changes joint types.
     ends : tuple of (str, str)
-        The two names that each loop ties: of links, in some dialects of joints.
+        The two names that each loop connects; in some formats they are names of joints.
 
     """
 
@@ -41,21 +41,21 @@ class Sidecar:
 
 class LoopFile(Checked, ABC):
     """
-    Reads loops, motors and joints to retype; the robot they are of is known only later.
+    A reader of loops, motors and joint types, which are matched with the robot later.
 
     Attributes
     ----------
     dialect : str
-        For the log.
+        Name of the format, for the log.
     top_keys : tuple of str
-        The keys that are read; others are noted.
+        The known keys; others are noted.
     motor_keys : tuple of str
-        Those of them whose joints have motors.
+        The keys that list joints with motors.
     retype_key : str
-        The one whose joints get another type.
+        The key that lists joints with a new type.
     loops : list of Loop
     notes : list of str
-        What is said once the file is used.
+        Notes to add to the description once the file is used.
 
     """
 
@@ -72,7 +72,7 @@ class LoopFile(Checked, ABC):
 
     def read(self, content: object) -> Sidecar:
         """
-        Read what the YAML parsed to.
+        Read the parsed YAML.
 
         Raises
         ------
@@ -93,19 +93,19 @@ class LoopFile(Checked, ABC):
 
     @abstractmethod
     def read_loops(self, top: Mapping[str, Any]) -> None:
-        """Fill `loops`."""
+        """Read the loops and append them to `loops`."""
 
     @abstractmethod
     def read_types(self, top: Mapping[str, Any]) -> None:
-        """Read which joints get another type."""
+        """Read which joints get which type."""
 
     @abstractmethod
     def retype(self, joints: Retype) -> None:
-        """Give joints their other types."""
+        """Change the types of the joints in the document."""
 
     @abstractmethod
     def fit_to(self, description: Description) -> None:
-        """Settle what hangs on the robot: the links of `loops`, and what gives way to them."""
+        """Match `loops` with the robot's links, and remove couplings that they replace."""
 
     def refuse(self, problem: str | None) -> None:
         """Raise DescriptionError if there is a problem."""
@@ -129,7 +129,7 @@ class LoopFile(Checked, ABC):
         return result
 
     def _name_apart(self, description: Description) -> None:
-        """Give loops whose name is taken a number; in those files names need not be unique."""
+        """Append a number to the name of a loop if it is taken; these files allow equal names."""
         declared = (loop.name for loop_set in description.loops for loop in loop_set.loops)
         taken = {*description.closures, *declared}
         counts: dict[str, int] = {}
@@ -142,10 +142,10 @@ class LoopFile(Checked, ABC):
 
     def _is_motor(self, name: str, key: str, description: Description) -> bool:
         """
-        Say whether a name is that of a movable joint; note it if it is not.
+        Return True if a name is that of a movable joint; otherwise add a note.
 
-        Those programs pass over such names too, as joints get fixed or merged after the file is
-        made.
+        The programs that write these files ignore such names, too, because joints may be fixed or
+        merged after the file was written.
         """
         joint = description.joints.get(name)
         if joint is not None and joint.dof:

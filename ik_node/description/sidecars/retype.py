@@ -1,4 +1,4 @@
-"""Joints of a parsed URDF that get another type before they are read."""
+"""Changes of joint types in a parsed URDF before it is read."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ LOST = ('axis', 'limit', 'calibration', 'safety_controller')
 
 class Retype:
     """
-    Rewrites joints of one document; a joint's origin and its two links stay.
+    A document whose joints get other types; their origins and links stay.
 
     Parameters
     ----------
     document : XmlDocument
     what : str
-        For messages: where the names of the joints were read.
+        Source of the joint names, for messages.
 
     Attributes
     ----------
     notes : list of str
-        What was lost.
+        Elements that were removed.
 
     """
 
@@ -44,14 +44,14 @@ class Retype:
         }
 
     def refused(self) -> str | None:
-        """Say why nothing can be retyped; None if it can."""
+        """Return why joints cannot be retyped; None if they can."""
         root = self._document.root
         if root.tag == 'robot':
             return None
         return f'{self._what} is for the joints of a URDF <robot>; this is a <{root.tag}>'
 
     def unknown(self, name: str) -> str | None:
-        """Say that there is no joint of a name; None if there is."""
+        """Return a message if there is no joint of a name; None if there is one."""
         if name in self._joints:
             return None
         return f'{self._what}: {unknown("joint", name, list(self._joints))}'
@@ -66,12 +66,12 @@ class Retype:
 
     def universal(self, name: str, first: str, second: str) -> str | None:
         """
-        Make two joints of one, NAME_A about axis A and NAME_B about B, with a link NAME_A between.
+        Replace a joint by NAME_A about axis A and NAME_B about B, with a link NAME_A between.
 
         Returns
         -------
         str or None
-            Why it cannot be done: the names are taken.
+            Why this is not possible; None if it was done.
 
         """
         new = [f'{name}_{axis}' for axis in (first, second)]
@@ -97,7 +97,7 @@ class Retype:
         return None
 
     def finish(self) -> None:
-        """Put new joints behind those they were made of; nobody can mimic these any more."""
+        """Insert the new joints, and remove mimics of retyped joints."""
         for name, joint in self._joints.items():
             mimic = joint.find('mimic')
             if mimic is not None and mimic.get('joint') in self._retyped:
@@ -107,7 +107,7 @@ class Retype:
             root[:] = [new for each in root for new in (each, *self._after.pop(each, ()))]
 
     def _strip(self, name: str) -> Element:
-        """Take off what was said of the joint's motion."""
+        """Remove the elements that describe the joint's motion, and return the joint."""
         joint = self._joints[name]
         self._retyped.add(name)
         if joint.find('mimic') is not None:
@@ -119,12 +119,12 @@ class Retype:
     def _lose_mimic(self, name: str, joint: Element, what: str) -> None:
         _taken(joint, 'mimic')
         self.notes.append(
-            f'joint {shown(name)}: its <mimic> is left out, as {what} is changed by {self._what}'
+            f'joint {shown(name)}: its <mimic> is removed, as {self._what} changes {what}'
         )
 
 
 def _taken(element: Element, tag: str) -> Iterable[Element]:
-    """Remove and return the children of a tag."""
+    """Remove and return the children with a given tag."""
     found = element.findall(tag)
     for child in found:
         element.remove(child)

@@ -1,1 +1,1 @@
-"""URDF."""
+"""Readers of URDF."""

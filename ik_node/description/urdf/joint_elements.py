@@ -1,4 +1,4 @@
-"""What our own writer adds to a URDF where <mimic>, <limit> and <ros2_control> cannot say it."""
+"""Readers of motors in a URDF, and of the elements that ik_node's writer adds to one."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from ik_node.description.xml_document import XmlDocument
 from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint
 
-# what moves at the end of a transmission: ros_control's and ros2_control's, then PR2's
+# Tags of the driven joints in a transmission: of ros_control and ros2_control, then of the PR2.
 TRANSMITTED = ('joint', 'leftjoint', 'rightjoint', 'flexjoint', 'rolljoint', 'gap_joint')
 
 
 def driven_joints(elements: Sequence[Element]) -> list[str]:
     """
-    Return what <ros2_control> or else <transmission> drives, each name once, known or not.
+    Return the unique names of joints that <ros2_control> or else <transmission> drives.
 
     Parameters
     ----------
     elements : sequence of Element
-        Those below the root element of a URDF, or some of them.
+        Children of the root element of a URDF.
 
     """
     return commanded_joints(elements) or _names(
@@ -36,7 +36,7 @@ def driven_joints(elements: Sequence[Element]) -> list[str]:
 
 
 def commanded_joints(elements: Iterable[Element]) -> list[str]:
-    """Return what <ros2_control> alone drives: joints, or single values NAME.EZ of them."""
+    """Return the names of joints, or values such as NAME.EZ, that <ros2_control> drives."""
     return _names(
         joint
         for element in elements
@@ -55,13 +55,13 @@ LIMITS = ('lower', 'upper', 'velocity')
 
 def read_joint_elements(document: XmlDocument, description: Description) -> LoopSet:
     """
-    Read <joint_coupling> elements and, into the joints, what a <limit> has no number for.
+    Read <joint_coupling> elements, and update joints with <joint_start> and `unlimited`.
 
-    Below the root element, `<joint_start joint="..." value="..."/>` is the value [rad or m] that a
-    joint begins with, and `<joint_coupling joint="..." of="..." coefficients="c0 c1 c2"/>` a
-    coupling q = sum over i of c_i q_of**i. `unlimited="lower velocity"` in a <limit> names those
-    of lower, upper and velocity whose numbers only stand there for others. A <ros2_control> that
-    drives values of a joint with several DoF names them NAME.X, NAME.EZ.
+    Below the root element, `<joint_start joint="..." value="..."/>` is the initial value [rad or
+    m] of a joint, and `<joint_coupling joint="..." of="..." coefficients="c0 c1 c2"/>` is a
+    coupling q = sum over i of c_i q_of**i. `unlimited="lower velocity"` in a <limit> lists the
+    limits that do not exist; their numbers are there for other programs only. A <ros2_control>
+    that drives values of a joint with several DoF names them NAME.X, NAME.EZ.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def _unlimit(document: XmlDocument, limit: Element, joint: Joint | None) -> None
     names = limit.get('unlimited', '').split()
     if not set(names) <= set(LIMITS):
         raise document.error(
-            limit, f'unlimited="{" ".join(names)[:60]}": some of {" ".join(LIMITS)} are expected'
+            limit, f'unlimited="{" ".join(names)[:60]}": expected some of {" ".join(LIMITS)}'
         )
     if joint is None or len(joint.dof) != 1:
         return
@@ -104,7 +104,7 @@ def _coupling(document: XmlDocument, element: Element) -> CouplingRule:
     count = len(document.attribute(element, 'coefficients').split())
     if count > MOST_COEFFICIENTS:
         raise document.error(
-            element, f'{count} coefficients; 1 to {MOST_COEFFICIENTS} numbers are expected'
+            element, f'{count} coefficients; expected 1 to {MOST_COEFFICIENTS} numbers'
         )
     coefficients = document.numbers(element, 'coefficients', (0.0,) * count)
     return CouplingRule(joint, master, coefficients, document.line(element))
@@ -123,7 +123,7 @@ def _start(document: XmlDocument, element: Element, description: Description) ->
 
 
 def _value_motors(document: XmlDocument, description: Description) -> list[str]:
-    """Return the joints that <ros2_control> drives, single values of a joint among them."""
+    """Return the joints and single joint values that <ros2_control> drives."""
     known = [
         name
         for name in commanded_joints(document.root)
@@ -133,7 +133,7 @@ def _value_motors(document: XmlDocument, description: Description) -> list[str]:
 
 
 def _value(name: str, description: Description) -> tuple[Joint, DOF] | None:
-    """Return the joint and axis of a value called NAME, or NAME.EZ where there are several."""
+    """Return the joint and axis of a value NAME, or NAME.EZ for a joint with several."""
     joint = description.joints.get(name)
     if joint is not None:
         return (joint, joint.dof[0]) if len(joint.dof) == 1 else None

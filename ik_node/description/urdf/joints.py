@@ -1,4 +1,4 @@
-"""Links and joints as a URDF states them."""
+"""Readers of the links and joints of a URDF."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ TYPES = ('revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar', *
 
 def link_names(document: XmlDocument, notes: list[str]) -> list[str]:
     """
-    Return the names of the links; a link "world" that only joints name comes first.
+    Return the names of the links; an undeclared link "world" comes first if a joint uses it.
 
     Raises
     ------
     DescriptionError
-        With line, if a name is missing or comes twice, or there is no link.
+        With line, if a name is missing or occurs twice, or there is no link.
 
     """
     seen: dict[str, Element] = {}
@@ -41,24 +41,24 @@ def link_names(document: XmlDocument, notes: list[str]) -> list[str]:
         notes.append('the link "world" is used but not declared; it is taken as the root')
     if not names:
         raise document.error(
-            document.root, 'no <link> in it; a robot needs at least one, macros alone are none'
+            document.root, 'no <link> in it; a robot needs at least one link, not only macros'
         )
     return names
 
 
 def joint_elements(document: XmlDocument) -> Iterator[Element]:
-    """Yield the joints; Drake writes types that are not URDF's as <drake:joint>."""
+    """Yield the joints, including <drake:joint> for types that URDF does not have."""
     return (element for element in document.root if element.tag in ('joint', 'drake:joint'))
 
 
 def read_joint(document: XmlDocument, element: Element, notes: list[str]) -> JointSpec:
     """
-    Return a joint; what was guessed is appended to the notes.
+    Read a joint; guesses are appended to the notes.
 
     Raises
     ------
     DescriptionError
-        With line, if something is missing or no number, or the type is not known.
+        With line, if an attribute is missing, a number is not valid, or the type is unknown.
 
     """
     name, type_name = document.attribute(element, 'name'), document.attribute(element, 'type')
@@ -101,7 +101,7 @@ def _read_limit(
     velocity = document.numbers(limit, 'velocity', (inf,), infinite=True)[0]
     if limit is None and limited:
         notes.append(f'joint {shown(spec.name)}: no <limit>, taken as unlimited')
-    if limited:  # a continuous joint has no ends, whatever is written
+    if limited:  # limits of a continuous joint are ignored
         spec.lower = -inf if isinf(lower) else lower
         spec.upper = inf if isinf(upper) else upper
     if spec.lower > spec.upper:

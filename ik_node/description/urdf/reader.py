@@ -1,4 +1,4 @@
-"""URDF to a model graph."""
+"""Reader of URDF."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from ik_node.model.link import Link
 
 def read_urdf(document: XmlDocument) -> Description:
     """
-    Build links and joints of a URDF; of its loops only those that its joints form.
+    Read the links and joints of a URDF, and the loops that its joints form.
 
-    Every joint value means what URDF says: with all joints at q, the `matrix_world` of each link
-    is the frame that URDF defines.
+    Joint values have URDF's meaning: at q, the `matrix_world` of each link is the frame that URDF
+    defines.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def _check_ends(
             message = unknown('link', name, list(description.links))
             raise document.error(element, f'<{tag}>: {message}')
     if spec.parent == spec.child:
-        message = f'its parent and its child are the same link {shown(spec.child)}; it joins two'
+        message = f'its parent and its child are the same link {shown(spec.child)}'
         raise document.error(element, message)
 
 

@@ -1,1 +1,1 @@
-"""Model graphs to files in our own form."""
+"""Writers of model graphs as URDF and closure annotations."""

@@ -1,4 +1,4 @@
-"""What the URDF that a robot came from says beside its kinematics."""
+"""Elements of a source URDF that are carried over when a robot is written."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ik_node.description.xml_document import parse_xml
 from ik_node.errors import DescriptionError
 from ik_node.model.link import Link
 
-# What the writer says itself, or what would be read as a loop a second time.
+# Elements that the writer writes itself, and elements that would declare a loop twice.
 SAID_TAGS = ('link', 'joint', 'loop_joint', 'joint_coupling', 'joint_start')
 LOOP_TAGS = ('loop', 'constraint', 'coupling')
 OWN_JOINT_TAGS = ('origin', 'parent', 'child', 'axis', 'limit', 'mimic')
@@ -20,9 +20,9 @@ MOTOR_TAGS = ('ros2_control', 'transmission')
 
 class Carried:
     """
-    The parts of a source URDF that are carried over as they are: shapes, inertia, materials.
+    The elements of a source URDF that are carried over: shapes, inertia, materials.
 
-    Empty for a robot that came from something else.
+    It is empty for a robot that was not read from a URDF.
 
     Parameters
     ----------
@@ -31,13 +31,13 @@ class Carried:
     Attributes
     ----------
     attributes : dict of str to str
-        Of the root element.
+        Attributes of the root element.
     tops : list of Element
-        Below the root element: materials, gazebo, transmissions and so on.
+        Children of the root element: materials, gazebo, transmissions and so on.
     motors : list of Element
-        Those of them that say which joints have a motor.
+        Children of the root element that declare motors.
     left_out : list of str
-        Tags below the root element that are not carried over.
+        Tags of children of the root element that are not carried over.
 
     """
 
@@ -66,11 +66,11 @@ class Carried:
                 self._carry_top(element)
 
     def of_link(self, name: str) -> list[Element]:
-        """Return what is inside a link."""
+        """Return copies of the children of a link."""
         return [deepcopy(element) for element in self._links.get(name, ())]
 
     def of_joint(self, name: str) -> list[Element]:
-        """Return what is inside a joint and no kinematics."""
+        """Return copies of the children of a joint that do not concern kinematics."""
         return [
             deepcopy(element)
             for element in self._joints.get(name, ())
@@ -78,7 +78,7 @@ class Carried:
         ]
 
     def limit_of(self, name: str) -> dict[str, str]:
-        """Return what the limit of a joint says beside range and velocity: effort and so on."""
+        """Return the other attributes of a joint's limit: effort and so on."""
         joint = self._joints.get(name)
         limit = None if joint is None else joint.find('limit')
         found = {} if limit is None else limit.attrib
@@ -86,7 +86,7 @@ class Carried:
 
     def _carry_top(self, element: Element) -> None:
         copy = deepcopy(element)
-        if copy.tag == 'gazebo':  # a joint in it closes a loop, which is said otherwise now
+        if copy.tag == 'gazebo':  # the loops of its joints are written as closures
             for joint in copy.findall('joint'):
                 copy.remove(joint)
             if not len(copy) and len(element):
@@ -100,14 +100,14 @@ def _source_of(description: Description) -> Element | None:
         return None
     try:
         root = parse_xml(description.text, description.source).root
-    except DescriptionError:  # it came from another kind of file
+    except DescriptionError:  # it was read from another kind of file
         return None
     templates = any(str(element.tag).startswith('xacro:') for element in root.iter())
     return root if root.tag == 'robot' and not templates else None
 
 
 def says_mass(inertial: Element | None, link: Link) -> bool:
-    """Say whether an <inertial> of the source has the mass and the centre that a link has now."""
+    """Return True if an <inertial> of the source has the present mass and centre of a link."""
     mass = None if inertial is None else inertial.find('mass')
     if inertial is None or mass is None or mass.get('value') is None:
         return link.mass == 0.0 and not link.centre_of_mass.any()

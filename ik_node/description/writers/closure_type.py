@@ -1,4 +1,4 @@
-"""What a closure's type is called in files."""
+"""Names of joint and closure types in files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 import numpy as np
 
-# axes -> URDF's type; the plane of a planar joint is normal to the axis that it turns about
+# URDF's type by axes. The plane of a planar joint is normal to its rotation axis.
 SEVERAL_TYPES: dict[tuple[DOF, ...], str] = {
     tuple(DOF): 'floating',
     (DOF.EX, DOF.EY, DOF.EZ): 'spherical',
@@ -23,7 +23,7 @@ def joint_type(joint: Joint) -> str:
     """
     Return fixed, revolute, continuous, prismatic, spherical, planar or floating.
 
-    A joint with other axes is called by them: 'X EZ'.
+    A joint with other axes has the axes as its type: 'X EZ'.
     """
     if len(joint.dof) == 1:
         return value_type(joint, joint.dof[0])
@@ -33,24 +33,24 @@ def joint_type(joint: Joint) -> str:
 
 
 def value_type(joint: Joint, dof: DOF) -> str:
-    """Return what a joint with this axis alone would be called."""
+    """Return the type of a joint that has only this axis."""
     if not dof.is_rotation:
         return 'prismatic'
     limits = joint.min_dof_limit[dof], joint.max_dof_limit[dof]
     return 'continuous' if np.isinf(limits).all() else 'revolute'
 
 
-# The names that other tools read, where there are several for one set of axes.
+# The type names that other tools read, if there are several for one set of axes.
 URDF_TYPES = (
     *('fixed', 'spherical', 'revolute', 'prismatic'),
     *('planar', 'floating', 'universal', 'distance'),
 )
-# Ours, in closure annotations.
+# The type names in ik_node's closure annotations.
 OWN_TYPES = ('weld', 'point', 'hinge', 'slider', 'planar', 'universal', 'distance')
 
 
 def closure_type(closure: Closure, names: tuple[str, ...]) -> str | None:
-    """Return which of some types a closure is; None = only its axes say."""
+    """Return the type of a closure among some names; None if only its axes describe it."""
     for name in names:
         kind, dofs = CLOSURE_TYPES[name]
         if closure.kind == kind and (kind != 'frame' or parse_dofs(dofs) == tuple(closure.dof)):
@@ -65,14 +65,14 @@ def ends_of(closure: Closure) -> tuple[Link, Link]:
     Raises
     ------
     TopologyError
-        If it is not between two links, or of a kind that no file can say.
+        If it does not connect two links, or is of a kind that cannot be written.
 
     """
     if not isinstance(closure.child, Link) or not isinstance(closure.parent, Link):
-        raise TopologyError(f'the closure {shown(closure.name)} does not tie two links')
+        raise TopologyError(f'the closure {shown(closure.name)} does not connect two links')
     if closure.kind not in ('frame', 'universal', 'distance'):
         raise TopologyError(
-            f'the closure {shown(closure.name)} is of kind {shown(closure.kind)}, which '
-            f'no file can say'
+            f'the closure {shown(closure.name)} is of kind {shown(closure.kind)}, which cannot be '
+            'written to a file'
         )
     return closure.child, closure.parent

@@ -1,4 +1,4 @@
-"""The closures of a model graph as our own closure annotations."""
+"""Writer of closure annotations."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Array = NDArray[np.float64]
 
 def to_closures(description: Description) -> str:
     """
-    Write closures, couplings that <mimic> cannot say, and motors as YAML.
+    Write closures, couplings that <mimic> cannot express, and motors as YAML.
 
-    It goes with the text of `to_urdf(description, loops=False)`.
+    It complements the text of `to_urdf(description, loops=False)`.
 
     Raises
     ------
     TopologyError
-        If a closure ties no two links.
+        If a closure does not connect two links.
 
     """
     tree = plain_tree(description)
@@ -91,7 +91,7 @@ def _section(key: str, entries: list[dict[str, Any]]) -> list[str]:
 
 def _flow(value: Any) -> str:
     """Return a value as YAML on one line."""
-    import yaml  # only read where it is written
+    import yaml  # imported only if needed
 
     text = yaml.safe_dump(
         value, default_flow_style=True, width=float('inf'), allow_unicode=True, sort_keys=False

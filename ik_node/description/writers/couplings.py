@@ -1,4 +1,4 @@
-"""The couplings of a model by the names of values, and which of them a <mimic> can say."""
+"""Couplings of a model, sorted by whether a <mimic> can express them."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ def couplings_of(
     description: Description, tree: PlainTree
 ) -> tuple[dict[str, CouplingRule], list[CouplingRule]]:
     """
-    Sort the couplings by how URDF can say them.
+    Sort the couplings of a robot by whether URDF can express them.
 
     Parameters
     ----------
     description : Description
         The robot.
     tree : PlainTree
-        The same in URDF's words.
+        The same robot in URDF's terms.
 
     Returns
     -------
     mimics : dict of str to CouplingRule
-        By the name of the joint that follows: lines, between joints with one value each.
+        Linear couplings between joints with one value each, by the name of the follower.
     others : list of CouplingRule
-        Curves, and values of joints with several.
+        Nonlinear couplings, and couplings of joints with several values.
 
     """
     single = {
@@ -56,7 +56,7 @@ def couplings_of(
 
 
 def motors_of(description: Description, tree: PlainTree) -> list[str]:
-    """Return the joints with a motor by the names that they have in the tree."""
+    """Return the names of the actuated joints in the tree."""
     names: list[str] = []
     for motor in description.actuated:
         single = [

@@ -1,4 +1,4 @@
-"""Numbers as text that reads back to the same numbers."""
+"""Conversion of numbers to text that reads back to the same numbers."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
-# Two roundings of double precision: what composing poses leaves in a number that was short.
+# Two rounding errors of double precision, which composed poses add to a number.
 ROUNDING = 4.5e-16
 DIGITS = (3, 6, 9, 12, 15)
 
 
 def written(numbers: Iterable[float]) -> str:
-    """Return numbers with a space between, every bit of them, whole ones without a point."""
+    """Return exact numbers separated by spaces, integers without a decimal point."""
     return ' '.join(number_text(float(number)) for number in numbers)
 
 
 def number_text(number: float) -> str:
-    """Return one number, every bit of it."""
+    """Return the shortest text that reads back to the same number."""
     text = repr(float(number) + 0.0)  # no minus zero
     return text[:-2] if text.endswith('.0') else text
 
 
 def shortened(numbers: ArrayLike) -> Array:
-    """Return numbers with fewer digits where that changes no more than a rounding does."""
+    """Return numbers rounded to fewer digits if that changes them by rounding errors only."""
     array = np.asarray(numbers, dtype=float)
     for digits in DIGITS:
         short = np.round(array, digits)
@@ -40,20 +40,21 @@ def shortened(numbers: ArrayLike) -> Array:
 
 
 def axis_of(direction: ArrayLike) -> Array:
-    """Return a unit vector, exactly along X, Y or Z where it is but for rounding."""
+    """Return a unit vector, exactly along X, Y or Z if it is so up to rounding."""
     return shortened(unit(direction))
 
 
 def rpy_of(quat_xyzw: ArrayLike) -> Array:
     """
-    Return roll, pitch and yaw [rad] of a unit quaternion, as good near a pitch of 90 degrees.
+    Return roll, pitch and yaw [rad] of a unit quaternion, also accurate near 90 degrees pitch.
 
-    No angle is one that would be read as a rounded fraction of pi and is not.
+    No angle is a number that the reader would mistake for a rounded fraction of pi.
 
     Notes
     -----
-    Sum and difference of roll and yaw are found each from the two components that it alone turns
-    (Bernardes and Viollet 2022); where one of them is lost, nothing depends on it.
+    The sum and the difference of roll and yaw are each computed from two components that depend on
+    no other angle (Bernardes and Viollet 2022). If one of them is undefined, the rotation does not
+    depend on it.
 
     """
     x, y, z, w = np.asarray(quat_xyzw, dtype=float).tolist()
@@ -77,19 +78,19 @@ def rpy_of(quat_xyzw: ArrayLike) -> Array:
 
 
 def _as_read(angle: float) -> float:
-    """Return an angle, with its last bit changed where its few digits would be read as others."""
+    """Return an angle, changed in its last bit if the reader would mistake it for another."""
     rounded = abs(exact_angle(angle) - angle) > ROUNDING * abs(angle)
     return nextafter(angle, inf) if rounded else angle
 
 
 def same_turn(quat_a: ArrayLike, quat_b: ArrayLike) -> bool:
-    """Say whether two unit quaternions are one rotation but for rounding."""
+    """Return True if two unit quaternions are the same rotation up to rounding."""
     a, b = np.asarray(quat_a, dtype=float), np.asarray(quat_b, dtype=float)
     return bool(min(np.max(np.abs(a - b)), np.max(np.abs(a + b))) <= ROUNDING)
 
 
 def composed(*poses: tuple[Array, Array]) -> tuple[Array, Array]:
-    """Return position [m] and quaternion (xyzw) of poses one after the other."""
+    """Return the position [m] and quaternion (xyzw) of a product of poses."""
     position, quat = poses[0]
     for _, (step, turn) in pairwise(poses):
         if np.any(step):

@@ -1,4 +1,4 @@
-"""A model graph as links and joints that URDF can say."""
+"""Conversion of a model graph to links and joints that URDF can express."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ Pose = tuple[Array, Array]
 @dataclass
 class PlainJoint:
     """
-    A joint as URDF states it: its moved frame is its child link's.
+    A joint in URDF's terms: its moved frame is the frame of its child link.
 
     Attributes
     ----------
     name, type_name, parent, child : str
     pose : (ndarray, ndarray)
-        Of the joint in its parent link: position [m] and quaternion (xyzw).
+        Pose of the joint in its parent link: position [m] and quaternion (xyzw).
     axis : ndarray or None
         Unit vector in the joint frame.
     made_from : Joint or None
-        The joint of the model; None for what was put in to hold a pose.
+        The joint of the model; None for a joint that was added for a pose.
     dof : DOF or None
-        Which of its values this is; None where it is all of them, or none.
+        The axis of the model's joint; None for all axes, or none.
 
     """
 
@@ -58,7 +58,7 @@ class PlainJoint:
     dof: DOF | None = None
 
 
-# Closer than this to its axis [m], a link's origin counts as on it.
+# A link's origin closer than this to the axis [m] counts as on the axis.
 ON_AXIS = 1e-14
 Z_AXIS = (0.0, 0.0, 1.0)
 
@@ -66,12 +66,12 @@ Z_AXIS = (0.0, 0.0, 1.0)
 @dataclass
 class PlainTree:
     """
-    Links and joints by name, in the order in which they are to be written.
+    The links and joints of a URDF in the order in which they are written.
 
     Attributes
     ----------
     links : list of str
-        Those that were put in come just before the link that they carry.
+        Added links come just before the link that they carry.
     joints : list of PlainJoint
 
     """
@@ -82,13 +82,13 @@ class PlainTree:
 
 def plain_tree(description: Description) -> PlainTree:
     """
-    Say a description in URDF's words; joint values keep their names, order and meaning.
+    Convert a description to URDF's terms; joint values keep their names, order and meaning.
 
-    The model is more general than URDF in three ways. A link may stand anywhere in the moved
-    frame of its joint: where its origin is off the axis, a massless link is put in and the link
+    The model is more general than URDF in three respects. A link may have any pose in the moved
+    frame of its joint: if its origin is off the axis, a massless link is added and the link is
     fixed to it. A joint may have any set of axes: sets without a name in URDF, and joints with
-    limits on several axes, become one joint an axis, named NAME.X, NAME.EZ and so on. A root may
-    be a joint or have a pose: it then hangs on a link `world`.
+    limits on several axes, become one joint per axis, named NAME.X, NAME.EZ and so on. A root may
+    be a joint or have a pose: it is then connected to a link `world`.
 
     Raises
     ------
@@ -116,7 +116,7 @@ class _Writer:
         self.tree.links = self._links()
 
     def _links(self) -> list[str]:
-        """Return the names of all links, those that were put in just before what they carry."""
+        """Return the names of all links, added ones just before the links that they carry."""
         known = self._description.links
         links = [] if self._anchor is None or self._anchor in known else [self._anchor]
         for name in known:
@@ -126,7 +126,7 @@ class _Writer:
     def _write(self, joint: Joint) -> None:
         if joint.child is None or joint.is_closure:
             raise TopologyError(
-                f'the joint {shown(joint.name)} carries no link; URDF cannot say that'
+                f'the joint {shown(joint.name)} carries no link; URDF cannot express that'
             )
         start, child = _pose_of(joint), joint.child
         parent = self._world() if joint.parent is None else joint.parent.name
@@ -141,7 +141,7 @@ class _Writer:
             self._one_by_one(joint, parent)
 
     def _motion(self, joint: Joint, dof: DOF, name: str, parent: str, start: Pose) -> None:
-        """Write one axis, the last before the child link."""
+        """Write the last axis before the child link."""
         child = joint.child
         if child is None:
             return
@@ -159,7 +159,7 @@ class _Writer:
         self._add(plain)
 
     def _several(self, joint: Joint, parent: str) -> None:
-        """Write a joint whose axes together have a name in URDF."""
+        """Write a joint whose set of axes has a name in URDF."""
         child, start = joint.child, _pose_of(joint)
         if child is None:
             return
@@ -171,8 +171,8 @@ class _Writer:
             plain.axis = np.eye(3)[normal - 3]
             slanting = axis_of(quat_to_matrix(pose[1]).T @ Z_AXIS)
             back = quat_conjugate(quat_between(Z_AXIS, slanting))
-            # The reader lays z on a slanting axis and turns the link back.
-            # An axis exactly along X, Y or Z it does not turn.
+            # The reader aligns z with an oblique axis and rotates the link back. It does
+            # not rotate for an axis exactly along X, Y or Z.
             found = same_turn(back, pose[1]) and float(slanting.max()) < 1.0
             if normal is DOF.EZ and not np.any(pose[0]) and found:
                 plain.pose, plain.axis = composed(start, pose), slanting
@@ -184,7 +184,7 @@ class _Writer:
             self._add_with_end(plain, child)
 
     def _one_by_one(self, joint: Joint, parent: str) -> None:
-        """Write each axis as a joint of its own, in the order in which they act."""
+        """Write each axis as a separate joint, in the order in which they act."""
         acting = [dof for dof in MOTION_ORDER if dof in joint.dof]
         first, start = len(self.tree.joints), _pose_of(joint)
         for dof in acting:
@@ -208,13 +208,13 @@ class _Writer:
             )
             parent, start = between, (np.zeros(3), quat_identity())
         made = self.tree.joints[first:]
-        # In the file they stand in the order of the values.
+        # In the file the joints have the order of the values.
         self.tree.joints[first:] = sorted(
             made, key=lambda plain: len(DOF) if plain.dof is None else plain.dof
         )
 
     def _add_with_end(self, plain: PlainJoint, child: Link) -> None:
-        """Add a joint that carries a massless link, and fix the child on that."""
+        """Add a joint that carries a massless link, and fix the child to that link."""
         between = self._free(f'{plain.name}__moved', self._link_names)
         self._before.setdefault(child.name, []).append(between)
         plain.child = between
@@ -226,7 +226,7 @@ class _Writer:
         self.tree.joints.append(plain)
 
     def _world(self) -> str:
-        """Return the link that stands still in the root frame; one is put in where needed."""
+        """Return the name of the fixed link, which is added if needed."""
         if self._anchor is None:
             world = self._description.links.get(WORLD)
             if world is not None and world.parent is None and _is_identity(_pose_of(world)):
@@ -251,6 +251,6 @@ def _is_identity(pose: Pose) -> bool:
 
 
 def _is_limited(joint: Joint) -> bool:
-    """Say whether a value has limits, which URDF does not read on several axes."""
+    """Return True if a value has limits, which URDF does not support on several axes."""
     arrays = (joint.min_dof_limit, joint.max_dof_limit, joint.max_velocity)
     return bool(np.isfinite([array[joint.dof] for array in arrays]).any())

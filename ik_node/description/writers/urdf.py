@@ -1,4 +1,4 @@
-"""A model graph to URDF text."""
+"""Writer of URDF."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from ik_node.model.closure import Closure
 from ik_node.model.link import Link
 import numpy as np
 
-# Stands where URDF wants a number and there is no limit; the attribute `unlimited` says so.
+# Placeholder where URDF requires a number and there is no limit; the attribute `unlimited` marks
+# it.
 UNLIMITED = 1e9
 AXIAL_TYPES = ('revolute', 'prismatic', 'planar')
 
@@ -31,12 +32,12 @@ def to_urdf(
     Parameters
     ----------
     description : Description
-        As its objects are now: limits, closures and so on that were changed are written changed.
+        The present state of its objects is written, including changed limits and closures.
     start : mapping of str to float, optional
-        The values [rad or m] that joints begin with, by name; 0 by default.
+        Initial joint values [rad or m] by name; 0 by default.
     loops : bool
-        Whether its closures are in it, as <loop_joint>, and couplings that <mimic> cannot say, as
-        <joint_coupling>. Without them `to_closures` says both.
+        Whether to write closures as <loop_joint>, and couplings that <mimic> cannot express as
+        <joint_coupling>. If False, use `to_closures` for both.
 
     Notes
     -----
@@ -46,7 +47,7 @@ def to_urdf(
     Raises
     ------
     TopologyError
-        If a name cannot be in an XML file, or a closure or joint has no link.
+        If XML does not allow a name, or a closure or joint has no link.
 
     """
     return _UrdfText(description, start or {}, loops).text
@@ -83,7 +84,7 @@ class _UrdfText:
         self._motors(robot)
         robot.extend(element for element in self._carried.tops if element.tag != 'material')
         indent(robot)
-        # In attributes and text > is written &gt;, so this is the end of a tag.
+        # Attributes and text have &gt; instead of >, so ' />' is always the end of a tag.
         body = tostring(robot, encoding='unicode').replace(' />', '/>')
         self.text = f'<?xml version="1.0"?>\n{self._comment()}\n{body}\n'
 
@@ -143,7 +144,7 @@ class _UrdfText:
             limit.set('unlimited', ' '.join(unlimited))
 
     def _starts(self, robot: Element, start: Mapping[str, float]) -> None:
-        """Say with which values joints begin, where that is not what they would anyway."""
+        """Write the initial joint values that differ from the default."""
         for joint in self._description.joint_order:
             for name, dof in zip(joint.value_names, joint.dof, strict=True):
                 lower, upper = joint.min_dof_limit[dof], joint.max_dof_limit[dof]
@@ -154,7 +155,7 @@ class _UrdfText:
                     SubElement(robot, 'joint_start', said)
 
     def _motors(self, robot: Element) -> None:
-        """Say which joints have a motor, unless what is carried over says the same."""
+        """Write which joints have a motor, unless carried elements declare the same."""
         wanted = motors_of(self._description, self._tree)
         driven = driven_joints(self._carried.motors)
         movable = {joint.name for joint in self._description.joint_order}
@@ -162,7 +163,7 @@ class _UrdfText:
             robot.extend(self._carried.motors)
             return
         if self._carried.motors:
-            self._remarks.append('its ros2_control and transmissions, which said other motors')
+            self._remarks.append('its ros2_control and transmissions, which declare other motors')
         if not wanted:
             return
         name = f'{self._description.name}_motors'
@@ -182,7 +183,7 @@ class _UrdfText:
         if self._remarks:
             lines.append('Left out: ' + ', '.join(self._remarks) + '.')
         if self._no_inertia:
-            lines.append('Moments of inertia that are 0 are not known.')
+            lines.append('Moments of inertia of 0 are unknown.')
         text = ' '.join(lines).replace('--', '- -').replace('--', '- -')
         return '<!-- ' + ''.join(c if _allowed(c) else '?' for c in text) + ' -->'
 
@@ -207,7 +208,7 @@ def _loop_joint(robot: Element, closure: Closure) -> None:
     link_a, link_b = ends_of(closure)
     element = SubElement(robot, 'loop_joint', {'name': closure.name})
     type_name = closure_type(closure, URDF_TYPES)
-    # With axes of its own it has no type that others know; `floating` ties nothing there.
+    # For a set of axes without a type name; other programs read `floating` as no constraint.
     element.set('type', type_name or 'floating')
     if type_name is None:
         element.set('dof', ' '.join(dof.name for dof in closure.dof))
@@ -237,11 +238,13 @@ def _check_names(names: dict[str, list[str]]) -> None:
     for kind, of_kind in names.items():
         for name in of_kind:
             if not name.strip() or not all(map(_allowed, name)):
-                raise TopologyError(f'{kind} {shown(name)}: XML cannot hold this name; rename it')
+                raise TopologyError(
+                    f'{kind} {shown(name)}: XML does not allow this name; rename it'
+                )
 
 
 def _allowed(character: str) -> bool:
-    """Say whether XML 1.0 can hold a character."""
+    """Return True if XML 1.0 allows a character."""
     code = ord(character)
     if character in '\t\n\r' or 0x20 <= code < 0xD800:
         return True

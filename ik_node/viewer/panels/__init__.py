@@ -1,1 +1,1 @@
-"""The panels beside the picture: what they show, and what can be asked for there."""
+"""The panels beside the 3D view."""

@@ -1,4 +1,4 @@
-"""The panel beside the scene."""
+"""The main panel, with status, switches and tabs."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from ik_node.viewer.panels.status_html import status_html
 from ik_node.viewer.panels.view_panel import ViewPanel
 from ik_node.viewer.sessions.session import Session
 
-# Keys by which viser's own client flies, two metres a second: far too fast for most robots, and
-# some of them mean something else here. They are stopped below the page's own listeners.
+# Keys with which viser's client moves the camera at 2 m/s, which is too fast for most robots. Some
+# of them have another function here. The script stops them before viser's listeners see them.
 FLIGHT = ('KeyW', 'KeyA', 'KeyS', 'KeyD', 'KeyQ', 'KeyE')
 _STOP = (
     'if(!window.ikNodeKeys){window.ikNodeKeys=true;'
@@ -30,18 +30,18 @@ _STOP = (
 
 class Key(NamedTuple):
     """
-    What a key does.
+    A key with a command.
 
     Attributes
     ----------
     key : str
-        As viser names it.
+        Name of the key in viser.
     modifier : str or None
-        What is held down with it.
+        Modifier key.
     label : str
-        For the list of commands.
+        Label in the list of commands.
     work : callable
-        Called with the number of the browser.
+        Called with the id of the browser.
 
     """
 
@@ -52,7 +52,7 @@ class Key(NamedTuple):
 
 
 def add_keys(gui: Any, keys: list[Key]) -> None:
-    """Have keys do something, while nobody writes into an input."""
+    """Add commands with keys, which work unless the user types into an input."""
     gui.add_html(f'<img alt="" src="data:," style="display:none" onerror="{escape(_STOP)}">')
     for each in keys:
         command = gui.add_command(each.label, hotkey=each.key, modifier=each.modifier)
@@ -60,7 +60,7 @@ def add_keys(gui: Any, keys: list[Key]) -> None:
 
 
 def keys_html(keys: Mapping[str, str]) -> str:
-    """Return a line that names keys and what they do."""
+    """Return a line that lists keys and their functions."""
     style = 'padding:2px 10px 4px;font-size:0.8em;opacity:0.8;word-spacing:0.1em'
     shown = ' '.join(
         '<span style="white-space:nowrap">'
@@ -79,21 +79,21 @@ def _worker(work: Callable[[int], None]) -> Callable[[Any], Any]:
     return pressed
 
 
-# What YAML 1.1 would read as something else than text: true, off, 1e3, 0x1f, null, ~.
+# Names that are text in YAML 1.1, except the words below. Others need quotes: 1e3, 0x1f, ~.
 _PLAIN = re.compile(r'[A-Za-z_][A-Za-z0-9_./-]*')
 _WORDS = {'y', 'n', 'yes', 'no', 'on', 'off', 'true', 'false', 'null'}
 
 
 def configuration_yaml(names: Iterable[str], values: Iterable[float]) -> str:
     """
-    Return joint values as a YAML mapping, one joint a line.
+    Return joint values as a YAML mapping, with one joint per line.
 
-    The parameters `rest_pose` and `joint_targets` of the node take it as it is.
+    The parameters `rest_pose` and `joint_targets` of the node accept this format.
 
     Parameters
     ----------
     names : iterable of str
-        Of the joints.
+        Names of the joint values.
     values : iterable of float
         [rad or m]
 
@@ -126,14 +126,14 @@ _PRESS = (
 
 def copy_html(text: str, name: str) -> str:
     """
-    Return the text in a box with a button.
+    Return HTML for a text box with a copy button.
 
     Parameters
     ----------
     text : str
-        To be copied.
+        The text to copy.
     name : str
-        What it is.
+        Label of the box.
 
     """
     lines = min(12, text.count('\n') + 1)
@@ -159,22 +159,22 @@ TABS = ('Goals', 'Joints', 'Solver', 'Plots', 'View')
 
 class Controls:
     """
-    Status, switches and tabs.
+    The main panel of the page.
 
     Parameters
     ----------
     gui : viser.GuiApi
     queue : SessionQueue
     undo : callable
-        Goes a step back.
+        Undoes the last change.
     redraw : callable
-        Called when something else is to be drawn.
+        Called when the scene must be redrawn.
     choices : mapping of str to str
-        Robots to choose from, and what there is to say about each.
+        Names and descriptions of the robots that users can choose.
     choose : callable
-        Called with the one that was chosen.
+        Called with the name of the chosen robot.
     look : callable
-        Called with the number of a browser that is to look at the robot.
+        Called with the id of a browser whose camera should look at the robot.
 
     """
 
@@ -217,7 +217,7 @@ class Controls:
             self.goals = GoalPanel(gui, queue)
         with made['Joints']:
             self._advice = gui.add_html('')
-            # Below whatever joints there are.
+            # Below all joints.
             self._yaml = gui.add_html('', order=1e9)
             self._joints = JointPanel(gui, queue)
         with made['Solver']:
@@ -247,13 +247,13 @@ class Controls:
         )
 
     def show_choice(self, name: str) -> None:
-        """Say which robot is shown."""
+        """Show which robot is chosen."""
         if self._chooser is not None:
             self._chooser.value = name
             self._about.content = about_html(self._choices.get(name, ''))
 
     def rebuild(self, session: Session) -> None:
-        """Have panels for another robot, or other goals."""
+        """Rebuild the panels for another robot or other goals."""
         robot = session.robot
         if robot is None:
             return
@@ -266,7 +266,7 @@ class Controls:
         self._play.visible = session.can_play
 
     def refresh(self, session: Session, history: History) -> None:
-        """Show how things are."""
+        """Update all panels."""
         self._status.content = status_html(session.title, session.note, session.reports)
         self._lead.value = FK if session.forward else IK
         self._play.value = session.playing
@@ -287,6 +287,6 @@ class Controls:
 
 
 def about_html(text: str) -> str:
-    """Return a line below the chooser; of nothing, nothing."""
+    """Return HTML for the description below the chooser; '' if there is none."""
     style = 'padding:0 10px;font-size:0.85em;opacity:0.8'
     return f'<div style="{style}">{escape(text)}</div>' if text else ''

@@ -1,4 +1,4 @@
-"""Goals and loops, one by one."""
+"""The panel of goals and loops."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ik_node.robot import Robot
 from ik_node.viewer.panels.session_queue import by_hand, SessionQueue
 from ik_node.viewer.sessions.goal_memory import axes_of
 
-# What is usually asked for.
+# Common sets of constrained axes.
 CHOICES = ('X Y Z EX EY EZ', 'X Y Z', 'EX EY EZ', 'X Y Z EX EY', 'X Y', 'Z', 'X', 'Y')
-# Where on a link a new goal is.
+# Choices for the position of a new goal on a link.
 THERE, FRAME = 'where you click', "at the link's frame"
 HINT = (
     '<div style="padding:2px 10px"><b>Click a link</b> of the robot to make a goal there, then '
@@ -21,7 +21,7 @@ HINT = (
 
 class GoalPanel:
     """
-    A folder a goal, and a switch a loop.
+    A panel with one folder per goal and one switch per loop.
 
     Parameters
     ----------
@@ -31,11 +31,11 @@ class GoalPanel:
     Attributes
     ----------
     by_click : bool
-        Whether a click on a link makes a goal.
+        Whether a click on a link adds a goal.
     new_dof : str
-        What a new goal asks for.
+        Constrained axes of a new goal.
     where_clicked : bool
-        Whether a new goal is where the link was clicked, not where its frame is.
+        True if a new goal is at the clicked point, False if it is at the link's frame.
 
     """
 
@@ -52,21 +52,21 @@ class GoalPanel:
 
     @property
     def by_click(self) -> bool:
-        """Whether a click on a link makes a goal."""
+        """Whether a click on a link adds a goal."""
         return bool(self._click.value)
 
     @property
     def new_dof(self) -> str:
-        """Return what a new goal asks for."""
+        """Constrained axes of a new goal."""
         return str(self._new.value)
 
     @property
     def where_clicked(self) -> bool:
-        """Whether a new goal is where the link was clicked, not where its frame is."""
+        """True if a new goal is at the clicked point, False if it is at the link's frame."""
         return bool(self._where.value == THERE)
 
     def rebuild(self, robot: Robot) -> None:
-        """Have a folder for every goal, and a switch for every loop."""
+        """Add a folder for every goal and a switch for every loop."""
         for folder in self._folders:
             folder.remove()
         self._folders, self._enabled = [], {}
@@ -81,7 +81,7 @@ class GoalPanel:
                     self._add_closure(robot, name)
 
     def refresh(self, robot: Robot) -> None:
-        """Show which take part."""
+        """Show which goals and loops are enabled."""
         for (kind, name), handle in self._enabled.items():
             found = (robot.goals if kind == 'goal' else robot.closures).get(name)
             if found is not None:
@@ -97,9 +97,9 @@ class GoalPanel:
                 'takes part', goal.enabled, hint=f'goal {plain(name)} of the link {plain(link)}'
             )
             if goal.kind == 'frame':
-                asked = axes_of(goal)
-                choices = CHOICES if asked in CHOICES else (asked, *CHOICES)
-                axes = self._gui.add_dropdown('asks for', choices, initial_value=asked)
+                dof = axes_of(goal)
+                choices = CHOICES if dof in CHOICES else (dof, *CHOICES)
+                axes = self._gui.add_dropdown('asks for', choices, initial_value=dof)
                 by_hand(
                     axes,
                     lambda value: queue.do(lambda s: s.change_goal(name, dof=value), undo=True),

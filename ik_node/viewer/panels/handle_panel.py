@@ -1,4 +1,4 @@
-"""How goals are dragged, to be chosen."""
+"""The panel of settings for dragging goals."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-# What moves less than this [m or rad] has not been moved.
+# Smaller motions count as zero [m or rad].
 _STILL = 1e-9
 
 
 @dataclass(frozen=True)
 class HandleStyle:
     """
-    How goals are dragged.
+    Settings for dragging goals.
 
     Attributes
     ----------
     move, turn : bool
-        Whether goals can be moved, and turned.
+        Whether goals can be translated, and rotated.
     local : bool
-        Whether handles lie along the goal's own axes; else along the root frame's.
+        True if handles are parallel to the goal's axes, False if to the root frame's axes.
     step : float
-        Positions are multiples of it [m]; 0 = they are as dragged.
+        Grid size of positions [m]; 0 = no grid.
     angle : float
-        Turns are multiples of it [rad]; 0 = they are as dragged.
+        Grid size of rotations [rad]; 0 = no grid.
 
     """
 
@@ -48,17 +48,17 @@ class HandleStyle:
 
     def snapped(self, start: Array, pose: Array, axes: Array) -> Array:
         """
-        Return a dragged pose on the grid.
+        Return a dragged pose rounded to the grid.
 
-        Along the root frame's axes, what is moved comes to a multiple of the step; along others it
-        moves by one. What is not moved stays where it is.
+        Along the root frame's axes, the position is rounded to a multiple of the step; along other
+        axes, the translation is. Coordinates that are not dragged stay unchanged.
 
         Parameters
         ----------
         start, pose : ndarray, shape (4, 4)
-            Of the goal before the drag and now, root frame.
+            Pose of the goal before the drag and now, root frame.
         axes : ndarray, shape (3, 3)
-            Of the handle before the drag, root frame.
+            Axes of the handle before the drag, root frame.
 
         """
         wanted = pose.copy()
@@ -82,19 +82,19 @@ class HandleStyle:
 
 BOTH, MOVE, TURN = 'move and turn', 'move', 'turn'
 WORLD, LOCAL = 'of the world', "the goal's own"
-# At first [m] and [degrees].
+# Default grid [m] and [deg].
 STEP, ANGLE = 0.01, 15.0
 
 
 class HandlePanel:
     """
-    Switches for the handles of goals.
+    A panel with switches for the handles of goals.
 
     Parameters
     ----------
     gui : viser.GuiApi
     changed : callable
-        Called when anything here is.
+        Called when a setting changes.
 
     """
 
@@ -124,7 +124,7 @@ class HandlePanel:
 
     @property
     def style(self) -> HandleStyle:
-        """Return what is chosen."""
+        """The chosen settings."""
         snap = bool(self._snap.value)
         return HandleStyle(
             move=self._what.value != TURN,
@@ -136,21 +136,21 @@ class HandlePanel:
 
     @property
     def links(self) -> bool:
-        """Whether links with a goal can be dragged as they are."""
+        """Whether links with a goal can be dragged directly."""
         return bool(self._links.value)
 
     def choose(self, what: str) -> None:
-        """Have goals moved only, or turned only; where that is so already, both."""
+        """Choose translation only or rotation only; if it is already chosen, choose both."""
         self._what.value = BOTH if self._what.value == what else what
         self._changed()
 
     def swap_axes(self) -> None:
-        """Change between the axes of the world and the goal's own."""
+        """Switch between the axes of the world and those of the goal."""
         self._axes.value = WORLD if self._axes.value == LOCAL else LOCAL
         self._changed()
 
     def swap_snap(self) -> None:
-        """Have a grid, or none."""
+        """Switch the grid on or off."""
         self._snap.value = not self._snap.value
         self._show_steps()
 

@@ -1,4 +1,4 @@
-"""Sliders for every joint."""
+"""The panel of joint sliders."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ik_node.robot import Robot
 from ik_node.viewer.panels.session_queue import by_hand, SessionQueue
 from ik_node.viewer.sessions.session import Array
 
-# A slider that a hand has just moved is left alone for so long [s].
+# After the user has moved a slider, the page does not change it for this time [s].
 LEFT_ALONE = 0.4
 
 
 class JointPanel:
     """
-    Sliders that follow the robot, and lead it while joints lead.
+    Sliders that show the joint values, and set them in forward mode.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class JointPanel:
         self._sliders: list[_Slider] = []
 
     def rebuild(self, robot: Robot) -> None:
-        """Have a slider for every joint value, those with a motor first."""
+        """Add a slider for every joint value, actuated ones first."""
         for folder in self._folders:
             folder.remove()
         motors = {
@@ -63,14 +63,14 @@ class JointPanel:
                 ]
 
     def refresh(self, q: Array, *, forward: bool) -> None:
-        """Show where the joints are."""
+        """Show a configuration."""
         now = time.monotonic()
         for slider in self._sliders:
             slider.refresh(float(q[slider.place]), now, forward)
 
 
 class _Slider:
-    """One joint value."""
+    """The slider of a joint value."""
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ class _Slider:
             self._handle.disabled = disabled
         if now - self._touched < LEFT_ALONE:
             return
-        # A joint without limits may be anywhere.
+        # A joint without limits can have any value.
         if value < self._low:
             self._low = self._handle.min = value - 1.0
         if value > self._high:
@@ -126,12 +126,12 @@ def _exponent(width: float) -> float:
 
 
 def _turns(joints: list[Joint]) -> list[bool]:
-    """Return whether each value turns, in the order of q."""
+    """Return, in the order of q, True for rotations and False for translations."""
     return [dof.is_rotation for joint in joints for dof in joint.dof]
 
 
 def _followers(joints: list[Joint]) -> set[str]:
-    """Return the values that follow another joint."""
+    """Return the names of coupled values."""
     return {
         name
         for joint in joints

@@ -1,4 +1,4 @@
-"""The solver's options, from the one table of them."""
+"""The panel of solver options."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ik_node.viewer.sessions.session import Session
 
 class OptionPanel:
     """
-    An input for every option; what is not allowed is said below and changes nothing.
+    A panel with an input for every solver option, and a message for values that are not allowed.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class OptionPanel:
         by_hand(reset, lambda _: queue.do(self._reset))
 
     def refresh(self, options: SolverOptions) -> None:
-        """Show other options."""
+        """Show the present options."""
         if options == self._shown:
             return
         if self._shown is None:
@@ -49,7 +49,7 @@ class OptionPanel:
             handle.value = written(getattr(options, name))
 
     def forget(self) -> None:
-        """Take the next options for the ones to go back to."""
+        """Use the next options that are shown as the defaults."""
         self._shown = None
 
     def _input(self, field: Field[Any]) -> tuple[Any, Callable[[Any], Any]]:
@@ -65,7 +65,7 @@ class OptionPanel:
                 name, field.metadata['allowed'], initial_value=default, hint=hint
             )
         else:
-            # As text: it says inf and 1e-6, which an input for numbers does not.
+            # A text input, because an input for numbers does not accept inf or 1e-6.
             handle = gui.add_text(name, f'{default:g}', hint=hint)
             read, written = (_whole if type(default) is int else _number), _text
         by_hand(handle, lambda value: self._queue.do(lambda s: self._set(s, name, read, value)))
@@ -80,7 +80,7 @@ class OptionPanel:
             self._say(str(error))
         else:
             self._say('')
-            # What is typed stays as it is typed.
+            # Keep the text as the user typed it.
             self._shown = session.options
 
     def _reset(self, session: Session) -> None:
@@ -108,7 +108,7 @@ def _number(text: str) -> float:
 
 def _whole(text: str) -> float:
     number = float(text)
-    # What is no whole number is refused by the options themselves.
+    # SolverOptions refuses numbers that are not integers.
     return int(number) if number.is_integer() else number
 
 

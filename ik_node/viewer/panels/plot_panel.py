@@ -1,4 +1,4 @@
-"""How residual and solve time went, chain by chain."""
+"""The panel with plots of residuals and solve times."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# How far back [s], and how many rows at most.
+# Time span [s] and largest number of rows.
 SPAN = 30.0
 LENGTH = 600
-# What is exactly met is drawn here: a logarithm of zero cannot be.
+# Residuals of zero are drawn at this value, because of the logarithmic scale.
 LEAST = 1e-16
 
 
 class History:
-    """Residual and solve time of every chain, as they came."""
+    """Residuals and solve times of every chain over time."""
 
     def __init__(self) -> None:
         self.names: tuple[str, ...] = ()
@@ -30,7 +30,7 @@ class History:
         )
 
     def add(self, now: float, reports: Sequence[ChainReport]) -> None:
-        """Take in the reports of a time [s]; of other chains than before, all begins anew."""
+        """Add the reports at a time [s]; if the chains have changed, start a new history."""
         names = tuple(report.name for report in reports)
         if names != self.names:
             self.names = names
@@ -43,12 +43,12 @@ class History:
             self._rows.popleft()
 
     def residuals(self) -> tuple[Array, ...]:
-        """Return times before the last one [s], and log10 of every chain's residual [m or rad]."""
+        """Return times relative to the last one [s], and log10 of the residual of every chain."""
         times, *residuals = self._columns(1)
         return times, *map(np.log10, residuals)
 
     def solve_times(self) -> tuple[Array, ...]:
-        """Return times before the last one [s], and the solve time of every chain [ms]."""
+        """Return times relative to the last one [s], and the solve time of every chain [ms]."""
         return self._columns(2)
 
     def _columns(self, which: int) -> tuple[Array, ...]:
@@ -60,7 +60,7 @@ class History:
         return times, *values.T.copy()
 
 
-# Told apart by the colour-blind, too (Okabe & Ito 2008).
+# A palette for the colour-blind (Okabe & Ito 2008).
 COLOURS = ('#0072B2', '#E69F00', '#009E73', '#CC79A7', '#D55E00', '#56B4E9', '#000000')
 MOST = len(COLOURS)
 HEIGHT = 170
@@ -68,7 +68,7 @@ HEIGHT = 170
 
 class PlotPanel:
     """
-    Two plots over time.
+    A panel with plots of residuals and solve times over time.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class PlotPanel:
         self._plots: list[Any] = []
 
     def refresh(self, history: History) -> None:
-        """Show what came."""
+        """Show a history."""
         if history.names != self._names:
             self._rebuild(history.names)
         if self._plots:

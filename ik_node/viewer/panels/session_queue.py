@@ -1,4 +1,4 @@
-"""What panels of the page can ask for."""
+"""The interface through which panels change the session."""
 
 from __future__ import annotations
 
@@ -9,32 +9,33 @@ from ik_node.viewer.sessions.session import Session
 
 
 class SessionQueue(Protocol):
-    """Takes wishes from any thread and has them done, one after the other."""
+    """A queue of work on the session, which any thread can fill and the page's thread executes."""
 
     @property
     def session(self) -> Session:
-        """Return the present session; of use in the page's own thread only."""
+        """The present session; use it only in the page's thread."""
 
     def do(
         self, work: Callable[[Session], object], *, key: object = None, undo: bool = False
     ) -> None:
         """
-        Have something done with the session.
+        Queue work on the session.
 
         Parameters
         ----------
         work : callable
-            Takes the session.
+            Called with the session.
         key : object, optional
-            It replaces what still waits under that key.
+            Replaces waiting work with the same key.
         undo : bool
-            Whether it is a step to be undone; those of one key in quick succession are one.
+            Whether undo reverts this work. Work with the same key in quick succession counts as
+            one step.
 
         """
 
 
 def by_hand(handle: Any, work: Callable[[Any], object]) -> None:
-    """Call `work` with the value whenever somebody changes an input, not when the page does."""
+    """Call `work` with the value when a user changes an input, not when the page does."""
 
     async def changed(event: Any) -> None:
         if event.client_id is not None:

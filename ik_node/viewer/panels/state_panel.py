@@ -1,4 +1,4 @@
-"""The arm's state on screen."""
+"""The panel with the pose of a link and the joint values as text."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _NAME = (
 
 def state_html(link: str, pose: Array | None, joints: Sequence[tuple[str, float, bool]]) -> str:
     """
-    Return tables of a link's pose and of joint values.
+    Return HTML tables of a link's pose and of joint values.
 
     Parameters
     ----------
     link : str
         Name of the link.
     pose : ndarray, shape (4, 4), or None
-        Of it, root frame [m]; None = no link is chosen.
+        Its pose in the root frame [m]; None = no link is chosen.
     joints : sequence of (str, float, bool)
-        Name, value [rad or m], and whether it turns.
+        Name, value [rad or m], and True for a rotation.
 
     """
     parts = ['<div style="padding:2px 10px 6px;font-size:0.85em;line-height:1.5">']
@@ -63,7 +63,7 @@ def _row(name: str, value: float, turns: bool) -> str:
 
 
 def _fixed(value: float, digits: int) -> str:
-    """Return a number with so many decimals; nought has no sign."""
+    """Return a number with a fixed number of decimals, without a sign for zero."""
     text = f'{value:.{digits}f}'
     return text.lstrip('-') if not text.strip('-0.') else text
 
@@ -75,7 +75,7 @@ NOTHING = 'no goal'
 
 class StatePanel:
     """
-    A window with the pose of a goal's link and all joint values.
+    A panel with the pose of a goal's link and all joint values.
 
     Parameters
     ----------
@@ -95,18 +95,18 @@ class StatePanel:
         self._turns: list[bool] = []
 
     def show(self, visible: bool) -> None:
-        """Show it, or not."""
+        """Show or hide the panel."""
         self._panel.visible = visible
 
     def rebuild(self, robot: Robot) -> None:
-        """Offer the goals of another robot, or other goals."""
+        """Update the list of goals."""
         self._turns = [dof.is_rotation for joint in robot.joint_order for dof in joint.dof]
         chosen, names = self._goal.value, (*robot.goals,) or (NOTHING,)
         self._goal.options = names
         self._goal.value = chosen if chosen in names else names[0]
 
     def refresh(self, robot: Robot, q: Array) -> None:
-        """Show where all is."""
+        """Show the present pose and joint values."""
         if not self._panel.visible:
             return
         goal = robot.goals.get(self._goal.value)

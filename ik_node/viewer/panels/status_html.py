@@ -1,4 +1,4 @@
-"""How the solver does, as a table."""
+"""The status of the solver as HTML."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from ik_node.errors import MOST_TEXT, plain
 from ik_node.scene.chain_report import ChainReport
 from ik_node.solver.result import PoseError
 
-# Told apart by the colour-blind, too (Okabe & Ito 2008); the word stands beside it.
+# A palette for the colour-blind (Okabe & Ito 2008); the status is also shown as a word.
 _COLOURS = {'CONVERGED': '#009E73', 'STALLED': '#E69F00', 'TIMEOUT': '#E69F00'}
 _ELSE = '#D55E00'
-# Goals, and open loops, that are listed one by one.
+# Largest number of goals, and of open loops, that are listed.
 MOST = 8
-# Loops wider open than this [m or rad] are listed one by one.
+# Loops with a larger residual [m or rad] are listed.
 OPEN = 1e-5
 _CELL = 'style="padding:0 7px 0 0;text-align:left;white-space:nowrap"'
-# A long name is cut, and whole in its hint.
+# A long name is cut off; its tooltip shows the whole name.
 _NAME = (
     'style="padding:0 7px 0 0;text-align:left;white-space:nowrap;max-width:9.5em;'
     'overflow:hidden;text-overflow:ellipsis"'
@@ -26,16 +26,16 @@ _NAME = (
 
 def status_html(title: str, note: str, reports: Sequence[ChainReport]) -> str:
     """
-    Return what is shown above the panels.
+    Return the HTML of the status above the panels.
 
     Parameters
     ----------
     title : str
-        What is shown.
+        Name of the robot.
     note : str
-        What is in the way; '' = nothing.
+        Problem that prevents solving; '' = none.
     reports : sequence of ChainReport
-        One a chain.
+        One per chain.
 
     """
     parts = ['<div style="padding:2px 10px 6px;font-size:0.85em;line-height:1.5">']

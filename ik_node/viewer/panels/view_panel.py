@@ -1,4 +1,4 @@
-"""What is drawn, and how large."""
+"""The panel of settings for the 3D view."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ ABOUT = {
     'labels': 'names of joints',
 }
 AT_FIRST = ('axes', 'limits', 'closures', 'goals')
-# Meshes that are named one by one.
+# Largest number of missing meshes that are listed.
 MOST = 8
 BODIES = ('meshes', 'rods', 'both', 'none')
 
 
 class ViewPanel:
     """
-    Switches for the layers of the scene.
+    A panel with switches for the layers of the scene.
 
     Parameters
     ----------
     gui : viser.GuiApi
     changed : callable
-        Called when anything here is.
+        Called when a setting changes.
 
     """
 
@@ -56,7 +56,7 @@ class ViewPanel:
             by_hand(handle, lambda _: changed())
 
     def show_missing(self, meshes: Sequence[str]) -> None:
-        """Name what could not be drawn, whose links are rods."""
+        """List the meshes that could not be drawn."""
         names = ''.join(f'<li>{escape(name)}</li>' for name in meshes[:MOST])
         more = f'<li>and {len(meshes) - MOST} more</li>' if len(meshes) > MOST else ''
         text = f'not drawn as described:<ul style="margin:0">{names}{more}</ul>'
@@ -65,17 +65,17 @@ class ViewPanel:
 
     @property
     def layers(self) -> list[str]:
-        """Return what is to be drawn; links in any case, see `bodies` and `rods`."""
+        """The layers to draw, which always include links; see `bodies` and `rods`."""
         return [layer for layer, handle in self._layers.items() if handle.value] + ['links']
 
     @property
     def bodies(self) -> bool:
-        """Whether links are drawn as their description says."""
+        """Whether links are drawn with the shapes of the description."""
         return self._bodies.value in ('meshes', 'both')
 
     @property
     def rods(self) -> str:
-        """Say which links are drawn as rods: 'all', 'none', or those 'bare' of a mesh."""
+        """Which links are drawn as rods: 'all', 'none', or 'bare' for those without a mesh."""
         return {'meshes': 'bare', 'none': 'none'}.get(str(self._bodies.value), 'all')
 
     @property
@@ -90,10 +90,10 @@ class ViewPanel:
 
     @property
     def fine_light(self) -> bool:
-        """Whether light is fine."""
+        """Whether the lights cast shadows."""
         return bool(self._fine.value)
 
     @property
     def size(self) -> float:
-        """Return the factor of the size of all marks."""
+        """Scale factor of all marks."""
         return float(self._size.value)

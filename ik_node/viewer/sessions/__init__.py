@@ -1,1 +1,1 @@
-"""What the page shows and asks: a robot solved by the library, or one of the gallery."""
+"""Sessions that connect the page with the solver."""

@@ -1,5 +1,5 @@
 # flake8: noqa: E203
-"""Goals as they were, to be made again."""
+"""Undo steps, and saved goals."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Any
 from ik_node.model.goal import Goal
 from ik_node.robot import Robot
 
-# A drag of a slider comes as many changes; those nearer in time than this [s] are one step.
+# Changes that follow one another within this time [s], as in a drag, are one undo step.
 TOGETHER = 1.0
 DEPTH = 200
 
 
 class Undo:
     """
-    Remember how things were before each change.
+    A history of states for undo.
 
     Parameters
     ----------
     remember : callable
-        Returns how things are.
+        Returns the present state.
     restore : callable
-        Brings that back.
+        Restores such a state.
 
     """
 
@@ -36,17 +36,17 @@ class Undo:
 
     @property
     def count(self) -> int:
-        """Return how many steps there are."""
+        """Number of steps that can be undone."""
         return len(self._steps)
 
     def mark(self, key: object = None, now: float = 0.0) -> None:
         """
-        Remember how things are, before they change.
+        Save the present state before a change.
 
         Parameters
         ----------
         key : object, optional
-            Changes of one key in quick succession are one step.
+            Changes with the same key in quick succession are one step.
         now : float
             Time [s].
 
@@ -57,7 +57,7 @@ class Undo:
         self._steps = [*self._steps[1 - DEPTH :], self._remember()]
 
     def step_back(self) -> bool:
-        """Go one step back; return whether there was one."""
+        """Undo one step; return True if there was one."""
         self._last = (None, 0.0)
         if not self._steps:
             return False
@@ -65,36 +65,36 @@ class Undo:
         return True
 
     def clear(self) -> None:
-        """Forget all steps."""
+        """Remove all steps."""
         self._steps = []
 
 
 @dataclass(frozen=True)
 class GoalMemory:
     """
-    All there is to a goal.
+    A saved goal.
 
     Attributes
     ----------
     name : str
-    asked : dict
+    arguments : dict
         Arguments of `Robot.add_goal`.
     position, quat_xyzw : tuple of float
-        Of the goal in its parent, [m].
+        Pose of the goal in its parent [m].
     enabled : bool
 
     """
 
     name: str
-    asked: dict[str, Any]
+    arguments: dict[str, Any]
     position: tuple[float, ...]
     quat_xyzw: tuple[float, ...]
     enabled: bool
 
     @classmethod
     def of(cls, goal: Goal) -> GoalMemory:
-        """Return what there is to know of a goal."""
-        asked: dict[str, Any] = {
+        """Return the saved form of a goal."""
+        arguments: dict[str, Any] = {
             'link': goal.child.name if goal.child else '',
             'kind': goal.kind,
             'axes': goal.axes,
@@ -104,29 +104,29 @@ class GoalMemory:
             'base': goal.parent.name if goal.parent else None,
         }
         if goal.kind in ('frame', 'centre_of_mass'):
-            asked['dof'] = axes_of(goal)
+            arguments['dof'] = axes_of(goal)
         if goal.kind == 'distance':
-            asked['distance'] = goal.distance
+            arguments['distance'] = goal.distance
         if goal.kind != 'centre_of_mass':
-            asked['offset'] = (goal.offset_position.copy(), goal.offset_quaternion.copy())
+            arguments['offset'] = (goal.offset_position.copy(), goal.offset_quaternion.copy())
         position, quat = goal.position.tolist(), goal.quaternion.tolist()
-        return cls(goal.name, asked, tuple(position), tuple(quat), goal.enabled)
+        return cls(goal.name, arguments, tuple(position), tuple(quat), goal.enabled)
 
 
 def axes_of(goal: Goal) -> str:
-    """Return the axes that a goal asks for, as in 'X Y Z'."""
+    """Return the constrained axes of a goal, as in 'X Y Z'."""
     return ' '.join(dof.name for dof in goal.dof)
 
 
 def restore_goals(robot: Robot, memories: list[GoalMemory]) -> bool:
-    """Bring a robot's goals back to what they were; return whether they are other goals now."""
+    """Restore a robot's goals; return True if goals were added, removed or replaced."""
     present = [GoalMemory.of(goal) for goal in robot.goals.values()]
     anew = [_lasting(memory) for memory in present] != [_lasting(memory) for memory in memories]
     if anew:
         for name in list(robot.goals):
             robot.remove_goal(name)
         for memory in memories:
-            robot.add_goal(name=memory.name, **memory.asked)
+            robot.add_goal(name=memory.name, **memory.arguments)
     for memory in memories:
         goal = robot.goals[memory.name]
         goal.set_position(*memory.position)
@@ -136,5 +136,5 @@ def restore_goals(robot: Robot, memories: list[GoalMemory]) -> bool:
 
 
 def _lasting(memory: GoalMemory) -> str:
-    """Return all but where it is and whether it takes part."""
-    return repr((memory.name, memory.asked))
+    """Return the goal's properties except its pose and whether it is enabled."""
+    return repr((memory.name, memory.arguments))

@@ -1,4 +1,4 @@
-"""A robot solved here, by the library."""
+"""A session that solves with the library in this process."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ Array = NDArray[np.float64]
 
 def gallery_session(name: str) -> LibrarySession:
     """
-    Return a session of a robot of the gallery, with its goals and its motion.
+    Return a session for a robot of the gallery, with its goals and its motion.
 
     Raises
     ------
     UnknownFrameError
-        If there is none of that name.
+        If there is no such robot.
 
     """
     item = gallery_item(name)
@@ -51,34 +51,34 @@ def gallery_session(name: str) -> LibrarySession:
     return LibrarySession(robot, motion, options)
 
 
-# Goal's name to its pose in the root frame, (4, 4), at a time [s].
+# Returns the root-frame pose (4, 4) of each goal at a time [s].
 Motion = Callable[[float], dict[str, Array]]
 
-# While a goal is dragged, a restart would jump to another branch.
+# No restarts, because a restart during a drag could jump to another assembly branch.
 OPTIONS = SolverOptions(restarts=0)
 
 
 class Memory(NamedTuple):
-    """What `restore` goes back to."""
+    """The state that `restore` restores."""
 
     q: Array
     goals: list[GoalMemory]
-    targets: dict[str, list[float]]  # of the joints that have any
-    closed: dict[str, bool]  # closures, and whether they are made
+    targets: dict[str, list[float]]  # of the joints that have targets
+    closed: dict[str, bool]  # whether each closure is enabled
 
 
 class LibrarySession:
     """
-    A `Session` over the library's own solver.
+    A `Session` that solves with the library.
 
     Parameters
     ----------
     robot : Robot
-        With its goals; it is moved.
+        The robot with its goals; the session changes its joint values.
     motion : callable, optional
-        Where its goals go when it moves by itself.
+        Motion of the goals for `play`.
     options : SolverOptions
-        To begin with.
+        Initial options.
 
     Attributes
     ----------
@@ -101,32 +101,32 @@ class LibrarySession:
         self._comfort = options.comfort
         self._solver.warm()
         self._start = self.remember()
-        self._clock: tuple[float, float] | None = None  # when last looked at, time of the motion
+        self._clock: tuple[float, float] | None = None  # time of last update, time of the motion
         self._driven: dict[str, float] = {}
         self._stale = True
 
     @property
     def title(self) -> str:
-        """Return the robot's name."""
+        """Name of the robot."""
         return self.robot.name
 
     @property
     def source(self) -> Solver:
-        """Return the solver: its thresholds say what is closed."""
+        """The solver, whose thresholds define which loops count as closed."""
         return self._solver
 
     @property
     def q(self) -> Array:
-        """Return the present configuration."""
+        """The present configuration."""
         return self._solver.q
 
     @property
     def options(self) -> SolverOptions:
-        """Return the solver's options."""
+        """The options of the solver."""
         return self._solver.options
 
     def update(self, now: float) -> bool:
-        """Solve if anything was asked since the last time."""
+        """Solve if anything has changed since the last update; return True if it solved."""
         self._play(now)
         if not self._stale:
             return False
@@ -143,7 +143,7 @@ class LibrarySession:
         return True
 
     def _play(self, now: float) -> None:
-        """Let the motion's time go on, and goals with it."""
+        """Advance the time of the motion and move the goals."""
         before, at = self._clock or (now, 0.0)
         if not (self.playing and self.motion is not None) or self.forward:
             self._clock = (now, at)
@@ -160,19 +160,19 @@ class LibrarySession:
         return self.motion is not None
 
     def play(self, playing: bool) -> None:
-        """Have goals follow the motion, or not."""
+        """Start or stop the motion of the goals."""
         self.playing = playing
 
     # -- goals
 
     def move_goal(self, name: str, position: ArrayLike, quat_xyzw: ArrayLike) -> None:
-        """Ask for another pose, in the root frame."""
+        """Set the pose of a goal, root frame [m]."""
         x, y, z, *quat = unit_pose(name, position, quat_xyzw)
         self._place(self._goal(name), pose_matrix((x, y, z), quat))
         self._stale = True
 
     def add_goal(self, link: str, dof: str, at: Array | None = None) -> str:
-        """Make a goal where a link is, or at a point of it, root frame [m]."""
+        """Add a goal at a link's frame, or at a point of the link, root frame [m]."""
         taken = {*self.robot.goals, *self.robot.closures}
         name, number = link, 2
         while name in taken:
@@ -186,14 +186,14 @@ class LibrarySession:
         return name
 
     def remove_goal(self, name: str) -> None:
-        """Take a goal away."""
+        """Remove a goal."""
         self.robot.remove_goal(name)
         self._anew()
 
     def change_goal(
         self, name: str, *, dof: str | None = None, enabled: bool | None = None
     ) -> None:
-        """Ask for other axes, or have it take part or not."""
+        """Change the constrained axes of a goal, or enable or disable it."""
         goal = self._goal(name)
         if enabled is not None:
             goal.enabled = enabled
@@ -203,7 +203,7 @@ class LibrarySession:
         self._stale = True
 
     def set_closure(self, name: str, enabled: bool) -> None:
-        """Make or release a closure."""
+        """Enable or disable a closure."""
         closure = self.robot.closures.get(name)
         if closure is None:
             raise UnknownFrameError(name, self.robot.closures, 'closure')
@@ -213,13 +213,13 @@ class LibrarySession:
     # -- joints
 
     def set_forward(self, forward: bool) -> None:
-        """Have joints lead, or goals, which then begin where their links are."""
+        """Switch between forward mode and inverse mode, in which goals start at their links."""
         self.forward = forward
         self._driven = {}
         self._stale = True
 
     def set_joint(self, name: str, value: float) -> None:
-        """Move a joint with the loops closed; the other motors hold, if it is a motor."""
+        """Move a joint with closed loops; for an actuated joint, hold the other actuated ones."""
         if not self.forward:
             raise OptionError('joint', name, 'in FK only: in IK the goals lead')
         motors = {value for joint in self._motors() for value in joint.value_names}
@@ -229,7 +229,7 @@ class LibrarySession:
         self._stale = True
 
     def reset(self) -> None:
-        """Go back to where all began; what was made of goals stays undoable."""
+        """Restore the initial state; this can be undone."""
         self.restore(self._start)
         self._clock = None
 
@@ -242,7 +242,7 @@ class LibrarySession:
     # -- options
 
     def set_option(self, name: str, value: Any) -> None:
-        """Change one of the solver's options; comfort waits for a method that knows it."""
+        """Change an option of the solver; `comfort` is used only by methods that support it."""
         options = dataclasses.replace(self._solver.options, comfort=None)
         options = dataclasses.replace(options, **{name: value})
         if options.method in COST_METHODS:
@@ -253,7 +253,7 @@ class LibrarySession:
     # -- back
 
     def remember(self) -> Memory:
-        """Return the configuration, goals, wishes for joints, and which loops are made."""
+        """Return the configuration, the goals, the joint targets and the enabled closures."""
         goals = [GoalMemory.of(goal) for goal in self.robot.goals.values()]
         joints = [joint for joint in self.robot.joint_order if joint.target_set]
         targets = {joint.name: joint.dof_target[joint.dof].tolist() for joint in joints}
@@ -261,7 +261,7 @@ class LibrarySession:
         return Memory(self.q, goals, targets, closed)
 
     def restore(self, memory: Memory) -> None:
-        """Go back to what was remembered."""
+        """Restore a state that `remember` returned."""
         if restore_goals(self.robot, memory.goals):
             self._anew()
         for joint in self.robot.joint_order:
@@ -275,11 +275,11 @@ class LibrarySession:
         self._stale = True
 
     def complaints(self) -> list[str]:
-        """Return nothing: what is not done is said at once."""
+        """Return an empty list, because errors are raised at once."""
         return []
 
     def close(self) -> None:
-        """Hold nothing."""
+        """Do nothing."""
 
     # -- within
 
@@ -304,7 +304,7 @@ class LibrarySession:
         goal.set_quaternion(*matrix_to_quat(pose))
 
     def _carry_goals(self) -> None:
-        """Have goals that ask for a pose be where their links are."""
+        """Move goals of kind frame to their links."""
         for goal in self.robot.goals.values():
             if goal.kind == 'frame' and goal.child is not None:
                 offset = pose_matrix(goal.offset_position, goal.offset_quaternion)

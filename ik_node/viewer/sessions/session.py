@@ -1,4 +1,4 @@
-"""What the page works on: a robot being solved, here or in a node elsewhere."""
+"""The interface between the page and a solver, in this process or in a node."""
 
 from __future__ import annotations
 
@@ -18,102 +18,102 @@ Array = NDArray[np.float64]
 
 class Session(Protocol):
     """
-    A robot with its goals, and what can be asked of whoever solves it.
+    A robot with its goals, and the commands to its solver.
 
-    All is called from one thread, the page's. What cannot be done raises an IkError, which the
-    page shows.
+    Only the page's thread calls a session. A command that fails raises an IkError, which the page
+    shows.
     """
 
     @property
     def title(self) -> str:
-        """Say what is shown."""
+        """Name of the robot."""
 
     @property
     def note(self) -> str:
-        """Say what is in the way of it, as 'waiting for robot_description'; else ''."""
+        """Problem that prevents solving, such as 'waiting for robot_description'; else ''."""
 
     @property
     def robot(self) -> Robot | None:
-        """Return the robot with its goals, at the present configuration; None = not there yet."""
+        """The robot with its goals at the present configuration; None = not received yet."""
 
     @property
     def source(self) -> Robot | Solver | Sequence[Frame]:
-        """Return what is drawn: the robot, or a solver whose thresholds say what is closed."""
+        """The robot to draw, or its solver, whose thresholds define which loops are closed."""
 
     @property
     def structure(self) -> int:
-        """Another number when there is another robot, or other goals."""
+        """A number that changes with the robot and with the set of goals."""
 
     @property
     def q(self) -> Array:
-        """Return the present configuration, in the order of `robot.joint_names`."""
+        """The present configuration, in the order of `robot.joint_names`."""
 
     @property
     def reports(self) -> Sequence[ChainReport]:
-        """One per independent chain."""
+        """One report per independent chain."""
 
     @property
     def options(self) -> SolverOptions:
-        """Return the present options of the solver."""
+        """The present options of the solver."""
 
     @property
     def forward(self) -> bool:
-        """Whether joints lead and goals follow their links."""
+        """Whether forward mode is on: joints lead, and goals follow their links."""
 
     @property
     def can_play(self) -> bool:
-        """Whether goals can move by themselves."""
+        """Whether there is a motion of the goals."""
 
     @property
     def playing(self) -> bool:
-        """Whether they do."""
+        """Whether the goals follow the motion."""
 
     def play(self, playing: bool) -> None:
-        """Have them move by themselves, or not."""
+        """Start or stop the motion of the goals."""
 
     def update(self, now: float) -> bool:
-        """Solve, or take in what came, at a time [s]; return whether there is news."""
+        """Solve or process messages at a time [s]; return True if something has changed."""
 
     def move_goal(self, name: str, position: ArrayLike, quat_xyzw: ArrayLike) -> None:
-        """Ask for another pose, in the root frame."""
+        """Set the pose of a goal, root frame [m]."""
 
     def add_goal(self, link: str, dof: str, at: Array | None = None) -> str:
-        """Make a goal where a link is, or at a point of it, root frame [m]; return its name."""
+        """Add a goal at a link's frame, or at a point of it, root frame [m]; return its name."""
 
     def remove_goal(self, name: str) -> None:
-        """Take a goal away."""
+        """Remove a goal."""
 
     def change_goal(
         self, name: str, *, dof: str | None = None, enabled: bool | None = None
     ) -> None:
-        """Ask for other axes, or have it take part or not."""
+        """Change the constrained axes of a goal, or enable or disable it."""
 
     def set_closure(self, name: str, enabled: bool) -> None:
-        """Make or release a closure."""
+        """Enable or disable a closure."""
 
     def set_forward(self, forward: bool) -> None:
-        """Have joints lead, or goals."""
+        """Switch between forward mode and inverse mode."""
 
     def set_joint(self, name: str, value: float) -> None:
-        """Move a joint [rad or m] with the loops closed."""
+        """Move a joint [rad or m] with closed loops."""
 
     def set_option(self, name: str, value: Any) -> None:
-        """Change one of the solver's options."""
+        """Change an option of the solver."""
 
     def reset(self) -> None:
-        """Go back to the start."""
+        """Restore the initial state."""
 
     def save_rest_pose(self) -> None:
         """Make the present configuration the rest pose."""
 
     def remember(self) -> object:
-        """Return what `restore` goes back to."""
+        """Return the present state, for `restore`."""
 
     def restore(self, memory: Any) -> None:
-        """Go back to what was remembered."""
+        """Restore a state that `remember` returned."""
 
     def complaints(self) -> list[str]:
-        """Return why something was not done after all, each once."""
+        """Return new messages about commands that failed after they were accepted."""
 
     def close(self) -> None:
-        """Let go of everything; may be called again."""
+        """Release all resources; may be called again."""

@@ -1,1 +1,1 @@
-"""What is in space: robot, marks, handles, floor and light, and what a pointer does there."""
+"""The 3D view of the page: robot, marks, handles, floor, lights and pointer events."""

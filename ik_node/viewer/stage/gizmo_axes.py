@@ -1,4 +1,4 @@
-"""Gizmos that offer some axes and no others."""
+"""Choice of gizmos for the axes along which a goal can be dragged."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _NONE: Axes = (False, False, False)
 
 class Gizmo(NamedTuple):
     """
-    One of viser's gizmos, of which a goal may need several.
+    A viser gizmo; a goal may need several of them.
 
-    Such a gizmo has an arrow along each of its axes, a square between any two, and a ring about
-    each axis whose two others are among its own: any of the three kinds can be left out.
+    A gizmo has an arrow along each of its axes, a square between any two of them, and a ring about
+    each axis whose two other axes it has. Each of the three kinds can be omitted.
 
     Attributes
     ----------
     axes : tuple of bool
-        Its axes x, y, z.
+        Which of the axes x, y, z it has.
     moves, turns : bool
-        Whether it has arrows and squares, and rings.
+        Whether it has arrows and squares, and whether it has rings.
 
     """
 
@@ -39,7 +39,7 @@ class Gizmo(NamedTuple):
 
 
 def gizmos_for(move: Axes, turn: Axes) -> list[Gizmo]:
-    """Return the gizmos that together move along some axes and turn about some, and no others."""
+    """Return gizmos for translation along some axes and rotation about some axes."""
     if not any(turn):
         return [Gizmo(move, True, False)] if any(move) else []
     if turn == _rings(move):
@@ -54,7 +54,7 @@ def gizmos_for(move: Axes, turn: Axes) -> list[Gizmo]:
 
 
 def constrained_axes(goal: Goal) -> tuple[Axes, Axes]:
-    """Return along which axes it counts where a goal is, and about which how it is turned."""
+    """Return which translations and which rotations of a goal are constrained."""
     if goal.kind in ('look_at', 'distance'):
         return _ALL, _NONE
     flags = [bool(flag) for flag in goal.dof_flags]
@@ -62,11 +62,11 @@ def constrained_axes(goal: Goal) -> tuple[Axes, Axes]:
 
 
 def handle_axes(goal: Goal, style: HandleStyle) -> Array:
-    """Return the axes along which a goal is dragged, (3, 3), root frame."""
+    """Return the axes (3, 3) along which a goal is dragged, root frame."""
     move, turn = constrained_axes(goal)
     if any(move) == all(move) and any(turn) == all(turn):
         return goal.matrix_world[:3, :3].copy() if style.local else np.eye(3)
-    # Some axes are free: those in which they are counted are no matter of taste.
+    # If some axes are free, the handle must use the axes in which the goal is constrained.
     if goal.axes == 'goal':
         return goal.matrix_world[:3, :3].copy()
     if goal.axes == 'link' and goal.child is not None:

@@ -1,4 +1,4 @@
-"""Handles for every goal, to be dragged."""
+"""Handles for dragging the goals."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-# Configurations that are tried, and how far a joint goes in them at most [rad or m].
+# Number of random configurations, and largest joint values in them [rad or m].
 TRIES, FAR = 12, 1.0
-# What leaves the plane by less than this share of the way is in it.
+# Deviations from the plane below this share of the motion count as zero.
 FLAT = 1e-9
 
 
 def plane_of(robot: Robot, goal: Goal) -> Array | None:
     """
-    Return the plane in which a goal's link moves.
+    Return the plane in which the link of a goal moves.
 
-    Loops are taken as open: what is planar then is so when they are closed.
+    Loops are ignored: a motion that is planar with open loops is planar with closed loops.
 
     Parameters
     ----------
     robot : Robot
-        Whose goal it is.
+        The robot with the goal.
     goal : Goal
-        Of kind frame, in the root frame.
+        A goal of kind frame, in the root frame.
 
     Returns
     -------
     ndarray, shape (3, 2), or None
-        Two unit vectors, root frame; None = it moves in space, or along a line.
+        Two unit vectors, root frame; None = the motion is spatial, or along a line.
 
     """
     if goal.child is None or goal.parent is not None or goal.kind != 'frame':
@@ -55,7 +55,7 @@ def plane_of(robot: Robot, goal: Goal) -> Array | None:
 
 class GoalGizmos:
     """
-    Keep the page's handles where the goals are, but for those that are held.
+    The handles of all goals, which follow the goals unless they are dragged.
 
     Parameters
     ----------
@@ -71,14 +71,14 @@ class GoalGizmos:
         self._by_link: dict[str, GoalHandle] = {}
 
     def clear(self) -> None:
-        """Take all of them away."""
+        """Remove all handles."""
         for handle in self._handles.values():
             handle.remove()
         self._handles.clear()
         self._by_link.clear()
 
     def draw(self, robot: Robot, size: float, style: HandleStyle, *, visible: bool) -> None:
-        """Show handles of a size [m] for every goal that takes part."""
+        """Show handles of a size [m] for all enabled goals."""
         for name in [name for name in self._handles if name not in robot.goals]:
             self._handles.pop(name).remove()
         for name, goal in robot.goals.items():
@@ -94,20 +94,20 @@ class GoalGizmos:
 
     @property
     def links(self) -> set[str]:
-        """Return the links that can be dragged as they are, for the sake of a goal."""
+        """Links with a goal, which can be dragged directly."""
         return set(self._by_link)
 
     def pull(self, link: str, event: Any) -> None:
-        """Have the first goal of a link follow the pointer."""
+        """Move the first goal of a link with the pointer."""
         if link in self._by_link:
             self._by_link[link].pull(event)
 
     def settle(self, now: float) -> bool:
-        """Return whether some are to be drawn anew, as they have come to rest; time in [s]."""
+        """Return True if handles came to rest before a time [s] and must be redrawn."""
         rested = [handle.settle(now) for handle in list(self._handles.values())]
         return any(rested)
 
     def release(self, client: int) -> None:
-        """Take it that a browser has gone: what it held is held no more."""
+        """Release the handles that a disconnected browser was dragging."""
         for handle in list(self._handles.values()):
             handle.release(client)

@@ -1,4 +1,4 @@
-"""What one goal is dragged by."""
+"""The handle of a goal: gizmos and a ball."""
 
 from __future__ import annotations
 
@@ -18,36 +18,36 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# A plane seen at a flatter angle than about this [rad] runs away under the pointer.
+# At flatter viewing angles than about this [rad], dragging in a plane is too sensitive.
 _FLAT = 0.05
 
 
 def pointer_translation(eye: Array, held: Array, pointer: Array, axes: Array) -> Array | None:
     """
-    Return the way from where something was taken hold of to where it is dragged, (3,) [m].
+    Return the translation (3,) of a drag [m].
 
     Parameters
     ----------
     eye : ndarray, shape (3,)
-        Where it is looked from.
+        Position of the camera.
     held : ndarray, shape (3,)
-        What was taken hold of.
+        Point at which the drag started.
     pointer : ndarray, shape (3,)
-        Any point that is seen under the pointer; with three axes it is dragged there.
+        A point under the pointer; with three axes, the end of the drag.
     axes : ndarray, shape (3, n)
-        Unit vectors along which it can be moved, n from 1 to 3.
+        Unit vectors along which the drag is possible, n from 1 to 3.
 
     Returns
     -------
     ndarray or None
-        None = it is seen along them, or the pointer is beyond the horizon.
+        None = the axes are parallel to the view, or the pointer is above the horizon.
 
     """
     if axes.shape[1] == 3:
         return pointer - held
     ray = pointer - eye
     ray = ray / np.sqrt(ray @ ray)
-    # eye + t ray = held + axes s, as near as can be.
+    # Solve eye + t ray = held + axes s in the least-squares sense.
     columns = np.column_stack((axes, -ray))
     if np.linalg.svd(columns, compute_uv=False)[-1] < _FLAT:
         return None
@@ -58,31 +58,31 @@ def pointer_translation(eye: Array, held: Array, pointer: Array, axes: Array) ->
     return way
 
 
-# Takes the goal's name, its position [m] and quaternion (xyzw) in the root frame, and the phase
-# of the drag: start, update or end.
+# Called with the goal's name, its position [m] and quaternion (xyzw) in the root frame, and the
+# phase of the drag: start, update or end.
 OnDrag = Callable[[str, Array, Array, str], None]
 
 # Radius of the ball, as a share of the gizmo's size.
 BALL = 0.15
 COLOUR = (41, 107, 230)
 OPACITY = 0.55
-# A gizmo that is dragged on a grid and says nothing for so long [s] rests, or was let go.
+# A gizmo on a grid without an event for this time [s] is at rest or has been released.
 REST = 0.4
 
 
 class GoalHandle:
     """
-    The gizmos of a goal, and the ball that follows the pointer.
+    The gizmos of a goal, and the ball that can be dragged.
 
     Parameters
     ----------
     scene : viser.SceneApi
     name : str
-        Of the goal.
+        Name of the goal.
     size : float
-        Of its gizmos [m].
+        Size of its gizmos [m].
     plane : ndarray, shape (3, 2), or None
-        Where its link moves, if that is in a plane: there the ball is dragged.
+        Plane in which the link moves, and in which the ball is dragged; None = not planar.
     on_drag : callable
 
     """
@@ -97,22 +97,22 @@ class GoalHandle:
         self._on_drag = on_drag
         self._style = HandleStyle()
         self._parts: dict[Gizmo, Any] = {}
-        # While a gizmo is dragged on a grid: it is not seen, and this one is where it counts.
+        # During a drag on a grid: the hidden gizmo, and its visible copy on the grid.
         self._twin: tuple[Any, Any] | None = None
         self._heard = 0.0
         self._ball: Any = None
         self._move: Axes = (False, False, False)
-        # As last drawn: the goal's pose, the axes of its gizmos.
+        # The goal's pose and the axes of its gizmos, as last drawn.
         self._pose: Array = np.eye(4)
         self._axes: Array = np.eye(3)
-        # While it is dragged: by which browser, of what, and both of the above at the start.
+        # During a drag: the browser, the dragged object, and pose and axes at its start.
         self._holder: Any = None
         self._held: Any = None
         self._start = (self._pose, self._axes)
         self._grip: Array = np.zeros(3)
 
     def draw(self, goal: Goal, style: HandleStyle, *, visible: bool) -> None:
-        """Show it where the goal is, but for the part that is held."""
+        """Move the handle to the goal, except for a gizmo that is being dragged."""
         self._style = style
         move, turn = constrained_axes(goal)
         nothing = (False, False, False)
@@ -135,7 +135,7 @@ class GoalHandle:
             self._ball.position = place
 
     def pull(self, event: Any) -> None:
-        """Have the goal follow the pointer, along the axes that it can be moved on."""
+        """Move the goal with the pointer along its constrained axes."""
         self._track(event)
         start, axes = self._start
         if event.phase == 'start':
@@ -159,9 +159,9 @@ class GoalHandle:
 
     def settle(self, now: float) -> bool:
         """
-        Take it that a gizmo on a grid is held no more, if it has long said nothing.
+        Release a gizmo on a grid if it has sent no event for some time.
 
-        Of one that was made invisible viser's client does not tell when it is let go.
+        viser's client sends no event when an invisible gizmo is released.
 
         Parameters
         ----------
@@ -171,7 +171,7 @@ class GoalHandle:
         Returns
         -------
         bool
-            Whether it is to be drawn anew.
+            True if the handle must be redrawn.
 
         """
         if self._twin is None or now - self._heard < REST:
@@ -180,12 +180,12 @@ class GoalHandle:
         return True
 
     def release(self, client: Any) -> None:
-        """Take it that a browser holds it no more."""
+        """Release the handle if a disconnected browser was dragging it."""
         if self._holder == client:
             self._holder = self._held = None
 
     def remove(self) -> None:
-        """Take it off the page."""
+        """Remove the handle from the page."""
         self._end_twin()
         self._choose([])
         if self._ball is not None:
@@ -212,7 +212,7 @@ class GoalHandle:
         async def moved(event: Any) -> None:
             self._track(event)
             if event.phase == 'update' and self._held is None:
-                self._holder, self._held = event.client_id, gizmo  # it has only rested
+                self._holder, self._held = event.client_id, gizmo  # it was only at rest
             self._heard = time.monotonic()
             w, x, y, z = event.target.wxyz
             dragged = pose_matrix(event.target.position, (x, y, z, w))
@@ -237,10 +237,10 @@ class GoalHandle:
 
     def _show_twin(self, place: tuple[float, ...], wxyz: tuple[float, ...]) -> None:
         """
-        Have a gizmo that is dragged on a grid seen on the grid.
+        Show a copy on the grid of a gizmo that is being dragged.
 
-        The browser that drags it keeps it under the pointer, whatever it is told; so that one is
-        not seen meanwhile.
+        The browser keeps the dragged gizmo under the pointer and ignores its pose on the grid, so
+        it is hidden meanwhile.
         """
         part = next((part for part, gizmo in self._parts.items() if gizmo is self._held), None)
         if part is None or not self._style.snaps:
@@ -278,7 +278,7 @@ class GoalHandle:
             self._ball.visible = visible
 
     def _track(self, event: Any) -> None:
-        """Note who holds what, from the start of a drag to its end."""
+        """Record which client drags which object, from pointer-down to pointer-up."""
         if event.phase == 'start':
             self._holder, self._held = event.client_id, event.target
             self._start = (self._pose, self._axes)

@@ -1,4 +1,4 @@
-"""Links as their description draws them."""
+"""Links drawn with the shapes of their description."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Sides of what is round.
+# Number of sides of round shapes.
 SIDES = 24
 _HERE: dict[str, Any] = {
     'name': '',
@@ -34,7 +34,7 @@ _HERE: dict[str, Any] = {
     'rgba': (1.0, 1.0, 1.0, 1.0),
     'draw_through': 0.0,
 }
-# Two triangles a side, of a cube from -1 to 1.
+# A cube from -1 to 1, with two triangles per side.
 _CUBE = np.array(
     [
         [sign * np.roll((1.0, y, z), axis) for y, z in corners]
@@ -47,14 +47,14 @@ _CUBE = np.array(
 
 def body_triangles(visual: Visual, mesh: Triangles | None) -> NDArray[np.float64]:
     """
-    Return a visual in the frame of its link, (n, 3, 3): triangle, corner, coordinate [m].
+    Return the triangles (n, 3, 3) of a visual in the frame of its link [m].
 
     Parameters
     ----------
     visual : Visual
-        Of any kind that is drawn.
+        A visual of any kind that is drawn.
     mesh : Triangles or None
-        As `body_mesh` has returned it; None = a box, cylinder or sphere.
+        The result of `body_mesh`; None for a box, cylinder or sphere.
 
     """
     if mesh is not None:
@@ -72,16 +72,16 @@ def body_triangles(visual: Visual, mesh: Triangles | None) -> NDArray[np.float64
 
 def body_mesh(visual: Visual, source: str, reader: MeshReader) -> Triangles | None:
     """
-    Return a visual as triangles, in [m].
+    Return a visual as triangles [m].
 
     Parameters
     ----------
     visual : Visual
-        Of a kind that is no box, cylinder or sphere.
+        A visual that is not a box, cylinder or sphere.
     source : str
         File of the description.
     reader : MeshReader
-        For mesh files.
+        Reader of mesh files.
 
     Returns
     -------
@@ -117,26 +117,26 @@ PLAIN: Rgba = (0.72, 0.74, 0.78, 1.0)
 
 class LinkBodies:
     """
-    The bodies of one robot on the page.
+    The link bodies of a robot on the page.
 
     Parameters
     ----------
     scene : viser.SceneApi
     robot : Robot
     on_click : callable
-        Called with the name of a link that was clicked, and its `ViewRay`.
+        Called with the name of a clicked link and the `ViewRay` of the click.
     on_pull : callable
-        Called with the name of a link that can be dragged, and how it is.
+        Called with the name of a dragged link and the event.
 
     Attributes
     ----------
     drawn : set of str
         Links that have a body.
     bare : set of str
-        Links that are drawn as rods: their meshes were not found, or neither they nor anything
-        that moves as one with them has a body.
+        Links that are drawn as rods, because their meshes were not found, or because neither they
+        nor links fixed to them have a body.
     missing : list of str
-        Meshes that were not found or could not be read, and what else is not drawn.
+        Meshes that were not found or could not be read, and other visuals that are not drawn.
 
     """
 
@@ -175,7 +175,7 @@ class LinkBodies:
         self.bare -= self.drawn
 
     def draw(self, q: Array, *, visible: bool) -> None:
-        """Bring all bodies to where their links are."""
+        """Move all bodies to the poses of their links."""
         if visible != self._visible:
             self._visible = visible
             for frame, _ in self._frames.values():
@@ -188,7 +188,7 @@ class LinkBodies:
             frame.position, frame.wxyz = position, wxyz_of(quat)
 
     def hit(self, q: Array, link: str, ray: ViewRay) -> Array | None:
-        """Return where a link's body is seen, root frame [m]; None = it is not."""
+        """Return the point where a ray hits a link's body, root frame [m]; None if it misses."""
         if link not in self._solid:
             return None
         turn = self._skeleton.at(q).frames[self._frames[link][1]]
@@ -196,7 +196,7 @@ class LinkBodies:
         return ray.hit(solid @ turn[:3, :3].T + turn[:3, 3])
 
     def let_pull(self, links: set[str]) -> None:
-        """Have these links dragged as they are; dragging others turns the view."""
+        """Set which links can be dragged; dragging other links rotates the view."""
         for link in (links ^ self._pulled) & self._handles.keys():
             for handle in self._handles[link]:
                 if link in links:
@@ -206,13 +206,13 @@ class LinkBodies:
         self._pulled = set(links)
 
     def remove(self) -> None:
-        """Take them off the page."""
+        """Remove all bodies from the page."""
         for frame, _ in self._frames.values():
             frame.remove()
         self._frames.clear()
 
     def _column(self, robot: Robot, link: str) -> int:
-        """Return what a link moves with."""
+        """Return the column that carries a link."""
         return self._skeleton.carrier(robot.links[link])[0]
 
     def _add(self, name: str, visual: Visual, reader: MeshReader) -> bool:
@@ -238,7 +238,7 @@ class LinkBodies:
                 handle = self._scene.add_glb(name, mesh.glb, **place)
             else:
                 vertices, faces = mesh.vertices, mesh.faces
-                # What has no inside is seen from both sides.
+                # Open surfaces are drawn on both sides.
                 side = 'front' if visual.kind == 'mesh' else 'double'
                 handle = self._scene.add_mesh_simple(
                     name, vertices, faces, side=side, **look, **place

@@ -1,16 +1,16 @@
 """
-Program that reads mesh files, so that what they expand to can be limited.
+A program that reads mesh files with limits on memory.
 
-A small file can stand for gigabytes: a compressed texture, an array of zeros, one part that is
-placed a million times. The reader of another process cannot exhaust this one's memory or time.
+A small file can expand to gigabytes: a compressed texture, an array of zeros, or one part that is
+placed a million times. In a separate process, it cannot exhaust the memory or time of the viewer.
 
-Standard input has one line of JSON a mesh: [path, scale along x y z, whether its own colours are
-wanted]. Standard output has, for each, a line of JSON [vertices, faces, bytes of GLB] and then the
-vertices (n, 3) float32 [m], the faces (m, 3) uint32 and the GLB, which is empty where no colours
-are wanted. A line [0, 0, 0] is a mesh that cannot be drawn.
+Standard input has one line of JSON per mesh: [path, scale along x y z, true to keep its colours].
+Standard output has, for each mesh, a line of JSON [vertices, faces, bytes of GLB], and then the
+vertices (n, 3) float32 [m], the faces (m, 3) uint32 and the GLB, which is empty without colours.
+A line [0, 0, 0] means that the mesh cannot be drawn.
 
-Its arguments: the memory limit [bytes] beyond what the program itself takes; the largest answer
-[bytes], which counts the textures as they are in memory.
+Arguments: the memory limit [bytes] in addition to the program itself; the largest response
+[bytes], which includes the decoded textures.
 """
 
 from contextlib import suppress
@@ -22,7 +22,7 @@ import warnings
 
 
 def limit_memory(more: int) -> None:
-    """Limit the memory of this process, where the system can."""
+    """Limit the memory of this process if the system supports it."""
     try:
         import resource
 
@@ -42,7 +42,7 @@ def read(
     Raises
     ------
     ValueError
-        If they are more than `most` bytes, or if there is no face.
+        If the mesh is larger than `most` bytes or has no face.
 
     """
     mesh = trimesh.load_mesh(path, process=False)
@@ -66,7 +66,7 @@ def read(
 
 
 def texture_bytes(part: Any) -> int:
-    """Return the memory that the textures of a mesh take, before they are decoded."""
+    """Return the size of the decoded textures of a mesh without decoding them [bytes]."""
     material = getattr(getattr(part, 'visual', None), 'material', None)
     images = list(vars(material).values()) if material is not None else []
     images += list(getattr(material, '_data', {}).values())
@@ -75,7 +75,7 @@ def texture_bytes(part: Any) -> int:
 
 
 def answer(output: BinaryIO, vertices: Any, faces: Any, glb: bytes) -> None:
-    """Write one mesh."""
+    """Write a mesh to the output."""
     header = json.dumps([len(vertices), len(faces), len(glb)])
     output.write(header.encode() + b'\n')
     for part in (vertices, faces):
@@ -86,10 +86,10 @@ def answer(output: BinaryIO, vertices: Any, faces: Any, glb: bytes) -> None:
 
 
 def main(memory: int, most: int) -> int:
-    """Answer until the input ends."""
-    sys.path.pop(0)  # this program's folder, whose modules are not meant to be found
+    """Read meshes until the input ends."""
+    sys.path.pop(0)  # this program's folder, whose modules trimesh must not import
     output = os.fdopen(os.dup(1), 'wb')
-    os.dup2(2, 1)  # what a reader prints is no answer
+    os.dup2(2, 1)  # text that a mesh reader prints must not go to the output
     import trimesh
 
     with suppress(ImportError):
@@ -102,7 +102,7 @@ def main(memory: int, most: int) -> int:
         path, scale, coloured = json.loads(line)
         try:
             found = read(trimesh, path, scale, coloured, most)
-        # Readers of a dozen formats fail in as many ways.
+        # The readers of a dozen formats raise many kinds of exceptions.
         except Exception:  # noqa: BLE001
             found = ((), (), b'')
         answer(output, *found)

@@ -1,5 +1,5 @@
 # flake8: noqa: E203
-"""Mesh files, read in a process of its own with limits on memory, time and size."""
+"""Reader of mesh files in a separate process with limits on memory, time and size."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 PROGRAM = Path(__file__).with_name('mesh_child.py')
-# The largest file that is read, and the largest mesh with its textures [bytes].
+# Size limit of a file, and of a mesh with its textures [bytes].
 MOST_BYTES = 64 * 2**20
-# All meshes of one robot, which this process and the browser keep [bytes].
+# Size limit of all meshes of a robot, which this process and the browser keep [bytes].
 MOST_ROBOT_BYTES = 512 * 2**20
-# What reading one mesh may take, and reading all of a robot [s].
+# Time limits for one mesh and for all meshes of a robot [s].
 MESH_SECONDS = 20.0
 ROBOT_SECONDS = 60.0
-# Memory of the process beyond what its program takes [bytes].
+# Memory limit of the process in addition to the program itself [bytes].
 MEMORY = 2**30
 
 
 class Triangles(NamedTuple):
     """
-    A mesh.
+    A triangle mesh.
 
     Attributes
     ----------
     vertices : ndarray, shape (n, 3)
         [m]
     faces : ndarray, shape (m, 3)
-        Numbers of the corners.
+        Vertex indices of the triangles.
     glb : bytes
-        The same as glTF, with colours of its own; empty = it has none.
+        The mesh as glTF with its colours; empty = without colours.
 
     """
 
@@ -51,10 +51,9 @@ class Triangles(NamedTuple):
 
 class MeshReader:
     """
-    Reader of the meshes of one robot; to be closed, or used in a `with` statement.
+    A reader of the meshes of a robot, which must be closed or used in a `with` statement.
 
-    A mesh that takes too much memory or time is not drawn, and the process is started again for
-    the next one.
+    A mesh that exceeds a limit is not drawn, and the process is restarted for the next mesh.
     """
 
     def __init__(self) -> None:
@@ -63,11 +62,11 @@ class MeshReader:
         self._bytes = MOST_ROBOT_BYTES
 
     def __enter__(self) -> MeshReader:
-        """Return itself."""
+        """Return the reader."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close it."""
+        """Close the reader."""
         self.close()
 
     def read(self, path: Path, scale: Sequence[float], *, coloured: bool) -> Triangles | None:
@@ -86,7 +85,7 @@ class MeshReader:
         Returns
         -------
         Triangles or None
-            None = it cannot be read, or takes more than the limits.
+            None = it cannot be read, or exceeds the limits.
 
         """
         if path.stat().st_size > MOST_BYTES or self._seconds <= 0.0:
@@ -97,7 +96,7 @@ class MeshReader:
         watch.start()
         try:
             return self._ask(process, [str(path.absolute()), list(scale), coloured])
-        except (OSError, ValueError):  # it has ended, by its limits or ours
+        except (OSError, ValueError):  # the process exceeded a limit
             self.close()
             return None
         finally:
@@ -105,14 +104,14 @@ class MeshReader:
             self._seconds -= time.monotonic() - begun
 
     def close(self) -> None:
-        """End the process."""
+        """Kill the process."""
         process, self._process = self._process, None
         if process is None:
             return
         process.kill()
         for stream in (process.stdin, process.stdout):
             if stream is not None:
-                with suppress(OSError):  # what is left to be written finds no reader
+                with suppress(OSError):  # the pipe may contain unread data
                     stream.close()
         process.wait()
 

@@ -1,4 +1,4 @@
-"""Shapes of a scene as nodes of the page, moved in place from picture to picture."""
+"""Nodes of the page for the shapes of a scene, which are updated in place."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ Wxyz = tuple[float, float, float, float]
 
 class SceneNodes:
     """
-    Keep the page's nodes like the shapes that are to be drawn.
+    The nodes of the page that show the shapes of a scene.
 
-    Alike shapes are one node: a browser moves a hundred of them with one message.
+    Shapes with the same mesh share a node, so that one message moves all of them.
 
     Parameters
     ----------
     scene : viser.SceneApi
     on_click : callable
-        Called with the name of a link whose shape was clicked, and its `ViewRay`.
+        Called with the name of a clicked link and the `ViewRay` of the click.
 
     """
 
@@ -38,7 +38,7 @@ class SceneNodes:
         self._labels: dict[str, Any] = {}
 
     def draw(self, shapes: Iterable[Shape]) -> None:
-        """Show these shapes and no others."""
+        """Show exactly these shapes."""
         texts = []
         for shape in shapes:
             if isinstance(shape, Text):
@@ -61,7 +61,7 @@ class SceneNodes:
         self._write(texts)
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Remove all nodes."""
         for batch in self._batches.values():
             batch.remove()
         self._batches.clear()
@@ -75,7 +75,7 @@ class SceneNodes:
         for name, text in named.items():
             label = self._labels.get(name)
             if label is None:
-                # A name's slashes would make it a child of another node.
+                # Slashes in a name would make the node a child of another one.
                 at = f'/{text.layer}/{quote(name, safe="")}'
                 label = self._labels[name] = self._scene.add_label(
                     at,
@@ -88,7 +88,7 @@ class SceneNodes:
 
 
 class _Batch:
-    """Pieces with the same triangles and opacity, in one layer."""
+    """A node for all meshes of a layer with the same triangles and opacity."""
 
     def __init__(self, scene: Any, name: str, mesh: ShapeMesh, on_click: OnClick) -> None:
         self._scene = scene
@@ -108,7 +108,7 @@ class _Batch:
         self._colours: list[tuple[float, float, float]] = []
 
     def add(self, shape: Shape, mesh: ShapeMesh) -> None:
-        """Have a mesh of a shape shown."""
+        """Add a mesh of a shape to the next update."""
         self._next.append(shape.of)
         self._positions.append(shape.position)
         wxyz = wxyz_of(shape.quat_xyzw)
@@ -120,7 +120,7 @@ class _Batch:
         self._colours.append(mesh.rgba[:3])
 
     def show(self) -> None:
-        """Show what was added since the last time, and nothing else."""
+        """Show exactly the meshes that were added since the last update."""
         if not self._next:
             if self._node is not None:
                 self._node.visible = False
@@ -144,7 +144,7 @@ class _Batch:
         self._begin()
 
     def remove(self) -> None:
-        """Take it off the page."""
+        """Remove the node from the page."""
         if self._node is not None:
             self._node.remove()
             self._node = None
@@ -176,25 +176,25 @@ class _Batch:
 
 
 def bytes_of(colours: list[tuple[float, float, float]]) -> NDArray[np.uint8]:
-    """Return colours as viser takes them where many are in one node."""
+    """Convert colours to the format of viser's batched meshes."""
     return np.round(255.0 * linear(np.array(colours))).astype(np.uint8)
 
 
 def linear(srgb: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return colours as amounts of light."""
+    """Convert sRGB colours to linear intensities."""
     low, high = srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4
     found: NDArray[np.float64] = np.where(srgb <= 0.04045, low, high)
     return found
 
 
 def wxyz_of(quat_xyzw: Quat) -> Wxyz:
-    """Return the same rotation with w first."""
+    """Return a quaternion with w first."""
     x, y, z, w = quat_xyzw
     return w, x, y, z
 
 
 def turned(wxyz: Wxyz, angle: float) -> Wxyz:
-    """Return a rotation after one about z [rad]."""
+    """Return the product of a rotation and a rotation about z [rad]."""
     w, x, y, z = wxyz
     c, s = cos(0.5 * angle), sin(0.5 * angle)
     return w * c - z * s, x * c + y * s, y * c - x * s, z * c + w * s

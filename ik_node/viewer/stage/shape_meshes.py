@@ -1,4 +1,4 @@
-"""Shapes of a scene as meshes of one colour each, in the shape's own frame."""
+"""Conversion of scene shapes to meshes of one colour each, in the shape's frame."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from ik_node.scene.shapes import (
 import numpy as np
 from numpy.typing import NDArray
 
-# Corners nearer than this share of the size are one.
+# Corners closer than this share of the size are merged.
 _SAME = 1e-6
-# Edges nearer than this to half a turn from the hand [rad] are there.
+# Edges within this angle of half a turn from the hand count as following the hand [rad].
 _EDGE = 1e-9
-# Where the edge of a sector is no limit, it is drawn at a multiple of this [rad].
+# An edge of a sector that is not a limit is drawn at a multiple of this angle [rad].
 SEAM = np.pi / 12.0
-# What makes another mesh necessary, and with it the colour.
+# The attributes on which the mesh of a shape depends.
 _FORMS: dict[type[Shape], Callable[[Shape], Any]] = {
     Segment: attrgetter('width', 'rgba'),
     Arrow: attrgetter('radius', 'length', 'segments', 'rgba'),
@@ -44,20 +44,20 @@ _FORMS: dict[type[Shape], Callable[[Shape], Any]] = {
 
 class ShapeMesh(NamedTuple):
     """
-    Triangles of one colour.
+    A mesh of one colour.
 
     Attributes
     ----------
     vertices : ndarray, shape (n, 3)
         [m]
     faces : ndarray, shape (m, 3)
-        Numbers of the corners.
+        Vertex indices of the triangles.
     rgba : tuple of float
         Each from 0 to 1.
     key : tuple
-        Equal where another mesh has the same triangles and opacity.
+        Equal for meshes with the same triangles and opacity.
     is_hand : bool
-        Whether it is a sector's hand, which points along x here.
+        Whether it is the hand of a sector, which points along x in this mesh.
 
     """
 
@@ -70,10 +70,10 @@ class ShapeMesh(NamedTuple):
 
 def settled(shape: Shape) -> Shape:
     """
-    Return a shape as it is drawn: of a sector, the edges that follow its hand go in steps.
+    Return a shape with the edges of a sector that follow its hand rounded to steps.
 
-    They are half a turn from it, where limits are more than a turn apart. Another mesh for every
-    value would soon be thousands.
+    Such edges are half a turn from the hand if the limits are more than a turn apart. Without the
+    steps, every value would need a new mesh.
     """
     if not isinstance(shape, Sector) or shape.value is None:
         return shape
@@ -89,7 +89,7 @@ def settled(shape: Shape) -> Shape:
 
 
 def form_of(shape: Shape) -> tuple[Any, ...]:
-    """Return what a shape is but for name, place, text, length of a line, and its hand."""
+    """Return the type and the attributes on which the mesh of a shape depends."""
     kind = type(shape)
     form = _FORMS.get(kind)
     return (kind,) if form is None else (kind, *form(shape))
@@ -97,12 +97,12 @@ def form_of(shape: Shape) -> tuple[Any, ...]:
 
 def meshes_of(shape: Shape) -> list[ShapeMesh]:
     """
-    Return a shape's meshes in its own frame; a line is 1 m long, and a text has none.
+    Return the meshes of a shape in its own frame; a line is 1 m long, and a text has no mesh.
 
     Parameters
     ----------
     shape : Shape
-        Where it is does not count.
+        The shape; its pose has no effect.
 
     """
     plain = replace(
@@ -118,7 +118,7 @@ def meshes_of(shape: Shape) -> list[ShapeMesh]:
 @lru_cache(maxsize=4096)
 def _meshes(shape: Shape) -> list[ShapeMesh]:
     triangles, colours = mesh_of(shape)
-    # Round things look round when neighbours share their corners.
+    # Round shapes need shared corners for smooth shading.
     smooth = isinstance(shape, (Capsule, Sphere))
     made = []
     *size, _ = form_of(shape)
@@ -126,7 +126,7 @@ def _meshes(shape: Shape) -> list[ShapeMesh]:
         chosen = triangles[(colours == rgba).all(axis=1)]
         r, g, b, opacity = rgba
         hand = number == 1 and isinstance(shape, Sector)
-        # Sectors of one size have the same hand, whatever their limits.
+        # Sectors of one size share the mesh of their hand.
         key = (Sector, 'hand', shape.radius) if isinstance(shape, Sector) and hand else size
         vertices, faces = _mesh(chosen.reshape(-1, 3), smooth)
         made.append(ShapeMesh(vertices, faces, (r, g, b, opacity), (*key, number, opacity), hand))

@@ -1,4 +1,4 @@
-"""The scene of the page: the robot, marks, gizmos, floor and cameras."""
+"""The 3D view of the page: robot, marks, gizmos, floor, lights and cameras."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Cells from one side to the other, and the width of a line as a share of a cell.
+# Number of cells per side, and width of a line as a share of a cell.
 CELLS = 14
 WIDTH = 0.008
 COLOUR = (170, 173, 180)
@@ -30,16 +30,16 @@ COLOUR = (170, 173, 180)
 
 def add_floor(scene: Any, size: float, height: float) -> Any:
     """
-    Add lines on a plane, in a round distance.
+    Add a floor grid with a round cell size.
 
     Parameters
     ----------
     scene : viser.SceneApi
-        Where to.
+        The scene.
     size : float
-        Of what stands on it [m].
+        Size of the robot [m].
     height : float
-        Where it is [m].
+        Height of the floor [m].
 
     """
     cell = 10.0 ** ceil(log10(size) - 1.0)
@@ -57,7 +57,7 @@ def add_floor(scene: Any, size: float, height: float) -> Any:
 
 
 def lines(cell: float) -> tuple[Array, NDArray[np.int64]]:
-    """Return flat bars along x and y, `cell` apart [m], as corners and triangles."""
+    """Return corners and triangles of flat bars along x and y at distances of `cell` [m]."""
     half, wide = 0.5 * CELLS * cell, 0.5 * WIDTH * cell
     places = np.linspace(-half, half, CELLS + 1).tolist()
     bars = [(-half, at - wide, half, at + wide) for at in places]
@@ -70,7 +70,7 @@ def lines(cell: float) -> tuple[Array, NDArray[np.int64]]:
 
 class Lights:
     """
-    Plain light, which costs little where the processor draws, or fine light with shadows.
+    The lights of the scene: simple lights for software renderers, or lights with shadows.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class Lights:
         ]
 
     def set_fine(self, fine: bool) -> None:
-        """Choose."""
+        """Choose lights with shadows, or simple lights."""
         if fine == self._fine:
             return
         self._fine = fine
@@ -98,27 +98,27 @@ class Lights:
         self._scene.configure_environment_map('warehouse' if fine else None)
 
 
-# Length of a gizmo's arrows, as shares of a joint's axis and of the robot; the longer counts.
+# Length of a gizmo's arrows as shares of a joint axis and of the robot; the longer one is used.
 GIZMO = (2.2, 0.22)
-# Sides of round marks: a browser draws hundreds of them.
+# Number of sides of round marks, which is low because a browser draws hundreds of them.
 SIDES = 16
-# From where a new browser looks, in multiples of the robot's size.
+# Initial camera position relative to the robot's middle, in multiples of the robot's size.
 LOOK_FROM = np.array((0.66, -0.84, 0.48))
 
 
 class Stage:
     """
-    All that is in space.
+    The 3D view.
 
     Parameters
     ----------
     server : viser.ViserServer
     view : ViewPanel
-        What is to be drawn.
+        Settings of the view.
     handles : HandlePanel
-        How goals are dragged.
+        Settings for dragging goals.
     on_click : callable
-        Called with the name of a link that was clicked, and its `ViewRay`.
+        Called with the name of a clicked link and the `ViewRay` of the click.
     on_drag : callable
 
     Attributes
@@ -151,7 +151,7 @@ class Stage:
         self._floor: Any = None
 
     def read(self, session: Session) -> None:
-        """Take up a robot and its goals anew."""
+        """Read the robot and its goals from a session."""
         robot = session.robot
         if robot is None:
             self.clear()
@@ -168,14 +168,14 @@ class Stage:
             self._show(self._helper.shapes(session.q))
 
     def draw(self, session: Session) -> None:
-        """Show the robot where it is."""
+        """Draw the robot at its present configuration."""
         helper, robot, view = self._helper, self._robot, self._view
         if helper is None or robot is None or self._bodies is None:
             return
         self._lights.set_fine(view.fine_light)
         helper.set_layers(view.layers)
         helper.set_joint_scale(self._size * view.size)
-        # What is under the pointer goes out first: all the marks take longer than the bodies.
+        # Send bodies and gizmos before the marks, which take longer, so that drags feel faster.
         with self._server.atomic():
             self._bodies.draw(session.q, visible=view.bodies)
             self._gizmos.draw(robot, self.gizmo_size, self._handles.style, visible=view.gizmos)
@@ -187,7 +187,7 @@ class Stage:
         self._server.flush()
 
     def hit(self, session: Session, link: str, ray: ViewRay) -> Array | None:
-        """Return where a link is seen, root frame [m]; None = it is not there any more."""
+        """Return the point where a ray hits a link, root frame [m]; None if it misses."""
         if self._helper is None or self._bodies is None:
             return None
         found = self._bodies.hit(session.q, link, ray) if self._view.bodies else None
@@ -198,7 +198,7 @@ class Stage:
         return found
 
     def clear(self) -> None:
-        """Show nothing."""
+        """Remove the robot from the view."""
         self._nodes.clear()
         self._gizmos.clear()
         if self._bodies is not None:
@@ -206,15 +206,15 @@ class Stage:
         self._helper = self._bodies = self._robot = None
 
     def settle(self, now: float) -> bool:
-        """Return whether handles have come to rest since the last time; time in [s]."""
+        """Return True if handles came to rest before a time [s] and must be redrawn."""
         return self._gizmos.settle(now)
 
     def release(self, client: int) -> None:
-        """Take it that a browser has gone: what it held is held no more."""
+        """Release the handles that a disconnected browser was dragging."""
         self._gizmos.release(client)
 
     def _is_drawn(self, shape: Shape) -> bool:
-        """Return whether it is neither a link with a body nor an axis that a handle shows."""
+        """Return False for a link with a body, and for an axis that a handle shows."""
         if shape.layer == 'goals' and shape.rgba in AXIS_COLOURS and self._view.gizmos:
             style = self._handles.style
             return not (style.turn if isinstance(shape, Sector) else style.move)
@@ -225,13 +225,13 @@ class Stage:
         return self._view.rods != 'none'
 
     def look(self, client: int) -> None:
-        """Have a browser look at the robot as at first."""
+        """Reset the camera of a browser."""
         for number, handle in self._server.get_clients().items():
             if number == client:
                 handle.camera.position, handle.camera.look_at = self._eye, self._middle
 
     def _show(self, shapes: Iterable[Shape]) -> None:
-        """Lay the floor, and have all browsers look at the robot."""
+        """Add the floor, and reset the cameras of all browsers."""
         places = np.array([shape.position for shape in shapes] or [(0.0, 0.0, 0.0)])
         low, high = places.min(axis=0), places.max(axis=0)
         size = max(float(np.linalg.norm(high - low)), 2.0 * self._size)

@@ -1,4 +1,4 @@
-"""What is seen under the pointer."""
+"""The viewing ray through a clicked pixel."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-# Triangles seen at a flatter angle than this share of their area are not hit.
+# Triangles that are seen edge-on, with a smaller share of their area, are not hit.
 _FLAT = 1e-12
 
 
 class ViewRay(NamedTuple):
     """
-    A line of sight.
+    A viewing ray.
 
     Attributes
     ----------
     eye, along : ndarray, shape (3,)
-        Where it begins, and its direction, root frame [m].
+        Origin and direction of the ray, root frame [m].
 
     """
 
@@ -29,17 +29,17 @@ class ViewRay(NamedTuple):
 
     @classmethod
     def of(cls, event: Any) -> ViewRay:
-        """Return that of a click."""
+        """Return the viewing ray through the clicked pixel."""
         return cls(np.array(event.ray_origin), np.array(event.ray_direction))
 
     def hit(self, triangles: Array) -> Array | None:
         """
-        Return the nearest point of triangles that is seen, (3,) [m]; None = it passes them by.
+        Return the nearest point (3,) where the ray hits triangles [m]; None if it misses all.
 
         Parameters
         ----------
         triangles : ndarray, shape (n, 3, 3)
-            Triangle, corner, coordinate, root frame [m].
+            Corners of the triangles, root frame [m].
 
         """
         first = triangles[:, 0]
@@ -59,5 +59,5 @@ class ViewRay(NamedTuple):
         return found
 
 
-# Takes the name of a link, and how it was seen when it was clicked.
+# Called with the name of a clicked link and the viewing ray of the click.
 OnClick = Callable[[str, ViewRay], None]

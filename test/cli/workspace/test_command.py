@@ -16,7 +16,7 @@ def test_a_turn_that_is_held(arm, run):
     """With the orientation asked for, a slide of two axes stays as it is; an arm has none left."""
     code, _, err, rows = run(arm, '--link', 'tip', '--dof', 'X Y EZ')
     assert (code, rows) == (2, [])
-    assert 'one that can be moved along X Y EZ at will; this one keeps to a curve' in err
+    assert 'a link that can move independently along X Y EZ; this one moves on a curve' in err
 
 
 @pytest.mark.parametrize(
@@ -25,15 +25,15 @@ def test_a_turn_that_is_held(arm, run):
         (['--link', 'tipp'], "no link 'tipp'; did you mean 'tip'?"),
         (['--link', 'nose'], "no link 'nose'; known: base, upper, fore, tip"),
         (['--link', 'base'], 'moves in a plane; this one does not move'),
-        (['--link', 'fore'], 'this one keeps to a curve'),
+        (['--link', 'fore'], 'this one moves on a curve'),
         (['--plane', 'xz'], "'xz' is not allowed; allowed: xy"),
         (['--plane', 'ab'], "'ab' is not allowed; allowed: xy"),
-        (['--at', '0.3'], '0.1: tip never leaves that plane'),
+        (['--at', '0.3'], '0.1: tip moves in that plane only'),
         (['--at', 'nan'], 'a finite number'),
         (['--extent', '1', '0', '0', '1'], 'MIN below MAX'),
         (['--extent', '0', '1', '0', 'inf'], 'MIN below MAX'),
         (['--grid', '1'], 'a whole number from 2'),
-        (['--dof', 'X EZ'], 'axes with X and Y among them'),
+        (['--dof', 'X EZ'], 'axes that include X and Y'),
         (['--dof', 'Q'], 'some of X Y Z'),
         (['--restarts', '-1'], 'restarts: -1'),
         (['--threads', '0'], 'threads: 0'),

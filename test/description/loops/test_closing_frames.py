@@ -32,7 +32,7 @@ def test_a_point():
     found = description.closures['closing_tip']
     assert [dof.name for dof in found.dof] == ['X', 'Y', 'Z']
     assert (found.child.name, found.parent.name) == ('closing_tip_1', 'closing_tip_2')
-    assert "'closing_tip': a URDF does not carry the kind of this mate" in description.notes[0]
+    assert "'closing_tip': a URDF does not contain the kind of this mate" in description.notes[0]
     assert description.dialect == 'URDF + closing frames'
 
 

@@ -155,9 +155,9 @@ def test_types_in_any_case():
     ('axis', 'wanted', 'note'),
     [
         ('0 0 1', (0, 0, 1), None),
-        ('1 0 0', (1, 0, 0), "the x of its frames, as of 'j'"),
-        ('0 -1 0', (0, 1, 0), "the y of its frames, as of 'j'"),
-        ('0 1 1', (0, 0, 1), 'the z of its frames, no joint of the loop says more'),
+        ('1 0 0', (1, 0, 0), "the x of its frames, like 'j'"),
+        ('0 -1 0', (0, 1, 0), "the y of its frames, like 'j'"),
+        ('0 1 1', (0, 0, 1), 'the z of its frames, no joint of the loop is parallel'),
     ],
 )
 def test_a_hinge_without_axis(axis, wanted, note):

@@ -128,7 +128,7 @@ def test_a_coupling_of_more_joints():
     values = dict(zip(loaded.joint_names, loaded.q, strict=True))
     assert values['rotor'] == pytest.approx(3 * (values['knee'] + values['ankle']), abs=1e-6)
     assert values['rotor'] != 0.0
-    assert "coupling 'c' ties 3 joints" in loaded.notes[0]
+    assert "coupling 'c' connects 3 joints" in loaded.notes[0]
 
 
 def test_a_coupling_that_says_nothing_is_noted():

@@ -84,7 +84,7 @@ def test_what_is_off():
     )
     assert [closure.enabled for closure in description.closures.values()] == [False]
     assert description.joints['j'].couplings == {}
-    assert description.notes[-1] == "the equality of joint 'j' is off; it is not read"
+    assert description.notes[-1] == "the equality of joint 'j' is inactive; it is not read"
 
 
 def test_the_class_may_switch_off():

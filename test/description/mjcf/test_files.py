@@ -119,7 +119,7 @@ def test_includes_that_are_refused(write, monkeypatch, include, message):
 
 def test_a_text_has_no_folder():
     """So that it cannot include."""
-    with pytest.raises(DescriptionError, match='a description that is a text has no folder'):
+    with pytest.raises(DescriptionError, match='a description given as text has no folder'):
         read_description(MAIN.format('<include file="/etc/hostname"/>', '', ''))
 
 

@@ -106,7 +106,7 @@ def test_a_ball_joint_has_three_angles():
     )
     assert description.joints['b'].dof == [DOF.EX, DOF.EY, DOF.EZ]
     assert np.isinf(description.joints['b'].max_dof_limit).all()
-    assert any('lean in a cone only' in note for note in description.notes)
+    assert any('is limited to a cone' in note for note in description.notes)
     assert any("ball joint 'b': EX EY EZ" in note for note in description.notes)
 
 
@@ -122,14 +122,14 @@ def test_what_has_no_name_gets_one():
         'a_hinge_2',
         'a_hinge',
     ]
-    assert description.notes[-1].startswith('3 bodies and joints have no name; called')
+    assert description.notes[-1].startswith('3 bodies and joints have no name; named')
 
 
 def test_a_site_whose_name_is_taken():
     """Bodies and sites may share names in an MJCF; links may not."""
     description = world('<body name="a"><site name="a" pos="1 0 0"/><site name="b"/></body>')
     assert list(description.links) == ['world', 'a', 'a_site', 'b']
-    assert description.notes[-1] == "the name of site 'a' is taken; it is 'a_site'"
+    assert description.notes[-1] == "the name of site 'a' is taken; it is renamed to 'a_site'"
 
 
 def test_motors():
@@ -149,7 +149,7 @@ def test_motors():
     description = read(ARM.replace('REST', rest.replace('TENDON', 'two')))
     assert description.actuated == ['shoulder']
     assert description.notes[0] == (
-        "actuator <general> pulls the tendon 'two' of elbow shoulder; no joint is taken for "
+        "actuator <general> pulls the tendon 'two' of elbow shoulder; no joint counts as "
         'driven by it'
     )
 
@@ -169,12 +169,12 @@ def test_what_is_left_out_is_said():
         '<warp> is not read (2 of them)',
         '<equality>: <tendon> on line 1 connects tendons or soft objects, which are not read',
         '<equality>: <flex> on line 1 connects tendons or soft objects, which are not read',
-        '<equality>: <weld> on line 1 names what may be part of a soft object; it is not read',
-        '<equality>: <joint> on line 1 names what may be part of a soft object; it is not read',
-        "2 keyframes are not read: 'home', ''; the start is as written",
+        '<equality>: <weld> on line 1 may refer to a soft object; it is not read',
+        '<equality>: <joint> on line 1 may refer to a soft object; it is not read',
+        "2 keyframes are not read: 'home', ''; the start is the pose in the file",
         '<deformable> is not read: soft objects have no joints',
-        '<frob> is not a part of MJCF that is read',
-        "body 'm' is a mocap body, which programs move; it stands still",
+        '<frob> is not read',
+        "body 'm' is a mocap body, which programs move; it is fixed here",
     ]
     assert list(description.joints) == ['m_fixed', 'j']
 

@@ -27,7 +27,7 @@ FAULTS = {
     LINKS + joint('').replace('a<', 'x<'): "4: .*<parent>: there is no link or frame 'x'",
     LINKS + joint('').replace('b<', '<'): '4: .*its <child> is empty',
     LINKS + joint('').replace('<child>b</child>', ''): '4: .*the element <child> is missing',
-    LINKS + joint('', ends='aa'): "4: .*the same link 'a'; it joins two",
+    LINKS + joint('', ends='aa'): "4: .*the same link 'a'",
     LINKS + joint('') + joint(''): '4: .*a joint of that name is declared on line 4',
     LINKS + joint('<axis><xyz>0 0 0</xyz></axis>'): '4: .*its <axis> 0 0 0 has no direction',
     LINKS + joint('<axis><xyz>0 0</xyz></axis>'): "4: <xyz>: '0 0': expected 3 numbers",
@@ -40,13 +40,15 @@ FAULTS = {
     LINKS + joint('<axis><mimic/></axis>'): '4: <mimic>: the attribute joint="..." is missing',
     LINKS + joint('<axis><mimic joint="k"/></axis>'): "4: .*<mimic>: there is no joint 'k'",
     LINKS + joint('<axis><mimic joint="j"/></axis>'): "4: .*coupling in a circle: 'j' follows 'j'",
+    LINKS + joint('<axis><mimic joint="j" axis="axis2"/></axis>'): 'must have one value each',
     LINKS
-    + joint('<axis><mimic joint="j" axis="axis2"/></axis>'): 'must have one value for it each',
-    LINKS + joint('<thread_pitch>0</thread_pitch>', 'screw'): '4: .*other than 0 are expected',
-    LINKS + '<link name="j__between"/>' + joint('', 'universal'): "4: .*a link is called 'j__bet",
+    + joint(
+        '<thread_pitch>0</thread_pitch>', 'screw'
+    ): '4: .*expected a value in .rad/m. other than 0',
+    LINKS + '<link name="j__between"/>' + joint('', 'universal'): "4: .*a link is named 'j__bet",
     LINKS
     + joint('', 'universal')
-    + joint('', name='j_axis2'): ":4: two joints are called 'j_axis2'",
+    + joint('', name='j_axis2'): ":4: two joints are named 'j_axis2'",
     '<link name="a"><pose>1 2 3</pose></link>': "2: <pose>: '1 2 3': expected 6 numbers",
     '<link name="a"><pose rotation_format="rpy">1</pose></link>': 'allowed: euler_rpy quat_xyzw',
     '<link name="a"><pose rotation_format="quat_xyzw">1 2 3 0 0 0 0</pose></link>': 'is no',
@@ -59,7 +61,7 @@ FAULTS = {
         "2: <frame name=\"f\">: 'f' is attached to 'g' is attached to 'f'"
     ),
     '<frame name="f"/>': 'no <link> in it; a robot needs one$',
-    '<include><uri>x</uri></include>': 'no <link> in it.*; what an <include> brings is not read',
+    '<include><uri>x</uri></include>': 'no <link> in it.*; an <include> is not read',
     '<link name="a"/><model name="m"/><frame name="f" attached_to="m"/>': (
         '2: <model name="m">: no <link> in it; a model needs one'
     ),
@@ -83,10 +85,7 @@ def test_faults_in_a_model(content):
     ('text', 'message'),
     [
         ('<sdf version="1.9"/>', 'no <model> in it$'),
-        (
-            '<sdf><world><include/></world></sdf>',
-            'no <model>.*what an <include> brings is not read',
-        ),
+        ('<sdf><world><include/></world></sdf>', 'no <model>.*an <include> is not read'),
         (
             '<sdf version="1.9"><world name="w"><model name="p"><link name="a"/></model>'
             '<model name="q"><link name="a"/></model></world></sdf>',

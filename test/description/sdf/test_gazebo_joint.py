@@ -151,7 +151,7 @@ def test_a_name_that_is_taken_by_a_joint():
     limit = '<axis><xyz>0 0 1</xyz><limit><lower>-1</lower></limit></axis>'
     description = read_description(robot(joint(inside=limit, name=' name="jb"')))
     assert list(description.joints) == ['jb', 'jc', 'jb_']
-    assert "the name 'jb' is taken, it is 'jb_'" in description.notes[-1]
+    assert "the name 'jb' is taken, it is renamed to 'jb_'" in description.notes[-1]
 
 
 def test_no_name():
@@ -163,7 +163,7 @@ def test_the_root_in_the_world():
     """Fixed there it stays where it is; on a hinge it moves."""
     description = read_description(robot(joint('fixed', '', 'world', 'a')))
     assert not description.closures
-    assert 'fixes the root link in the world, where it is anyway' in description.notes[0]
+    assert 'fixes the root link to the world, where it is fixed already' in description.notes[0]
     loaded = ik.load_robot(robot(joint(parent='world', child='a')))
     assert loaded.joint_names == ['jb', 'jc', 'g']
     assert [root.name for root in loaded.description.roots] == ['world']
@@ -224,7 +224,7 @@ FAULTS = {
     'one axis': (joint('universal'), 'the element <axis2> is missing'),
     'oblique': (
         joint('universal', AXIS + '<axis2><xyz>0 1 1</xyz></axis2>'),
-        'its two axes are not at right angles',
+        'its two axes must be at right angles',
     ),
 }
 

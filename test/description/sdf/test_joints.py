@@ -91,7 +91,7 @@ def test_screw(inner, way):
     """A turn about the axis goes [m] along it: the new element, the old one in rad/m, neither."""
     description = read_description(sdf(joint('screw', inner + axis('0 1 0', limits('-9', '9')))))
     assert [each.name for each in description.joint_order] == ['j', 'j_slide']
-    assert any('taken as 1 m a turn' in note for note in description.notes) == (not inner)
+    assert any('taken as 1 m per turn' in note for note in description.notes) == (not inner)
     turn, slide = description.joints['j'], description.joints['j_slide']
     assert slide.couplings[DOF.Y].master is turn
     assert slide.couplings[DOF.Y].value(2 * np.pi) == pytest.approx(way)
@@ -124,7 +124,10 @@ def test_gearbox(flip, sign):
     ('body', 'note'),
     [
         ('', 'no <gearbox_reference_body>'),
-        ('<gearbox_reference_body>a</gearbox_reference_body>', "'c' does not turn on 'a'"),
+        (
+            '<gearbox_reference_body>a</gearbox_reference_body>',
+            "no revolute joint connects 'c' with 'a'",
+        ),
     ],
 )
 def test_gears_that_are_left_out(body, note):
@@ -224,8 +227,8 @@ def test_masses():
     description = read_description(text)
     assert [link.mass for link in description.links.values()] == [2.5, 1.0, 1.0]
     np.testing.assert_array_equal(description.links['a'].centre_of_mass, [1, 2, 3])
-    assert "links 'b': no mass is written, taken as 1 kg" in description.notes
-    assert any("'c': its mass is to be computed from shapes" in each for each in description.notes)
+    assert "links 'b': no mass is given, taken as 1 kg" in description.notes
+    assert any("'c': the mass depends on shapes" in each for each in description.notes)
 
 
 def test_what_an_include_brings_is_left_out():

@@ -225,7 +225,7 @@ def test_frames_made_ready_for_a_bushing():
     (closure,) = description.closures.values()
     assert [dof.name for dof in closure.dof] == ['X', 'Y', 'EX', 'EY']
     assert {closure.parent.name, closure.child.name} == {'a', 'b'}
-    assert any("'Ab_bushing' and 'Ba_bushing' are taken for" in each for each in description.notes)
+    assert any("'Ab_bushing' and 'Ba_bushing' are taken" in each for each in description.notes)
     assert not read_description(text, closures={'closures': []}).closures
     declared = (
         bushing('1 1 1', '0 0 0').replace('fa<', 'Ab_bushing<').replace('fb<', 'Ba_bushing<')

@@ -175,7 +175,7 @@ def test_joints_between_frames():
     assert not [note for note in description.notes if 'away' in note]
     apart = read_description(text.replace('>1 1 0 0 0 0<', '>1 3 0 0 0 0<'))
     (note,) = [note for note in apart.notes if 'away' in note]
-    assert "its parent frame 'e' is 2 m away from it where the links are written" in note
+    assert "its parent frame 'e' is 2 m away from it at the poses in the file" in note
 
 
 def test_nested_models():

@@ -137,7 +137,7 @@ def test_another_robot_s(read, name, text):
     assert description.closures == {}
     assert description.actuated == []
     assert description.dialect == 'URDF'
-    assert f'{name}: it is not used, as none of its loops ties' in description.notes[-1]
+    assert f'{name}: it is not used, as none of its loops connects' in description.notes[-1]
 
 
 FAULTS = {

@@ -80,7 +80,7 @@ def test_spherical_and_fixed():
     assert ball.child.name == 'rod'
     assert not ball.couplings
     assert fixed.dof == []
-    note = "joint 'to_rod': its <mimic> is left out, as its type is changed by joint_name"
+    note = "joint 'to_rod': its <mimic> is removed, as joint_name changes its type"
     assert note in description.notes
     assert [joint.name for joint in description.joint_order] == ['motor', 'to_rod']
 
@@ -118,9 +118,7 @@ def test_a_link_between_finds_a_free_name():
     assert description.joints['free_X'].child.name == 'free_X_'
     assert description.joints['tip_frame'].child.name == 'free_X'
     assert description.joints['to_rod'].couplings == {}  # it mimics what is no longer there
-    note = (
-        "joint 'to_rod': its <mimic> is left out, as the type of 'free' is changed by joint_name"
-    )
+    note = "joint 'to_rod': its <mimic> is removed, as joint_name changes the type of 'free'"
     assert note in description.notes
 
 
@@ -182,7 +180,7 @@ FAULTS = {
     'short': (
         'type: [6d]\nclosed_loop: [[left, tip], [left, rod]]',
         2,
-        'closed_loop has 2 pairs, type 1 types; write one type a pair',
+        'closed_loop has 2 pairs, type 1 types; write one type per pair',
     ),
     'types': ('closed_loop: [[left, tip]]\ntype: 6d', 2, "type: expected a list, got '6d'"),
     'frame': (
@@ -205,7 +203,7 @@ FAULTS = {
     'twice': (
         'name_mot: []\njoint_name: [free, free]\njoint_type: [FIXED, FIXED]',
         3,
-        "joint_name: 'free' comes twice",
+        "joint_name: 'free' occurs twice",
     ),
 }
 

@@ -86,7 +86,7 @@ def test_the_loop_decides_not_the_mimic():
     assert int(robot.mobility) == 1
     assert robot.joints['coupler'].couplings == {}
     assert (
-        "joint 'coupler': its <mimic> is left out, as `dependent` says"
+        "joint 'coupler': its <mimic> is removed, as `dependent` states"
         in robot.description.notes[-1]
     )
     wanted = robot.forward([0.4, 0.0, 0.0], 'a')

@@ -72,7 +72,7 @@ def test_motors_of_single_values():
         (
             f'<joint_coupling joint="turn" of="slide" coefficients="{"1 " * 11}"/>',
             '',
-            '11 coefficients; 1 to 10 numbers are expected',
+            '11 coefficients; expected 1 to 10 numbers',
         ),
         ('<joint_coupling joint="turm" of="slide" coefficients="1"/>', '', "you mean 'turn'"),
         ('<joint_coupling joint="ball" of="slide" coefficients="1"/>', '', 'several DoF'),
@@ -81,7 +81,7 @@ def test_motors_of_single_values():
         ('<joint_start joint="ball.X" value="1"/>', '', "no joint value 'ball.X'"),
         ('<joint_start joint="turn"/>', '', 'value="..." is missing'),
         ('<joint_start joint="turn" value="nan"/>', '', "'nan' is not a number"),
-        ('', 'unlimited="lower effort"', 'some of lower upper velocity are expected'),
+        ('', 'unlimited="lower effort"', 'expected some of lower upper velocity'),
     ],
 )
 def test_mistakes(more, unlimited, said):

@@ -84,7 +84,9 @@ def test_unknown_type():
 
 def test_other_formats():
     """A root element that nobody reads is named."""
-    with pytest.raises(UnsupportedElementError, match=r'<html>: not a description .*<robot>'):
+    with pytest.raises(
+        UnsupportedElementError, match=r'<html>: this format is not supported.*<robot>'
+    ):
         read_description('<html/>')
 
 

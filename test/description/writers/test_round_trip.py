@@ -101,7 +101,7 @@ def test_differences_are_seen():
         ),
         '<loop_joint': (
             '<joint_start joint="nod" value="0.1"/><loop_joint',
-            'values that joints begin with',
+            'initial joint values',
         ),
     }
     for part, (changed, said) in changes.items():

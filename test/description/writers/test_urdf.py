@@ -97,7 +97,7 @@ def test_a_mass_that_was_changed_is_written():
     inertial = written(robot).find('link/inertial')
     assert inertial.find('mass').get('value') == '3'
     assert inertial.find('inertia').get('ixx') == '0'
-    assert 'not known' in robot.to_urdf()
+    assert 'are unknown' in robot.to_urdf()
 
 
 def test_limits_for_us_and_for_others():
@@ -233,7 +233,7 @@ def test_motors():
     assert written(robot).find('ros2_control').get('name') == 'x'
     robot.description.actuated = ['nod']
     text = robot.to_urdf()
-    assert 'Left out: its ros2_control and transmissions, which said other motors.' in text
+    assert 'Left out: its ros2_control and transmissions, which declare other motors.' in text
     assert load_robot(text).actuated == ['nod']
 
 
@@ -284,7 +284,7 @@ def test_names_that_xml_cannot_hold(name):
     description = one_joint('EZ')
     description.links['hand'].name = name
     description.links[name] = description.links.pop('hand')
-    with pytest.raises(TopologyError, match='XML cannot hold this name'):
+    with pytest.raises(TopologyError, match='XML does not allow this name'):
         to_urdf(description)
 
 
@@ -297,10 +297,10 @@ def test_what_cannot_be_said():
         to_urdf(description)
     del description.joints['loose']
     description.closures['c'] = closure = Closure('c')
-    with pytest.raises(TopologyError, match="closure 'c' does not tie two links"):
+    with pytest.raises(TopologyError, match="closure 'c' does not connect two links"):
         to_urdf(description)
     description.links['base'].add_child(closure)
     closure.make_closure(description.links['hand'])
     closure.kind = 'look_at'
-    with pytest.raises(TopologyError, match="of kind 'look_at', which no file can say"):
+    with pytest.raises(TopologyError, match="of kind 'look_at', which cannot be written"):
         to_urdf(description)
