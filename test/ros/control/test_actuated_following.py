@@ -23,8 +23,8 @@ def fivebar(moving):
     return moving('fivebar', state_source='actuated')
 
 
-def test_lengths_of_legs_to_the_pose_of_the_platform(hexapod):
-    """The pose comes back that the lengths were worked out from by inverse kinematics."""
+def test_measured_leg_lengths_give_the_platform_pose(hexapod):
+    """The result is the pose from which inverse kinematics computed the leg lengths."""
     solver, q = hexapod.model.solver, hexapod.model.q_start
     home = hexapod.model.robot.forward(q, 'platform_link')[:3, 3]
     for step in range(40):
@@ -44,8 +44,8 @@ def test_lengths_of_legs_to_the_pose_of_the_platform(hexapod):
         hexapod.watched.check_q(report.q)
 
 
-def test_it_stays_in_its_branch(fivebar):
-    """Far values of the motors: the tool stays on its side of the elbows at every step."""
+def test_robot_stays_in_its_assembly_branch(fivebar):
+    """With distant motor values the tool stays on its side of the elbows at every step."""
     shoulders = [(0.5, -0.5), (-0.6, 0.6), (0.3, 0.9), (-0.3, -0.9), (0.0, 0.0)]
     for left, right in shoulders:
         fivebar.measure(left_shoulder=left, right_shoulder=right)
@@ -70,8 +70,8 @@ def test_it_stays_in_its_branch(fivebar):
         ({'left_shoulder': 1.0, 'right_shoulder': -1.0}, 'at limits: left_elbow, right_elbow'),
     ],
 )
-def test_what_no_assembly_has_is_held_and_told(fivebar, values, words):
-    """The last good answer goes out again, at rest, with which joint stopped where."""
+def test_impossible_motor_values_hold_the_last_configuration(fivebar, values, words):
+    """The last good answer is published at rest, with the joint that stopped and its value."""
     fivebar.measure(left_shoulder=0.2, right_shoulder=0.1)
     good, _ = fivebar.tick()
     fivebar.measure(**values)
@@ -86,8 +86,8 @@ def test_what_no_assembly_has_is_held_and_told(fivebar, values, words):
     assert fivebar.tick()[0].converged
 
 
-def test_vain_attempts_are_not_repeated(fivebar, monkeypatch):
-    """The same impossible values again cost no solve, until something changes."""
+def test_failed_attempt_is_not_repeated_with_the_same_input(fivebar, monkeypatch):
+    """The same impossible values cost no second solve until the input changes."""
     solver, calls = fivebar.model.solver, []
     drive = solver.drive
     monkeypatch.setattr(
@@ -106,8 +106,8 @@ def test_vain_attempts_are_not_repeated(fivebar, monkeypatch):
     assert fivebar.tick()[0].held == ''
 
 
-def test_a_sensor_a_hair_beyond_a_limit_is_at_it(fivebar):
-    """Rounding on the way from the sensor is no fault; the joint state keeps the limit."""
+def test_sensor_slightly_beyond_a_limit_is_set_to_the_limit(fivebar):
+    """A rounding error of the sensor is accepted; the joint state keeps the limit."""
     solver = fivebar.model.solver
     near = solver.drive({'left_shoulder': 1.2}, fivebar.model.q_start).q
     fivebar.measure(left_shoulder=1.2000001, right_shoulder=fivebar.value('right_shoulder', near))
@@ -115,8 +115,8 @@ def test_a_sensor_a_hair_beyond_a_limit_is_at_it(fivebar):
     assert fivebar.value('left_shoulder') == 1.2
 
 
-def test_partial_measurements(fivebar):
-    """A motor that was never measured stays, told by name; after that its last value counts."""
+def test_unmeasured_motor_keeps_its_value_and_is_named(fivebar):
+    """A motor that was never measured stays and is named; later its last value counts."""
     report, _ = fivebar.tick()
     assert report.held == 'not measured yet: left_shoulder, right_shoulder'
     assert report.q.tolist() == fivebar.model.q_start.tolist()
@@ -130,8 +130,8 @@ def test_partial_measurements(fivebar):
     assert (fivebar.value('left_shoulder'), fivebar.value('right_shoulder')) == (0.2, 0.1)
 
 
-def test_what_all_but_closes_is_told_by_its_loop(hexapod):
-    """Legs a hair too short for the platform's limits: the loop that stays open is named."""
+def test_loop_that_nearly_closes_is_named(hexapod):
+    """With legs slightly too short for the platform's limits, the open loop is named."""
     home = hexapod.model.robot.forward(hexapod.tracker.q, 'platform_link')[:3, 3]
     edge = hexapod.model.solver.solve_pose(
         {'platform_link': (home - [0, 0, 0.012], (0, 0, 0, 1))}, hexapod.tracker.q
@@ -144,8 +144,8 @@ def test_what_all_but_closes_is_told_by_its_loop(hexapod):
 
 
 @pytest.mark.parametrize('on_stale', ['hold', 'stop', 'ignore'])
-def test_stale_measurements(fivebar, on_stale):
-    """One motor's sensor falls silent: as on_stale says, and always told by name."""
+def test_stale_motor_is_named_and_on_stale_decides(fivebar, on_stale):
+    """When one motor's sensor stops, on_stale decides, and the motor is always named."""
     fivebar.configure(joint_state_timeout=0.1, on_stale=on_stale)
     fivebar.measure(left_shoulder=0.2, right_shoulder=0.1)
     fivebar.tick()
@@ -159,7 +159,7 @@ def test_stale_measurements(fivebar, on_stale):
 
 @pytest.mark.parametrize('measured', [{}, {'left_shoulder': 0.2}])
 def test_stop_is_silent_until_every_motor_is_measured(fivebar, measured):
-    """With on_stale stop a motor that was never measured stops the output as a stale one does."""
+    """With on_stale stop an unmeasured motor stops the output as a stale one does."""
     fivebar.configure(on_stale='stop')
     if measured:
         fivebar.measure(**measured)
@@ -175,8 +175,8 @@ def test_stop_is_silent_until_every_motor_is_measured(fivebar, measured):
     assert (fivebar.value('left_shoulder'), fivebar.value('right_shoulder')) == (0.2, 0.1)
 
 
-def test_goals_are_not_solved_for(moving):
-    """What is measured counts, whatever is asked."""
+def test_goals_are_ignored_in_actuated_mode(moving):
+    """Only measured values move the robot; a goal has no effect."""
     robot = moving(
         'fivebar',
         state_source='actuated',
@@ -193,7 +193,7 @@ def test_goals_are_not_solved_for(moving):
     assert report.solution.goal_errors == {}
 
 
-def test_velocity_limits_may_be_kept(fivebar):
+def test_sensor_jump_becomes_a_motion_with_max_joint_velocity(fivebar):
     """With max_joint_velocity a jump of the sensor becomes a motion of the joint states."""
     fivebar.configure(max_joint_velocity=0.5)
     fivebar.measure(left_shoulder=0.0, right_shoulder=0.0)
@@ -220,7 +220,7 @@ def velocities(robot, report):
 
 
 def test_answer_to_a_measurement_has_the_velocity_between_stamps(fivebar):
-    """Late and irregular arrivals do not matter; ticks in between report the same object."""
+    """Late and irregular arrivals have no effect; ticks in between report the same object."""
     rng = np.random.default_rng(2)
     begin = fivebar.now
     report = fivebar.answer(begin, left_shoulder=0.0, right_shoulder=0.0)
@@ -238,8 +238,8 @@ def test_answer_to_a_measurement_has_the_velocity_between_stamps(fivebar):
         fivebar.watched.check_q(report.q)
 
 
-def test_senders_of_some_motors_each_are_answered_with_the_true_velocity(fivebar):
-    """Two senders, 1 ms apart or with the same stamp: no velocity is 0 or ten times too large."""
+def test_two_senders_of_different_motors_get_the_true_velocity(fivebar):
+    """With two senders, 1 ms apart or with equal stamps, no velocity is 0 or far too large."""
     for apart in (0.001, 0.0):
         for step in range(20):
             stamp = fivebar.now
@@ -254,8 +254,8 @@ def test_senders_of_some_motors_each_are_answered_with_the_true_velocity(fivebar
 
 
 @pytest.mark.parametrize('stamps', [(5.0, 5.0), (5.0, 4.0), (5.0, -1e9)])
-def test_stamps_that_repeat_or_go_back_give_no_velocity(fivebar, stamps):
-    """There is no velocity between them; the next stamp after them gives one again."""
+def test_repeated_or_earlier_stamp_gives_zero_velocity(fivebar, stamps):
+    """The velocity is zero for such a stamp; the next later stamp gives a velocity again."""
     first, second = stamps
     fivebar.answer(first, left_shoulder=0.0, right_shoulder=0.0)
     report = fivebar.answer(second, left_shoulder=0.1, right_shoulder=0.0)
@@ -269,7 +269,7 @@ def test_stamps_that_repeat_or_go_back_give_no_velocity(fivebar, stamps):
 
 
 def test_velocity_after_a_held_answer_counts_from_the_last_good_one(fivebar):
-    """What no assembly has is at rest, and its stamp is not that of a configuration."""
+    """A held answer is at rest, and its stamp is not used for the next velocity."""
     fivebar.answer(1.0, left_shoulder=0.0, right_shoulder=0.0)
     report = fivebar.answer(1.1, left_shoulder=1.3, right_shoulder=0.0)
     assert report.held
@@ -279,7 +279,7 @@ def test_velocity_after_a_held_answer_counts_from_the_last_good_one(fivebar):
 
 
 def test_motor_measured_for_the_first_time_has_no_velocity(fivebar):
-    """It was there before, only nobody knew."""
+    """The first measurement of a motor is not a motion."""
     fivebar.answer(1.0, left_shoulder=0.1)
     fivebar.answer(1.1, right_shoulder=0.3)
     report = fivebar.answer(1.2, left_shoulder=0.1)
@@ -287,7 +287,7 @@ def test_motor_measured_for_the_first_time_has_no_velocity(fivebar):
 
 
 def test_only_measured_motors_are_answered(fivebar):
-    """Joint states of passive or unknown joints, a pause and other sources lead nothing."""
+    """Joint states of passive or unknown joints, a pause and other modes give no answer."""
     assert fivebar.answer(1.0, left_elbow=0.1, nose=0.2) is None
     fivebar.motion.paused = True
     assert fivebar.answer(1.0, left_shoulder=0.1, right_shoulder=0.0) is None
@@ -299,8 +299,8 @@ def test_only_measured_motors_are_answered(fivebar):
 
 
 @pytest.mark.parametrize(('timeout', 'quiet'), [(0.0, QUIET), (0.1, 0.1), (3.0, QUIET)])
-def test_ticks_report_anew_when_measurements_stop(fivebar, timeout, quiet):
-    """After half a second, or once they are stale; then a measurement is the answer again."""
+def test_ticks_solve_again_when_measurements_stop(fivebar, timeout, quiet):
+    """Ticks solve after half a second without measurements, or once they are stale."""
     fivebar.configure(joint_state_timeout=timeout)
     answer = fivebar.answer(fivebar.now, left_shoulder=0.1, right_shoulder=0.0)
     assert fivebar.tick(0.9 * quiet)[0] is answer
@@ -314,8 +314,8 @@ def test_ticks_report_anew_when_measurements_stop(fivebar, timeout, quiet):
     assert fivebar.tick(-50.0)[0] is not answer
 
 
-def test_ticks_report_anew_after_a_reset_and_for_another_model(fivebar, moving):
-    """The last answer is not where the robot is then."""
+def test_ticks_solve_again_after_a_reset_and_for_another_model(fivebar, moving):
+    """The last answer no longer matches the robot in these cases."""
     answer = fivebar.answer(fivebar.now, left_shoulder=0.1, right_shoulder=0.0)
     fivebar.motion.reset(fivebar.tracker)
     assert fivebar.tick()[0] is not answer
@@ -325,8 +325,8 @@ def test_ticks_report_anew_after_a_reset_and_for_another_model(fivebar, moving):
     assert len(report.q) == len(fivebar.tracker.model.joint_names)
 
 
-def test_velocity_limits_count_between_measurements(fivebar):
-    """At 500 ticks a second a robot measured 100 times a second moves at its limits, no faster."""
+def test_velocity_limits_hold_between_measurements(fivebar):
+    """At 500 ticks/s a robot measured 100 times/s moves at its limits and not faster."""
     fivebar.configure(max_joint_velocity=0.5, rate=500.0)
     fivebar.answer(fivebar.now, left_shoulder=0.0, right_shoulder=0.0)
     limit = 0.5 * fivebar.model.max_velocity
@@ -344,8 +344,8 @@ def test_velocity_limits_count_between_measurements(fivebar):
 CRANK = FOURBAR.replace('name="drive" type="revolute"', 'name="drive" type="continuous"')
 
 
-def test_a_long_way_takes_several_ticks(moving):
-    """Turns of the crank since the motor was zero: it is held, told, and gone on with."""
+def test_long_drive_continues_over_several_ticks(moving):
+    """The crank has turned several times since zero: the robot is held until the drive arrives."""
     crank = moving(CRANK, state_source='actuated', actuated_joints=('drive',), rate=1000.0)
     steps = drive_steps(crank.model, crank.settings)
     assert steps == 100
@@ -367,8 +367,8 @@ def test_a_long_way_takes_several_ticks(moving):
     assert abs(crank.value('rock') - crank.value('rock', crank.model.q_start)) < 1.6
 
 
-def test_a_way_is_not_gone_on_with_for_ever(moving, monkeypatch):
-    """Where no step gets there, a thousand are tried in all."""
+def test_drive_stops_after_a_thousand_steps(moving, monkeypatch):
+    """If no step reaches the values, the drive fails after a thousand steps."""
     crank = moving(CRANK, state_source='actuated', actuated_joints=('drive',), rate=1000.0)
     solver, calls = crank.model.solver, []
     drive = solver.drive
@@ -384,8 +384,8 @@ def test_a_way_is_not_gone_on_with_for_ever(moving, monkeypatch):
 
 
 @pytest.mark.parametrize('rate', [100.0, 250.0, 1000.0])
-def test_a_tick_is_not_spent_on_the_impossible(moving, rate):
-    """Lengths at random, other ones in every tick: no more steps than a tick has room for."""
+def test_impossible_values_take_only_the_steps_of_one_tick(moving, rate):
+    """With random lengths in every tick, each tick takes at most its number of steps."""
     hexapod = moving('hexapod', state_source='actuated', rate=rate)
     most = drive_steps(hexapod.model, hexapod.settings) + CLOSING
     assert most * STEP_TIME * len(hexapod.model.joint_names) < max(1.5 / rate, 4e-3)
@@ -407,8 +407,8 @@ HINGES = [
 ]
 
 
-def test_more_motors_than_degrees_of_freedom(moving):
-    """Twelve noisy hinges of a standing walker: the body's six come out, with closed loops."""
+def test_redundant_motors_give_the_nearest_configuration(moving):
+    """Twelve noisy hinges of a standing walker give the six values of its body."""
     walker = moving('walker', state_source='actuated')
     model, rng = walker.model, np.random.default_rng(0)
     assert len(walker.motion.roles.actuated) == 12 > model.mobility

@@ -23,8 +23,8 @@ def driven(robot, **values):
 
 
 @pytest.mark.parametrize('joints', [(0.5, 0.2), (-0.3, 0.3), (0.4, -0.4), (-0.2, -0.5)])
-def test_the_way_there(fivebar, joints):
-    """Each step keeps the window and the loop, and the last one is the end itself."""
+def test_steps_keep_window_and_loops_and_arrive(fivebar, joints):
+    """Each step keeps the window and the loop, and the last step ends at the target."""
     model = fivebar.model
     wanted = driven(fivebar, left_shoulder=joints[0], right_shoulder=joints[1])
     window = np.full(4, 0.02)
@@ -40,7 +40,7 @@ def test_the_way_there(fivebar, joints):
     assert steps <= 1.3 * np.max(np.abs(wanted - model.q_start)) / 0.02 + 2
 
 
-def test_within_the_window_it_is_there(fivebar):
+def test_target_within_the_window_is_reached_at_once(fivebar):
     """An infinite window is no bound."""
     wanted = driven(fivebar, left_shoulder=0.5)
     assert approach(fivebar.model, fivebar.model.q_start, wanted, np.full(4, np.inf), OPTIONS) == (
@@ -49,8 +49,8 @@ def test_within_the_window_it_is_there(fivebar):
     )
 
 
-def test_a_joint_that_may_not_move_is_named(fivebar):
-    """A velocity limit of zero bars the way."""
+def test_joint_with_zero_velocity_limit_is_named(fivebar):
+    """A velocity limit of zero blocks the path."""
     q, wanted = fivebar.model.q_start, driven(fivebar, left_shoulder=0.5)
     window = np.array([0.02, 0.0, 0.02, 0.02])
     after, reason = approach(fivebar.model, q, wanted, window, OPTIONS)
@@ -58,8 +58,8 @@ def test_a_joint_that_may_not_move_is_named(fivebar):
     assert 'joint left_elbow cannot move' in reason
 
 
-def test_another_branch_is_no_way(fivebar):
-    """Towards the mirrored elbows the loop lets nothing through: it stays and says so."""
+def test_other_assembly_branch_is_not_reached(fivebar):
+    """Towards the mirrored elbows the loop blocks the path; the robot stays and reports it."""
     q = fivebar.model.q_start
     # The mirror image of the right arm's elbow: not closed, as far as this loop goes.
     wanted = q + np.array([0.0, 0.0, 0.0, 0.5])
@@ -73,8 +73,8 @@ def test_another_branch_is_no_way(fivebar):
     assert after is q
 
 
-def test_a_solver_that_refuses_is_quoted(fivebar, monkeypatch):
-    """An error of the library is the reason."""
+def test_solver_error_becomes_the_reason(fivebar, monkeypatch):
+    """The message of the library's exception is the reason."""
 
     def drive(values, q0, steps):
         raise TopologyError('no such way')
@@ -84,8 +84,8 @@ def test_a_solver_that_refuses_is_quoted(fivebar, monkeypatch):
     assert approach(fivebar.model, q, wanted, np.full(4, 0.02), OPTIONS) == (q, 'no such way')
 
 
-def test_an_open_answer_is_never_taken(fivebar, monkeypatch):
-    """What does not close the loop is tried shorter, and given up."""
+def test_step_with_open_loops_is_shortened_then_rejected(fivebar, monkeypatch):
+    """A step whose loops do not close is tried shorter, and finally rejected."""
     model, tried = fivebar.model, []
     wanted = driven(fivebar, left_shoulder=0.5)
     monkeypatch.setattr(
@@ -104,7 +104,7 @@ def open_at(q):
     return Data(q=q, closure_errors={'pin': Data(position=0.1, orientation=0.0)})
 
 
-def test_without_loops_it_is_straight(moving):
+def test_robot_without_loops_moves_straight(moving):
     """All joints of an open chain arrive together."""
     robot = moving(ARM)
     q, wanted = np.zeros(2), np.array([0.4, -0.1])

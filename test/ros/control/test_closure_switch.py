@@ -30,7 +30,7 @@ def others_hold(robot, q):
     assert (q <= robot.model.upper).all()
 
 
-def test_released_it_holds_nothing(hexapod):
+def test_released_closure_is_not_enforced(hexapod):
     """The leg stays behind from the next solve on; the other loops stay closed."""
     report = lead_away(hexapod)
     assert BALL not in report.solution.closure_errors
@@ -39,8 +39,8 @@ def test_released_it_holds_nothing(hexapod):
     others_hold(hexapod, report.q)
 
 
-def test_made_again_it_closes_at_the_velocity_limits(hexapod):
-    """No joint jumps, the other loops hold on the way, then it holds as well."""
+def test_released_closure_closes_at_the_velocity_limits(hexapod):
+    """No joint jumps, the other loops stay closed, and the closure is enforced again."""
     before = lead_away(hexapod).q
     assert hexapod.motion.make_closure(hexapod.tracker, BALL, hexapod.settings) == ''
     window = hexapod.model.max_velocity * 0.01
@@ -63,8 +63,8 @@ def test_made_again_it_closes_at_the_velocity_limits(hexapod):
     assert report.converged
 
 
-def test_the_share_of_the_limits_is_kept(hexapod):
-    """max_joint_velocity slows it."""
+def test_closing_keeps_max_joint_velocity(hexapod):
+    """max_joint_velocity slows the closing."""
     lead_away(hexapod)
     hexapod.configure(max_joint_velocity=0.25)
     hexapod.motion.make_closure(hexapod.tracker, BALL, hexapod.settings)
@@ -74,7 +74,7 @@ def test_the_share_of_the_limits_is_kept(hexapod):
     assert 0.2 < steps.max() <= 0.25 * (1 + 1e-6)
 
 
-def test_frames_that_are_together_are_made_at_once(hexapod):
+def test_coincident_frames_close_at_once(hexapod):
     """Nothing moves."""
     hexapod.motion.closures.release(hexapod.model, BALL)
     before, _ = hexapod.tick()
@@ -85,8 +85,8 @@ def test_frames_that_are_together_are_made_at_once(hexapod):
     assert len(report.solution.closure_errors) == 6
 
 
-def test_what_cannot_be_closed_stays_released(moving):
-    """With the arms locked apart the pin cannot meet: the reason says how far it stays open."""
+def test_impossible_closure_stays_released(moving):
+    """With locked arms the pin cannot close: the reason contains the remaining distance."""
     robot = moving('fivebar')
     robot.motion.closures.release(robot.model, 'pin')
     robot.targets.update(['left_shoulder'], [1.0])
@@ -103,8 +103,8 @@ def test_what_cannot_be_closed_stays_released(moving):
     assert report.solution.closure_errors == {}
 
 
-def test_measured_motors_are_not_moved_to_close(moving):
-    """With state_source actuated only passive joints may close it."""
+def test_closing_does_not_move_measured_motors(moving):
+    """With state_source actuated only passive joints may close the loop."""
     robot = moving('fivebar', state_source='actuated')
     robot.motion.closures.release(robot.model, 'pin')
     robot.measure(left_shoulder=1.1, right_shoulder=-1.1)
@@ -118,8 +118,8 @@ def test_measured_motors_are_not_moved_to_close(moving):
     robot.watched.check_q(report.q)
 
 
-def test_two_at_a_time(hexapod):
-    """A second closure joins one that is under way."""
+def test_second_closure_joins_one_that_is_closing(hexapod):
+    """Both closures are closed at the end."""
     hexapod.motion.closures.release(hexapod.model, 'leg1_ball')
     lead_away(hexapod)
     hexapod.motion.make_closure(hexapod.tracker, BALL, hexapod.settings)
@@ -131,8 +131,8 @@ def test_two_at_a_time(hexapod):
     hexapod.watched.check_q(report.q)
 
 
-def test_released_while_it_closes(hexapod):
-    """The last word counts."""
+def test_release_stops_a_closing_in_progress(hexapod):
+    """The last request counts."""
     lead_away(hexapod)
     hexapod.motion.make_closure(hexapod.tracker, BALL, hexapod.settings)
     hexapod.tick()
@@ -142,8 +142,8 @@ def test_released_while_it_closes(hexapod):
     assert report.converged
 
 
-def test_reset_leaves_it_released(hexapod):
-    """A closing that was under way is forgotten, what was released stays so."""
+def test_reset_keeps_closures_released(hexapod):
+    """A closing in progress ends, and released closures stay released."""
     lead_away(hexapod)
     hexapod.motion.make_closure(hexapod.tracker, BALL, hexapod.settings)
     hexapod.motion.reset(hexapod.tracker)
@@ -159,8 +159,8 @@ closures:
 """
 
 
-def test_what_the_description_releases_is_released(moving):
-    """`enabled: false` holds nothing until it is made, and again after a reset."""
+def test_closure_disabled_by_the_description_is_released(moving):
+    """`enabled: false` releases a closure until it is closed, and again after a reset."""
     arms = moving('fivebar', closures=GRASP)
     start = arms.model.q_start
     assert arms.motion.closures.released == {'pin'}
@@ -182,8 +182,8 @@ def test_what_the_description_releases_is_released(moving):
     assert report.q.tolist() == start.tolist()
 
 
-def test_mobility_of_what_holds(hexapod):
-    """It counts the loops as they are now, and the joints that are locked."""
+def test_mobility_counts_enforced_closures_and_locks(hexapod):
+    """The count uses the present closures and locks."""
     assert hexapod.mobility() == 6
     hexapod.motion.closures.release(hexapod.model, BALL)
     assert hexapod.mobility() == 9
@@ -193,14 +193,14 @@ def test_mobility_of_what_holds(hexapod):
     assert hexapod.mobility() == 9
 
 
-def test_a_made_closure_is_not_made_again(hexapod):
-    """Making what holds is no error and moves nothing."""
+def test_closing_an_enforced_closure_has_no_effect(hexapod):
+    """It is not an error and moves nothing."""
     assert hexapod.motion.make_closure(hexapod.tracker, BALL, hexapod.settings) == ''
     assert hexapod.motion.closures.closing == set()
 
 
-def test_other_goals_keep_it_released(hexapod, moving, urdf):
-    """A new model of the same robot has the same closures; that of another has all."""
+def test_new_goals_keep_closures_released(hexapod, moving, urdf):
+    """A new model of the same robot keeps its released closures; another robot has all closed."""
     lead_away(hexapod)
     same = moving('hexapod', goal_names=('other',), goals__other__link='platform_link').model
     hexapod.motion.take_model(same, hexapod.settings)

@@ -86,8 +86,8 @@ def run(delta, seconds, period=0.01):
 
 
 @pytest.mark.parametrize('source', ['solution', 'measured'])
-def test_commands_stay_near_a_robot_that_stands_still(delta, source):
-    """They wait at the limit, return to where it is measured, and the diagnostics say so."""
+def test_commands_stay_near_a_robot_that_does_not_move(delta, source):
+    """They wait at the limit, return to the measured configuration, and diagnostics report it."""
     delta.robot.configure(state_source=source)
     delta.follows = False
     assert run(delta, 0.4) <= LIMIT
@@ -98,8 +98,8 @@ def test_commands_stay_near_a_robot_that_stands_still(delta, source):
     assert 'does not follow' in delta.hardware.fault
 
 
-def test_commands_without_limit_run_away(delta):
-    """With 0 the limit is off: this is what it is there for."""
+def test_commands_without_limit_leave_the_robot_behind(delta):
+    """With 0 the limit is off, and the commands reach the goal alone."""
     delta.robot.configure(output__max_following_error=0.0)
     delta.follows = False
     largest = run(delta, 2.0)
@@ -109,7 +109,7 @@ def test_commands_without_limit_run_away(delta):
 
 
 def test_a_robot_that_follows_again_reaches_the_goal(delta):
-    """Drives that are switched on again jump by no more than a quarter of the limit."""
+    """Drives that are switched on again jump by at most a quarter of the limit."""
     delta.follows = False
     run(delta, 3.0)
     delta.follows = True
@@ -120,8 +120,8 @@ def test_a_robot_that_follows_again_reaches_the_goal(delta):
     assert delta.at == pytest.approx(delta.place((0.08, 0.05, 0.03)), abs=1e-4)
 
 
-def test_a_robot_moved_by_hand_begins_where_it_is_measured(delta):
-    """Away from its commands, with the drives off: commands go there, the solution with them."""
+def test_robot_moved_by_hand_starts_at_its_measured_configuration(delta):
+    """With the drives off, commands and solution move to the measured configuration."""
     run(delta, 2.0)
     delta.follows = False
     delta.robot.configure(goals__platform__enabled=True)
@@ -137,7 +137,7 @@ def test_a_robot_moved_by_hand_begins_where_it_is_measured(delta):
 
 
 def test_one_wrong_measurement_moves_nothing(delta):
-    """A joint state that is wrong for a moment makes commands wait, and no more."""
+    """One wrong joint state only makes the commands wait."""
     run(delta, 1.0)
     at, before = delta.at, delta.commands[-1]
     delta.at = at + np.array([1.0, 0.0, 0.0])
@@ -152,8 +152,8 @@ def test_one_wrong_measurement_moves_nothing(delta):
 
 
 @pytest.mark.parametrize('lag', [0.01, 0.05, 0.2])
-def test_a_slow_robot_is_waited_for(delta, lag):
-    """One that follows with a lag is never taken for one that does not."""
+def test_commands_wait_for_a_slow_robot(delta, lag):
+    """A robot that follows with a lag never counts as one that does not follow."""
     delta.lag = lag
     for _ in range(400):
         delta.tick()
@@ -163,7 +163,7 @@ def test_a_slow_robot_is_waited_for(delta, lag):
 
 
 def test_after_a_gap_only_new_measurements_count(delta):
-    """A node that stood still for 3 s begins where the robot has been moved meanwhile."""
+    """After 3 s without ticks the node starts where the robot has been moved meanwhile."""
     run(delta, 1.0)
     old = delta.commands[-1]
     delta.at = delta.place((-0.05, 0.0, 0.02))
@@ -182,8 +182,8 @@ def test_after_a_gap_only_new_measurements_count(delta):
     assert run(delta, 0.1) < LIMIT
 
 
-def test_after_a_gap_without_measurements_nothing_goes_out(delta):
-    """Every commanded joint has to be measured anew."""
+def test_no_command_after_a_gap_without_measurements(delta):
+    """Every commanded joint must be measured again."""
     run(delta, 0.5)
     delta.tick(1.0, measure=False)
     for _ in range(100):
@@ -192,8 +192,8 @@ def test_after_a_gap_without_measurements_nothing_goes_out(delta):
     assert delta.hardware.note.endswith('joint_states of arm1, arm2')
 
 
-def test_a_clock_that_jumps_back_after_a_gap_does_not_silence_for_ever(delta):
-    """The wait after a gap counts from the new time."""
+def test_clock_jump_back_after_a_gap_does_not_stop_commands_for_ever(delta):
+    """The delay after a gap counts from the new time."""
     run(delta, 0.5)
     delta.tick(5.0)
     delta.tick(-100.0)
@@ -202,7 +202,7 @@ def test_a_clock_that_jumps_back_after_a_gap_does_not_silence_for_ever(delta):
 
 
 def test_a_robot_measured_once_is_not_compared(delta):
-    """Without measured states that go on arriving there is nothing to compare with."""
+    """Without a stream of measurements there is no comparison."""
     delta.tick()
     for _ in range(200):
         delta.tick(measure=False)
@@ -210,8 +210,8 @@ def test_a_robot_measured_once_is_not_compared(delta):
     assert delta.commands[-1] == pytest.approx(delta.place((0.08, 0.05, 0.03)), abs=1e-4)
 
 
-def test_a_joint_that_is_not_measured_any_more_stands_still(delta):
-    """Joint states for two of three arms: the third one's last value counts."""
+def test_joint_without_new_measurements_counts_as_standing_still(delta):
+    """With joint states for two of three arms, the last value of the third one counts."""
     delta.tick()
     delta.tick()
     delta.follows = False
@@ -224,7 +224,7 @@ def test_a_joint_that_is_not_measured_any_more_stands_still(delta):
 
 
 def test_stale_measurements_are_not_compared(delta):
-    """With on_stale ignore the age of joint_states does not count, and so its values do not."""
+    """With on_stale ignore, old joint states are not compared."""
     delta.robot.configure(joint_state_timeout=0.1, on_stale='ignore')
     delta.tick()
     delta.tick()
@@ -235,8 +235,8 @@ def test_stale_measurements_are_not_compared(delta):
 
 
 @pytest.mark.parametrize('limit', [0.001, 0.02, 0.5])
-def test_the_limit_is_the_parameter(moving, limit):
-    """However small: commands lead a robot that stands still by no more."""
+def test_commands_lead_by_at_most_the_parameter(moving, limit):
+    """However small the limit is, commands lead a robot that does not move by no more."""
     delta = Robot(moving, output__max_following_error=limit)
     delta.robot.goal('platform', (0.08, 0.05, 0.03))
     delta.follows = False
@@ -251,8 +251,8 @@ def test_the_limit_is_the_parameter(moving, limit):
 
 
 @pytest.mark.parametrize('wrapped', [True, False])
-def test_full_turns_are_no_error(moving, wrapped):
-    """A wheel that turns on and on, its angle measured modulo a turn or not."""
+def test_full_turns_do_not_count_as_following_error(moving, wrapped):
+    """A wheel turns on and on, and its angle may be measured modulo a turn."""
     wheel = moving(TURNING, goal_names=('tip',), goals__tip__link='tip', output__type='commands')
     at = 0.0
     for tick in range(1500):
@@ -274,8 +274,8 @@ def test_full_turns_are_no_error(moving, wrapped):
     assert at > 14.0
 
 
-def test_commands_begin_again_in_the_turn_they_were_in(moving):
-    """A wheel stopped after some turns: its sensor says -2.5, its drive has to stay at 10.07."""
+def test_commands_start_again_in_the_same_turn(moving):
+    """A wheel stops after some turns: its sensor reports -2.5, its drive stays at 10.07."""
     wheel = moving(TURNING, goal_names=('tip',), goals__tip__link='tip', output__type='commands')
     stopped = 10.07
     shown = (stopped + np.pi) % (2 * np.pi) - np.pi
@@ -293,7 +293,7 @@ def test_commands_begin_again_in_the_turn_they_were_in(moving):
 
 
 def test_a_slow_slide_has_a_smaller_limit(moving):
-    """A slide of 5 cm/s: 0.2 s of its way, 1 cm."""
+    """For a slide of 5 cm/s the limit 0.2 s is 1 cm."""
     slide = moving(
         SLIDE,
         goal_names=('tip',),
@@ -309,7 +309,7 @@ def test_a_slow_slide_has_a_smaller_limit(moving):
     assert 'm from its command' in slide.motion.hardware.fault
 
 
-def test_a_way_back_towards_the_robot_is_open(delta):
+def test_commands_may_return_towards_the_robot(delta):
     """At the limit, a goal on the other side is followed at once."""
     delta.follows = False
     run(delta, 0.3)
@@ -320,8 +320,8 @@ def test_a_way_back_towards_the_robot_is_open(delta):
     assert delta.error() < before
 
 
-def test_other_outputs_are_compared_from_their_first_measurement(delta):
-    """output.joints may change while commands go out."""
+def test_new_outputs_are_compared_from_their_first_measurement(delta):
+    """output.joints may change while commands are sent."""
     delta.robot.configure(output__joints=('arm1', 'arm0', 'arm2'))
     run(delta, 0.1)
     delta.robot.configure(output__joints=('arm0', 'arm1', 'arm2'))
@@ -331,8 +331,8 @@ def test_other_outputs_are_compared_from_their_first_measurement(delta):
 
 
 @pytest.mark.parametrize('value', [-0.1, float('nan'), 'much', 2000.0])
-def test_a_limit_that_is_none_is_refused(moving, value):
-    """By name, with what is allowed."""
+def test_invalid_limit_is_refused(moving, value):
+    """The error names the parameter and what is allowed."""
     from ik_node.errors import OptionError
     from ik_node.ros.parameters.settings import Settings
 

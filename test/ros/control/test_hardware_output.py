@@ -40,8 +40,8 @@ def check(robot, before, command, period=0.01):
     assert command.velocities == pytest.approx(np.array(steps) / command.period, abs=1e-9)
 
 
-def test_silent_until_all_is_there(hexapod):
-    """A goal, and every commanded joint measured; the note says what is missing."""
+def test_no_command_before_a_goal_and_all_measurements(hexapod):
+    """The note names what is missing."""
     hardware = hexapod.motion.hardware
     assert (hexapod.tick()[1], hardware.note) == (None, 'no goal yet')
     hexapod.goal('platform', (0.001, 0.0, 0.0))
@@ -54,8 +54,8 @@ def test_silent_until_all_is_there(hexapod):
     assert hardware.note == ''
 
 
-def test_silent_on_stale_measurements(hexapod):
-    """What was measured long ago is not where the robot is."""
+def test_no_command_on_stale_measurements(hexapod):
+    """An old measurement is not the robot's position."""
     hexapod.configure(joint_state_timeout=0.1)
     hexapod.goal('platform', (0.001, 0.0, 0.0))
     hexapod.measure(**dict.fromkeys(LEGS, 0.0))
@@ -64,8 +64,8 @@ def test_silent_on_stale_measurements(hexapod):
     assert 'joint_states is stale: leg0' in hexapod.motion.hardware.note
 
 
-def test_the_first_point_is_the_measured_one(hexapod):
-    """At rest; the solution goes on from there, and so does the hardware."""
+def test_first_command_is_the_measured_configuration(hexapod):
+    """It is at rest; the solution and the commands continue from there."""
     solver = hexapod.model.solver
     measured = solver.drive(dict.fromkeys(LEGS, 0.004), hexapod.model.q_start).q
     values = {leg: hexapod.value(leg, measured) for leg in LEGS}
@@ -75,8 +75,8 @@ def test_the_first_point_is_the_measured_one(hexapod):
     assert hexapod.motion.hardware.q == pytest.approx(measured, abs=1e-8)
 
 
-def test_it_approaches_the_solution_at_the_limits(hexapod):
-    """Each step keeps velocity limits and loops; at last it is the solution, at rest."""
+def test_commands_approach_the_solution_at_the_limits(hexapod):
+    """Each step keeps velocity limits and loops; the last one is the solution, at rest."""
     command, position = start(hexapod)
     steps = 0
     while not np.array_equal(hexapod.motion.hardware.q, hexapod.tracker.q):
@@ -93,8 +93,8 @@ def test_it_approaches_the_solution_at_the_limits(hexapod):
     assert reached == pytest.approx(position, abs=2e-6)
 
 
-def test_a_late_tick_may_not_catch_up_and_an_early_one_not_hurry(hexapod):
-    """No step is longer than a period's, nor than that of the time that has passed."""
+def test_late_or_early_tick_steps_no_further_than_its_time(hexapod):
+    """No step is longer than a period allows, or than the elapsed time allows."""
     start(hexapod)
     for seconds, period in ((0.05, 0.01), (0.002, 0.002), (0.0, 0.0), (-50.0, 0.0), (0.01, 0.01)):
         before = hexapod.motion.hardware.q
@@ -109,8 +109,8 @@ def test_a_late_tick_may_not_catch_up_and_an_early_one_not_hurry(hexapod):
     [({'goal_timeout': 0.1}, 'goal'), ({'joint_state_timeout': 0.1}, 'joint_states')],
 )
 @pytest.mark.parametrize('on_stale', ['hold', 'stop', 'ignore'])
-def test_stale_input(hexapod, values, wait, on_stale):
-    """On hold the last command is repeated at rest, on stop there is none, else it goes on."""
+def test_on_stale_decides_the_command(hexapod, values, wait, on_stale):
+    """Hold repeats the last command at rest, stop sends none, ignore continues."""
     hexapod.configure(on_stale=on_stale, **values)
     start(hexapod)
     hexapod.tick()
@@ -136,8 +136,8 @@ def test_stale_input(hexapod, values, wait, on_stale):
 
 
 @pytest.mark.parametrize('how', ['pause', 'reset', 'type', 'goal'])
-def test_it_stops_and_begins_anew_where_the_robot_is(hexapod, how):
-    """After a pause the first command is the configuration measured then, not the last command."""
+def test_commands_start_at_the_measured_configuration_after_a_pause(hexapod, how):
+    """The first command after a pause is the present measurement, not the last command."""
     start(hexapod)
     hexapod.ticks(5)
     if how == 'pause':
@@ -157,7 +157,7 @@ def test_it_stops_and_begins_anew_where_the_robot_is(hexapod, how):
     assert command.velocities.tolist() == [0.0] * 6
 
 
-def test_no_command_follows_measured_motors(hexapod):
+def test_no_command_in_actuated_mode(hexapod):
     """With state_source actuated there is no goal to command for."""
     hexapod.configure(state_source='actuated')
     command, _ = start(hexapod)
@@ -165,8 +165,8 @@ def test_no_command_follows_measured_motors(hexapod):
     assert 'with state_source actuated there are no goals' in hexapod.motion.hardware.note
 
 
-def test_while_not_converged_it_waits(hexapod):
-    """publish_on converged: an unreachable goal moves no hardware."""
+def test_commands_wait_without_convergence(hexapod):
+    """With publish_on converged an unreachable goal moves no hardware."""
     hexapod.configure(publish_on='converged')
     start(hexapod, offset=(0.5, 0.5, 0.5))
     before = hexapod.motion.hardware.q
@@ -176,7 +176,7 @@ def test_while_not_converged_it_waits(hexapod):
 
 
 def test_an_unreachable_goal_is_approached(hexapod):
-    """As near as loops and limits allow, and they hold on the way."""
+    """The robot moves as near as loops and limits allow, which hold on the way."""
     command, _ = start(hexapod, offset=(0.5, 0.5, 0.5))
     for _ in range(100):
         before = hexapod.motion.hardware.q
@@ -193,15 +193,15 @@ def test_an_unreachable_goal_is_approached(hexapod):
         ({'leg0': 0.03, 'leg1': -0.02}, 'is measured at'),
     ],
 )
-def test_an_impossible_measurement_commands_nothing(hexapod, measured, words):
-    """The robot is not where its description says that it can be: silence, and the reason."""
+def test_impossible_measurement_gives_no_command(hexapod, measured, words):
+    """A measurement that the description does not allow stops commands and gives the reason."""
     command, _ = start(hexapod, **measured)
     assert command is None
     assert words in hexapod.motion.hardware.note
 
 
-def test_a_measurement_a_hair_beyond_is_taken(hexapod):
-    """Sensors are noisy: the first command is the nearest configuration that is allowed."""
+def test_noisy_measurement_starts_at_the_nearest_configuration(hexapod):
+    """The first command is the nearest configuration that is allowed."""
     solver, model = hexapod.model.solver, hexapod.model
     edge = solver.solve_pose(
         {
@@ -218,8 +218,8 @@ def test_a_measurement_a_hair_beyond_is_taken(hexapod):
     hexapod.watched.check_q(hexapod.motion.hardware.q)
 
 
-def test_measured_passive_joints_tell_the_branch(moving):
-    """A whole measurement is where it begins; motors alone are reached from the description."""
+def test_measured_passive_joints_select_the_assembly_branch(moving):
+    """A complete measurement is the start; motors alone are reached from the description."""
     robot = moving(
         'fivebar',
         goal_names=('tool',),
@@ -235,8 +235,8 @@ def test_measured_passive_joints_tell_the_branch(moving):
     assert robot.motion.hardware.q == pytest.approx(q, abs=1e-9)
 
 
-def test_order_and_choice_of_joints(hexapod):
-    """output.joints says which, and in which order."""
+def test_output_joints_selects_and_orders_the_joints(hexapod):
+    """The commands have the joints and the order of output.joints."""
     hexapod.configure(output__joints=('leg3', 'leg0'))
     hexapod.measure(leg0=0.0, leg3=0.0)
     hexapod.goal('platform', (0.001, 0.0, 0.0))
@@ -247,8 +247,8 @@ def test_order_and_choice_of_joints(hexapod):
     assert command.positions.tolist() == [hexapod.value('leg3', q), hexapod.value('leg0', q)]
 
 
-def test_a_barred_way_is_left_for_one_of_its_own(hexapod, monkeypatch):
-    """It solves for the goals from where it is, with the limits kept, until it has arrived."""
+def test_blocked_path_makes_commands_solve_for_the_goals(hexapod, monkeypatch):
+    """Commands solve for the goals from where they are, within limits, until they arrive."""
     _, position = start(hexapod)
     monkeypatch.setattr(hardware_output, 'approach', lambda *words: (words[1], 'barred'))
     before = hexapod.motion.hardware.q
@@ -268,8 +268,8 @@ def test_a_barred_way_is_left_for_one_of_its_own(hexapod, monkeypatch):
 
 
 @pytest.mark.parametrize('fault', ['open', 'far', 'error'])
-def test_a_bad_step_of_its_own_way_is_not_taken(hexapod, monkeypatch, fault):
-    """Open loops, a step too long, an error: the last command is repeated, with the reason."""
+def test_bad_step_repeats_the_last_command(hexapod, monkeypatch, fault):
+    """Open loops, a too long step or an error repeat the last command, with the reason."""
     start(hexapod)
     hardware, q = hexapod.motion.hardware, hexapod.motion.hardware.q
     monkeypatch.setattr(hardware_output, 'approach', lambda *words: (words[1], 'barred'))
@@ -293,8 +293,8 @@ def test_a_bad_step_of_its_own_way_is_not_taken(hexapod, monkeypatch, fault):
     check(hexapod, q, command, 0.0)
 
 
-def test_a_closure_is_made_only_when_the_hardware_is_there_too(hexapod):
-    """The loop holds for commands as well: it counts once they have closed it."""
+def test_closure_is_enforced_only_after_the_commands_arrive(hexapod):
+    """The loop is enforced once the commands have closed it as well."""
     start(hexapod)
     hexapod.ticks(60)
     closures = hexapod.motion.closures
@@ -315,8 +315,8 @@ def test_a_closure_is_made_only_when_the_hardware_is_there_too(hexapod):
     assert np.array_equal(hexapod.motion.hardware.q, hexapod.tracker.q)
 
 
-def test_another_robot_is_another_hardware(hexapod, moving):
-    """A new description silences; new goals for the same robot do not."""
+def test_new_robot_stops_the_commands(hexapod, moving):
+    """A new description stops the commands; new goals for the same robot do not."""
     start(hexapod)
     q = hexapod.motion.hardware.q
     same = moving('hexapod', goal_names=('other',), goals__other__link='platform_link').model

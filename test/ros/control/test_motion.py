@@ -12,8 +12,8 @@ def fivebar(moving):
     )
 
 
-def test_a_pause_comes_before_everything(fivebar):
-    """Nothing moves, nothing is commanded."""
+def test_pause_stops_motion_and_commands(fivebar):
+    """Nothing moves and no command is sent."""
     fivebar.goal('tool', (0.02, 0.0, 0.0))
     fivebar.motion.paused = True
     report, command = fivebar.ticks(3)
@@ -24,7 +24,7 @@ def test_a_pause_comes_before_everything(fivebar):
 
 
 def test_locked_joints_stay_where_they_are(fivebar):
-    """Locked where it was led to; what the other motor cannot do alone is not met."""
+    """A joint locked in motion stays; a goal that needs it is not met."""
     fivebar.goal('tool', (0.02, 0.01, 0.0))
     fivebar.tick()
     locked = fivebar.value('left_shoulder')
@@ -39,8 +39,8 @@ def test_locked_joints_stay_where_they_are(fivebar):
     assert fivebar.tick()[0].converged
 
 
-def test_joint_targets_of_the_parameter(fivebar):
-    """Met where goals leave room; a message may change one, a reset brings it back."""
+def test_joint_targets_of_the_parameter_are_met_and_come_back(fivebar):
+    """Goals take precedence; a message may change a target, a reset restores it."""
     fivebar.configure(joint_targets='{left_shoulder: 0.2}')
     fivebar.tick()
     assert fivebar.value('left_shoulder') == pytest.approx(0.2, abs=1e-6)
@@ -56,8 +56,8 @@ def test_joint_targets_of_the_parameter(fivebar):
     assert fivebar.tick()[0].converged
 
 
-def test_rest_pose_of_the_parameter_and_saved(fivebar):
-    """The free robot drifts there; saving makes the place where it is the rest pose."""
+def test_robot_drifts_to_the_configured_or_saved_rest_pose(fivebar):
+    """Saving makes the present configuration the rest pose."""
     fivebar.configure(rest_pose='{left_shoulder: 0.2, right_shoulder: 0.1}')
     fivebar.ticks(200)
     assert fivebar.value('left_shoulder') == pytest.approx(0.2, abs=1e-3)
@@ -74,8 +74,8 @@ def test_rest_pose_of_the_parameter_and_saved(fivebar):
     assert fivebar.tracker.q == pytest.approx(fivebar.model.q_start, abs=1e-9)
 
 
-def test_wishes_and_locks_survive_a_new_model(fivebar, moving):
-    """Other goals build a new robot: what was asked of joints is asked of the new ones."""
+def test_joint_targets_and_locks_survive_a_new_model(fivebar, moving):
+    """Other goals build a new model, whose joints get the same targets and locks."""
     fivebar.motion.save_rest_pose(fivebar.tracker)
     fivebar.configure(joint_targets='{left_shoulder: 0.2}', locked_joints=('right_shoulder',))
     model = moving('fivebar').model
@@ -86,8 +86,8 @@ def test_wishes_and_locks_survive_a_new_model(fivebar, moving):
     assert [name for name, joint in joints.items() if joint.locked.any()] == ['right_shoulder']
 
 
-def test_another_robot_rests_elsewhere(fivebar, moving):
-    """What was saved was a place of the robot before, whatever its joints were called."""
+def test_saved_rest_pose_is_dropped_for_another_robot(fivebar, moving):
+    """A saved rest pose belongs to one robot, even if another has the same joint names."""
     fivebar.motion.save_rest_pose(fivebar.tracker)
     fivebar.motion.take_model(moving('hexapod').model, fivebar.settings)
     again = moving('fivebar').model
@@ -95,8 +95,8 @@ def test_another_robot_rests_elsewhere(fivebar, moving):
     assert not any(joint.rest_pose_set for joint in again.robot.joint_order)
 
 
-def test_roles_follow_the_parameters(fivebar):
-    """What is actuated, commanded and locked may change at any time."""
+def test_joint_roles_follow_the_parameters(fivebar):
+    """Actuated, commanded and locked joints may change at any time."""
     fivebar.configure(actuated_joints=('right_shoulder',), output__joints=('left_shoulder',))
     assert fivebar.motion.roles.actuated == ('right_shoulder',)
     assert fivebar.motion.roles.outputs == ('left_shoulder',)
@@ -105,8 +105,8 @@ def test_roles_follow_the_parameters(fivebar):
 
 
 @pytest.mark.parametrize('source', ['solution', 'measured', 'actuated'])
-def test_a_clock_that_jumps_back(fivebar, source):
-    """Velocities stay finite, nothing is stale at once, and everything is after its timeout."""
+def test_clock_jump_back_keeps_velocities_finite_and_input_fresh(fivebar, source):
+    """Nothing is stale at once, and all input is stale after its timeout."""
     fivebar.configure(state_source=source, goal_timeout=0.5, joint_state_timeout=0.5)
     fivebar.goal('tool', (0.01, 0.0, 0.0))
     fivebar.measure(left_shoulder=0.05, right_shoulder=-0.05)
@@ -125,7 +125,7 @@ def test_a_clock_that_jumps_back(fivebar, source):
 
 
 def test_stop_is_silent_until_the_robot_is_measured(fivebar):
-    """With on_stale stop nothing goes out before the first measured joint state."""
+    """With on_stale stop nothing is published before the first joint state."""
     fivebar.configure(state_source='measured', on_stale='stop')
     fivebar.goal('tool', (0.01, 0.0, 0.0))
     report, _ = fivebar.tick()
@@ -136,7 +136,7 @@ def test_stop_is_silent_until_the_robot_is_measured(fivebar):
 
 
 def test_the_first_tick_after_a_jump_back_is_at_rest(fivebar):
-    """A difference over a negative time is no velocity."""
+    """A difference over a negative time is not a velocity."""
     fivebar.goal('tool', (0.01, 0.0, 0.0))
     fivebar.tick()
     fivebar.goal('tool', (-0.01, 0.0, 0.0))
@@ -146,8 +146,8 @@ def test_the_first_tick_after_a_jump_back_is_at_rest(fivebar):
     assert np.any(fivebar.tick()[0].velocity != 0.0)
 
 
-def test_measured_jumps_become_motions(fivebar):
-    """With max_joint_velocity not even a sensor makes the joint states jump."""
+def test_measured_jump_becomes_a_motion(fivebar):
+    """With max_joint_velocity even a sensor does not make the joint states jump."""
     fivebar.configure(state_source='measured', max_joint_velocity=1.0)
     fivebar.measure(left_shoulder=0.0, right_shoulder=0.0)
     before = fivebar.tick()[0].q
@@ -164,8 +164,8 @@ def test_measured_jumps_become_motions(fivebar):
     assert report.q == pytest.approx(q, abs=1e-6)
 
 
-def test_a_floating_base_takes_part(moving):
-    """Its six values are solved for like any; poses count in the world."""
+def test_floating_base_is_solved_for(moving):
+    """Its six values are solved for as others; poses are in the world frame."""
     robot = moving('fivebar', root='floating', goal_names=('base',), goals__base__link='base_link')
     assert robot.model.root_frame == 'world'
     position = robot.goal('base', (1.0, 2.0, 3.0))

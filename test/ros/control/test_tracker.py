@@ -75,8 +75,8 @@ def tick(tracker, now, start=None, **values):
     return tracker.tick({}, start, Settings.from_values(values), now)
 
 
-def test_each_tick_starts_from_the_last(tracker, solver):
-    """First the description's configuration, then the last answer."""
+def test_each_tick_starts_at_the_last_solution(tracker, solver):
+    """The first tick starts at the description's configuration."""
     tick(tracker, 1.0)
     solver.answer = np.array([0.5, 0.5])
     tick(tracker, 2.0)
@@ -84,8 +84,8 @@ def test_each_tick_starts_from_the_last(tracker, solver):
     assert [q0.tolist() for _, q0, _ in solver.asked] == [[0.1, 0.2], [0.0, 0.0], [0.5, 0.5]]
 
 
-def test_velocity_is_the_difference(tracker, solver):
-    """None at the first tick, then the change over the time that passed."""
+def test_velocity_is_the_difference_over_time(tracker, solver):
+    """The first tick has no velocity."""
     assert tick(tracker, 1.0).velocity.tolist() == [0.0, 0.0]
     solver.answer = np.array([0.1, -0.2])
     assert tick(tracker, 1.5).velocity.tolist() == [0.2, -0.4]
@@ -94,22 +94,22 @@ def test_velocity_is_the_difference(tracker, solver):
     assert tick(tracker, 0.5).velocity.tolist() == [0.0, 0.0]
 
 
-def test_measured_start_is_put_within_limits(tracker, solver):
-    """A sensor may be beyond a limit, a solve may not start there."""
+def test_measured_start_is_clipped_to_limits(tracker, solver):
+    """A sensor value may exceed a limit; the start of a solve must not."""
     tick(tracker, 1.0, start=np.array([3.0, 0.4]))
     assert solver.asked[-1][1].tolist() == [1.0, 0.4]
 
 
-def test_velocity_limits_become_a_window(tracker, solver):
-    """Share of the limit times the period; none without the parameter."""
+def test_velocity_limits_become_a_joint_window(tracker, solver):
+    """It is the share of the limits times the period; without the parameter there is none."""
     tick(tracker, 1.0)
     tick(tracker, 2.0, max_joint_velocity=0.5, rate=100.0)
     assert solver.asked[0][2] is None
     assert solver.asked[1][2].tolist() == [pytest.approx(0.01), np.inf]
 
 
-def test_the_window_is_that_of_the_time_that_passed(tracker, solver):
-    """A late tick goes no further than one in time, an early one less far; nowhere in no time."""
+def test_joint_window_grows_with_the_elapsed_time(tracker, solver):
+    """A late tick moves no further than a punctual one, an early one less far."""
     for now in (1.0, 1.015, 1.02, 1.02, 0.5):
         tick(tracker, now, start=np.zeros(2), max_joint_velocity=0.5, rate=100.0)
     windows = [max_step.tolist() for _, _, max_step in solver.asked]
@@ -134,8 +134,8 @@ def test_the_window_is_that_of_the_time_that_passed(tracker, solver):
         (ShapeError('q', 'finite', 'nan'), CLOSED, 'q: expected finite'),
     ],
 )
-def test_a_bad_answer_is_not_passed_on(tracker, solver, answer, errors, words):
-    """The configuration before is held, with the reason; then it goes on."""
+def test_bad_solution_is_rejected_and_the_last_one_held(tracker, solver, answer, errors, words):
+    """The report contains the reason; the next good solution is published."""
     good = np.array([0.3, 0.3])
     solver.answer = good
     tick(tracker, 1.0)
@@ -151,14 +151,14 @@ def test_a_bad_answer_is_not_passed_on(tracker, solver, answer, errors, words):
 
 
 def test_loosened_thresholds_loosen_the_check(tracker, solver):
-    """Whoever asks the solver for less gets it."""
+    """Larger thresholds of the solver also apply to the check."""
     solver.errors = {'pin': Data(position=1e-4, orientation=0.0)}
     assert tick(tracker, 1.0).held
     assert not tick(tracker, 2.0, **{'solver.translation_converge_threshold': 1e-3}).held
 
 
-def test_driven_joints_are_checked(tracker, solver):
-    """Values that are not reached are not passed on; those a hair beyond a limit are at it."""
+def test_drive_that_misses_its_values_is_rejected(tracker, solver):
+    """Values slightly beyond a limit are set to the limit."""
     solver.driven = np.array([1.0, 0.5])
     settings = Settings.from_values({})
     report = tracker.drive({'a': 1.0 + 1e-7}, settings, 1.0, ())
@@ -172,8 +172,8 @@ def test_driven_joints_are_checked(tracker, solver):
     assert report.q.tolist() == [1.0, 0.5]
 
 
-def test_holding(tracker, solver):
-    """Paused: the last answer again, at rest, without asking."""
+def test_hold_repeats_the_last_solution_at_rest(tracker, solver):
+    """It does not call the solver."""
     solver.answer = np.array([0.3, 0.3])
     tick(tracker, 1.0)
     report = tracker.hold(2.0, 'paused')
@@ -181,8 +181,8 @@ def test_holding(tracker, solver):
     assert len(solver.asked) == 1
 
 
-def test_reset(tracker, solver):
-    """Back to the description's configuration, without a jump in the velocity."""
+def test_jump_has_no_velocity(tracker, solver):
+    """The tracker goes to the description's configuration without a velocity."""
     tick(tracker, 1.0)
     tracker.jump(tracker.model.q_start)
     solver.answer = np.array([0.1, 0.2])
@@ -191,8 +191,8 @@ def test_reset(tracker, solver):
     assert report.velocity.tolist() == [0.0, 0.0]
 
 
-def test_a_model_of_the_same_joints_goes_on(tracker, solver):
-    """The present configuration is kept, within the new limits."""
+def test_model_with_the_same_joints_keeps_the_configuration(tracker, solver):
+    """The present configuration is kept within the new limits."""
     solver.answer = np.array([0.3, 0.9])
     tick(tracker, 1.0)
     other = model(SolverDouble(), text='two')
@@ -202,8 +202,8 @@ def test_a_model_of_the_same_joints_goes_on(tracker, solver):
     assert other.solver.asked[-1][1].tolist() == [0.3, 0.5]
 
 
-def test_another_robot_starts_where_it_is_described(tracker, solver):
-    """Other joints begin at their own configuration, also when that cannot be solved from."""
+def test_other_robot_starts_at_its_description(tracker, solver):
+    """Other joints start at their own configuration, even if the solver fails there."""
     tick(tracker, 1.0)
     other = model(SolverDouble(), names=('c', 'd'), text='two', start=(0.7, 0.8))
     other.solver.answer = np.full(2, np.nan)
@@ -211,8 +211,8 @@ def test_another_robot_starts_where_it_is_described(tracker, solver):
     assert tick(tracker, 2.0).q.tolist() == [0.7, 0.8]
 
 
-def test_the_same_robot_with_other_goals_holds_where_it_is(tracker, solver):
-    """A pause across the change of goals does not move anything."""
+def test_same_robot_with_other_goals_holds_its_configuration(tracker, solver):
+    """A pause during the change of goals moves nothing."""
     solver.answer = np.array([0.3, 0.3])
     tick(tracker, 1.0)
     tracker.replace_model(model(SolverDouble()))
@@ -229,8 +229,8 @@ def settle(tracker, settings):
         tracker.tick(STANDING, None, settings, now)
 
 
-def test_a_goal_that_stands_is_not_solved_for_again(tracker, solver):
-    """Once the answer stays the same it is told, at rest, without asking."""
+def test_unchanged_goal_is_not_solved_again(tracker, solver):
+    """Once the solution stays the same, it is reported at rest without a solve."""
     settings = Settings.from_values({})
     settle(tracker, settings)
     for now in (3.0, 4.0):
@@ -244,8 +244,8 @@ def test_a_goal_that_stands_is_not_solved_for_again(tracker, solver):
     assert tracker.tick(MOVED, None, settings, 4.5).velocity.tolist() == [1.0, 0.0]
 
 
-def test_what_has_converged_without_wishes_is_not_solved_for_again(tracker, solver):
-    """No joint has a target or a rest pose: the first answer stays, moved or not."""
+def test_converged_goal_without_joint_targets_is_not_solved_again(tracker, solver):
+    """Without targets and rest pose the first converged solution is final."""
     solver.has_wishes, solver.answer = False, np.array([0.5, 0.0])
     settings = Settings.from_values({})
     found = [tracker.tick(STANDING, None, settings, now) for now in (1.0, 2.0, 3.0)]
@@ -270,8 +270,8 @@ def test_what_has_converged_without_wishes_is_not_solved_for_again(tracker, solv
     ],
     ids=['limits', 'weights', 'jump', 'model'],
 )
-def test_what_changes_has_it_solved_again(tracker, solver, happen):
-    """Whatever the solver would notice, the tracker notices."""
+def test_every_change_of_the_model_is_solved_again(tracker, solver, happen):
+    """The tracker detects every change that the solver detects."""
     settings = Settings.from_values({})
     settle(tracker, settings)
     happen(tracker)
@@ -279,8 +279,8 @@ def test_what_changes_has_it_solved_again(tracker, solver, happen):
     assert tracker.tick(STANDING, None, settings, 3.0).q.tolist() == [0.2, 0.2]
 
 
-def test_other_questions_are_solved(tracker, solver):
-    """Another goal, other parameters, a measured start: each is a question of its own."""
+def test_changed_input_is_solved_again(tracker, solver):
+    """Another goal, other parameters or a measured start lead to a new solve."""
     settings = Settings.from_values({})
     settle(tracker, settings)
     other = Settings.from_values({'solver.damping_factor': 0.5})
@@ -290,8 +290,8 @@ def test_other_questions_are_solved(tracker, solver):
     assert len(solver.asked) == 5
 
 
-def test_what_is_not_met_is_tried_again(tracker, solver):
-    """An answer that may not go out, or that has not converged, settles nothing."""
+def test_rejected_or_unconverged_solution_is_tried_again(tracker, solver):
+    """Such a solution is not reused."""
     settings = Settings.from_values({})
     solver.answer = tracker.q
     solver.errors = {'pin': Data(position=1e-3, orientation=0.0)}

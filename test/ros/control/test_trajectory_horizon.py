@@ -47,8 +47,8 @@ def positions(sent):
     )
 
 
-def test_commands_shake_unless_the_controller_goes_on_from_its_own(moving):
-    """One point each: from the lagging measured state they shake, from the desired state not."""
+def test_single_points_shake_unless_interpolated_from_the_desired_state(moving):
+    """Commands shake from the lagging measured state, and not from the desired state."""
     sent = messages(moving)
     start = positions(sent)[0]
     shaking, _ = rms_acceleration(sent, PERIOD, LAG, start)
@@ -63,7 +63,7 @@ def test_commands_shake_unless_the_controller_goes_on_from_its_own(moving):
 
 @pytest.mark.parametrize('horizon', [0.001, 0.05, 0.2])
 def test_with_a_horizon_every_controller_is_smooth(moving, horizon):
-    """The point before lies now: no controller begins at the measured state."""
+    """The first point is at time 0, so no controller starts at the measured state."""
     sent = messages(moving, output__horizon=horizon)
     start = positions(sent)[0]
     rms = {
@@ -77,7 +77,7 @@ def test_with_a_horizon_every_controller_is_smooth(moving, horizon):
 
 
 def test_a_horizon_ends_at_rest_within_limits(moving):
-    """As every controller takes it: times rise, the last velocity is 0, and the way is short."""
+    """Times increase, the last velocity is 0, and the distance is short."""
     for message in messages(moving, 1.0, output__horizon=0.1):
         _, wanted, last = message.points
         times = [point.time_from_start.nanosec for point in message.points]
@@ -88,16 +88,16 @@ def test_a_horizon_ends_at_rest_within_limits(moving):
         assert way == pytest.approx(0.045 * np.array(wanted.velocities), abs=2e-3)
 
 
-def test_a_horizon_goes_on_where_the_message_before_arrived(moving):
-    """Positions and velocities of one message's point are where the next one begins."""
+def test_each_message_starts_where_the_last_one_ended(moving):
+    """Positions and velocities of one message's point start the next message."""
     sent = messages(moving, 0.5, output__horizon=0.1)
     for before, after in pairwise(sent):
         assert after.points[0].positions == before.points[1].positions
         assert after.points[0].velocities == before.points[1].velocities
 
 
-def test_a_message_that_is_lost_is_bridged(moving):
-    """Every tenth message lost: with a horizon commands go on, instead of to stop and catch up."""
+def test_horizon_bridges_a_lost_message(moving):
+    """With every tenth message lost, commands continue instead of stopping and catching up."""
     rms = {}
     for horizon in (0.0, 0.1):
         sent = messages(moving, output__horizon=horizon)
@@ -111,7 +111,7 @@ def test_a_message_that_is_lost_is_bridged(moving):
 
 @pytest.mark.parametrize('robot', ['hexapod', 'delta'])
 def test_the_end_of_the_horizon_closes_the_loops(moving, robot, monkeypatch):
-    """Where the robot would come to rest is a configuration it can have."""
+    """The robot comes to rest in a configuration with closed loops."""
     from ik_node.ros.control.hardware_output import HardwareOutput
 
     rests = []

@@ -6,16 +6,16 @@ HERE = ((1.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0))
 THERE = ((2.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0))
 
 
-def test_last_goal_wins():
-    """A goal that arrives later replaces the one before."""
+def test_later_goal_replaces_the_earlier_one():
+    """The inbox has the last pose."""
     inbox = GoalInbox()
     inbox.put('a', HERE, 1.0)
     inbox.put('a', THERE, 1.0)
     assert inbox.poses() == {'a': THERE}
 
 
-def test_goals_get_stale():
-    """Older than the timeout is stale; no timeout, never."""
+def test_goal_older_than_the_timeout_is_stale():
+    """Without a timeout no goal is stale."""
     inbox = GoalInbox()
     inbox.put('a', HERE, 1.0)
     inbox.put('b', HERE, 2.0)
@@ -23,15 +23,15 @@ def test_goals_get_stale():
     assert inbox.stale(1e9, 0.0) == ()
 
 
-def test_clock_that_jumps_back_makes_nothing_stale():
-    """An age below zero is young."""
+def test_clock_jump_back_makes_no_goal_stale():
+    """A negative age counts as young."""
     inbox = GoalInbox()
     inbox.put('a', HERE, 100.0)
     assert inbox.stale(1.0, 0.5) == ()
 
 
-def test_stale_goal_is_held_until_the_next():
-    """Held where its link was when it got stale, not where the link is later."""
+def test_stale_goal_is_held_until_its_next_pose():
+    """It is held where its link was when it became stale."""
     inbox = GoalInbox()
     inbox.put('a', HERE, 1.0)
     inbox.hold(['a'], lambda name: THERE)
@@ -41,8 +41,8 @@ def test_stale_goal_is_held_until_the_next():
     assert inbox.poses() == {'a': HERE}
 
 
-def test_goals_are_forgotten():
-    """Of other names, or all of them."""
+def test_goals_are_removed_by_name_or_all_together():
+    """`keep` removes those of other names, `clear` all."""
     inbox = GoalInbox()
     inbox.put('a', HERE, 1.0)
     inbox.put('b', HERE, 1.0)
@@ -54,8 +54,8 @@ def test_goals_are_forgotten():
     assert inbox.stale(9.0, 1.0) == ()
 
 
-def test_ages_after_a_jump_back():
-    """They are counted from the jump."""
+def test_ages_count_from_a_clock_jump_back():
+    """Ages start at the jump."""
     inbox = GoalInbox()
     inbox.put('a', HERE, 100.0)
     inbox.rewind(1.0)

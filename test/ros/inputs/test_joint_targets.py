@@ -35,8 +35,8 @@ def rests(robot):
     }
 
 
-def test_for_each_joint_the_last_wish_counts(robot):
-    """A message after the parameter, the parameter after a message."""
+def test_last_target_of_each_joint_counts(robot):
+    """A message replaces the parameter's target, and the parameter that of a message."""
     wishes = JointTargets()
     wishes.configure({'one': 0.1})
     wishes.apply(robot)
@@ -53,8 +53,8 @@ def test_for_each_joint_the_last_wish_counts(robot):
     assert targets(robot) == {'ball': [0.3, 0.0, 0.0]}
 
 
-def test_a_reset_leaves_the_parameters_wishes(robot):
-    """What messages asked for is forgotten, and names of other robots are left aside."""
+def test_reset_keeps_the_targets_of_the_parameter(robot):
+    """Targets of messages are forgotten, and names of other robots are ignored."""
     wishes = JointTargets()
     wishes.configure({'one': 0.1, 'nose': 3.0})
     wishes.update(['ball.EZ'], [0.3])
@@ -62,8 +62,8 @@ def test_a_reset_leaves_the_parameters_wishes(robot):
     assert targets(robot) == {'one': [0.1]}
 
 
-def test_a_joint_is_drawn_as_a_whole(robot):
-    """The values of a ball joint that nobody names are to stay where the description has them."""
+def test_target_of_one_value_covers_the_whole_joint(robot):
+    """Values of a ball joint without a target get their present values as targets."""
     robot.joints['ball'].set_dof_values(0.1, 0.2, 0.3)
     wishes, rest = JointTargets(), RestPose()
     wishes.update(['ball.EY'], [0.5])
@@ -74,8 +74,8 @@ def test_a_joint_is_drawn_as_a_whole(robot):
     assert rests(robot) == {'ball': [0.1, 0.2, 0.7]}
 
 
-def test_of_rest_poses_the_last_counts_wholly(robot):
-    """The parameter replaces what was saved, and saving replaces the parameter's."""
+def test_last_rest_pose_replaces_the_earlier_one(robot):
+    """The parameter replaces a saved rest pose, and saving replaces the parameter's."""
     rest = RestPose()
     rest.apply(robot)
     assert rests(robot) == {}
@@ -94,8 +94,8 @@ def test_of_rest_poses_the_last_counts_wholly(robot):
     assert rests(robot) == {}
 
 
-def test_a_saved_rest_pose_is_that_of_a_robot(robot):
-    """Another one has the parameter's."""
+def test_saved_rest_pose_is_dropped_for_another_robot(robot):
+    """Another robot has the rest pose of the parameter."""
     rest = RestPose()
     rest.configure({'one': 0.1})
     rest.save({'one': 0.2})
@@ -104,8 +104,8 @@ def test_a_saved_rest_pose_is_that_of_a_robot(robot):
     assert rests(robot) == {'one': [0.1]}
 
 
-def test_solvers_are_told(robot):
-    """A solver that is running sees wishes come and go."""
+def test_solver_notices_changed_joint_targets(robot):
+    """A running solver uses new targets and drops removed ones."""
     from ik_node.solver import Solver, SolverOptions
 
     solver, wishes = Solver(robot, SolverOptions(restarts=0)), JointTargets()

@@ -4,7 +4,7 @@ from ik_node.ros.inputs.measured_state import MeasuredState
 import numpy as np
 
 
-def test_partial_states_add_up():
+def test_partial_joint_states_are_combined():
     """Joints that were never measured keep their value in the start."""
     measured = MeasuredState()
     measured.set_joint_names(['a', 'b', 'c'])
@@ -16,8 +16,8 @@ def test_partial_states_add_up():
     assert q.tolist() == [7.0, 8.0, 9.0]
 
 
-def test_unknown_names_are_told_once():
-    """A foreign joint is ignored, and named the first time."""
+def test_unknown_joint_is_reported_once():
+    """It is ignored, and named the first time."""
     measured = MeasuredState()
     measured.set_joint_names(['a'])
     assert measured.update(['x', 'a'], [1.0, 2.0], 0.0) == ('x',)
@@ -25,8 +25,8 @@ def test_unknown_names_are_told_once():
     assert measured.start(np.zeros(1)).tolist() == [2.0]
 
 
-def test_states_before_the_model_are_kept():
-    """What came before the description counts as soon as its joints are known."""
+def test_joint_states_before_the_model_are_kept():
+    """Values that arrive before the description count once its joints are known."""
     measured = MeasuredState()
     measured.update(['a', 'x'], [1.0, 2.0], 0.0)
     assert measured.start(np.zeros(1)).tolist() == [0.0]
@@ -34,8 +34,8 @@ def test_states_before_the_model_are_kept():
     assert measured.start(np.zeros(2)).tolist() == [0.0, 1.0]
 
 
-def test_age():
-    """Nothing measured is not stale; without a timeout nothing ever is."""
+def test_state_older_than_the_timeout_is_stale():
+    """Without a measurement or without a timeout nothing is stale."""
     measured = MeasuredState()
     assert not measured.is_stale(10.0, 1.0)
     measured.update([], [], 1.0)
@@ -43,8 +43,8 @@ def test_age():
     assert not measured.is_stale(2.5, 0.0)
 
 
-def test_age_of_each_joint():
-    """A joint that is left out grows old alone; one never measured is not stale."""
+def test_each_joint_has_its_own_age():
+    """A joint that is left out becomes stale alone; one never measured is not stale."""
     measured = MeasuredState()
     measured.set_joint_names(['a', 'b', 'c'])
     measured.update(['a', 'b'], [1.0, 2.0], 1.0)
@@ -55,8 +55,8 @@ def test_age_of_each_joint():
     assert measured.values(['c', 'b', 'a']) == {'b': 2.0, 'a': 1.5}
 
 
-def test_a_clock_that_jumps_back():
-    """Ages are counted from the jump: fresh then, stale after the timeout again."""
+def test_clock_jump_back_restarts_the_ages():
+    """Values are fresh after the jump, and stale again after the timeout."""
     measured = MeasuredState()
     measured.update(['a'], [1.0], 100.0)
     measured.rewind(5.0)
@@ -67,7 +67,7 @@ def test_a_clock_that_jumps_back():
 
 
 def test_values_of_another_robot_are_dropped():
-    """Their times as well."""
+    """Their times are dropped as well."""
     measured = MeasuredState()
     measured.update(['a', 'b'], [1.0, 2.0], 1.0)
     measured.set_joint_names(['b'])

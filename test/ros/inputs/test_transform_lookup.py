@@ -82,8 +82,8 @@ def tf2(monkeypatch):
     return clock
 
 
-def test_the_pose_of_a_frame(tf2):
-    """Translation and rotation; it listens from the first question on, once."""
+def test_lookup_returns_the_pose_of_a_frame(tf2):
+    """It subscribes to /tf once, with the first lookup."""
     lookup = TransformLookup(object())
     assert not Buffer.made
     with pytest.raises(LookupError, match="no transform from 'base': camera does not exist"):
@@ -95,8 +95,8 @@ def test_the_pose_of_a_frame(tf2):
     assert len(Buffer.made) == 1
 
 
-def test_without_tf2(monkeypatch):
-    """It says what is missing, and that is no reason to wait."""
+def test_lookup_without_tf2_names_the_missing_package(monkeypatch):
+    """A goal does not wait for it."""
     monkeypatch.setitem(sys.modules, 'tf2_ros', None)
     lookup = TransformLookup(object())
     with pytest.raises(LookupError, match='tf2_ros is not installed'):
@@ -105,8 +105,8 @@ def test_without_tf2(monkeypatch):
     assert not lookup.is_starting
 
 
-def test_a_clock_that_jumps_back(tf2):
-    """What was heard is of a time to come: it is forgotten, and asked for anew."""
+def test_clock_jump_back_clears_the_transforms(tf2):
+    """Transforms of a future time are dropped and received again."""
     lookup = TransformLookup(object())
     with pytest.raises(LookupError):
         lookup.pose('base', 'camera')
@@ -146,7 +146,7 @@ def goal(x, frame='camera', time=0.0):
 
 
 def test_a_goal_sent_once_waits_for_its_frame(tf2, inputs):
-    """The first question only begins to listen: the goal is taken when the frame is heard."""
+    """The first lookup subscribes to /tf, and the goal is accepted when its frame is known."""
     inputs.goal_inputs.take_goal('tool', goal(0.25))
     inputs.goal_inputs.take_early_goals()
     assert not inputs.goals.poses()
@@ -160,7 +160,7 @@ def test_a_goal_sent_once_waits_for_its_frame(tf2, inputs):
 
 
 def test_a_goal_whose_frame_never_comes_is_refused(tf2, inputs):
-    """After two seconds, once; those after it at once."""
+    """It is refused once, after two seconds; later goals in this frame at once."""
     inputs.goal_inputs.take_goal('tool', goal(0.25))
     tf2.now += 2.5
     inputs.goal_inputs.take_early_goals()
@@ -172,7 +172,7 @@ def test_a_goal_whose_frame_never_comes_is_refused(tf2, inputs):
 
 
 def test_the_last_goal_wins_over_one_that_waits(tf2, inputs):
-    """Whatever is heard later; so does a reset."""
+    """A goal that still waits is dropped, also by a reset."""
     inputs.goal_inputs.take_goal('tool', goal(0.25))
     inputs.goal_inputs.take_goal('tool', goal(0.1, ''))
     Buffer.made[0].put('base_link', 'camera', 0.5)
@@ -201,8 +201,8 @@ def x_of(inputs):
     return None if pose is None else pose[0][0]
 
 
-def test_a_goal_counts_in_its_frame_at_its_stamp(tf2, inputs):
-    """The camera has moved on since the picture was taken."""
+def test_goal_is_transformed_at_its_stamp(tf2, inputs):
+    """The camera frame has moved since the stamp of the goal."""
     heard(inputs, (0.5, 50.0), (0.7, 51.0), (0.9, 52.0))
     inputs.goal_inputs.take_goal('tool', goal(0.25, time=51.0))
     assert x_of(inputs) == pytest.approx(0.7 - 0.25)
@@ -211,7 +211,7 @@ def test_a_goal_counts_in_its_frame_at_its_stamp(tf2, inputs):
 
 
 def test_a_goal_waits_for_the_transform_of_its_stamp(tf2, inputs):
-    """A stream of goals, each newer than /tf: none is lost for the one after it."""
+    """In a stream of goals, each newer than /tf, none is lost to the one after it."""
     buffer = heard(inputs, (0.5, 50.0), (0.6, 51.0))
     for time in (51.1, 51.2, 51.3):
         inputs.goal_inputs.take_goal('tool', goal(0.25, time=time))
@@ -226,8 +226,8 @@ def test_a_goal_waits_for_the_transform_of_its_stamp(tf2, inputs):
     assert x_of(inputs) == pytest.approx(0.8 - 0.25)
 
 
-def test_a_goal_of_a_time_to_come_is_refused(tf2, inputs):
-    """After a second."""
+def test_goal_of_a_future_time_is_refused(tf2, inputs):
+    """It is refused after a second."""
     heard(inputs, (0.5, 50.0), (0.6, 51.0))
     inputs.goal_inputs.take_goal('tool', goal(0.25, time=99.0))
     tf2.now += 0.9
@@ -239,8 +239,8 @@ def test_a_goal_of_a_time_to_come_is_refused(tf2, inputs):
     assert 'extrapolation' in inputs.refusals.last
 
 
-def test_a_goal_of_a_time_long_past_is_refused(tf2, inputs):
-    """Nobody remembers where its frame was then."""
+def test_goal_of_a_forgotten_time_is_refused(tf2, inputs):
+    """The transform buffer does not reach back to its stamp."""
     heard(inputs, (0.5, 50.0), (0.6, 51.0))
     tf2.now += 5.0
     inputs.goal_inputs.take_goal('tool', goal(0.25, time=20.0))
@@ -248,8 +248,8 @@ def test_a_goal_of_a_time_long_past_is_refused(tf2, inputs):
     assert x_of(inputs) is None
 
 
-def test_the_first_stamped_goal_is_taken(tf2, inputs):
-    """It is what makes the node listen: transforms are heard of after its stamp only."""
+def test_first_stamped_goal_is_accepted(tf2, inputs):
+    """It starts the subscription, so only transforms after its stamp are received."""
     inputs.goal_inputs.take_goal('tool', goal(0.25, time=50.0))
     Buffer.made[0].put('base_link', 'camera', 0.5, 50.1)
     inputs.goal_inputs.take_early_goals()
@@ -257,7 +257,7 @@ def test_the_first_stamped_goal_is_taken(tf2, inputs):
 
 
 def test_a_goal_is_as_old_as_its_transform(tf2, inputs):
-    """Nobody tells of the camera any more: its place is of long ago, and so is the goal."""
+    """Nobody publishes the camera's frame any more, so its last pose and the goal are old."""
     now = inputs.now()
     heard(inputs, (0.5, now - 60.0), (0.5, now - 30.0))
     inputs.goal_inputs.take_goal('tool', goal(0.25))
@@ -268,8 +268,8 @@ def test_a_goal_is_as_old_as_its_transform(tf2, inputs):
     assert inputs.goals.stale(now, 25.0) == ()
 
 
-def test_an_old_goal_is_stale(tf2, inputs):
-    """Its stamp counts, whatever frame it is in; a frame that always holds has no age."""
+def test_goal_with_an_old_stamp_is_stale(tf2, inputs):
+    """Its stamp counts in every frame; a static transform has no age."""
     now = inputs.now()
     heard(inputs).put('base_link', 'camera', 0.5)
     for frame in ('camera', 'base_link', ''):
@@ -279,8 +279,8 @@ def test_an_old_goal_is_stale(tf2, inputs):
         assert inputs.goals.stale(now, 25.0) == ()
 
 
-def test_nobody_listens_without_need(tf2, inputs):
-    """Ten seconds after the last question /tf is left alone; the next one is answered again."""
+def test_idle_lookup_unsubscribes_from_tf(tf2, inputs):
+    """It unsubscribes ten seconds after the last lookup, and subscribes again on the next."""
     heard(inputs, (0.5, 50.0))
     inputs.goal_inputs.take_goal('tool', goal(0.25))
     assert Listener.count == 1
@@ -304,8 +304,8 @@ def test_nobody_listens_without_need(tf2, inputs):
 @pytest.mark.parametrize(
     ('base_frame', 'frame_prefix'), [('', 'left/'), ('left/base_link', ''), ('tool_link', 'left/')]
 )
-def test_frames_with_a_prefix(tf2, inputs, base_frame, frame_prefix):
-    """Of two equal robots each has frames of its own name; /tf is asked for those."""
+def test_prefixed_frames_are_looked_up_with_the_prefix(tf2, inputs, base_frame, frame_prefix):
+    """Two equal robots have frames with different prefixes."""
     inputs.goal_inputs.set_goals(['tool'], base_frame, frame_prefix)
     for frame in ('left/base_link', '/left/base_link', 'base_link'):
         inputs.goal_inputs.take_goal('tool', goal(0.25, frame))

@@ -25,22 +25,22 @@ def with_control(text, *names):
     return text.replace('</robot>', f'<ros2_control>{joints}</ros2_control></robot>')
 
 
-def test_actuated_by_transmissions(urdf):
-    """The five-bar's description names its motors."""
+def test_transmissions_define_actuated_joints(urdf):
+    """The description of the five-bar names its motors."""
     found = roles(load_robot(urdf('fivebar')))
     assert found.actuated == ('left_shoulder', 'right_shoulder')
     assert found.outputs == found.actuated
     assert found.locked == frozenset()
 
 
-def test_actuated_by_ros2_control():
-    """Command interfaces make motors; a joint that follows another has none."""
+def test_ros2_control_defines_actuated_joints():
+    """Command interfaces define motors; a coupled joint has none."""
     robot = load_robot(with_control(FOURBAR, 'drive', 'shake'))
     assert roles(robot).actuated == ('drive',)
 
 
-def test_actuated_by_annotations(urdf):
-    """The closures file says it before the description."""
+def test_closures_file_defines_actuated_joints(urdf):
+    """It takes precedence over the description."""
     closures = """
 actuated: [right_shoulder]
 closures:
@@ -50,28 +50,28 @@ closures:
     assert roles(load_robot(urdf('fivebar'), closures=closures)).actuated == ('right_shoulder',)
 
 
-def test_without_a_word_all_that_follow_no_other():
-    """A description that says nothing: all movable joints but coupled ones."""
+def test_all_independent_joints_are_actuated_by_default():
+    """Without information, all movable joints except coupled ones are actuated."""
     assert roles(load_robot(FOURBAR)).actuated == ('rock', 'drive', 'middle', 'nod')
 
 
 def test_a_floating_base_has_no_motor(urdf):
-    """Its six values are nobody's to command."""
+    """Its six values are not actuated."""
     text = urdf('fivebar').split('<!-- the motors -->')[0] + '</robot>'
     found = roles(load_robot(text, root='floating')).actuated
     assert found == ('left_shoulder', 'left_elbow', 'right_shoulder', 'right_elbow')
 
 
-def test_parameters_come_first(urdf):
-    """Named joints, in the order named; outputs may differ."""
+def test_parameters_take_precedence(urdf):
+    """Joints have the order of the parameter; outputs may differ."""
     found = roles(
         load_robot(urdf('hexapod')), actuated=('leg1', 'leg0'), outputs=('leg5',), locked=('leg2',)
     )
     assert found == JointRoles(('leg1', 'leg0'), ('leg5',), frozenset({'leg2'}))
 
 
-def test_a_joint_with_several_values():
-    """Its name stands for all of them, and each has a name."""
+def test_joint_name_stands_for_all_of_its_values():
+    """Each value has a name as well."""
     robot = load_robot(BALL)
     found = roles(robot, locked=('ball',), outputs=('ball.EY', 'turn'))
     assert found.locked == {'ball.EX', 'ball.EY', 'ball.EZ'}
@@ -89,14 +89,14 @@ def test_a_joint_with_several_values():
         ({'outputs': ('drive', 'drive')}, 'every joint once'),
     ],
 )
-def test_what_is_refused(settings, words):
-    """Unknown names, followers and repetitions, with the parameter and what there is."""
+def test_unknown_coupled_and_repeated_joints_are_refused(settings, words):
+    """The error names the parameter and what is allowed."""
     with pytest.raises(OptionError, match=words):
         roles(load_robot(FOURBAR), **settings)
 
 
-def test_wishes_for_joints_that_are_not_there():
-    """Setting them is refused; a robot that comes later is taken with the rest of them."""
+def test_targets_for_missing_joints_are_refused_or_reported():
+    """Setting them is refused; a robot that comes later uses the others."""
     robot = load_robot(FOURBAR)
     settings = JointSettings(rest_pose={'nose': 1.0, 'drive': 0.5}, targets={'drive': 0.1})
     assert roles(robot, rest_pose=settings.rest_pose).actuated == roles(robot).actuated

@@ -15,8 +15,8 @@ URDF = """<robot name="r"><link name="a"><visual><geometry>
   <mesh filename="package://elsewhere/a.stl"/></geometry></visual></link></robot>"""
 
 
-def test_meshes_are_urls(tmp_path):
-    """A mesh beside the description is a file; one that is not found is left out."""
+def test_meshes_become_urls(tmp_path):
+    """A mesh beside the description is a file URL; a missing one is left out."""
     (tmp_path / 'm.stl').write_text('solid')
     (tmp_path / 'robot.xml').write_text(MODEL)
     found = link_visuals(load_robot(tmp_path / 'robot.xml'))
@@ -24,6 +24,6 @@ def test_meshes_are_urls(tmp_path):
     assert found[0].file == (tmp_path / 'm.stl').as_uri()
 
 
-def test_packages_are_left_to_the_viewer():
-    """It may run on a machine that has the package."""
+def test_package_urls_are_unchanged():
+    """The viewer may run on a machine that has the package."""
     assert [each.file for each in link_visuals(load_robot(URDF))] == ['package://elsewhere/a.stl']

@@ -17,7 +17,7 @@ def request(text, closures='', **goal):
 
 
 def test_model_has_goals_and_closed_loops(urdf):
-    """Goal with its offset, start with closed loops, limits in the order of q."""
+    """It has the goal's offset, a start with closed loops, and limits in the order of q."""
     offset = (0.0, 0.0, 0.1, 0.0, 0.0, 0.5)
     model = load_model(request(urdf('fivebar'), link='tool_link', dof='X Y', offset=offset))
     assert list(model.robot.goals) == ['tool']
@@ -30,8 +30,8 @@ def test_model_has_goals_and_closed_loops(urdf):
     assert angle == pytest.approx(0.5)
 
 
-def test_a_weight_of_zero_is_no_error(urdf):
-    """The goal is there, and may get a weight later."""
+def test_goal_of_weight_zero_is_accepted(urdf):
+    """The goal exists and may get a weight later."""
     model = load_model(request(urdf('fivebar'), link='tool_link', weight=0.0))
     assert not model.request.goals[0].takes_part
     position = model.reached('tool', model.q_start)[:3, 3]
@@ -49,20 +49,20 @@ def test_a_weight_of_zero_is_no_error(urdf):
         ('<robot><xacro:a/></robot>', DescriptionError, 'xacro.*a text is not expanded'),
     ],
 )
-def test_what_is_refused(text, kind, words):
-    """A path is no description, nor is half a one, nor one that cannot move."""
+def test_bad_description_is_refused(text, kind, words):
+    """A path, an incomplete text and a robot that cannot move are refused."""
     with pytest.raises(kind, match=words):
         load_model(request(text))
 
 
-def test_missing_link_is_refused(urdf):
-    """The parameter is named, and the links there are."""
+def test_goal_with_missing_link_is_refused(urdf):
+    """The error names the parameter and existing links."""
     with pytest.raises(OptionError, match=r"goals\.tool\.link: 'nose'.*tool_link"):
         load_model(request(urdf('fivebar'), link='nose'))
 
 
-def test_loops_that_cannot_be_closed_are_refused(urdf):
-    """With the loop and how far it is open."""
+def test_robot_with_open_loops_is_refused(urdf):
+    """The error names the loop and how far it is open."""
     closures = """
 closures:
   - name: far
@@ -74,15 +74,15 @@ closures:
         load_model(request(urdf('fivebar'), closures))
 
 
-def test_missing_closure_link_is_refused(urdf):
-    """A closure on a link that is not there."""
+def test_closure_with_missing_link_is_refused(urdf):
+    """The error names the link."""
     closures = 'closures: [{name: c, frame_a: {link: nose}, frame_b: {link: base_link}}]'
     with pytest.raises(IkError, match='nose'):
         load_model(request(urdf('fivebar'), closures))
 
 
-def test_closures_that_fall_together_as_topics_are_refused(urdf):
-    """Names of closures become parts of topics."""
+def test_closures_with_equal_topic_names_are_refused(urdf):
+    """Names of closures become parts of topic names."""
     text = (
         urdf('hexapod').replace('"leg0_ball"', '"leg-ball"').replace('"leg1_ball"', '"leg ball"')
     )
@@ -103,14 +103,14 @@ def joint_request(text, **values):
         ({'output.joints': ('nose',)}, r"output\.joints: 'nose'"),
     ],
 )
-def test_parameters_that_name_no_joint_of_the_robot(urdf, values, words):
-    """The description is refused, with the parameter and the joints there are."""
+def test_parameter_with_missing_joint_refuses_the_description(urdf, values, words):
+    """The error names the parameter and existing joints."""
     with pytest.raises(OptionError, match=f'{words}.*left_shoulder'):
         load_model(joint_request(urdf('fivebar'), **values))
 
 
 def test_a_huge_robot_is_refused(monkeypatch):
-    """Before it is read, or before its loops are closed; the most that is allowed is not."""
+    """It is refused before it is parsed or closed; the largest allowed one is accepted."""
     monkeypatch.setattr(size_limits, 'MOST_LINKS', 5)
     monkeypatch.setattr(size_limits, 'MOST_LOOPS', 1)
     joint = (
@@ -127,8 +127,8 @@ def test_a_huge_robot_is_refused(monkeypatch):
         load_model(request(text.replace('</robot>', f'{joint.format(2)}</robot>')))
 
 
-def test_floating_root(urdf):
-    """The base has six values before the others, and poses count in the world."""
+def test_floating_root_adds_six_values(urdf):
+    """They come before the others, and poses are in the world frame."""
     model = load_model(joint_request(urdf('fivebar'), root='floating'))
     assert model.joint_names[0] == '__world_joint__.X'
     assert model.root_frame == 'world'
@@ -136,8 +136,8 @@ def test_floating_root(urdf):
     assert load_model(joint_request(urdf('fivebar'))).root_frame == 'base_link'
 
 
-def test_check_settings(urdf):
-    """Goals, joints and method must fit the robot; a trial leaves the options as they were."""
+def test_settings_are_checked_against_the_robot(urdf):
+    """Goals, joints and method must fit; a trial solve leaves the options unchanged."""
     model = load_model(joint_request(urdf('fivebar')))
     options = model.solver.options
     for values in ({'solver.method': 'sdls'}, {'locked_joints': ('left_shoulder',)}):

@@ -21,34 +21,34 @@ def off_plane(urdf, height):
     return robot
 
 
-def test_a_closed_loop_is_held_closed(urdf):
-    """The tolerance is that of the node."""
+def test_closed_loop_has_the_tolerance_of_the_node(urdf):
+    """It is `LOOP_TOLERANCE`."""
     assert loop_limits(off_plane(urdf, 0.0)) == {'pin': 1e-6}
 
 
-def test_micrometres_are_held_to_what_rounding_makes_of_them(urdf):
-    """A note says so."""
+def test_loop_open_by_rounding_has_a_larger_limit(urdf):
+    """A note reports it."""
     robot = off_plane(urdf, 2e-5)
     assert loop_limits(robot)['pin'] == pytest.approx(8.1e-5, rel=1e-3)
     assert any("'pin' stays 2e-05 open" in note for note in robot.notes)
 
 
-def test_a_tolerance_of_its_own_counts(urdf):
-    """What the annotation allows is closed."""
+def test_tolerance_of_the_annotation_counts(urdf):
+    """A residual within it counts as closed."""
     robot = off_plane(urdf, 2e-5)
     robot.closures['pin'].tolerance = 1e-4
     assert loop_limits(robot) == {'pin': 1e-4}
     assert not robot.notes
 
 
-def test_centimetres_are_refused(urdf):
-    """The loop is named."""
+def test_loop_open_by_centimetres_is_refused(urdf):
+    """The error names the loop."""
     with pytest.raises(TopologyError, match=r"'pin' stays 0\.02 open"):
         loop_limits(off_plane(urdf, 2e-2))
 
 
 def test_a_robot_with_rounded_loops_ticks(shared):
-    """The AgiBot's own loop_joint elements leave 28 micrometres open."""
+    """The loop_joint elements of the AgiBot leave 28 micrometres open."""
     text = (shared / 'models/agibot_g1_omnipicker/G1_omnipicker.urdf').read_text()
     settings = Settings.from_values({'goal_names': ('',)})
     model = load_model(ModelRequest(text, '', settings.active_goals, settings.options))

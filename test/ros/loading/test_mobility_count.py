@@ -24,8 +24,8 @@ def counted(monkeypatch):
     return calls
 
 
-def test_each_set_is_counted_once(robot, counted):
-    """Where it is counted does not matter then."""
+def test_each_set_of_closures_is_counted_once(robot, counted):
+    """The configuration does not matter afterwards."""
     count = MobilityCount(robot, Solver(robot))
     for closed, expected in ((True, 2), (False, 4), (True, 2), (False, 4)):
         robot.closures['pin'].enabled = closed
@@ -38,8 +38,8 @@ def test_each_set_is_counted_once(robot, counted):
     assert len(counted) == 3
 
 
-def test_it_is_brought_up_to_date_beside(robot, counted):
-    """Nobody waits: the number of before counts until the new one is there."""
+def test_refresh_counts_in_the_background(robot, counted):
+    """The last number is valid until the new one is known."""
     count = MobilityCount(robot, Solver(robot))
     count.at(robot.q)
     robot.closures['pin'].enabled = False
@@ -55,8 +55,8 @@ def test_it_is_brought_up_to_date_beside(robot, counted):
     assert len(counted) == 2
 
 
-def test_what_changes_meanwhile_is_not_kept(robot, monkeypatch):
-    """A closure that is made while it is counted released: the number is of neither."""
+def test_count_during_a_change_is_not_kept(robot, monkeypatch):
+    """A closure that is closed during the count makes its result invalid."""
     count, closure = MobilityCount(robot, Solver(robot)), robot.closures['pin']
     counting = mobility_count.mobility_of
 

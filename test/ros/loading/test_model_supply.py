@@ -72,7 +72,7 @@ def test_a_good_description_becomes_a_model(supply):
 
 
 def test_a_bad_description_is_refused_in_one_line(supply):
-    """The reason is kept until a good one comes."""
+    """The reason is kept until a valid description arrives."""
     supply.describe('bad', settings())
     assert outcome(supply) is None
     assert supply.refused == '<text>: not a robot'
@@ -82,7 +82,7 @@ def test_a_bad_description_is_refused_in_one_line(supply):
 
 
 def test_a_defect_does_not_end_the_thread(supply):
-    """Any other exception is told like a refusal."""
+    """Any other exception is reported like a refusal."""
     supply.describe('broken', settings())
     assert outcome(supply) is None
     assert 'internal error' in supply.refused
@@ -90,7 +90,7 @@ def test_a_defect_does_not_end_the_thread(supply):
 
 
 def test_the_same_description_again_builds_nothing(supply, builder):
-    """A publisher that is restarted does not disturb."""
+    """A restarted publisher has no effect."""
     supply.describe('good', settings())
     outcome(supply)
     assert not supply.describe('good', settings())
@@ -100,14 +100,14 @@ def test_the_same_description_again_builds_nothing(supply, builder):
 
 
 def test_a_refused_description_is_tried_again(supply, builder):
-    """What was wrong may have been mended elsewhere."""
+    """Its cause may have been corrected elsewhere."""
     for _ in range(2):
         assert supply.describe('bad', settings())
         outcome(supply)
     assert len(builder.built) == 2
 
 
-def test_only_the_last_of_many_is_built(supply, builder):
+def test_only_the_last_waiting_description_is_built(supply, builder):
     """Descriptions that arrive during a build replace each other."""
     supply.describe('slow', settings())
     for number in range(5):
@@ -119,7 +119,7 @@ def test_only_the_last_of_many_is_built(supply, builder):
 
 
 def test_other_goals_are_built_for_the_accepted_robot(supply, builder):
-    """After a refusal new goals go to the robot that runs, not to the bad description."""
+    """After a refusal new goals apply to the running robot, not to the bad description."""
     supply.apply(settings())
     assert builder.built == []
     supply.describe('good', settings())
@@ -130,8 +130,8 @@ def test_other_goals_are_built_for_the_accepted_robot(supply, builder):
     assert outcome(supply).request.text == 'good'
 
 
-def test_weights_build_nothing(supply, builder):
-    """What does not change the solver does not build one."""
+def test_changed_weights_build_no_model(supply, builder):
+    """Settings that do not change the solver do not build a new one."""
     supply.describe('good', settings())
     outcome(supply)
     supply.apply(settings(**{'goals.a.weight': 3.0}))
@@ -139,8 +139,8 @@ def test_weights_build_nothing(supply, builder):
     assert len(builder.built) == 1
 
 
-def test_goals_mend_the_first_description(supply):
-    """Without a robot yet, other goals try the refused description once more."""
+def test_new_goals_retry_the_first_description(supply):
+    """Without a robot, other goals try the refused description again."""
     supply.describe('bad', settings())
     outcome(supply)
     supply.apply(settings(link='other'))
@@ -150,7 +150,7 @@ def test_goals_mend_the_first_description(supply):
 
 @pytest.mark.parametrize('error', [DescriptionError('no nose'), RuntimeError('no nose')])
 def test_a_model_that_cannot_be_adopted_is_refused(supply, error):
-    """Whatever stands in the way, the model before it is the one that new goals are built for."""
+    """New goals are then built for the model before it."""
     supply.describe('good', settings())
     assert outcome(supply) is not None
     supply.describe('other', settings())
@@ -166,8 +166,8 @@ def test_a_model_that_cannot_be_adopted_is_refused(supply, error):
     assert outcome(supply).request.text == 'good'
 
 
-def test_other_names_of_joints_mend_the_first_description(supply, builder):
-    """Without a robot yet, parameters about joints try again; with one they build nothing."""
+def test_new_joint_names_retry_the_first_description(supply, builder):
+    """Without a robot they try the description again; with a robot they build nothing."""
     supply.describe('bad', settings())
     outcome(supply)
     supply.apply(settings())
@@ -182,7 +182,7 @@ def test_other_names_of_joints_mend_the_first_description(supply, builder):
     assert len(builder.built) == 3
 
 
-def test_another_root_is_another_robot(supply, builder):
+def test_changed_root_builds_another_robot(supply, builder):
     """It is built at once, from the same text and closures."""
     supply.describe('good', settings(closures='x'))
     first = outcome(supply).request

@@ -6,19 +6,19 @@ import pytest
 
 
 @pytest.mark.parametrize('text', ['', '/a/b.yaml', 'closures: []'])
-def test_other_text_is_left_alone(text):
-    """Paths and YAML are what they are."""
+def test_text_without_package_scheme_is_unchanged(text):
+    """Paths and YAML are returned unchanged."""
     assert resolve_package_url(text) == text
 
 
-def test_unknown_package():
-    """A package that is not installed is named."""
+def test_unknown_package_is_named():
+    """The error names the package."""
     with pytest.raises(OptionError, match='no_such_package_here'):
         resolve_package_url('package://no_such_package_here/a.yaml')
 
 
-def test_known_package(tmp_path, monkeypatch):
-    """The share folder of a package comes from the ament index."""
+def test_known_package_gives_its_share_folder(tmp_path, monkeypatch):
+    """The folder comes from the ament index."""
     pytest.importorskip('ament_index_python')
     index = tmp_path / 'share' / 'ament_index' / 'resource_index' / 'packages'
     index.mkdir(parents=True)

@@ -33,7 +33,7 @@ def controls(marker):
 
 
 def test_a_whole_pose_has_six_controls():
-    """An arrow and a ring along x, y and z each."""
+    """It has an arrow and a ring along each of x, y and z."""
     marker = goal_marker(goal(), 'base', POSE, 0.25)
     axes = [tuple(row) for row in np.eye(3).tolist()]
     assert controls(marker) == [(kind, axis) for kind in (MOVE, TURN) for axis in axes]
@@ -52,13 +52,13 @@ def test_a_whole_pose_has_six_controls():
     ],
 )
 def test_free_axes_have_no_control(dof, expected):
-    """What a goal does not ask for cannot be dragged."""
+    """Unconstrained axes cannot be dragged."""
     assert controls(goal_marker(goal(dof), 'base', POSE, 0.25)) == expected
 
 
 @pytest.mark.parametrize('axes', ['world', 'goal', 'link'])
-def test_axes(axes):
-    """Those of the root frame stand still, others turn with the marker."""
+def test_controls_turn_with_the_marker_unless_axes_are_world(axes):
+    """Axes of the root frame stay fixed."""
     modes = {
         control.orientation_mode
         for control in goal_marker(goal(axes=axes), '', POSE, 1.0).controls
@@ -68,15 +68,15 @@ def test_axes(axes):
 
 
 def test_a_goal_without_pose_is_where_its_link_is():
-    """So that it can be taken from there."""
+    """The user can drag it from there."""
     position, quat = marker_pose(goal(), None, REACHED)
     assert np.allclose(pose_matrix(position, quat), REACHED)
 
 
 @pytest.mark.parametrize('dof', ['X Y', 'X Y Z EX', 'EZ'])
 @pytest.mark.parametrize('axes', ['world', 'goal', 'link'])
-def test_a_goal_is_where_it_is_asked(dof, axes):
-    """But for its orientation, where the axes are the link's and no turn is asked for."""
+def test_marker_has_the_pose_of_its_goal(dof, axes):
+    """Its orientation is the link's if the axes are the link's and no rotation is constrained."""
     position, quat = marker_pose(goal(dof, axes), POSE, REACHED)
     assert position == POSE[0]
     if axes == 'link' and dof == 'X Y':
@@ -85,8 +85,8 @@ def test_a_goal_is_where_it_is_asked(dof, axes):
         assert quat == POSE[1]
 
 
-def test_only_new_poses_are_goals():
-    """A pose keeps its frame, its stamp becomes now; clicks and the like move nothing."""
+def test_only_pose_feedback_becomes_a_goal():
+    """The pose keeps its frame, its stamp becomes 0; clicks have no effect."""
     feedback = InteractiveMarkerFeedback(event_type=InteractiveMarkerFeedback.POSE_UPDATE)
     feedback.header.frame_id, feedback.header.stamp.sec = 'table', 1234
     feedback.pose.position.x = 0.5

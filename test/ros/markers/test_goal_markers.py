@@ -121,22 +121,22 @@ def goals(monkeypatch):
     return Goals()
 
 
-def test_one_marker_for_each_goal(goals):
-    """Where it is asked, or where its link is, in the root frame, on the node's own topics."""
+def test_each_goal_has_one_marker(goals):
+    """It is at the goal or at its link, in the root frame, on the node's own topics."""
     assert goals.update() == {'hand': (0.0, 1.0, 'base'), 'foot': (0.5, 1.0, 'base')}
     assert goals.server.topics == '~/goal_markers'
     assert goals.server.shown['hand'][0].scale == pytest.approx(0.3)
 
 
 def test_nothing_is_sent_while_nothing_changes(goals):
-    """Goals that stay have clients left alone."""
+    """Unchanged goals send nothing to the clients."""
     goals.update()
     goals.update()
     assert goals.server.applied == 1
 
 
 def test_markers_follow_their_goals(goals):
-    """A goal that somebody else moves takes its marker along; one that is gone loses it."""
+    """A goal moved by another client moves its marker; a removed goal removes it."""
     goals.update()
     goals.poses = {'hand': THERE}
     assert goals.update() == {'hand': (0.5, 1.0, 'base')}
@@ -147,8 +147,8 @@ def test_markers_follow_their_goals(goals):
 
 
 @pytest.mark.parametrize('change', [{'dof': 'X'}, {'scale': 0.2}])
-def test_other_axes_make_another_marker(goals, change):
-    """So do other sizes."""
+def test_changed_axes_or_size_replace_the_marker(goals, change):
+    """The marker gets other controls."""
     goals.update()
     before = goals.server.shown['hand'][0]
     vars(goals).update(change)
@@ -160,7 +160,7 @@ def test_other_axes_make_another_marker(goals, change):
 
 
 def test_dragging_sends_the_goal(goals):
-    """As on ~/goals/<name>; the marker is not sent back to where it was dragged from."""
+    """It is accepted as on ~/goals/<name>, and the marker is not moved back."""
     goals.update()
     goals.server.drag('hand', 0.25)
     ((name, message),) = goals.taken
@@ -173,8 +173,8 @@ def test_dragging_sends_the_goal(goals):
 
 
 @pytest.mark.parametrize('w', [1.0, 0.0])
-def test_a_goal_that_is_refused_comes_back(goals, w):
-    """Its marker returns to where the goal is, also from a pose that is none."""
+def test_marker_of_a_refused_goal_returns(goals, w):
+    """It returns to its goal, also from an invalid pose."""
     goals.update()
     goals.server.drag('foot', 0.25, w=w)
     assert goals.update()['foot'] == (0.5, 1.0, 'base')
@@ -191,8 +191,8 @@ def test_feedback_for_a_goal_that_is_deletions(goals):
     assert goals.taken == []
 
 
-def test_closed_and_opened_again(goals):
-    """Closing takes the topics away; there may be nothing to close."""
+def test_markers_can_be_closed_and_opened_again(goals):
+    """Closing removes the topics, and has no effect if there are none."""
     goals.markers.close()
     goals.update()
     first = goals.server
@@ -203,8 +203,8 @@ def test_closed_and_opened_again(goals):
     assert goals.server is not first
 
 
-def test_without_interactive_markers_it_is_said_once(monkeypatch):
-    """The package that is missing is named, in one line."""
+def test_missing_interactive_markers_is_logged_once(monkeypatch):
+    """One line names the missing package."""
     monkeypatch.setitem(sys.modules, 'interactive_markers', None)
     goals = Goals()
     for _ in range(3):

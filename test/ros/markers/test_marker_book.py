@@ -81,8 +81,8 @@ def sent():
     return Sent()
 
 
-def test_the_first_message_has_everything(sent):
-    """With frame and stamp, a namespace a layer and an id each."""
+def test_first_message_has_all_markers(sent):
+    """They have frame and stamp, a namespace per layer, and different ids."""
     assert sent.book.is_empty
     others = sent.send(scene(1.0)).markers
     assert not sent.book.is_empty
@@ -95,7 +95,7 @@ def test_the_first_message_has_everything(sent):
 
 
 def test_motion_is_sent_as_bytes(sent):
-    """The same markers at other places, with another stamp, are what a viewer reads from them."""
+    """A viewer reads the same markers at other poses with another stamp."""
     for step in range(5):
         shapes = scene(1.0 + 0.1 * step)
         array = sent.send(shapes, second=-step)
@@ -106,8 +106,8 @@ def test_motion_is_sent_as_bytes(sent):
     assert not [marker for marker in array.markers if marker.action != Marker.ADD]
 
 
-def test_motion_where_bytes_cannot_be_written_over(sent, monkeypatch):
-    """Where the middleware serialises in a way of its own, messages are sent."""
+def test_motion_is_sent_as_messages_if_bytes_are_unusable(sent, monkeypatch):
+    """The middleware may serialise differently."""
     monkeypatch.setattr(MarkerBytes, 'usable', False, raising=False)
     monkeypatch.setattr(MarkerBytes, '__init__', lambda self, array, count: None)
     for step in range(4):
@@ -116,8 +116,8 @@ def test_motion_where_bytes_cannot_be_written_over(sent, monkeypatch):
         assert sent.shows(scene(1.0 + 0.1 * step))
 
 
-def test_what_vanishes_is_deleted(sent):
-    """And has the same id when it comes back."""
+def test_removed_shape_is_deleted(sent):
+    """It has the same id when it comes back."""
     sent.send(scene(1.0))
     ids = {(marker.ns, marker.id) for marker in sent.viewer.of('links')}
     fewer = [each for each in scene(1.1) if each.layer != 'links']
@@ -131,8 +131,8 @@ def test_what_vanishes_is_deleted(sent):
     assert sent.shows(scene(1.2))
 
 
-def test_a_viewer_that_missed_messages(sent):
-    """Any later one deletes what has gone meanwhile, also when that was everything."""
+def test_later_message_repeats_deletions(sent):
+    """A viewer that missed messages is correct after any later one."""
     slow = Viewer()
     slow.take(sent.send(scene(1.0)))
     fewer = [each for each in scene(1.1) if each.layer != 'links']
@@ -148,7 +148,7 @@ def test_a_viewer_that_missed_messages(sent):
 
 
 def test_deletions_are_not_repeated_for_ever(sent):
-    """Many robots one after the other: a message tells of the present and the last one."""
+    """With many robots one after the other, a message covers the present and the last one."""
     for number in range(5):
         shapes = [replace(each, name=f'axes/{number}/{each.name}') for each in spheres(4)]
         sent.book.clear_deletions()
@@ -157,8 +157,8 @@ def test_deletions_are_not_repeated_for_ever(sent):
         assert len(sent.send(shapes).markers) <= 8
 
 
-def test_other_looks_replace_a_marker(sent):
-    """A colour, a text, or another kind of shape under the same name."""
+def test_changed_appearance_replaces_a_marker(sent):
+    """The colour, the text or the kind of shape changes under the same name."""
     sent.send(scene(1.0))
     sent.send(scene(1.0))
     shapes = scene(1.0)
@@ -172,8 +172,8 @@ def test_other_looks_replace_a_marker(sent):
     assert sent.shows(shapes)
 
 
-def test_another_frame(sent):
-    """It is in every marker from then on."""
+def test_changed_frame_is_in_every_marker(sent):
+    """All later markers have the new frame."""
     sent.send(scene(1.0))
     sent.send(scene(1.0))
     sent.send(scene(1.0), frame='world')
@@ -182,8 +182,8 @@ def test_another_frame(sent):
     assert isinstance(sent.messages[-1], bytes)
 
 
-def test_what_viewers_have_deleted_is_forgotten(sent):
-    """Deletions end, what is there goes on; what comes back may have another id."""
+def test_cleared_deletions_are_not_sent(sent):
+    """Present markers continue; a returning shape may have another id."""
     sent.send(scene(1.0))
     fewer = [each for each in scene(1.1) if each.layer != 'links']
     sent.send(fewer)
@@ -200,7 +200,7 @@ def test_what_viewers_have_deleted_is_forgotten(sent):
 
 
 def test_many_new_markers_take_several_messages(sent):
-    """A tick has time for so many; those that were there go on moving meanwhile."""
+    """A message contains a limited number of new markers; the others keep moving."""
     many = spheres(2 * AT_ONCE + 5)
     for count in (AT_ONCE, 2 * AT_ONCE, len(many)):
         assert sent.book.complete == (count == AT_ONCE)
@@ -214,8 +214,8 @@ def test_many_new_markers_take_several_messages(sent):
     assert len(sent.messages) == 6
 
 
-def test_nothing_to_show(sent):
-    """No layer: what was there goes, and nothing comes."""
+def test_empty_scene_deletes_all_markers(sent):
+    """Without layers the shown markers are deleted, and none is added."""
     sent.send(scene(1.0))
     sent.send([])
     assert sent.viewer.markers == {}
@@ -224,7 +224,7 @@ def test_nothing_to_show(sent):
 
 
 def test_numbers_that_are_not_found_make_bytes_unusable():
-    """More or fewer than were written: nothing is written over."""
+    """More or fewer placeholders than written make the bytes unusable."""
     marker = Marker()
     marker.header.stamp = blank_stamp()
     marker.pose.position.x = NUMBER
@@ -234,7 +234,7 @@ def test_numbers_that_are_not_found_make_bytes_unusable():
 
 
 def test_bytes_do_not_depend_on_names():
-    """Whatever the lengths of texts before them, numbers are found and written."""
+    """Numbers are found and written whatever the lengths of the texts before them."""
     for length in range(9):
         marker = markers_of(shape(Sphere, 'axes/a', 1.0, 0.1, 12))[0]
         marker.header.frame_id, marker.ns = 'f' * length, 'n' * (2 * length)

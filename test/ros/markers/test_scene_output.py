@@ -74,21 +74,21 @@ def scene(monkeypatch):
 @pytest.mark.parametrize(
     ('rate', 'period', 'expected'), [(10.0, 0.01, 10), (30.0, 0.01, 30), (2000.0, 0.01, 100)]
 )
-def test_the_rate_is_kept(scene, rate, period, expected):
-    """On average, and never more than once a tick."""
+def test_drawing_keeps_its_rate(scene, rate, period, expected):
+    """The average is the rate, with at most one drawing per tick."""
     scene.values['markers.rate'] = rate
     assert scene.ticks(100, period) == pytest.approx(expected, abs=1)
 
 
-def test_a_pause_is_not_made_up_for(scene):
-    """After ticks that did not come, there is one message, not many."""
+def test_missed_drawings_are_not_repeated(scene):
+    """After missing ticks there is one message, not many."""
     scene.ticks(10, 0.01)
     assert scene.ticks(1, 5.0) == 1
     assert scene.ticks(9, 0.01) <= 1
 
 
-def test_layers_that_a_tick_has_no_time_for_come_with_the_next(scene):
-    """One at least each tick, all of one configuration, and then the next sight when due."""
+def test_late_layers_are_drawn_by_the_next_ticks(scene):
+    """Each tick draws at least one layer, all of them of one configuration."""
     scene.layers, scene.work = 5, 0.003
     scene.ticks(1, 0.01, 1.0)
     assert scene.sent == [1.0, 1.0]
@@ -102,8 +102,8 @@ def test_layers_that_a_tick_has_no_time_for_come_with_the_next(scene):
     assert scene.sent[10:] == [5.0] * 5
 
 
-def test_the_configuration_that_was_published_last(scene):
-    """Nothing before the first; then the last one, also while none is published."""
+def test_last_published_configuration_is_drawn(scene):
+    """Before the first one nothing is drawn."""
     assert scene.ticks(20, 0.05, None) == 0
     scene.ticks(1, 0.05, 3.0)
     scene.ticks(10, 0.05, None)
@@ -113,7 +113,7 @@ def test_the_configuration_that_was_published_last(scene):
 
 
 def test_a_new_model_is_drawn_at_once(scene):
-    """Whatever the rate."""
+    """It does not wait for the drawing rate."""
     scene.values['markers.rate'] = 0.1
     scene.ticks(1, 0.01)
     scene.model = Data()
@@ -121,7 +121,7 @@ def test_a_new_model_is_drawn_at_once(scene):
 
 
 def test_goals_without_a_pose_are_not_drawn(scene):
-    """They can be dragged, though, where that is asked for; else those markers are closed."""
+    """They can be dragged if `interactive` is set; otherwise their markers are closed."""
     scene.asked = {'hand': POSE, 'foot': None}
     scene.ticks(1, 0.01)
     assert scene.drawn[-1][1] == {'hand': POSE}

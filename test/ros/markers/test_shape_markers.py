@@ -45,8 +45,8 @@ SLACK = {'segment': 1e-3, 'disc': 0.011, 'ring': 0.012, 'triad': 0.006}
 
 
 @pytest.mark.parametrize('name', SHAPES)
-def test_what_is_drawn_is_where_the_shape_is(name):
-    """Its bounds, in the root frame, are those of the shape's own triangles."""
+def test_marker_has_the_bounds_of_its_shape(name):
+    """The bounds in the root frame equal those of the shape's triangles."""
     shape = SHAPES[name]
     markers = markers_of(shape)
     if name == 'text':
@@ -61,7 +61,7 @@ def test_what_is_drawn_is_where_the_shape_is(name):
 
 @pytest.mark.parametrize('name', SHAPES)
 def test_markers_turn_with_their_shape(name):
-    """All parts of a shape have its pose, and stay with their frame while that moves."""
+    """All parts of a shape have its pose and stay with their frame."""
     shape = SHAPES[name]
     for marker in markers_of(shape):
         quat = marker.pose.orientation
@@ -70,8 +70,8 @@ def test_markers_turn_with_their_shape(name):
         assert marker.action == Marker.ADD
 
 
-def test_colours():
-    """A shape's colour, of a triad its opacity; what is hidden is seen through capsules."""
+def test_marker_has_the_colour_of_its_shape():
+    """A triad uses only its opacity; `draw_through` makes capsules transparent."""
     for name, shape in SHAPES.items():
         colours = [colour_of(marker) for marker in markers_of(shape)]
         if name == 'capsule':
@@ -88,21 +88,21 @@ def test_colours():
 
 
 def test_a_hand_points_at_the_value():
-    """From the middle of the sector to its rim."""
+    """It leads from the centre of the sector to its rim."""
     shape = SHAPES['disc']
     hand = cloud(markers_of(shape)[1])
     assert np.allclose(hand, [shape.position, shape.hand])
 
 
-def test_a_text_is_as_high_as_it_says():
-    """The height of a capital letter, as the scale's z is defined."""
+def test_text_has_its_height():
+    """The scale's z is the height of a capital letter."""
     (marker,) = markers_of(SHAPES['text'])
     assert (marker.type, marker.text) == (Marker.TEXT_VIEW_FACING, '3 mm')
     assert marker.scale.z == 0.1
 
 
-def test_a_line_is_as_wide_as_it_says():
-    """Lines have their width in the scale's x."""
+def test_line_has_its_width():
+    """The scale's x is the width of lines."""
     for name, width in (('triad', 0.01), ('ring', 0.02)):
         (marker,) = markers_of(SHAPES[name])
         assert marker.scale.x == pytest.approx(width)
@@ -124,7 +124,7 @@ CHANGED = {
 
 @pytest.mark.parametrize('name', SHAPES)
 def test_numbers_alone_move_a_shape(name):
-    """With the same looks, markers of one place become those of the other."""
+    """With the same appearance, the numbers of one pose replace those of another."""
     before = SHAPES[name]
     after = replace(
         before, position=(1.0, 2.0, 3.0), quat_xyzw=(0.0, 0.6, 0.0, 0.8), **MOVED.get(name, {})
@@ -137,15 +137,15 @@ def test_numbers_alone_move_a_shape(name):
 
 
 @pytest.mark.parametrize('name', SHAPES)
-def test_looks_tell_of_everything_else(name):
-    """Whatever else changes, and a colour always, asks for another marker."""
+def test_appearance_contains_everything_except_the_numbers(name):
+    """Any other change, always of a colour, needs another marker."""
     shape = SHAPES[name]
     assert appearance(replace(shape, rgba=(1.0, 0.0, 0.0, 1.0))) != appearance(shape)
     assert appearance(replace(shape, **CHANGED[name])) != appearance(shape)
 
 
-def test_nothing_has_no_size():
-    """Of no length is shown as the thinnest of things: RViz refuses a scale of zero."""
+def test_no_marker_has_size_zero():
+    """RViz refuses a scale of zero, so an empty shape gets the smallest size."""
     flat = (replace(SHAPES['segment'], length=0.0), replace(SHAPES['cylinder'], length=0.0))
     for shape in flat:
         (marker,) = markers_of(shape)
@@ -161,8 +161,8 @@ def test_nothing_has_no_size():
         ('mesh', (0.1, 0.1, 0.2), (Marker.MESH_RESOURCE, (0.1, 0.1, 0.2))),
     ],
 )
-def test_bodies_of_links(kind, size, wanted):
-    """A viewer draws them itself; a mesh by its URL, in its own colours if none is said."""
+def test_visuals_become_meshes_and_primitives(kind, size, wanted):
+    """The viewer loads a mesh by its URL, with its own colours if none is given."""
     shape = Solid(*SAME, 0.0, kind, size, 'file:///a.stl' if kind == 'mesh' else '', True)
     (marker,) = markers_of(shape)
     scale = marker.scale

@@ -27,7 +27,7 @@ def pose_data(position=(1.0, 2.0, 3.0), quat_xyzw=(0.0, 0.0, 0.0, 1.0)):
 
 
 def test_pose_is_read_and_normalised():
-    """Position as it is, quaternion of length one."""
+    """The position is unchanged, and the quaternion has length one."""
     position, quat = pose_from_message('t', pose_data(quat_xyzw=(0.0, 0.0, 2.0, 2.0)))
     assert position == (1.0, 2.0, 3.0)
     assert quat == pytest.approx((0.0, 0.0, math.sqrt(0.5), math.sqrt(0.5)), abs=1e-15)
@@ -36,7 +36,7 @@ def test_pose_is_read_and_normalised():
 @pytest.mark.parametrize('bad', [math.nan, math.inf, -math.inf])
 @pytest.mark.parametrize('at', range(7))
 def test_non_finite_pose_is_refused_by_name(bad, at):
-    """The message names topic, field and value."""
+    """The error names topic, field and value."""
     numbers = [1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0]
     numbers[at] = bad
     part = (
@@ -53,19 +53,19 @@ def test_non_finite_pose_is_refused_by_name(bad, at):
 
 
 def test_zero_quaternion_is_refused():
-    """No orientation is not taken for the identity."""
+    """It does not count as the identity."""
     with pytest.raises(RefusedInputError, match='zero quaternion'):
         pose_from_message('t', pose_data(quat_xyzw=(0.0, 0.0, 0.0, 0.0)))
 
 
 def test_huge_quaternion_is_refused():
-    """A length that overflows is no orientation."""
+    """Its length overflows."""
     with pytest.raises(RefusedInputError, match='too large'):
         pose_from_message('t', pose_data(quat_xyzw=(1e308, 1e308, 1e308, 1e308)))
 
 
-def test_joint_positions():
-    """Names and positions are taken as they are."""
+def test_joint_names_and_positions_are_read():
+    """They are returned unchanged."""
     assert positions_from_message('j', Data(name=['a'], position=[0.5])) == (['a'], [0.5])
 
 
@@ -78,21 +78,21 @@ def test_joint_positions():
     ],
 )
 def test_bad_joint_states_are_refused(names, positions, words):
-    """Sizes and non-finite values are named."""
+    """The error names wrong sizes and non-finite values."""
     with pytest.raises(RefusedInputError, match=words):
         positions_from_message('joint_states', Data(name=names, position=positions))
 
 
-def test_pose_in_a_frame():
-    """A pose in a turned and moved frame is brought into that frame's parent."""
+def test_pose_is_transformed_to_the_parent_frame():
+    """The frame is turned and moved."""
     frame = pose_matrix((1.0, 0.0, 0.0), quat_from_euler(0.0, 0.0, math.pi / 2))
     position, quat = pose_in_root(((2.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)), frame)
     assert position == pytest.approx((1.0, 2.0, 0.0), abs=1e-15)
     assert quat == pytest.approx(tuple(quat_from_euler(0.0, 0.0, math.pi / 2)), abs=1e-15)
 
 
-def test_pose_is_written():
-    """Filling a message and reading it gives the same pose, in Python floats."""
+def test_written_pose_reads_back():
+    """The numbers are Python floats."""
     matrix = pose_matrix((0.1, -0.2, 0.3), quat_from_euler(0.3, -0.2, 2.0))
     pose = pose_data()
     fill_pose(pose, matrix)
@@ -102,15 +102,15 @@ def test_pose_is_written():
 
 
 def test_joint_state_is_written():
-    """Values are lists of Python floats; names are left alone."""
+    """Values are lists of Python floats; names are unchanged."""
     message = Data(header=Data(), name=['a', 'b'])
     fill_joint_state(message, 'now', np.array([1.0, 2.0]), np.zeros(2))
     assert (message.header.stamp, message.position) == ('now', [1.0, 2.0])
     assert type(message.velocity[0]) is float
 
 
-def test_stamp():
-    """Seconds and nanoseconds add up."""
+def test_stamp_becomes_seconds():
+    """Seconds and nanoseconds are added."""
     assert seconds_from_stamp(Data(sec=2, nanosec=500_000_000)) == 2.5
 
 
@@ -130,20 +130,20 @@ FIXED = (
     ids=['as installed', 'scipy', 'model'],
 )
 @pytest.mark.parametrize(('rpy', 'quat'), FIXED)
-def test_roll_pitch_yaw(convert, rpy, quat):
-    """Every way to a quaternion gives the same fixed numbers."""
+def test_roll_pitch_yaw_gives_fixed_quaternions(convert, rpy, quat):
+    """Every implementation gives the same numbers."""
     assert convert(rpy) == pytest.approx(quat, abs=1e-13)
 
 
 @pytest.mark.parametrize(('rpy', 'quat'), FIXED)
-def test_roll_pitch_yaw_of_tf_transformations(rpy, quat):
-    """tf_transformations gives the same numbers where it is installed."""
+def test_tf_transformations_gives_the_same_quaternions(rpy, quat):
+    """The test runs where tf_transformations is installed."""
     pytest.importorskip('tf_transformations')
     assert euler._quat_from_tf_transformations(rpy) == pytest.approx(quat, abs=1e-13)
 
 
-def test_roll_pitch_yaw_is_that_of_urdf():
-    """The fixed numbers are Rz(yaw) Ry(pitch) Rx(roll)."""
+def test_roll_pitch_yaw_has_the_convention_of_urdf():
+    """The rotation is Rz(yaw) Ry(pitch) Rx(roll)."""
     for (roll, pitch, yaw), quat in FIXED:
         (cr, sr), (cp, sp), (cy, sy) = ((math.cos(a), math.sin(a)) for a in (roll, pitch, yaw))
         turn_x = np.array([[1, 0, 0], [0, cr, -sr], [0, sr, cr]])

@@ -31,8 +31,8 @@ def told(message):
     ]
 
 
-def test_one_status_a_row():
-    """Everything of a row is in its status."""
+def test_each_row_becomes_one_status():
+    """The status has all values of its row."""
     message = DiagnosticArray()
     fill_diagnostics(message, MANY, Time(sec=5), 'arm')
     assert told(message) == (
@@ -50,8 +50,8 @@ def test_one_status_a_row():
     )
 
 
-def test_nothing_is_left_of_the_message_before():
-    """More rows and values, then fewer again: each message says only what it was given."""
+def test_reused_message_has_only_its_own_rows():
+    """The rows and values increase, then decrease."""
     message = DiagnosticArray()
     for sec, rows in enumerate((FEW, MANY, FEW, [], MANY)):
         fill_diagnostics(message, rows, Time(sec=sec), 'arm')
@@ -60,8 +60,8 @@ def test_nothing_is_left_of_the_message_before():
         assert told(message) == told(fresh)
 
 
-def test_what_is_there_is_used_again():
-    """Messages of one shape are the same objects: to make them takes far longer."""
+def test_message_objects_are_reused():
+    """Creating new objects takes far longer."""
     message = DiagnosticArray()
     fill_diagnostics(message, FEW, Time(), 'arm')
     pair = message.status[0].values[0]

@@ -11,16 +11,16 @@ ARM = """<robot name="arm"><link name="{root}"/><link name="tip"/>
 </robot>"""
 
 
-def test_a_fixed_robot_has_its_root_link():
-    """And no base that floats."""
+def test_root_frame_of_a_fixed_robot_is_its_root_link():
+    """It has no floating base."""
     robot = load_robot(ARM.format(root='base'))
     assert root_frame(robot) == 'base'
     assert base_poses(robot, robot.q) == {}
 
 
 @pytest.mark.parametrize(('link', 'frame'), [('base', 'world'), ('world', 'map')])
-def test_a_floating_robot_is_in_the_world(link, frame):
-    """A link of that name is not taken for it."""
+def test_root_frame_of_a_floating_robot_is_the_world(link, frame):
+    """A link named like the world frame is not used."""
     robot = load_robot(ARM.format(root=link), root='floating')
     assert root_frame(robot) == frame
     q = robot.q
@@ -42,8 +42,8 @@ def test_every_root_floats():
     assert list(poses) == ['base', 'box']
 
 
-def test_a_link_that_is_the_world():
-    """Closures may be on it: it stands still, and is the frame that poses count in."""
+def test_link_named_world_is_the_root_frame():
+    """It is fixed, and closures may be attached to it."""
     pin = (
         '<loop_joint name="pin" type="point"><link1 link="tip"/><link2 link="world"/></loop_joint>'
     )
@@ -56,8 +56,8 @@ def test_a_link_that_is_the_world():
     assert root_frame(load_robot(text)) == 'base'
 
 
-def test_root_link_that_stands_elsewhere():
-    """An SDF root link off the origin: poses count in the world, and /tf says where it stands."""
+def test_root_link_off_the_origin_has_a_base_pose():
+    """Poses of an SDF robot are in the world frame, and /tf has the pose of the root link."""
     link = '<link name="a"><pose>0 0 1 0 0 0</pose></link>'
     text = f'<sdf version="1.9"><model name="r">{link}</model></sdf>'
     robot = load_robot(text)

@@ -37,14 +37,14 @@ def lookup(target, source):
         ('', 'map', MAP),
     ],
 )
-def test_frames(frame_id, base_frame, expected):
-    """Empty is the base frame; links are the robot's own; the rest is looked up."""
+def test_frame_of_a_goal_is_found(frame_id, base_frame, expected):
+    """Empty is the base frame, links belong to the robot, and others are looked up."""
     frame = frame_in_root(frame_id, base_frame, ROBOT, np.zeros(1), lookup)
     assert frame is expected
 
 
-def test_unknown_frame():
-    """What nobody knows is an error with the lookup's reason."""
+def test_unknown_frame_raises_the_error_of_the_lookup():
+    """The error contains the reason of the lookup."""
     with pytest.raises(LookupError, match='no frame mars'):
         frame_in_root('mars', '', ROBOT, np.zeros(1), lookup)
 
@@ -62,21 +62,21 @@ def test_unknown_frame():
         ('', 'tip', ''),
     ],
 )
-def test_prefixes(frame_prefix, base_frame, expected):
-    """The parameter says it, or a base frame whose last part is a link."""
+def test_prefix_comes_from_the_parameter_or_the_base_frame(frame_prefix, base_frame, expected):
+    """The last part of such a base frame is a link."""
     assert prefix_of(frame_prefix, base_frame, ROBOT.links) == expected
 
 
-def test_links_with_a_prefix_are_those_without():
-    """To messages and from them; other frames keep their names."""
+def test_prefix_is_added_to_and_removed_from_links():
+    """Other frames keep their names."""
     for link, frame in (('tip', 'left/tip'), ('map', 'map'), ('left/map', 'left/map')):
         assert frame_name(link, 'left/', ROBOT.links) == frame
         assert own_name(frame, 'left/', ROBOT.links) == link
     assert own_name('right/tip', 'left/', ROBOT.links) == 'right/tip'
 
 
-def test_the_lookup_is_asked_for_the_root_with_its_prefix():
-    """As robot_state_publisher calls it on /tf."""
+def test_lookup_uses_the_prefixed_root():
+    """robot_state_publisher uses this name on /tf."""
     asked = []
 
     def remember(target, source):

@@ -4,8 +4,8 @@ from ik_node.ros.messages.refusals import Refusals
 from ik_node.ros.process.node_counts import NodeCounts
 
 
-def test_a_flood_is_logged_now_and_then():
-    """One line per topic and pause; every refusal is counted."""
+def test_many_refusals_are_logged_once_per_pause():
+    """Each topic has its own lines; every refusal is counted."""
     refusals = Refusals(pause=2.0)
     logged = [refusals.add('a', f'reason {tick}', 0.1 * tick) for tick in range(50)]
     assert [tick for tick, said in enumerate(logged) if said] == [0, 20, 40]
@@ -23,7 +23,7 @@ def test_topics_do_not_hide_each_other():
 
 
 def test_overrun_ticks_are_counted():
-    """Work of two and a half periods has overrun two ticks."""
+    """Work of two and a half periods overruns two ticks."""
     counts = NodeCounts()
     assert counts.add_tick(0.025, 0.01) == 2
     assert counts.add_tick(0.005, 0.01) == 0

@@ -15,12 +15,12 @@ import pytest
         ('a/b.c', 'a_b_c'),
     ],
 )
-def test_topic_part(name, part):
-    """What a topic may not hold becomes an underscore; a leading digit gets an n."""
+def test_topic_part_has_only_allowed_characters(name, part):
+    """Others become an underscore; a leading digit gets an n before it."""
     assert topic_part(name) == part
 
 
-def test_two_names_that_fall_together_are_refused():
-    """Both names and what they become are in the message."""
+def test_names_with_equal_topic_parts_are_refused():
+    """The error contains both names and their common part."""
     with pytest.raises(OptionError, match=r"closure names.*'a b', 'a-b'.*'a_b'"):
         topic_parts(['a b', 'a-b'], 'closure')
