@@ -181,7 +181,7 @@ KNEE = """<mujoco model="knee"><compiler angle="radian"/>
 def test_follower_beyond_its_limits_by_rounding_leaves_its_master_free():
     """The knee goes through its whole range, couplings kept to the last digit; notes say so."""
     robot = load_robot(KNEE)
-    assert any("joint 'roll': what it follows takes it 0.00028 beyond" in n for n in robot.notes)
+    assert any("joint 'roll': its coupling takes it 0.00028 beyond" in n for n in robot.notes)
     solver = Solver(robot)
     names, random = robot.joint_names, np.random.default_rng(0)
     knee = names.index('knee')
@@ -215,8 +215,10 @@ def test_master_keeps_the_stretch_that_it_begins_in(start, kept):
     assert table.rows[JOINT_LOWER, 0] == pytest.approx(kept[0])
     assert table.rows[JOINT_UPPER, 0] == pytest.approx(kept[1])
     (note,) = table.notes
-    assert note.startswith("joint 'a': joints that follow it keep their limits only in [-2, 0.5],")
-    assert f'it stays in [{kept[0]:g}, {kept[1]:g}], where it begins' in note
+    assert note.startswith(
+        "joint 'a': joints that follow it are within their limits only in [-2, 0.5],"
+    )
+    assert f'it stays in [{kept[0]:g}, {kept[1]:g}], where it starts' in note
 
 
 def test_curve_without_limits_leaves_its_master_without():

@@ -1,1 +1,1 @@
-"""What one solve has: constraints, joints, options, and arrays of them."""
+"""The constraints and joints of one solve, as arrays for the kernels."""

@@ -1,5 +1,5 @@
 # flake8: noqa: E203
-"""One independent chain, ready to be solved again and again."""
+"""The arrays of one independent chain, which are used for many solves."""
 
 from __future__ import annotations
 
@@ -34,38 +34,67 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Positions and quaternions of goals for `advance`; without any, those of the table count.
+# Poses of goals for `advance`: empty arrays stand for the poses in the constraint table.
 AS_THEY_ARE = (np.zeros((0, 3)), np.zeros((0, 4)))
-# A call of the kernel ends after so many steps times variables, so that Python can serve Ctrl-C: a
-# few hundredths of a second, and more than most solves take.
+# One call of the kernel ends after this work [steps times variables], so that Python can handle
+# Ctrl-C within a few hundredths of a second; most solves take less. The second number is the least
+# number of steps.
 SLICE_WORK, LEAST_SLICE = 50_000, 10
-# A singular value below this share of the largest counts as zero.
+# A singular value below this share of the largest counts as zero: far above the rounding errors of
+# the Jacobian, and far below the values of a regular configuration.
 RANK_TOLERANCE = 1e-6
 
 
 @dataclass
 class ChainProblem:
-    """One chain with its names, its constraint table and its workspace."""
+    """
+    One independent chain with its names, its constraint table and its workspace.
 
-    length: float  # characteristic length that was asked for [m], 0 = the chain's own
+    Attributes
+    ----------
+    length : float
+        The characteristic length given by the options [m]; 0 = computed from the chain.
+    tree : Tree
+        Tree of the graph.
+    requests : tuple of Request
+        Closures and goals of the chain, in the order of the rows.
+    redundancies : tuple of Redundancy
+        Redundancies among its closures.
+    flat : FlatChain
+        The packed model.
+    names : ChainNames
+        Names of its constraints and values.
+    table : ndarray, shape (nc, 14)
+        Pose, weight, tolerance and level of each constraint, `kernels.layout.CON_*`; a view of
+        the workspace.
+    work_ints, work_floats : ndarray
+        The workspace, see `kernels.layout.make_workspace`.
+    arrays : tuple of four ndarray
+        Model and workspace, as arguments of a kernel.
+    record : ndarray
+        The result of a solve, see `ChainAnswer.record`; a view of the workspace.
+
+    """
+
+    length: float
     tree: Tree
     requests: tuple[Request, ...]
-    redundancies: tuple[Redundancy, ...]  # of its closures
+    redundancies: tuple[Redundancy, ...]
     flat: FlatChain
     names: ChainNames
     table: Array
     work_ints: NDArray[np.int64]
     work_floats: Array
-    arrays: tuple[NDArray[np.int64], Array, NDArray[np.int64], Array]  # these four, for a call
-    record: Array  # view of the workspace: what a solve leaves, see `ChainAnswer.record`
+    arrays: tuple[NDArray[np.int64], Array, NDArray[np.int64], Array]
+    record: Array
 
     def answer(self, joints: Array, packed: Array) -> ChainAnswer:
-        """Copy what the kernel left in the workspace."""
+        """Return a copy of the result that the kernel left in the workspace."""
         return ChainAnswer(self, self.record.copy(), joints, packed)
 
     @cached_property
     def slice_steps(self) -> int:
-        """Return the steps of one call of the kernel, so that Python can serve an interrupt."""
+        """Return the steps of one call of the kernel, after which Python can handle Ctrl-C."""
         return max(LEAST_SLICE, SLICE_WORK // max(1, len(self.names.values)))
 
     def with_own_workspace(self) -> ChainProblem:
@@ -82,50 +111,62 @@ class ChainProblem:
         )
 
     def go_on(self, q: Array, joints: Array, packed: Array, steps: int | None = None) -> int:
-        """Go on with a solve for some steps, a slice by default; return what `advance` returns."""
+        """
+        Continue a solve for one slice and return the status of `kernels.solve.advance`.
+
+        Parameters
+        ----------
+        q : ndarray, shape (nq,)
+            Start; overwritten with the result when the solve ends [rad or m].
+        joints : ndarray, shape (8, nq)
+            Limits, locks and preferences, see `JointTable.rows`.
+        packed : ndarray
+            Packed options.
+        steps : int, optional
+            Steps of the slice; None = `slice_steps`. A negative number starts a new solve.
+
+        """
         most = self.slice_steps if steps is None else steps
         return advance(*self.arrays, q, joints, packed, *AS_THEY_ARE, most)
 
     @property
     def errors(self) -> Array:
-        """Residual norms of every constraint, a view (2 nc,) of the workspace [m], [rad]."""
+        """Return the residual norms, shape (2 nc,) [m], [rad]; a view of the workspace."""
         return self.record[RECORD : RECORD + 2 * len(self.names.constraints)]
 
     @property
     def characteristic_length(self) -> float:
-        """Return what counts as much as one radian [m]."""
+        """Return the characteristic length [m]."""
         return self.flat.length
 
     def q_of(self, x: Array) -> Array:
-        """Return values (nv,) as kernels count them, in [rad or m]."""
+        """Return variables of the kernels, shape (nv,) [rad or L], in [rad or m]."""
         return x * self.flat.units
 
     def linearise(
         self, q: Array, joints: Array, packed: Array, table: Array | None = None
     ) -> tuple[Array, Array, Array]:
         """
-        Return what stands at q, without touching the workspace.
-
-        Lengths count in metres; see `linearise_by_size` for what does not depend on the size.
+        Return residual and Jacobian at q, with lengths in metres; the workspace is not used.
 
         Parameters
         ----------
         q : ndarray, shape (nq,)
             [rad or m]
         joints : ndarray, shape (8, nq)
-            Limits and locks.
+            Limits and locks, see `JointTable.rows`.
         packed : ndarray
-            Options.
-        table : ndarray, shape (nc, 12), optional
-            Of closures and goals; the present one by default.
+            Packed options.
+        table : ndarray, shape (nc, 14), optional
+            Constraint table; None = the present one.
 
         Returns
         -------
         residual : ndarray, shape (nr,)
-            [m] and [rad]
+            Residual [m, rad], theory.md, section 3.
         jacobian : ndarray, shape (nr, nv)
-            By the free values. A ball joint without limits has its EX, EY, EZ columns per turn
-            about the axes of its turned frame.
+            Its derivatives by the variables, theory.md, section 4. The columns EX, EY, EZ of a
+            ball joint without limits are rotations about the axes of its turned frame.
         errors : ndarray, shape (2 nc,)
             Residual norms of every constraint [m], [rad].
 
@@ -137,7 +178,11 @@ class ChainProblem:
     def linearise_by_size(
         self, q: Array, joints: Array, packed: Array, table: Array | None = None
     ) -> tuple[Array, Array, Array]:
-        """Return the same with residual and Jacobian in characteristic lengths, not metres."""
+        """
+        Return residual and Jacobian at q, as `linearise`, with lengths in characteristic lengths.
+
+        They do not depend on the size of the mechanism, so that ranks are decided by them.
+        """
         ints, floats = make_workspace(self.flat.ints)
         model = (self.flat.ints, self.flat.floats)
         at = begin_of(self.flat.ints, 'constraints')
@@ -155,11 +200,19 @@ class ChainProblem:
 
     def refuse(self, q: Array, poses: tuple[Array, Array]) -> NoReturn:
         """
-        Say which of the numbers that came in the kernel refused.
+        Raise the error for the argument that the kernel refused.
+
+        Parameters
+        ----------
+        q : ndarray, shape (nq,)
+            Start [rad or m].
+        poses : (ndarray, ndarray)
+            Positions [m] and quaternions of the goals, or `AS_THEY_ARE`.
 
         Raises
         ------
         ShapeError
+            Always; the message names the argument and the number.
 
         """
         goals = [name for _, name in self.names.goals]
@@ -175,10 +228,24 @@ class ChainProblem:
 
     def condition_number(self, q: Array, joints: Array, table: Array, packed: Array) -> float:
         """
-        Return the condition number of all rows by all free values at q.
+        Return the condition number of the Jacobian of all rows at q.
 
-        As many singular values count as the rows have rank nearby: rows that are redundant
-        everywhere, as in planar loops, are left out, those of a singular configuration are not.
+        It is the ratio of the largest singular value to the r-th one, where r is the rank of the
+        Jacobian at random configurations near q. So rows that are redundant everywhere, as in
+        planar loops, do not count, but a singular configuration does. See
+        `SolveResult.condition_number`.
+
+        Parameters
+        ----------
+        q : ndarray, shape (nq,)
+            [rad or m]
+        joints : ndarray, shape (8, nq)
+            Limits and locks; locked values do not count.
+        table : ndarray, shape (nc, 14)
+            Constraint table.
+        packed : ndarray
+            Packed options.
+
         """
         free = joints[JOINT_WINDOW, self.flat.var_q] > 0.0
         rank = 0
@@ -210,16 +277,32 @@ def make_chain_problem(
     redundancies: Sequence[Redundancy] = (),
 ) -> ChainProblem:
     """
-    Flatten a chain; where it comes out as before, its arrays and workspace stay.
+    Return a chain as a `ChainProblem`; reuse the one made before if it is equal.
 
-    The characteristic length [m] is that of the chain where `length` is 0.
+    Parameters
+    ----------
+    tree : Tree
+        Tree of the graph.
+    requests : sequence of Request
+        All closures and goals.
+    supports : sequence of Support
+        Support of each of them.
+    chain : Chain
+        The chain, which selects some of the requests.
+    before : ChainProblem or None
+        The one made before for requests of the same names.
+    length : float
+        The characteristic length [m]; 0 = computed from the chain.
+    redundancies : sequence of Redundancy
+        Redundancies among all closures.
+
     """
     asked = tuple(requests[at] for at in chain.requests)
     closures = {request.name for request in asked if not request.is_goal}
     own = tuple(each for each in redundancies if closures.issuperset(each.misfit))
     if before is not None and (before.length, before.redundancies) != (length, own):
         before = None
-    # A chain without lengths of its own has that of the tree, any frame of which may have moved.
+    # The characteristic length of a chain without lengths depends on all frames of the tree.
     size = length if length > 0.0 else characteristic_length(tree, requests, supports, chain)
     if before is not None and before.flat.length == size and _asked_the_same(before, tree, asked):
         before.tree, before.requests = tree, asked
@@ -264,7 +347,7 @@ def _with_workspace(
 
 
 def _asked_the_same(before: ChainProblem, tree: Tree, asked: tuple[Request, ...]) -> bool:
-    """Return whether a chain can be kept without laying it out anew to compare."""
+    """Return True if a chain is unchanged, which is cheaper to find out than to flatten it."""
     if tree.columns is not before.tree.columns or len(asked) != len(before.requests):
         return False
     for request, known in zip(asked, before.requests, strict=True):

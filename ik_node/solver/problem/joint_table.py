@@ -1,4 +1,4 @@
-"""Limits, locks, wishes and couplings of all joints, as the table that kernels take."""
+"""The table of limits, locks, preferences and couplings of all joints, for the kernels."""
 
 from __future__ import annotations
 
@@ -28,37 +28,49 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
-# A curve that couples two joints, fitted to data, misses the limits that were read off the data by
-# less than this share of its range.
+# A polynomial coupling is usually fitted to data, and limits are read off the same data. The fit
+# exceeds such limits by less than this share of its range, which counts as rounding.
 ROUNDING = 1e-2
-# A limit is widened by less than this without a note [rad or m].
+# Limits that are widened by less than this are not reported [rad or m].
 TOLD = 1e-6
-# As far as curves are followed where a master has no limits [rad or m].
+# Range in which a polynomial coupling is evaluated if its master has no limits [rad or m].
 FAR = 1e6
 
 
 class JointTable:
     """
-    The (8, nq) table of `kernels.layout.JOINT_*`, read from the joints of a tree.
+    The table of all joints that the kernels take, read from the joints of a tree.
+
+    Parameters
+    ----------
+    tree : Tree
+        Tree of the graph.
 
     Attributes
     ----------
     rows : ndarray, shape (8, nq)
-        A coupled joint's limits are in its master's column: they bind the master.
+        The table, `kernels.layout.JOINT_*`. The limits of a master are narrowed so that its
+        followers stay within theirs.
     widened : dict of int to (float, float)
-        Place in q of every coupled value that is beyond its limits by a rounding, and the limits
-        that it has instead.
+        Index in q of a follower that its coupling takes beyond its limits by a rounding error ->
+        the limits that replace them.
     gaps : dict of int to list of (float, float)
-        Place in q of every master whose followers keep their limits in several stretches of its
-        values, and these; it has one of them.
+        Index in q of a master whose followers are within their limits on several intervals of
+        its values -> these intervals. The solver uses one of them.
     has_targets : bool
-        Whether any joint has a target.
+        True if a joint has a target.
     wishful_balls : list of (Joint, list of int)
-        Joints with all three Euler angles and a target or rest pose, and where these stand in q.
+        Joints with all three Euler angles and a target or rest pose, and the indices of the
+        angles in q.
     followers : list of (int, int, tuple of float)
-        Place in q of every coupled value, of its master, and the polynomial between them.
+        Index in q of each coupled value and of its master, and the polynomial between them.
     masters : dict of int to int
-        Place in q of every coupled value, and of its master.
+        Index in q of each coupled value -> that of its master.
+
+    Raises
+    ------
+    OptionError
+        If a coupling leaves its master no value for which the follower is within its limits.
 
     """
 
@@ -72,7 +84,8 @@ class JointTable:
             for at, column in enumerate(tree.columns)
             if column.master != at
         ]
-        # Euler angles have several triples for one orientation, not just turns of each angle.
+        # Joints with three Euler angles: different triples can describe one orientation, which
+        # are not obtained by adding full turns to single angles.
         self._triples = [
             [at, at + 1, at + 2]
             for at, (joint, dof) in enumerate(tree.owner)
@@ -89,7 +102,7 @@ class JointTable:
         self.refresh()
 
     def refresh(self) -> None:
-        """Read limits, locks, targets and rest pose anew."""
+        """Read limits, locks, targets and rest poses from the joints again."""
         rows = self.rows
         for at, (joint, dof) in enumerate(self._tree.owner):
             rows[JOINT_LOWER, at] = joint.min_dof_limit[dof]
@@ -114,11 +127,11 @@ class JointTable:
 
     def _bind_masters(self) -> None:
         """
-        Narrow the limits of masters to where their followers keep theirs.
+        Narrow the limits of masters such that their followers stay within theirs.
 
-        A follower that is beyond its limits by a rounding only counts as within; its limits are
-        then widened to where it gets. Of several stretches that are left to a master, it has the
-        one where it is.
+        A follower that exceeds its limits by a rounding error counts as within them; its limits
+        are then widened. If several intervals remain for a master, it gets the one that contains
+        its present value or is nearest to it.
         """
         rows, owner = self.rows, self._tree.owner
         self.widened, self.gaps = {}, {}
@@ -171,7 +184,7 @@ class JointTable:
 
     @property
     def notes(self) -> list[str]:
-        """Say which limits of followers are widened, and which stretches masters do not use."""
+        """Return a sentence for each follower with widened limits and each master with gaps."""
         names, found = self._tree.names, []
         for at, (low, high) in self.widened.items():
             joint, dof = self._tree.owner[at]
@@ -180,25 +193,25 @@ class JointTable:
             if beyond < TOLD:
                 continue
             found.append(
-                f'joint {shown(names[at])}: what it follows takes it {beyond:.2g} beyond its '
-                f'limits [{limits[0]:.6g}, {limits[1]:.6g}]; taken as rounding, so they are '
+                f'joint {shown(names[at])}: its coupling takes it {beyond:.2g} beyond its limits '
+                f'[{limits[0]:.6g}, {limits[1]:.6g}]; the solver takes this as rounding and uses '
                 f'[{low:.6g}, {high:.6g}]'
             )
         for at, stretches in self.gaps.items():
             spans = ', '.join(f'[{low:.6g}, {high:.6g}]' for low, high in stretches)
             low, high = self._limits(at)
             found.append(
-                f'joint {shown(names[at])}: joints that follow it keep their limits only '
-                f'in {spans}; it stays in [{low:.6g}, {high:.6g}], where it begins'
+                f'joint {shown(names[at])}: joints that follow it are within their limits only '
+                f'in {spans}; it stays in [{low:.6g}, {high:.6g}], where it starts'
             )
         return found
 
     def nearest(self, rows: Array, q: Array) -> Array:
         """
-        Return the rows with the wishes of balls as those equal Euler angles that are nearest to q.
+        Return the rows with the preferences of balls as the equal Euler angles nearest to q.
 
-        Single angles need nothing here: the kernel adds full turns. Balls without limits neither:
-        it turns them on SO(3).
+        Single angles need no change, because the kernel takes them modulo full turns; neither do
+        balls without limits, which it steps on SO(3).
         """
         rows = rows.copy()
         for joint, three in self.wishful_balls:
@@ -210,14 +223,14 @@ class JointTable:
 
     def narrowed(self, window: Array | float, q: Array) -> Array:
         """
-        Return the rows with a window of movement around q; followers' windows bind masters.
+        Return the rows with windows around q; the windows of followers narrow their masters'.
 
         Parameters
         ----------
         window : ndarray, shape (nq,), or float
             Largest change of every value [rad or m].
         q : ndarray, shape (nq,)
-            Where the movement starts.
+            Start [rad or m].
 
         """
         rows = self._within(window)
@@ -231,12 +244,12 @@ class JointTable:
 
     def places(self, names: Iterable[str]) -> list[int]:
         """
-        Return where joints, or single values of them, stand in q.
+        Return the indices in q of joints, or of single values of them.
 
         Raises
         ------
         UnknownFrameError
-            If there is no such joint or value.
+            If a joint or value does not exist.
 
         """
         found: list[int] = []
@@ -249,14 +262,14 @@ class JointTable:
 
     def only(self, names: Iterable[str]) -> Array:
         """
-        Return the window (nq,) in which only some joints move, and what follows them.
+        Return the window, shape (nq,), in which only the named joints and their followers move.
 
-        What follows a joint that is not among them stays: it cannot move by itself.
+        A named follower whose master is not named does not move.
 
         Raises
         ------
         UnknownFrameError
-            If there is no such joint or value.
+            If a joint or value does not exist.
 
         """
         chosen = {at for at in self.places(names) if at not in self.masters}
@@ -267,12 +280,12 @@ class JointTable:
 
     def rows_of(self, names: tuple[str, ...]) -> Array:
         """
-        Return the rows with which only some joints move; like `rows` they are brought up to date.
+        Return the rows with which only the named joints move; `refresh` updates them as well.
 
         Raises
         ------
         UnknownFrameError
-            If there is no such joint or value.
+            If a joint or value does not exist.
 
         """
         if names not in self._rows_of:
@@ -280,26 +293,26 @@ class JointTable:
         return self._rows_of[names]
 
     def _within(self, window: Array | float) -> Array:
-        """Return a copy of the rows with no wider windows than these [rad or m]."""
+        """Return a copy of the rows with windows no wider than the given one [rad or m]."""
         rows = self.rows.copy()
         rows[JOINT_WINDOW] = np.minimum(rows[JOINT_WINDOW], window)
         return rows
 
     def window(self, max_step: ArrayLike | None, names: Iterable[str] | None) -> Array | None:
         """
-        Return the largest change of every value (nq,) in a call [rad or m]; None = any.
+        Return the largest change of every value in a call, shape (nq,) [rad or m]; None = any.
 
         Parameters
         ----------
         max_step : array_like, shape (nq,), optional
-            [rad or m]
+            Largest change of every value [rad or m].
         names : iterable of str, optional
-            Joints that alone move.
+            The joints that may move; None = all.
 
         Raises
         ------
         UnknownFrameError
-            If there is no such joint.
+            If a joint does not exist.
         ShapeError
             If max_step has the wrong shape or is negative.
 
@@ -317,14 +330,14 @@ class JointTable:
 
     def driven(self, values: Mapping[str, float]) -> dict[int, float]:
         """
-        Return the place in q and the value [rad or m] of joints to be driven, within limits.
+        Return index in q -> value [rad or m] of the joints to drive.
 
         Raises
         ------
         UnknownFrameError
-            If there is no such joint.
+            If a joint does not exist.
         OptionError
-            If it has several values, or follows another joint.
+            If a joint has several values, or follows another joint.
         ShapeError
             If a value is not finite.
 
@@ -349,7 +362,7 @@ class JointTable:
         return wanted
 
     def move_to_targets(self, moved: NDArray[np.int64], rows: Array, q: Array) -> None:
-        """Move joints that no closure or goal moves to their targets, in place."""
+        """Set joints that affect no closure or goal (not in `moved`) to their targets, in q."""
         wanted = rows[JOINT_TARGET_WEIGHT] > 0.0
         wanted[moved] = False
         low = np.maximum(rows[JOINT_LOWER], q - rows[JOINT_WINDOW])
@@ -357,7 +370,7 @@ class JointTable:
         q[wanted] = np.clip(rows[JOINT_TARGET], low, high)[wanted]
 
     def settled(self, q: Array) -> Array:
-        """Return q with masters where their followers keep their limits, and followers there."""
+        """Return q with masters clamped to their narrowed limits, and followers set from them."""
         if not self.followers:
             return q
         moved: Array = np.clip(q, self.rows[JOINT_LOWER], self.rows[JOINT_UPPER])
@@ -365,10 +378,10 @@ class JointTable:
         return moved
 
     def follow(self, q: Array) -> None:
-        """Set coupled values from their masters, in place."""
+        """Set coupled values of q from their masters, in place."""
         for follower, master, polynomial in self.followers:
             total = _value(polynomial, q[master])
-            # A limit taken through the polynomial and back may be off in the last digit.
+            # Rounding can put the value at a master's limit outside the follower's limit.
             low, high = self.rows[JOINT_LOWER, follower], self.rows[JOINT_UPPER, follower]
             q[follower] = min(max(total, low), high)
 
@@ -376,7 +389,7 @@ class JointTable:
 def _bound_master(
     polynomial: tuple[float, ...], limits: tuple[float, float], own: tuple[float, float]
 ) -> tuple[float, float]:
-    """Return where a master of its own limits has its follower, on a line, within limits."""
+    """Return the interval of a master within `own` that keeps a linear follower in `limits`."""
     c0, c1 = polynomial[:2]
     if c1 == 0.0:
         return own if limits[0] <= c0 <= limits[1] else (np.inf, -np.inf)
@@ -389,22 +402,22 @@ def allowed_stretches(
     polynomial: tuple[float, ...], limits: tuple[float, float], own: tuple[float, float]
 ) -> list[tuple[float, float]]:
     """
-    Return the stretches of a master's values on which its follower keeps its limits.
+    Return the intervals of a master's values on which its follower is within its limits.
 
     Parameters
     ----------
     polynomial : tuple of float
-        The follower's value by the master's.
+        Coefficients of the follower's value as a polynomial of the master's.
     limits : (float, float)
-        Of the follower.
+        Limits of the follower [rad or m].
     own : (float, float)
-        Limits of the master.
+        Limits of the master [rad or m].
 
     Returns
     -------
     list of (float, float)
-        Ascending. Where the follower is beyond its limits by less than `ROUNDING` of its range,
-        as a curve fitted to data is, it counts as within.
+        Intervals [rad or m], ascending. A follower that exceeds its limits by less than
+        `ROUNDING` of its range counts as within them.
 
     """
     low, high = max(own[0], -FAR), min(own[1], FAR)
@@ -426,7 +439,7 @@ def allowed_stretches(
             found[-1] = found[-1][0], last
         elif inside:
             found.append((first, last))
-    # Without limits of its own the master has none at the ends that are far away.
+    # The ends at +-FAR stand for a master without limits.
     return [
         (own[0] if first == low else first, own[1] if last == high else last)
         for first, last in found
@@ -436,13 +449,13 @@ def allowed_stretches(
 def _common(
     some: Sequence[tuple[float, float]], others: Sequence[tuple[float, float]]
 ) -> list[tuple[float, float]]:
-    """Return the stretches that are in both lists."""
+    """Return the intersections of the intervals of two lists."""
     both = [(max(a[0], b[0]), min(a[1], b[1])) for a in some for b in others]
     return sorted(stretch for stretch in both if stretch[0] <= stretch[1])
 
 
 def _distance(value: float, stretch: tuple[float, float]) -> tuple[float, float]:
-    """Return how far a value is from a stretch, and for ties its negative length."""
+    """Return the distance of a value from an interval and the interval's negative length."""
     low, high = stretch
     return max(low - value, value - high, 0.0), low - high
 
@@ -455,7 +468,7 @@ def _value(polynomial: tuple[float, ...], master: float) -> float:
 
 
 def _reached(polynomial: tuple[float, ...], low: float, high: float) -> tuple[float, float]:
-    """Return the least and the most of a polynomial between two values."""
+    """Return the minimum and the maximum of a polynomial on an interval."""
     low, high = max(low, -FAR), min(high, FAR)
     slope = tuple(power * c for power, c in enumerate(polynomial))[1:]
     turns = [root for root in _crossings(slope, 0.0, 1.0) if low < root < high]
@@ -466,7 +479,7 @@ def _reached(polynomial: tuple[float, ...], low: float, high: float) -> tuple[fl
 def _crossings(
     polynomial: tuple[float, ...], bound: float, imaginary: float = 1e-9
 ) -> list[float]:
-    """Return where the master's value takes its follower to a bound."""
+    """Return the values of the master for which its follower is at a bound."""
     shifted = np.polynomial.Polynomial(polynomial) - bound
     roots = np.asarray(shifted.roots(), dtype=complex)
     return [float(root) for root in roots.real[np.abs(roots.imag) < imaginary]]
@@ -475,7 +488,7 @@ def _crossings(
 def _nearest_crossings(
     polynomial: tuple[float, ...], master: float, width: float
 ) -> tuple[float, float]:
-    """Return how far the master may go down and up until its follower has moved by `width`."""
+    """Return the nearest master values on both sides at which its follower moved by `width`."""
     value = float(np.polynomial.Polynomial(polynomial)(master))
     down, up = -np.inf, np.inf
     for bound in (value - width, value + width):

@@ -1,5 +1,5 @@
 # flake8: noqa: E203
-"""A fixed set of closures and goals on a fixed graph, ready to be solved again and again."""
+"""The arrays of a fixed set of closures and goals, which are used for many solves."""
 
 from __future__ import annotations
 
@@ -32,25 +32,37 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Steps between two looks at the clock, when there is a time budget.
+# Steps of one call of the kernel if there is a time budget or a stop flag [steps]: between two
+# calls Python checks the clock and the flag.
 SLICE = 10
 
 
 class Problem:
     """
-    A set of requests, split into chains and flattened.
+    A set of closures and goals, split into chains and flattened.
 
     Parameters
     ----------
     tree : Tree
+        Tree of the graph.
     requests : sequence of Request
+        The closures and goals.
     known : dict of tuple of str to ChainProblem, optional
-        Chains made before, by the names of what they were asked: those that come out the same are
-        used again, and new ones added.
+        Names of the constraints of a chain -> the chain made before. Chains that are equal are
+        reused, and new ones are added.
     length : float
-        The characteristic length [m]; 0 = each chain's own.
+        The characteristic length [m]; 0 = computed for each chain.
     redundancies : sequence of Redundancy
-        Of the closures.
+        Redundancies among the closures.
+
+    Attributes
+    ----------
+    chains : list of ChainProblem
+        The independent chains.
+    seat : dict of str to (ChainProblem, int)
+        Name of a goal -> its chain and its index among the chain's constraints.
+    moved : ndarray, int64
+        Indices in q of the values that affect a closure or goal, ascending.
 
     """
 
@@ -68,7 +80,7 @@ class Problem:
         self.length = length
         supports = [support_of(tree, request) for request in requests]
         self.chains: list[ChainProblem] = []
-        # By name where a pose comes from the call; a closure may be called like a link.
+        # Goals only, because a closure may have the same name as the link of a goal.
         self.seat: dict[str, tuple[ChainProblem, int]] = {}
         self._rows: list[tuple[Request, ChainProblem, int]] = []
         for chain in find_chains(tree, requests, supports):
@@ -88,7 +100,7 @@ class Problem:
 
     @cached_property
     def units(self) -> Array:
-        """Return what counts as 1 of every value (nq,): a radian, or a characteristic length."""
+        """Return the unit of each value, shape (nq,): 1 [rad] or the characteristic length [m]."""
         tree = self.tree
         length = {place: chain.flat.length for chain in self.chains for place in chain.flat.var_q}
         units = np.ones(len(tree.names))
@@ -98,7 +110,7 @@ class Problem:
         return units
 
     def refresh(self, options: SolverOptions) -> None:
-        """Read poses, weights, tolerances and priorities from the objects anew."""
+        """Read poses, weights, tolerances and priorities from the objects again."""
         priorities = sorted(
             {r.source.priority for r in self.requests if isinstance(r.source, Goal)} | {0}
         )
@@ -137,22 +149,33 @@ class Problem:
         Parameters
         ----------
         q : ndarray, shape (nq,)
-            Start, and on return the answer, in place.
+            Start; overwritten with the result [rad or m].
         joints : ndarray, shape (8, nq)
-            Limits, locks and wishes.
+            Limits, locks and preferences, see `JointTable.rows`.
         packed : ndarray
-            `SolverOptions.packed()`.
+            Packed options, `SolverOptions.packed()`.
         time_budget : float
-            [s], 0 = none.
+            Longest time [s]; 0 = no limit.
         stop : sequence of bool
-            Looked at between slices when not empty; stop[0] true ends the solve.
+            Checked between slices if it is not empty; the solve ends when stop[0] is true.
+
+        Returns
+        -------
+        list of ChainAnswer
+            One per chain.
+
+        Raises
+        ------
+        ShapeError
+            If q or the pose of a goal is not finite.
 
         """
         ends = perf_counter() + time_budget if time_budget > 0.0 else 0.0
         answers = []
         for chain in self.chains:
             steps = SLICE if ends or stop else chain.slice_steps
-            # Begins a new solve, even if an exception ended the one before half way.
+            # A negative number of steps starts a new solve, even if an exception such as Ctrl-C
+            # interrupted the one before.
             status = chain.go_on(q, joints, packed, -steps)
             while status == STATUS_RUNNING:
                 if (stop and stop[0]) or (ends and perf_counter() >= ends):

@@ -1,5 +1,5 @@
 # flake8: noqa: E203
-"""Rows of closures that imply each other up to the rounding of a description's numbers."""
+"""The search for closure rows that are redundant up to the rounding of a description's numbers."""
 
 from __future__ import annotations
 
@@ -30,50 +30,57 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Rows disagree, and directions are stiff, by rounding up to this [rad or L] and no more. What is
-# coarser is three digits of a small robot, and taken for rounding only where rows disagree at
-# once; a stiff direction opens the loops on the way alone.
+# Largest deviation of redundant rows, and largest singular value of a stiff direction, that count
+# as rounding [rad or L]. Deviations between FINE and COARSE come from numbers with three digits in
+# a small robot. They count as rounding only if at least the share AT_ONCE of them is present at
+# the start of the walk, because a truly stiff direction opens the loops only along the walk.
 FINE, COARSE = 1.6e-2, 2.5e-2
 AT_ONCE = 0.05
-# Loops that close to the last digits where they stand were measured there, or are what they are
-# meant to be: only what axes of three digits open them by on the way [rad or L] is rounding.
+# Loops that close exactly at the start are exact there. Then only deviations up to this count as
+# rounding, which axes with three digits cause along the walk [rad or L].
 MEASURED = 6e-3
-# Below this [rad or L] nothing was rounded: rows agree to the last digits.
+# Deviations below this mean that nothing was rounded: they are floating-point errors [rad or L].
 LEAST = 1e-10
-# Directions in which closures give way by less than this per unit are looked at.
+# Directions with a singular value below this are candidates for redundancy [rad or L per unit].
 STIFF = 2.0 * COARSE
-# Length of one step of a walk [rad or L], and how many of them are made in each direction.
+# Length of a step of a walk [rad or L], steps per direction, and number of walks.
 STEP, STEPS, WALKS = 0.15, 12, 3
-# Loops that close this far [rad or L] from where they stand close there.
+# If closing the loops moves a variable farther than this, it led elsewhere [rad or L].
 NEAR = 0.5
-# Closing on the way takes few steps, and from where the description stands more.
+# Most steps to close the loops after a step of a walk, and from the start [steps].
 CORRECTIONS, CLOSINGS = 8, 60
-# Where they do not close, starts beside the first one are tried [rad or L].
+# Largest random offsets from the start that are tried if the loops do not close [rad or L].
 KICKS = (0.1, 0.3, 0.5, 0.7, 1.0, 1.5)
-# Larger chains are closed by the solver at once: it goes by their structure.
+# Chains with more rows times variables are first closed by the solver, whose steps use the
+# sparsity of the chain, while the dense steps here would be slow.
 LARGE = 20_000
-# Stands for loops that do not close.
+# Stands for a chain whose loops do not close.
 OPEN = Redundancy(-1, 0.0, {})
 
 
 class _Walker:
     """
-    A configuration of a chain, moved without regard to limits and locks.
+    A configuration of a chain that can be moved without regard to limits and locks.
 
     Parameters
     ----------
     chain : ChainProblem
-        Closures only.
+        A chain of closures only.
     q : ndarray, shape (nq,)
-        Where to begin [rad or m].
+        Start [rad or m].
     packed : ndarray
-        Options.
+        Packed options.
 
     Attributes
     ----------
-    residual : ndarray, shape (rows,)
-        Of all closures, [rad] and [L].
-    jacobian : ndarray, shape (rows, nv)
+    x : ndarray, shape (nv,)
+        Variables [rad or L].
+    residual : ndarray, shape (nr,)
+        Residual of all closures [rad or L].
+    jacobian : ndarray, shape (nr, nv)
+        Its derivatives by the variables.
+    usable : bool
+        False if the kernel refused q.
 
     """
 
@@ -111,50 +118,50 @@ class _Walker:
 
     @property
     def errors(self) -> Array:
-        """How far every closure is open, (nc, 2), [m] and [rad]; a copy."""
+        """Return a copy of the residual norms of every closure, shape (nc, 2) [m], [rad]."""
         return self._errors.reshape(-1, 2).copy()
 
     def move(self, step: Array) -> None:
-        """Take a step (nv,) [rad or L]."""
+        """Take a step, shape (nv,) [rad or L]."""
         self._step[:] = step
         external_step(*self._arguments, *self._more)
 
     def go_to(self, x: Array) -> None:
-        """Go back to variables (nv,) that were copied before."""
+        """Set the variables, shape (nv,) [rad or L]."""
         self.x[:] = x
         self.move(np.zeros_like(x))
 
 
 @dataclass
 class _Found:
-    """What walks have shown so far."""
+    """The deviations of redundant rows that the walks have found so far."""
 
-    misfit: Array  # (nc, 2) [m], [rad]
-    fine: float  # what counts as rounding [rad or L]
-    stiffness: float = 0.0
-    disagreement: float = 0.0
-    at_home: float = 0.0
-    walked: float = 0.0
+    misfit: Array  # largest residual norms of each closure, shape (nc, 2) [m], [rad]
+    fine: float  # deviation that counts as rounding in any case [rad or L]
+    stiffness: float = 0.0  # largest singular value of the redundant directions
+    disagreement: float = 0.0  # largest residual [rad or L]
+    at_home: float = 0.0  # contradiction of the rows at the start of the walks [rad or L]
+    walked: float = 0.0  # distance walked [rad or L]
 
     @property
     def is_rounding(self) -> bool:
-        """Whether what was found is no stiff direction."""
+        """Return True if the deviations are rounding, False if a direction is truly stiff."""
         fine = max(0.5 * self.stiffness, self.disagreement) <= self.fine
         return fine or self.at_home >= AT_ONCE * max(self.stiffness, self.disagreement)
 
 
 def find_redundancies(loops: Problem, table: JointTable, q: Array) -> tuple[Redundancy, ...]:
     """
-    Look at every chain of closures for rows that imply each other up to rounding only.
+    Return the chains of closures whose rows are redundant up to rounding.
 
     Parameters
     ----------
     loops : Problem
-        All closures that take part, and nothing else.
+        All closures that take part, without goals.
     table : JointTable
-        Limits, within which the loops are closed first.
+        Limits for the solver, which closes loops that the search itself cannot close.
     q : ndarray, shape (nq,)
-        From where they can be closed [rad or m].
+        Configuration from which the loops can be closed [rad or m].
 
     """
     packed = SolverOptions(restarts=20).packed()
@@ -177,30 +184,30 @@ def find_redundancies(loops: Problem, table: JointTable, q: Array) -> tuple[Redu
 
 def find_redundancy(chain: ChainProblem, q: Array, packed: Array) -> Redundancy | None:
     """
-    Look for rows of a chain's closures that imply each other up to rounding only.
+    Return the redundancy of a chain's closures up to rounding.
 
     Parameters
     ----------
     chain : ChainProblem
-        Closures only, of one independent chain.
+        One independent chain of closures only.
     q : ndarray, shape (nq,)
-        From where its loops can be closed [rad or m].
+        Configuration from which its loops can be closed [rad or m].
     packed : ndarray
-        Options of the solver.
+        Packed options of the solver.
 
     Returns
     -------
     Redundancy or None
-        None where rows are independent, or agree to the last digits; OPEN where the loops do not
-        close from there.
+        None if the rows are independent, or redundant without any deviation; OPEN if the loops do
+        not close from q.
 
     Notes
     -----
-    At one configuration rounding cannot be told from a stiff direction or a singular pose: all
-    leave a small singular value. So the mechanism is moved along the directions that are stiff by
-    no more than rounding, the other rows closed. Where that is rounding, all closures stay closed
-    up to rounding however far it goes; where it is not, they open in proportion to the way or its
-    square, and the direction is no freedom.
+    At a single configuration rounding cannot be told from a stiff direction or a singular pose:
+    all of them give a small singular value. Therefore the mechanism is moved along the candidate
+    directions while the other rows are kept closed. If the small singular value is due to
+    rounding, all closures stay closed up to rounding for any distance. Otherwise they open in
+    proportion to the distance or its square, and the direction is not a degree of freedom.
 
     """
     if not sum(chain.flat.row_counts) or not len(chain.flat.var_q):
@@ -212,18 +219,19 @@ def find_redundancy(chain: ChainProblem, q: Array, packed: Array) -> Redundancy 
     closed = _close(walker)
     for share in KICKS:
         if not closed:
-            # A straight start leads nowhere, and loops that close only beyond some other pose.
+            # From a singular start, such as a stretched arm, or from behind another local
+            # minimum the loops do not close; from a random offset they may.
             walker.go_to(start + share * random.uniform(-1.0, 1.0, len(start)))
             closed = _close(walker)
     if not closed:
         return OPEN
     closable = len(walker.residual) <= len(walker.x)
     if closable and np.abs(walker.residual).max() <= LEAST:
-        return None  # nothing contradicts anything
+        return None  # not more rows than variables, and no contradiction between the rows
     before = walker.x.copy()
     everything = min(len(walker.residual), len(walker.x))
     if not _correct(walker, everything) or np.abs(walker.x - before).max() > NEAR:
-        walker.go_to(before)  # closing what is stiff, too, leads far away
+        walker.go_to(before)  # closing the stiff directions as well led to another configuration
     values = np.linalg.svd(walker.jacobian, compute_uv=False)
     rank = int(np.sum(values > STIFF))
     if rank == len(walker.residual) or rank == len(walker.x):
@@ -244,7 +252,7 @@ def find_redundancy(chain: ChainProblem, q: Array, packed: Array) -> Redundancy 
 
 
 def _is_exact(walker: _Walker, rank: int) -> bool:
-    """Return whether redundant rows agree to the last digits, here and in all directions."""
+    """Return True if redundant rows agree to the last digits, in value and in derivative."""
     left, values, _ = np.linalg.svd(walker.jacobian)
     rest = left[:, rank:].T @ walker.residual
     stiff = values[rank:].max(initial=0.0)
@@ -252,7 +260,12 @@ def _is_exact(walker: _Walker, rank: int) -> bool:
 
 
 def _close(walker: _Walker) -> bool:
-    """Close the loops by the directions that are not stiff; return whether that is rounding."""
+    """
+    Close the loops in the directions that are not stiff.
+
+    Return True if the residual that remains is small enough to be rounding. The steps are damped
+    least squares on the singular values above `STIFF`, with the damping of Madsen et al. (2004).
+    """
     damping = 1e-3
     cost = float(walker.residual @ walker.residual)
     for _ in range(CLOSINGS):
@@ -281,7 +294,7 @@ def _close(walker: _Walker) -> bool:
 
 
 def _correct(walker: _Walker, rank: int, most: int = CORRECTIONS) -> bool:
-    """Close the loops by as many directions as the rank; return whether that came to an end."""
+    """Close the loops by Newton steps in the first `rank` directions; return True if converged."""
     for _ in range(most):
         left, values, right = np.linalg.svd(walker.jacobian, full_matrices=False)
         used = values[:rank] > 1e-9
@@ -297,7 +310,7 @@ def _correct(walker: _Walker, rank: int, most: int = CORRECTIONS) -> bool:
 
 
 def _walk(walker: _Walker, rank: int, random: np.random.Generator) -> _Found | None:
-    """Walk to and fro in the freedoms that a rank leaves; None if it is too small."""
+    """Walk in random directions of the null space of a rank; return None if the rank is wrong."""
     home = walker.x.copy()
     measured = np.abs(walker.residual).max(initial=0.0) <= LEAST
     found = _Found(np.zeros_like(walker.errors), MEASURED if measured else FINE)
@@ -319,7 +332,7 @@ def _walk(walker: _Walker, rank: int, random: np.random.Generator) -> _Found | N
                 before = walker.x.copy()
                 walker.move(STEP * direction)
                 if not _correct(walker, rank) or np.abs(walker.x - before).max() > 1.0:
-                    break  # the end of what the mechanism can do on this way
+                    break  # the mechanism cannot move any farther in this direction
                 if not _stays(walker, rank, found):
                     return None
                 found.walked += STEP
@@ -328,19 +341,19 @@ def _walk(walker: _Walker, rank: int, random: np.random.Generator) -> _Found | N
 
 
 def _contradiction(walker: _Walker) -> float:
-    """Return what no motion at all, stiff or not, takes from the residual [rad or L]."""
+    """Return the largest residual that no motion at all can reduce [rad or L]."""
     left, values, _ = np.linalg.svd(walker.jacobian)
     rest = left[:, int(np.sum(values > LEAST)) :].T @ walker.residual
     return float(np.abs(rest).max(initial=0.0))
 
 
 def _freedom(walker: _Walker, rank: int) -> Array:
-    """Return the directions (nv, nv - rank) that a rank leaves free."""
+    """Return a basis of the null space for a given rank, shape (nv, nv - rank)."""
     return np.asarray(np.linalg.svd(walker.jacobian)[2][rank:].T)
 
 
 def _stays(walker: _Walker, rank: int, found: _Found) -> bool:
-    """Note what the closures are open by, and return whether that may be rounding."""
+    """Record the deviations at a configuration; return True if they may be rounding."""
     values = np.linalg.svd(walker.jacobian, compute_uv=False)
     stiffness = float(values[rank:].max(initial=0.0))
     disagreement = float(np.abs(walker.residual).max(initial=0.0))
@@ -363,16 +376,21 @@ def without_rounding(
     jacobian: Array, free: NDArray[np.bool_], redundancy: Redundancy | None
 ) -> Array:
     """
-    Return the columns of free values, without what rounding adds to the rank of rows.
+    Return the columns of free values of a Jacobian whose rank is not raised by rounding.
 
     Parameters
     ----------
-    jacobian : ndarray, shape (rows, nv)
-        Of the closures of a chain.
+    jacobian : ndarray, shape (nr, nv)
+        Jacobian of the closures of a chain.
     free : ndarray of bool, shape (nv,)
-        Which values may move.
+        True for each value that may move.
     redundancy : Redundancy or None
-        Of that chain.
+        Redundancy of that chain.
+
+    Returns
+    -------
+    ndarray, shape (nr, number of free values)
+        The columns, with the singular values that rounding causes set to zero.
 
     """
     if redundancy is None:

@@ -1,4 +1,4 @@
-"""What a solver has read from a graph of frames: its tree, closures, goals and problems."""
+"""The tree, closures, goals and problems that a solver has read from a graph of frames."""
 
 from __future__ import annotations
 
@@ -28,35 +28,44 @@ Array = NDArray[np.float64]
 
 class Structure:
     """
-    A graph as it was when it was read.
+    A graph as it was when a solver read it.
 
     Parameters
     ----------
     frames : iterable of Frame
-        Any frame of a system is enough to find the whole of it.
+        One frame of a connected system is enough to find all of it.
     order : sequence of Joint
-        Order of q.
+        Order of the joints in q; others follow in order of discovery.
     before : Structure, optional
-        The one before this; chains that come out the same stay.
+        The structure before this one, whose unchanged chains are reused.
 
     Attributes
     ----------
     roots : list of Frame
+        Roots of all trees of the graph.
     tree : Tree
+        The tree of elementary motions.
     table : JointTable
+        Limits, locks, preferences and couplings of all joints.
     links : dict of str to Link
+        Links by name.
     goals : dict of str to Request
+        Goals by name.
     wanted : tuple of str
         Names of the goals that take part in `Solver.solve`.
+    problems : dict of tuple of str to Problem
+        Names of goals or links -> the problem made for them.
     known : dict of tuple of str to ChainProblem
-        Chains, by the names of what they are asked.
+        Names of the constraints of a chain -> the chain.
     examined : bool
-        Whether redundant closures have been looked for.
+        True if `redundancies` has searched for redundant closures.
 
     Raises
     ------
     TopologyError
-        If two closures or goals have the same name.
+        If two closures or goals have the same name, or as for `build_tree`.
+    OptionError
+        As for `JointTable`.
 
     """
 
@@ -86,7 +95,7 @@ class Structure:
         self.goals = {n: r for n, r in requests.items() if isinstance(r.source, Goal)}
         self._closures = [r for n, r in requests.items() if n not in self.goals]
         self._closed: list[Request] = []
-        # Of the closures that take part, once they have been looked for.
+        # Set by the method `redundancies`, for the closures that take part.
         self._redundancies: tuple[Redundancy, ...] = ()
         self.examined = False
         self.table = JointTable(self.tree)
@@ -100,7 +109,7 @@ class Structure:
         }
 
     def write(self, q: Array) -> None:
-        """Write values (nq,) [rad or m] to the joints, within limits."""
+        """Write joint values, shape (nq,) [rad or m], to the joints, clamped to their limits."""
         owner = self.tree.owner
         for value, (joint, dof) in zip(q.tolist(), owner, strict=True):
             if joint.dof_values[dof] != value and joint.dof_flags[dof]:
@@ -110,17 +119,17 @@ class Structure:
             joint.dof_values[dof] = min(max(q[at], low), high)
 
     def refresh_settings(self) -> None:
-        """Read limits, locks and wishes of joints anew."""
+        """Read limits, locks, targets and rest poses of the joints again."""
         self.table.refresh()
         if self._goes_by_travels:
-            self.problems.clear()  # chains are looked at anew, and kept where nothing has changed
+            self.problems.clear()  # limits set the characteristic length: compare chains again
 
     @cached_property
     def _goes_by_travels(self) -> bool:
         return goes_by_travels(self.tree)
 
     def refresh_asked(self) -> None:
-        """Read anew which closures and goals take part."""
+        """Find again which closures and goals take part."""
         self.wanted = tuple(name for name, request in self.goals.items() if request.takes_part)
         closed = [request for request in self._closures if request.takes_part]
         if closed != self._closed:
@@ -130,14 +139,14 @@ class Structure:
 
     def redundancies(self, q: Array, options: SolverOptions) -> tuple[Redundancy, ...]:
         """
-        Return which closures are redundant up to rounding; looked for once.
+        Return the chains of closures that are redundant up to rounding; they are searched once.
 
         Parameters
         ----------
         q : ndarray, shape (nq,)
-            From where the loops can be closed [rad or m].
+            Configuration from which the loops can be closed [rad or m].
         options : SolverOptions
-            Of the solver.
+            Options of the solver.
 
         """
         if not self.examined:
@@ -151,7 +160,7 @@ class Structure:
 
     def problem(self, keys: tuple[str, ...], options: SolverOptions) -> Problem:
         """
-        Return the problem of all closures and the named goals, made once per set of names.
+        Return the problem of all closures and the named goals; it is made once per set of names.
 
         Raises
         ------
@@ -183,15 +192,15 @@ class Structure:
 
 def share_revision(frames: Iterable[Frame]) -> Revision:
     """
-    Have all frames of a graph count their changes together, and return their counters.
+    Give all frames of a graph one shared object of change counters, and return it.
 
-    Joints of other graphs that are followed count there, too.
+    Joints of other graphs that are masters of a coupling share it too.
     """
     found: dict[Frame, None] = {}
     for root in find_roots(frames):
         root.traverse(lambda frame: found.update({frame: None}))
     waiting = list(found)
-    for frame in waiting:  # grows while it is walked
+    for frame in waiting:  # the list grows during the loop
         for coupling in frame.couplings.values() if isinstance(frame, Joint) else ():
             if coupling.master not in found:
                 found[coupling.master] = None
@@ -202,6 +211,6 @@ def share_revision(frames: Iterable[Frame]) -> Revision:
     shared = Revision(revisions)
     for frame in waiting:
         frame.revision = shared
-    for each in revisions:  # whoever still looks there reads the graph again
+    for each in revisions:  # solvers that still use an old object read their graph again
         each.count_graph_edit()
     return shared
