@@ -206,8 +206,9 @@ def lm_step(s: Solve) -> None:
     Reads: x, residual, jac, lower, upper, hold. Writes: step, x_try, trial; if the step is
     accepted also x, residual and COST.
 
-    References ---------- Madsen, Nielsen & Tingleff (2004), Methods for non-linear least squares
-    problems, section 3.2.
+    References
+    ----------
+    Madsen, Nielsen & Tingleff (2004), Methods for non-linear least squares problems, section 3.2.
 
     """
     phase = s.k[PHASE]

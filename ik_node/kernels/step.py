@@ -146,7 +146,9 @@ def bounded_step(s: Solve, exact: bool) -> None:
     that the step would carry past a bound is fixed on it, and eq. (7) is solved again for the
     others.
 
-    Parameters ---------- s : Solve
+    Parameters
+    ----------
+    s : Solve
         The solve.
     exact : bool
         True: bounds are added and released one at a time, as in an active-set method (Nocedal &
