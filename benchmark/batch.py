@@ -1,5 +1,5 @@
 """
-Goals by the hundred thousand: `Solver.solve_batch` on one core and on all, 7R arm.
+Hundreds of thousands of goals: `Solver.solve_batch` on one core and on all, 7R arm.
 
 Judged like all else; the first thousand are compared bit by bit with `solve_pose` one by one.
 """
@@ -21,7 +21,7 @@ from tasks.task import Form
 
 
 def main(words: list[str] | None = None) -> int:
-    """Print a table; 1 if a goal was not reached."""
+    """Print a table; return 1 if a goal was not reached."""
     parser = argparse.ArgumentParser(
         prog='ik_node bench batch',
         description=__doc__,
@@ -65,7 +65,7 @@ def main(words: list[str] | None = None) -> int:
 
 
 def right(form: Form, q: np.ndarray) -> np.ndarray:
-    """Return which answers are right."""
+    """Return which answers are correct."""
     parts = []
     for at in range(0, len(q), 10_000):
         part = slice(at, at + 10_000)

@@ -1,5 +1,5 @@
 """
-Run our solver and the peers that are installed on the same problems, by turns.
+Run our solver and the installed peers alternately on the same problems.
 
 One thread each, warm, judged by forward kinematics in NumPy that shares no code with any of them.
 Ours is asked for 1e-6 m and rad, and right only if it is there; peers are asked for 1e-4 unless
@@ -129,7 +129,7 @@ def measure(parser: argparse.ArgumentParser, args: argparse.Namespace) -> dict[s
 
 
 def chosen_peers(parser: argparse.ArgumentParser, names: list[str] | None) -> list[Any]:
-    """Return the entries of peers that are asked for and installed; say what is missing."""
+    """Return the selected, installed entries of peers, and print missing ones."""
     known = list(dict.fromkeys(entry.solver for entry in PEERS))
     for name in names or ():
         if name not in known:

@@ -23,19 +23,19 @@ SHOWN = (
 
 
 def docs_tables(report: dict[str, Any]) -> str:
-    """Return both tables and the powers in Markdown."""
+    """Return both tables and the growth exponents in Markdown."""
     rows = [row for row in report['rows'] if 'unfit' not in row]
     return '\n\n'.join((beside_the_best(rows), everybody(rows), powers(rows)))
 
 
 def ours_in(rows: list[Row]) -> Row | None:
-    """Return our fastest row of a task, in the task's first form."""
+    """Return our fastest row for a task, in the task's first form."""
     mine = [row for row in rows if row['ours'] and 'legs joints' not in row['label']]
     return min(mine, key=lambda row: row['median_us'], default=None)
 
 
 def beside_the_best(rows: list[Row]) -> str:
-    """Return a line for every task: ours, and the best peer."""
+    """Return a row for every task with our solver and the best peer."""
     lines = [
         '| task | solved | median | p99 | a step | best peer | solved | median | p99 | ratio |',
         '|---|---|---|---|---|---|---|---|---|---|',
@@ -61,7 +61,7 @@ def beside_the_best(rows: list[Row]) -> str:
 
 
 def everybody(rows: list[Row]) -> str:
-    """Return a line for every label: share of solved problems and median of some tasks."""
+    """Return a row for every solver: share of solved problems and median of some tasks."""
     shown = [name for name in SHOWN if any(row['task'] == name for row in rows)]
     cells: dict[str, dict[str, str]] = {}
     for row in rows:
@@ -75,7 +75,7 @@ def everybody(rows: list[Row]) -> str:
 
 
 def powers(rows: list[Row]) -> str:
-    """Return the powers of the size that times grow with."""
+    """Return the exponents of the growth of time with size."""
     lines = ['| grows with | solver | a solve | a step |', '|---|---|---|---|']
     for fit in fits(rows):
         step = f'{fit["step"]:.2f}' if 'step' in fit else ''

@@ -1,4 +1,4 @@
-"""Our kernels for pose, residual and Jacobian in a loop, without Python around them."""
+"""Our kernels for pose, residual and Jacobian in a loop without Python."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from numba import njit
 def many_evaluations(
     count: int, i: Any, f: Any, k: Any, w: Any, q: Any, joints: Any, options: Any
 ) -> int:
-    """Do it again and again, for the clock."""
+    """Repeat the evaluation for a time measurement."""
     s = open_solve(i, f, k, w, q, joints, options)
     start_solve(s)
     for _ in range(count):
@@ -26,7 +26,7 @@ def many_evaluations(
 
 
 def evaluation_loop(solver: Any, names: tuple[str, ...]) -> Callable[[int], Any]:
-    """Return what evaluates the first chain of a solver some times."""
+    """Return a function that repeats the evaluation of a solver's first chain."""
     solver.warm()
     problem = solver.problem_of(names)
     problem.refresh(solver.options)

@@ -1,5 +1,5 @@
 """
-The least an iteration can cost: a damped step for one arm in Numba, with nothing around it.
+A lower bound of the time per iteration: a damped step for one arm in plain Numba.
 
 No limits, no stop test, no choice of damping, arrays of fixed size: what is left is arithmetic.
 """
@@ -124,7 +124,7 @@ def damped_step(
 def many_jacobians(
     count: int, places: Array, q: Array, axes: Array, jac: Array, end: Array
 ) -> None:
-    """Do it again and again, for the clock."""
+    """Repeat the evaluation for a time measurement."""
     for _ in range(count):
         forward_and_jacobian(places, q, axes, jac, end)
         q[0] += 1e-9 * end[0]
@@ -142,14 +142,14 @@ def many_steps(
     square: Array,
     error: Array,
 ) -> None:
-    """Do it again and again, for the clock; the goal moves, so that there is always a step."""
+    """Repeat the step with a moving goal for a time measurement."""
     for _ in range(count):
         damped_step(places, q, goal, 1e-3, axes, jac, end, square, error)
         goal[9] += 1e-7
 
 
 def places_of(arm: Mechanism) -> Array:
-    """Return where every joint is in the one before, (n + 1, 12)."""
+    """Return the pose of every joint in the one before, (n + 1, 12)."""
     found = []
     for joint in arm.joints:
         place = pose_matrix(joint.xyz, joint.rpy)
@@ -158,7 +158,7 @@ def places_of(arm: Mechanism) -> Array:
 
 
 class Limit:
-    """An arm, to count how long the two take."""
+    """An arm for measuring both functions."""
 
     def __init__(self, arm: Mechanism) -> None:
         n = len(arm.movable)
@@ -169,11 +169,11 @@ class Limit:
         self.more = (np.zeros((6, 6)), np.zeros(6))
 
     def jacobians(self, count: int) -> None:
-        """Work out pose and Jacobian some times."""
+        """Compute pose and Jacobian repeatedly."""
         many_jacobians(count, self.places, self.q, *self.room)
 
     def steps(self, count: int) -> None:
-        """Take some steps."""
+        """Make a number of steps."""
         many_steps(count, self.places, self.q, self.goal, *self.room, *self.more)
 
 

@@ -1,5 +1,5 @@
 """
-CPU time of `load_robot` beyond what the XML parser costs: a 50-joint and a 150-link URDF.
+CPU time of `load_robot` without the XML parser: a 50-joint and a 150-link URDF.
 
 The robots are generated: legs with limits, masses and shapes, half of them tied to the platform
 by loops. Limits of issue D: 20 ms and 100 ms.
@@ -33,7 +33,7 @@ LIMITS = {50: 20.0, 149: 100.0}
 
 
 def legs_urdf(joints: int, *, loops: bool) -> str:
-    """Return a URDF with legs of five joints on one base; with loops, pairs of them are tied."""
+    """Return a URDF of legs with five joints; `loops` connects pairs of legs."""
     parts = ['<robot name="legs">', LINK.format(name='base')]
     ends = []
     for at in range(joints):

@@ -1,5 +1,5 @@
 """
-Small times beside the limit: pose and Jacobian, a step, a restart, a call with nothing to do.
+Times of pose and Jacobian, a step, a restart and an idle call, with lower bounds.
 
 The limit is a damped step for one arm in plain Numba, see limit.py. Ours come from whole solves:
 what a step, a further start and a call cost is fitted to the times of all problems of a task.
@@ -25,7 +25,7 @@ COUNT = 20_000
 
 
 def fastest(do: Callable[[int], Any], count: int, rounds: int) -> float:
-    """Return the time of one of `count`, of the fastest round, [us]."""
+    """Return the time of one of `count` calls in the fastest round [us]."""
     # Many short rounds: on a shared machine some of them are left alone.
     some = max(1, count // 20)
     do(some)
@@ -38,7 +38,7 @@ def fastest(do: Callable[[int], Any], count: int, rounds: int) -> float:
 
 
 def fitted(task: Task, rounds: int) -> tuple[float, float, float]:
-    """Return what a step, a further start, and a call cost of ours [us], by least squares."""
+    """Return our time of a step, a further start and a call [us], by least squares."""
     player = Ours(task.main.plain(), 1e-6, {'call': 'prepared'})
     times = np.full(len(player.cases), np.inf)
     counted = []

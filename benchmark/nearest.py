@@ -1,5 +1,5 @@
 """
-Say how near answers come to goals out of reach, beside many searches by SciPy; `bench nearest`.
+Compare answers to unreachable goals with many searches by SciPy; `bench nearest`.
 
 Every goal is asked once with the default options. SciPy searches for the least residual of the
 same goal from many random starts: `least_squares` with bounds for arms, SLSQP with the loops as
@@ -36,7 +36,7 @@ CLOSED = 1e-6
 @dataclass
 class Case:
     """
-    A mechanism with a link to be brought where it cannot come to.
+    A mechanism with a link and unreachable goals.
 
     Attributes
     ----------
@@ -59,11 +59,11 @@ class Case:
 
     @property
     def home(self) -> Array:
-        """Return where solves start, in the order of q."""
+        """Return the start of the solves in the order of q."""
         return np.array(self.mechanism.home_q)
 
     def goals(self, count: int, seed: int) -> Iterator[tuple[Array, Array]]:
-        """Yield positions [m] and quaternions xyzw around home, reachable ones among them."""
+        """Yield positions [m] and quaternions xyzw around home, including reachable ones."""
         rng = np.random.default_rng((seed, len(self.mechanism.name)))
         here = forward(self.mechanism, self.home)[self.link][0]
         for _ in range(count):
@@ -77,7 +77,7 @@ class Case:
 
 
 def fivebar() -> Mechanism:
-    """Return two arms of two bars that meet, with motors 0.4 m apart."""
+    """Return two arms of two bars with a common end, with motors 0.4 m apart."""
     m = Mechanism('fivebar')
     for side, x in (('l', 0.0), ('r', 0.4)):
         link = m.add(f'{side}1', 'base', 'z', (x, 0.0, 0.0), limits=(-0.5, 3.6))
@@ -135,7 +135,7 @@ def three_legs(name: str, slides: bool) -> Mechanism:
 
 
 def at_home(m: Mechanism, near: dict[str, float]) -> Mechanism:
-    """Close the loops from about there, which is home."""
+    """Close the loops near the given values, and use this configuration as home."""
     m.home = near
     loops = Searches(Case(m, m.joints[-1].child, 'X', 0.0))
     low, high = loops.bounds
@@ -147,7 +147,7 @@ def at_home(m: Mechanism, near: dict[str, float]) -> Mechanism:
 
 class Searches:
     """
-    Searches of SciPy's for the least residual of a goal, with kinematics of their own.
+    Searches by SciPy for the least residual of a goal, with separate kinematics.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ class Searches:
         return above
 
     def rows(self, q: Array) -> tuple[Array, Array, Array, Array]:
-        """Return the goal's rows, the loops' rows, and their slopes by q; lengths in `length`."""
+        """Return the rows of goal and loops, and their derivatives; lengths in `length`."""
         if self._last is None or not np.array_equal(q, self._last[0]):
             self._last = (q.copy(), self._rows(q))
         return self._last[1]
@@ -256,7 +256,7 @@ class Searches:
         return rng.uniform(low, high)
 
     def search(self, start: Array) -> tuple[Array, float]:
-        """Return where one search comes to, and the residual there; inf where loops are open."""
+        """Return the end of one search and its residual; inf if loops are open."""
         if not self.case.mechanism.loops:
             found = least_squares(
                 lambda q: self.rows(q)[0],
@@ -315,7 +315,7 @@ def _turn(a: Array, b: Array) -> tuple[Array, Array]:
 
 
 def _independent(slopes: Array) -> Array:
-    """Return directions of the loops' rows that do not depend on each other, as columns."""
+    """Return independent directions of the loops' rows as columns."""
     left, sizes, _ = np.linalg.svd(slopes, full_matrices=False)
     return np.asarray(left[:, sizes > 1e-7 * sizes[0]])
 
@@ -336,7 +336,7 @@ def cases() -> dict[str, Case]:
 
 @dataclass
 class Row:
-    """What the goals of one mechanism came to: residuals as shares of the best that was found."""
+    """Results of the goals of a mechanism, relative to the best residual."""
 
     name: str
     shares: list[float]
@@ -359,7 +359,7 @@ HEADER = 'robot     goals   nearest  worst over  iterations   open  beyond'
 
 def measure(name: str, case: Case, goals: int, searches: int, seed: int = 0) -> Row:
     """
-    Solve for goals, leave out those that are reached, and search for the others by SciPy.
+    Solve for goals, drop those that are reached, and search for the others by SciPy.
 
     Residuals are compared as the solver minimises them: radians, and metres divided by the
     characteristic length of the result.

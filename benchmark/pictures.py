@@ -1,5 +1,5 @@
 # flake8: noqa: E203
-"""Pictures of a run: time against size with its power, and success against the time there is."""
+"""Plots of a run: time against size with its exponent, and success against time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FAMILIES = {
 
 
 def colours(rows: list[Row]) -> dict[str, Any]:
-    """Return a colour for every label, ours in dark red."""
+    """Return a colour for every solver, dark red for ours."""
     labels = sorted({row['label'] for row in rows if not row['ours']})
     # Reds and pinks are ours.
     others = [at for at in range(20) if at not in (6, 7, 12, 13)]
@@ -31,7 +31,7 @@ def colours(rows: list[Row]) -> dict[str, Any]:
 
 
 def draw(report: dict[str, Any], folder: Path) -> list[Path]:
-    """Write all pictures that a run has the numbers for, and return their paths."""
+    """Draw all pictures that the run has data for, and return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     rows = [row for row in report['rows'] if 'unfit' not in row]
     shade = colours(rows)
@@ -47,7 +47,7 @@ def draw(report: dict[str, Any], folder: Path) -> list[Path]:
 
 
 def growth(family: str, rows: list[Row], shade: dict[str, Any], path: Path) -> Path:
-    """Draw time against size, a line for every label that solves more than half."""
+    """Draw time against size, one line for every solver that solves more than half."""
     what, key, power, time = FAMILIES[family]
     found = {fit['label']: fit for fit in fits(rows)}
     figure = Figure(figsize=(8, 5), layout='constrained')
@@ -74,7 +74,7 @@ def growth(family: str, rows: list[Row], shade: dict[str, Any], path: Path) -> P
 
 
 def budgets(rows: list[Row], shade: dict[str, Any], path: Path) -> Path:
-    """Draw the share of problems solved within a time, one field a task."""
+    """Draw the share of problems solved within a time, one plot per task."""
     names = list(dict.fromkeys(row['task'] for row in rows))
     columns = min(3, len(names))
     lines = -(-len(names) // columns)

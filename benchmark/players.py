@@ -1,4 +1,4 @@
-"""Who takes part: the processes of our solver and of every peer that is installed."""
+"""The processes of our solver and of every installed peer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ONE_THREAD = dict.fromkeys(
 @dataclass(frozen=True)
 class Entry:
     """
-    One way of using one solver.
+    A solver with its options.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Entry:
 
     @property
     def is_ours(self) -> bool:
-        """Whether it is ours that is measured."""
+        """Return True for our solver."""
         return self.solver == 'ours'
 
 
@@ -79,7 +79,7 @@ PEERS = [
 
 
 def command_of(solver: str) -> list[str] | None:
-    """Return what starts the worker of a solver, or None where it is not installed."""
+    """Return the command that starts the worker of a solver, or None if not installed."""
     if solver == 'ours':
         return [sys.executable, '-m', 'peers.ours']
     if solver == 'closed_chain_ik':
@@ -92,7 +92,7 @@ def command_of(solver: str) -> list[str] | None:
 
 
 class Worker:
-    """A process that solves."""
+    """The process of a solver."""
 
     def __init__(self, solver: str) -> None:
         command = command_of(solver)
@@ -118,7 +118,7 @@ class Worker:
         self.trouble = '' if self.version else hello.get('unfit', 'said nothing')
 
     def ask(self, **request: Any) -> dict[str, Any]:
-        """Send a request and wait for the reply."""
+        """Send a request and return the reply."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(json.dumps(request) + '\n')
@@ -137,7 +137,7 @@ class Worker:
 
     @property
     def has_ended(self) -> bool:
-        """Whether another one has to be started."""
+        """Return True if the process must be started again."""
         return self._process.poll() is not None
 
     def _end(self) -> str:

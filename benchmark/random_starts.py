@@ -1,5 +1,5 @@
 """
-Count the reachable goals that are solved from random starts, and the steps; `bench starts`.
+Count reachable goals that are solved from random starts; `bench starts`.
 
 Scissor lifts are the hard ones: each stage may fold over, and all must stand up for the platform
 to be where it is asked to be.
@@ -27,7 +27,7 @@ TOLERANCE = 1e-6
 @dataclass
 class Problems:
     """
-    Goals that are known to be reachable, each with a random start.
+    Reachable goals, each with a random start.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Problems:
 
 
 def scissor_lift(stages: int) -> Mechanism:
-    """Return crossed bars 1 m long on a fixed hinge and on a slide, every hinge free to turn."""
+    """Return crossed bars of 1 m on a fixed hinge and on a slide, with unlimited hinges."""
     m = Mechanism(f'scissor{stages}')
     slide = m.add('slide', 'base', 'X', limits=(0.2, 0.98))
     first = m.add('first0', 'base', 'y')
@@ -76,7 +76,7 @@ def lifted(stages: int, count: int, rng: np.random.Generator) -> Problems:
 
 
 def arm(m: Mechanism, count: int, rng: np.random.Generator) -> Problems:
-    """Return an arm with poses of values drawn within its limits."""
+    """Return an arm with poses of random values within its limits."""
     return Problems(m, 'tool', 'X Y Z EX EY EZ', within_limits(m, count, rng))
 
 
@@ -87,7 +87,7 @@ def stewart(count: int, rng: np.random.Generator) -> Problems:
 
 
 def crank(count: int, rng: np.random.Generator) -> Problems:
-    """Return a four-bar with points of its coupler, in either branch."""
+    """Return a four-bar with points of its coupler in both branches."""
     branch = np.where(rng.random(count) < 0.5, 1.0, -1.0)
     return Problems(fourbar(), 'pen', 'X Y Z', assembled(rng.uniform(-pi, pi, count), branch))
 
@@ -121,13 +121,13 @@ def solve(problems: Problems, seed: int, **options: float) -> tuple[ik.BatchSolu
 
 
 def solved_and_wrong(problems: Problems, seed: int, **options: float) -> tuple[Array, Array]:
-    """Return which problems are said to be solved, and which of these are not."""
+    """Return which problems are reported as solved, and which of these are wrong."""
     found, q = solve(problems, seed, **options)
     return found.converged, _wrong(problems, found.converged, q)
 
 
 def _wrong(problems: Problems, solved: Array, q: Array) -> Array:
-    """Return what is said to be solved although loops are open, limits or goals are missed."""
+    """Return which answers have open loops, violated limits or missed goals."""
     m, axes = problems.mechanism, problems.dof.split()
     loops = errors(m, [], np.zeros((len(q), 0, 7)), q).max(axis=1)
     here, wanted = (forward(m, values)[problems.link] for values in (q, problems.witness))

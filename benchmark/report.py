@@ -1,4 +1,4 @@
-"""Tables for the terminal: of a run, and of a run beside an older one."""
+"""Tables for the terminal: one run, or a comparison of two runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Row = dict[str, Any]
 
 
 def best_peer(rows: list[Row]) -> Row | None:
-    """Return the fastest peer among those that solve within fifteen percent of the most."""
+    """Return the fastest peer within fifteen percent of the largest share of solved problems."""
     peers = [row for row in rows if 'unfit' not in row and not row['ours']]
     most = max((row['solved_1e-4'] for row in peers), default=0.0)
     able = [row for row in peers if row['solved_1e-4'] >= most - 15.0 and most > 0.0]
@@ -19,7 +19,7 @@ def best_peer(rows: list[Row]) -> Row | None:
 
 def table(rows: list[Row]) -> str:
     """
-    Return the rows of one task as a table, ours first, then by time.
+    Return the rows of a task as a table, our solver first, then by time.
 
     The last column is the best peer's median by this one's: how many times as fast.
     """
@@ -45,7 +45,7 @@ def table(rows: list[Row]) -> str:
 
 
 def fits(rows: list[Row]) -> list[Row]:
-    """Return, for every family and label, the power of the size that its medians grow with."""
+    """Return the exponent of the medians' growth for every family and solver."""
     found = []
     keys = {(row['family'], row['label']) for row in rows if row.get('family')}
     for family, label in sorted(keys):
@@ -76,7 +76,7 @@ def fit_table(found: list[Row]) -> str:
 
 
 def comparison(old: dict[str, Any], new: dict[str, Any]) -> str:
-    """Return old by new medians and 99th percentiles, row by row, and changes of success."""
+    """Return the ratios of old to new times by row, and changes of success."""
     before = {(row['task'], row['label']): row for row in old['rows'] if 'unfit' not in row}
     lines = [
         f'{"":20s} {"":36s} {"median old/new":>20s} {"ratio":>6s} {"p99 old/new":>20s} '

@@ -1,5 +1,5 @@
 """
-Mechanisms whose geometry is rounded to 3 to 6 decimals, beside themselves with all digits.
+Mechanisms with geometry of 3 to 6 decimals, compared with the exact ones.
 
 Every link but the root gets a frame that is turned at random, as in an export from CAD, so that
 rounding bends the planes and centres that redundant loops rely on. For each mechanism and number
@@ -44,7 +44,7 @@ TRAVEL, SHARE, STOPS = 0.6, 0.3, 4
 @dataclass(frozen=True)
 class Behaviour:
     """
-    What a mechanism does.
+    The results of a mechanism.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Behaviour:
 
 @dataclass(frozen=True)
 class Task:
-    """What is asked of a mechanism and of its rounded twins: a joint, stops, a link and goals."""
+    """The task of a mechanism and its rounded copies: a joint, stops, a link and goals."""
 
     q: np.ndarray
     joint: str
@@ -82,7 +82,7 @@ class Task:
 
 
 def mechanisms(shared: Path = SHARED) -> Iterator[tuple[str, str]]:
-    """Yield names and URDFs with loops, all digits, frames turned: ours, then the models'."""
+    """Yield names and exact URDFs with loops and turned frames, first the gallery's."""
     paths: list[tuple[Path | str, Path | None]] = [
         (description_path(f'{name}.urdf'), None) for name in GALLERY
     ]
@@ -100,7 +100,7 @@ def mechanisms(shared: Path = SHARED) -> Iterator[tuple[str, str]]:
 
 
 def task_of(robot: ik.Robot) -> Task:
-    """Return what to ask: stops of the first joint that moves, points that a link goes through."""
+    """Return the task: stops of the first movable joint, and points on a link's path."""
     if int(robot.mobility) > int(_away(robot).mobility):
         robot = _away(robot)  # where branches meet, a drive may go into either
     solver = ik.Solver(robot)
@@ -136,7 +136,7 @@ def _coupled(joint: ik.Joint) -> list[str]:
 
 
 def behaviour(robot: ik.Robot, task: Task) -> Behaviour:
-    """Ask a mechanism for everything, each from the exact one's home."""
+    """Run the whole task of a mechanism, each part from the exact home."""
     start = ik.Solver(robot).solve_pose({}, q0=task.q).q
     mobility = _mobility(robot, start)
     solver, at = ik.Solver(robot), robot.joint_names.index(task.joint)
@@ -167,7 +167,7 @@ def _mobility(robot: ik.Robot, q: np.ndarray) -> int:
 
 @dataclass(frozen=True)
 class Row:
-    """How a rounded mechanism differs from itself with all digits; lengths in half digits."""
+    """The differences of a rounded mechanism from the exact one, in half digits."""
 
     name: str
     decimals: int
@@ -178,7 +178,7 @@ class Row:
 
     @property
     def is_fine(self) -> bool:
-        """Whether it differs by no more than rounding."""
+        """Return True if the difference is caused by rounding only."""
         same = self.mobility[0] == self.mobility[1]
         return same and max(self.driven, self.missed) <= MOST_ERROR and self.gap <= MOST_GAP
 
@@ -192,7 +192,7 @@ class Row:
 
 
 def rows(name: str, urdf: str, decimals: tuple[int, ...] = DECIMALS) -> Iterator[Row]:
-    """Compare one mechanism with its rounded twins."""
+    """Compare one mechanism with its rounded copies."""
     task = task_of(ik.load_robot(urdf))
     exact = behaviour(ik.load_robot(urdf), task)
     for count in decimals:

@@ -1,4 +1,4 @@
-"""Rounds of a task: every solver solves all problems once a round, by turns, one at a time."""
+"""Rounds of a task: every solver in turn solves all problems once per round."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TIGHT, LOOSE = (1e-6, 1e-9), (1e-4, 1e-6)
 
 @dataclass
 class Entrant:
-    """An entry that has a task loaded, with what it said in the rounds so far."""
+    """An entry with a loaded task and its replies so far."""
 
     entry: Entry
     worker: Worker
@@ -29,7 +29,7 @@ class Entrant:
 
 
 def enter(task: Task, entries: list[Entry], worker_of: Callable[[str], Worker]) -> list[Entrant]:
-    """Return who can do a task. An entry with a form of its own is for tasks that have it."""
+    """Return the entries that can do a task; a form is only for tasks that have it."""
     entrants = []
     for entry in entries:
         form = task.form(entry.form)
@@ -55,7 +55,7 @@ def play(
     tick: Callable[[str], None],
 ) -> Iterator[dict[str, Any]]:
     """
-    Run all rounds of a task and yield a row for every entry that could do it.
+    Run all rounds of a task and yield a row for every entry.
 
     The first round warms up and does not count. Who begins changes with every round. `seconds`
     is the longest time of one entry's round; a slow one does as many problems as fit into it.
@@ -81,7 +81,7 @@ def play(
 
 
 def load(entrant: Entrant) -> None:
-    """Hand the problems over."""
+    """Send the problems to an entry."""
     reply = entrant.worker.ask(
         do='load',
         task=entrant.form.plain(),
@@ -99,12 +99,12 @@ def take_turn(entrant: Entrant, seconds: float) -> None:
 
 
 def is_endless(entrant: Entrant, seconds: float) -> bool:
-    """Whether one problem alone took longer than a turn; then one counted round has to do."""
+    """Return True if one problem took longer than a turn; one counted round must do."""
     return len(entrant.replies) > 1 and max(entrant.replies[-1]['times']) > seconds
 
 
 def judged(form: Form, reply: dict[str, Any], tolerance: float, excess: float) -> Array:
-    """Return which answers are right."""
+    """Return which answers are correct."""
     q = np.array(reply['q'])
     done = len(q)
     with np.errstate(invalid='ignore'):
@@ -116,7 +116,7 @@ def judged(form: Form, reply: dict[str, Any], tolerance: float, excess: float) -
 
 
 def driven_miss(form: Form, q: Array) -> Array:
-    """Return how far the worst driven joint of every answer is from its value."""
+    """Return the largest error of the driven joints of every answer."""
     miss = np.abs(q[:, form.driven_columns] - form.driven_values[: len(q)])
     for at, column in enumerate(form.driven_columns):
         joint = form.mechanism.movable[column]
@@ -127,7 +127,7 @@ def driven_miss(form: Form, q: Array) -> Array:
 
 
 def row_of(task: Task, entrant: Entrant) -> dict[str, Any]:
-    """Sum up the rounds of an entry."""
+    """Summarise the rounds of an entry."""
     entry, form = entrant.entry, entrant.form
     replies = entrant.replies[1:] or entrant.replies
     done = min(len(reply['times']) for reply in replies)
@@ -176,7 +176,7 @@ def row_of(task: Task, entrant: Entrant) -> dict[str, Any]:
 
 
 def thinned(values: Array) -> list[tuple[int, float]]:
-    """Return up to a hundred of some values with their places, the last one among them."""
+    """Return up to a hundred of the values with their positions, including the last."""
     step = max(1, len(values) // 100)
     places = sorted({*range(0, len(values), step), len(values) - 1})
     return [(at, float(values[at])) for at in places]

@@ -1,5 +1,5 @@
 """
-Install the peers, each in an environment of its own below .venvs/peers; `make bench-peers`.
+Install each peer in its own environment below .venvs/peers; `make bench-peers`.
 
 What is there already in the right version is left as it is. What cannot be installed on this
 Python is named with the reason; the benchmark does without it.
@@ -31,7 +31,7 @@ PACKAGES: dict[str, list[str]] = {
 
 
 def main() -> int:
-    """Install what is asked for; 0 even if some peer cannot be had."""
+    """Install the selected peers; return 0 even if some are not available."""
     parser = argparse.ArgumentParser(prog='make bench-peers', description=__doc__)
     parser.add_argument('names', nargs='*', metavar='NAME', help=f'of {", ".join(PACKAGES)}; all')
     parser.add_argument('--latest', action='store_true', help='newest versions, not the recorded')
@@ -60,7 +60,7 @@ def without_version(package: str) -> str:
 
 
 def install(name: str, packages: list[str]) -> str:
-    """Install a peer; an empty text, or why not."""
+    """Install a peer; return '' or the reason of the failure."""
     folder = PEER_VENVS / name
     key = f'{" ".join(packages)} {platform.python_version()}'
     made = folder / 'made-with'
@@ -77,12 +77,12 @@ def install(name: str, packages: list[str]) -> str:
 
 
 def log_of(name: str) -> Path:
-    """Return where the installer's words are."""
+    """Return the path of the installer's log."""
     return PEER_VENVS / f'{name}.log'
 
 
 def pip(folder: Path, packages: list[str]) -> str:
-    """Make an environment and install into it."""
+    """Create an environment and install a package into it."""
     # Not an environment's Python: its environments would end with it.
     python = sys._base_executable  # type: ignore[attr-defined]
     return run([python, '-m', 'venv', str(folder)], folder.name) or run(
@@ -91,7 +91,7 @@ def pip(folder: Path, packages: list[str]) -> str:
 
 
 def npm(folder: Path, packages: list[str]) -> str:
-    """Install a package of node's."""
+    """Install a package of Node.js."""
     program = shutil.which('npm')
     if program is None or shutil.which('node') is None:
         return 'there is no node with npm'
@@ -101,7 +101,7 @@ def npm(folder: Path, packages: list[str]) -> str:
 
 
 def run(command: list[str], name: str) -> str:
-    """Run an installer; an empty text, or the line of its output that says most."""
+    """Run an installer; return '' or the most informative line of its output."""
     with log_of(name).open('w') as log:
         done = subprocess.run(
             command, stdout=log, stderr=subprocess.STDOUT, check=False, cwd=HERE.parent

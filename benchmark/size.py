@@ -1,5 +1,5 @@
 """
-Robots scaled from 1e-4 to 1000 of their size: what is solved and in how many steps; `bench size`.
+Robots scaled from 1e-4 to 1000 of their size: success and steps; `bench size`.
 
 The truth sets and scenarios of ../shared with all lengths scaled, tolerances too. Solved are the
 problems that end CONVERGED, from home (or the scenario's start) and from random starts between the
@@ -29,7 +29,7 @@ SHARED = SCENARIOS.parents[1]
 
 
 def scale(roots: Iterable[ik.Frame], factor: float) -> None:
-    """Multiply all lengths of a graph, those of limits, couplings and tolerances included."""
+    """Multiply all lengths of a graph, including limits, couplings and tolerances."""
     frames: list[ik.Frame] = []
     for root in roots:
         root.traverse(frames.append)
@@ -147,7 +147,7 @@ def scenario_case(scenario: dict) -> Case:
 
 
 def all_cases(names: Sequence[str] = ()) -> Iterator[Case]:
-    """Yield every case, or those of some names."""
+    """Yield every case, or the cases with these names."""
     for file in sorted((SHARED / 'truth').glob('*.json')):
         if 'flavour' not in json.loads(file.read_text()) and (not names or file.stem in names):
             yield truth_case(file)
@@ -158,7 +158,7 @@ def all_cases(names: Sequence[str] = ()) -> Iterator[Case]:
 
 @dataclass
 class Outcome:
-    """What came of the problems of a case: who was solved, and in how many steps."""
+    """The results of a case: solved problems and their steps."""
 
     solved: list[bool] = field(default_factory=list)
     steps: list[int] = field(default_factory=list)
@@ -169,7 +169,7 @@ class Outcome:
         self.steps.append(solution.iterations)
 
     def extend(self, other: Outcome) -> None:
-        """Count those of another, too."""
+        """Add the counts of another outcome."""
         self.solved += other.solved
         self.steps += other.steps
 
@@ -186,7 +186,7 @@ class Outcome:
 
 def run(case: Case, factor: float, *, tolerance: float = 0.0, stride: int = 1) -> list[Outcome]:
     """
-    Solve a case in another size.
+    Solve a scaled case.
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ def run(case: Case, factor: float, *, tolerance: float = 0.0, stride: int = 1) -
 
 
 def row(label: str, outcomes: Sequence[Outcome], before: Sequence[Outcome]) -> str:
-    """Put outcomes, and how many steps more than unscaled they took, into a row."""
+    """Return a row with outcomes and the increase of steps over the unscaled case."""
     text = f'{label:28s}'
     for outcome, unscaled in zip(outcomes, before, strict=True):
         more = 100.0 * (outcome.mean_steps / max(unscaled.mean_steps, 1e-9) - 1.0)
@@ -247,7 +247,7 @@ def row(label: str, outcomes: Sequence[Outcome], before: Sequence[Outcome]) -> s
 
 
 def main() -> None:
-    """Print a table: all cases together by factor, and every case that differs."""
+    """Print a table with totals by factor, and every case that differs."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('cases', nargs='*', help='truth sets and scenarios; none = all')
     parser.add_argument('--stride', type=int, default=1, help='every so many problems')

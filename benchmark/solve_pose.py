@@ -1,5 +1,5 @@
 """
-Time of one `solve_pose` from Python, one thread, warm.
+Time of one `solve_pose` from Python, one thread, after a warm-up.
 
 Every problem is solved `--repeats` times and its fastest time counts, which leaves the noise of
 the machine out; the medians and the 99th percentile are over the problems.
@@ -17,13 +17,13 @@ from tasks.problems import hexapod_set, ProblemSet, scenario_sets
 
 
 def all_sets() -> Iterator[ProblemSet]:
-    """Yield every set of problems there is."""
+    """Yield every set of problems."""
     yield from scenario_sets()
     yield hexapod_set()
 
 
 def measure(problems: ProblemSet, repeats: int) -> str:
-    """Solve all problems of a set and put the result into a row."""
+    """Solve all problems of a set and return its row."""
     times, steps, starts, solved = [], [], [], 0
     solver = problems.solver
     for q0, goals in zip(problems.starts, problems.goals, strict=True):

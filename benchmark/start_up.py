@@ -1,4 +1,4 @@
-"""How long a process takes to import the package, and to its first solve, with a warm cache."""
+"""Time of a process to import the package, and to its first solve, with a warm cache."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ print(time.perf_counter() - t)
 
 
 def measure(code: str, repeats: int) -> list[float]:
-    """Run the code in fresh processes, the first one uncounted, and collect what it prints."""
+    """Run the code in new processes, without counting the first, and collect its output."""
     command = [sys.executable, '-c', code]
     runs = [
         float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)

@@ -18,7 +18,7 @@ import numpy as np
 
 
 def hinges(count: int) -> tuple[ik.Link, ik.Link, ik.Closure]:
-    """Return base and tip of a chain, and a closure on the tip that hangs at the base."""
+    """Return base and tip of a chain, and a closure between tip and base."""
     base = parent = ik.Link('base')
     for k in range(count):
         joint, link = ik.Joint(f'joint{k}'), ik.Link(f'link{k}')
@@ -35,7 +35,7 @@ def hinges(count: int) -> tuple[ik.Link, ik.Link, ik.Closure]:
 
 
 def median_ms(do: Callable[[], object], before: Callable[[int], None], repeats: int) -> float:
-    """Return the median time of an action, something being changed before each."""
+    """Return the median time of an action after a change."""
     times = []
     for k in range(repeats):
         before(k)

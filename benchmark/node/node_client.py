@@ -1,4 +1,4 @@
-"""A client that streams goals to a node in another process and keeps all that comes back."""
+"""A client that sends goals to a node in another process and records all replies."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PATIENCE = 60.0
 @dataclass
 class Run:
     """
-    What was sent and what came back; times of one steady clock [s].
+    Sent goals and received messages; times of one monotonic clock [s].
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class Client:
                 self._counts.append((int(values['ticks']), int(values['missed_ticks'])))
 
     def run(self, process: NodeProcess, home: Array, rate: float, seconds: float) -> Run:
-        """Send goals for so long, a hundred a second, each at a random moment between ticks."""
+        """Send a hundred goals a second for a time, each at a random time between ticks."""
         self._wait_for(process)
         self._stream(process, _path(home, int(_WARM_UP * GOALS_PER_SECOND)), rate, '')
         self._counts.clear()

@@ -1,5 +1,5 @@
 """
-The bare node to compare with: keep the last goal, publish its position at the next tick.
+A bare node for comparison: it publishes the position of the last goal at each tick.
 
     python benchmark/node_echo.py RATE
 
@@ -21,7 +21,7 @@ JOINTS = [f'joint{index}' for index in range(24)]
 
 
 def main() -> None:
-    """Spin until told to stop."""
+    """Spin until the process is ended."""
     rclpy.init()
     node = rclpy.create_node('ik_node')
     publisher = node.create_publisher(JointState, '~/joint_states', 10)

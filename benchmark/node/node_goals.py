@@ -1,5 +1,5 @@
 """
-What goals cost that do not change: processor time of a tick beside their number.
+Processor time of a tick against the number of unchanged goals.
 
 The node and its executor are in this process; nobody sends a goal while it is measured.
 """
@@ -23,7 +23,7 @@ ROBOT = Path(__file__).parents[2] / 'urdf' / 'hexapod.urdf'
 
 
 def measure(count: int, seconds: float, rate: float, enabled: bool) -> tuple[float, float]:
-    """Return joint states a second, and processor time of a tick [s]."""
+    """Return joint states per second, and the processor time of a tick [s]."""
     names = [f'goal{k}' for k in range(count)]
     values = {'goal_names': names or [''], 'robot_description': ROBOT.read_text(), 'rate': rate}
     for name in names:

@@ -1,6 +1,6 @@
 # flake8: noqa: E203
 """
-The node under load: from a goal's message to the first joint state that solves it.
+The node under load: time from a goal message to the first joint state that meets it.
 
     make bench ARGS='node [--seconds 60] [--rate 250 --rate 500] [--no-start]'
 
@@ -36,7 +36,7 @@ ECHO = str(Path(__file__).with_name('node_echo.py'))
 
 
 def latencies(run: Run, place_of: Callable[[JointState], Array]) -> Array:
-    """Return for each goal the time to the first joint state that solves it [s]; nan for none."""
+    """Return the time from each goal to the joint state that meets it [s]; nan if none."""
     seen = np.array([at for at, _ in run.joint_states])
     places = np.array([place_of(message) for _, message in run.joint_states])
     times = np.full(len(run.goals), np.nan)
@@ -84,7 +84,7 @@ def row(name: str, rate: float, run: Run, times: Array) -> str:
 
 
 def place_in(robot: Robot) -> Callable[[JointState], Array]:
-    """Return what finds the platform in a joint state; joint states that repeat cost nothing."""
+    """Return a function from joint states to the platform's position, with a cache."""
     known: dict[bytes, Array] = {}
 
     def place(message: JointState) -> Array:
@@ -98,7 +98,7 @@ def place_in(robot: Robot) -> Callable[[JointState], Array]:
 
 
 def print_latency(rates: list[float], seconds: float) -> None:
-    """Print the table of both nodes at every rate, and how they compare."""
+    """Print the table of both nodes at every rate, and their comparison."""
     path = description_path('hexapod.urdf')
     text = Path(path).read_text(encoding='utf-8')
     robot = load_robot(path)

@@ -1,4 +1,4 @@
-"""A process that is measured from outside."""
+"""A process under measurement."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LINK = 'platform_link'
 
 class NodeProcess:
     """
-    Python with these words, in a session of its own; ended on leaving the context.
+    A Python process in its own session, which ends with the context.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class NodeProcess:
 
     @classmethod
     def ik_node(cls, rate: float, *words: str) -> NodeProcess:
-        """Start the node with a goal `platform`; `words` are more ROS arguments."""
+        """Start the node with a goal `platform`; `words` are further ROS arguments."""
         goal = ('-p', 'goal_names:=[platform]', '-p', f'goals.platform.link:={LINK}')
         arguments = ('--ros-args', '-p', f'rate:={float(rate)}', *goal, *words)
         return cls('-m', 'ik_node', 'node', *arguments)
@@ -63,16 +63,16 @@ class NodeProcess:
 
     @property
     def runs(self) -> bool:
-        """Whether it has not ended."""
+        """Return True while the process runs."""
         return self._process.poll() is None
 
     def output(self) -> str:
-        """Return what it has printed."""
+        """Return the output of the process."""
         size = os.fstat(self._output.fileno()).st_size
         return os.pread(self._output.fileno(), size, 0).decode(errors='replace')
 
     def cpu(self) -> float:
-        """Return the processor time of all its threads until now [s]."""
+        """Return the processor time of all its threads [s]."""
         after_name = self._read('stat').rpartition(')')[2].split()
         return (int(after_name[11]) + int(after_name[12])) / _TICK
 

@@ -1,5 +1,5 @@
 """
-What starting takes, with a warm cache and a robot of fifty joints in one loop.
+Start times with a warm cache, for a robot of fifty joints in one loop.
 
 "Ready" is the node's own log line: model built, kernels loaded.
 """
@@ -48,7 +48,7 @@ def fifty_joints() -> str:
 
 
 def start_to_ready(text: str) -> float:
-    """Return the time from starting the process, its robot a parameter, to its word `ready`."""
+    """Return the time from process start to the line `ready`, with the robot as parameter."""
     with tempfile.TemporaryDirectory() as folder:
         parameters = Path(folder) / 'robot.yaml'
         parameters.write_text(f"/**:\n  ros__parameters:\n    robot_description: '{text}'\n")
@@ -59,7 +59,7 @@ def start_to_ready(text: str) -> float:
 
 
 def start_to_waiting() -> float:
-    """Return the time from starting the process to its word that it waits for a description."""
+    """Return the time from process start to the line about a missing description."""
     begin = time.perf_counter()
     with NodeProcess.ik_node(100.0) as process:
         _wait(process, 'waiting for')
@@ -67,7 +67,7 @@ def start_to_waiting() -> float:
 
 
 def description_to_joint_state(text: str) -> float:
-    """Return the time from a description's message to a new node to its first joint state."""
+    """Return the time from a description's message to the first joint state."""
     client = rclpy.create_node('benchmark_client')
     executor = SingleThreadedExecutor()
     executor.add_node(client)
@@ -106,7 +106,7 @@ def _check(process: NodeProcess, end: float) -> None:
 
 
 def print_start() -> None:
-    """Print the medians and the worst of a few starts each."""
+    """Print the medians and maxima of several starts."""
     text = fifty_joints()
     print(f'\nstarts, {_REPEATS} each, fifty joints in one loop\n')
     print('| | median | worst |\n|---|---|---|', flush=True)

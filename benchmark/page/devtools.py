@@ -1,4 +1,4 @@
-"""A headless Chromium that is driven over its DevTools protocol."""
+"""A headless Chromium controlled by its DevTools protocol."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ PATIENCE = 60.0  # [s]
 
 
 def chromium() -> str:
-    """Return the path of a Chromium; '' = there is none."""
+    """Return the path of a Chromium, or '' if none is installed."""
     return next(filter(None, map(shutil.which, BINARIES)), '')
 
 
 class DevTools:
     """
-    One window; the browser ends on leaving the context.
+    A browser window; the browser ends with the context.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class DevTools:
             )
 
     def call(self, method: str, **values: Any) -> Any:
-        """Call a method of the protocol; return what it answers."""
+        """Call a method of the protocol; return its result."""
         self._number += 1
         self._connection.send(json.dumps({'id': self._number, 'method': method, 'params': values}))
         while True:

@@ -1,5 +1,5 @@
 """
-A page of viser's with one gizmo and the box that follows it: the least there can be.
+A viser page with only a gizmo and a box that follows it, as a lower bound.
 
 What a drag takes here is viser's and the browser's own share of what it takes on any page.
 """
@@ -18,7 +18,7 @@ EYE = (0.66, -0.84, 0.48)  # from where it is seen [m]
 
 
 def main() -> int:
-    """Serve it until ended."""
+    """Serve the page until the process is ended."""
     server = viser.ViserServer(host='127.0.0.1', port=int(sys.argv[1]), verbose=False)
     body = server.scene.add_frame(f'/bodies/{LINK}', show_axes=False)
     body.position = HOME

@@ -1,5 +1,5 @@
 """
-The page beside a node in motion: what it takes, and what it costs the node.
+The page next to a moving node: its load, and its effect on the node.
 
     make bench ARGS='beside [--seconds 60] [--rate 250]'
 
@@ -31,7 +31,7 @@ PORT = 18750
 
 
 def watch(stack: ExitStack, case: str) -> NodeProcess | None:
-    """Open what is to be beside the node."""
+    """Open the page or browser of a case."""
     if case == CASES[0]:
         return None
     words = ('-m', 'ik_node', 'view', '--ros', '--port', str(PORT))

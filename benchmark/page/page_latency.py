@@ -1,6 +1,6 @@
 # flake8: noqa: E203
 """
-The browser page: from the pointer that drags a gizmo to the picture with the robot moved.
+Time on the browser page from the pointer that drags a gizmo to the moved robot.
 
     make bench ARGS='page [--robot hexapod] [--drags 300] [--ros 250] [--no-browser]'
 
@@ -52,7 +52,7 @@ PARTS = ('pointer to sent', 'sent to moved', 'moved to drawn', 'pointer to drawn
 
 
 def messages_of(data: bytes) -> list[dict[str, Any]]:
-    """Return the messages of a window; their arrays are left out."""
+    """Return the messages of a window without their arrays."""
     size, packed = (int.from_bytes(data[at : at + 8], 'little') for at in (0, 8))
     plain = zstandard.ZstdDecompressor().decompress(data[16 : 16 + packed], max_output_size=size)
     found: list[dict[str, Any]] = msgspec.msgpack.decode(plain)['messages']
@@ -62,7 +62,7 @@ def messages_of(data: bytes) -> list[dict[str, Any]]:
 def move_on_wire(
     connection: ClientConnection, gizmo: str, link: str, home: Array, count: int
 ) -> Array:
-    """Move a gizmo to and fro; return the times until the link's pose came [s]."""
+    """Move a gizmo to and fro; return the times until the link's pose arrives [s]."""
     times = []
     turn = np.zeros(4)
     turn[0] = 1.0
@@ -90,7 +90,7 @@ def move_on_wire(
 
 
 def on_wire(url: str, goal: str, link: str, home: Array, count: int) -> Array:
-    """Return the times from a gizmo's move to the robot's, without a browser [s]."""
+    """Return the times from a gizmo's motion to the robot's, without a browser [s]."""
     protocol = f'viser-v{viser.__version__}'
     place = f'/gizmos/{quote(goal)}', f'/bodies/{quote(link)}'
     with connect(url.replace('http', 'ws'), subprotocols=[protocol], max_size=None) as connection:
@@ -102,7 +102,7 @@ def on_wire(url: str, goal: str, link: str, home: Array, count: int) -> Array:
 
 
 def pixel(camera: dict[str, Any], point: Array) -> tuple[float, float]:
-    """Return where a point of the scene [m] is in the window [px]."""
+    """Return the position of a scene point [m] in the window [px]."""
     w, x, y, z = camera['wxyz']
     turn = np.array(
         (
@@ -119,7 +119,7 @@ def pixel(camera: dict[str, Any], point: Array) -> tuple[float, float]:
 
 def in_browser(url: str, link: str, home: Array, count: int, *, draws: bool) -> Array:
     """
-    Return times of `PARTS` as a browser's page takes them, (count, 4) [s].
+    Return times of `PARTS` measured by the browser's page, (count, 4) [s].
 
     Without `draws` all is done but filling triangles with colour, which takes a graphics card
     next to nothing, and a processor most of the time.
@@ -155,7 +155,7 @@ def in_browser(url: str, link: str, home: Array, count: int, *, draws: bool) -> 
 
 
 def table(rows: dict[str, Array]) -> str:
-    """Return percentiles of times, a row each [ms]."""
+    """Return percentiles of times, one row each [ms]."""
     lines = [f'{"[ms]":54}{"p50":>8}{"p90":>8}{"p99":>8}{"max":>8}']
     for name, times in rows.items():
         values = 1e3 * np.percentile(times, (50, 90, 99, 100))
@@ -164,7 +164,7 @@ def table(rows: dict[str, Array]) -> str:
 
 
 def start_node(stack: ExitStack, text: str, rate: float) -> None:
-    """Start a node of the robot, goal and all."""
+    """Start a node with a robot and its goal."""
     folder = stack.enter_context(tempfile.TemporaryDirectory())
     file = Path(folder) / 'robot.yaml'
     values = {'/**': {'ros__parameters': {'robot_description': text}}}
@@ -174,7 +174,7 @@ def start_node(stack: ExitStack, text: str, rate: float) -> None:
 
 @contextmanager
 def served(*words: str) -> Iterator[str]:
-    """Start a page, with the interpreter that runs this; the context is its address."""
+    """Start a page with this interpreter; the context value is its address."""
     command = [sys.executable, *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as page:
         try:
@@ -184,7 +184,7 @@ def served(*words: str) -> Iterator[str]:
 
 
 def browser_rows(url: str, link: str, home: Array, count: int) -> dict[str, Array]:
-    """Return the times of all parts, with triangles filled and not."""
+    """Return the times of all parts with filled and unfilled triangles."""
     rows = {}
     for draws, title in ((False, 'no filling'), (True, 'processor fills')):
         parts = in_browser(url, link, home, count, draws=draws)

@@ -1,4 +1,4 @@
-"""Worker of EAIK: all analytic solutions of a 6R arm, of which the nearest good one is taken."""
+"""Worker of EAIK: all analytic solutions of a 6R arm; the nearest valid one counts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tasks.judge import forward, pose_matrix
 
 
 class Analytic:
-    """A 6R arm by the places of its axes at zero."""
+    """A 6R arm defined by its axes at zero."""
 
     def __init__(self, task: dict[str, Any], tolerance: float, options: dict[str, Any]) -> None:
         arm = serial_arm(task)
@@ -36,7 +36,7 @@ class Analytic:
         self.cases = arm_cases(task)
 
     def solve(self, case: Any) -> Any:
-        """Find all solutions, and the nearest that keeps the limits."""
+        """Compute all solutions, and the nearest within the limits."""
         goal, start = case
         found = self.robot.IK(goal)
         q = np.array(found.Q)

@@ -1,4 +1,4 @@
-"""Worker of mink: its QP step by DAQP until all is met; loops are soft, with weight 100."""
+"""Worker of mink: QP steps by DAQP until all tasks are met; loops have weight 100."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ logging.disable(logging.WARNING)
 
 
 def mjcf(m: Mechanism) -> str:
-    """Return the mechanism as MJCF; every loop is tied by equality constraints between sites."""
+    """Return the mechanism as MJCF; equality constraints between sites close its loops."""
     below: dict[str, list[Any]] = {}
     for joint in m.joints:
         below.setdefault(joint.parent, []).append(joint)
@@ -55,7 +55,7 @@ def mjcf(m: Mechanism) -> str:
 
 
 def tie(loop: Loop) -> str:
-    """Return the constraint of a loop; a hinge that lies in a plane needs its point only."""
+    """Return the constraint of a loop; a hinge in a plane needs its point only."""
     kind = 'connect' if loop.dof in (POINT, HINGE) else 'weld'
     return f'<{kind} name="{loop.name}" site1="{loop.name}_a" site2="{loop.name}_b"/>'
 
@@ -101,7 +101,7 @@ class QpLoop:
             self.cases.append((start, goals))
 
     def solve(self, case: Any) -> Any:
-        """Step until all is met."""
+        """Step until all tasks are met."""
         start, goals = case
         configuration = self.configuration
         configuration.update(start)
@@ -125,7 +125,7 @@ class QpLoop:
         return configuration.q.copy(), self.steps, self.met()
 
     def met(self) -> bool:
-        """Whether all errors are within the tolerance."""
+        """Return True if all errors are within the tolerance."""
         for task in self.goals:
             error: Array = task.compute_error(self.configuration)
             if np.linalg.norm(error[:3]) > self.tolerance:

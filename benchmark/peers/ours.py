@@ -1,4 +1,4 @@
-"""Our solver as one that takes part: the only file that knows how ours is called."""
+"""Worker of our solver: the only file that uses its interface."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from peers.worker import Answer, serve
 
 class Ours:
     """
-    A task for `Solver`; `options['call']` says by which of its calls.
+    A task for `Solver`; `options['call']` selects the call.
 
     prepared  goals through what `prepare` returns
     pose      goals through `solve_pose`
@@ -65,13 +65,13 @@ class Ours:
         return self.solver.solve_pose(*case)
 
     def read(self, raw: ik.Solution) -> Answer:
-        """Put the values into the mechanism's order."""
+        """Return the values in the mechanism's order."""
         converged = raw.status is ik.Status.CONVERGED
         return Answer(raw.q[self.order].tolist(), raw.iterations, converged)
 
 
 def calls_at_goal(task: dict[str, Any]) -> dict[str, Callable[[int], None]]:
-    """Return, for every way to call ours, what calls it some times where nothing is to be done."""
+    """Return, for every call, a function that repeats it at its goal."""
     player = Ours(task, 1e-6, {'call': 'pose'})
     goals, q0 = player.cases[0]
     solver = player.solver
@@ -92,7 +92,7 @@ def calls_at_goal(task: dict[str, Any]) -> dict[str, Callable[[int], None]]:
 
 
 def pose_and_jacobian_loop(player: Ours) -> Callable[[int], Any]:
-    """Return what runs our kernel for pose, residual and Jacobian some times."""
+    """Return a function that repeats our kernels for pose and Jacobian."""
     from kernel_loop import evaluation_loop
 
     return evaluation_loop(player.solver, tuple(player.cases[0][0]))

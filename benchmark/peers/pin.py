@@ -1,5 +1,5 @@
 """
-Worker of pinocchio: the Levenberg-Marquardt loop that its users write around it in NumPy.
+Worker of pinocchio: a Levenberg-Marquardt loop in NumPy, as users write it.
 
 Rows of goals and loops are stacked; the damping falls with the error, values are cut at limits,
 and a start that takes too long is drawn anew. No library does these parts for them.
@@ -78,7 +78,7 @@ class NumpyLoop:
         return short, rows
 
     def solve(self, case: Any) -> Any:
-        """Step until all is met."""
+        """Step until all tasks are met."""
         start, goals = case
         q, count = start.copy(), 0
         for attempt in range(self.starts):
@@ -106,7 +106,7 @@ class NumpyLoop:
         return q, count, False
 
     def met(self, short: Array) -> bool:
-        """Whether a goal's or a loop's error is within the tolerance."""
+        """Return True if the errors of goals and loops are within the tolerance."""
         if len(short) == 3:
             return bool(short @ short <= self.tolerance**2)
         return bool(

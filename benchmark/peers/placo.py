@@ -1,5 +1,5 @@
 """
-Worker of placo: its QP step again and again until goals and loops are met, as a user writes it.
+Worker of placo: QP steps until goals and loops are met, as users write it.
 
 Loops are relative tasks between the two cut ends, hard or soft with ten times the goals' weight.
 Errors are tested on tasks that have been updated after the step.
@@ -92,7 +92,7 @@ class QpLoop:
         return list(zip(full, goals, strict=True))
 
     def solve(self, case: Any) -> Any:
-        """Step until all is met."""
+        """Step until all tasks are met."""
         start, goals = case
         for (task, asked), goal in zip(self.frames, goals, strict=True):
             if asked == 'position':

@@ -1,4 +1,4 @@
-"""Worker of pytracik: TRAC-IK. Its two threads share one core, as everybody has one."""
+"""Worker of pytracik (TRAC-IK), whose two threads share one core."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class TracIk:
         return pytracik.ik(self.chain, start, *pose), start
 
     def read(self, raw: Any) -> Answer:
-        """Return the values, the start where it found none."""
+        """Return the values, or the start if no solution was found."""
         found, start = raw
         good = found[0] >= 0
         return Answer(found[1:] if good else start, None, bool(good))

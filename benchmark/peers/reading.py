@@ -1,4 +1,4 @@
-"""What workers need of a task: the chain of an arm, goals as 4x4 matrices, limits."""
+"""Data of a task for workers: the chain of an arm, goals as 4x4 matrices, limits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def serial_arm(task: dict[str, Any]) -> Mechanism:
 
 
 def matrices(poses: Array) -> Array:
-    """Return what poses of seven numbers, (n, 7), are as (n, 4, 4)."""
+    """Return poses of seven numbers, (n, 7), as (n, 4, 4)."""
     found = np.tile(np.eye(4), (len(poses), 1, 1))
     found[:, :3, :3], found[:, :3, 3] = quaternion_matrices(poses[:, 3:]), poses[:, :3]
     return found
@@ -37,7 +37,7 @@ def arm_cases(task: dict[str, Any]) -> list[tuple[Array, Array]]:
 
 
 def inside(arm: Mechanism, q: Array) -> Array:
-    """Return the values wrapped by whole turns into limits where that can be."""
+    """Return the values shifted by full turns into the limits if possible."""
     wrapped = q.copy()
     for at, joint in enumerate(arm.movable):
         for turn in (2 * np.pi, -2 * np.pi):

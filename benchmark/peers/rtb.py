@@ -37,7 +37,7 @@ class LevenbergMarquardt:
         return self.ets.ik_LM(goal, q0=start, **self.options)
 
     def read(self, raw: Any) -> Answer:
-        """Return what it says."""
+        """Return the values of the solution."""
         return Answer(raw.q, int(raw.iterations), bool(raw.success))
 
 

@@ -1,5 +1,5 @@
 """
-What runs inside the process of a solver that takes part: problems in, times and answers out.
+The loop of a solver process: it reads problems and writes times and answers.
 
 A line of JSON on stdin is a request, a line on the first stdout the reply; what libraries print
 goes to stderr. Times are taken here, by perf_counter around the call and nothing else.
@@ -30,11 +30,11 @@ LONG = 1e-4  # median call [s]
 
 
 class Unfit(Exception):  # noqa: N818
-    """A solver cannot do a task; the text says why."""
+    """An error that states why a solver cannot do a task."""
 
 
 class Answer(NamedTuple):
-    """An answer in the order of the mechanism's joints; None where a solver does not say."""
+    """An answer in the mechanism's joint order; None if a solver does not report it."""
 
     q: list[float]
     iterations: int | None = None
@@ -48,14 +48,14 @@ class Player(Protocol):
     cases: list[Any]
 
     def solve(self, case: Any) -> Any:
-        """Do what is timed: all that has to be done anew for every problem."""
+        """Do the timed work: everything required for a new problem."""
 
     def read(self, raw: Any) -> Answer:
         """Make an answer of what `solve` returned."""
 
 
 def serve(make: Callable[[dict[str, Any], float, dict[str, Any]], Player], version: str) -> None:
-    """Answer requests until stdin ends; `make` takes a task, a tolerance and options."""
+    """Answer requests until stdin ends; `make` gets a task, a tolerance and options."""
     # Some libraries want memory by the cube of the joints: that shall be their failure alone.
     resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
     replies = os.fdopen(os.dup(1), 'w')
@@ -91,7 +91,7 @@ def serve(make: Callable[[dict[str, Any], float, dict[str, Any]], Player], versi
 
 
 def one_pass(player: Player, seconds: float, long: bool) -> dict[str, Any]:
-    """Solve every problem once, or as many as there is time for."""
+    """Solve every problem once, or as many as the time allows."""
     solve, times, raws = player.solve, [], []
     gc.collect()
     gc.disable()
