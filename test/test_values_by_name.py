@@ -189,7 +189,7 @@ def test_values_that_are_refused(machine, values, error, reason):
 
 def test_a_root_that_cannot_move(machine):
     """A pose of the root needs a free joint; without one, values have none."""
-    with pytest.raises(TopologyError, match="'ground' is no joint with all six axes"):
+    with pytest.raises(TopologyError, match="'ground' is not a joint with all six axes"):
         set_ik_from_urdf(machine.root, {'root': rigid()})
     values = {}
     set_urdf_from_ik(values, machine.root)
@@ -199,7 +199,7 @@ def test_a_root_that_cannot_move(machine):
 def test_arguments_the_wrong_way_round(machine):
     """The order is said."""
     root, values = robot_to_ik_root(machine), {}
-    with pytest.raises(OptionError, match=r'the order is set_ik_from_urdf\(ik_root, values\)'):
+    with pytest.raises(OptionError, match=r'the call is set_ik_from_urdf\(ik_root, values\)'):
         set_ik_from_urdf(values, root)
     with pytest.raises(OptionError, match=r'the order is set_urdf_from_ik\(values, ik_root\)'):
         set_urdf_from_ik(root, values)

@@ -227,9 +227,9 @@ class _DemoClient(Node):
             fill_pose(message.pose, goal)
             self.watch.sent(name, goal)
             self._goal_publishers[name].publish(message)
-        if self._item.wishes:
-            wishes = self._item.wishes(now)
-            state = JointState(name=list(wishes), position=list(wishes.values()))
+        if self._item.joint_targets:
+            targets = self._item.joint_targets(now)
+            state = JointState(name=list(targets), position=list(targets.values()))
             self._wish_publisher.publish(state)
 
     def _here(self, link: str) -> Array:
