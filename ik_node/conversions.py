@@ -1,4 +1,4 @@
-"""A robot as a free graph of its own, and joint values by name to and from such a graph."""
+"""Copy of a robot as a free graph, and transfer of joint values by name."""
 
 from __future__ import annotations
 
@@ -25,30 +25,31 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-ROOT = 'root'  # the key of the root's pose
+ROOT = 'root'  # key of the root's pose
 WORLD_LINK = '__world_link__'
 
 
 def robot_to_ik_root(robot: Robot, trim_unused: bool = False) -> Joint:
     """
-    Return a free joint over a copy of a robot, to be solved, bent or cut without touching it.
+    Return a copy of a robot below a free joint, which can be changed independently of the robot.
 
-    Everything that hangs together with the robot is copied as it is: links, joints with their
-    values, limits, locks, targets, rest poses and couplings, closures and goals.
+    The copy contains the links, the joints with their values, limits, locks, targets, rest poses
+    and couplings, the closures and the goals.
 
     Parameters
     ----------
     robot : Robot
-        It stays as it is, whatever becomes of the copy.
+        The robot, which is not changed.
     trim_unused : bool
-        Leave out branches that neither move nor have a closure or goal; their masses go to the
-        links they hang on.
+        Whether to remove branches that neither move nor have a closure or goal; their masses are
+        added to the links that carried them.
 
     Returns
     -------
     Joint
-        Named `__world_joint__`, with all six axes, at zero. A robot loaded with root='floating'
-        has that joint already. Trees of a robot with several roots hang on it side by side.
+        A joint named `__world_joint__` with all six axes, at zero. A robot loaded with
+        root='floating' has that joint already. If the robot has several roots, the joint carries
+        all of them.
 
     Raises
     ------
@@ -65,8 +66,7 @@ def robot_to_ik_root(robot: Robot, trim_unused: bool = False) -> Joint:
         if len(roots) > 1 or not isinstance(roots[0], Joint):
             names = ', '.join(repr(root.name) for root in roots)
             raise TopologyError(
-                f'a robot with the roots {names} cannot be put under one '
-                f'{shown(WORLD_JOINT)}: load it '
+                f'a robot with the roots {names} cannot have one {shown(WORLD_JOINT)}: load it '
                 "with root='fixed'"
             )
         return roots[0]
@@ -93,23 +93,23 @@ def set_ik_from_urdf(ik_root: Frame, values: Mapping[str, Any]) -> None:
     Parameters
     ----------
     ik_root : Frame
-        What `robot_to_ik_root` returned, or any frame of a graph.
+        The result of `robot_to_ik_root`, or any frame of a graph.
     values : mapping
-        A joint's name to its value [rad or m]; for a joint of several axes to one value an axis,
-        or 'NAME.X', 'NAME.EZ' to one each, as in `Robot.joint_names`. 'root' to the pose of
-        the root joint in the root frame: (position (3,) [m], quat_xyzw (4,)), or a (4, 4) matrix.
-        Joints that are not named stay; a coupled one follows its master, whatever is said of it.
-        Values outside the limits, their own or their followers', are clamped. A joint of the name
-        'root' goes before the pose.
+        Joint values [rad or m] by joint name: a number, or an array for a joint with several axes,
+        or a number for each of 'NAME.X', 'NAME.EZ' and so on, as in `Robot.joint_names`. The key
+        'root' sets the pose of the root joint in the root frame: (position (3,) [m], quat_xyzw
+        (4,)), or a (4, 4) matrix, unless a joint has the name 'root'. Other joints keep their
+        values. A coupled joint follows its master and ignores its own entry. Values are clamped to
+        the limits of the joint and of its followers.
 
     Raises
     ------
     UnknownFrameError
-        If a name is none of a movable joint; nothing is changed then, nor by the following.
+        If a name is not that of a movable joint. No value changes in this and the following cases.
     ShapeError
         If a value has the wrong shape or is not finite.
     TopologyError
-        If 'root' is given, and `ik_root` is no joint with all six axes.
+        If 'root' is given, and `ik_root` is not a joint with all six axes.
 
     """
     tree = _tree(ik_root, 'set_ik_from_urdf(ik_root, values)')
@@ -131,17 +131,17 @@ def set_ik_from_urdf(ik_root: Frame, values: Mapping[str, Any]) -> None:
 
 def set_urdf_from_ik(values: MutableMapping[str, Any], ik_root: Frame) -> None:
     """
-    Fill in the joint values of a graph by the names of a robot description.
+    Write the joint values of a graph to a mapping, by the names of a robot description.
 
     Parameters
     ----------
     values : mutable mapping
-        Every movable joint's value is written to it as `set_ik_from_urdf` takes it: one number,
-        or one for each of 'NAME.X', 'NAME.EZ' and so on; a joint of several axes that has a key
-        of its own name gets an array there. 'root' gets (position, quat_xyzw) of a free root
-        joint. Other keys stay.
+        The values of all movable joints are written in the format of `set_ik_from_urdf`: one
+        number, or one for each of 'NAME.X', 'NAME.EZ' and so on. If the mapping has the name of a
+        joint with several axes as a key, the value is an array. 'root' gets the (position,
+        quat_xyzw) of a free root joint. Other keys do not change.
     ik_root : Frame
-        What `robot_to_ik_root` returned, or any frame of a graph.
+        The result of `robot_to_ik_root`, or any frame of a graph.
 
     """
     tree = _tree(ik_root, 'set_urdf_from_ik(values, ik_root)')
@@ -156,14 +156,14 @@ def set_urdf_from_ik(values: MutableMapping[str, Any], ik_root: Frame) -> None:
 
 
 def _tree(ik_root: Frame, call: str) -> Tree:
-    """Return the tree of all that hangs together with a frame."""
+    """Return the tree of all frames that are connected with a frame."""
     if not isinstance(ik_root, Frame):
-        raise OptionError('ik_root', type(ik_root).__name__, f'a frame; the order is {call}')
+        raise OptionError('ik_root', type(ik_root).__name__, f'a frame; the call is {call}')
     return build_tree(find_roots(ik_root))
 
 
 def _places(tree: Tree) -> dict[str, list[int]]:
-    """Return where in q the values of a joint are, by its name and by theirs."""
+    """Return indices in q by joint name and by value name."""
     places: dict[str, list[int]] = {}
     for at, (joint, _) in enumerate(tree.owner):
         places.setdefault(joint.name, []).append(at)
@@ -180,20 +180,20 @@ def _free(ik_root: Frame) -> Joint:
     if isinstance(ik_root, Joint) and _is_free(ik_root):
         return ik_root
     raise TopologyError(
-        f'{shown(ik_root.name)} is no joint with all six axes, its pose cannot be set; '
-        'robot_to_ik_root makes one'
+        f'{shown(ik_root.name)} is not a joint with all six axes, so its pose cannot be set; '
+        'robot_to_ik_root returns such a joint'
     )
 
 
 def _motion_to(joint: Joint, pose: Any) -> Array:
-    """Return the six values that take a free joint to a pose in the root frame."""
+    """Return the six values of a free joint for a pose in the root frame."""
     above = np.eye(4) if joint.parent is None else joint.parent.matrix_world
     moved = pose_inverse(above @ joint.matrix) @ _pose(pose)
     return np.concatenate((moved[:3, 3], matrix_to_euler(moved)))
 
 
 def _pose(pose: Any) -> Array:
-    """Return a pose, in either form, as a matrix."""
+    """Return a pose in either format as a matrix."""
     fault = ShapeError(ROOT, '(position (3,), quat_xyzw (4,)) or a (4, 4) pose', repr(pose))
     try:
         matrix = np.array(pose, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""A robot: its description, its model and its solver behind one face."""
+"""The class Robot, which combines description, model and solver."""
 
 from __future__ import annotations
 
@@ -34,9 +34,10 @@ Array = NDArray[np.float64]
 
 class Robot:
     """
-    A robot with its loops.
+    A robot with closed loops: its model, goals, kinematics and loop closures.
 
-    Made by `load_robot`. The objects behind it may be changed at any time, see `Solver`.
+    `load_robot` returns one. Its links, joints, closures and goals may be changed at any time, see
+    `Solver`.
 
     Parameters
     ----------
@@ -46,7 +47,7 @@ class Robot:
     ----------
     description : Description
     assembly : Assembly or None
-        How the loops closed when the robot was loaded; None = not tried.
+        Result of closing the loops when the robot was loaded; None = not tried.
 
     """
 
@@ -60,41 +61,41 @@ class Robot:
         description.notes += [note for note in notes if note not in description.notes]
         self._start = dict(zip(self.joint_names, self.q.tolist(), strict=True))
 
-    # -- what there is
+    # -- properties
 
     @property
     def name(self) -> str:
-        """Return the robot's name in its description."""
+        """Name of the robot in its description."""
         return self.description.name
 
     @property
     def dialect(self) -> str:
-        """Say what kind of description it was read from."""
+        """Format and notations of the description."""
         return self.description.dialect
 
     @property
     def notes(self) -> list[str]:
-        """Say what was guessed, left out or found odd in the description."""
+        """What was guessed, left out or corrected while reading the description."""
         return self.description.notes
 
     @property
     def actuated(self) -> list[str]:
-        """Joints with a motor; empty = the description does not say."""
+        """Names of joints with a motor; empty = the description does not declare any."""
         return self.description.actuated
 
     @property
     def root(self) -> Link | Joint:
-        """Return the first root of its graph."""
+        """The first root of the graph."""
         return self.description.root
 
     @property
     def roots(self) -> list[Frame]:
-        """All roots of its graph, goals included."""
+        """All roots of the graph, including goals."""
         return [*self.description.roots, *self.goals.values()]
 
     @property
     def joint_order(self) -> list[Joint]:
-        """Return the movable joints, in the description's order."""
+        """The movable joints, in the description's order."""
         return self.description.joint_order
 
     @property
@@ -104,7 +105,7 @@ class Robot:
 
     @property
     def joints(self) -> Mapping[str, Joint]:
-        """All joints by name, fixed ones included."""
+        """All joints by name, including fixed ones."""
         return self.description.joints
 
     @property
@@ -114,7 +115,7 @@ class Robot:
 
     @property
     def joint_names(self) -> list[str]:
-        """Name of every value of q."""
+        """Names of the joint values, in the order of q."""
         return list(self._solver.joint_names)
 
     @property
@@ -143,7 +144,7 @@ class Robot:
 
     @property
     def start(self) -> Array:
-        """Return the joint values [rad or m] of the description, before loops were closed."""
+        """Joint values [rad or m] of the description, before the loops were closed."""
         return np.array([self._start.get(name, 0.0) for name in self.joint_names])
 
     # -- goals
@@ -170,42 +171,42 @@ class Robot:
         tolerance: float | Sequence[float] | None = None,
     ) -> Goal:
         """
-        Ask something of a link; the goal begins where it is met.
+        Add a goal for a link; the goal is met at the present configuration if possible.
 
-        Move it with `Goal.set_position` and `set_quaternion`, or give poses to
+        Move it with `Goal.set_position` and `set_quaternion`, or pass poses to
         `Solver.solve_pose`.
 
         Parameters
         ----------
         link : str
-            Its name.
+            Name of the link.
         name : str, optional
-            Of the goal; the link's by default.
+            Name of the goal; the link's name by default.
         kind : {'frame', 'look_at', 'distance', 'centre_of_mass'}
-            frame: the link is to be at the goal's pose. look_at: its `axis` is to point at the
-            goal's origin, which begins 1 m ahead. distance: its origin is to be `distance` from
-            the goal's, which begins at the origin of `base`. centre_of_mass: that of the link
-            and all that it carries is to be at the goal's origin.
+            frame: the link has the goal's pose. look_at: the link's `axis` points at the goal's
+            origin, which is initially 1 m ahead. distance: the link's origin is at a `distance`
+            from the goal's origin, which is initially at the origin of `base`. centre_of_mass: the
+            centre of mass of the link and all links below it is at the goal's origin.
         dof : str, optional
-            Axes that are asked for; None = all that the kind has: 'X Y Z EX EY EZ' for a frame,
-            'X Y Z' for a centre of mass, none for the others, which count otherwise.
+            Constrained axes; None = all axes of the kind: 'X Y Z EX EY EZ' for a frame, 'X Y Z'
+            for a centre of mass. The other kinds have no axes.
         axes : {'world', 'goal', 'link'}
-            Whose axes `dof` counts in; a centre of mass has none of the link.
+            The frame of the axes in `dof`; a centre of mass has no link axes.
         base : str, optional
-            A link that the goal hangs under: its pose counts in this link, wherever that moves.
-            None = the root frame.
+            The link in which the goal's pose is given, so that the goal moves with it. None = the
+            root frame.
         offset : (position (3,) [m], quat_xyzw (4,)), optional
-            What is to meet the goal, as a frame in the link; not for a centre of mass.
+            Pose in the link of the frame that must meet the goal; not for a centre of mass.
         axis : str or array_like, shape (3,)
-            Of that frame, for kind look_at: X, Y, Z, -X, -Y, -Z or a direction.
+            Axis of that frame, for kind look_at: X, Y, Z, -X, -Y, -Z or a direction.
         distance : float, optional
-            [m], for kind distance; None = the present one.
+            Target distance [m], for kind distance; None = the present distance.
         weight : float
-            0 or more; how much it counts where not all goals can be met.
+            Weight of the goal if not all goals can be met, 0 or more.
         priority : int
-            0 or more; goals of a lower number are met first.
+            Priority, 0 or more; goals with lower numbers are met first.
         tolerance : float or (float, float), optional
-            [m] and [rad], or one number for both; None = the solver's thresholds.
+            Tolerances [m] and [rad], or one number for both; None = the solver's thresholds.
 
         Returns
         -------
@@ -216,11 +217,11 @@ class Robot:
         UnknownFrameError
             If there is no such link or base.
         OptionError
-            If the name is taken, or an argument is not allowed or does not go with the kind.
+            If the name is taken, or an argument is not allowed for the kind.
         ShapeError
             If `axis`, `offset` or `tolerance` has the wrong shape or is not finite.
         TopologyError
-            If a centre of mass is asked for where there is no mass.
+            If the kind is centre_of_mass and the links have no mass.
 
         """
         return self._goals.add(
@@ -289,7 +290,7 @@ class Robot:
 
     def jacobian(self, q: ArrayLike, link: str) -> Array:
         """
-        Return d(position, angular velocity) / dq of a link, root axes.
+        Return the geometric Jacobian of a link's origin, root axes.
 
         Parameters
         ----------
@@ -301,7 +302,7 @@ class Robot:
         Returns
         -------
         ndarray, shape (6, nq)
-            Linear rows first; mimic joints count as free.
+            Linear rows first, [m] and [rad] per [rad or m]; couplings are not applied.
 
         Raises
         ------
@@ -315,7 +316,7 @@ class Robot:
 
     @property
     def mass(self) -> float:
-        """Mass of all links [kg]; 0 = the description has none."""
+        """Mass of all links [kg]; 0 = the description has no masses."""
         return float(sum(link.mass for link in self.links.values()))
 
     def centre_of_mass(self, q: ArrayLike, link: str | None = None) -> Array:
@@ -327,7 +328,7 @@ class Robot:
         q : array_like, shape (nq,)
             [rad or m], taken as they are: mimic joints are not moved along.
         link : str, optional
-            Of this link and all that it carries; None = of the whole robot.
+            Name of a link: the result is for it and all links below it. None = the whole robot.
 
         Returns
         -------
@@ -339,7 +340,7 @@ class Robot:
         UnknownFrameError, ShapeError
             As in `forward`.
         TopologyError
-            If none of the links has a mass.
+            If no link has a mass.
 
         """
         kinematics, checked = self._kinematics(), self._solver.checked_q(q)
@@ -358,13 +359,12 @@ class Robot:
 
     def assemble(self) -> Assembly:
         """
-        Close all loops from the present values, within limits, and keep the result.
+        Close all loops, starting from the present values, within limits, and keep the result.
 
         Returns
         -------
         Assembly
-            Of all loops together; `message` names every loop that stays open, and what is in the
-            way.
+            Result for all loops; `message` names every open loop and the reason.
 
         """
         self.assembly = close_loops(self._solver)
@@ -373,53 +373,53 @@ class Robot:
     @property
     def mobility(self) -> Mobility:
         """
-        Degrees of freedom at the present configuration, loops closed.
+        Degrees of freedom at the present configuration with closed loops.
 
-        The number of free values less the rank of the closures' Jacobian; locked joints and
-        couplings count as not free. An int that knows what it is made of.
+        It is the number of free values minus the rank of the closures' Jacobian; locked and
+        coupled values are not free. The result is an int with details, see `Mobility`.
         """
         return mobility_of(self._solver, self.closures)
 
     @property
     def redundancies(self) -> tuple[Redundancy, ...]:
-        """Return which closures have redundant rows that agree only up to rounding."""
+        """Closures with redundant rows that agree only up to rounding."""
         return self._solver.redundancies
 
     @property
     def rounding(self) -> float:
-        """By how much redundant rows of closures disagree at most [m or rad]; 0 = not at all."""
+        """Largest disagreement of redundant rows of closures [m or rad]."""
         return max((each.largest for each in self.redundancies), default=0.0)
 
-    # -- as text
+    # -- output
 
     def to_urdf(self, *, loops: bool = True) -> str:
         """
-        Return the robot as URDF that reads back to an equal one, loops and all.
+        Return the robot as URDF, which reads back to an equal robot with its loops.
 
-        Of a robot that came from a URDF, shapes, inertia and materials are carried over.
+        For a robot that was read from a URDF, shapes, inertia and materials are carried over.
 
         Parameters
         ----------
         loops : bool
-            Whether closures are in it, as <loop_joint>; without, `to_closures` says them.
+            Whether to write closures as <loop_joint>; if False, use `to_closures`.
 
         Raises
         ------
         TopologyError
-            If something of it cannot be said: a name with control characters, a closure without
-            two links.
+            If the robot cannot be written, for example because of a name with control characters
+            or a closure without two links.
 
         """
         return to_urdf(self.description, self._start, loops=loops)
 
     def to_closures(self) -> str:
         """
-        Return the closures as YAML, for beside `to_urdf(loops=False)`.
+        Return the closures as YAML, to complement `to_urdf(loops=False)`.
 
         Raises
         ------
         TopologyError
-            If a closure ties no two links.
+            If a closure does not connect two links.
 
         """
         return to_closures(self.description)
@@ -436,33 +436,34 @@ def load_robot(
     xacro_seconds: float = XACRO_SECONDS,
 ) -> Robot:
     """
-    Read a robot description with its loops.
+    Load a robot description with its loops.
 
     Parameters
     ----------
     source : str or Path
         A file, or the text itself, which begins with '<'. A xacro file is expanded, which runs the
-        Python code in it; a text with xacro in it is refused.
+        Python code in it; a text that contains xacro is refused.
     closures : str, Path or mapping, optional
-        Closure annotations; they replace every loop declared in the description.
+        Closure annotations, which replace every loop declared in the description.
     root : {'fixed', 'floating'}
-        Floating: the base moves with six degrees of freedom.
+        floating: the base has six degrees of freedom.
     trim_unused : bool
-        Leave out branches without movable joints; their masses go to the links they hang on.
+        Whether to remove branches without movable joints; their masses are added to the links that
+        carried them.
     assemble : bool
-        Close the loops from the description's values: zero is usually not loop-consistent. How
-        that went is in `Robot.assembly`.
+        Whether to close the loops, starting from the description's values, because they are
+        usually open at zero. `Robot.assembly` has the result.
     max_bytes : int
-        Larger descriptions are refused.
+        Larger descriptions raise DescriptionError.
     xacro_seconds : float
-        Time after which the expansion of a xacro file is ended [s].
+        Time limit of the expansion of a xacro file [s].
 
     Raises
     ------
     DescriptionError
-        If the description or the annotations cannot be used.
+        If the description or the annotations are not valid.
     TopologyError
-        If the graph is not one that can be solved.
+        If the graph cannot be solved.
 
     """
 
@@ -499,35 +500,36 @@ def from_dh(
     joints: str | None = None,
 ) -> Robot:
     """
-    Make an arm from its Denavit-Hartenberg table.
+    Return an arm with a given Denavit-Hartenberg table.
 
-    Its links are link0 (the root) to linkn, its joints joint1 to jointn; link i is frame i of the
-    table, linkn therefore the tool's.
+    Its links are link0 (the root) to linkn, its joints are joint1 to jointn. Link i is frame i of
+    the table, so linkn is the tool frame.
 
     Parameters
     ----------
     rows : array_like, shape (n, 4)
-        One row a joint, [m] and [rad]. theta is the offset of a turning joint, d that of a
-        sliding one: what they are at q = 0.
+        One row per joint, [m] and [rad]. theta of a revolute joint and d of a prismatic joint are
+        their values at q = 0.
     convention : {'standard', 'modified'}
         standard: T = Rz(theta) Tz(d) Tx(a) Rx(alpha). modified (Craig's):
-        T = Rx(alpha) Tx(a) Rz(theta) Tz(d), where a row has the alpha and a that Craig numbers
-        one less.
+        T = Rx(alpha) Tx(a) Rz(theta) Tz(d), where row i has alpha_(i-1) and a_(i-1) in Craig's
+        numbering.
     order : str or sequence of str
-        Of the columns: d, a, alpha and theta in any order.
+        Order of the columns: d, a, alpha and theta in any order.
     degrees : bool
-        Whether alpha, theta and the limits of turning joints are in degrees.
+        Whether alpha, theta and the limits of revolute joints are in degrees.
     limits : array_like, shape (n, 2), optional
-        Lower and upper limit of every joint value, [rad] or [m]; infinite = none.
+        Lower and upper limit of every joint value [rad or m]; infinite = no limit.
     joints : str, optional
-        'R' (turns about z) or 'P' (slides along z) for every row, as in 'RRPR'; None = all turn.
+        'R' (revolute about z) or 'P' (prismatic along z) for every row, as in 'RRPR'; None = all
+        revolute.
 
     Raises
     ------
     ShapeError
-        If rows or limits have the wrong shape or hold NaN.
+        If rows or limits have the wrong shape or contain NaN.
     OptionError
-        If convention, order or joints are none of the above, or a lower limit is above its upper.
+        If convention, order or joints are not valid, or a lower limit is above its upper limit.
 
     """
     return Robot(

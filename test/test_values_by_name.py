@@ -189,7 +189,7 @@ def test_refused_values_are_named_and_nothing_changes(machine, values, error, re
 
 def test_root_pose_needs_free_joint(machine):
     """Without a free joint, returned values have no root pose."""
-    with pytest.raises(TopologyError, match="'ground' is no joint with all six axes"):
+    with pytest.raises(TopologyError, match="'ground' is not a joint with all six axes"):
         set_ik_from_urdf(machine.root, {'root': rigid()})
     values = {}
     set_urdf_from_ik(values, machine.root)
@@ -199,7 +199,7 @@ def test_root_pose_needs_free_joint(machine):
 def test_swapped_arguments_raise_error_with_right_order(machine):
     """The order is said."""
     root, values = robot_to_ik_root(machine), {}
-    with pytest.raises(OptionError, match=r'the order is set_ik_from_urdf\(ik_root, values\)'):
+    with pytest.raises(OptionError, match=r'the call is set_ik_from_urdf\(ik_root, values\)'):
         set_ik_from_urdf(values, root)
     with pytest.raises(OptionError, match=r'the order is set_urdf_from_ik\(values, ik_root\)'):
         set_urdf_from_ik(root, values)

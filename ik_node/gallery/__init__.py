@@ -1,4 +1,4 @@
-"""Our own robots with their goals and motions, free of ROS."""
+"""The gallery: robots of this package with their goals and motions, free of ROS."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ NAMES: tuple[str, ...] = (
 
 def gallery_item(name: str) -> GalleryItem:
     """
-    Return the robot of that name with its goals and its motion.
+    Return a robot of the gallery with its goals and its motion.
 
     Raises
     ------
     UnknownFrameError
-        If there is none.
+        If there is no robot with that name.
 
     """
     if name not in NAMES:

@@ -1,4 +1,4 @@
-"""A biped that sways over its feet, which stand flat."""
+"""A biped that sways over its flat feet."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ ITEM = GalleryItem(
     description='biped.urdf',
     goals={'pelvis': 'pelvis_link'},
     motion=motion,
-    about='two legs of six hinges, soles flat on the ground: the pelvis sways as it is asked',
+    about='two legs of six hinges, soles flat on the ground: the pelvis follows a goal',
 )

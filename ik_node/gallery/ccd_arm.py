@@ -1,4 +1,4 @@
-"""An arm in the plane that follows a pointer, one joint after the other."""
+"""A planar arm that follows a pointer with cyclic coordinate descent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def motion(time: float) -> dict[str, Pose]:
     """
     Return the tip's position relative to its start at a time [s].
 
-    The pointer draws a figure of eight, from its middle.
+    The pointer draws a figure of eight, starting at its middle.
     """
     phase, size = 2.0 * pi * time / PERIOD, ramp(time)
     position = (size * WIDTH * sin(phase), size * HEIGHT * sin(2.0 * phase), 0.0)
@@ -27,10 +27,10 @@ ITEM = GalleryItem(
     description='ccd_arm.urdf',
     goals={'tip': 'tip_link'},
     motion=motion,
-    # In the plane z is always met; asked for with the others it makes each turn an easy one.
+    # z is always met in the plane. With it, the best rotation of each joint has a closed form.
     dof={'tip': 'X Y Z'},
     about='cyclic coordinate descent: a planar arm follows a pointer, joint after joint',
-    # Short turns keep the outer joints from folding up. A pointer is met to a tenth of a
-    # millimetre; to the last digit the method creeps.
+    # Short rotations keep the outer joints from folding. The threshold is 0.1 mm, because the
+    # method converges slowly.
     options={'method': 'ccd', 'ccd_step_limit': 0.001, 'translation_converge_threshold': 1e-4},
 )

@@ -1,4 +1,4 @@
-"""An arm of a hundred hinges whose tip swings round like the head of a snake."""
+"""An arm of a hundred hinges whose tip moves like the head of a snake."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from ik_node.gallery.gallery_item import GalleryItem, Pose
 from ik_node.gallery.sway import ramp
 from ik_node.model.rotation import quat_from_euler
 
-PERIOD = 6.0  # of one round [s]
-SIDE, LIFT, PULL = 2.5, 1.2, 1.0  # of the round: sideways, up and down, inwards [m]
+PERIOD = 6.0  # of one cycle [s]
+SIDE, LIFT, PULL = 2.5, 1.2, 1.0  # amplitudes: sideways, up and down, inwards [m]
 NOD = 0.6  # largest nod and lean [rad]
-TURN = 0.8  # to the side that it goes to [rad]
+TURN = 0.8  # towards the side to which it moves [rad]
 
 
 def motion(time: float) -> dict[str, Pose]:
     """
     Return the tip's pose relative to its start at a time [s].
 
-    The round opens from where the tip is.
+    The motion grows from the start of the tip.
     """
     phase, size = 2.0 * pi * time / PERIOD, ramp(0.5 * time)
     x, y, z, w = quat_from_euler(
@@ -37,5 +37,5 @@ ITEM = GalleryItem(
     description='chain100.urdf',
     goals={'tip': 'tip_link'},
     motion=motion,
-    about='a hundred hinges, six axes asked for: all of them bend a little',
+    about='a hundred hinges and a goal of six axes: all hinges bend a little',
 )

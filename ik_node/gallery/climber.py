@@ -1,4 +1,4 @@
-"""A climber that moves its body between two rails and works with both hands; its feet hold."""
+"""A climber that moves its body between two rails, held by its feet, and works with its hands."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ik_node.model.rotation import quat_from_euler
 
 SWAY = Sway(period=5.0, radius=0.11, lift=0.1, tilt=0.34, turn=0.32)  # of the body
 ROUND = 4.0  # of one circle of a hand [s]
-RADIUS = 0.06  # of the circle, upright in front of the body [m]
-TURN = 0.5  # of a hand about the way forwards, to either side [rad]
+RADIUS = 0.06  # of the vertical circle in front of the body [m]
+TURN = 0.5  # of a hand about the forward axis, to either side [rad]
 NOD = 0.25  # of a hand, up and down and to the sides [rad]
 
 
@@ -19,7 +19,7 @@ def motion(time: float) -> dict[str, Pose]:
     """
     Return the poses of body and hands relative to their start at a time [s].
 
-    The hands go round against each other; what the body does is nothing to them.
+    The hands move in opposite phase, independently of the body.
     """
     return {
         'body': SWAY.pose(time),

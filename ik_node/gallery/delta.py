@@ -7,16 +7,16 @@ from math import cos, pi, sin
 from ik_node.gallery.gallery_item import GalleryItem, Pose
 from ik_node.gallery.sway import ramp
 
-PERIOD = 3.0  # of one round [s]
+PERIOD = 3.0  # of one circle [s]
 RADIUS = 0.07  # of the circle [m]
-DIP = 0.025  # up and down, three times a round [m]
+DIP = 0.025  # up and down, three times per circle [m]
 
 
 def motion(time: float) -> dict[str, Pose]:
     """
-    Return the platform's position relative to its start at a time [s]; it cannot turn.
+    Return the platform's pose relative to its start at a time [s]; it never turns.
 
-    The circle opens from its centre, so that the first goal is where the platform stands.
+    The circle grows from its centre, so that the first goal is the start of the platform.
     """
     phase, size = 2.0 * pi * time / PERIOD, ramp(time)
     position = (

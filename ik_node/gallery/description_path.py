@@ -1,4 +1,4 @@
-"""Where the robots' descriptions are installed."""
+"""Search for the installed robot descriptions."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _PACKAGE = 'ik_node'
 
 def description_path(file_name: str) -> Path:
     """
-    Return the path of a file of urdf/: in a checkout, in a prefix of pip's or of colcon's.
+    Return the path of a file of urdf/ in a checkout or an installation by pip or colcon.
 
     Raises
     ------
     DescriptionError
-        If it is nowhere.
+        If there is no such file.
 
     """
     for folder in _folders():
@@ -26,8 +26,8 @@ def description_path(file_name: str) -> Path:
         if path.is_file():
             return path
     raise DescriptionError(
-        'not found beside the package, nor in share/ik_node/urdf of its prefix; is the '
-        'installation whole?',
+        'not found beside the package or in share/ik_node/urdf of its prefix; is the '
+        'installation complete?',
         source=file_name,
     )
 

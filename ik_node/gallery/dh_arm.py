@@ -1,4 +1,4 @@
-"""An arm from a Denavit-Hartenberg table that chases a target."""
+"""An arm from a Denavit-Hartenberg table that follows a target."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from ik_node.gallery.gallery_item import GalleryItem, Pose
 from ik_node.gallery.sway import ramp
 from ik_node.model.rotation import quat_from_euler
 
-PERIOD = 5.0  # of one round [s]
-SIDE, LIFT, PUSH = 0.16, 0.1, 0.08  # of the target's way: sideways, up and down, forwards [m]
+PERIOD = 5.0  # of one cycle [s]
+SIDE, LIFT, PUSH = 0.16, 0.1, 0.08  # amplitudes: sideways, up and down, forwards [m]
 NOD = 0.4  # largest nod and lean [rad]
 TURN = 0.6  # to either side about the vertical [rad]
 
@@ -18,7 +18,8 @@ def motion(time: float) -> dict[str, Pose]:
     """
     Return the tool's pose relative to its start at a time [s].
 
-    The target first moves, then turns, then does both; it begins where the tool is.
+    The target mostly moves in the first half of a cycle and mostly turns in the second half. It
+    starts at the tool.
     """
     phase, size = 2.0 * pi * time / PERIOD, ramp(time)
     moves, turns = size * _share(phase), size * _share(phase + pi)
@@ -34,7 +35,7 @@ def motion(time: float) -> dict[str, Pose]:
 
 
 def _share(phase: float) -> float:
-    """Return how much of one of the two there is: all in the first half of a round."""
+    """Return the share of a motion, which is largest in the first half of a cycle."""
     return 0.5 + 0.5 * sin(phase)
 
 
@@ -43,5 +44,5 @@ ITEM = GalleryItem(
     description='dh_arm.urdf',
     goals={'tool': 'tool_link'},
     motion=motion,
-    about='an arm from a Denavit-Hartenberg table chases a target that moves and turns',
+    about='an arm from a Denavit-Hartenberg table follows a target that moves and turns',
 )

@@ -11,7 +11,7 @@ PERIOD = 4.0  # of one eight [s]
 WIDTH = 0.05  # to either side [m]
 HEIGHT = 0.03  # up and down [m]
 
-# Of fivebar.urdf, [m]: half the way between the motors, the bars, and where the tool starts.
+# From fivebar.urdf [m]: half the distance between the motors, the bars, and the tool's start.
 MOTOR, UPPER, FORE = 0.08, 0.18, 0.24
 HOME = (0.0, UPPER * sin(2.0 * pi / 3.0) + (FORE**2 - (MOTOR + 0.5 * UPPER) ** 2) ** 0.5)
 
@@ -20,7 +20,7 @@ def motion(time: float) -> dict[str, Pose]:
     """
     Return the tool's pose relative to its start at a time [s].
 
-    Only x and y are asked for; the tool turns as the left forearm that carries it.
+    The goal constrains x and y only; the tool turns with the left forearm.
     """
     phase, size = 2.0 * pi * time / PERIOD, ramp(time)
     x, y = size * WIDTH * sin(phase), size * HEIGHT * sin(2.0 * phase)
@@ -29,7 +29,7 @@ def motion(time: float) -> dict[str, Pose]:
 
 
 def _forearm(x: float, y: float) -> float:
-    """Return the angle of the left forearm, elbow out, when its end is at x, y."""
+    """Return the angle of the left forearm with its end at x, y and its elbow outwards."""
     reach = hypot(x + MOTOR, y)
     bend = acos((reach**2 + FORE**2 - UPPER**2) / (2.0 * reach * FORE))
     return atan2(y, x + MOTOR) - bend

@@ -1,4 +1,4 @@
-"""A robot that we ship, with something to do."""
+"""A robot of the gallery with its goals and motion."""
 
 from __future__ import annotations
 
@@ -24,33 +24,34 @@ class GalleryItem:
     Attributes
     ----------
     name : str
-        How commands call it.
+        Name in commands.
     description : str
         File name in urdf/.
     goals : mapping of str to str
-        Goal's name to the link that it moves.
+        Link of each goal, by the goal's name.
     motion : callable
-        Time [s] -> goal's name to its pose relative to where the link is at the start: the
-        position is added in the root link's axes, the rotation comes after the link's own.
+        Returns the poses of the goals at a time [s], by name, relative to the start of their
+        links. Positions are added in the root link's axes; rotations are applied in the link's
+        axes.
     dof : mapping of str to str
-        Goal's name to the axes that are asked for; a goal that is not named asks for all six.
+        Constrained axes by the goal's name; other goals constrain all six axes.
     about : str
-        One line for lists and pages: what it is and what it shows.
+        One line of description.
     options : mapping of str to str, float, int or bool
-        Solver options that it needs, by the names of `SolverOptions`.
+        Solver options that differ from the defaults.
     comfort : callable, optional
-        Joint values [rad or m] -> cost, the solver option of that name. The node, whose parameters
-        are no functions, goes without.
+        Returns the cost of joint values [rad or m]; the solver option of that name. The node does
+        not use it, because parameters cannot be functions.
     reachable : bool
-        Whether every goal of the motion can be met; an arm with too few joints stays as near as
-        it can.
+        Whether every goal of the motion can be met.
     ground : callable, optional
-        x, y [m] -> height of the ground [m], root link's axes; None = there is no ground.
+        Returns the height of the ground [m] at x, y [m] in the root link's axes; None = no ground.
     standing : mapping of str to float
-        Goal's name to the height above the ground [m] at which its link is to be, wherever it is
-        by then; the motion leaves these goals out.
-    wishes : callable, optional
-        Time [s] -> values of joints that no goal decides [rad or m], such as wheels that roll.
+        Height of links above the ground [m], by the goal's name. The motion does not contain these
+        goals.
+    joint_targets : callable, optional
+        Returns targets [rad or m] at a time [s], by name, for joints that no goal determines,
+        such as rolling wheels.
 
     """
 
@@ -65,27 +66,27 @@ class GalleryItem:
     reachable: bool = True
     ground: Callable[[float, float], float] | None = None
     standing: Mapping[str, float] = field(default_factory=dict)
-    wishes: Callable[[float], dict[str, float]] | None = None
+    joint_targets: Callable[[float], dict[str, float]] | None = None
 
     def poses(
         self, time: float, homes: Mapping[str, Array], here: Callable[[str], Array]
     ) -> dict[str, Array]:
         """
-        Return where the goals are at a time.
+        Return the poses of the goals at a time.
 
         Parameters
         ----------
         time : float
-            Since the start [s].
+            Time since the start [s].
         homes : mapping of str to ndarray, shape (4, 4)
-            Goal's name to the pose of its link at the start, root frame.
+            Start pose of each goal's link, root frame.
         here : callable
-            A link's name -> its pose now, root frame, for goals that stand on the ground.
+            Returns the present root-frame pose of a link, for goals on the ground.
 
         Returns
         -------
         dict of str to ndarray, shape (4, 4)
-            Goal's name to its pose in the root frame.
+            Poses by the goal's name, root frame.
 
         """
         poses = {}
@@ -101,12 +102,12 @@ class GalleryItem:
 
     @property
     def solver_options(self) -> dict[str, Any]:
-        """Return what `SolverOptions` takes of it."""
+        """Arguments for `SolverOptions`."""
         return {**self.options, 'comfort': self.comfort}
 
     @property
     def parameters(self) -> dict[str, str | float | int | bool | list[str]]:
-        """Return what the node must be told of the goals, parameter's name to its value."""
+        """Parameters of the node for the goals and solver options, by name."""
         told: dict[str, str | float | int | bool | list[str]] = {'goal_names': list(self.goals)}
         told.update({f'goals.{goal}.link': link for goal, link in self.goals.items()})
         told.update({f'goals.{goal}.dof': axes for goal, axes in self.dof.items()})

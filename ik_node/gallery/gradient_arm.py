@@ -1,4 +1,4 @@
-"""An arm that goes down the slope of its distance to a point."""
+"""An arm that follows a point with gradient descent."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-PERIOD = 5.0  # of one round [s]
-RADIUS = 0.18  # of the round, sideways and up [m]
-PULL = 0.12  # inwards, once a round [m]
+PERIOD = 5.0  # of one circle [s]
+RADIUS = 0.18  # of the circle, sideways and up [m]
+PULL = 0.12  # inwards, once per circle [m]
 
 
 def motion(time: float) -> dict[str, Pose]:
     """
-    Return the tip's position relative to its start at a time [s]; only x, y and z are asked for.
+    Return the tip's pose relative to its start at a time [s]; the goal constrains x, y and z.
 
-    The round opens from where the tip is.
+    The circle grows from the start of the tip.
     """
     phase, size = 2.0 * pi * time / PERIOD, ramp(time)
     position = (
@@ -32,7 +32,7 @@ def motion(time: float) -> dict[str, Pose]:
 
 
 def comfort(q: Array) -> float:
-    """Return what a posture costs: least where elbow and wrist bend alike, as a finger does."""
+    """Return the cost of a posture, which is least if elbow and wrist bend equally."""
     _, _, elbow, wrist = q
     return 0.1 * float(elbow - wrist) ** 2
 
@@ -43,8 +43,8 @@ ITEM = GalleryItem(
     goals={'tip': 'tip_link'},
     motion=motion,
     dof={'tip': 'X Y Z'},
-    about='gradient descent: joints feel which way the distance falls, and bend in comfort',
-    # A point is met to a tenth of a millimetre; to the last digit the method creeps.
+    about='gradient descent: an arm follows a point, with a cost for its posture',
+    # The threshold is 0.1 mm, because the method converges slowly.
     comfort=comfort,
     options={'method': 'gradient_descent', 'translation_converge_threshold': 1e-4},
 )

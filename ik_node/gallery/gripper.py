@@ -1,4 +1,4 @@
-"""A gripper of two four-bar fingers that opens and closes; one motor moves both."""
+"""A gripper of two four-bar fingers with one motor that opens and closes."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from math import cos, pi, sin
 from ik_node.gallery.gallery_item import GalleryItem, Pose
 from ik_node.gallery.sway import ramp
 
-PERIOD = 3.0  # of opening and closing once [s]
-SWING = 0.35  # of the crank, to either side of where it starts [rad]
+PERIOD = 3.0  # of one opening and closing [s]
+SWING = 0.35  # of the crank, to either side of its start [rad]
 
-# Of gripper.urdf: length of the bars [m], and their lean at the start [rad].
+# From gripper.urdf: length of the bars [m], and their inclination at the start [rad].
 BAR, LEAN = 0.06, 0.5
 
 
@@ -18,7 +18,7 @@ def motion(time: float) -> dict[str, Pose]:
     """
     Return the left tip's pose relative to its start at a time [s].
 
-    Only x is asked for; the bars carry the tip round an arc, and it never turns.
+    The goal constrains x only; the bars move the tip along an arc without turning it.
     """
     lean = LEAN + ramp(time) * SWING * sin(2.0 * pi * time / PERIOD)
     arc = (BAR * (sin(lean) - sin(LEAN)), 0.0, BAR * (cos(lean) - cos(LEAN)))

@@ -1,4 +1,4 @@
-"""The hexapod, its platform on a wide circle without turning."""
+"""The hexapod with its platform on a wide circle, without rotation."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from math import cos, pi, sin
 from ik_node.gallery.gallery_item import GalleryItem, Pose
 from ik_node.gallery.sway import ramp
 
-# Circle and height are those of the demo of closed-chain-ik, which goes round faster.
-PERIOD = 2.5  # of one round [s]
+# Circle and height are those of the demo of closed-chain-ik, which is faster.
+PERIOD = 2.5  # of one circle [s]
 RADIUS = 0.02  # of the circle [m]
-LIFT = 0.1025 - 0.088326  # of the circle, above where the platform starts [m]
+LIFT = 0.1025 - 0.088326  # of the circle, above the platform's start [m]
 
 
 def motion(time: float) -> dict[str, Pose]:
     """
     Return the platform's pose relative to its start at a time [s].
 
-    The circle opens from where the platform stands.
+    The circle grows from the platform's start.
     """
     phase, size = 2.0 * pi * time / PERIOD, ramp(time)
     position = (size * RADIUS * cos(phase), size * RADIUS * sin(phase), size * LIFT)
@@ -29,5 +29,5 @@ ITEM = GalleryItem(
     description='hexapod_wide.urdf',
     goals={'platform': 'platform_link'},
     motion=motion,
-    about='the hexapod again: its platform goes round a circle and never turns',
+    about='the hexapod: its platform moves on a circle without turning',
 )

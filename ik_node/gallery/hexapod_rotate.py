@@ -1,4 +1,4 @@
-"""The hexapod, its platform turning to and fro as it rises and sinks."""
+"""The hexapod with its platform turning back and forth, rising and sinking."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from math import cos, pi, sin
 from ik_node.gallery.gallery_item import GalleryItem, Pose
 from ik_node.gallery.sway import ramp
 
-# Turn and heights are those of the demo of closed-chain-ik, which turns faster.
-PERIOD = 3.5  # of turning to and fro [s]
+# Rotation and heights are those of the demo of closed-chain-ik, which is faster.
+PERIOD = 3.5  # of one rotation back and forth [s]
 TURN = 0.75  # to either side about the vertical [rad]
-HEIGHT = 0.105 - 0.088326  # of the middle, above where the platform starts [m]
+HEIGHT = 0.105 - 0.088326  # of the middle, above the platform's start [m]
 LIFT = 0.0075  # up and down from there [m]
 
 
@@ -18,7 +18,7 @@ def motion(time: float) -> dict[str, Pose]:
     """
     Return the platform's pose relative to its start at a time [s].
 
-    It begins where the platform stands.
+    It begins at the platform's start.
     """
     phase, size = 2.0 * pi * time / PERIOD, ramp(time)
     half = 0.5 * size * TURN * sin(phase)
@@ -31,5 +31,5 @@ ITEM = GalleryItem(
     description='hexapod_wide.urdf',
     goals={'platform': 'platform_link'},
     motion=motion,
-    about='the hexapod again: its platform turns to and fro, rises and sinks',
+    about='the hexapod: its platform turns back and forth, rises and sinks',
 )

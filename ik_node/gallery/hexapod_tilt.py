@@ -1,4 +1,4 @@
-"""The hexapod on a base that leans; its platform stays where it is."""
+"""The hexapod on a tilting base, with a platform that stays in place."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from math import cos, pi, sin
 from ik_node.gallery.gallery_item import GalleryItem, Pose
 from ik_node.gallery.sway import ramp
 
-PERIOD = 4.0  # of leaning to every side once [s]
+PERIOD = 4.0  # of one tilt to all sides [s]
 TILT = 0.3  # of the base, as far as in the demo of closed-chain-ik [rad]
 
-# Of hexapod_wide.urdf: how high the platform is over the base at the start [m].
+# From hexapod_wide.urdf: height of the platform above the base at the start [m].
 HEIGHT = 0.088326
 
 
 def motion(time: float) -> dict[str, Pose]:
     """
-    Return the platform's pose relative to its start at a time [s], as seen from the base.
+    Return the platform's pose relative to its start at a time [s], in the base frame.
 
-    The base leans about its middle to all sides in turn. What stands still beside it is seen from
-    it the other way round.
+    The base tilts about its middle to all sides in turn. In the base frame, a fixed platform has
+    the inverse motion.
     """
     phase, size = 2.0 * pi * time / PERIOD, ramp(time)
     tilt = size * TILT
-    x, y = cos(phase), sin(phase)  # the line that the base leans about
+    x, y = cos(phase), sin(phase)  # the axis of the tilt
     half = -0.5 * tilt
     position = (-HEIGHT * sin(tilt) * y, HEIGHT * sin(tilt) * x, HEIGHT * (cos(tilt) - 1.0))
     return {'platform': (position, (sin(half) * x, sin(half) * y, 0.0, cos(half)))}
@@ -34,5 +34,5 @@ ITEM = GalleryItem(
     description='hexapod_wide.urdf',
     goals={'platform': 'platform_link'},
     motion=motion,
-    about='the hexapod again: the base leans under the platform, which stays level and in place',
+    about='the hexapod: the base tilts under the platform, which stays level and in place',
 )

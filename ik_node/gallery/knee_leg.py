@@ -1,4 +1,4 @@
-"""A leg that treads the air; a four-bar brings the knee's drive down from the hip."""
+"""A leg with a stepping foot, whose knee is driven from the hip through a four-bar."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from ik_node.gallery.gallery_item import GalleryItem, Pose
 from ik_node.gallery.sway import ramp
 from ik_node.model.rotation import quat_from_euler, quat_multiply
 
-PERIOD = 2.5  # of one tread [s]
+PERIOD = 2.5  # of one step [s]
 STEP = 0.12  # forwards and backwards [m]
 LIFT = 0.05  # up and down [m]
-SWAY = 0.06  # to the sides, once in two treads [m]
+SWAY = 0.06  # to the sides, once in two steps [m]
 
-# Of knee_leg.urdf [m]: leg beside the hip's axis, thigh and shank, where the foot starts.
+# From knee_leg.urdf [m]: offset of the leg from the hip axis, length of thigh and shank, foot
+# start.
 ASIDE, BONE = 0.1, 0.35
 HOME = (0.0, ASIDE, -0.56)
 
@@ -22,7 +23,7 @@ def motion(time: float) -> dict[str, Pose]:
     """
     Return the foot's pose relative to its start at a time [s].
 
-    Only x, y and z are asked for; the foot turns as the shank that carries it.
+    The goal constrains x, y and z; the foot turns with the shank.
     """
     phase, size = 2.0 * pi * time / PERIOD, ramp(time)
     position = (size * STEP * sin(phase), size * SWAY * sin(0.5 * phase), size * LIFT * cos(phase))
@@ -37,12 +38,12 @@ def motion(time: float) -> dict[str, Pose]:
 
 
 def _shank(x: float, y: float, z: float) -> tuple[float, float]:
-    """Return roll and pitch of the shank when the foot is at x, y, z from the hip."""
+    """Return roll and pitch of the shank with the foot at x, y, z in the hip frame."""
     down = (y * y + z * z - ASIDE**2) ** 0.5
     roll = atan2(y, -z) - atan2(ASIDE, down)
     reach = hypot(x, down)
     bend = acos(reach / (2.0 * BONE))
-    # The shank hangs from a knee in front of the line from hip to foot.
+    # The knee is in front of the line from hip to foot.
     return roll, bend - atan2(x, down)
 
 

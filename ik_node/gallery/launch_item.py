@@ -1,4 +1,4 @@
-"""The launch description of a robot that we ship; needs ROS 2's launch."""
+"""Launch descriptions of gallery robots; requires ROS 2's launch package."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ RATE = 250.0  # [Hz]
 
 def parameter_file(item: GalleryItem) -> Path:
     """
-    Return config/NAME.yaml where it is, else a new temporary file that says the same.
+    Return config/NAME.yaml if it exists, else a new temporary file with the same parameters.
 
     Raises
     ------
     DescriptionError
-        If the item's description is not installed, beside which config/ is.
+        If the item's description is not installed.
 
     """
     ours = description_path(item.description).parents[1] / 'config' / f'{item.name}.yaml'
@@ -38,7 +38,7 @@ def parameter_file(item: GalleryItem) -> Path:
     with tempfile.NamedTemporaryFile(
         'w', prefix=f'{item.name}_', suffix='.yaml', delete=False
     ) as file:
-        # JSON is YAML, and has its strings in quotes: of a plain Y, ROS would make true.
+        # JSON is valid YAML with quoted strings; ROS would read an unquoted Y as true.
         json.dump({'/**': {'ros__parameters': values}}, file, indent=2)
     return Path(file.name)
 
@@ -50,12 +50,13 @@ def launch_item(name: Any) -> Any:
     Parameters
     ----------
     name : str or launch.Substitution
-        Of the item; its parameters are in config/NAME.yaml, or come from the item itself.
+        Name of the item; its parameters are in config/NAME.yaml, or come from the item itself.
 
     Returns
     -------
     launch.LaunchDescription
-        To be started, or included in another one, into which no argument leaks.
+        A launch description to start, or to include in another one, which its arguments do not
+        affect.
 
     Raises
     ------
@@ -70,7 +71,7 @@ def launch_item(name: Any) -> Any:
     from launch_ros.substitutions import FindPackageShare
 
     class OfItem(Substitution):  # type: ignore[misc]
-        """A text that depends on which item is launched."""
+        """A substitution by a text that depends on the launched item."""
 
         def __init__(self, about: str, read: Callable[[GalleryItem], str]) -> None:
             super().__init__()
@@ -78,11 +79,11 @@ def launch_item(name: Any) -> Any:
             self._read = read
 
         def describe(self) -> str:
-            """Return what `--show-args` says of it."""
+            """Return the text for `--show-args`."""
             return self._about
 
         def perform(self, context: Any) -> str:
-            """Return the text once the name is known."""
+            """Return the text for the launched item."""
             return self._read(gallery_item(context.perform_substitution(chosen)))
 
     if isinstance(name, str):

@@ -1,4 +1,4 @@
-"""A palletizer that carries a box from one side to the other and never turns it."""
+"""A palletizer that carries a box from side to side without turning it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from ik_node.gallery.sway import ramp
 PERIOD = 5.0  # from one side to the other and back [s]
 SWING = 0.7  # of the arm about the vertical, to either side [rad]
 LIFT = 0.1  # up between the sides, and down at them [m]
-PULL = 0.16  # inwards, twice a round [m]
+PULL = 0.16  # inwards, twice per cycle [m]
 
-# Of palletizer.urdf: how far the tool is from the axis of the tower at the start [m].
+# From palletizer.urdf: distance of the tool from the tower's axis at the start [m].
 REACH = 0.81
 
 
@@ -20,7 +20,7 @@ def motion(time: float) -> dict[str, Pose]:
     """
     Return the tool's pose relative to its start at a time [s].
 
-    The arm swings from side to side; the box keeps its direction, so the wrist turns against it.
+    The arm swings from side to side, and the wrist compensates, so that the box does not turn.
     """
     phase, size = 2.0 * pi * time / PERIOD, ramp(time)
     swing = size * SWING * sin(phase)

@@ -1,4 +1,4 @@
-"""An arm whose tip goes round while it turns as it likes."""
+"""An arm whose tip moves on a circle with a free orientation."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from math import cos, pi, sin
 from ik_node.gallery.gallery_item import GalleryItem, Pose
 from ik_node.gallery.sway import ramp
 
-PERIOD = 5.0  # of one round [s]
-RADIUS = 0.6  # of the circle, upright across the arm [m]
-PUSH = 0.9  # out and in, twice a round [m]
+PERIOD = 5.0  # of one circle [s]
+RADIUS = 0.6  # of the vertical circle across the arm [m]
+PUSH = 0.9  # out and in, twice per circle [m]
 
 
 def motion(time: float) -> dict[str, Pose]:
     """
-    Return the tip's position relative to its start at a time [s]; how it turns is left open.
+    Return the tip's pose relative to its start at a time [s]; its orientation is free.
 
-    The circle opens from its centre.
+    The circle grows from its centre.
     """
     phase, size = 2.0 * pi * time / PERIOD, ramp(time)
     position = (
@@ -33,5 +33,5 @@ ITEM = GalleryItem(
     goals={'tip': 'tip_link'},
     motion=motion,
     dof={'tip': 'X Y Z'},
-    about='six hinges, three axes asked for: the tip goes where it is sent and turns as it likes',
+    about='six hinges and a goal of three axes: the tip follows, and its orientation is free',
 )

@@ -1,4 +1,4 @@
-"""The linkage of Peaucellier and Lipkin, whose pen draws an exact straight line."""
+"""The Peaucellier-Lipkin linkage, whose pen draws an exact straight line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ik_node.gallery.sway import ramp
 PERIOD = 4.0  # to one end of the line, to the other and back [s]
 STROKE = 0.2  # to either side of the middle [m]
 
-# Of peaucellier.urdf [m]: the long bars, the sides of the rhombus, where the line is.
+# From peaucellier.urdf [m]: the long bars, the sides of the rhombus, the position of the line.
 BAR, SIDE, LINE = 0.37, 0.2, 0.51
 
 
@@ -18,7 +18,7 @@ def motion(time: float) -> dict[str, Pose]:
     """
     Return the pen's pose relative to its start at a time [s].
 
-    Only y is asked for; x stays of itself, and the pen turns as the side that carries it.
+    The goal constrains y only; the linkage keeps x constant, and the pen turns with its side.
     """
     y = ramp(time) * STROKE * sin(2.0 * pi * time / PERIOD)
     half = 0.5 * (_side(y) - _side(0.0))
@@ -26,7 +26,7 @@ def motion(time: float) -> dict[str, Pose]:
 
 
 def _side(y: float) -> float:
-    """Return the angle of the rhombus' lower far side when the pen is at y on its line."""
+    """Return the angle of the rhombus' lower far side with the pen at y on its line."""
     reach = hypot(LINE, y)
     bar = atan2(y, LINE) - acos((reach**2 + BAR**2 - SIDE**2) / (2.0 * reach * BAR))
     return atan2(y - BAR * sin(bar), LINE - BAR * cos(bar))

@@ -10,16 +10,16 @@ from ik_node.model.rotation import quat_from_euler
 
 SWAY = Sway(period=5.0, radius=0.06, lift=0.04, tilt=0.15, turn=0.2)  # of the body
 ROUND = 4.0  # of one circle of the gripper [s]
-RADIUS = 0.12  # of the circle, upright in front of the body [m]
+RADIUS = 0.12  # of the vertical circle in front of the body [m]
 NOD = 0.2  # largest turn of the gripper, up and down and to the sides [rad]
-ROLL = 0.5  # of the gripper about itself, to either side [rad]
+ROLL = 0.5  # of the gripper about its axis, to either side [rad]
 
 
 def motion(time: float) -> dict[str, Pose]:
     """
     Return the body's and the gripper's poses relative to their start at a time [s].
 
-    Both begin where they are; neither knows of the other.
+    Both motions start at rest and are independent.
     """
     return {'body': SWAY.pose(time), 'gripper': _gripper(time, ramp(time))}
 

@@ -1,4 +1,4 @@
-"""A rover that drives round and settles on whatever is under its six wheels."""
+"""A rover that drives in a circle on bumpy ground with six wheels."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ik_node.gallery.sway import ramp, ramped
 SPEED = 0.7  # of the chassis [m/s]
 RADIUS = 3.0  # of the circle that it drives, to the left [m]
 
-# Of rocker_bogie.urdf [m]: the wheels' radius, and where they are on the chassis.
+# From rocker_bogie.urdf [m]: the wheels' radius, and their positions on the chassis.
 WHEEL = 0.25
 WHEELS = {
     'left_front': (1.18502, 1.0625),
@@ -20,7 +20,7 @@ WHEELS = {
     'right_middle': (0.0, -1.18450),
     'right_rear': (-1.07498, -1.0625),
 }
-# The bumps of its ground: caps of balls of radius BALL, each at x, y and so high [m].
+# The bumps of the ground: (x, y, height) of caps of spheres with radius BALL [m].
 BALL = 1.5
 BUMPS = (
     (3.02, 0.08, 0.2),
@@ -51,19 +51,19 @@ def motion(time: float) -> dict[str, Pose]:
     """
     Return the chassis' pose relative to its start at a time [s].
 
-    Only x, y and the turn about z are asked for; height and tilt come from the wheels.
+    The goal constrains x, y and the rotation about z; the wheels determine height and tilt.
     """
     turn = SPEED / RADIUS * ramped(time)
     position = (RADIUS * sin(turn), RADIUS * (1.0 - cos(turn)), 0.0)
     return {'chassis': (position, (0.0, 0.0, sin(0.5 * turn), cos(0.5 * turn)))}
 
 
-def wishes(time: float) -> dict[str, float]:
-    """Return the angles of drives and steerings [rad] with which the wheels roll at a time [s]."""
+def joint_targets(time: float) -> dict[str, float]:
+    """Return the drive and steering angles [rad] of rolling wheels at a time [s]."""
     turn = SPEED / RADIUS * ramped(time)
     values = {}
     for wheel, (x, y) in WHEELS.items():
-        # Every wheel stands across the line from the middle of the circle.
+        # Every wheel is perpendicular to the line to the middle of the circle.
         values[f'{wheel}_drive'] = turn * hypot(x, RADIUS - y) / WHEEL
         if 'middle' not in wheel:
             values[f'{wheel}_steer'] = ramp(time) * atan2(x, RADIUS - y)
@@ -76,8 +76,8 @@ ITEM = GalleryItem(
     goals={'chassis': 'chassis_link', **{wheel: f'{wheel}_wheel_link' for wheel in WHEELS}},
     motion=motion,
     dof={'chassis': 'X Y EZ', **dict.fromkeys(WHEELS, 'Z')},
-    about='a rover of rockers, bogies and differential that settles on bumpy ground as it drives',
+    about='a rover of rockers, bogies and differential that drives over bumpy ground',
     ground=ground,
     standing=dict.fromkeys(WHEELS, WHEEL),
-    wishes=wishes,
+    joint_targets=joint_targets,
 )

@@ -1,4 +1,4 @@
-"""A rover's arm of five hinges that is asked for more than it can."""
+"""A rover's arm of five hinges with a goal of six axes."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from ik_node.gallery.gallery_item import GalleryItem, Pose
 from ik_node.gallery.sway import ramp
 from ik_node.model.rotation import quat_from_euler
 
-PERIOD = 6.0  # of one round [s]
+PERIOD = 6.0  # of one circle [s]
 RADIUS = 0.25  # of the circle [m]
 TILT = 0.3  # largest lean to a side [rad]; the arm can lean forwards and backwards only
-TURN = 0.5  # of the tool about itself, to either side [rad]
+TURN = 0.5  # of the tool about its axis, to either side [rad]
 
 
 def motion(time: float) -> dict[str, Pose]:
     """
     Return the tool's pose relative to its start at a time [s].
 
-    Few of them can be reached. The circle opens from its centre.
+    The arm can reach few of these poses. The circle grows from its centre.
     """
     phase, size = 2.0 * pi * time / PERIOD, ramp(time)
     x, y, z, w = quat_from_euler(
@@ -33,8 +33,8 @@ ITEM = GalleryItem(
     description='rover_arm.urdf',
     goals={'tool': 'tool_link'},
     motion=motion,
-    about='five hinges, six axes asked for: the arm stays as near to its goal as it can',
-    # No other start does better.
+    about='five hinges and a goal of six axes: the arm stays as near to its goal as possible',
+    # Restarts do not give better results.
     options={'restarts': 0},
     reachable=False,
 )

@@ -1,4 +1,4 @@
-"""A scissor lift that goes up and down; one slide lifts four stages."""
+"""A scissor lift of four stages with one slide that moves up and down."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from math import pi, sin
 from ik_node.gallery.gallery_item import GalleryItem, Pose
 from ik_node.gallery.sway import ramp
 
-PERIOD = 6.0  # up and down once [s]
-LIFT = 0.36  # to either side of where it starts [m]
+PERIOD = 6.0  # of one motion up and down [s]
+LIFT = 0.36  # to either side of the start [m]
 
 
 def motion(time: float) -> dict[str, Pose]:
-    """Return the platform's pose relative to its start at a time [s]; only z is asked for."""
+    """Return the platform's pose relative to its start at a time [s]; the goal constrains z."""
     height = ramp(time) * LIFT * sin(2.0 * pi * time / PERIOD)
     return {'platform': ((0.0, 0.0, height), (0.0, 0.0, 0.0, 1.0))}
 

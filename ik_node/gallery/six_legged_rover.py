@@ -1,4 +1,4 @@
-"""A rover on six legs whose body sways; its feet stand."""
+"""A rover on six legs whose body sways over fixed feet."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ ITEM = GalleryItem(
     description='six_legged_rover.urdf',
     goals={'body': 'body_link'},
     motion=motion,
-    about='36 hinges, six feet welded to the ground: the body sways as it is asked',
+    about='36 hinges, six feet welded to the ground: the body follows a goal',
 )

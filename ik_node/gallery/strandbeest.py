@@ -1,4 +1,4 @@
-"""Four of Theo Jansen's legs that walk while one crank turns."""
+"""Four of Theo Jansen's legs, driven by one crank."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PERIOD = 6.0  # of one turn of the crank [s]
 
 
 def motion(time: float) -> dict[str, Pose]:
-    """Return the crank's pose relative to its start at a time [s]; it only turns, on and on."""
+    """Return the crank's pose relative to its start at a time [s]; it turns continuously."""
     half = pi * ramped(time) / PERIOD
     return {'crank': ((0.0, 0.0, 0.0), (0.0, sin(half), 0.0, cos(half)))}
 

@@ -1,4 +1,4 @@
-"""A body that sways: round in a circle, up and down, leaning and turning."""
+"""Motion of a swaying body: on a circle, up and down, leaning and turning."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from math import cos, pi, sin
 from ik_node.gallery.gallery_item import Pose
 from ik_node.model.rotation import quat_from_euler
 
-RAMP = 1.0  # time to reach full size [s]
+RAMP = 1.0  # time until full amplitude [s]
 
 
 def ramp(time: float) -> float:
     """
-    Return the share of its full size that a motion has at a time [s].
+    Return the amplitude of a motion at a time [s], as a share of its full amplitude.
 
-    It rises from 0 to 1 with no speed at either end, so that the first goal is where the robot
-    stands.
+    It rises from 0 to 1 with zero speed at both ends, so that the first goal is the robot's start.
     """
     share = min(max(time / RAMP, 0.0), 1.0)
     return share * share * (3.0 - 2.0 * share)
@@ -24,9 +23,9 @@ def ramp(time: float) -> float:
 
 def ramped(time: float) -> float:
     """
-    Return how far something has come [s] that would have gone on evenly but for the ramp.
+    Return the integral of `ramp` from 0 to a time [s].
 
-    Its speed is `ramp`, so that it neither jumps nor jerks at the start and is even afterwards.
+    A motion with this phase starts smoothly and is uniform after the ramp.
     """
     share = min(max(time / RAMP, 0.0), 1.0)
     return RAMP * share**3 * (1.0 - 0.5 * share) + max(time - RAMP, 0.0)
@@ -35,22 +34,22 @@ def ramped(time: float) -> float:
 @dataclass(frozen=True)
 class Sway:
     """
-    The motion of a body that stands on legs.
+    The motion of a body on legs.
 
     Attributes
     ----------
     period : float
-        Of one round [s].
+        Period of one circle [s].
     radius : float
-        Of the level circle [m].
+        Radius of the horizontal circle [m].
     lift : float
-        Up and down, twice a round [m].
+        Amplitude up and down, twice per circle [m].
     tilt : float
         Largest lean to a side [rad].
     turn : float
         Largest turn about the vertical [rad].
     turns : float
-        How often a round it turns to and fro.
+        Number of turns back and forth per circle.
 
     """
 
@@ -65,7 +64,7 @@ class Sway:
         """
         Return the pose relative to the start at a time [s].
 
-        The circle opens from its centre, so that it begins where the body stands.
+        The circle grows from its centre, so that the motion begins at the body's start.
         """
         phase, size = 2.0 * pi * time / self.period, ramp(time)
         x, y, z, w = quat_from_euler(

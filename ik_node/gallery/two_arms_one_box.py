@@ -1,4 +1,4 @@
-"""Two arms of seven hinges each that carry one box through the air."""
+"""Two arms of seven hinges each that carry one box."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from ik_node.gallery.gallery_item import GalleryItem, Pose
 from ik_node.gallery.sway import ramp
 from ik_node.model.rotation import quat_from_euler
 
-PERIOD = 5.0  # of one round [s]
-SIDE, LIFT, PUSH = 0.1, 0.1, 0.05  # of the round: sideways, up and down, forwards [m]
+PERIOD = 5.0  # of one cycle [s]
+SIDE, LIFT, PUSH = 0.1, 0.1, 0.05  # amplitudes: sideways, up and down, forwards [m]
 TILT = 0.3  # largest lean to a side [rad]
 TURN = 0.3  # largest turn about the vertical [rad]
 
@@ -18,7 +18,7 @@ def motion(time: float) -> dict[str, Pose]:
     """
     Return the box's pose relative to its start at a time [s].
 
-    It begins where the box is held.
+    It begins at the box's start.
     """
     phase, size = 2.0 * pi * time / PERIOD, ramp(time)
     x, y, z, w = quat_from_euler(
@@ -33,5 +33,5 @@ ITEM = GalleryItem(
     description='two_arms_one_box.urdf',
     goals={'box': 'box_link'},
     motion=motion,
-    about='two arms of seven hinges hold one box: ask the box, and both arms follow',
+    about='two arms of seven hinges hold one box: the box has a goal, and both arms follow',
 )

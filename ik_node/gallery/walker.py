@@ -1,4 +1,4 @@
-"""A walker that sways on its four feet; they are pinned to the ground."""
+"""A walker that sways on four feet, which are pinned to the ground."""
 
 from __future__ import annotations
 

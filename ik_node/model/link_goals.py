@@ -111,22 +111,22 @@ class LinkGoals:
         axis: str | ArrayLike,
         distance: float | None,
     ) -> None:
-        """Refuse a kind that there is not, and what would have no effect on it."""
+        """Raise OptionError for an unknown kind, or an argument that the kind does not use."""
         if kind not in GOAL_KINDS:
             raise OptionError('kind', kind, ' '.join(GOAL_KINDS))
         allowed = GOAL_KINDS[kind]
         if dof is not None and (not allowed or set(parse_dofs(dof)) - set(parse_dofs(allowed))):
-            some = f'some of {allowed}' if allowed else 'none: its rows are not counted by axes'
+            some = f'some of {allowed}' if allowed else 'none: its rows have no axes'
             raise OptionError('dof', dof, f'for kind {kind}: {some}')
         if offset is not None and kind == 'centre_of_mass':
             raise OptionError('offset', offset, 'none for kind centre_of_mass')
         if distance is not None and kind != 'distance':
             raise OptionError('distance', distance, f'none for kind {kind}')
         if kind != 'look_at' and not (isinstance(axis, str) and axis == 'Z'):
-            raise OptionError('axis', axis, f'none for kind {kind}, which points nowhere')
+            raise OptionError('axis', axis, f'none for kind {kind}, which has no pointing axis')
 
     def _begin(self, goal: Goal, link: Link, base: Link | None, distance: float | None) -> None:
-        """Place the goal so that it is met at the present joint values, where it can be."""
+        """Set the goal's pose so that it is met at the present configuration, if possible."""
         there = link.matrix_world @ pose_matrix(goal.offset_position, goal.offset_quaternion)
         if goal.kind == 'centre_of_mass':
             there = pose_matrix(link.get_centre_of_mass_below(), (0, 0, 0, 1))
@@ -143,7 +143,7 @@ class LinkGoals:
 
 
 def _turn_onto(axis: str | ArrayLike) -> Array:
-    """Return the rotation, (4, 4), whose z axis is the one named."""
+    """Return the rotation (4, 4) whose z axis is the given axis."""
     if isinstance(axis, str):
         sign = -1.0 if axis.startswith('-') else 1.0
         named = AXES.get(axis.removeprefix('-').upper())

@@ -1,4 +1,4 @@
-"""What to draw of a graph, free of ROS and HTTP: shapes for markers, the page and pictures."""
+"""Shapes of a robot for markers, the page and pictures; free of ROS and HTTP."""
 
 from ik_node.scene.ik_roots_helper import IKRootsHelper
 from ik_node.scene.look import AXIS_COLOURS, LAYERS

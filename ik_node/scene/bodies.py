@@ -1,4 +1,4 @@
-"""Links and frames: what is rigid between the joints."""
+"""Shapes of links and frames."""
 
 from __future__ import annotations
 
@@ -22,46 +22,46 @@ Array = NDArray[np.float64]
 
 
 class VisualLike(Protocol):
-    """What a description says of how a link looks; see `ik_node.description.visual.Visual`."""
+    """A visual of a link; see `ik_node.description.mesh_path.Visual`."""
 
     @property
     def link(self) -> str:
-        """Whose it is."""
+        """Name of the link."""
 
     @property
     def position(self) -> tuple[float, ...]:
-        """Return where it is in its link [m]."""
+        """Position in the link [m]."""
 
     @property
     def quat_xyzw(self) -> tuple[float, ...]:
-        """Return how it is turned there."""
+        """Orientation in the link."""
 
     @property
     def kind(self) -> str:
-        """Say what it is."""
+        """Kind of the visual."""
 
     @property
     def size(self) -> tuple[float, ...]:
-        """Return how large it is [m]."""
+        """Dimensions [m]."""
 
     @property
     def file(self) -> str:
-        """Return where a mesh is."""
+        """Path or URL of a mesh."""
 
     @property
     def rgba(self) -> Rgba | None:
-        """Return its colour; None = not said."""
+        """Colour; None = not given."""
 
 
 class Solids:
     """
-    What is seen of links, moved with them.
+    The visuals of links.
 
     Parameters
     ----------
     skeleton : Skeleton
     seen : iterable of VisualLike
-        Those of links that there are not are left out, and what is not read.
+        Visuals of unknown links and visuals of kind 'unread' are ignored.
 
     """
 
@@ -76,7 +76,7 @@ class Solids:
                 self._all.append((names.new(each.link), each, at))
 
     def visuals(self, snapshot: Snapshot, look: Look) -> list[Shape]:
-        """Return a shape for each."""
+        """Return a shape for each visual."""
         shapes: list[Shape] = []
         for name, seen, at in self._all:
             rgba = seen.rgba or look.rgba['visuals']
@@ -94,19 +94,19 @@ class Solids:
         return shapes
 
 
-# Shares of the scale.
+# Dimensions as shares of the scale.
 RADIUS = 0.09
 WIDTH = 0.03
 TRIAD = (0.5, 0.05)
 
-# Two places nearer than this [m] are one.
+# Points closer than this are equal [m].
 SAME = 1e-9
 _DIGITS = 9
 
 
 class Bodies:
     """
-    Rods from every link's frame to what hangs on it, and the frames themselves.
+    Rods between adjacent frames, and the frames themselves.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ class Bodies:
     rod_lengths : ndarray, shape (rods,)
         [m]
     reach : float
-        Longest way along rods from a root to a tip [m], at no configuration in particular.
+        Longest path along rods from a root to a tip [m], in any configuration.
 
     """
 
@@ -163,7 +163,7 @@ class Bodies:
         ]
 
     def frames(self, snapshot: Snapshot, look: Look) -> list[Shape]:
-        """Return a triad for every frame; where links are not drawn, lines between them."""
+        """Return a triad for every frame, and lines between them if links are not drawn."""
         rgba, through = look.rgba['frames'], look.draw_through
         white = (1.0, 1.0, 1.0, rgba[3])
         long, wide = (share * look.scale for share in TRIAD)
@@ -183,7 +183,7 @@ class Bodies:
 
 
 def _frames_apart(skeleton: Skeleton) -> list[Frame]:
-    """Return links, then other frames, that are not for ever where another one is."""
+    """Return links, then other frames, without frames that always coincide with another one."""
     kept: dict[tuple[int, tuple[float, ...]], Frame] = {}
     frames = [frame for frame in skeleton.tree.seat if not isinstance(frame, Constraint)]
     for frame in sorted(frames, key=lambda each: not isinstance(each, Link)):
@@ -193,7 +193,7 @@ def _frames_apart(skeleton: Skeleton) -> list[Frame]:
 
 
 def _reach(skeleton: Skeleton) -> float:
-    """Return the longest way from a root to a frame, all joint values being zero [m]."""
+    """Return the longest path from a root to a frame at q = 0 [m]."""
     ways: dict[Frame, float] = {}
     for frame in skeleton.tree.seat:  # parents come first
         if frame.parent is not None and not isinstance(frame, Goal):

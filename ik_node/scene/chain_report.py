@@ -1,4 +1,4 @@
-"""What the page tells of one independent chain."""
+"""Report on the last solve of an independent chain, for the page."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class ChainReport:
     Attributes
     ----------
     name : str
-        Its goals, else its closures.
+        Names of its goals, or of its closures if it has no goal.
     status : str
-        CONVERGED, STALLED, DIVERGED, TIMEOUT, or what else there is to say.
+        CONVERGED, STALLED, DIVERGED, TIMEOUT, or another word.
     message : str
-        A sentence that names the reason.
+        The reason as a sentence.
     iterations : int
     solve_time : float
         [s]
@@ -39,13 +39,13 @@ class ChainReport:
 
     @property
     def residual(self) -> float:
-        """Return the largest residual, [m] and [rad] alike."""
+        """The largest residual [m or rad]."""
         errors = [*self.goal_errors.values(), *self.closure_errors.values()]
         return max((max(error) for error in errors), default=0.0)
 
     @classmethod
     def of(cls, result: SolveResult) -> ChainReport:
-        """Return the report on a result of our own solver."""
+        """Return the report on a result of `Solver`."""
         names = list(result.goal_errors) or list(result.closure_errors)
         return cls(
             name=', '.join(names),

@@ -1,4 +1,4 @@
-"""The two frames of a closure or goal, at any configuration."""
+"""The frames and the residual of a constraint at any configuration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A graph as it was read for drawing."""
+"""A robot prepared for drawing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ik_node.solver.solver import Solver
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-# Shares of the scale.
+# Dimensions as shares of the scale.
 HEIGHT = 0.3
 RAISED = 0.35
 LINE = 0.36
@@ -32,7 +32,7 @@ UPRIGHT = (0.0, 0.0, 0.0, 1.0)
 
 class NameTags:
     """
-    The names of joint values, one above the other where joints sit in one place.
+    The names of joint values, stacked for joints at the same position.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class NameTags:
             )
 
     def labels(self, snapshot: Snapshot, look: Look) -> list[Shape]:
-        """Return all of them."""
+        """Return a text for every joint value."""
         rgba, through, height = look.rgba['labels'], look.draw_through, HEIGHT * look.scale
         shapes: list[Shape] = []
         for name, of, at, line in self._tags:
@@ -65,36 +65,36 @@ class NameTags:
         return shapes
 
 
-# A joint's axis is at most this share of the robot's reach, and of its median link.
+# Largest length of a joint axis, as shares of the robot's reach and of its median link.
 _OF_REACH, _OF_LINK = 0.1, 0.6
-# Its length where the robot has no size [m].
+# Length of a joint axis of a robot without size [m].
 _ALONE = 0.1
-# They say what counts as closed, where there is no solver to ask.
+# Default thresholds for closed loops, if there is no solver.
 _OPTIONS = SolverOptions()
 
 
 class Drawing:
     """
-    All that can be drawn of a graph.
+    All shapes of a robot.
 
     Parameters
     ----------
     source : Robot, Solver, Frame or iterable of Frame
     seen : callable, optional
-        Returns what links look like; called when that is first drawn.
+        Returns the visuals of links; called when they are first drawn.
 
     Attributes
     ----------
     roots : list of Frame
     joint_names : list of str
-        Order of q.
+        Names of the joint values, in the order of q.
     scale : float
-        Length of a joint's axis that suits the size of the robot [m].
+        Default length of a joint axis, which depends on the size of the robot [m].
 
     Raises
     ------
     TopologyError
-        If it is not a graph that can be placed.
+        If the graph is not valid.
 
     """
 
@@ -134,7 +134,7 @@ class Drawing:
     def layers(
         self, look: Look, q: ArrayLike | None, goals: Poses | None
     ) -> Iterator[tuple[str, list[Shape]]]:
-        """Yield the layers asked for, see `IKRootsHelper.layer_shapes`."""
+        """Yield the chosen layers, see `IKRootsHelper.layer_shapes`."""
         if 'visuals' in look.layers and self._solids is None:
             self._solids = Solids(self._skeleton, () if self._seen is None else self._seen())
         snapshot = self._skeleton.at(None if q is None else self._checked(q))

@@ -1,4 +1,4 @@
-"""Goals: what is asked of which link, as something that can be taken hold of."""
+"""Shapes of goals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 Array = NDArray[np.float64]
 Poses = Mapping[str, tuple[ArrayLike, ArrayLike]]
 
-# Shares of the scale.
+# Dimensions as shares of the scale.
 HANDLE, REACHED = 0.18, 0.1
 ARROW, FREE_ARROW = (1.1, 0.035), (0.8, 0.015)
 RING, FREE_RING = (0.8, 0.74), (0.8, 0.78)
@@ -34,9 +34,9 @@ LINE = 0.05
 
 class GoalMarks:
     """
-    A handle for every goal, an arrow or ring for every axis, and the way to its link.
+    A handle for every goal, an arrow or ring for every axis, and a line to the goal's link.
 
-    What is asked for is drawn in red, green and blue, what is free thin and grey.
+    Constrained axes are red, green and blue; free axes are thin and grey.
 
     Parameters
     ----------
@@ -59,14 +59,14 @@ class GoalMarks:
         self, snapshot: Snapshot, look: Look, options: SolverOptions, poses: Poses | None
     ) -> list[Shape]:
         """
-        Return all of them, those that take no part in grey.
+        Return the shapes of all goals; disabled goals are grey.
 
         Parameters
         ----------
         snapshot, look, options
-            Where, how, and what counts as met.
+            The configuration, the appearance, and the thresholds for met goals.
         poses : mapping of str to (position, quat_xyzw), or None
-            As in `Solver.solve_pose`; None = the goals' own.
+            Goal poses as in `Solver.solve_pose`; None = the goals' own poses.
 
         """
         shapes: list[Shape] = []
@@ -109,7 +109,7 @@ class GoalMarks:
         return self._names.new(request.name), ConstraintFrames(self._skeleton, request)
 
     def _named(self, key: str) -> tuple[str, ConstraintFrames]:
-        """Return the goal of that name, else one for the whole pose of the link of that name."""
+        """Return the goal with a name, or a goal for the pose of the link with that name."""
         if key not in self._by_key:
             links = self._links.get(key, [])
             if not links:
@@ -124,7 +124,7 @@ class GoalMarks:
 def _axis_shapes(
     make: ShapeFactory, request: Request, a: Array, b: Array, look: Look
 ) -> list[Shape]:
-    """Return what shows the rows: arrows and rings, a ball around a centre, a line of sight."""
+    """Return the shapes of the residual rows: arrows, rings, a sphere or a line of sight."""
     goal = request.source
     if request.kind == 'distance' and isinstance(goal, Goal):
         rgba = (*look.rgba['goals'][:3], 0.15)

@@ -1,4 +1,4 @@
-"""What to draw of a graph of frames, at any configuration."""
+"""Shapes of a graph of frames at any configuration."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ik_node.solver.graph_reader import RobotLike
 from ik_node.solver.solver import Solver
 from numpy.typing import ArrayLike
 
-# Opacity of what is hidden, where only "yes" is said.
+# Opacity of hidden shapes for draw_through=True.
 THROUGH = 0.1
 
 
@@ -28,8 +28,8 @@ class IKRootsHelper:
     Parameters
     ----------
     source : Robot, Solver, Frame or iterable of Frame
-        Any frame of a system is enough to find the whole of it. A solver's options say what
-        counts as closed.
+        The robot; any frame of a graph stands for the whole graph. The thresholds of a solver
+        define which loops count as closed.
     layers : str or iterable of str, optional
         As in `set_layers`.
     joint_scale : float, optional
@@ -41,8 +41,8 @@ class IKRootsHelper:
     resolution : int
         As in `set_resolution`.
     seen : callable, optional
-        Returns what links look like, for the layer 'visuals': `Visual` of the description or
-        alike. Called when that layer is first drawn.
+        Returns the visuals of links (`Visual`) for the layer 'visuals'. Called when that layer is
+        first drawn.
 
     """
 
@@ -69,28 +69,28 @@ class IKRootsHelper:
         self.set_draw_through(draw_through)
         self.set_resolution(resolution)
 
-    # -- what there is
+    # -- structure
 
     def update_structure(self) -> None:
         """
-        Read the graph anew: new joints appear, removed ones are forgotten.
+        Read the graph again, after joints, links, closures or goals have been added or removed.
 
         Raises
         ------
         TopologyError
-            If it is not a graph that can be placed; what was read before stays.
+            If the graph is not valid; the previous structure stays in use.
 
         """
         self._drawing = Drawing(self._source, self._seen)
         self.set_joint_scale(self._scale)
 
     def dispose(self) -> None:
-        """Let go of what was read: no shapes until `update_structure`; may be called again."""
+        """Release the structure: there are no shapes until `update_structure`."""
         self._drawing = None
 
     @property
     def roots(self) -> list[Frame]:
-        """Return the roots that were found."""
+        """The roots of the graph."""
         return [] if self._drawing is None else list(self._drawing.roots)
 
     @property
@@ -98,22 +98,22 @@ class IKRootsHelper:
         """Name of every value of q."""
         return [] if self._drawing is None else list(self._drawing.joint_names)
 
-    # -- how it looks
+    # -- appearance
 
     @property
     def layers(self) -> frozenset[str]:
-        """Return what is drawn, of `LAYERS`."""
+        """The drawn layers, some of `LAYERS`."""
         return self._look.layers
 
     def set_layers(self, layers: str | Iterable[str] | None = None) -> None:
         """
-        Choose what is drawn.
+        Set the drawn layers.
 
         Parameters
         ----------
         layers : str or iterable of str, optional
-            Some of frames, links, axes, limits, closures, goals, labels, visuals, as in
-            'axes limits'; None = all but labels and visuals.
+            Some of frames, links, axes, limits, closures, goals, labels, visuals, as in 'axes
+            limits'; None = all except labels and visuals.
 
         Raises
         ------
@@ -126,22 +126,22 @@ class IKRootsHelper:
 
     @property
     def joint_scale(self) -> float:
-        """Return the length of a joint's axis [m]."""
+        """The length of a joint axis [m]."""
         return self._look.scale
 
     def set_joint_scale(self, scale: float | None = None) -> None:
         """
-        Choose how large joints, frames, closures and goals are drawn.
+        Set the size of joints, frames, closures and goals.
 
         Parameters
         ----------
         scale : float, optional
-            Length of a joint's axis [m]; None = by the robot's size.
+            Length of a joint axis [m]; None = depends on the robot's size.
 
         Raises
         ------
         OptionError
-            If it is not above zero.
+            If the scale is not above zero.
 
         """
         if scale is not None and not (is_number(scale) and 0.0 < scale < inf):
@@ -158,20 +158,21 @@ class IKRootsHelper:
         layers: str | Iterable[str] | None = None,
     ) -> None:
         """
-        Choose a colour.
+        Set the colour of some layers.
 
         Parameters
         ----------
         color : str, int or sequence of float, optional
-            '#rrggbb' or '#rrggbbaa', 0xrrggbb, or three or four numbers from 0 to 1. Without
-            opacity each layer keeps its own. None = the colours it had at first.
+            '#rrggbb' or '#rrggbbaa', 0xrrggbb, or three or four numbers from 0 to 1. Without an
+            opacity, each layer keeps its own. None = the default colours.
         layers : str or iterable of str, optional
-            What for; None = all but closures and goals. Open loops stay red, and so on.
+            The layers; None = all except closures and goals. Colours with a meaning, such as red
+            for open loops, do not change.
 
         Raises
         ------
         OptionError
-            If it is no colour, or there is no such layer.
+            If the colour is not valid, or there is no such layer.
 
         """
         chosen = frozenset(PLAIN_LAYERS) if layers is None else checked_layers(layers)
@@ -183,17 +184,17 @@ class IKRootsHelper:
 
     def set_draw_through(self, draw_through: bool | float = True) -> None:
         """
-        Choose whether shapes are seen through what hides them.
+        Set whether hidden shapes are visible through the shapes in front of them.
 
         Parameters
         ----------
         draw_through : bool or float
-            Opacity of what is hidden, from 0 to 1; True = 0.1.
+            Opacity of hidden shapes, from 0 to 1; True = 0.1.
 
         Raises
         ------
         OptionError
-            If it is none of these.
+            If the value is not valid.
 
         """
         opacity: float = draw_through
@@ -205,7 +206,7 @@ class IKRootsHelper:
 
     def set_resolution(self, resolution: int) -> None:
         """
-        Choose how many sides round shapes have.
+        Set the number of sides of round shapes.
 
         Parameters
         ----------
@@ -215,7 +216,7 @@ class IKRootsHelper:
         Raises
         ------
         OptionError
-            If it is less, or not a whole number.
+            If the number is less than 3 or not an integer.
 
         """
         if not (is_number(resolution) and resolution >= 3 and resolution % 1 == 0):
@@ -226,21 +227,22 @@ class IKRootsHelper:
 
     def shapes(self, q: ArrayLike | None = None, goals: Poses | None = None) -> tuple[Shape, ...]:
         """
-        Return everything that is to be drawn.
+        Return all shapes of the chosen layers.
 
         Parameters
         ----------
         q : array_like, shape (nq,), optional
-            [rad or m], in the order of `joint_names`, taken as they are; None = the joints'
-            present values.
+            Joint values [rad or m], in the order of `joint_names`; couplings are not applied. None
+            = the joints' present values.
         goals : mapping of str to (position, quat_xyzw), optional
-            As in `Solver.solve_pose`: only these are drawn. None = all goals where they are.
+            Goal poses as in `Solver.solve_pose`; only these goals are drawn. None = all goals at
+            their own poses.
 
         Returns
         -------
         tuple of Shape
-            Their names are all different. A shape keeps its name from call to call; one that has
-            nothing to show, as the gap of a closed loop, is not among them.
+            Their names are unique and stay the same from call to call. Shapes with nothing to
+            show, such as the gap of a closed loop, are omitted.
 
         Raises
         ------
@@ -256,12 +258,12 @@ class IKRootsHelper:
         self, q: ArrayLike | None = None, goals: Poses | None = None
     ) -> Iterator[tuple[str, list[Shape]]]:
         """
-        Yield what `shapes` returns, a layer at a time, for who has no time for all at once.
+        Yield the result of `shapes` layer by layer, so that callers can spread the time.
 
         Parameters
         ----------
         q : array_like, shape (nq,), optional
-            As in `shapes`; for all layers, whenever they are drawn.
+            As in `shapes`; the values are used for all layers.
         goals : mapping of str to (position, quat_xyzw), optional
             As in `shapes`.
 

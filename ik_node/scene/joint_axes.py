@@ -1,4 +1,4 @@
-"""Axes of joints: what each turns about, and what it slides along."""
+"""Shapes of joint axes and joint limits."""
 
 from __future__ import annotations
 
@@ -23,17 +23,19 @@ SECTOR = 0.5
 STOP = (0.03, 0.24)  # length and radius
 MARK = 0.15
 
-# A value this near to a limit [m or rad] is at it: solvers stop there to the last bit.
+# A value closer to a limit than this counts as at the limit [m or rad].
 TOUCHING = 1e-9
-# Many files write pi with four digits: that much more than a turn is a whole one [rad].
+# Ranges up to this size count as a full turn, because many files write pi with four digits [rad].
 FULL_TURN = 2.0 * pi + 1e-3
-# A point nearer to an axis than this [m] says nothing about where the joint points.
+# Points closer to an axis than this do not define a direction [m].
 ON_AXIS = 1e-6
 
 
 class JointLimits:
     """
-    A sector for every limited turn, with its value as a hand; stops and a mark for every slider.
+    The shapes of joint limits.
+
+    Limited rotations are sectors with a hand, limited translations are stops and a mark.
 
     Parameters
     ----------
@@ -51,7 +53,7 @@ class JointLimits:
             self._axes.append((names.new(of), of, column.joint, column.dof, place))
 
     def limits(self, snapshot: Snapshot, look: Look) -> list[Shape]:
-        """Return all of them; where nothing is limited, nothing."""
+        """Return the shapes of all limits."""
         shapes: list[Shape] = []
         free, through, sides = look.rgba['limits'], look.draw_through, look.segments
         radius = SECTOR * look.scale
@@ -66,7 +68,7 @@ class JointLimits:
             touching = low < high and not low + TOUCHING < value < high - TOUCHING
             rgba = AT_LIMIT if touching else free
             if not high - low <= FULL_TURN:
-                # More than the disc can show: half a turn either way of the hand.
+                # A range of more than a turn is drawn as half a turn on both sides of the hand.
                 low, high = max(low, value - pi), min(high, value + pi)
             high = min(high, low + 2.0 * pi)
             position, quat = snapshot.poses[at]
@@ -93,7 +95,7 @@ class JointLimits:
 def _stops(
     make: ShapeFactory, frame: Array, range_: tuple[float, float, float], free: Rgba
 ) -> list[Shape]:
-    """Return the stops of a slider, and the mark that runs between them."""
+    """Return the stops of a prismatic joint, and the mark of its value."""
     low, value, high = range_
     _, quat = plain_pose(frame)
 
@@ -111,9 +113,10 @@ def _stops(
 
 def _pointing(skeleton: Skeleton) -> list[float]:
     """
-    Return, for every column, the angle from its x axis to what it carries, at zero [rad].
+    Return, for every column, the angle from its x axis to the carried link at q = 0 [rad].
 
-    So a hand lies along the link that it turns. 0 where all that the joint carries is on the axis.
+    With this angle, a hand is parallel to the link that it rotates. It is 0 if everything that the
+    joint carries is on the axis.
     """
     columns = skeleton.tree.columns
     carried: list[list[Array]] = [[] for _ in columns]
@@ -121,7 +124,7 @@ def _pointing(skeleton: Skeleton) -> list[float]:
         at, pose = skeleton.carrier(owner)
         if at >= 0:
             carried[at] += [pose[:3, 3], pose[:3, :3] @ end + pose[:3, 3]]
-    # From the last motion of a joint to its first: each carries what the ones after it do.
+    # A motion of a joint also carries what its later motions carry.
     for at in reversed(range(len(columns))):
         column = columns[at]
         if column.parent >= 0 and columns[column.parent].joint is column.joint:
@@ -138,13 +141,13 @@ def _pointing(skeleton: Skeleton) -> list[float]:
 AXIS = (1.0, 0.045)
 BALL = 0.2
 LINE = 0.06
-# Range of a slider beyond which its line is cut off around the present value.
+# Longest line of a prismatic joint on each side of its present value.
 LONGEST = 20.0
 
 
 class JointAxes:
     """
-    A cylinder for every axis that is turned about, a ball for three of them, a line to slide on.
+    The shapes of joint axes: cylinders, lines for prismatic joints, spheres for ball joints.
 
     Parameters
     ----------
@@ -168,7 +171,7 @@ class JointAxes:
             self._axes.append(_Axis(name, of, joint, dof, at, skeleton.attach_before(at), is_ball))
 
     def axes(self, snapshot: Snapshot, look: Look) -> list[Shape]:
-        """Return all of them, those that are locked in grey."""
+        """Return the shapes of all axes; locked axes are grey."""
         through, sides = look.draw_through, look.segments
         length, radius = (share * look.scale for share in AXIS)
         ball, width = BALL * look.scale, LINE * look.scale
@@ -193,7 +196,7 @@ class JointAxes:
 
 
 class _Axis(NamedTuple):
-    """One axis, or all turns of a ball joint."""
+    """One axis, or the three rotations of a ball joint."""
 
     name: str
     of: str
@@ -205,9 +208,9 @@ class _Axis(NamedTuple):
 
 
 def _range(joint: Joint, dof: DOF, value: float, scale: float) -> tuple[float, float]:
-    """Return from where to where the line of a slider goes [m]."""
+    """Return the ends of the line of a prismatic joint [m]."""
     low, high = float(joint.min_dof_limit[dof]), float(joint.max_dof_limit[dof])
-    # Without a limit it covers the way from zero to here, and some more.
+    # Without limits, the line covers zero and the present value with a margin.
     if not isfinite(low):
         low = min(value, 0.0) - 0.5 * scale
     if not isfinite(high):

@@ -1,4 +1,4 @@
-"""How a scene looks: what is drawn, how large and in which colours."""
+"""Appearance of a scene: layers, sizes and colours."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 
 LAYERS = ('frames', 'links', 'axes', 'limits', 'closures', 'goals', 'labels', 'visuals')
 DEFAULT_LAYERS = frozenset(LAYERS) - {'labels', 'visuals'}
-# Those that take the one colour of `set_color`; colours of the others say how things are.
+# Layers that `set_color` changes by default; colours of the other layers have a meaning.
 PLAIN_LAYERS = ('frames', 'links', 'axes', 'limits', 'labels')
 
 COLOURS: Mapping[str, Rgba] = MappingProxyType(
@@ -28,12 +28,12 @@ COLOURS: Mapping[str, Rgba] = MappingProxyType(
         'labels': (0.10, 0.12, 0.15, 1.0),
     }
 )
-OPEN: Rgba = (0.90, 0.10, 0.12, 1.0)  # a loop that is not closed
-UNMET: Rgba = (0.75, 0.15, 0.65, 1.0)  # the way from a goal to its link
+OPEN: Rgba = (0.90, 0.10, 0.12, 1.0)  # an open loop
+UNMET: Rgba = (0.75, 0.15, 0.65, 1.0)  # the line from a goal to its link
 AT_LIMIT: Rgba = (0.92, 0.25, 0.10, 0.6)
 LOCKED: Rgba = (0.45, 0.47, 0.50, 1.0)
-UNUSED: Rgba = (0.60, 0.62, 0.65, 0.5)  # a closure or goal that takes no part
-FREE: Rgba = (0.60, 0.62, 0.65, 0.4)  # an axis that a goal leaves free
+UNUSED: Rgba = (0.60, 0.62, 0.65, 0.5)  # a disabled closure or goal
+FREE: Rgba = (0.60, 0.62, 0.65, 0.4)  # a free axis of a goal
 AXIS_COLOURS: tuple[Rgba, Rgba, Rgba] = (
     (0.85, 0.15, 0.15, 1.0),
     (0.15, 0.65, 0.20, 1.0),
@@ -44,20 +44,20 @@ AXIS_COLOURS: tuple[Rgba, Rgba, Rgba] = (
 @dataclass(frozen=True)
 class Look:
     """
-    Everything that can be chosen about a scene.
+    The settings of a scene's appearance.
 
     Attributes
     ----------
     scale : float
-        Length of a joint's axis [m]; all that has no length of its own goes by it.
+        Length of a joint axis [m], to which other sizes are relative.
     layers : frozenset of str
-        What is drawn, of `LAYERS`.
+        The drawn layers, some of `LAYERS`.
     rgba : mapping of str to tuple of float
         Colour of every layer.
     draw_through : float
-        Opacity of what is hidden.
+        Opacity of hidden shapes.
     segments : int
-        Sides of round shapes.
+        Number of sides of round shapes.
 
     """
 
@@ -69,13 +69,13 @@ class Look:
 
 
 def is_number(value: object) -> bool:
-    """Return whether it is a real number; true and false are none."""
+    """Return True for a real number, False for booleans and other values."""
     return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
 
 
 def checked_layers(layers: str | Iterable[str]) -> frozenset[str]:
     """
-    Return layers written 'axes limits', or one by one.
+    Return the layers in a text such as 'axes limits', or in a list.
 
     Raises
     ------
@@ -93,22 +93,22 @@ def coloured(
     rgba: Mapping[str, Rgba], color: str | int | Sequence[float], layers: Iterable[str]
 ) -> dict[str, Rgba]:
     """
-    Return the colours with some layers in another one.
+    Return the colours with that of some layers replaced.
 
     Parameters
     ----------
     rgba : mapping of str to tuple of float
-        Colours before.
+        The present colours.
     color : str, int or sequence of float
-        '#rrggbb' or '#rrggbbaa', 0xrrggbb, or three or four numbers from 0 to 1. Without opacity
-        each layer keeps its own.
+        '#rrggbb' or '#rrggbbaa', 0xrrggbb, or three or four numbers from 0 to 1. Without an
+        opacity, each layer keeps its own.
     layers : iterable of str
-        Which ones.
+        The layers.
 
     Raises
     ------
     OptionError
-        If it is no colour.
+        If the colour is not valid.
 
     """
     parts = _parts(color)

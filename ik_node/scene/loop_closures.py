@@ -1,4 +1,4 @@
-"""Closures: where loops close, and by how much those that do not are open."""
+"""Shapes of loop closures."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Shares of the scale.
+# Dimensions as shares of the scale.
 BALL = 0.13
 AXIS = (0.8, 0.06)
 TRIAD = (0.4, 0.04)
 LINE, OPEN_LINE = 0.04, 0.12
 TEXT, RAISED = 0.35, 0.25
-# Two balls nearer than this are one.
+# Frames closer than this share one sphere.
 SAME = 1e-3
 
 
 class LoopClosures:
     """
-    A ball where a loop closes, with the axes it leaves free; red where it is open.
+    A sphere and the free axes of every loop closure; red if the loop is open.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class LoopClosures:
         self._constraints = [(names.new(r.name), ConstraintFrames(skeleton, r)) for r in requests]
 
     def closures(self, snapshot: Snapshot, look: Look, options: SolverOptions) -> list[Shape]:
-        """Return all of them; in grey those that are not in use, with their gap as well."""
+        """Return the shapes of all closures; disabled closures are grey."""
         shapes: list[Shape] = []
         for name, frames in self._constraints:
             make = ShapeFactory('closures', name, frames.name, look)
@@ -67,7 +67,7 @@ class LoopClosures:
 def _ends(
     make: ShapeFactory, a: Array, b: Array, rgba: Rgba, is_open: bool = False
 ) -> list[Shape]:
-    """Return a ball at either end, and the line between them; one ball where they coincide."""
+    """Return spheres at both ends and a line between them, or one sphere if they coincide."""
     way = a[:3, 3] - b[:3, 3]
     length = float(np.sqrt(way @ way))
     shapes: list[Shape] = [make.ball('b', point(b[:3, 3]), BALL, rgba)]
@@ -81,14 +81,14 @@ def _ends(
 
 
 def _gap(make: ShapeFactory, a: Array, b: Array, text: str, rgba: Rgba) -> Text:
-    """Return how far it is open, above both ends."""
+    """Return the text of the gap, above both ends."""
     place = 0.5 * (a[:3, 3] + b[:3, 3])
     place[2] = max(a[2, 3], b[2, 3]) + RAISED * make.scale
     return make.text('gap', point(place), text, TEXT, rgba)
 
 
 def _freedom(make: ShapeFactory, request: Request, a: Array, b: Array, rgba: Rgba) -> list[Shape]:
-    """Return the axes that it leaves free, or, where no turn is free, the frames themselves."""
+    """Return the free axes of a closure, or its frames if no rotation is free."""
     if request.kind == 'universal':
         return [
             make.rod('EX', plain_pose(z_onto(b, 0)), AXIS, rgba),

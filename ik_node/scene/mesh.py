@@ -1,4 +1,4 @@
-"""Shapes as triangles, for whoever has no better way to draw them."""
+"""Conversion of shapes to triangles."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Sides of what is as thin as a line.
+# Number of sides of lines.
 _THIN = 6
 # Width of a sector's hand, as a share of its radius.
 HAND = 0.07
-# It is darker than the face.
+# Brightness of the hand relative to the face.
 HAND_SHADE = 0.6
 
 
@@ -39,14 +39,14 @@ def mesh_of(shape: Shape) -> tuple[Array, Array]:
     Parameters
     ----------
     shape : Shape
-        With as many sides as it says.
+        The shape.
 
     Returns
     -------
     triangles : ndarray, shape (n, 3, 3)
-        Triangle, corner, coordinate in the root frame [m].
+        Corners of the triangles, root frame [m].
     rgba : ndarray, shape (n, 4)
-        Colour of each.
+        Colour of every triangle.
 
     """
     parts = _parts(shape)
@@ -59,7 +59,7 @@ def mesh_of(shape: Shape) -> tuple[Array, Array]:
 
 
 def _parts(shape: Shape) -> list[tuple[Array, Rgba]]:
-    """Return triangles in the shape's own frame, and their colour."""
+    """Return triangles in the shape's own frame with their colours."""
     rgba = shape.rgba
     if isinstance(shape, Segment):
         return [(_tube(0.5 * shape.width, -0.5 * shape.length, 0.5 * shape.length, _THIN), rgba)]
@@ -99,7 +99,7 @@ def _tube(radius: float, low: float, high: float, segments: int) -> Array:
 
 
 def _divided(outline: Array, longest: float) -> Array:
-    """Put points into the long stretches of an outline: thin slivers are hard to sort by depth."""
+    """Subdivide long segments of an outline, because thin triangles are hard to sort by depth."""
     points = [outline[:1]]
     for start, end in pairwise(outline):
         length = float(np.hypot(*(end - start)))
@@ -110,7 +110,7 @@ def _divided(outline: Array, longest: float) -> Array:
 
 
 def _revolved(outline: Array, segments: int) -> Array:
-    """Return the surface that an outline (n, 2), of radius and z, makes around z."""
+    """Return the surface of revolution of an outline (n, 2) of radius and z."""
     angles = 2.0 * pi * np.arange(segments + 1) / segments
     radius, height = outline[:, 0], outline[:, 1]
     points = np.empty((len(outline), segments + 1, 3))
@@ -121,19 +121,19 @@ def _revolved(outline: Array, segments: int) -> Array:
 
 
 def _woven(points: Array) -> Array:
-    """Return the triangles of a net of points (rows, columns, 3), without those of no area."""
+    """Return the triangles of a grid of points (rows, columns, 3), without degenerate ones."""
     a, b, c, d = points[:-1, :-1], points[:-1, 1:], points[1:, 1:], points[1:, :-1]
     triangles = np.stack((np.stack((a, b, c), axis=2), np.stack((a, c, d), axis=2)), axis=2)
     flat = triangles.reshape(-1, 3, 3)
     normal = np.cross(flat[:, 1] - flat[:, 0], flat[:, 2] - flat[:, 0])
     size = np.sqrt(np.einsum('ni,ni->n', normal, normal))
-    # Where rounding has left a sliver that should be none, it has no direction either.
+    # A triangle that is degenerate up to rounding has no reliable normal.
     kept: Array = flat[size > 1e-9 * size.max(initial=0.0)]
     return kept
 
 
 def _sector(shape: Sector) -> list[tuple[Array, Rgba]]:
-    """Return the face, and the hand, which is flat and as opaque as can be."""
+    """Return the face of a sector, and its hand, which is flat and opaque."""
     count = max(1, ceil((shape.upper - shape.lower) / (2.0 * pi) * shape.segments))
     angles = np.linspace(shape.lower, shape.upper, count + 1)
     rim = np.column_stack((np.cos(angles), np.sin(angles), np.zeros(count + 1)))

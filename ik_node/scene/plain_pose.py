@@ -1,4 +1,4 @@
-"""Poses as plain numbers, one or many at once."""
+"""Conversion of pose matrices to positions and quaternions in plain floats."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 PlainPose = tuple[Point, Quat]
 
-# Turns (3, 3) that lay z onto x, y or z; right-handed permutations.
+# Rotations (3, 3) that map z to x, y or z; right-handed permutations.
 _ONTO = (
     np.array(((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0))),
     np.array(((0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (1.0, 0.0, 0.0))),
@@ -19,14 +19,14 @@ _ONTO = (
 
 
 def plain_pose(frame: Array) -> PlainPose:
-    """Return position [m] and quaternion (xyzw) of a pose (4, 4)."""
+    """Return the position [m] and quaternion (xyzw) of a pose (4, 4)."""
     px, py, pz = frame[:3, 3].tolist()
     x, y, z, w = matrix_to_quat(frame).tolist()
     return (px, py, pz), (x, y, z, w)
 
 
 def plain_poses(frames: Array) -> list[PlainPose]:
-    """Return positions [m] and quaternions (xyzw) of poses (n, 4, 4)."""
+    """Return the positions [m] and quaternions (xyzw) of poses (n, 4, 4)."""
     points = frames[:, :3, 3].tolist()
     quats = quats_of(frames[:, :3, :3]).tolist()
     return [
@@ -41,8 +41,8 @@ def quats_of(rotations: Array) -> Array:
 
     Notes
     -----
-    Every row of the symmetric matrix 4 q q^T is a multiple of q; the one with the largest
-    diagonal is the longest, so that nothing is divided by a small number.
+    Every row of the symmetric matrix 4 q q^T is a multiple of q. The row with the largest diagonal
+    element is the longest, which avoids division by small numbers.
 
     """
     m = rotations
@@ -66,20 +66,20 @@ def quats_of(rotations: Array) -> Array:
 
 
 def z_onto(frame: Array, axis: int) -> Array:
-    """Return a pose (4, 4) whose z axis is another one's x, y or z axis (0, 1, 2)."""
+    """Return a pose (4, 4) whose z axis is the x, y or z axis (0, 1, 2) of another one."""
     laid = frame.copy()
     laid[:3, :3] = frame[:3, :3] @ _ONTO[axis]
     return laid
 
 
 def z_along(place: Array, way: Array) -> Array:
-    """Return the pose (4, 4) at a place (3,) whose z axis points along `way`; no turn for 0."""
+    """Return the pose (4, 4) at a point whose z axis is along `way`; no rotation for zero."""
     pose = np.eye(4)
     pose[:3, 3] = place
     length = float(np.sqrt(way @ way))
     if length > 0.0:
         z = way / length
-        # The coordinate axis that is farthest from z makes a well defined x.
+        # The coordinate axis farthest from z gives a well-defined x.
         x = np.eye(3)[int(np.argmin(np.abs(z)))]
         x = x - (x @ z) * z
         pose[:3, 0] = x / np.sqrt(x @ x)
@@ -89,7 +89,7 @@ def z_along(place: Array, way: Array) -> Array:
 
 
 def point(place: Array) -> Point:
-    """Return a place (3,) as plain numbers."""
+    """Return a point (3,) as plain floats."""
     x, y, z = place.tolist()
     return x, y, z
 

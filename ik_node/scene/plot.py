@@ -1,4 +1,4 @@
-"""A picture of a scene."""
+"""Pictures of scenes with matplotlib."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ Array = NDArray[np.float64]
 
 def picture_maker(option: str, path: str | Path, *, hint: str = '') -> Callable[..., Any]:
     """
-    Return what makes figures for a file: called as matplotlib's Figure is.
+    Return a function that creates figures for a file, with the arguments of matplotlib's Figure.
 
     Parameters
     ----------
     option : str
-        What the path was given as, for errors.
+        Name of the option with the path, for errors.
     path : str or Path
-        Where to; the ending says what kind of picture.
+        Output file; its ending selects the format.
     hint : str
-        How to do without, said where there is no matplotlib.
+        Alternative without a picture, for the error if matplotlib is missing.
 
     Raises
     ------
     OptionError
-        If pictures cannot be drawn, or not of that kind.
+        If matplotlib is missing or does not support the format.
 
     """
     try:
@@ -57,18 +57,18 @@ def picture_maker(option: str, path: str | Path, *, hint: str = '') -> Callable[
 
 
 def save_picture(figure: Any, path: str | Path, **settings: Any) -> None:
-    """Write a figure to a file, as its `savefig` does, whatever letters names in it have."""
+    """Write a figure to a file without warnings about characters that no font has."""
     with warnings.catch_warnings():
-        warnings.simplefilter('ignore', UserWarning)  # a name may have letters no font has
+        warnings.simplefilter('ignore', UserWarning)  # a name may have characters no font has
         figure.savefig(path, **settings)
 
 
-# Where the light comes from, root frame, and how dark its absence is.
+# Direction of the light, root frame, and brightness without light.
 _LIGHT = np.array((0.35, -0.5, 0.8)) / np.linalg.norm((0.35, -0.5, 0.8))
 _SHADE = 0.65
-# Room around the scene, and how flat it is drawn at most, as shares of its size.
+# Margin around the scene, and smallest depth of its box, as shares of its size.
 _MARGIN, _FLAT = 0.04, 0.3
-# Share of the picture that the scene takes up, and the sizes of letters that can be read [pt].
+# Share of the picture that the scene fills, and range of readable font sizes [pt].
 _FILLED, _LETTERS = 0.6, (6.0, 14.0)
 _DPI = 100
 
@@ -83,25 +83,26 @@ def plot_shapes(
     title: str = '',
 ) -> None:
     """
-    Draw shapes to a file, all three axes to the same scale.
+    Draw shapes to a file, with the same scale for all three axes.
 
     Parameters
     ----------
     shapes : iterable of Shape
-        As `IKRootsHelper.shapes` gives them. Few sides (`set_resolution`) are drawn faster.
+        Result of `IKRootsHelper.shapes`. Shapes with fewer sides (`set_resolution`) are drawn
+        faster.
     path : str or Path
-        Its ending says what kind of picture: .png, .svg, .pdf and so on.
+        Output file; its ending selects the format: .png, .svg, .pdf and so on.
     elevation, azimuth : float
-        From where it is looked at [deg]: above the xy plane, and about z from x.
+        Viewing direction [deg]: above the xy plane, and about z from x.
     size : (float, float)
-        Of the picture, in hundreds of pixels.
+        Size of the picture in hundreds of pixels.
     title : str
-        Written above.
+        Title of the picture.
 
     Raises
     ------
     OptionError
-        If matplotlib is missing, does not know that kind of picture, or cannot write there.
+        If matplotlib is missing, does not support the format, or cannot write the file.
 
     """
     figure = picture_maker('plot', path)(figsize=size, layout='constrained')
@@ -116,7 +117,8 @@ def plot_shapes(
 
 
 def _draw(axes: Any, shapes: list[Shape]) -> None:
-    # All triangles are one collection: only within one are they sorted by depth.
+    # All triangles are in one collection, because matplotlib sorts by depth only within a
+    # collection.
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
     axes.computed_zorder = False
@@ -148,7 +150,7 @@ def _draw(axes: Any, shapes: list[Shape]) -> None:
 
 
 def _equal(axes: Any, points: Array) -> float:
-    """Show all points, a metre being as long along every axis; return the longest side [m]."""
+    """Set equal scales that show all points; return the longest side [m]."""
     if not len(points):
         points = np.zeros((1, 3))
     low, high = points.min(axis=0), points.max(axis=0)
@@ -162,7 +164,7 @@ def _equal(axes: Any, points: Array) -> float:
 
 
 def _lit(triangles: Array, colours: Array) -> Array:
-    """Return colours (n, 4) darkened where a triangle is turned away from the light."""
+    """Return colours (n, 4), darker for triangles that do not face the light."""
     normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
     normals /= np.linalg.norm(normals, axis=1)[:, None]
     lit = _SHADE + (1.0 - _SHADE) * np.abs(normals @ _LIGHT)

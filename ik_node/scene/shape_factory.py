@@ -1,4 +1,4 @@
-"""Puts shapes down one by one, all of one layer and look."""
+"""Construction of shapes with common attributes."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ Array = NDArray[np.float64]
 
 
 class UniqueNames:
-    """Gives out names that are all different, in the order in which they are asked for."""
+    """A source of unique names."""
 
     def __init__(self) -> None:
         self._given: set[str] = set()
 
     def new(self, name: str) -> str:
-        """Return the name, or `name#2` and so on where it is given already."""
+        """Return the name, or `name#2` and so on if it is already in use."""
         count, found = 1, name
         while found in self._given:
             count += 1
@@ -45,17 +45,17 @@ _NO_TURN: Quat = (0.0, 0.0, 0.0, 1.0)
 
 class ShapeFactory:
     """
-    Makes the shapes of one thing.
+    A factory of shapes for one object.
 
     Parameters
     ----------
     layer : str
     name : str
-        Shapes are named like this, with a part of their own behind it.
+        Common prefix of the shapes' names.
     of : str
-        What they show.
+        Name of the object.
     look : Look
-        All sizes given to it are shares of the scale.
+        Appearance. All sizes are shares of its scale.
 
     Attributes
     ----------
@@ -69,50 +69,50 @@ class ShapeFactory:
         self.scale = look.scale
 
     def ball(self, part: str, place: Point, radius: float, rgba: Rgba) -> Sphere:
-        """Put a ball at a place [m]."""
+        """Return a sphere at a position [m]."""
         return Sphere(
             *self._same(part, (place, _NO_TURN), rgba), radius * self.scale, self._look.segments
         )
 
     def line(self, part: str, start: Array, end: Array, width: float, rgba: Rgba) -> Segment:
-        """Draw a line from one place (3,) to another [m]."""
+        """Return a line from one point (3,) to another [m]."""
         way = end - start
         pose = plain_pose(z_along(0.5 * (start + end), way))
         length = float(np.sqrt(way @ way))
         return Segment(*self._same(part, pose, rgba), length, width * self.scale)
 
     def arrow(self, part: str, pose: PlainPose, size: Size, rgba: Rgba) -> Arrow:
-        """Draw an arrow along a pose's z; size = its length and radius."""
+        """Return an arrow along a pose's z axis; size = (length, radius)."""
         length, radius = size
         same = self._same(part, pose, rgba)
         return Arrow(*same, length * self.scale, radius * self.scale, self._look.segments)
 
     def rod(self, part: str, pose: PlainPose, size: Size, rgba: Rgba) -> Cylinder:
-        """Lay a cylinder along a pose's z, around its origin; size = its length and radius."""
+        """Return a cylinder along a pose's z axis, centred; size = (length, radius)."""
         length, radius = size
         same = self._same(part, pose, rgba)
         return Cylinder(*same, radius * self.scale, length * self.scale, self._look.segments)
 
     def ring(self, part: str, pose: PlainPose, size: Size, rgba: Rgba) -> Sector:
-        """Lay a ring about a pose's z; size = its outer and inner radius."""
+        """Return a ring about a pose's z axis; size = (outer radius, inner radius)."""
         outer, inner = (share * self.scale for share in size)
         same = self._same(part, pose, rgba)
         return Sector(*same, outer, inner, -np.pi, np.pi, None, self._look.segments)
 
     def triad(self, part: str, pose: PlainPose, size: Size) -> Triad:
-        """Show a frame; size = length and width of its lines."""
+        """Return a triad; size = (length, width) of its lines."""
         length, width = size
         white = (1.0, 1.0, 1.0, 1.0)
         return Triad(*self._same(part, pose, white), length * self.scale, width * self.scale)
 
     def text(self, part: str, place: Point, text: str, height: float, rgba: Rgba) -> Text:
-        """Write at a place [m]."""
+        """Return a text at a position [m]."""
         same = self._same(part, (place, _NO_TURN), rgba)
         return Text(*same, text, height * self.scale)
 
     def _same(
         self, part: str, pose: PlainPose, rgba: Rgba
     ) -> tuple[str, str, str, Point, Quat, Rgba, float]:
-        """Return what every shape begins with."""
+        """Return the attributes that all shapes have."""
         name = f'{self._layer}/{self._name}/{part}'
         return name, self._layer, self._of, *pose, rgba, self._look.draw_through

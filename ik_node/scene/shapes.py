@@ -1,8 +1,8 @@
 """
-The shapes a scene is made of.
+The shapes of a scene.
 
-Every shape has a pose in the root frame and lies in its own frame as its class says. Numbers are
-plain floats, in [m] and [rad].
+Every shape has a pose in the root frame; its class describes its geometry in its own frame.
+Numbers are plain floats in [m] and [rad].
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ Rgba = tuple[float, float, float, float]
 @dataclass(frozen=True, slots=True)
 class Shape:
     """
-    What all shapes have.
+    The common attributes of all shapes.
 
     Attributes
     ----------
     name : str
-        Unlike any other of the scene, and the same from call to call: what is drawn under it may
-        be moved in place.
+        Unique in the scene and the same from call to call, so that drawn objects can be updated in
+        place.
     layer : str
-        Which of `LAYERS` it belongs to.
+        Its layer, one of `LAYERS`.
     of : str
-        Name of the link, joint value, closure or goal that it shows.
+        Name of the link, joint value, closure or goal that the shape represents.
     position : tuple of float
         Origin in the root frame [m].
     quat_xyzw : tuple of float
@@ -38,7 +38,7 @@ class Shape:
     rgba : tuple of float
         Each from 0 to 1.
     draw_through : float
-        Opacity with which it is to be drawn where other things hide it; 0 = not at all.
+        Opacity where other shapes hide it; 0 = invisible.
 
     """
 
@@ -54,7 +54,7 @@ class Shape:
 @dataclass(frozen=True, slots=True)
 class Segment(Shape):
     """
-    A line along z, the origin in its middle.
+    A line along z, centred on the origin.
 
     Attributes
     ----------
@@ -68,28 +68,28 @@ class Segment(Shape):
 
     @property
     def start(self) -> Point:
-        """Return where it begins, in the root frame [m]."""
+        """The start of the line, root frame [m]."""
         return _along_z(self, -0.5 * self.length)
 
     @property
     def end(self) -> Point:
-        """Return where it ends, in the root frame [m]."""
+        """The end of the line, root frame [m]."""
         return _along_z(self, 0.5 * self.length)
 
 
 @dataclass(frozen=True, slots=True)
 class Arrow(Shape):
     """
-    An arrow from the origin along z; its head is the last 0.3 of it, and 2.4 times as wide.
+    An arrow from the origin along z.
 
     Attributes
     ----------
     length : float
-        With its head [m].
+        Length including the head [m].
     radius : float
-        Of its shaft [m].
+        Radius of the shaft [m].
     segments : int
-        Sides of the round.
+        Number of sides.
 
     """
 
@@ -99,31 +99,31 @@ class Arrow(Shape):
 
     @property
     def head_length(self) -> float:
-        """Return the length of the head [m]."""
+        """The length of the head [m]."""
         return 0.3 * self.length
 
     @property
     def head_radius(self) -> float:
-        """Return the radius of the head [m]."""
+        """The radius of the head [m]."""
         return 2.4 * self.radius
 
     @property
     def end(self) -> Point:
-        """Return its tip, in the root frame [m]."""
+        """The tip of the arrow, root frame [m]."""
         return _along_z(self, self.length)
 
 
 @dataclass(frozen=True, slots=True)
 class Cylinder(Shape):
     """
-    A cylinder along z, the origin in its middle.
+    A cylinder along z, centred on the origin.
 
     Attributes
     ----------
     radius, length : float
         [m]
     segments : int
-        Sides of the round.
+        Number of sides.
 
     """
 
@@ -135,16 +135,16 @@ class Cylinder(Shape):
 @dataclass(frozen=True, slots=True)
 class Capsule(Shape):
     """
-    A cylinder along z with a half ball at either end, the origin in its middle.
+    A cylinder along z with half spheres at both ends, centred on the origin.
 
     Attributes
     ----------
     radius : float
         [m]
     length : float
-        Between the centres of the balls [m].
+        Distance between the centres of the half spheres [m].
     segments : int
-        Sides of the round.
+        Number of sides.
 
     """
 
@@ -156,14 +156,14 @@ class Capsule(Shape):
 @dataclass(frozen=True, slots=True)
 class Sphere(Shape):
     """
-    A ball.
+    A sphere.
 
     Attributes
     ----------
     radius : float
         [m]
     segments : int
-        Sides of the round.
+        Number of sides.
 
     """
 
@@ -174,18 +174,18 @@ class Sphere(Shape):
 @dataclass(frozen=True, slots=True)
 class Solid(Shape):
     """
-    A body of a kind for which there is no other shape; who draws in triangles leaves it out.
+    A body of a kind without a class of its own; `mesh_of` returns no triangles for it.
 
     Attributes
     ----------
     kind : {'box', 'ellipsoid', 'plane', 'mesh'}
     size : tuple of float
-        Edges of a box, half axes of an ellipsoid, edges of a plane along x and y [m]; factors
-        along x, y, z of a mesh.
+        Edges of a box, half axes of an ellipsoid, edges of a plane along x and y [m]; scale
+        factors of a mesh along x, y, z.
     file : str
-        Of a mesh: a URL.
+        URL of a mesh.
     own_colours : bool
-        Whether a mesh that has colours is drawn in them.
+        Whether a mesh is drawn in its own colours.
 
     """
 
@@ -198,18 +198,18 @@ class Solid(Shape):
 @dataclass(frozen=True, slots=True)
 class Sector(Shape):
     """
-    A sector of a disc, or of a ring, in the xy plane; angles count from x about z.
+    A sector of a disc or ring in the xy plane, with angles from x about z.
 
     Attributes
     ----------
     radius, inner_radius : float
-        [m]; an inner radius of 0 is a disc.
+        Radii [m]; an inner radius of 0 gives a disc.
     lower, upper : float
-        Where it begins and ends [rad], at most a full turn apart.
+        Start and end angle [rad], at most a full turn apart.
     value : float or None
-        Where its hand points [rad]: a line from the origin to the radius; None = it has none.
+        Angle of its hand [rad], a line from the origin to the radius; None = no hand.
     segments : int
-        Sides of a full turn.
+        Number of sides of a full turn.
 
     """
 
@@ -222,7 +222,7 @@ class Sector(Shape):
 
     @property
     def hand(self) -> Point | None:
-        """Return where the hand ends, in the root frame [m]; None = it has no hand."""
+        """The end of the hand, root frame [m]; None = no hand."""
         if self.value is None:
             return None
         x, y = self.radius * cos(self.value), self.radius * sin(self.value)
@@ -234,12 +234,12 @@ class Sector(Shape):
 @dataclass(frozen=True, slots=True)
 class Triad(Shape):
     """
-    A frame: x red, y green, z blue. Of `rgba` the opacity counts.
+    A frame with x red, y green and z blue; only the opacity of `rgba` has an effect.
 
     Attributes
     ----------
     length, width : float
-        Of each of its lines [m].
+        Dimensions of its lines [m].
 
     """
 
@@ -256,7 +256,7 @@ class Text(Shape):
     ----------
     text : str
     height : float
-        Of a capital letter [m].
+        Height of a capital letter [m].
 
     """
 

@@ -45,8 +45,8 @@ def test_motion_can_be_followed(name, whole):
     if whole and (item.standing or name in LEFT_OPEN):
         return
     robot = loaded(name)
-    wished = [*item.wishes(0.0)] if item.wishes else []
-    steady = ~np.isin(robot.joint_names, wished)
+    targets = [*item.joint_targets(0.0)] if item.joint_targets else []
+    steady = ~np.isin(robot.joint_names, targets)
     q = robot.q
     for index, (_, solution) in enumerate(followed(robot, name, np.arange(0.0, 8.0, STEP), whole)):
         assert solution.status.name in ('CONVERGED', *(() if item.reachable else ('STALLED',)))
@@ -101,13 +101,13 @@ def test_parameters_of_those_with_a_file(repository):
 
 
 @pytest.mark.parametrize('name', NAMES)
-def test_goals_wishes_and_options_fit_the_robot(name):
+def test_goals_targets_and_options_fit_the_robot(name):
     """What the item names is there, and what stands on the ground has a ground to stand on."""
     item, robot = gallery_item(name), loaded(name)
     asked = {*item.motion(0.0), *item.standing}
     assert asked == {*item.goals} >= {*item.dof}
     assert {*item.goals.values()} <= {*robot.links}
-    assert {*(item.wishes(1.0) if item.wishes else ())} <= {*robot.joint_names}
+    assert {*(item.joint_targets(1.0) if item.joint_targets else ())} <= {*robot.joint_names}
     assert bool(item.standing) == (item.ground is not None)
     told = {f'solver.{option}': value for option, value in item.options.items()}
     assert item.parameters.items() >= told.items()

@@ -36,7 +36,9 @@ def followed(robot, name, times, whole=False):
         robot.add_goal(link, name=goal, dof=None if whole else item.dof.get(goal))
     solver, q = Solver(robot, SolverOptions(**item.solver_options)), robot.q
     for time in times:
-        for joint, value in (item.wishes(float(time)) if item.wishes else {}).items():
+        for joint, value in (
+            item.joint_targets(float(time)) if item.joint_targets else {}
+        ).items():
             robot.joints[joint].set_target_values(value)
 
         def here(link, q=q):

@@ -342,7 +342,9 @@ def test_a_foreign_page_in_the_same_browser_gets_no_connection(local_page, open_
 def test_a_viser_that_cannot_be_guarded_serves_nothing():
     """An error instead of a page that anyone may use; what was replaced is back in its place."""
     before = websockets_server.serve
-    refusal = pytest.raises(IkError, match='does not support access control')
-    with refusal, guarded(Access('::1'), '::1'):
+    with (
+        pytest.raises(IkError, match='does not support access control'),
+        guarded(Access('::1'), '::1'),
+    ):
         pass
     assert websockets_server.serve is before

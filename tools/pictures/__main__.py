@@ -179,7 +179,7 @@ def followed(robot: Robot, item: GalleryItem, times: Array) -> list[Array]:
     solver = Solver(robot, SolverOptions(**item.solver_options))
     path = [robot.q]
     for time in times:
-        for joint, value in (item.wishes(time) if item.wishes else {}).items():
+        for joint, value in (item.joint_targets(time) if item.joint_targets else {}).items():
             robot.joints[joint].set_target_values(value)
         poses = item.poses(time, homes, lambda link: robot.forward(path[-1], link))
         asked = {goal: (pose[:3, 3], matrix_to_quat(pose)) for goal, pose in poses.items()}

@@ -228,8 +228,8 @@ class _DemoClient(Node):
             fill_pose(message.pose, goal)
             self.watch.sent(name, goal)
             self._goal_publishers[name].publish(message)
-        if self._item.wishes:
-            targets = self._item.wishes(now)
+        if self._item.joint_targets:
+            targets = self._item.joint_targets(now)
             state = JointState(name=list(targets), position=list(targets.values()))
             self._target_publisher.publish(state)
 

@@ -42,7 +42,7 @@ def gallery_session(name: str) -> LibrarySession:
     homes = {goal: robot.forward(robot.q, link) for goal, link in item.goals.items()}
 
     def motion(time: float) -> dict[str, Array]:
-        for joint, value in (item.wishes(time) if item.wishes else {}).items():
+        for joint, value in (item.joint_targets(time) if item.joint_targets else {}).items():
             robot.joints[joint].set_target_values(value)
             robot.joints[joint].target_set = True
         return item.poses(time, homes, lambda link: robot.forward(robot.q, link))
