@@ -55,7 +55,7 @@ def test_mobility_in_words(bars, capsys):
     assert '1 loops, mobility 1' in text
     for line in load_robot(bars[0]).mobility.report().splitlines():
         assert f'\n  {line}\n' in text
-    assert 'counting alone says -2: 3 rows are redundant here (tie 3)' in text
+    assert 'the Gruebler count is -2: 3 rows are redundant here (tie 3)' in text
 
 
 def test_a_loop_that_is_not_in_use(bars, capsys):

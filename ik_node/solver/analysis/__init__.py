@@ -1,1 +1,1 @@
-"""What a mechanism can do: mobility, conditioning, closed configurations."""
+"""The analysis of mechanisms: mobility, conditioning, and the closing of loops."""

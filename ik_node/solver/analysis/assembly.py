@@ -1,4 +1,4 @@
-"""How the loops of a robot close, and what keeps those open that do not."""
+"""The closing of all loops of a robot, with the reasons why a loop stays open."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Rounded numbers in a description leave gaps smaller than this [m], [rad].
+# Largest gap that rounded numbers in a description usually cause [m], [rad].
 LARGEST_ROUNDING = 1e-3
-# Closed, where a closure has no tolerance of its own [m], [rad].
+# Largest gap of a closed loop: the default tolerance of a closure [m], [rad].
 CLOSED = 1e-6
-# Farther outside than this [m], [rad], a value is against its limits.
+# A value beyond a limit by less than this counts as within it, as a rounding error [m], [rad].
 OUTSIDE = 1e-6
 
 
 @dataclass(frozen=True)
 class Assembly(SolveResult):
     """
-    The outcome of closing all loops of a robot.
+    The result of closing all loops of a robot.
 
     Attributes
     ----------
     closes_without_limits : bool or None
-        Of loops that stay open: whether they would close if no joint had limits. None = all close.
+        True if the loops that stay open would close without joint limits; None = all loops close.
     against_limits : mapping of str to float
-        The values [rad or m] beyond their limits with which they would.
+        Joint values beyond their limits with which these loops would close [rad or m].
     least_errors : mapping of str to PoseError
-        Of loops that stay open: how far they are open if no joint had limits.
+        Residuals of the closures without joint limits; empty if all loops close.
 
     """
 
@@ -52,18 +52,18 @@ class Assembly(SolveResult):
 
     @property
     def open_loops(self) -> dict[str, PoseError]:
-        """Return the loops that are not closed, the widest open first."""
+        """Return the residuals of the loops that are open, largest relative to tolerance first."""
         names = [name for name, error in self.closure_errors.items() if self.is_open(name, error)]
         names.sort(key=lambda name: -self._times_tolerance(name, self.closure_errors[name]))
         return {name: self.closure_errors[name] for name in names}
 
     def is_open(self, name: str, error: PoseError) -> bool:
-        """Say whether an error is more than a loop's tolerance."""
+        """Return True if a residual of the named loop exceeds its tolerance."""
         return self._is_off(name, error)
 
     @property
     def hint(self) -> str:
-        """Return what to do about loops that stay open; '' if all close."""
+        """Return advice about loops that stay open; '' if all close."""
         loops = self.open_loops
         if not loops:
             return ''
@@ -71,22 +71,22 @@ class Assembly(SolveResult):
             where = ', '.join(
                 f'{name} = {value:.4g}' for name, value in self.against_limits.items()
             )
-            return f'limits are in the way: without any it would close, as with {where}'
+            return f'joint limits prevent closing: without limits it would close, with {where}'
         if max(max(error) for error in loops.values()) <= LARGEST_ROUNDING + CLOSED:
             wanted = _tolerance(max(max(error) for error in loops.values()))
             return (
-                'no joint limit is in the way: a gap this small is likely rounding in the '
+                'joint limits are not the reason: a gap this small is likely rounding in the '
                 f'description, and `tolerance: {wanted}` of a closure accepts it'
             )
         least = max(self.least_errors.values(), key=max, default=None)
         text = 'it would not close without joint limits either'
         if least is not None:
             text += f' ({least.position:.3g} m, {least.orientation:.3g} rad at best)'
-        return text + ': look for a wrong length, sign or axis'
+        return text + ': check the description for a wrong length, sign or axis'
 
     @property
     def message(self) -> str:
-        """Return a sentence that names every loop that stays open, and what is in the way."""
+        """Return a sentence that names every loop that stays open, with advice."""
         text, loops = super().message, self.open_loops
         rest = [_gap(name, error) for name, error in loops.items() if name != self.worst]
         if rest:
@@ -103,17 +103,18 @@ class Assembly(SolveResult):
 
 def close_loops(solver: Solver) -> Assembly:
     """
-    Close all loops of a solver's graph from the present values, and keep the answer.
+    Close all loops of a graph from the present values, and write the result to the joints.
 
     Parameters
     ----------
     solver : Solver
-        Its joints are moved.
+        Solver of the graph.
 
     Returns
     -------
     Assembly
-        Where loops stay open, what they would do without joint limits has been tried, too.
+        Status and residuals. If loops stay open, it also tells whether they would close without
+        joint limits.
 
     """
     solution = solver.solve_pose({})
@@ -121,7 +122,7 @@ def close_loops(solver: Solver) -> Assembly:
     if solution.status is not Status.CONVERGED:
         free, answer = _without_limits(solver, solution.q)
         if free.status is Status.CONVERGED and not answer:
-            # By chance these values are within the limits.
+            # The values found without limits happen to be within the limits.
             again = solver.solve_pose({}, q0=free.q)
             if again.status is Status.CONVERGED:
                 solution, free = again, None
@@ -143,7 +144,7 @@ def close_loops(solver: Solver) -> Assembly:
 
 
 def _without_limits(solver: Solver, q: Array) -> tuple[Solution, dict[str, float]]:
-    """Solve as if no joint had limits; return the answer, and its values against limits."""
+    """Solve without joint limits; return the solution and its values beyond the limits."""
     tree = solver.tree
     requests = [request_of(joint) for joint in tree.closers if not isinstance(joint, Goal)]
     problem = Problem(tree, [request for request in requests if request.takes_part])
@@ -170,6 +171,6 @@ def _gap(name: str, error: PoseError) -> str:
 
 
 def _tolerance(gap: float) -> str:
-    """Return a round number somewhat above a gap."""
+    """Return a round number slightly above a gap, as text."""
     unit = 10.0 ** floor(log10(1.2 * gap))
     return f'{ceil(1.2 * gap / unit) * unit:.0e}'

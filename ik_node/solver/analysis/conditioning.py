@@ -1,4 +1,4 @@
-"""How evenly a link can be moved in all directions, with the loops closed."""
+"""The conditioning of a link: how evenly its joints can move it in all directions."""
 
 from __future__ import annotations
 
@@ -16,28 +16,29 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Where a joint has no limit: half a turn, or so many characteristic lengths, to either side of
-# where it is.
+# Half of the sampled interval of a joint without limits, around its present value: half a turn
+# [rad or characteristic lengths].
 _UNLIMITED = np.pi
 
 
 def closed_samples(source: RobotLike, count: int, seed: int = 0) -> Array:
     """
-    Draw joint values between the limits, and close the loops from there.
+    Return random configurations within the limits, with the loops closed.
 
     Parameters
     ----------
     source : Robot
-        Locked joints stay where they are.
+        The robot; its locked joints keep their values.
     count : int
-        How many are drawn.
+        Number of configurations that are drawn.
     seed : int
-        Same seed, same samples.
+        Seed of the random numbers; the same seed gives the same samples.
 
     Returns
     -------
     ndarray, shape (at most count, nq)
-        [rad or m]; those whose loops do not close are left out. They are not spread evenly.
+        Joint values [rad or m], not uniformly distributed. Draws whose loops do not close are
+        left out.
 
     """
     solver = Solver(source, SolverOptions(restarts=2, seed=seed))
@@ -45,7 +46,7 @@ def closed_samples(source: RobotLike, count: int, seed: int = 0) -> Array:
     widest = _UNLIMITED * solver.problem_of(()).units
     low = np.maximum(rows[JOINT_LOWER], here - widest)
     high = np.minimum(rows[JOINT_UPPER], here + widest)
-    # An interval that lies far from where the joint is has no place above.
+    # If the limits lie far from the present value, the intervals above may be empty.
     low = np.minimum(low, rows[JOINT_UPPER])
     high = np.maximum(high, low)
     drawn = np.random.default_rng(seed).uniform(low, high, (count, len(here)))
@@ -56,7 +57,7 @@ def closed_samples(source: RobotLike, count: int, seed: int = 0) -> Array:
     return samples
 
 
-# Configurations that are looked at together: their Jacobians take up memory.
+# Number of configurations whose Jacobians are held in memory at once.
 _TOGETHER = 1000
 
 
@@ -69,37 +70,37 @@ def conditioning(
     motors: Iterable[str] = (),
 ) -> Array:
     """
-    Return the smallest over the largest speed of a link that joints of unit speed give it.
+    Return the ratio of the smallest to the largest speed of a link, over all unit motor speeds.
 
-    Metres count in characteristic lengths, so that this does not depend on the size.
+    Metres are divided by the characteristic length, so that the ratio does not depend on the size.
 
     Parameters
     ----------
     solver : Solver
-        Of the robot.
+        Solver of the robot.
     goal : str
-        Name of a goal for a frame, its axes those of the world.
+        Name of a goal of kind 'frame' with axes 'world'.
     q : ndarray, shape (N, nq)
-        Configurations [rad or m] in which the loops are closed.
+        Configurations with closed loops [rad or m].
     asked : sequence of DOF
         Axes of the goal.
     counted : sequence of DOF
-        Those of them in whose directions the link is moved. Turns that are asked for and not
-        counted are held.
+        Axes along and about which the speed of the link counts, a subset of `asked`. Rotations of
+        `asked` that do not count are kept at zero speed.
     motors : iterable of str
-        Joints that drive; none = all that are free.
+        Actuated joints; empty = all free joints.
 
     Returns
     -------
     ndarray, shape (N,)
-        From 0 (in some direction it cannot be moved, or a motor cannot hold it) to 1 (all are
-        alike).
+        From 0 (the link cannot move in some direction, or the motors cannot hold it) to 1
+        (isotropic).
 
     Notes
     -----
-    The inverse of the condition number of dx/ds, the link's velocity by that of the motors; over
-    N, the null space of the closures and held turns, dx/ds = (J N) (S N)^+, where S picks the
-    motors. Limits play no part.
+    The result is 1 / cond(dx/ds), where x is the pose of the link and s the motor values. With a
+    basis N of the null space of the closures and the fixed rotations, and the matrix S that
+    selects the motors, dx/ds = (J N) (S N)^+. Joint limits are not considered.
 
     References
     ----------
@@ -133,7 +134,19 @@ def conditioning(
 
 
 def _ratios(held: Array, moved: Array, drives: NDArray[np.bool_], slack: float) -> Array:
-    """Return the ratio for every (held rows, moved rows) by free values."""
+    """
+    Return the ratio for each configuration.
+
+    Parameters
+    ----------
+    held, moved : ndarray, shape (N, rows, free values)
+        Jacobian of the rows that stay at zero speed, and of the rows that count.
+    drives : ndarray of bool, shape (free values,)
+        True for the motors.
+    slack : float
+        Singular values of `held` below this are rounding.
+
+    """
     found = np.zeros(len(held))
     _, sizes, directions = np.linalg.svd(held, full_matrices=True)
     largest = sizes.max(axis=1, initial=1e-6)

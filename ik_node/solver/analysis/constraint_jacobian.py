@@ -1,4 +1,4 @@
-"""The rows of a problem and their Jacobian as dense arrays."""
+"""The residual of a problem and its Jacobian as dense arrays."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ def rows_and_jacobian(
     problem: Problem, q: Array, joints: Array, packed: Array
 ) -> tuple[Array, Array, list[str]]:
     """
-    Return all residual rows at q and their derivatives by the free values.
+    Return the residual of all chains at q and its Jacobian by all values.
 
     Parameters
     ----------
     problem : Problem
         Closures and goals.
     q : ndarray, shape (nq,)
-        [rad or m]
+        Joint values [rad or m].
     joints : ndarray, shape (8, nq)
-        Limits and locks.
+        Limits and locks, see `JointTable.rows`.
     packed : ndarray
-        Options.
+        Packed options.
 
     Returns
     -------
     residual : ndarray, shape (nr,)
-        [m] and [rad]
+        Residual [m, rad].
     jacobian : ndarray, shape (nr, nq)
-        Zero in columns of coupled values: their masters have the whole derivative. Balls without
-        limits as in `ChainProblem.linearise`.
+        Derivatives by the values. Columns of coupled values are zero, because the columns of
+        their masters contain the total derivative. For ball joints see `ChainProblem.linearise`.
     owners : list of str
         Name of the closure or goal of every row.
 

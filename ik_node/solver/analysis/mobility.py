@@ -1,4 +1,4 @@
-"""How a mechanism can move with its loops closed, and what its closures take from it."""
+"""The mobility of a mechanism: its degrees of freedom with the loops closed."""
 
 from __future__ import annotations
 
@@ -29,26 +29,28 @@ class _Loops(NamedTuple):
     joint_names: tuple[str, ...]
     closures: tuple[tuple[str, int], ...]  # name and number of rows
     jacobian: Array  # (rows, values of the chain that are free), [m] and [rad]
-    by_size: Array  # the same with lengths in characteristic lengths: what has which rank
+    by_size: Array  # the same in characteristic lengths, by which ranks are decided
 
 
 class Mobility(int):
     """
-    Degrees of freedom at one configuration, loops closed: free values less the closures' rank.
+    The number of degrees of freedom at one configuration with the loops closed.
 
-    A number like any other, with what it is made of. Made by `mobility_of` and `Robot.mobility`.
+    It is the number of free values less the rank of the closures' Jacobian, as an int with
+    additional attributes. Made by `mobility_of` and `Robot.mobility`.
 
     Attributes
     ----------
     free : int
-        Values that are neither locked nor coupled.
+        Number of values that are neither locked nor coupled.
     closure_rows : int
-        Scalar rows of all closures.
+        Number of rows of all closures.
     chains : list of tuple of str
-        Names of the values in each independent chain of the closures; locked and coupled ones
-        included.
+        Names of the values in each independent chain of the closures, including locked and
+        coupled ones.
     singular_values : ndarray, shape (at most closure_rows,)
-        Of the closures' Jacobian, descending; [m] and [rad] alike, per [rad or m].
+        Singular values of the closures' Jacobian, rows in [m] and [rad], values in [rad or m];
+        descending.
 
     """
 
@@ -59,7 +61,7 @@ class Mobility(int):
     _loops: tuple[_Loops, ...]
 
     def __new__(cls, free: int, loops: Iterable[_Loops] = ()) -> Mobility:
-        """Work it out, chain by chain."""
+        """Return the mobility for a number of free values and the closures of each chain."""
         kept = tuple(loops)
         values = [np.linalg.svd(part.jacobian, compute_uv=False) for part in kept]
         found = np.sort(np.concatenate([np.zeros(0), *values]))[::-1]
@@ -83,37 +85,37 @@ class Mobility(int):
 
     @property
     def gruebler(self) -> int:
-        """Return what counting says (Gruebler-Kutzbach): free values less closure rows."""
+        """Return free values less closure rows, the Gruebler-Kutzbach count."""
         return self.free - self.closure_rows
 
     @property
     def redundant_rows(self) -> int:
-        """Return the number of closure rows that others imply here."""
+        """Return the number of closure rows that other rows imply here."""
         return self.closure_rows - self.rank
 
     @cached_property
     def redundant_closures(self) -> dict[str, int]:
         """
-        How many rows of each closure those before it imply; closures without any are left out.
+        Return the number of redundant rows of each closure that has any.
 
         Notes
         -----
-        Earlier closures keep their rows: those of each are counted by what is left of them when
-        the span of all before is taken out. The numbers add up to `redundant_rows`.
+        The rows of a closure that the closures before it imply are redundant: they are counted
+        after projecting out the span of the rows before. The numbers add up to `redundant_rows`.
 
         """
         zero = _zero(_singular_values(self._loops))
         found = _redundant(self._loops, _ranks_by_elimination, zero)
-        if sum(found.values()) != self.redundant_rows:  # on the brink of a singularity
+        if sum(found.values()) != self.redundant_rows:  # very near a singularity
             found = _redundant(self._loops, _ranks_by_prefix, zero)
         return found
 
     @cached_property
     def implied_rows(self) -> dict[str, tuple[int, ...]]:
         """
-        Which rows of each closure those before it imply, counted within the closure.
+        Return the indices, within each closure, of the rows that earlier rows imply.
 
-        Where a combination of rows is redundant, the last of them stands for it.
+        If a combination of rows is redundant, the last one of them counts as redundant.
         """
         zero = _zero(_singular_values(self._loops))
         found: dict[str, tuple[int, ...]] = {}
@@ -127,7 +129,7 @@ class Mobility(int):
 
     @property
     def frozen(self) -> list[tuple[str, ...]]:
-        """Closures of every chain whose values cannot move at all."""
+        """Return the closures of each chain whose values cannot move at all."""
         zero = _zero(_singular_values(self._loops))
         return [
             tuple(name for name, _ in part.closures)
@@ -138,13 +140,13 @@ class Mobility(int):
 
     @property
     def condition(self) -> float:
-        """Return the largest over the smallest singular value that is not zero; NaN if none is."""
+        """Return the ratio of the largest to the smallest nonzero singular value; NaN if none."""
         if not self.rank:
             return float('nan')
         return float(self.singular_values[0] / self.singular_values[self.rank - 1])
 
     def facts(self) -> dict[str, Any]:
-        """Return all of it in plain types; the condition is None where there is none."""
+        """Return all attributes in plain types, as for JSON; `condition` is None if it is NaN."""
         return {
             'mobility': int(self),
             'free': self.free,
@@ -159,7 +161,7 @@ class Mobility(int):
         }
 
     def report(self) -> str:
-        """Say it in lines for a reader; `str` gives the number alone."""
+        """Return a text of several lines; `str` returns the number alone."""
         lines = [
             f'mobility {int(self)}: {self.free} free values, {self.closure_rows} closure rows of '
             f'rank {self.rank}'
@@ -169,7 +171,7 @@ class Mobility(int):
                 f'{plain(name)} {rows}' for name, rows in self.redundant_closures.items()
             )
             lines.append(
-                f'counting alone says {self.gruebler}: {self.redundant_rows} rows are redundant '
+                f'the Gruebler count is {self.gruebler}: {self.redundant_rows} rows are redundant '
                 f'here ({shares})'
             )
         if self.rank:
@@ -190,17 +192,17 @@ def mobility_of(
     Parameters
     ----------
     solver : Solver
-        Of the graph.
+        Solver of the graph.
     closure_order : iterable of str
-        Names of closures: which keep their rows where some are redundant. Those not named follow
-        in order of discovery.
+        Names of closures. Of redundant rows, those of the closures later in this order count as
+        redundant. Closures that are not named follow in order of discovery.
     q : ndarray, shape (nq,), optional
         Configuration [rad or m]; None = the joints' present values.
 
     Notes
     -----
-    Joint limits play no part: a value at its limit is free. Rows that are redundant but for the
-    rounding of the description count as redundant, see `Solver.redundancies`.
+    Joint limits are not considered: a value at its limit is free. Rows that are redundant up to
+    rounding count as redundant, see `Solver.redundancies`.
 
     """
     tree = solver.tree
@@ -211,8 +213,8 @@ def mobility_of(
     problem, options = Problem(tree, requests), SolverOptions()
     problem.refresh(options)
     table = JointTable(tree)
-    # Without limits every ball joint that is not locked has its columns per turn, which are
-    # independent even where its Euler angles are not.
+    # Without limits the columns of every unlocked ball joint are rotations about the axes of its
+    # turned frame, which are independent even in gimbal lock.
     rows = table.rows.copy()
     rows[JOINT_LOWER], rows[JOINT_UPPER] = -np.inf, np.inf
     free = rows[JOINT_WINDOW] > 0.0
@@ -246,7 +248,7 @@ def mobility_of(
 def _redundant(
     loops: Iterable[_Loops], ranks: Callable[[list[Array], float], list[int]], zero: float
 ) -> dict[str, int]:
-    """Return the closures that have redundant rows, and how many."""
+    """Return the number of redundant rows of each closure that has any."""
     found: dict[str, int] = {}
     for part in loops:
         ends = np.cumsum([rows for _, rows in part.closures])
@@ -258,11 +260,11 @@ def _redundant(
 
 
 def _ranks_by_elimination(blocks: list[Array], zero: float) -> list[int]:
-    """Return how many rows each block adds to the span of those before, by projecting on it."""
+    """Return the number of dimensions that each block of rows adds, by repeated projection."""
     span, ranks = np.zeros((0, blocks[0].shape[1])), []
     for block in blocks:
         left = block
-        for _ in range(2):  # the second time takes out what rounding left
+        for _ in range(2):  # the second projection removes the rounding errors of the first
             left = left - (left @ span.T) @ span
         _, values, directions = np.linalg.svd(left, full_matrices=False)
         new = directions[values > zero]
@@ -272,7 +274,7 @@ def _ranks_by_elimination(blocks: list[Array], zero: float) -> list[int]:
 
 
 def _ranks_by_prefix(blocks: list[Array], zero: float) -> list[int]:
-    """Return the same by the rank of all rows so far: slower, but it adds up to that of all."""
+    """Return the same from the ranks of all rows so far: slower, but their sum is exact."""
     ranks = [0]
     for count in range(1, len(blocks) + 1):
         values = np.linalg.svd(np.vstack(blocks[:count]), compute_uv=False)
@@ -281,15 +283,16 @@ def _ranks_by_prefix(blocks: list[Array], zero: float) -> list[int]:
 
 
 def _singular_values(loops: Iterable[_Loops]) -> Array:
-    """Return those that ranks go by, of all chains."""
+    """Return the singular values of all chains by which ranks are decided."""
     values = [np.linalg.svd(part.by_size, compute_uv=False) for part in loops]
     return np.concatenate([np.zeros(0), *values])
 
 
 def _zero(singular_values: Array) -> float:
     """
-    Return up to what a singular value counts as zero.
+    Return the largest singular value that counts as zero.
 
-    The floor keeps the rounding of lengths of some metres from counting where nothing else is.
+    The lower bound 1e-6 of the largest one keeps the rounding errors of a Jacobian that is zero
+    from counting as rank.
     """
     return RANK_TOLERANCE * float(max(singular_values.max(initial=0.0), 1e-6))

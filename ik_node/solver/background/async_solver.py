@@ -1,4 +1,4 @@
-"""A solver that works beside its caller, in a thread of its own."""
+"""The solver that runs in a thread of its own while the caller continues."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 
 class AsyncSolver:
     """
-    Solves closures and goals of a graph of frames in a worker thread; the caller goes on.
+    A solver of closures and goals in a worker thread, while the caller continues.
 
     Parameters
     ----------
@@ -36,25 +36,23 @@ class AsyncSolver:
 
     Notes
     -----
-    The objects belong to the thread that calls: they are read inside `solve`,
-    `update_frame_state` and `update_structure`, and the values found are written to the joints
-    when that thread asks for results, by `results_ready`, `results`, `future.result()` or
-    `await`, a whole configuration at once and the newest only. The worker touches no object, so
-    nothing changes in the middle of a drawing, and of what the worker finds only `q` and
-    `running` may be looked at from any other thread. Commands may come from any thread, one is
-    done after the other.
+    The worker does not access the objects. They are read in the calling thread, within `solve`,
+    `update_frame_state` and `update_structure`. The newest values are written to the joints, all
+    at once, in the thread that reads results by `results_ready`, `results`, `future.result()` or
+    `await`. Therefore the joints do not change while the caller draws them. Other threads may
+    read only `q` and `running`. Commands may come from any thread; they are executed one after
+    the other.
 
-    The latest `solve` wins: one that runs ends at its next slice and its future is cancelled.
-    While a goal is dragged, `update_frame_state` is the better choice: the values found so far
-    are kept and shown, however fast the updates come. Callbacks of futures run in the worker,
-    and write nothing.
+    A new `solve` replaces a running one, which ends at its next slice, and whose future is
+    cancelled. While a goal is dragged, prefer `update_frame_state`, which continues from the
+    values found so far. Callbacks of futures run in the worker and do not write to the joints.
 
-    The thread is started by the first `solve` and ended by `dispose`, by leaving the `with`
-    block, or when nobody holds the solver or its future any more.
+    The first `solve` starts the thread. It ends with `dispose`, at the end of a `with` block, or
+    when the solver and its futures are garbage collected.
 
     Examples
     --------
-    An arm of one link that is asked to point somewhere:
+    An arm of one link that points at a goal:
 
     >>> import ik_node as ik
     >>> base, joint, tip = ik.Link('base'), ik.Joint('shoulder'), ik.Link('tip')
@@ -72,15 +70,15 @@ class AsyncSolver:
     >>> results[0].status.name, round(joint.get_dof_value('EZ'), 6)
     ('CONVERGED', 0.927295)
 
-    Once a frame of a window, or in a timer, with nothing to wait for:
+    In each frame of a window, or in a timer, without waiting:
 
     >>> def each_frame(x, y):
     ...     goal.set_position(x, y, 0)
-    ...     if not solver.update_frame_state():  # nothing runs that could take it up
+    ...     if not solver.update_frame_state():  # no solve is running
     ...         solver.solve()
     ...     if solver.results_ready:  # the joints have moved
     ...         print(solver.results[0].status.name)
-    >>> each_frame(0.8, 0.6)  # shows what was found above, and has the next one sought
+    >>> each_frame(0.8, 0.6)  # prints the result from above and starts the next solve
     CONVERGED
     >>> solver.dispose()
 
@@ -89,7 +87,7 @@ class AsyncSolver:
     def __init__(
         self, source: RobotLike | Frame | Iterable[Frame], options: SolverOptions | None = None
     ) -> None:
-        # Two solvers go through it, again with every new structure.
+        # An iterator would be exhausted after one solver has read it.
         self._source = list(source) if isinstance(source, Iterator) else source
         self._options = SolverOptions() if options is None else options
         self._solvers = self._new_solvers()
@@ -103,28 +101,28 @@ class AsyncSolver:
 
     def solve(self, until_done: bool = True) -> SolveFuture:
         """
-        Read the objects as they are now and start to solve; what runs is cancelled.
+        Read the objects and start a solve; a running solve is cancelled.
 
         Parameters
         ----------
         until_done : bool
-            True: after a TIMEOUT it goes on from where it is, and each answer on the way is
-            shown, until it converges, stalls, is stopped, or a whole round is no help. Not where
-            `time_budget` or `max_joint_step` say how far one solve may go. False: one round, as
-            `Solver.solve` does.
+            True: after a TIMEOUT the solve continues with another round from its last result,
+            which is available meanwhile, until it converges, stalls or is stopped, or a round
+            does not reduce the residual. With `time_budget` or `max_joint_step` there is only one
+            round. False: one round, as in `Solver.solve`.
 
         Returns
         -------
         SolveFuture
-            To wait for the results, one per independent chain; also in `future`.
+            Future of the results, one per independent chain; also in `future`.
 
         Raises
         ------
         OptionError
-            If `until_done` is no bool.
+            If `until_done` is not a bool.
         IkError
-            If the objects cannot be read: what `Solver.solve` raises then. What ran is cancelled
-            all the same.
+            As `Solver.solve`, if the objects cannot be read; the running solve is cancelled
+            nevertheless.
 
         """
         if until_done not in (True, False):
@@ -142,9 +140,9 @@ class AsyncSolver:
 
     def stop(self) -> None:
         """
-        End the solve that runs at its next slice.
+        End the running solve at its next slice.
 
-        Its future resolves with the best so far: loops closed, residuals and status as they are.
+        Its future gets the best result so far, with closed loops, its status and its residuals.
         """
         with self._commands:
             self._check()
@@ -152,28 +150,28 @@ class AsyncSolver:
 
     def update_frame_state(self, *frames: Frame) -> bool:
         """
-        Have the solve that runs go on with limits, locks, targets, rest pose, goals as they are.
+        Continue the running solve with the present limits, locks, targets, rest poses and goals.
 
-        It goes on from the values that it has found, whatever those of the joints are except for
-        locked ones, and its future stays. Options changed meanwhile take effect, too.
+        The solve continues from the values that it has found; only locked joints take the values
+        of the objects. Its future stays the same. Changed options take effect, too.
 
         Parameters
         ----------
         *frames : Frame
-            Those that have changed. All are read in any case; naming them checks that they are
-            part of what is solved.
+            Frames that have changed. All frames are read in any case; the arguments are only
+            checked to be part of the graph.
 
         Returns
         -------
         bool
-            Whether a solve has taken it up; False: nothing runs, `solve` will read it all.
+            True if a running solve continues with the new values; False if none is running.
 
         Raises
         ------
         UnknownFrameError
-            If a frame is no part of what is solved; perhaps `update_structure` is due.
+            If a frame is not part of the graph; call `update_structure` if it was added.
         IkError
-            What `solve` raises; the solve that runs is cancelled then.
+            As `solve`; the running solve is cancelled then.
 
         """
         with self._commands:
@@ -187,22 +185,22 @@ class AsyncSolver:
 
     def update_structure(self) -> bool:
         """
-        Begin anew with the graph as it is now.
+        Read the graph again.
 
-        A solve that runs begins anew from the joints' values, its future stays. An answer that
-        has not been written to the joints yet never will be.
+        A running solve begins again from the joints' values; its future stays the same. A result
+        that has not been written to the joints yet is discarded.
 
         Returns
         -------
         bool
-            Whether a solve ran.
+            True if a solve was running.
 
         Raises
         ------
         TopologyError
-            If the graph cannot be solved; everything stays as it was.
+            If the graph cannot be solved; nothing is changed then.
         IkError
-            What `solve` raises; the solve that runs is cancelled then.
+            As `solve`; the running solve is cancelled then.
 
         """
         with self._commands:
@@ -212,12 +210,12 @@ class AsyncSolver:
 
     def update_solver_settings(self, **options: Any) -> None:
         """
-        Change options, from the next `solve` on.
+        Change options by name, as of the next `solve`.
 
         Raises
         ------
         OptionError
-            If there is no such option, or its value is not allowed; none is changed then.
+            If an option does not exist or its value is not allowed; no option is changed then.
 
         """
         with self._commands:
@@ -229,7 +227,7 @@ class AsyncSolver:
             self._options = replace(self._options, **options)
 
     def dispose(self) -> None:
-        """Cancel what runs and end the thread; anything but this raises an IkError from now on."""
+        """Cancel the running solve and end the thread; all other calls then raise an IkError."""
         with self._commands:
             self._disposed = True
             future, self._future = self._future, None
@@ -250,7 +248,7 @@ class AsyncSolver:
     ) -> None:
         self.dispose()
 
-    # -- what there is
+    # -- state and results
 
     @property
     def options(self) -> SolverOptions:
@@ -260,7 +258,7 @@ class AsyncSolver:
 
     @property
     def joint_names(self) -> list[str]:
-        """Name of every value of q."""
+        """Return the name of each value of q."""
         self._check()
         return self._idle.joint_names
 
@@ -272,21 +270,21 @@ class AsyncSolver:
 
     @property
     def running(self) -> bool:
-        """Whether the worker is at it; False once it has really ended and its future is done."""
+        """Return True until the worker has finished all solves and the future is done."""
         self._check()
         future = self._future
         return self._worker.busy or not (future is None or future.done())
 
     @property
     def results_ready(self) -> bool:
-        """Whether `results` are newer than when last looked at; writes them to the joints."""
+        """Return True if `results` are new since they were last read; write them to the joints."""
         self._check()
         self._take()
         return self._worker.unseen
 
     @property
     def results(self) -> list[SolveResult]:
-        """Return the newest results, one per chain, and write the values to the joints."""
+        """Return the newest results, one per chain; write their values to the joints."""
         self._check()
         with self._commands, self._worker.lock:
             self._take()
@@ -297,9 +295,9 @@ class AsyncSolver:
     @property
     def q(self) -> Array:
         """
-        Return the newest values found [rad or m], all of one answer, ordered as `joint_names`.
+        Return the newest values, shape (nq,) [rad or m], in the order of `joint_names`.
 
-        Before the first answer, and after `update_structure`, those of the joints.
+        Before the first result, and after `update_structure`, they are the joints' values.
         """
         self._check()
         with self._worker.lock:
@@ -308,20 +306,20 @@ class AsyncSolver:
                 return job.answer.q.copy()
         return self._idle.q
 
-    # -- inside
+    # -- internals
 
     def _check(self) -> None:
         if self._disposed:
             raise IkError('this AsyncSolver has been disposed of: make a new one')
 
     def _new_solvers(self) -> tuple[Solver, Solver]:
-        """Make a solver that works and one that reads the objects meanwhile."""
+        """Return two solvers: while one is solving, the other one can read the objects."""
         options = self._options
         return Solver(self._source, options), Solver(self._source, options)
 
     @property
     def _idle(self) -> Solver:
-        """Return the solver that is not at work, which may read the objects."""
+        """Return the solver that is not solving, which may read the objects."""
         current = self._worker.current
         busy = None if current is None else current.solver
         return next(solver for solver in self._solvers if solver is not busy)
@@ -330,7 +328,7 @@ class AsyncSolver:
         raise IkError('an AsyncSolver has a thread: make a new one for a copy of its robot')
 
     def _read(self, until_done: bool, future: weakref.ReferenceType[SolveFuture]) -> SolveJob:
-        """Read the objects with the solver that is not at work; none may be waiting to be."""
+        """Read the objects with the idle solver; no job may be waiting for it."""
         solver = self._idle
         solver.options = self._options
         task, tree = solver.task(), solver.tree
@@ -338,7 +336,7 @@ class AsyncSolver:
         return SolveJob(solver, task, tree, solver.q, locked, until_done, future)
 
     def _take_over(self, keep: bool) -> bool:
-        """Put a new reading in the place of what runs, for the same future."""
+        """Replace the running job by one with the present objects, for the same future."""
         running = self._worker.hand_on(keep)
         if running is None:
             return False
@@ -355,7 +353,7 @@ class AsyncSolver:
         return True
 
     def _take(self) -> None:
-        """Write the newest answer to the joints, once."""
+        """Write the newest result to the joints if that has not been done yet."""
         if self._worker.is_here:
             return
         with self._commands, self._worker.lock:
@@ -364,9 +362,9 @@ class AsyncSolver:
                 self._worker.unwritten = False
                 if self._is_of_now(job):
                     self._idle.accept(job.answer)
-                    for solver in self._solvers:  # each goes on from there
+                    for solver in self._solvers:  # either may do the next solve
                         solver.go_on_from(job.answer)
 
     def _is_of_now(self, job: SolveJob) -> bool:
-        """Return whether the values of a job are those of the joints that there are."""
+        """Return True if a job has the same values of q as the present graph."""
         return job.solver in self._solvers and job.tree.owner == self._idle.tree.owner

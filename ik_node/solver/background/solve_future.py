@@ -1,4 +1,4 @@
-"""The promise of a solve that runs in another thread."""
+"""The future of a solve that runs in another thread."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from ik_node.solver.result import SolveResult
 
 class SolveFuture(Future[list[SolveResult]]):
     """
-    The results of one solve of an `AsyncSolver`, one per independent chain, when they are there.
+    The future results of one solve of an `AsyncSolver`, one per independent chain.
 
-    `result(timeout)` waits for them in plain threads, `await` in asyncio; both write the values
-    to the joints, in the thread that asks. `cancel()` ends the solve and throws its answer away.
+    `result(timeout)` waits for them in threads, `await` in asyncio; both write the values to the
+    joints, in the thread that waits. `cancel()` ends the solve and discards its result.
 
     Parameters
     ----------
     take : callable
-        Writes the newest answer to the joints.
+        Function without arguments that writes the newest result to the joints.
     drop : callable
-        Takes this future; ends its solve.
+        Function of this future that ends its solve.
 
     """
 
     def __init__(self, take: Callable[[], None], drop: Callable[[SolveFuture], None]) -> None:
         super().__init__()
-        # Bound to the AsyncSolver, which so lives as long as somebody waits for it.
+        # These bound methods keep the AsyncSolver alive as long as its future is referenced.
         self._take = take
         self._drop = drop
         self._tell_once = Lock()
@@ -40,16 +40,21 @@ class SolveFuture(Future[list[SolveResult]]):
         Parameters
         ----------
         timeout : float, optional
-            [s]; None = as long as it takes.
+            Longest time to wait [s]; None = no limit.
+
+        Returns
+        -------
+        list of SolveResult
+            One per independent chain.
 
         Raises
         ------
         TimeoutError
-            If they are not there in time (`concurrent.futures.TimeoutError`); the solve goes on.
+            If there is no result in time (`concurrent.futures.TimeoutError`); the solve continues.
         CancelledError
-            If the solve was superseded or cancelled (`concurrent.futures.CancelledError`).
+            If the solve was replaced or cancelled (`concurrent.futures.CancelledError`).
         Exception
-            What the solve raised.
+            The exception that the solve raised.
 
         """
         results = super().result(timeout)
@@ -57,17 +62,21 @@ class SolveFuture(Future[list[SolveResult]]):
         return results
 
     def cancel(self) -> bool:
-        """End the solve at its next slice and throw its answer away; False: it had ended."""
+        """
+        End the solve at its next slice and discard its result.
+
+        Return False if it has already ended.
+        """
         if not super().cancel():
             return False
         self._drop(self)
         if self._tell_once.acquire(blocking=False):
-            # For `concurrent.futures.wait`, which does not see a cancelled future before this.
+            # `concurrent.futures.wait` does not notice a cancelled future before this call.
             self.set_running_or_notify_cancel()
         return True
 
     def __await__(self) -> Generator[Any, None, list[SolveResult]]:
-        # Imported here: only who awaits needs it, and has it.
+        # Imported here, because only asyncio programs need asyncio, and they have imported it.
         from asyncio import wrap_future
 
         wrapped = wrap_future(self)

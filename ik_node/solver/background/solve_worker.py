@@ -1,4 +1,4 @@
-"""The thread that solves, with room for one more job."""
+"""The worker thread of an `AsyncSolver`, with one running and one waiting job."""
 
 from __future__ import annotations
 
@@ -20,45 +20,46 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# A round that takes less than this share off the squared residuals of what timed out was no help.
+# Least share by which a round must reduce the squared residual of the chains that timed out, to be
+# followed by another round.
 LEAST_HELP = 1e-6
 
 
 @dataclass(eq=False)
 class SolveJob:
     """
-    One reading of the objects, and how far its solve has come.
+    A solve of the objects as they were read at one time, and its progress.
 
     Attributes
     ----------
     solver : Solver
-        Which read the objects; it is in use until the job has ended.
+        The solver that has read the objects; it is in use until the job has ended.
     task : callable
-        What `Solver.task` returned.
+        The function that `Solver.task` returned.
     tree : Tree
-        The graph as it was then.
+        The graph at that time.
     read : ndarray, shape (nq,)
-        The joints' values when it read them [rad or m].
+        The joints' values at that time [rad or m].
     locked : ndarray, shape (nq,), bool
-        Which of them no solve moves.
+        True for each locked value.
     until_done : bool
-        Whether it goes on after a TIMEOUT, where no option says how far one solve may go.
+        True if another round follows a TIMEOUT, see `AsyncSolver.solve`.
     future : weak reference to SolveFuture
-        Who waits for it; several jobs, one after another, may be due to one.
+        The future of the result; jobs that replace each other share one.
     before : SolveJob or None
-        The job that it supersedes and goes on from.
+        The job that this one replaces and continues.
     stop : list of one bool
-        Whether it is to end at its next slice.
+        True if the job must end at its next slice.
     stopped : bool
-        ... because the user said so.
+        True if the user stopped the job.
     handed_on : bool
-        ... because another job goes on from its answer.
+        True if another job has replaced this one.
     dropped : bool
-        ... and its answer is not wanted.
+        True if its result is discarded.
     start : ndarray, shape (nq,), or None
-        Where its next round begins [rad or m]; None = where the joints were.
+        Start of its next round [rad or m]; None = the joints' values.
     answer : Solution or None
-        The last one found.
+        Its last result.
 
     """
 
@@ -79,28 +80,29 @@ class SolveJob:
 
     @property
     def found(self) -> Array | None:
-        """Where it, or the one it goes on from, has come to [rad or m]; None = nowhere yet."""
+        """Return the last values of this job, or of the one it continues [rad or m], or None."""
         if self.answer is not None:
             return self.answer.q
         return None if self.before is None else self.before.found
 
     def run(self) -> Solution:
         """
-        Do a round from where it has come to; nothing else may use its solver meanwhile.
+        Do one round from the last values; nothing else may use its solver meanwhile.
 
-        The first one begins where the job before it ended, but for locked joints.
+        The first round starts from the last values of the job that this one replaces, except for
+        locked joints, which start from the values that were read.
         """
         found = None if self.before is None else self.before.found
         if found is not None:
             self.start = np.where(self.locked, self.read, found)
         self.before = None
         solution = self.task(self.stop, self.start)
-        _ = solution.chains  # put into words here, not in the thread that looks at them
+        _ = solution.chains  # computed here, so that the thread that reads them need not do it
         self.start = solution.q
         return solution
 
     def goes_on(self, solution: Solution) -> bool:
-        """Return whether another round is due after this answer."""
+        """Return True if another round must follow this result."""
         options = self.solver.options
         limited = options.time_budget > 0.0 or options.max_joint_step < np.inf
         if limited or self.stop[0] or not self.until_done:
@@ -112,7 +114,7 @@ class SolveJob:
 
 
 def _open_residual(solution: Solution) -> float:
-    """Sum the squared residuals of the chains that timed out."""
+    """Return the sum of the squared residuals of the chains that timed out."""
     return sum(
         error.position**2 + error.orientation**2
         for chain in solution.chains
@@ -124,18 +126,18 @@ def _open_residual(solution: Solution) -> float:
 
 class SolveWorker:
     """
-    A thread that does one job after another; only the newest waits.
+    A thread that runs one job after another; only the newest job waits.
 
-    It holds no reference to the `AsyncSolver` it works for, which can so be garbage collected.
+    It has no reference to its `AsyncSolver`, so that the latter can be garbage collected.
 
     Attributes
     ----------
     latest : SolveJob or None
-        The job that the newest answer is of.
+        The job with the newest result.
     unwritten, unseen : bool
-        Whether that answer is not in the joints yet, has not been looked at yet.
+        True if that result has not been written to the joints, has not been read by the user.
     lock : RLock
-        Held while any of these changes.
+        Lock of all attributes.
 
     """
 
@@ -146,7 +148,7 @@ class SolveWorker:
         self._current: SolveJob | None = None
         self._waiting: SolveJob | None = None
         self._closed = False
-        # Unlike a condition it may be used in a finaliser, which comes at any time.
+        # A SimpleQueue, unlike a Condition, may be used in a finaliser, which can run at any time.
         self._wake: SimpleQueue[None] = SimpleQueue()
         self._thread: Thread | None = None
 
@@ -154,22 +156,22 @@ class SolveWorker:
 
     @property
     def busy(self) -> bool:
-        """Whether a job runs or waits."""
+        """Return True if a job is running or waiting."""
         with self.lock:
             return self._current is not None or self._waiting is not None
 
     @property
     def current(self) -> SolveJob | None:
-        """Return the job that runs."""
+        """Return the running job; None = no job is running."""
         return self._current
 
     @property
     def is_here(self) -> bool:
-        """Whether the caller is this thread."""
+        """Return True if the worker itself is the calling thread."""
         return current_thread() is self._thread
 
     def post(self, job: SolveJob) -> None:
-        """Have a job done next, unless nobody waits for it any more."""
+        """Run a job next, unless its future is cancelled or garbage collected."""
         with self.lock:
             future = job.future()
             if future is None or future.cancelled():
@@ -182,17 +184,17 @@ class SolveWorker:
 
     def hand_on(self, keep: bool) -> SolveJob | None:
         """
-        End what runs because a newer reading of the objects takes over.
+        End the running or waiting job, because a newer one replaces it.
 
         Parameters
         ----------
         keep : bool
-            Whether the newer one goes on from its answer; else the answer is not wanted.
+            True if the newer job continues from its result, False if that is discarded.
 
         Returns
         -------
         SolveJob or None
-            What is to be taken over; None = nothing runs, or it has been told to end.
+            The job to replace; None = there is none, or it is ending already.
 
         """
         with self.lock:
@@ -205,14 +207,14 @@ class SolveWorker:
             return job
 
     def stop(self) -> None:
-        """End what runs at its next slice; its answer counts."""
+        """End all jobs at their next slice, and keep their results."""
         with self.lock:
             for job in (self._current, self._waiting):
                 if job is not None:
                     job.stopped = job.stop[0] = True
 
     def drop(self, future: SolveFuture) -> None:
-        """End what runs for this future; its answer is not wanted."""
+        """End the jobs of a future and discard their results."""
         with self.lock:
             if self._waiting is not None and self._waiting.future() is future:
                 self._waiting = None
@@ -220,7 +222,7 @@ class SolveWorker:
                 self._current.dropped = self._current.stop[0] = True
 
     def close(self) -> None:
-        """End the thread; takes no lock, for it is called in finalisers, too."""
+        """End the thread, without acquiring a lock, because finalisers call this too."""
         self._closed = True
         job = self._current
         if job is not None:
@@ -240,7 +242,7 @@ class SolveWorker:
             with self.lock:
                 job, self._waiting = self._waiting, None
                 self._current = job
-            if self._closed:  # looked at only now, see `close`
+            if self._closed:  # checked after the job was taken, because `close` has no lock
                 self._current = None
                 return
             if job is not None:
@@ -253,7 +255,7 @@ class SolveWorker:
             try:
                 outcome = job.run()
             except BaseException as error:  # noqa: BLE001
-                # As in concurrent.futures: whoever waits gets it, the thread goes on.
+                # As in concurrent.futures, the future gets the exception, and the thread goes on.
                 outcome = error
             with self.lock:
                 wanted = not job.dropped
@@ -269,7 +271,7 @@ class SolveWorker:
 
 
 def _tell(job: SolveJob, outcome: Solution | BaseException) -> None:
-    """Resolve the future; no lock is held, for it may call back."""
+    """Set the result of the future, without holding a lock, because callbacks run in it."""
     future = job.future()
     if future is not None:
         with suppress(InvalidStateError):  # cancelled just now

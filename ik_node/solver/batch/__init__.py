@@ -1,1 +1,1 @@
-"""Many goals and paths in one call."""
+"""The solution of many problems, or of a path, in one call."""

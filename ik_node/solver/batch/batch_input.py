@@ -1,4 +1,4 @@
-"""The border where poses and starts by the thousand come in: shapes, and the row that is bad."""
+"""The checks of the poses and starts of a batch, which name the row of a bad value."""
 
 from __future__ import annotations
 
@@ -17,12 +17,18 @@ ManyPoses = Mapping[str, tuple[ArrayLike, ArrayLike]]
 
 def many_poses(goals: ManyPoses) -> dict[str, tuple[Array, Array]]:
     """
-    Return arrays of our own, (N, 3) and (N, 4), quaternions normalised.
+    Return copies of the poses of each goal, with the quaternions normalised.
+
+    Parameters
+    ----------
+    goals : mapping of str to (positions, quats_xyzw)
+        Shapes (N, 3) [m] and (N, 4).
 
     Raises
     ------
     ShapeError
-        If shapes do not fit, or a row holds a number that is not finite or a zero quaternion.
+        If a shape is wrong, the goals have different N, a number is not finite, or a quaternion
+        is zero.
 
     """
     read = {name: _poses(name, pose) for name, pose in goals.items()}
@@ -35,27 +41,28 @@ def many_poses(goals: ManyPoses) -> dict[str, tuple[Array, Array]]:
 
 def many_starts(q0: ArrayLike, count: int | None, names: Sequence[str]) -> tuple[Array, bool]:
     """
-    Return a start for every problem, an array (N, nq) of our own.
+    Return a start for every problem.
 
     Parameters
     ----------
     q0 : array_like, shape (nq,) or (N, nq)
-        [rad or m]
+        One start, or one per problem [rad or m].
     count : int or None
-        Of problems; None = as many as q0 has rows.
+        Number N of problems; None = the number of rows of q0.
     names : sequence of str
-        Of the values of q.
+        Names of the values of q.
 
     Returns
     -------
     starts : ndarray, shape (N, nq)
+        A copy of the starts [rad or m].
     one : bool
-        Whether all of them are the same one.
+        True if q0 is a single start for all problems.
 
     Raises
     ------
     ShapeError
-        If the shape does not fit or a row holds a number that is not finite.
+        If the shape is wrong or a number is not finite.
 
     """
     width = len(names)
@@ -76,7 +83,7 @@ def many_starts(q0: ArrayLike, count: int | None, names: Sequence[str]) -> tuple
 
 
 def _poses(name: str, pose: Any) -> tuple[Array, Array]:
-    """Read the poses of one goal."""
+    """Return copies of the poses of one goal, see `many_poses`."""
     try:
         positions, quats = pose
     except (TypeError, ValueError):
@@ -91,7 +98,7 @@ def _poses(name: str, pose: Any) -> tuple[Array, Array]:
         expected = 'shapes (N, 3) and (N, 4)'
         raise ShapeError(f'poses of {shown(name)}', expected, f'{at.shape} and {turned.shape}')
     x, y, z, w = turned.T
-    # In this order, as `unit_pose` does it: answers shall be the same to the last bit.
+    # The same order of operations as in `unit_pose`, so that results are equal to the last bit.
     with np.errstate(over='ignore', invalid='ignore'):
         square = x * x + y * y + z * z + w * w
         norm: Array = np.sqrt(square)
@@ -109,7 +116,7 @@ def _poses(name: str, pose: Any) -> tuple[Array, Array]:
 
 
 def _first_bad(rows: Array) -> int:
-    """Return the first row with a number that is not finite, -1 = none."""
+    """Return the index of the first row with a number that is not finite; -1 = none."""
     bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
     return int(bad[0]) if bad.size else -1
 

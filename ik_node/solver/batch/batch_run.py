@@ -1,5 +1,5 @@
 # flake8: noqa: E203
-"""A batch at work: threads that take one chunk of problems after the other."""
+"""The execution of a batch: threads that solve one chunk of problems after the other."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ def solve_batch(
     Parameters
     ----------
     work : BatchWork
-        For the goals' names.
+        Problem and options, for these goals.
     goals : mapping of str to (positions, quats_xyzw)
-        Shapes (N, 3), (N, 4).
+        Shapes (N, 3) [m] and (N, 4).
     q0 : array_like, shape (nq,) or (N, nq)
         Starts [rad or m].
     threads : int, optional
-        None = one for every core this process may use.
+        Number of threads; None = one per core that this process may use.
     progress : callable, optional
-        Called with how many are done, and how many there are.
+        Function of the number of solved problems and of their total number.
 
     """
     started = perf_counter()
@@ -63,12 +63,12 @@ def solve_batch(
 
 def thread_count(threads: int | None) -> int:
     """
-    Return how many threads are to work; None = one for every core.
+    Return the number of threads; None = one per core.
 
     Raises
     ------
     OptionError
-        If it is not a number from 1.
+        If it is not an integer from 1.
 
     """
     if threads is None:
@@ -83,7 +83,7 @@ def thread_count(threads: int | None) -> int:
 
 
 def cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, 'sched_getaffinity'):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -91,26 +91,27 @@ def cores() -> int:
 
 Progress = Callable[[int, int], object]
 
-# Problems that a thread takes at a time, and chunks for every thread at least: the last ones
-# take their time, and nobody shall wait long for another.
+# Most problems per chunk, and least number of chunks per thread: with several small chunks the
+# threads finish at about the same time, even if some problems take much longer than others.
 MOST, CHUNKS = 256, 8
-# Between two reports of progress [s].
+# Least time between two calls of `progress` [s].
 PERIOD = 0.05
 
 
 class BatchRun:
     """
-    Solves the rows of q, in place.
+    One execution of a batch, which overwrites the starts with the results.
 
     Parameters
     ----------
     work : BatchWork
+        Problem and options.
     chains : sequence of BatchChain
-        Each with its part of the problems; takes the outcome.
+        The chains with their poses; their records are written.
     q : ndarray, shape (N, nq)
-        Starts, and after `run` the answers [rad or m].
+        Starts; overwritten with the results [rad or m].
     one_start : bool
-        Whether all rows of q are the same.
+        True if all rows of q are equal.
 
     """
 
@@ -127,21 +128,21 @@ class BatchRun:
 
     @property
     def rows(self) -> Array:
-        """Return the table of joints (8, nq), that of the first problem if each has its own."""
+        """Return the table of joints, shape (8, nq), of the first problem."""
         table: Array = self._rows[0]
         return table
 
     def run(self, threads: int, progress: Progress | None) -> None:
         """
-        Solve all.
+        Solve all problems.
 
         Parameters
         ----------
         threads : int
-            How many work, the calling one included.
+            Number of threads, including the calling one.
         progress : callable, optional
-            Told by the calling thread how many are done, and of how many. What it raises ends
-            the batch, as Ctrl-C does.
+            Called by the calling thread with the number of solved problems and their total
+            number. An exception that it raises ends the batch, as Ctrl-C does.
 
         """
         self._load()
@@ -165,7 +166,7 @@ class BatchRun:
                 self._stop = True
 
     def _load(self) -> None:
-        """Load the kernels, or compile them, for once and not by all threads together."""
+        """Load or compile the kernels once, before several threads would do so at a time."""
         for chain in self._chains[:1]:
             asked = (np.zeros((1, 3)), np.zeros((1, 4)), SLICE)
             q = np.zeros(self._q.shape[1])
@@ -175,7 +176,7 @@ class BatchRun:
             self._solve_chain(chain.part(slice(0)), chain.workspace(), self._q[:0], self._rows)
 
     def _take_chunks(self, progress: Progress | None = None) -> None:
-        """Work until nothing is left."""
+        """Solve one chunk after the other until none is left."""
         workspaces = [chain.workspace() for chain in self._chains]
         told = perf_counter()
         try:
@@ -204,7 +205,7 @@ class BatchRun:
         work.follow(q)
 
     def _solve_chain(self, part: BatchChain, workspace: Workspace, q: Array, rows: Array) -> None:
-        """Solve one chain, with looks at the clock, and whether to stop, in between."""
+        """Solve one chain for a chunk; check the time budget and the stop flag between slices."""
         budget = self._work.options.time_budget
         steps = SLICE if budget > 0.0 else part.chain.slice_steps
         arrays = (q, rows, self._work.packed, part.positions, part.quats_xyzw, part.records)

@@ -1,4 +1,4 @@
-"""What came out of a batch, as arrays, and of one problem of it, as a solution."""
+"""The result of a batch as arrays, and of each of its problems as a solution."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Ints = NDArray[np.int64]
 
 class PoseErrors(NamedTuple):
     """
-    How far a goal or closure is from met in every problem, on its own axes.
+    The residual norms of a goal or closure in every problem, on its constrained axes.
 
     Attributes
     ----------
     position : ndarray, shape (N,)
-        [m]
+        Norms of its position rows [m].
     orientation : ndarray, shape (N,)
-        [rad]
+        Norms of its orientation rows [rad].
 
     """
 
@@ -37,20 +37,20 @@ class PoseErrors(NamedTuple):
 
 class BatchSolution:
     """
-    The outcome of `Solver.solve_batch`; nothing of the robot was changed.
+    The result of `Solver.solve_batch`, which does not change the robot.
 
-    `batch[n]` is the `Solution` of problem n, with names and reasons, `len(batch)` their number.
+    `batch[n]` is the `Solution` of problem n, and `len(batch)` is the number of problems.
 
     Attributes
     ----------
     q : ndarray, shape (N, nq)
         Joint values [rad or m], in the order of `Solver.joint_names`.
     status : ndarray, shape (N,)
-        `Status` of every problem, that of its worst chain.
+        `Status` of the worst chain of each problem.
     iterations, starts : ndarray, shape (N,)
-        Of the chain with the most.
+        Number of iterations and of starts, of the chain with the most.
     solve_time : float
-        Of all together [s].
+        Time of the whole batch [s].
 
     """
 
@@ -70,7 +70,7 @@ class BatchSolution:
         self.starts: Ints = self._most(RECORD_STARTS, 1)
 
     def _most(self, column: int, least: int) -> Ints:
-        """Return the largest of a number of the records over all chains."""
+        """Return the maximum over all chains of a column of the records, at least `least`."""
         most = np.full(len(self.q), least, dtype=np.int64)
         for chain in self._chains:
             np.maximum(most, chain.records[:, column].astype(np.int64), out=most)
@@ -92,18 +92,18 @@ class BatchSolution:
 
     @property
     def converged(self) -> NDArray[np.bool_]:
-        """Whether each problem (N,) is solved."""
+        """Return True for each problem that converged, shape (N,)."""
         found: NDArray[np.bool_] = self.status == Status.CONVERGED
         return found
 
     @property
     def goal_errors(self) -> dict[str, PoseErrors]:
-        """Residuals of every goal."""
+        """Return the residuals of every goal."""
         return self._errors(are_goals=True)
 
     @property
     def closure_errors(self) -> dict[str, PoseErrors]:
-        """Residuals of every closure."""
+        """Return the residuals of every closure."""
         return self._errors(are_goals=False)
 
     def _errors(self, *, are_goals: bool) -> dict[str, PoseErrors]:
@@ -117,7 +117,7 @@ class BatchSolution:
 
     @property
     def message(self) -> str:
-        """Return a sentence that counts, and gives the reason of the first that is not solved."""
+        """Return the number of problems with each status, and the first failure's message."""
         left = np.flatnonzero(~self.converged)
         if not left.size:
             return f'CONVERGED: all {len(self)}'

@@ -1,5 +1,5 @@
 # flake8: noqa: E203
-"""What a batch or a path is solved with: all that a single solve looks up in every call."""
+"""The data that all problems of a batch or path share."""
 
 from __future__ import annotations
 
@@ -33,17 +33,18 @@ Workspace = tuple[NDArray[np.int64], Array]
 
 class BatchChain(NamedTuple):
     """
-    Many problems of one chain.
+    The poses and results of many problems of one chain.
 
     Attributes
     ----------
     chain : ChainProblem
-    table : ndarray, shape (nc, 12)
-        What is asked of every constraint, but for the poses of goals.
+        The chain.
+    table : ndarray, shape (nc, 14)
+        Constraint table; the poses of the goals in it are not used.
     positions, quats_xyzw : ndarray, shape (N, k, 3), (N, k, 4)
-        Poses of its goals, in order.
+        Poses of its k goals [m], in order.
     records : ndarray, shape (N, RECORD + 2 nc)
-        RECORD_*, and residual norms [m], [rad] of every constraint.
+        Results: RECORD_*, then the residual norms of every constraint [m], [rad].
 
     """
 
@@ -55,33 +56,34 @@ class BatchChain(NamedTuple):
 
     @property
     def record_at(self) -> int:
-        """Return where the record stands in the workspace."""
+        """Return the index of the record in the workspace."""
         return begin_of(self.chain.flat.ints, 'record')
 
     def workspace(self) -> Workspace:
-        """Return a workspace of one's own, as each thread needs it."""
+        """Return a new workspace, of which each thread needs one."""
         ints, floats = self.chain.work_ints.copy(), self.chain.work_floats.copy()
         ints[PHASE] = PHASE_DONE
         return ints, floats
 
     def part(self, rows: slice) -> BatchChain:
-        """Return some of the problems; what comes out is written to the same place."""
+        """Return some of the problems as views, so that results are written to this one."""
         arrays = (self.positions[rows], self.quats_xyzw[rows], self.records[rows])
         return BatchChain(self.chain, self.table, *arrays)
 
     def refuse(self, row: int, q: Array) -> NoReturn:
         """
-        Say what the kernel refused.
+        Raise the error for the arguments of a problem that the kernel refused.
 
         Raises
         ------
         ShapeError
+            Always, see `ChainProblem.refuse`.
 
         """
         self.chain.refuse(q[row], (self.positions[row], self.quats_xyzw[row]))
 
     def answer(self, row: int, joints: Array, packed: Array) -> ChainAnswer:
-        """Return what came out for one problem as a single solve gives it."""
+        """Return the result of one problem in the form of a single solve."""
         table = self.table.copy()
         first = len(table) - self.positions.shape[1]
         table[first:, CON_POSE : CON_POSE + 3] = self.positions[row]
@@ -93,7 +95,7 @@ class BatchChain(NamedTuple):
 def batch_chains(
     problem: Problem, poses: Mapping[str, tuple[Array, Array]], count: int
 ) -> list[BatchChain]:
-    """Hand the poses of every goal to the chain that it is in."""
+    """Return the chains of a problem, each with the poses of its goals."""
     return [_batch_chain(chain, poses, count) for chain in problem.chains]
 
 
@@ -110,24 +112,25 @@ def _batch_chain(
 
 class BatchWork:
     """
-    What stays the same from problem to problem.
+    The closures and goals, joints and options that all problems of a batch or path share.
 
     Parameters
     ----------
     problem : Problem
         Closures and goals.
     table : JointTable
-        Limits, locks, wishes and couplings.
+        Limits, locks, preferences and couplings.
     options : SolverOptions
+        Options of the solver.
     packed : ndarray
-        The same for kernels.
+        The same options packed for the kernels.
     window : ndarray, shape (nq,), optional
-        Largest change of every value in one solve [rad or m].
+        Largest change of every value in one solve [rad or m]; None = no limit.
 
     Attributes
     ----------
     names : list of str
-        Of the values of q.
+        Names of the values of q.
 
     Raises
     ------
@@ -161,20 +164,20 @@ class BatchWork:
 
     @property
     def by_start(self) -> bool:
-        """Whether the table of joints depends on where a solve begins."""
+        """Return True if the table of joints depends on the start of a solve."""
         table = self._table
         return bool(table.wishful_balls) or (self._narrowed and bool(table.followers))
 
     def rows(self, q: Array, window: Array | float = np.inf) -> Array:
         """
-        Return the table of joints (8, nq) for a solve.
+        Return the table of joints, shape (8, nq), for one solve.
 
         Parameters
         ----------
         q : ndarray, shape (nq,)
-            Where it begins [rad or m].
+            Start of the solve [rad or m].
         window : ndarray, shape (nq,), or float
-            Largest change of every value, beside that of all solves [rad or m].
+            Further limit of the change of every value [rad or m].
 
         """
         rows, table = self._table.rows, self._table
@@ -188,18 +191,18 @@ class BatchWork:
 
     def place(self, q: Array, rows: Array) -> None:
         """
-        Bring starts to within limits, and what nothing else moves to its target, in place.
+        Clamp starts to the limits, and set values that affect no constraint to their targets.
 
         Parameters
         ----------
         q : ndarray, shape (n, nq)
-            [rad or m]
+            Starts [rad or m]; changed in place.
         rows : ndarray, shape (1, 8, nq) or (n, 8, nq)
             Tables of joints.
 
         """
         lower, upper = self._table.rows[JOINT_LOWER], self._table.rows[JOINT_UPPER]
-        if self._narrowed or not self.problem.chains:  # else the kernel does it
+        if self._narrowed or not self.problem.chains:  # otherwise the kernel clamps q
             np.clip(q, lower, upper, out=q)
         if self._table.has_targets:
             wanted = rows[0, JOINT_TARGET_WEIGHT] > 0.0
@@ -210,7 +213,7 @@ class BatchWork:
             q[:, wanted] = np.clip(rows[:, JOINT_TARGET], low, high)[:, wanted]
 
     def follow(self, q: Array) -> None:
-        """Set coupled values (n, nq) from their masters, in place."""
+        """Set the coupled values of q, shape (n, nq), from their masters, in place."""
         rows = self._table.rows
         for follower, master, polynomial in self._table.followers:
             total: Array = np.zeros(len(q))

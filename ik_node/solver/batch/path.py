@@ -1,5 +1,5 @@
 # flake8: noqa: E203
-"""One goal after the other, from each to the next: joints follow without a jump."""
+"""The solution of a path, pose by pose, such that no joint jumps."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ Array = NDArray[np.float64]
 
 Bools = NDArray[np.bool_]
 
-# So that a limit is kept, too, by whoever divides differences of rounded times.
+# Relative margin of the times, so that speeds computed from rounded times are within the limits.
 MARGIN = 1e-9
 
 
 def asked_times(count: int, dt: float, times: ArrayLike | None) -> Array:
     """
-    Return the time [s] that each of some points is wanted at.
+    Return the requested time of each point, shape (count,) [s].
 
     Raises
     ------
     OptionError
         If dt is not a number above zero.
     ShapeError
-        If there are not as many times, or one is not after the one before.
+        If the shape of `times` is wrong, or they do not increase.
 
     """
     if times is None:
@@ -59,13 +59,13 @@ def asked_times(count: int, dt: float, times: ArrayLike | None) -> Array:
 
 
 def is_number(value: object) -> bool:
-    """Return whether something is a real number."""
+    """Return True if a value is a real number."""
     return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
 
 
 def checked_velocity(given: ArrayLike, count: int) -> Array:
     """
-    Return velocity limits (nq,) [rad/s or m/s].
+    Return velocity limits as an array, shape (nq,) [rad/s or m/s].
 
     Raises
     ------
@@ -84,42 +84,43 @@ def stretched_times(
     q: Array, asked: Array, max_velocity: Array
 ) -> tuple[Array, NDArray[np.bool_]]:
     """
-    Take more time for a step where a joint would be too fast.
+    Return the times of points, extended where a joint would exceed its largest speed.
 
     Parameters
     ----------
     q : ndarray, shape (N, nq)
-        [rad or m]
+        Joint values [rad or m].
     asked : ndarray, shape (N,)
-        Times [s].
+        Requested times [s].
     max_velocity : ndarray, shape (nq,)
-        [rad/s or m/s], inf = none.
+        Largest speeds [rad/s or m/s]; inf = none.
 
     Returns
     -------
     times : ndarray, shape (N,)
-        [s]; the first stays.
+        Times [s]; the first one is unchanged.
     longer : ndarray, shape (N,), bool
-        Whether the step to a point takes longer than was asked.
+        True if the step to the point takes longer than requested.
 
     """
     needed = (1.0 + MARGIN) * (np.abs(np.diff(q, axis=0)) / max_velocity).max(axis=1, initial=0.0)
     wanted = np.diff(asked)
     longer = np.concatenate(([False], needed > wanted))
-    # Differences are added up from the last point that is in time, so that those stay as asked.
+    # Delays are added to the requested times, so that times without a delay stay exact.
     late = np.concatenate(([0.0], np.cumsum(np.maximum(needed - wanted, 0.0))))
     return asked + late, longer
 
 
 Pose = tuple[Array, Array]
 
-# Below this angle on the sphere of quaternions a straight line is the arc [rad].
+# Below this angle between quaternions the arc is interpolated as a straight line [rad], because
+# the division by its sine would lose digits.
 STRAIGHT = 1e-6
 
 
 def between(start: Pose, end: Pose, share: float) -> Pose:
     """
-    Return the pose on the way: a straight line, turning at a constant rate the shorter way.
+    Return a pose between two poses: on a straight line, with slerp along the shorter arc.
 
     Parameters
     ----------
@@ -144,10 +145,10 @@ def between(start: Pose, end: Pose, share: float) -> Pose:
 
 Poses = Mapping[str, Pose]
 
-# A step that a joint would go too far in is halved up to so many times; what still goes too far
-# is a jump.
+# A step in which a joint would move too far is halved up to so many times. If a joint still moves
+# too far, it would have to jump.
 HALVINGS = 8
-# Between two reports of progress [s].
+# Least time between two calls of `progress` [s].
 PERIOD = 0.05
 
 
@@ -162,18 +163,23 @@ def solve_path(
     progress: Callable[[int, int], object] | None = None,
 ) -> PathSolution:
     """
-    Follow a path, see `Solver.solve_path`.
+    Solve a path, see `Solver.solve_path`.
 
     Parameters
     ----------
     work : BatchWork
-        For the goals' names.
+        Problem and options, for these goals.
     goals : mapping of str to (positions, quats_xyzw)
-        Shapes (N, 3), (N, 4).
+        Shapes (N, 3) [m] and (N, 4).
     q0 : array_like, shape (nq,)
-        Where to start [rad or m].
+        Start [rad or m].
     dt, times, max_velocity, max_step, progress : optional
-        As there.
+        As for `Solver.solve_path`.
+
+    Raises
+    ------
+    ShapeError, OptionError
+        If an argument is not allowed.
 
     """
     started = perf_counter()
@@ -212,15 +218,16 @@ def solve_path(
 
 class _Follower:
     """
-    Solves from point to point.
+    The solves from point to point of a path.
 
     Parameters
     ----------
     work : BatchWork
+        Problem and options.
     chains : list of BatchChain
-        Whose records are filled.
+        The chains, whose records are written.
     max_step : float
-        Largest change of a joint in one solve [rad, or characteristic lengths].
+        Largest change of a joint in one solve [rad or characteristic lengths].
 
     """
 
@@ -235,20 +242,20 @@ class _Follower:
         self.packed[RESTARTS] = 0.0
 
     def begin(self, q0: Array, point: Poses) -> Array:
-        """Solve for the first point, with restarts and without a bound on the step."""
+        """Solve for the first point, with restarts and without a limit of the step."""
         self._iterations = 0
         return self._solve(q0, point, self._work.packed, np.inf)
 
     def go(self, q: Array, last: Poses, point: Poses) -> tuple[Array, bool]:
         """
-        Go from one point to the next, in as many steps as it takes.
+        Solve from one point to the next, in as many steps as necessary.
 
         Returns
         -------
         q : ndarray, shape (nq,)
-            [rad or m]
+            Joint values [rad or m].
         torn : bool
-            Whether a joint would have had to jump.
+            True if a joint would have to jump.
 
         """
         self._iterations = 0
@@ -264,12 +271,12 @@ class _Follower:
             elif step > 0.5**HALVINGS:
                 step *= 0.5
             else:
-                # On to the end, as near as may be.
+                # A joint would jump: continue to the end of the step as near as possible.
                 q, torn, step = found, True, 1.0
         return q, torn
 
     def keep(self, row: int) -> None:
-        """Write what the last solve left to a row of the records."""
+        """Write the result of the last solve to a row of the records."""
         for chain, answer in zip(self._chains, self._answers, strict=True):
             chain.records[row] = answer.record[: chain.records.shape[1]]
             chain.records[row, RECORD_STEPS] = self._iterations

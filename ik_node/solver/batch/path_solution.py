@@ -1,4 +1,4 @@
-"""What came out of a path: where the joints are when, and where it was left."""
+"""The result of a path: joint values with times, and the points that were not solved."""
 
 from __future__ import annotations
 
@@ -16,27 +16,26 @@ Bools = NDArray[np.bool_]
 
 class PathSolution(BatchSolution):
     """
-    The outcome of `Solver.solve_path`; nothing of the robot was changed.
+    The result of `Solver.solve_path`, which does not change the robot.
 
-    `path[n]` is the `Solution` of point n, with names and reasons.
+    `path[n]` is the `Solution` of point n, and `len(path)` is the number of points.
 
     Attributes
     ----------
     q : ndarray, shape (N, nq)
         Joint values [rad or m], in the order of `Solver.joint_names`.
     times : ndarray, shape (N,)
-        When to be there [s], so that no joint is faster than it may be.
+        Time of each point [s], such that no joint exceeds its largest speed.
     velocity : ndarray, shape (N, nq)
-        Of every joint on the way to the point, from the one before [rad/s or m/s]; the first row
-        is zero.
+        Mean velocity from the point before [rad/s or m/s]; the first row is zero.
     longer : ndarray, shape (N,), bool
-        Whether the step to the point takes longer than was asked.
+        True if the step to the point takes longer than requested.
     status, iterations, starts : ndarray, shape (N,)
-        As in a batch; iterations of all solves on the way to the point.
+        As in `BatchSolution`; iterations are the sum over all solves of the step to the point.
     torn : ndarray, shape (N,), bool
-        Whether joints would have had to jump to get to the point.
+        True if joints would have to jump to reach the point.
     solve_time : float
-        Of all together [s].
+        Time of the whole path [s].
 
     """
 
@@ -58,14 +57,14 @@ class PathSolution(BatchSolution):
 
     @property
     def failures(self) -> list[tuple[int, int]]:
-        """First and last point of every stretch that was not solved."""
+        """Return the first and last point of every stretch of the path that was not solved."""
         left = np.flatnonzero(~self.converged)
         cuts = np.flatnonzero(np.diff(left) > 1) + 1
         return [(int(part[0]), int(part[-1])) for part in np.split(left, cuts) if part.size]
 
     @property
     def message(self) -> str:
-        """Return a sentence that says where the path was left and why, and where it is slowed."""
+        """Return a sentence with the unsolved stretches and their reasons, and slowed steps."""
         parts = []
         for first, last in self.failures[:3]:
             where = f'point {first}' if first == last else f'points {first} to {last}'
@@ -77,8 +76,8 @@ class PathSolution(BatchSolution):
         else:
             text = f'{Status.CONVERGED.name}: all {len(self)}'
         slowed = int(self.longer.sum())
-        return text + (f'; {slowed} steps take longer than asked' if slowed else '')
+        return text + (f'; {slowed} steps take longer than requested' if slowed else '')
 
     def _why(self, point: int) -> str:
         why = self[point].message
-        return f'{why}; from here joints would have to jump' if self.torn[point] else why
+        return f'{why}; from this point on joints would have to jump' if self.torn[point] else why

@@ -1,4 +1,4 @@
-"""The other methods: what users compare and teach with, on the same model and result."""
+"""Further methods for comparison and teaching, on the model of the compiled solver."""
 
 from ik_node.solver.methods.run import run_method
 from ik_node.solver.methods.trace import Trace, trace, TracePoint

@@ -1,4 +1,4 @@
-"""The turn that is best for a cost which is a trigonometric polynomial of degree two."""
+"""The minimum over one angle of a cost that is a trigonometric polynomial of degree two."""
 
 from __future__ import annotations
 
@@ -9,29 +9,30 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Where the cost has to be known: five angles fix the five coefficients.
+# The angles at which the cost is sampled [rad]: five samples determine the five coefficients.
 ANGLES: Array = np.array([0.4 * pi * k for k in range(5)])
 
-# A share of the costs within which they are all the same.
+# Costs whose variation is below this share of their size are constant up to rounding.
 _ROUNDING = 1e-14
 
 
 def best_turn(costs: Array, low: float, high: float) -> float:
     """
-    Return the angle in [low, high] where the cost is least [rad], the least such angle.
+    Return the angle in [low, high] at which the cost is least; of several, the smallest one [rad].
 
     Parameters
     ----------
     costs : ndarray, shape (5,)
         Cost at `ANGLES`.
     low, high : float
-        Bounds [rad], low <= 0 <= high; no more than half a turn is ever taken.
+        Bounds [rad], low <= 0 <= high; the result is at most half a turn.
 
     Notes
     -----
     With T(phi) = c + a1 cos phi + b1 sin phi + a2 cos 2 phi + b2 sin 2 phi and z = exp(i phi),
-    T' = 0 is a polynomial of degree four in z, whose roots are found in closed form or as
-    eigenvalues. Compared is T(phi) - T(0), written so that nothing cancels near 0.
+    T'(phi) = 0 is a polynomial of degree four in z, whose roots are computed as eigenvalues, or in
+    closed form if a2 = b2 = 0. The candidates are compared by T(phi) - T(0), in a form without
+    cancellation near 0.
 
     """
     low, high = max(low, -pi), min(high, pi)

@@ -1,4 +1,4 @@
-"""Cyclic coordinate descent: one joint after the other, each to where it alone does best."""
+"""Cyclic coordinate descent: each joint in turn moves to the minimum of the cost along it."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# A joint that changes a row by less than the root of this per [rad or m] does not move it.
+# A variable whose squared column of the weighted Jacobian is below this does not affect the rows.
 _NO_SLOPE = 1e-18
+# Most halvings of a step of the linear model that raises the cost.
 _HALVINGS = 12
 
 
 class _Hinge(NamedTuple):
-    """A variable that turns one joint: its column, and per goal whether ends A and B turn."""
+    """A revolute variable with its column and, for each goal, True if it turns frames A and B."""
 
     variable: int
     column: int
@@ -32,22 +33,23 @@ class _Hinge(NamedTuple):
 
 class CyclicCoordinateDescent:
     """
-    Sweeps from the outermost joint to the base.
+    Minimises the cost over one variable after the other, from the last joint to the base.
 
-    A hinge takes the turn that minimises the weighted sum of position and orientation errors of
-    all goals it moves (Wang & Chen 1991); a slider, a joint that others follow, and one that moves
-    goals other than poses, the step that is best for the linear model: for a slider that is exact,
-    else it is halved until it helps.
+    For a revolute joint the cost of the goals that it moves is f(x_v) = sum over goals of
+    w_p^2 |p_A - p_B|^2 / 2 + w_o^2 (1 - cos theta), a trigonometric polynomial of degree two in
+    x_v, whose minimum is exact (Wang and Chen 1991). Prismatic joints, joints with followers, and
+    joints that move goals other than poses take the step of the linear model,
+    Delta x_v = -J_v^T W r / (J_v^T W J_v), which is halved until the cost does not rise.
 
     Parameters
     ----------
     here : Iterate
-        With `euler`.
+        The chain, with `euler`.
 
     References
     ----------
-    Wang & Chen (1991), A combined optimization method for solving the inverse kinematics problems
-    of mechanical manipulators.
+    Wang, Chen (1991), A combined optimization method for solving the inverse kinematics problem of
+    mechanical manipulators, IEEE Transactions on Robotics and Automation 7(4).
 
     """
 
@@ -74,7 +76,7 @@ class CyclicCoordinateDescent:
         progress.look(most)
 
     def _move_linearly(self, variable: int, low: float, high: float) -> float:
-        """Take the step that the linear model likes best, halved until it helps; return it."""
+        """Take the optimal step of the linear model, halved until it helps; return its size."""
         here = self._here
         column = here.analytic_jacobian()[:, variable]
         square = float(column @ (here.weight * column))
@@ -93,7 +95,7 @@ class CyclicCoordinateDescent:
         return 0.0
 
     def _costs(self, hinge: _Hinge) -> Array:
-        """Return the cost of the goals a hinge moves, at each of `ANGLES`."""
+        """Return the cost of the goals that a hinge moves, at each of `ANGLES`."""
         frame = self._here.column_frame(hinge.column)
         turns = _turns_about(frame[:9].reshape(3, 3)[:, 2])
         slopes = self._here.analytic_jacobian()[:, hinge.variable]
@@ -105,12 +107,12 @@ class CyclicCoordinateDescent:
 
 def refuse_closures(chain: ChainProblem) -> None:
     """
-    Say which closures a joint-by-joint method would have to tear open.
+    Raise an error if a chain has closures, which a method that moves single joints would open.
 
     Raises
     ------
     OptionError
-        If the chain has any.
+        If the chain has closures; the message names them.
 
     """
     named = zip(chain.names.constraints, chain.names.are_goals, strict=True)
@@ -126,7 +128,7 @@ def refuse_closures(chain: ChainProblem) -> None:
 
 
 def _hinge_of(here: Iterate, variable: int, goals: list[GoalView]) -> tuple[int, _Hinge | None]:
-    """Return a variable with its hinge, or with None where the linear model is to do."""
+    """Return a variable with its hinge, or with None if it takes steps of the linear model."""
     moves = {column for goal in goals for column, _ in goal.entries_of(variable)}
     if here.prismatic[variable] or len(moves) != 1 or not here.drives_itself(min(moves)):
         return variable, None

@@ -1,4 +1,4 @@
-"""Damped least squares, in plain sight: the reference library's algorithm, step by step."""
+"""Damped least squares in NumPy, as in the JavaScript library closed-chain-ik."""
 
 from __future__ import annotations
 
@@ -14,23 +14,33 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# So that redundant closures keep their pivots.
+# Least lambda^2: redundant closures make J J^T singular without it.
 _LEAST_DAMPING = 1e-12
+# Bounds of mu. Above the first one the steps are so short that the solve has stalled; below the
+# second one less damping makes no difference.
 _MOST_SCALE = 1e10
 _LEAST_SCALE = 1e-6
 
 
 class DampedLeastSquares:
     """
-    Steps J^T (J J^T + lambda^2 I)^-1 e, or the same by singular values (Buss 2009).
+    Takes the step Delta x = -J^T (J J^T + lambda^2 I)^-1 r, J and r weighted by W^(1/2).
 
-    With `adaptive_damping` lambda^2 goes with the cost, more of it after a step that did not help
-    (Levenberg-Marquardt); without it lambda is `damping_factor`, and every step is kept until the
-    cost grows by more than `diverge_threshold`.
+    With the option `use_svd` it is computed as Delta x = -V diag(sigma / (sigma^2 + lambda^2))
+    U^T r. With `adaptive_damping` lambda^2 = mu f(x) (Sugihara 2011), and mu follows the gain
+    ratio rho, theory.md, eq. (8) (Levenberg-Marquardt). Without it lambda = `damping_factor`, and
+    every step is accepted until the cost f grows by more than `diverge_threshold`. When all goals
+    are met, the steps follow in the null space, see `NullSpace`.
 
     Parameters
     ----------
     here : Iterate
+        The chain.
+
+    References
+    ----------
+    Buss (2009), Introduction to inverse kinematics with Jacobian transpose, pseudoinverse and
+    damped least squares methods. Sugihara (2011), see theory.md.
 
     """
 
@@ -41,16 +51,16 @@ class DampedLeastSquares:
 
     @property
     def pending(self) -> bool:
-        """Say whether joint targets or the rest pose are still to be moved to."""
+        """Return True while joint targets or the rest pose may be approached further."""
         return self._null_space.pending
 
     @property
     def extra(self) -> float:
-        """Return how far joint targets and the rest pose are."""
+        """Return the cost of joint targets and rest pose."""
         return self._null_space.distance
 
     def step(self, progress: Progress) -> None:
-        """Step; once all is met, in the null space."""
+        """Take one step; in the null space if all goals are met."""
         met = self._here.within_tolerance
         moved = self._null_space.step() if met else self._reach(progress)
         progress.look(moved, pending=self.pending, extra=self.extra)
@@ -92,7 +102,7 @@ def _damped(jacobian: Array, shortfall: Array, damping: float, *, by_svd: bool) 
     if not by_svd:
         system = jacobian @ jacobian.T
         system[np.diag_indices_from(system)] += damping
-        # Where rounding hides the damping the system is singular; the other way knows none.
+        # If rounding hides the damping, the system is singular; the SVD below works in that case.
         with suppress(np.linalg.LinAlgError):
             return np.asarray(jacobian.T @ np.linalg.solve(system, shortfall))
     u, sigma, vt = np.linalg.svd(jacobian, full_matrices=False)

@@ -1,5 +1,5 @@
 # flake8: noqa: E203
-"""A goal's two frames, and what a goal costs when a joint turns them."""
+"""The two frames of a goal, and its cost as a function of one joint's rotation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Changes below this share of a characteristic length, or of a unit vector, are none.
+# Changes below this are rounding errors [characteristic lengths, or of a unit vector].
 _ROUNDING = 1e-13
 
 
@@ -22,13 +22,14 @@ class GoalView:
     Parameters
     ----------
     here : Iterate
+        The chain.
     constraint : int
-        Its number in the chain.
+        Index of the goal among the chain's constraints.
 
     Attributes
     ----------
     is_pose : bool
-        Whether it asks for axes of a pose; only then there are `costs`.
+        True for kind 'frame'; `costs` is defined only then.
 
     """
 
@@ -57,31 +58,31 @@ class GoalView:
             of_variable.append((number('entry_column', e), number('entry_side', e)))
 
     def entries_of(self, variable: int) -> list[tuple[int, int]]:
-        """Return the columns by which a variable moves an end, and which: 1 = A, -1 = B."""
+        """Return the columns through which a variable moves A (side 1) or B (side -1)."""
         return self._entries.get(variable, [])
 
     def costs(
         self, turns: Array, centre: Array, a_turns: bool, b_turns: bool, slopes: Array
     ) -> Array:
         """
-        Return the goal's cost when a joint turns its ends.
+        Return the goal's cost for five rotations of a joint.
 
         Parameters
         ----------
         turns : ndarray, shape (5, 3, 3)
-            Rotations about the joint's axis, root axes, by each of `ANGLES`.
+            Rotations about the joint's axis by each of `ANGLES`, root frame.
         centre : ndarray, shape (3,)
-            A point of the axis [L].
+            A point on the axis [L], root frame.
         a_turns, b_turns : bool
-            Whether frame A, frame B turn along.
+            True if the joint rotates frame A, frame B.
         slopes : ndarray, shape (nr,)
             The joint's column of the Jacobian.
 
         Returns
         -------
         ndarray, shape (5,)
-            Half the weighted squares of the residual; of an angle a, 1 - cos a for half its
-            square. It is a trigonometric polynomial of degree two.
+            Half the weighted squared residual, with 1 - cos(theta) in place of theta^2 / 2 for
+            an angle theta, so that it is a trigonometric polynomial of degree two.
 
         """
         total = np.zeros(ANGLES.size)
@@ -109,20 +110,20 @@ class GoalView:
             slope = float(slopes[self._turning])
             angle = float(self._here.residual[self._turning])
             if abs(slope) > 1e-9:
-                # Least where the linear model puts it, and as steep.
+                # A cosine with the minimum and the curvature of the linear model.
                 wanted = -angle / slope
                 total += weight[self._turning] * slope**2 * (1.0 - np.cos(ANGLES - wanted))
         return total
 
 
 def _turned(frame: Array, turns: Array, centre: Array, moves: bool) -> tuple[Array, Array]:
-    """Return rotation (5, 3, 3) and position (5, 3) of a frame, turned or not."""
+    """Return rotation (5, 3, 3) and position (5, 3) of a frame after each of the rotations."""
     rotation, position = frame[:9].reshape(3, 3), frame[9:]
     if not moves:
         return np.broadcast_to(rotation, turns.shape), np.broadcast_to(position, (5, 3))
     arm = position - centre
     moved = turns @ arm
-    # On the axis, to rounding: a joint must not turn for that.
+    # A point on the axis moves by rounding errors only, for which the joint must not turn.
     if np.ptp(moved, axis=0).max() < _ROUNDING * (1.0 + np.abs(position).max()):
         moved = np.broadcast_to(arm, (5, 3))
     return turns @ rotation, centre + moved

@@ -1,4 +1,4 @@
-"""Gradient descent on the distance, sampled joint by joint from the end of the arm."""
+"""Gradient descent with a sampled gradient, joint by joint from the last one to the base."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ Array = NDArray[np.float64]
 
 class ComfortCost:
     """
-    The option `comfort` at an iterate; 0 where there is none.
+    The cost given by the option `comfort`, at an iterate; 0 without that option.
 
     Parameters
     ----------
     here : Iterate
+        The chain.
 
     """
 
@@ -31,7 +32,7 @@ class ComfortCost:
 
     @property
     def asked(self) -> bool:
-        """Whether there is one."""
+        """Return True if the option `comfort` is set."""
         return self._function is not None
 
     @property
@@ -57,7 +58,7 @@ class ComfortCost:
         return number
 
     def gradient(self) -> Array:
-        """Return its derivatives by the variables, by one-sided differences, shape (nv,)."""
+        """Return its gradient by the variables, by one-sided differences, shape (nv,)."""
         here = self._here
         x, before = here.x.copy(), self.value
         sizes = away_from_bounds(here)
@@ -71,27 +72,27 @@ class ComfortCost:
         return slopes
 
 
-# Sweeps in a row without this share of gain after which comfort has done what it can.
+# The option `comfort` no longer counts after so many sweeps in a row that each lower the cost by
+# less than this share.
 _PATIENCE, _GAIN = 30, 1e-3
 
 
 class GradientDescent:
     """
-    Steps - rate dF / dq, F the distance, that is the weighted norm of all rows.
+    Takes the steps Delta x_v = -rate dF/dx_v, one variable after the other, last joint first.
 
-    The slope is sampled on one side, `rotation_step` or `translation_step` away, one joint after
-    the other, the last of the arm first. With `learning_rate` the rate is fixed; it overshoots
-    where the distance is small. Without, it is in proportion to the distance, which is a step
-    down the slope of F^2 / 2, with the largest squared column of the Jacobian for its unit, and
-    is halved after a sweep that makes things worse.
+    F = |W^(1/2) r| is the distance, and its slope is a one-sided difference over `rotation_step`
+    or `translation_step`. With `learning_rate` the rate is fixed, which overshoots at small
+    distances. Without it the step descends the cost f = F^2 / 2 with the rate 1 / max_v |J_v|_W^2,
+    which is halved after a sweep that raises the cost.
 
-    With `comfort` that cost is added until it no longer gains, and then left out, so that what
-    it took of the distance is given back.
+    The option `comfort` is added to the cost until it no longer helps. After that it is left out,
+    so that the goals can be met.
 
     Parameters
     ----------
     here : Iterate
-        With `euler`.
+        The chain, with `euler`.
 
     """
 
@@ -104,7 +105,7 @@ class GradientDescent:
 
     @property
     def extra(self) -> float:
-        """Return the comfort's cost."""
+        """Return the cost of the option `comfort`."""
         return self._comfort.value
 
     def step(self, progress: Progress) -> None:
@@ -123,22 +124,22 @@ class GradientDescent:
             self._judge_comfort(progress)
         progress.look(moved, pending=self.pending, extra=self.extra, near=self.near)
         if reached or (not self.pending and here.options.early_stop and self.near):
-            # Near enough for the one who asked, even if a tolerance is not met.
+            # The distance is below `distance_threshold`, even if a tolerance is not met.
             progress.end(Status.STALLED)
 
     @property
     def _distance(self) -> float:
-        """Return the distance [m]; a radian counts as a characteristic length."""
+        """Return the distance F [m]; a radian counts as a characteristic length."""
         return self._here.chain.flat.length * sqrt(2.0 * self._here.cost)
 
     @property
     def near(self) -> bool:
-        """Say whether the distance is below its threshold."""
+        """Return True if the distance is below `distance_threshold`, or else all goals are met."""
         least = self._here.options.distance_threshold
         return self._distance < least if least > 0.0 else self._here.within_tolerance
 
     def _cost(self) -> float:
-        """Return what is descended on: the distance or half its square, and comfort."""
+        """Return the minimised function: the distance or half its square, plus comfort."""
         fixed = self._here.options.learning_rate > 0.0
         cost = self._distance if fixed else self._here.cost
         return cost + (self._comfort.value if self.pending else 0.0)
@@ -146,7 +147,7 @@ class GradientDescent:
     def _sweep(self) -> float:
         here, options = self._here, self._here.options
         moved = 0.0
-        # Of slopes by what kernels count in.
+        # Rates for variables in the units of the kernels.
         rates = options.learning_rate / here.chain.flat.units**2
         if options.learning_rate == 0.0:
             # Squared lengths of the weighted Jacobian's columns.

@@ -1,5 +1,5 @@
 # flake8: noqa: E203
-"""One chain at a configuration, as a method that chooses steps sees it."""
+"""The residual, Jacobian and variables of one chain at a configuration, for the methods."""
 
 from __future__ import annotations
 
@@ -30,13 +30,16 @@ Array = NDArray[np.float64]
 
 class Block(NamedTuple):
     """
-    Rows of one constraint that count in one unit: first to last - 1.
+    The rows of one constraint that have the same unit.
 
     Attributes
     ----------
-    constraint, first, last : int
+    constraint : int
+        Index of the constraint in the chain.
+    first, last : int
+        The rows are first to last - 1.
     is_rotation : bool
-        Whether they count in [rad]; else in lengths. Three that do are a full orientation.
+        True for rows in [rad], False for lengths [L]. Three rows in [rad] are a full orientation.
 
     """
 
@@ -47,7 +50,7 @@ class Block(NamedTuple):
 
 
 def blocks_of(ints: Ints) -> tuple[Block, ...]:
-    """Return the blocks of a packed chain, in the order of its rows."""
+    """Return the blocks of a packed chain in the order of its rows."""
     row_end, angular = begin_of(ints, 'row_end'), begin_of(ints, 'angular')
     blocks, first = [], 0
     for c in range(int(ints[SIZES.index('nc')])):
@@ -63,16 +66,16 @@ def blocks_of(ints: Ints) -> tuple[Block, ...]:
 
 def numeric_jacobian(here: Iterate) -> Array:
     """
-    Return d residual / d variable by one-sided differences, shape (nr, nv).
+    Return the Jacobian J = dr/dx by one-sided differences, shape (nr, nv).
 
-    Every variable is moved once, by `translation_step` or `rotation_step`, away from the bound
-    that is nearer if it would be passed. Columns of variables that cannot move are zero.
+    Each variable is moved by `translation_step` or `rotation_step`; in the negative direction if
+    it would pass its upper bound otherwise. Columns of variables that cannot move are zero.
 
     Notes
     -----
-    A full orientation's three rows are a rotation vector phi. Their difference is taken as
-    log(exp(phi') exp(phi)^T), the turn between the two: the angular velocity, as in the analytic
-    Jacobian, which does not jump at half a turn.
+    The three rows of a full orientation are a rotation vector phi. Their difference is
+    log(exp(phi') exp(phi)^T), the rotation between the two, which does not jump at half a turn.
+    Its rate is the angular velocity, as in the analytic Jacobian (theory.md, section 3).
 
     """
     x, residual = here.x.copy(), here.residual.copy()
@@ -88,7 +91,7 @@ def numeric_jacobian(here: Iterate) -> Array:
 
 
 def away_from_bounds(here: Iterate) -> Array:
-    """Return `step_sizes`, negative where the upper bound is in the way, 0 where both are."""
+    """Return `step_sizes`, negated where the upper bound is too near, 0 where both are."""
     sizes = here.step_sizes()
     up, down = here.upper - here.x >= sizes, here.x - here.lower >= sizes
     free = here.free_ball == 1
@@ -107,7 +110,7 @@ def _difference(here: Iterate, before: Array) -> Array:
 
 
 def _quat_of(rotation_vector: Array) -> Array:
-    """Return the unit quaternion (xyzw) of axis times angle [rad]."""
+    """Return the unit quaternion (xyzw) of a rotation vector [rad]."""
     angle = sqrt(float(rotation_vector @ rotation_vector))
     share = 0.5 if angle < 1e-12 else sin(0.5 * angle) / angle
     return np.append(share * rotation_vector, cos(0.5 * angle))
@@ -115,48 +118,54 @@ def _quat_of(rotation_vector: Array) -> Array:
 
 Ints = NDArray[np.int64]
 
-# Wider than any window, and narrower than none: such a ball is stepped by its Euler angles.
+# A finite window, wider than any motion [rad]: the kernel steps a ball with a finite window by its
+# Euler angles.
 _ALMOST_NO_WINDOW = 1e200
 
 
 class Iterate:
     """
-    A chain at a configuration, over the workspace of its problem.
+    A chain at a configuration, in the workspace of its problem.
 
-    As in kernels, lengths count in characteristic lengths of the chain [L], but for q and errors.
+    Lengths are in characteristic lengths [L] as in the kernels, except for `q` and `errors`.
 
     Parameters
     ----------
     chain : ChainProblem
+        The chain, whose workspace is used.
     q : ndarray, shape (nq,)
-        All joint values [rad or m]: the start, and kept up to date in place.
+        All joint values [rad or m]; the start, updated in place.
     joints : ndarray, shape (8, nq)
-        Limits, locks and wishes.
+        Limits, locks and preferences, see `JointTable.rows`.
     options : SolverOptions
+        Options of the solver.
     euler : bool
-        Whether balls without limits are stepped by their Euler angles, too, so that every
-        variable is a number by itself; else by turns about the axes of their turned frame.
+        True: ball joints without limits are stepped by their Euler angles, so that variables are
+        independent numbers. False: by rotations about the axes of their turned frame.
 
     Attributes
     ----------
     x, lower, upper : ndarray, shape (nv,)
-        Variables and their bounds [rad or L]. Views, as all arrays here.
+        Variables x and their bounds [rad or L]. Like all arrays here they are views.
     free_ball : ndarray, shape (nv,)
-        1 = part of a ball that is stepped by turns.
-    residual, weight : ndarray, shape (nr,)
-        Rows [L or rad] and their squared weights, none of them negligible.
+        1 for variables of a ball that is stepped by rotations, else 0.
+    residual : ndarray, shape (nr,)
+        Residual r [L or rad].
+    weight : ndarray, shape (nr,)
+        Squared weights w_r^2 of the rows, the diagonal of W, at least `LEAST_REACH_WEIGHT`.
     errors : ndarray, shape (nc, 2)
         Residual norms of every constraint [m], [rad].
-    wants : ndarray, shape (nv,)
-        PREFERS_*: whether a variable has a joint target or a rest pose.
-    wish, gain, pull : ndarray, shape (nv,)
-        The way to what the present stage is about, see `settle_on`, the share of it to take in a
-        step, and its weight.
+    preference : ndarray, shape (nv,)
+        PREFERS_*: the kind of preference of each variable.
+    preferred_step, gain, pull : ndarray, shape (nv,)
+        x* - x for the preferences chosen by `settle_on` [rad or L], the share g of it to take in
+        a step, and its weight, see theory.md, eq. (9).
     prismatic : ndarray of bool, shape (nv,)
-        Whether a variable counts in [L].
+        True for variables in [L].
     blocks : tuple of Block
+        The rows by constraint and unit.
     is_closure : ndarray of bool, shape (nr,)
-        Whether a row belongs to a closure.
+        True for rows of closures.
 
     """
 
@@ -173,7 +182,8 @@ class Iterate:
             joints = joints.copy()
             joints[JOINT_WINDOW] = np.minimum(joints[JOINT_WINDOW], _ALMOST_NO_WINDOW)
         self.chain, self.q, self.options, self.packed = chain, q, options, options.packed()
-        # Methods have none, and no angle that comes in again at its other bound.
+        # The methods have no restarts, and without restarts the kernel does not wrap angles
+        # around from one bound to the other.
         self.packed[RESTARTS] = 0.0
         ints, w = chain.flat.ints, chain.work_floats
         self._arguments = (ints, chain.flat.floats, chain.work_ints, w, q, joints, self.packed)
@@ -217,18 +227,18 @@ class Iterate:
 
     def move(self, step: Array) -> float:
         """
-        Take a step, kept within the bounds.
+        Take a step, clamped to the bounds.
 
         Parameters
         ----------
         step : ndarray, shape (nv,)
-            Change of the variables [rad or L]; for a free ball a turn [rad] about the axes of
-            its turned frame.
+            Change of the variables [rad or L]; for a free ball a rotation vector [rad] in its
+            turned frame.
 
         Returns
         -------
         float
-            Largest change of a variable [rad or L] that came of it.
+            Largest actual change of a variable [rad or L].
 
         """
         before = self.x.copy()
@@ -238,85 +248,85 @@ class Iterate:
         return float(np.abs(change).max(initial=0.0))
 
     def place(self, x: Array) -> None:
-        """Go to a configuration, kept within the bounds."""
+        """Set the variables, shape (nv,) [rad or L], clamped to the bounds."""
         self.x[:] = x
         self._step[:] = 0.0
         external_step(*self._arguments)
 
     def settle_on(self, wanted: int) -> None:
-        """Let `wish` be about joint targets or about the rest pose, PREFERS_*."""
+        """Choose the preferences of `preferred_step`: joint targets or rest pose, PREFERS_*."""
         counts = self.chain.work_ints
         counts[LEVEL] = counts[LAST_LEVEL] + wanted
         self.place(self.x.copy())
 
-    # -- what there is here
+    # -- values at the configuration
 
     @property
     def residual(self) -> Array:
-        """Rows [L or rad]."""
+        """Return the residual r, shape (nr,) [L or rad]."""
         rows: Array = self._residual[self.chain.flat.rows]
         return rows
 
     @property
     def cost(self) -> float:
-        """Half the weighted sum of squares of all rows."""
+        """Return the cost f = r^T W r / 2, theory.md, eq. (5)."""
         return float(self.chain.work_floats[COST])
 
     @property
     def within_tolerance(self) -> bool:
-        """Whether every closure and goal is met."""
+        """Return True if every closure and goal is within its tolerance."""
         return bool((self.errors <= self._tolerances).all())
 
     @property
     def closures_met(self) -> bool:
-        """Whether every closure is met."""
+        """Return True if every closure is within its tolerance."""
         loops = self.chain.table[:, CON_LEVEL] == 0.0
         return bool((self.errors <= self._tolerances)[loops].all())
 
     @property
     def worst(self) -> tuple[float, float]:
-        """Largest position [m] and orientation residual [rad] of any closure or goal."""
+        """Return the largest position [m] and orientation residual [rad] of all constraints."""
         largest = self.errors.max(axis=0, initial=0.0)
         return float(largest[0]), float(largest[1])
 
     @property
     def locked(self) -> NDArray[np.bool_]:
-        """Whether a variable cannot move at all."""
+        """Return True for each variable that cannot move, shape (nv,)."""
         return np.asarray(self.lower == self.upper)
 
     def step_sizes(self) -> Array:
-        """Return the change of every variable for finite differences [rad or L], (nv,)."""
+        """Return the step of each variable for finite differences, shape (nv,) [rad or L]."""
         options = self.options
         return np.where(self.prismatic, options.translation_step, options.rotation_step)
 
     def jacobian(self) -> Array:
         """
-        Return d residual / d variable, shape (nr, nv), analytic or numeric as the options say.
+        Return the Jacobian J = dr/dx, shape (nr, nv), analytic or numeric by the option.
 
-        The three rows of a full orientation hold the angular velocity, see `kernels.rows`.
+        The three rows of a full orientation contain the angular velocity, see `kernels.rows`.
         """
         if self.options.jacobian == 'numeric':
             return numeric_jacobian(self)
         return self.analytic_jacobian()
 
     def column_frame(self, column: int) -> Array:
-        """Return the frame of a column after its motion along or about its z, a view (12,)."""
+        """Return the frame of a column after its motion, a view of shape (12,), root frame."""
         return self._frames[12 * column : 12 * column + 12]
 
     def drives_itself(self, column: int) -> bool:
-        """Whether a column's value is its variable, and not a polynomial of it."""
+        """Return True if the value of a column is its variable, and not a polynomial of it."""
         ints, width = self.chain.flat.ints, self._width
         at = begin_of(ints, 'coefficients') + width * column
         identity = np.eye(width)[1]
         return bool((self.chain.flat.floats[at : at + width] == identity).all())
 
     def analytic_jacobian(self) -> Array:
-        """Return what the kernel left, shape (nr, nv)."""
+        """Return the Jacobian computed by the kernel, shape (nr, nv)."""
         return self.chain.flat.dense(self._numbers)
 
 
 def _prismatic(ints: Ints, sizes: dict[str, int]) -> NDArray[np.bool_]:
-    """Return which variables count in metres: by the column that has the same place in q."""
+    """Return True for each variable that is a length: its column, by index in q, is prismatic."""
     var_q, column_q, kind = (
         ints[begin_of(ints, name) : begin_of(ints, name) + sizes[count]]
         for name, count in (('var_q', 'nv'), ('column_q', 'n'), ('prismatic', 'n'))

@@ -1,5 +1,5 @@
 # flake8: noqa: E203
-"""Rows and Jacobian as the step of a linear method takes them, and the step within bounds."""
+"""The weighted residual and Jacobian of the linear methods, and their steps within bounds."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Singular values below this share of the largest count as zero in a step.
+# Singular values below this share of the largest count as zero in a step: their inverses would
+# make the step too long.
 CUT = 1e-4
-# The same where rows are counted: what is left must be independent, and no more.
+# The same for the rank of rows, which only has to exclude rounding errors.
 RANK_CUT = 1e-7
 
 
 def pseudo_inverse(jacobian: Array) -> Array:
-    """Return V diag(1 / sigma) U^T, small singular values cut off, shape (columns, rows)."""
+    """Return J^+ = V diag(1 / sigma) U^T, shape (nv, nr), without small singular values."""
     return np.asarray(np.linalg.pinv(jacobian, rcond=CUT), dtype=np.float64)
 
 
 def range_basis(jacobian: Array) -> Array:
-    """Return orthonormal combinations of the rows that are independent, shape (rows, rank)."""
+    """Return an orthonormal basis of the range of a Jacobian, shape (nr, rank)."""
     if jacobian.size == 0:
         return np.zeros((jacobian.shape[0], 0))
     u, sigma, _ = np.linalg.svd(jacobian, full_matrices=False)
@@ -36,15 +37,16 @@ Held = NDArray[np.bool_]
 
 class LinearRows(NamedTuple):
     """
-    What is short of zero, and how the variables change it.
+    The weighted rows of a step.
 
     Attributes
     ----------
     shortfall : ndarray, shape (nr,)
-        Minus the residual, shortened to the error clamps, times the rows' weights.
+        e = -W^(1/2) r, where the rows of each constraint are scaled down to the error clamps.
     jacobian : ndarray, shape (nr, nv)
-        Times the rows' weights.
+        W^(1/2) J.
     blocks : tuple of Block
+        The rows by constraint and unit.
 
     """
 
@@ -75,27 +77,28 @@ def step_within_bounds(
     held: Held | None = None,
 ) -> Array:
     """
-    Choose a step with the variables that can follow it.
+    Return a step that does not push variables at a bound beyond it.
 
-    A variable on a bound that the step pushes outwards is left out, and the step is chosen again
-    for the others, who take over its share. Every step begins with all of them, so that a
-    variable is released as soon as the step points inwards.
+    A variable that is at a bound and would leave it is fixed, and the step is computed again for
+    the others. Each step starts with all variables, so that a variable is released as soon as the
+    step points inwards.
 
     Parameters
     ----------
     here : Iterate
-        Where the step begins.
+        The chain.
     jacobian : ndarray, shape (nr, nv)
-        Of the rows that the step is to bring nearer zero.
+        Jacobian of the rows that the step reduces.
     choose : callable
-        The Jacobian's columns that take part, and which they are -> step of those variables.
+        Function of some columns of the Jacobian, and of the mask (nv,) of their variables, that
+        returns the step of these variables.
     held : ndarray of bool, shape (nv,), optional
-        Variables that are to stay.
+        Variables that stay fixed; None = only the locked ones.
 
     Returns
     -------
     ndarray, shape (nv,)
-        What leads past a bound from within is clamped where the step is taken.
+        The step [rad or L]. `Iterate.move` clamps variables that it takes past a bound.
 
     """
     free: Held = ~here.locked if held is None else ~(here.locked | held)

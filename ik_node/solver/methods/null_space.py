@@ -1,4 +1,4 @@
-"""Towards joint targets and the rest pose, in the freedom that closures and goals leave."""
+"""The steps towards joint targets and rest pose in the null space of closures and goals."""
 
 from __future__ import annotations
 
@@ -15,29 +15,32 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Farther than this [rad or L] the null space is not the one of the start of the step.
+# Longest step: the null space changes along the way [rad or L].
 _LONGEST = 0.3
-# Steps back to closures and goals after one along their tangent.
+# Most steps that meet closures and goals again after a step along their tangent [steps].
 _CORRECTIONS = 4
-# A smaller share of a step than this is none.
+# A stage ends when the share of the step has been halved below this.
 _LEAST_SHARE = 1e-3
-# A step that brings wishes nearer by less than this share of the way is the last.
+# A stage ends after a step that reduces its cost by less than this share.
 _LEAST_GAIN = 1e-6
-# More than any way to a wish, so that a stage that is done with is nearer than one that is not.
+# Cost of a stage that has not ended. It exceeds the cost of any preference, so that an iterate of
+# a later stage always counts as better.
 _FAR = 1e6
-# While there is a stage to come nothing has stalled.
+# Reported motion of a step if a stage follows, so that the solve does not count as stalled.
 _MOVES_ON = 1.0
 
 
 class NullSpace:
     """
-    Steps J^+ e + (I - J^+ J) f (wish - q), f the `rest_pose_factor`, and 1 for joint targets.
+    Takes the steps Delta x = -J^+ r + (I - J^+ J) g (x* - x), theory.md, section 9.
 
-    Joint targets come first; then the rest pose, while joints with a target stay.
+    x* are the joint targets with g = 1 in the first stage, and the rest pose with
+    g = `rest_pose_factor` in the second one, in which joints with a target stay fixed.
 
     Parameters
     ----------
     here : Iterate
+        The chain.
 
     """
 
@@ -51,12 +54,12 @@ class NullSpace:
 
     @property
     def pending(self) -> bool:
-        """Say whether there are wishes that another step may bring nearer."""
+        """Return True while a further step may approach the preferences."""
         return bool(self._stages)
 
     @property
     def distance(self) -> float:
-        """Return half the square of the way to the wishes, later stages not begun included."""
+        """Return half the weighted square of x* - x, plus a large cost for each stage to come."""
         here = self._here
         if not self._stages:
             return 0.0
@@ -66,10 +69,10 @@ class NullSpace:
 
     def step(self) -> float:
         """
-        Step from an iterate that meets everything to another that does; return how far.
+        Take a step between two iterates that meet all closures and goals; return its size.
 
-        A step after which closures and goals cannot be met again, or that brings no wish nearer,
-        is taken back, and the next one is half as long.
+        A step after which closures and goals cannot be met again, or that does not approach the
+        preferences, is undone, and the next step is half as long.
         """
         here = self._here
         x, before = here.x.copy(), self.distance

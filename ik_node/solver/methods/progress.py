@@ -1,4 +1,4 @@
-"""What the outer loop of every method looks at after an iteration, and what it keeps."""
+"""The stopping criteria and the best iterate of a solve by one of the methods."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Called after each iteration with chain, iteration, time [s], q, and the largest position [m] and
-# orientation residual [rad] of any closure or goal.
+# Function of chain, iteration, time [s], q [rad or m], and the largest position [m] and
+# orientation residual [rad] of any closure or goal; called after each iteration.
 Observe = Callable[[int, int, float, Array, float, float], None]
 
-# A cost that grew by this factor will not come back.
+# A solve has diverged if its cost exceeds the first one, or 1, by this factor.
 _BEYOND = 1e9
 
 
 class Progress:
     """
-    Counts iterations, keeps the best iterate, and says when a solve has come to its end.
+    The progress of a solve: it counts iterations, keeps the best iterate and decides the end.
 
     Parameters
     ----------
     here : Iterate
-        At its start.
+        The chain at the start.
     limit : int
         Most iterations.
     stop : sequence of bool
-        Looked at when not empty; stop[0] true ends the solve.
+        Checked after each iteration if it is not empty; the solve ends when stop[0] is true.
     ends : float
-        When the time is spent, on the clock of `perf_counter`; inf = never.
+        Time at which the solve ends [s], on the clock of `perf_counter`; inf = no limit.
     watch : callable or None
-        Called after each iteration with its number and the iterate.
+        Function of iteration and iterate that is called after each iteration.
 
     Attributes
     ----------
     status : Status or None
-        None while the solve goes on.
+        Status with which the solve ended; None = it has not ended.
     iterations, limit : int
-        Done so far, and most.
+        Number of iterations so far, and largest number.
 
     """
 
@@ -67,16 +67,16 @@ class Progress:
 
     def begin(self, *, pending: bool, extra: float = 0.0, near: bool = False) -> None:
         """
-        Look at the start.
+        Record the start, and end the solve if it already is a solution.
 
         Parameters
         ----------
         pending : bool
-            Whether there is something to do beside meeting closures and goals.
+            True if the method has more to do than to meet closures and goals.
         extra : float
-            What is to be small beside them: comfort, or the way to the rest pose.
+            Cost besides closures and goals: comfort, or the cost of preferences.
         near : bool
-            Whether the start is near enough for the method, tolerances or not.
+            True if the iterate is judged by `extra`, even if a tolerance is not met.
 
         """
         self._keep_best(extra, near=near)
@@ -88,7 +88,7 @@ class Progress:
         self, moved: float, *, pending: bool = False, extra: float = 0.0, near: bool = False
     ) -> None:
         """
-        Judge an iteration.
+        Record an iteration, and end the solve if a stopping criterion holds.
 
         Parameters
         ----------
@@ -116,21 +116,21 @@ class Progress:
             self.status = Status.TIMEOUT
 
     def forget(self) -> None:
-        """Begin to look for the best iterate anew."""
+        """Forget the best iterate so far."""
         self._best_score = (3.0, math.inf)
 
     @property
     def left(self) -> int:
-        """Return the iterations that are left."""
+        """Return the number of iterations that are left."""
         return self.limit - self.iterations
 
     def end(self, status: Status) -> None:
-        """End the solve, unless it has ended."""
+        """End the solve with a status, unless it has ended already."""
         if self.status is None:
             self.status = status
 
     def answer(self, joints: Array) -> ChainAnswer:
-        """Go to the iterate that is the answer; its residuals decide on CONVERGED."""
+        """Go to the best iterate and return its result; CONVERGED depends on its residuals."""
         here = self._here
         here.place(self._best)
         status = Status.STALLED if self.status is None else self.status
@@ -148,7 +148,7 @@ class Progress:
             score = (0.0, extra)
         else:
             score = (1.0, extra) if near else (2.0, here.cost)
-        # Written so that a NaN is never the best.
+        # In this form a NaN is never better than a number.
         if score[0] < self._best_score[0] or (
             score[0] == self._best_score[0] and score[1] < self._best_score[1]
         ):

@@ -1,4 +1,4 @@
-"""Pseudo-inverse: the shortest step that the linear model wants, however long that is."""
+"""The methods of the pseudo-inverse and of the transpose of the Jacobian."""
 
 from __future__ import annotations
 
@@ -19,22 +19,23 @@ Array = NDArray[np.float64]
 
 class JacobianTranspose:
     """
-    Steps alpha J^T e.
+    Takes the step Delta x = alpha J^T e, with e = -r, both weighted by W^(1/2).
 
     Parameters
     ----------
     here : Iterate
+        The chain.
 
     Notes
     -----
-    With `alpha` = 0 the step is as long as the linear model likes best, alpha = <e, J J^T e> /
-    <J J^T e, J J^T e>. A longer one overshoots, and from twice as long on it makes things worse:
-    so a fixed `alpha` is used up to there, and an arm of 15 m takes the one that suits one of 1 m.
+    With the option `alpha` = 0 the step minimises the linear model of the cost,
+    alpha = <e, J J^T e> / <J J^T e, J J^T e>. Longer steps overshoot, and steps of more than twice
+    the length raise the cost, so that a fixed `alpha` is limited to this value.
 
     References
     ----------
-    Buss (2009), Introduction to Inverse Kinematics with Jacobian Transpose, Pseudoinverse and
-    Damped Least Squares methods.
+    Buss (2009), Introduction to inverse kinematics with Jacobian transpose, pseudoinverse and
+    damped least squares methods.
 
     """
 
@@ -60,11 +61,19 @@ class JacobianTranspose:
 
 class PseudoInverse:
     """
-    Steps J^+ e, singular values below a share of the largest cut off (Buss 2009).
+    Takes the step Delta x = -J^+ r, J and r weighted by W^(1/2).
+
+    Singular values below the share `CUT` of the largest count as zero. When all goals are met, the
+    steps follow in the null space, see `NullSpace`.
 
     Parameters
     ----------
     here : Iterate
+        The chain.
+
+    References
+    ----------
+    Buss (2009), as for `JacobianTranspose`.
 
     """
 
@@ -74,16 +83,16 @@ class PseudoInverse:
 
     @property
     def pending(self) -> bool:
-        """Say whether joint targets or the rest pose are still to be moved to."""
+        """Return True while joint targets or the rest pose may be approached further."""
         return self._null_space.pending
 
     @property
     def extra(self) -> float:
-        """Return how far joint targets and the rest pose are."""
+        """Return the cost of joint targets and rest pose."""
         return self._null_space.distance
 
     def step(self, progress: Progress) -> None:
-        """Step; once all is met, in the null space."""
+        """Take one step; in the null space if all goals are met."""
         here = self._here
         if here.within_tolerance:
             moved = self._null_space.step()

@@ -1,4 +1,4 @@
-"""The one outer loop of all methods, chain by chain."""
+"""The outer loop that all methods share, chain by chain."""
 
 from __future__ import annotations
 
@@ -30,33 +30,33 @@ Array = NDArray[np.float64]
 
 class Method(Protocol):
     """
-    A way to choose steps for one chain.
+    A method that computes the steps of one chain.
 
     Attributes
     ----------
     pending : bool
-        Whether there is more to do than meeting closures and goals.
+        True if there is more to do than to meet closures and goals.
     extra : float
-        What is to be small beside them, here.
+        Cost of the present iterate besides closures and goals.
     near : bool
-        Whether it is near enough here to go by `extra`, tolerances or not.
+        True if the present iterate is judged by `extra`, even if a tolerance is not met.
 
     """
 
     @property
     def pending(self) -> bool:
-        """Say whether meeting closures and goals is not yet the end."""
+        """Return True if there is more to do than to meet closures and goals."""
 
     @property
     def extra(self) -> float:
-        """Return the cost beside that of closures and goals."""
+        """Return the cost besides closures and goals."""
 
     @property
     def near(self) -> bool:
-        """Say whether the iterate may be judged by `extra`, tolerances or not."""
+        """Return True if the iterate is judged by `extra`, even if a tolerance is not met."""
 
     def step(self, progress: Progress) -> None:
-        """Do at least one iteration, and report every one with `progress.look`."""
+        """Do at least one iteration, and report each one with `progress.look`."""
 
 
 _METHODS: dict[str, Callable[[Iterate], Method]] = {
@@ -68,7 +68,7 @@ _METHODS: dict[str, Callable[[Iterate], Method]] = {
     'gradient_descent': GradientDescent,
     'slsqp': Slsqp,
 }
-# Those that take joint after joint or know nothing of turns: a ball is three angles to them.
+# The methods whose variables must be independent numbers: they step a ball by its Euler angles.
 _BY_ANGLES = ('ccd', 'gradient_descent', 'slsqp')
 
 
@@ -88,27 +88,28 @@ def run_method(
     problem : Problem
         Closures and goals.
     q : ndarray, shape (nq,)
-        Start, and on return the answer, in place [rad or m].
+        Start; overwritten with the result [rad or m].
     joints : ndarray, shape (8, nq)
-        Limits, locks and wishes.
+        Limits, locks and preferences, see `JointTable.rows`.
     options : SolverOptions
-        The method, and what it goes by.
+        The method and its options.
     stop : sequence of bool
-        Looked at after each iteration when not empty; stop[0] true ends the solve.
+        Checked after each iteration if it is not empty; the solve ends when stop[0] is true.
     observe : callable, optional
-        Called at the start and after each iteration with chain, iteration, time since the start
-        [s], q, and the largest position [m] and orientation residual [rad].
+        Function of chain, iteration, time since the start [s], q [rad or m], and the largest
+        position [m] and orientation residual [rad]; called at the start and after each iteration.
 
     Returns
     -------
     list of ChainAnswer
-        One a chain, of its best iterate. CONVERGED means that the residuals there are within
-        every tolerance; closures may be open otherwise.
+        One per chain, for its best iterate. CONVERGED means that its residuals are within all
+        tolerances; otherwise closures may be open.
 
     Raises
     ------
     OptionError
-        If the method cannot serve, or `comfort` returns no finite number.
+        If the method is 'ccd' and there are closures, or `comfort` does not return a finite
+        number.
 
     """
     started = perf_counter()
@@ -134,11 +135,11 @@ class MethodRun:
     Parameters
     ----------
     chain : ChainProblem
-        Whose workspace is used.
+        The chain, whose workspace is used.
     q, joints, options, stop
         As for `run_method`.
     ends : float
-        When the time is spent, on the clock of `perf_counter`.
+        Time at which the solve ends [s], on the clock of `perf_counter`; inf = no limit.
     watch : callable, optional
         As for `Progress`.
 
@@ -165,15 +166,15 @@ class MethodRun:
 
 class SteppedRun:
     """
-    The same, one iteration a call.
+    A `MethodRun` that does one iteration per call.
 
-    A method may do many iterations in one step, as SLSQP does, which cannot be stopped and taken
-    up again: these are kept, and handed out call by call.
+    SLSQP does many iterations in one step and cannot be interrupted. The iterates of such a step
+    are kept, and each call returns one of them.
 
     Parameters
     ----------
     chain, q, joints, options
-        As for `MethodRun`; the workspace and the values used are copies.
+        As for `MethodRun`; the run uses copies of the workspace and of the values.
 
     """
 
@@ -192,11 +193,11 @@ class SteppedRun:
 
     @property
     def done(self) -> bool:
-        """Whether the solve has come to its end, and its last iteration was handed out."""
+        """Return True if the solve has ended and its last iteration has been returned."""
         return not self._left and self._run.progress.status is not None
 
     def step(self, q: Array) -> ChainAnswer:
-        """Do one iteration; write the values of the chain to q, and return what they come to."""
+        """Do one iteration, write the chain's values to q [rad or m], and return the result."""
         here, progress = self._run.here, self._run.progress
         if not self._left and progress.status is None:
             self._run.method.step(progress)

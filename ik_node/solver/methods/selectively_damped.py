@@ -1,5 +1,5 @@
 # flake8: noqa: E203
-"""Selectively damped least squares: every singular vector with a bound of its own."""
+"""Selectively damped least squares: a bound of its own for the step along each singular vector."""
 
 from __future__ import annotations
 
@@ -13,31 +13,33 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Largest change of a joint in one step [rad or L], gamma_max of the paper.
+# Largest change of a joint in one step [rad or L]: gamma_max of the paper.
 _MOST = pi / 4.0
-# Singular values below this share of the largest are zero.
+# Singular values below this share of the largest count as zero.
 _ZERO = 1e-10
 
 
 class SelectivelyDamped:
     """
-    Steps along each singular vector only as far as the linear model can be trusted.
+    Takes the step Delta x = clamp(sum_i clamp((u_i . e) / sigma_i v_i, gamma_i), gamma_max).
 
     Parameters
     ----------
     here : Iterate
+        The chain.
 
     Notes
     -----
-    For the singular value sigma_i with its vectors u_i, v_i, the part of the step along v_i is
-    (u_i . e) / sigma_i v_i, cut to gamma_i = min(1, N_i / M_i) gamma_max, where N_i = sum_j
-    |u_ji| is how far the goals should go along u_i, and M_i = 1 / sigma_i sum_j sum_l |v_li|
-    |dp_j / dq_l| how far they might go at most while they do. The rows of a constraint that count
-    in one unit are one end effector j. The sum over i is cut to gamma_max.
+    sigma_i, u_i and v_i are the singular values and vectors of J; e = -r, both weighted by
+    W^(1/2). The bound of each part is gamma_i = min(1, N_i / M_i) gamma_max. N_i = sum_j |u_ji| is
+    the motion of the end effectors that the part aims at, and M_i = 1 / sigma_i sum_j sum_l |v_li|
+    |dp_j / dq_l| bounds the motion that it can cause. The rows of a constraint that have the same
+    unit are one end effector j.
 
     References
     ----------
-    Buss & Kim (2005), Selectively Damped Least Squares for Inverse Kinematics.
+    Buss, Kim (2005), Selectively damped least squares for inverse kinematics, Journal of Graphics
+    Tools 10(3).
 
     """
 

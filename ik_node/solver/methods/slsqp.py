@@ -1,4 +1,4 @@
-"""Sequential quadratic programming: goals are a cost, closures and limits are constraints."""
+"""Sequential quadratic programming: the cost of the goals, with closures as constraints."""
 
 from __future__ import annotations
 
@@ -16,24 +16,29 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-# A bound as far as this is none.
+# A bound beyond this counts as no bound.
 _FAR = 1e100
-# A run ends when an iteration lowers its cost by less: half the square of a residual, comfort.
+# A run ends when an iteration lowers its cost by less than this: for the goals half a squared
+# residual [rad^2 or L^2], for comfort its unit.
 _GOAL_GAIN, _COMFORT_GAIN = 1e-18, 1e-12
 
 
 class Slsqp:
     """
-    Lets SciPy's SLSQP minimise half the weighted squares of the goals' rows (Kraft 1988).
+    Minimises f = r^T W r / 2 over the rows of goals, with r_c(x) = 0 for closures, l <= x <= u.
 
-    Closures are equality constraints, less the rows that depend on others where a run begins;
-    limits are bounds. With `comfort` that cost is added, and a second run lowers it alone while
-    the goals are constraints, too. Runs follow each other as long as they gain.
+    It runs SLSQP of SciPy. Rows of closures that depend on others at the start of a run are left
+    out. The option `comfort` is added to the cost, and a second run minimises it alone while the
+    goals are constraints as well. Runs are repeated as long as each lowers the cost.
 
     Parameters
     ----------
     here : Iterate
-        With `euler`.
+        The chain, with `euler`.
+
+    References
+    ----------
+    Kraft (1988), A software package for sequential quadratic programming, DFVLR-FB 88-28.
 
     """
 
@@ -45,18 +50,18 @@ class Slsqp:
 
     @property
     def extra(self) -> float:
-        """Return the cost: of the goals, and comfort."""
+        """Return the cost of the goals plus comfort."""
         here = self._here
         rows = here.residual[~here.is_closure]
         return 0.5 * float(rows @ (here.weight[~here.is_closure] * rows)) + self._comfort.value
 
     @property
     def near(self) -> bool:
-        """Say whether the loops are closed: what they are open is no gain."""
+        """Return True if the loops are closed; iterates with open loops are never better."""
         return self._here.closures_met
 
     def step(self, progress: Progress) -> None:
-        """Run SLSQP from here to its end, which is many iterations."""
+        """Run SLSQP to its end, which takes many iterations."""
         here = self._here
         before, iterations = here.x.copy(), progress.iterations
         self._minimise(progress, here.is_closure, with_goals=True)
@@ -69,7 +74,7 @@ class Slsqp:
         gained = here.cost < 0.9 * self._cost_before
         self._cost_before = here.cost
         if progress.iterations == iterations:
-            # SLSQP counts a run without a step as none.
+            # SLSQP calls no callback in a run without a step.
             progress.look(float(np.abs(here.x - before).max(initial=0.0)))
         if not gained:
             progress.end(Status.STALLED)
@@ -136,7 +141,7 @@ class Slsqp:
                 constraints=constraints,
                 callback=look,
                 options={
-                    # SciPy before 1.16 makes one less; where it is one too many `look` ends it.
+                    # SciPy before 1.16 does one iteration less; with others `look` ends the run.
                     'maxiter': progress.left + 1,
                     'ftol': _GOAL_GAIN if with_goals else _COMFORT_GAIN,
                 },
@@ -147,4 +152,4 @@ class Slsqp:
 
 
 class _EndedError(Exception):
-    """Leaves SLSQP, whose callback cannot end it in every SciPy."""
+    """Raised in the callback of SLSQP to end it, which not every version of SciPy supports."""

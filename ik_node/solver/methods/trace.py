@@ -1,5 +1,5 @@
 # flake8: noqa: E203
-"""A solve that is watched: where it was after every iteration, and when."""
+"""The trace of a solve: configuration, time and residual after every iteration."""
 
 from __future__ import annotations
 
@@ -31,18 +31,20 @@ Array = NDArray[np.float64]
 
 class TracePoint(NamedTuple):
     """
-    Where a chain is after an iteration.
+    The state of a chain after an iteration.
 
     Attributes
     ----------
-    chain, iteration : int
-        Iteration 0 is the start.
+    chain : int
+        Index of the chain.
+    iteration : int
+        Number of the iteration; 0 = the start.
     seconds : float
-        Since the solve began [s].
+        Time since the start of the solve [s].
     q : ndarray, shape (nq,)
-        [rad or m]
+        Joint values [rad or m].
     position, orientation : float
-        Largest residual of any closure or goal of the chain [m], [rad].
+        Largest residuals of any closure or goal of the chain [m], [rad].
 
     """
 
@@ -57,13 +59,14 @@ class TracePoint(NamedTuple):
 @dataclass(frozen=True)
 class Trace:
     """
-    A solution and how it came about.
+    A solution and the iterations that led to it.
 
     Attributes
     ----------
     solution : Solution
+        The result.
     points : tuple of TracePoint
-        Chain by chain, in order.
+        The iterations, chain by chain, in order.
 
     """
 
@@ -80,29 +83,34 @@ def trace(
     watched: bool = True,
 ) -> Trace:
     """
-    Solve all enabled closures and goals of a tree by the options' method, and watch.
+    Solve all enabled closures and goals of a tree, and record every iteration.
 
     Parameters
     ----------
     tree : Tree
-        `Solver.tree`.
+        Tree of the graph, `Solver.tree`.
     q0 : array_like, shape (nq,)
         Start [rad or m].
     options : SolverOptions
-        With method `dls` the compiled solver is watched, unless an option asks for the other.
+        Options of the solve. Where `options.in_kernel` is true, the compiled solver is used.
     goals : mapping of str to (position, quat_xyzw), optional
-        Goal's name to a pose in place of its own.
+        Name of a goal -> position [m] and orientation that replace its own.
     watched : bool
-        Whether points are wanted; watching takes time.
+        False: record no points, which saves time.
+
+    Returns
+    -------
+    Trace
+        The solution and the recorded iterations.
 
     Raises
     ------
     UnknownFrameError
-        If there is no goal of a name.
+        If a goal does not exist.
     ShapeError
         If a pose cannot be used.
     OptionError
-        If the method cannot serve.
+        As for `run_method`.
 
     """
     requests = [request_of(closer) for closer in tree.closers]
@@ -135,7 +143,7 @@ def trace(
 def _run_compiled(
     problem: Problem, q: Array, rows: Array, options: SolverOptions, observe: Observe | None
 ) -> list[ChainAnswer]:
-    """Do what `Problem.run` does, one step at a time."""
+    """Solve as `Problem.run` does, one step at a time, and report each step."""
     packed = options.packed()
     if observe is None:
         return problem.run(q, rows, packed, options.time_budget)

@@ -43,7 +43,7 @@ def test_loop_with_wrong_lengths_is_named_with_gap(length):
     assert max(result.least_errors['tie']) == pytest.approx(shortest, abs=1e-6)
     assert f"closure 'tie' is {gap:.3g} m" in result.message
     assert 'it would not close without joint limits either' in result.message
-    assert 'look for a wrong length, sign or axis' in result.message
+    assert 'check the description for a wrong length, sign or axis' in result.message
 
 
 def test_limit_that_keeps_loop_open_is_named():
@@ -55,7 +55,8 @@ def test_limit_that_keeps_loop_open_is_named():
     assert 'rock' in result.against_limits
     lower, upper = robot.lower[0], robot.upper[0]
     assert not lower <= result.against_limits['rock'] <= upper
-    assert 'limits are in the way: without any it would close, as with rock = ' in result.message
+    hint = 'joint limits prevent closing: without limits it would close, with rock = '
+    assert hint in result.message
     assert (robot.q >= robot.lower).all()
     assert (robot.q <= robot.upper).all()
     # With the limit where it says, it does close.
@@ -98,7 +99,7 @@ def test_small_gap_caused_by_limit_is_not_rounding():
     result = robot.assemble()
     assert 0.0 < result.open_loops['tie'].position < 1e-3
     assert result.closes_without_limits is True
-    assert 'limits are in the way' in result.message
+    assert 'joint limits prevent closing' in result.message
 
 
 def test_disabled_loop_is_not_reported():

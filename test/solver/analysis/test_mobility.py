@@ -255,7 +255,7 @@ def test_mobility_facts_and_report_have_plain_types():
     }
     report = found.report().splitlines()
     assert report[0] == 'mobility 1: 3 free values, 5 closure rows of rank 2'
-    assert report[1] == 'counting alone says -2: 3 rows are redundant here (tie 3)'
+    assert report[1] == 'the Gruebler count is -2: 3 rows are redundant here (tie 3)'
     assert report[2].startswith('singular values ')
     assert report[3] == 'chain of 3: j0 j1 j2'
 

@@ -157,7 +157,7 @@ def test_fast_path_is_delayed_to_velocity_limits(case):
     np.testing.assert_array_equal(fast.q, slow.q)
     assert fast.longer[1:].all()
     assert not fast.longer[0]
-    assert fast.message.endswith('; 39 steps take longer than asked')
+    assert fast.message.endswith('; 39 steps take longer than requested')
     keeps_its_rules(case, fast)
     busiest = (np.abs(fast.velocity) / case.max_velocity).max(axis=1)
     np.testing.assert_allclose(busiest[1:], 1.0, rtol=1e-6)
@@ -226,7 +226,7 @@ def test_path_near_zenith_is_torn_instead_of_jumping():
     np.testing.assert_array_equal(np.flatnonzero(path.torn), [30])
     assert path.failures == [(30, 60)]
     assert '31 of 61 not solved; points 30 to 60: STALLED' in path.message
-    assert 'from here joints would have to jump' in path.message
+    assert 'from this point on joints would have to jump' in path.message
     beyond = {'aim': (goals['aim'][0][45], UNIT)}
     leapt = solver.solve_pose(beyond, path.q[29])
     assert leapt.status is Status.CONVERGED
