@@ -243,7 +243,7 @@ def test_switch_follows_closures_released_by_others(graph, hexapod):
 def test_motion_wakes_the_page(hexapod):
     """It wakes at once, at most once per frame; a robot at rest does not."""
     calls = []
-    hexapod.session.tell(lambda: calls.append(time.monotonic()))
+    hexapod.session.set_wake(lambda: calls.append(time.monotonic()))
     hexapod.graph.spin(30)
     assert calls == []
     for number in range(1, 31):
