@@ -1,4 +1,4 @@
-"""Start ik_node for any robot, with robot_state_publisher and, if wanted, RViz or the viewer."""
+"""Start ik_node for any robot, with robot_state_publisher and optionally RViz or the viewer."""
 
 from pathlib import Path
 from xml.etree import ElementTree
@@ -23,42 +23,46 @@ ARGUMENTS = (
     (
         'description',
         '',
-        'File with the robot description, URDF or xacro; empty = somebody else publishes it.',
+        'File with the robot description, URDF or xacro; empty = another process publishes it.',
     ),
     (
         'closures',
         '',
         'Closure annotations: a path or package:// URL; empty = NAME.closures.yaml beside the '
-        'description if there is one, else as described.',
+        'description if it exists, else the loops in the description.',
     ),
-    ('xacro_seconds', '10.0', 'Time that expanding a xacro description may take [s].'),
+    ('xacro_seconds', '10.0', 'Longest time to expand a xacro description [s].'),
     (
         'params_file',
         PathJoinSubstitution([CONFIG, 'ik_node.yaml']),
         'YAML file with parameters of the node.',
     ),
     ('namespace', '', 'Namespace of all nodes.'),
-    ('use_sim_time', 'false', 'Whether the time comes from /clock.'),
+    ('use_sim_time', 'false', 'Whether nodes use the time of /clock.'),
     ('rviz', 'false', 'Whether to start rviz2.'),
-    ('rviz_config', PathJoinSubstitution([CONFIG, 'ik_node.rviz']), 'What rviz2 shows.'),
-    ('fixed_frame', '', 'Frame that rviz2 keeps still; empty = root link of the description.'),
+    (
+        'rviz_config',
+        PathJoinSubstitution([CONFIG, 'ik_node.rviz']),
+        'Configuration file of rviz2.',
+    ),
+    ('fixed_frame', '', 'Fixed frame of rviz2; empty = root link of the description.'),
     ('goal', '', 'Name of the goal that rviz2 shows.'),
     ('viewer', 'false', 'Whether to serve the page that shows the robot in a browser.'),
     ('log_level', 'info', 'Least severity that is logged: debug, info, warn, error or fatal.'),
-    ('respawn', 'false', 'Whether nodes that end are started again, after two seconds.'),
+    ('respawn', 'false', 'Whether a node that ends is started again after two seconds.'),
 )
 NAMESPACE = LaunchConfiguration('namespace')
 LOG_LEVEL = ['--log-level', LaunchConfiguration('log_level')]
 
 
 def start(context):
-    """Return the nodes, once the arguments have their values."""
+    """Return the nodes for the present values of the arguments."""
     value = {name: LaunchConfiguration(name).perform(context) for name, _, _ in ARGUMENTS}
     switches = ('rviz', 'viewer', 'respawn')
     wants = {name: IfCondition(value[name]).evaluate(context) for name in switches}
     needed = ['robot_state_publisher'] if value['description'] else []
     for package in [*needed, 'rviz2'] if wants['rviz'] else needed:
-        # What is found missing later leaves behind the processes that were started before.
+        # Check first: a package found missing later would leave started processes behind.
         FindPackageShare(package).perform(context)
     sim_time = ParameterValue(LaunchConfiguration('use_sim_time'), value_type=bool)
     shared = {'use_sim_time': sim_time}
@@ -75,7 +79,7 @@ def start(context):
 
 
 def ik_node(closures, shared, interactive, ended):
-    """Return the node itself; RViz has a hand for goals that can be dragged."""
+    """Return the node ik_node; with RViz it also publishes interactive markers."""
     parameters = [LaunchConfiguration('params_file'), shared]
     if interactive:
         parameters.append({'markers.interactive': True})
@@ -95,9 +99,9 @@ def ik_node(closures, shared, interactive, ended):
 
 def robot_state_publisher(text, shared, ended):
     """
-    Return what publishes the description and, from the node's joint states, /tf.
+    Return robot_state_publisher, which publishes the description and /tf.
 
-    The description is latched on robot_description: from there the node and RViz take it.
+    The node and RViz read the description from the latched topic robot_description.
     """
     own = {'robot_description': ParameterValue(text, value_type=str), 'publish_frequency': 60.0}
     return Node(
@@ -113,7 +117,7 @@ def robot_state_publisher(text, shared, ended):
 
 
 def view(fixed_frame):
-    """Return what looks at the node; the other arguments have their names here and there."""
+    """Return the inclusion of view.launch.py; other arguments have the same names there."""
     source = PathJoinSubstitution([FindPackageShare('ik_node'), 'launch', 'view.launch.py'])
     return IncludeLaunchDescription(
         PythonLaunchDescriptionSource(source), launch_arguments=[('fixed_frame', fixed_frame)]
@@ -121,32 +125,32 @@ def view(fixed_frame):
 
 
 def sidecar(path):
-    """Return the closure annotations beside a description; '' if there are none."""
+    """Return the file of closure annotations beside a description; '' if there is none."""
     name = path.name.removesuffix('.xacro')
     beside = path.with_name(f'{Path(name).stem}.closures.yaml') if name else path
     return str(beside.resolve()) if beside.is_file() else ''
 
 
 def read(path, xacro_seconds):
-    """Return the text of a description, with its xacro expanded."""
+    """Return the text of a description with expanded xacro."""
     if path.suffix != '.xacro':
         return path.read_text(encoding='utf-8')
     return expand_xacro(path, seconds=xacro_seconds).decode()
 
 
 def root_link(text):
-    """Return the first link that is no joint's child; '' if the text is not to be parsed."""
+    """Return the first link that is not a child of a joint; '' if the text cannot be parsed."""
     try:
         robot = ElementTree.fromstring(text.encode())
     except ElementTree.ParseError:
-        return ''  # the node says what is wrong with it
+        return ''  # the node reports the error
     children = {child.get('link') for child in robot.iterfind('joint/child')}
     links = (link.get('name') for link in robot.iterfind('link'))
     return next((link for link in links if link not in children), '')
 
 
 def generate_launch_description():
-    """Return the arguments and what they start; neither leaks into a file that includes this."""
+    """Return the arguments and actions in a scope that does not affect including files."""
     arguments = [
         DeclareLaunchArgument(name, default_value=default, description=about)
         for name, default, about in ARGUMENTS

@@ -1,4 +1,4 @@
-"""Look at an ik_node that runs already: RViz, and if wanted the viewer in a browser."""
+"""Show a running ik_node in RViz, and optionally in the viewer in a browser."""
 
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, ExecuteProcess, GroupAction, OpaqueFunction
@@ -10,26 +10,30 @@ from launch_ros.substitutions import ExecutableInPackage, FindPackageShare
 
 CONFIG = PathJoinSubstitution([FindPackageShare('ik_node'), 'config'])
 ARGUMENTS = (
-    ('namespace', '', 'Namespace of the node that is looked at.'),
-    ('use_sim_time', 'false', 'Whether the time comes from /clock.'),
+    ('namespace', '', 'Namespace of the shown node.'),
+    ('use_sim_time', 'false', 'Whether nodes use the time of /clock.'),
     ('rviz', 'true', 'Whether to start rviz2.'),
-    ('rviz_config', PathJoinSubstitution([CONFIG, 'ik_node.rviz']), 'What rviz2 shows.'),
-    ('fixed_frame', '', 'Frame that rviz2 keeps still; empty = as rviz_config says.'),
+    (
+        'rviz_config',
+        PathJoinSubstitution([CONFIG, 'ik_node.rviz']),
+        'Configuration file of rviz2.',
+    ),
+    ('fixed_frame', '', 'Fixed frame of rviz2; empty = as in rviz_config.'),
     ('goal', '', 'Name of the goal that rviz2 shows.'),
     ('viewer', 'false', 'Whether to serve the page that shows the robot in a browser.'),
     ('log_level', 'info', 'Least severity that is logged: debug, info, warn, error or fatal.'),
-    ('respawn', 'false', 'Whether the page is served again when it ends, after two seconds.'),
+    ('respawn', 'false', 'Whether a viewer that ends is started again after two seconds.'),
 )
 
 
 def start(context):
-    """Return what is wanted, once the arguments have their values."""
+    """Return the actions for the present values of the arguments."""
     value = {name: LaunchConfiguration(name).perform(context) for name, _, _ in ARGUMENTS}
     switches = ('rviz', 'viewer', 'respawn')
     wants = {name: IfCondition(value[name]).evaluate(context) for name in switches}
     actions = []
     if wants['rviz']:
-        # Without it nothing is to be started.
+        # Check first: without rviz2 no process must start.
         FindPackageShare('rviz2').perform(context)
         actions.append(rviz(value))
     if wants['viewer']:
@@ -38,7 +42,7 @@ def start(context):
 
 
 def rviz(value):
-    """Return RViz, which shows one goal and where its link is."""
+    """Return RViz, which shows one goal and the reached pose of its link."""
     still = ['--fixed-frame', value['fixed_frame']] if value['fixed_frame'] else []
     goal = value['goal'] or 'none'
     sim_time = ParameterValue(LaunchConfiguration('use_sim_time'), value_type=bool)
@@ -55,7 +59,7 @@ def rviz(value):
 
 
 def viewer(namespace, log_level, respawn):
-    """Return the browser page, which says itself what to install where viser is missing."""
+    """Return the viewer, which reports itself what to install if viser is missing."""
     command = [ExecutableInPackage('ik', 'ik_node'), 'view', '--ros']
     command += ['--ros-args', '--log-level', log_level]
     if namespace:
@@ -64,7 +68,7 @@ def viewer(namespace, log_level, respawn):
 
 
 def generate_launch_description():
-    """Return the arguments and what they start; neither leaks into a file that includes this."""
+    """Return the arguments and actions in a scope that does not affect including files."""
     arguments = [
         DeclareLaunchArgument(name, default_value=default, description=about)
         for name, default, about in ARGUMENTS

@@ -127,7 +127,7 @@ def _serve(args: argparse.Namespace, stack: ExitStack) -> None:
     page = Page(session, args.host, args.port, robots, about, token=args.token)
     stack.callback(page.close)
     if peer is not None:
-        peer.tell(page.wake)
+        peer.set_wake(page.wake)
     print(f'open {page.url} in a browser; Ctrl-C ends', flush=True)
     page.wait(args.seconds)
 

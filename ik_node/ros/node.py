@@ -388,11 +388,11 @@ class IkNode(Node):
         return ''
 
     def _refuse_own_joint_states(self) -> None:
-        heard = self.resolve_topic_name('joint_states')
-        if heard == self.resolve_topic_name('~/joint_states'):
+        topic = self.resolve_topic_name('joint_states')
+        if topic == self.resolve_topic_name('~/joint_states'):
             raise OptionError(
                 'topic joint_states',
-                heard,
+                topic,
                 'another topic than ~/joint_states, which the node itself publishes: '
                 'remap joint_states as well',
             )

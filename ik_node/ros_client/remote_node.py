@@ -145,10 +145,10 @@ class RemoteNode(Node):
         for name, part in parts.items():
             if name not in self._goal_topics:
                 topic = f'{self._name}/goals/{part}'
-                heard = partial(self._on_goal, name)
+                callback = partial(self._on_goal, name)
                 self._goal_topics[name] = (
                     self.create_publisher(PoseStamped, topic, 1),
-                    self.create_subscription(PoseStamped, topic, heard, 1),
+                    self.create_subscription(PoseStamped, topic, callback, 1),
                 )
 
     def send_goal(self, name: str, frame: str, pose: NDArray[np.float64]) -> None:

@@ -89,7 +89,7 @@ class RemoteNodeSession:
         self._refused = ''
         self._q: Array = np.zeros(0)
         self._seen: tuple[object, object] = (None, None)
-        self._heard = self._told = 0.0
+        self._last_joint_state = self._last_report = 0.0
         self._now = 0.0
         # Goals that some client has sent; the others follow their links.
         self._commanded: set[str] = set()
@@ -112,7 +112,7 @@ class RemoteNodeSession:
             return f'waiting for the node {self._remote.topic}'
         if self.robot is None:
             return 'waiting for robot_description'
-        if self._now - self._heard > SILENCE:
+        if self._now - self._last_joint_state > SILENCE:
             return f'no joint states from {self._remote.topic}: is it running?'
         return ''
 
@@ -147,10 +147,10 @@ class RemoteNodeSession:
             if self.robot is not None:
                 news = self._take_closures(self.robot, status) or news
             # While nothing moves, new residuals and times do not need a hundred updates a second.
-            if now - self._told > REPORTS:
-                self._told, news = now, True
+            if now - self._last_report > REPORTS:
+                self._last_report, news = now, True
         if joints is not self._seen[0] and joints is not None and self.robot is not None:
-            self._heard = now
+            self._last_joint_state = now
             news = self._take_joints(self.robot, joints) or news
         self._seen = (joints if self.robot is not None else None, status)
         if self.robot is not None:
@@ -316,8 +316,10 @@ class RemoteNodeSession:
     ) -> None:
         """Change the axes of a goal, or enable or disable it."""
         values = {'dof': dof, 'enabled': enabled}
-        told = {f'goals.{name}.{key}': value for key, value in values.items() if value is not None}
-        self._remote.set_remote_parameters(told)
+        changed = {
+            f'goals.{name}.{key}': value for key, value in values.items() if value is not None
+        }
+        self._remote.set_remote_parameters(changed)
 
     def set_closure(self, name: str, enabled: bool) -> None:
         """Close or release a closure of the node."""
@@ -414,7 +416,7 @@ class RemoteNodeSession:
         """Return the messages of requests that the node refused."""
         return self._remote.take_refusals()
 
-    def tell(self, wake: Callable[[], None]) -> None:
+    def set_wake(self, wake: Callable[[], None]) -> None:
         """Set a function that is called, from another thread, when the robot has moved."""
         self._remote.wake = wake
 

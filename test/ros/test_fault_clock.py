@@ -33,8 +33,8 @@ class SimulatedTime:
         self._drill.wait(advance, what)
 
 
-def test_clock_jumps_back(graph, urdf):
-    """A simulation that starts again: joint states go on, and old goals do not stay fresh."""
+def test_node_continues_after_a_clock_jump_back(graph, urdf):
+    """A simulation starts again: joint states continue, and old goals do not stay fresh."""
     drill = Drill(graph)
     drill.knows(urdf('hexapod'))
     drill.start('-p', 'use_sim_time:=true', '-p', 'goal_timeout:=0.5')

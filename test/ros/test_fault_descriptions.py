@@ -51,8 +51,8 @@ def back(drill, urdf):
     drill.go()
 
 
-def test_late(drill, urdf):
-    """No joint states before it, and the node says what it waits for; an early goal counts."""
+def test_late_description_is_accepted(drill, urdf):
+    """Before it there are no joint states, and the node reports it; an early goal counts."""
     drill.wait(lambda: 'waiting for robot_description' in drill.row('model'), 'the diagnostic')
     assert 'waiting for /robot_description' in drill.graph.log()
     drill.send((0.002, 0.0, 0.0))
@@ -62,8 +62,8 @@ def test_late(drill, urdf):
     assert 'ready: robot hexapod' in drill.graph.log()
 
 
-def test_twice(drill, urdf):
-    """The same again in full motion changes nothing and is told; of several the last counts."""
+def test_repeated_description_changes_nothing(drill, urdf):
+    """The node reports it in full motion; of several descriptions the last counts."""
     back(drill, urdf)
     ready, same, _ = answers(drill)
     again = partial(drill.graph.describe, urdf('hexapod'))
@@ -90,8 +90,8 @@ def test_twice(drill, urdf):
         (lambda text: LAUGHS, 'entities are refused'),
     ],
 )
-def test_broken(drill, urdf, damage, words):
-    """It is refused with the reason in log and diagnostics; the motion goes on."""
+def test_broken_description_is_refused_in_motion(drill, urdf, damage, words):
+    """Log and diagnostics have the reason, and the motion continues."""
     back(drill, urdf)
     refused = answers(drill)[2]
     drill.circle(meanwhile={10: lambda: drill.graph.describe(damage(urdf('hexapod')))})
@@ -135,8 +135,8 @@ def huge_robot(text):
 
 
 @pytest.mark.parametrize('make', [huge_garbage, huge_comment, huge_tree, huge_robot])
-def test_huge(drill, urdf, make):
-    """Five megabytes are loaded or refused, and the motion goes on meanwhile."""
+def test_huge_description_does_not_stop_the_motion(drill, urdf, make):
+    """Five megabytes are loaded or refused."""
     back(drill, urdf)
     text = make(urdf('hexapod'))
     assert len(text) > HUGE
@@ -149,8 +149,8 @@ def test_huge(drill, urdf, make):
         drill.circle(5)
 
 
-def test_another_robot_in_motion(drill, urdf):
-    """It takes over within its own limits and loops, and says what it is; and back again."""
+def test_another_robot_replaces_one_in_motion(drill, urdf):
+    """It keeps its own limits and loops, and is replaced again."""
     back(drill, urdf)
     for step in range(200):
         drill.send((1e-5 * step, 0.0, 0.0))

@@ -49,8 +49,8 @@ def refusals(drill, topic):
         ((0.0, 0.0, 0.0), 'leg0_rod_link/', "header.frame_id = 'leg0_rod_link/'"),
     ],
 )
-def test_no_place(drill, offset, frame, words):
-    """Not a number, or in an unknown frame: refused and told, the goals around it count."""
+def test_invalid_goal_is_refused(drill, offset, frame, words):
+    """NaN and unknown frames are reported, and the other goals count."""
     before = refusals(drill, 'goals/platform')
     drill.circle(meanwhile=dict.fromkeys((8, 9, 15), lambda: drill.send(offset, frame)))
     drill.wait(
@@ -60,8 +60,8 @@ def test_no_place(drill, offset, frame, words):
 
 
 @pytest.mark.parametrize('offset', [(1e300, 0.0, 0.0), (1e9, -1e9, 1e9), (0.0, 0.0, -5.0)])
-def test_out_of_reach(drill, offset):
-    """However far: the status never says CONVERGED there, and the way back is found."""
+def test_unreachable_goal_is_never_converged(drill, offset):
+    """The robot returns to reachable goals."""
     drill.send(offset)
     drill.wait(lambda: not drill.status.startswith('CONVERGED'), 'another status')
     drill.flows(20)
@@ -70,8 +70,8 @@ def test_out_of_reach(drill, offset):
     drill.says('CONVERGED')
 
 
-def test_stale_goal(drill):
-    """A goal of long ago is not followed but told, and a fresh one counts again."""
+def test_stale_goal_is_reported_and_not_followed(drill):
+    """A fresh goal counts again."""
     assert drill.graph.set_parameters(goal_timeout=0.5) == ''
     drill.go()
     drill.send((0.004, 0.0, 0.0), stamp=time.time() - 60.0)
@@ -83,8 +83,8 @@ def test_stale_goal(drill):
     drill.says('goal platform is stale')
 
 
-def test_flood(drill):
-    """Ten thousand goals in a second: joint states go on, and the last goal is reached."""
+def test_last_of_ten_thousand_goals_is_reached(drill):
+    """All of them arrive within a second, and joint states continue."""
     before, taken = drill.count, int(drill.value('ticks', 'goals'))
     last = (0.002, 0.001, 0.0)
     flood = drill.start_client('flood', last, '--rate', '10000', '--count', '10000')
@@ -96,8 +96,8 @@ def test_flood(drill):
     drill.says('CONVERGED')
 
 
-def test_client_is_killed(drill):
-    """In the middle of its motion: the platform stays, is told stale, and obeys the next."""
+def test_killed_client_leaves_the_platform_in_place(drill):
+    """Its goal is reported as stale, and the next one is followed."""
     assert drill.graph.set_parameters(goal_timeout=0.5) == ''
     drill.start_client('client', (0.001, 0.0, 0.0))
     drill.wait(lambda: np.linalg.norm(drill.offset()) > 1e-3, 'a motion')
@@ -126,8 +126,8 @@ def test_client_is_killed(drill):
         ('max_joint_velocity', 2.0, 'max_joint_velocity'),
     ],
 )
-def test_parameter_out_of_range(drill, name, value, words):
-    """It is refused with its name and what is allowed, in full motion."""
+def test_parameter_out_of_range_is_refused(drill, name, value, words):
+    """The error has its name and what is allowed, in full motion."""
     reasons = []
     change = {8: lambda: reasons.append(drill.graph.set_parameters(**{name: value}))}
     drill.circle(16, change)
@@ -164,8 +164,8 @@ def measured(drill):
 
 
 @pytest.mark.usefixtures('measured')
-def test_partial_states(drill):
-    """Some of the joints are enough, in any order, and none at all is no fault."""
+def test_partial_joint_states_are_accepted(drill):
+    """Joints may be missing, in any order, and all of them may be."""
     before = refusals(drill, 'joint_states')
     follow(drill, lambda: measure(drill, dict(list(published(drill).items())[::-2])))
     follow(drill, lambda: measure(drill, {}))
@@ -173,8 +173,8 @@ def test_partial_states(drill):
 
 
 @pytest.mark.usefixtures('measured')
-def test_states_of_wrong_names(drill):
-    """Joints that the robot has not are named once in the log and change nothing."""
+def test_unknown_joints_are_reported_once(drill):
+    """They change nothing."""
     follow(drill, lambda: measure(drill, {'gripper': 7.0, **published(drill), 'tail': math.pi}))
     follow(drill, lambda: measure(drill, {'gripper': 1e300}))
     assert drill.graph.log().count('the robot has no joint gripper, tail; ignored') == 1
@@ -190,8 +190,8 @@ def test_states_of_wrong_names(drill):
         (['leg0', 'leg1'], [math.inf, -math.inf], 'position of leg0 = inf'),
     ],
 )
-def test_states_without_numbers(drill, names, values, words):
-    """They are refused as a whole, counted and told; the motion goes on."""
+def test_joint_states_with_nan_are_refused(drill, names, values, words):
+    """They are refused wholly and counted, and the motion continues."""
     before = refusals(drill, 'joint_states')
     follow(drill, lambda: measure(drill, values, names))
     drill.wait(lambda: refusals(drill, 'joint_states') > before, 'the count')
@@ -200,8 +200,8 @@ def test_states_without_numbers(drill, names, values, words):
 
 @pytest.mark.usefixtures('measured')
 @pytest.mark.parametrize('wrong', [{'leg0': 1e300}, {'leg0': -5.0, 'leg3': 5.0}, {'leg0_rx': 0.3}])
-def test_impossible_states(drill, wrong):
-    """Beyond the limits, or with the loops torn open: loops and limits are kept all the same."""
+def test_impossible_joint_states_keep_limits_and_loops(drill, wrong):
+    """The states are beyond limits, or have open loops."""
     measure(drill, {**drill.whole, **wrong})
     drill.flows(20)
     measure(drill, drill.whole)
@@ -209,8 +209,8 @@ def test_impossible_states(drill, wrong):
 
 
 @pytest.mark.usefixtures('measured')
-def test_stale_states(drill):
-    """Old ones are told and not used; fresh ones count again."""
+def test_stale_joint_states_are_reported_and_not_used(drill):
+    """Fresh ones count again."""
     assert drill.graph.set_parameters(joint_state_timeout=0.5) == ''
     measure(drill, drill.whole)
     drill.says('joint_states is stale')

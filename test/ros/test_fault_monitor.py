@@ -13,8 +13,8 @@ def hexapod(urdf):
     return Oracle(urdf('hexapod'))
 
 
-def test_a_good_configuration_is_good(hexapod):
-    """With all joints at zero nothing is wrong, and the platform is where it starts."""
+def test_monitor_accepts_a_good_configuration(hexapod):
+    """With all joints at zero there is no fault, and the platform is at its start."""
     zero = [0.0] * len(hexapod.joint_names)
     assert hexapod.verdict(zero) == ''
     assert hexapod.place(zero, PLATFORM) == pytest.approx(HOME, abs=1e-12)
@@ -30,8 +30,8 @@ def test_a_good_configuration_is_good(hexapod):
         ('leg0', -math.inf, 'not finite'),
     ],
 )
-def test_a_bad_configuration_is_told(hexapod, joint, value, words):
-    """A loop open by two micrometres, a value beyond a limit, no number at all."""
+def test_monitor_reports_a_bad_configuration(hexapod, joint, value, words):
+    """It finds a loop open by two micrometres, a value beyond a limit, and NaN."""
     q = np.zeros(len(hexapod.joint_names))
     q[hexapod.joint_names.index(joint)] = value
     assert words in hexapod.verdict(q.tolist())

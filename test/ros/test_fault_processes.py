@@ -21,8 +21,8 @@ def drill(lasting_graph, urdf):
     return drill
 
 
-def test_killed_and_restarted(drill):
-    """It comes back with the same robot by itself, and the client's goals are followed again."""
+def test_restarted_node_follows_goals_again(drill):
+    """It has the same robot without help."""
     drill.circle(10)
     assert drill.graph.end('node', signal.SIGKILL) == -signal.SIGKILL
     drill.last = None
@@ -33,8 +33,8 @@ def test_killed_and_restarted(drill):
     drill.says('CONVERGED')
 
 
-def test_two_nodes_of_one_name(drill):
-    """Both publish good states and say that there are two; one dies and takes nothing along."""
+def test_two_nodes_of_one_name_report_each_other(drill):
+    """Both publish good states, and one ends without affecting the other."""
     drill.start(name='twin')
     drill.wait(lambda: 'ready: robot' in drill.graph.log('twin'), 'the other node')
     words = 'another node is called /ik_node'

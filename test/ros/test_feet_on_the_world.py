@@ -32,8 +32,8 @@ def feet(robot, q):
     return {leg: model.forward(q, f'{leg}_foot_link')[:3, 3] for leg in LEGS}
 
 
-def test_it_stands_and_sways(walker):
-    """The body has six degrees of freedom over feet that stay; goals count in the world."""
+def test_robot_sways_on_fixed_feet(walker):
+    """The body has six degrees of freedom, and goals are in the world frame."""
     assert walker.mobility() == 6
     assert walker.model.root_frame == 'world'
     assert len(walker.motion.roles.actuated) == 12
@@ -47,8 +47,8 @@ def test_it_stands_and_sways(walker):
             assert foot == pytest.approx(start[leg], abs=2e-6)
 
 
-def test_it_makes_a_step(walker):
-    """A foot is let go and led through the air by a goal; the others and the body stay."""
+def test_robot_makes_a_step(walker):
+    """A foot is released and moved by a goal; the others and the body stay."""
     start = feet(walker, walker.model.q_start)
     walker.goal('body', (0.0, 0.0, 0.0))
     walker.motion.closures.release(walker.model, 'front_left_contact')

@@ -38,15 +38,15 @@ def syntax(name):
     return ast.parse((REPOSITORY / 'launch' / name).read_text())
 
 
-def test_which_files_there_are():
-    """One for any robot, one that looks at what runs, one for all of ours, some of their own."""
+def test_launch_folder_has_the_expected_files():
+    """They start any robot, the view, any gallery robot, and some single ones."""
     assert {*FILES} == {*GENERAL, *(f'{name}.launch.py' for name in WITH_FILES)}
     assert {*WITH_FILES} < {*NAMES}
 
 
 @pytest.mark.parametrize('name', FILES)
-def test_compiles(repository, name):
-    """The file is Python and has the function that launch looks for, with a docstring."""
+def test_launch_file_compiles(repository, name):
+    """It has the function that launch expects, with a docstring."""
     path = repository / 'launch' / name
     code = compile(path.read_text(), str(path), 'exec')
     assert 'generate_launch_description' in code.co_names
@@ -55,8 +55,8 @@ def test_compiles(repository, name):
 
 
 @pytest.mark.parametrize('name', WITH_FILES)
-def test_file_of_a_robot_says_its_name(name):
-    """It asks for the item that it is named after, and names the topic of its goal."""
+def test_file_of_a_robot_launches_that_robot(name):
+    """It names the gallery item and the topic of its goal."""
     tree = syntax(f'{name}.launch.py')
     (call,) = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
     assert (call.func.id, [word.value for word in call.args]) == ('launch_item', [name])
@@ -65,8 +65,8 @@ def test_file_of_a_robot_says_its_name(name):
 
 
 @pytest.mark.parametrize('name', GENERAL)
-def test_arguments_of_the_general_files(name):
-    """Each is a name, a default and a sentence."""
+def test_arguments_have_name_default_and_description(name):
+    """The description is a sentence."""
     (found,) = (
         node.value.elts
         for node in syntax(name).body
@@ -80,8 +80,8 @@ def test_arguments_of_the_general_files(name):
         assert about.endswith('.')
 
 
-def test_named_files_are_there(repository):
-    """Every file that a launch file or `launch_item` names is in one of our folders."""
+def test_files_named_by_launch_files_exist(repository):
+    """They are in the folders of this repository."""
     texts = [(repository / 'launch' / name).read_text() for name in FILES]
     texts.append((repository / 'ik_node/gallery/launch_item.py').read_text())
     ends = r"'(\w+\.(?:yaml|rviz|urdf|launch\.py))'"
@@ -92,8 +92,8 @@ def test_named_files_are_there(repository):
         assert (repository / 'config' / f'{name}.yaml').is_file()
 
 
-def test_all_of_it_is_installed(repository, monkeypatch):
-    """setup.py puts every file of launch, config and urdf into the share folder."""
+def test_all_launch_files_are_installed(repository, monkeypatch):
+    """setup.py installs every file of launch, config and urdf."""
     captured = {}
     monkeypatch.chdir(repository)
     monkeypatch.setattr(setuptools, 'setup', lambda **arguments: captured.update(arguments))
@@ -105,8 +105,8 @@ def test_all_of_it_is_installed(repository, monkeypatch):
 
 
 @pytest.mark.parametrize('name', NAMES)
-def test_parameters_are_parameters(repository, name, tmp_path, monkeypatch):
-    """What a launch file gives the node exists, for links that the robot has."""
+def test_launch_files_set_existing_parameters(repository, name, tmp_path, monkeypatch):
+    """Their links exist in the robot."""
     from ik_node.ros.parameters.settings import Settings
 
     monkeypatch.setattr(tempfile, 'tempdir', str(tmp_path))
@@ -119,8 +119,8 @@ def test_parameters_are_parameters(repository, name, tmp_path, monkeypatch):
         assert f'<link name="{goal.link}"' in text
 
 
-def test_what_rviz_shows(repository):
-    """The robot, frames, markers, goals to drag, and where one is; topics follow a namespace."""
+def test_rviz_shows_robot_markers_and_goals(repository):
+    """Its topics follow a namespace."""
     config = yaml.safe_load((repository / 'config' / 'ik_node.rviz').read_text())
     displays = config['Visualization Manager']['Displays']
     topics = {}

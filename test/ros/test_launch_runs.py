@@ -118,8 +118,8 @@ def launched(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize('name', WITH_FILES)
-def test_a_robot_is_launched(repository, launched, name):
-    """The node gets ready, robot_state_publisher hears it, RViz its goal; the page is there."""
+def test_robot_launch_file_starts_node_rviz_and_page(repository, launched, name):
+    """robot_state_publisher gets the joint states, and RViz the goal."""
     item = gallery_item(name)
     code, log = launched(
         repository / 'launch' / f'{name}.launch.py',
@@ -140,8 +140,8 @@ def test_a_robot_is_launched(repository, launched, name):
 @pytest.mark.parametrize(
     ('name', 'goal'), [('peaucellier', 'pen'), ('rocker_bogie', 'chassis'), ('delta', 'platform')]
 )
-def test_any_of_ours_is_launched_by_its_name(repository, launched, name, goal):
-    """Also one without a launch file, with parameters from itself."""
+def test_gallery_robot_is_launched_by_name(repository, launched, name, goal):
+    """A robot without its own launch file has its parameters from the gallery."""
     code, log = launched(
         repository / 'launch' / 'gallery.launch.py',
         f'name:={name}',
@@ -152,16 +152,16 @@ def test_any_of_ours_is_launched_by_its_name(repository, launched, name, goal):
     assert f'-r goal:=ik_node/goals/{goal} -r reached:=ik_node/reached/{goal}' in log
 
 
-def test_none_of_ours(repository, launched):
-    """The names are listed."""
+def test_unknown_gallery_name_is_refused(repository, launched):
+    """The error lists the names."""
     code, log = launched(repository / 'launch' / 'gallery.launch.py', 'name:=dragon')
     assert code == 1
     assert "no gallery item named 'dragon'" in log
     assert 'scissor_lift' in log
 
 
-def test_a_node_that_runs_is_looked_at(repository, launched):
-    """Only RViz and the page are started, in the node's namespace, with the goal that is told."""
+def test_view_launch_starts_only_rviz_and_page(repository, launched):
+    """They use the node's namespace and the given goal."""
     words = ('namespace:=left', 'goal:=hand', 'fixed_frame:=world', 'viewer:=true')
     code, log = launched(
         repository / 'launch' / 'view.launch.py', *words, until=('-r reached:=', PAGE)
@@ -173,8 +173,8 @@ def test_a_node_that_runs_is_looked_at(repository, launched):
     assert '[rviz2-1]: process has finished cleanly' in log
 
 
-def test_nothing_to_look_with(repository, launched, tmp_path):
-    """Without RViz its package is named; with rviz:=false nothing is wrong."""
+def test_missing_rviz_is_named(repository, launched, tmp_path):
+    """With rviz:=false there is no error."""
     (tmp_path / 'share/ament_index/resource_index/packages/rviz2').unlink()
     path = repository / 'launch' / 'view.launch.py'
     code, log = launched(path)
@@ -183,8 +183,8 @@ def test_nothing_to_look_with(repository, launched, tmp_path):
     assert launched(path, 'rviz:=false')[0] == 0
 
 
-def test_a_node_that_ends_is_started_again(repository, launched):
-    """With respawn only; what it logs is chosen as well."""
+def test_ended_node_is_restarted_with_respawn(repository, launched):
+    """The log level is an argument as well."""
     general = repository / 'launch' / 'ik_node.launch.py'
     died = '[ERROR] [ik_node-1]: process has died'
     words = ('params_file:=/no/such.yaml', 'log_level:=debug')
@@ -196,8 +196,8 @@ def test_a_node_that_ends_is_started_again(repository, launched):
 
 
 @pytest.mark.parametrize('name', ['ik_node', 'gallery', *WITH_FILES])
-def test_arguments_are_shown(repository, name):
-    """`--show-args` has all of them, with a sentence each, whichever file is launched."""
+def test_show_args_lists_all_arguments(repository, name):
+    """Each has a sentence, whichever file is launched."""
     pytest.importorskip('launch_ros', reason='launch comes with ROS 2 only')
     from launch.launch_description_sources import PythonLaunchDescriptionSource
 
@@ -211,8 +211,8 @@ def test_arguments_are_shown(repository, name):
     assert all(argument.description.endswith('.') for argument in arguments)
 
 
-def test_two_robots_in_one_file(repository, launched, tmp_path):
-    """Included twice, each file keeps its own arguments."""
+def test_included_files_keep_their_own_arguments(repository, launched, tmp_path):
+    """One file is included twice."""
     both = tmp_path / 'two.launch.py'
     both.write_text(f"""
 from launch import LaunchDescription
@@ -235,8 +235,8 @@ def generate_launch_description():
     assert re.search(r'\[gripper\.ik_node\]: ready: robot gripper', log)
 
 
-def test_a_description_with_closures_beside_it(repository, launched, tmp_path):
-    """Annotations in NAME.closures.yaml are found; nothing else of the robot is needed."""
+def test_closures_file_beside_the_description_is_found(repository, launched, tmp_path):
+    """NAME.closures.yaml needs no argument."""
     text = (repository / 'urdf' / 'fivebar.urdf').read_text()
     (tmp_path / 'bars.urdf').write_text(re.sub(r'<loop_joint.*?</loop_joint>', '', text, flags=16))
     (tmp_path / 'bars.closures.yaml').write_text(
@@ -249,8 +249,8 @@ def test_a_description_with_closures_beside_it(repository, launched, tmp_path):
     assert code == 0
 
 
-def test_xacro_that_is_missing_is_named(repository, launched, tmp_path, monkeypatch):
-    """A description that needs xacro says so where there is none."""
+def test_missing_xacro_is_named(repository, launched, tmp_path, monkeypatch):
+    """The description needs xacro."""
     missing = tmp_path / 'python' / 'xacro'
     missing.mkdir(parents=True)
     (missing / '__init__.py').write_text('raise ImportError')
@@ -264,8 +264,8 @@ def test_xacro_that_is_missing_is_named(repository, launched, tmp_path, monkeypa
     assert 'the package xacro is not installed' in log
 
 
-def test_xacro_is_expanded(repository, launched, tmp_path):
-    """A description that ends in .xacro is what xacro makes of it."""
+def test_xacro_description_is_expanded(repository, launched, tmp_path):
+    """The node gets the output of xacro."""
     pytest.importorskip('xacro')
     text = (repository / 'urdf' / 'gripper.urdf').read_text()
     text = re.sub('<robot [^>]*>', '<robot name="${\'two\'}_fingers">', text)
@@ -276,8 +276,8 @@ def test_xacro_is_expanded(repository, launched, tmp_path):
     assert code == 0
 
 
-def test_without_rviz_nothing_is_left_behind(repository, launched, tmp_path):
-    """A package that is missing is named before any process has begun."""
+def test_missing_rviz_starts_no_process(repository, launched, tmp_path):
+    """The missing package is named before any process starts."""
     (tmp_path / 'share/ament_index/resource_index/packages/rviz2').unlink()
     general = repository / 'launch' / 'gripper.launch.py'
     code, log = launched(general, 'rviz:=true')

@@ -65,13 +65,13 @@ def told(graph):
     return np.full(3, np.nan) if point is None else np.array([point.x, point.y, point.z])
 
 
-def test_without_measurements_it_is_told(hexapod):
-    """The description's configuration comes, and the status names the legs."""
+def test_missing_measurements_are_reported(hexapod):
+    """The node publishes the description's configuration, and the status names the legs."""
     hexapod.wait(lambda: 'not measured yet: leg0, leg1' in hexapod.last_status(), 'the status')
 
 
 def test_the_platform_follows_the_legs(hexapod):
-    """Its pose is that which the lengths belong to; the legs are as measured, to the bit."""
+    """The platform has the pose of the lengths, and the legs equal the measurement exactly."""
     for offset in ([0.004, 0, 0], [0, 0.004, 0.003], [-0.003, -0.003, -0.002]):
         values, wanted = lengths(hexapod, offset)
         hexapod.measure(**values)
@@ -81,8 +81,8 @@ def test_the_platform_follows_the_legs(hexapod):
     hexapod.says('CONVERGED')
 
 
-def test_goals_do_not_move_it(hexapod):
-    """A goal is taken and not solved for."""
+def test_goals_do_not_move_the_platform(hexapod):
+    """A goal is accepted and not solved for."""
     values, wanted = lengths(hexapod, [0.002, 0, 0])
     hexapod.measure(**values)
     hexapod.wait(lambda: np.linalg.norm(place(hexapod) - wanted) < 1e-6, 'the platform')
@@ -91,7 +91,7 @@ def test_goals_do_not_move_it(hexapod):
     assert np.linalg.norm(place(hexapod) - wanted) < 1e-6
 
 
-def test_one_leg_at_a_time(hexapod):
+def test_legs_may_be_measured_one_at_a_time(hexapod):
     """The last known values of the others count."""
     values, wanted = lengths(hexapod, [0.0, 0.003, 0.0])
     for leg, length in values.items():
@@ -101,8 +101,8 @@ def test_one_leg_at_a_time(hexapod):
 
 
 @pytest.mark.parametrize(('leg', 'length'), [('leg2', 0.2), ('leg3', 0.0295)])
-def test_impossible_lengths_are_held_and_told(hexapod, leg, length):
-    """Beyond a limit, or where no assembly is: ERROR with the leg, and nothing moves."""
+def test_impossible_lengths_hold_the_platform(hexapod, leg, length):
+    """The status is an ERROR that names the leg."""
     values, wanted = lengths(hexapod, [0.0, 0.0, 0.0])
     hexapod.measure(**values)
     hexapod.wait(lambda: np.linalg.norm(place(hexapod) - wanted) < 1e-6, 'the platform')
@@ -119,8 +119,8 @@ def test_impossible_lengths_are_held_and_told(hexapod, leg, length):
     hexapod.wait(lambda: f'{leg} stopped at' in last_error(hexapod), 'the last error')
 
 
-def test_stale_lengths(hexapod):
-    """Told by name, held; with stop there are no joint states."""
+def test_stale_lengths_are_held_and_named(hexapod):
+    """With on_stale stop there are no joint states."""
     values, _ = lengths(hexapod, [0.001, 0.0, 0.0])
     hexapod.measure(**values)
     assert hexapod.set_parameters(joint_state_timeout=0.2) == ''
@@ -136,8 +136,8 @@ def test_stale_lengths(hexapod):
     assert hexapod.set_parameters(joint_state_timeout=0.0, on_stale='hold') == ''
 
 
-def test_other_actuated_joints(hexapod):
-    """The parameter may name others; what does not exist or follows is refused."""
+def test_actuated_joints_follow_the_parameter(hexapod):
+    """Missing and coupled joints are refused."""
     assert "actuated_joints: 'nose'" in hexapod.set_parameters(actuated_joints=['nose'])
     assert hexapod.set_parameters(actuated_joints=['leg0', 'leg1']) == ''
     hexapod.measure(leg0=0.001, leg1=0.002, leg2=0.5)

@@ -72,8 +72,8 @@ def bench():
     bench.close()
 
 
-def test_names_of_ones_own(bench, urdf):
-    """Two in one namespace; topics and the names of statuses are different."""
+def test_two_nodes_have_different_topics_and_status_names(bench, urdf):
+    """Both are in one namespace."""
     from diagnostic_msgs.msg import DiagnosticArray
     from sensor_msgs.msg import JointState
 
@@ -91,8 +91,8 @@ def test_names_of_ones_own(bench, urdf):
     bench.wait(lambda: wanted <= {row.name for message in rows for row in message.status})
 
 
-def test_another_robot_is_told_another_goal_is_not(bench, urdf):
-    """Who waits a while for each robot does not keep one in motion waiting for its goals."""
+def test_on_robot_is_called_for_a_new_robot_only(bench, urdf):
+    """A slow callback does not delay a robot in motion when its goals change."""
     from ik_node.ros.process.named_entities import LATCHED
     from rcl_interfaces.msg import Log
     from sensor_msgs.msg import JointState
@@ -129,8 +129,8 @@ def test_another_robot_is_told_another_goal_is_not(bench, urdf):
     assert notes('fivebar') == 1
 
 
-def test_names_count_with_namespace_and_remapping(bench, urdf):
-    """What is allowed is decided by the whole name that ROS 2 would use."""
+def test_names_are_checked_after_namespace_and_remapping(bench, urdf):
+    """The whole name that ROS 2 would use decides."""
     deep = '/' + '/'.join(['cell'] * 40)
     with pytest.raises(OptionError, match='247 characters'):
         bench.add(namespace=deep, goal_names=['g' * 40])
@@ -147,8 +147,8 @@ def test_names_count_with_namespace_and_remapping(bench, urdf):
     assert {'/in', '/out'} <= {name for name, _ in node.get_topic_names_and_types()}
 
 
-def test_what_the_middleware_refuses_changes_nothing(bench, urdf, monkeypatch):
-    """A service, then a publisher, cannot be made: robot, goals and their topics stay."""
+def test_failed_entity_creation_changes_nothing(bench, urdf, monkeypatch):
+    """A service or publisher cannot be created: robot, goals and topics stay."""
     from ik_node.ros.process.named_entities import LATCHED
     from sensor_msgs.msg import JointState
     from std_msgs.msg import String
@@ -197,8 +197,8 @@ def test_what_the_middleware_refuses_changes_nothing(bench, urdf, monkeypatch):
     bench.wait(lambda: 'leg0' in heard[-1].name)
 
 
-def test_a_goal_among_many_is_heard_and_told(bench, urdf):
-    """With more goals than a tick looks at, each is heard, and told on ~/reached, in its turn."""
+def test_each_of_many_goals_is_received_and_reported(bench, urdf):
+    """With more goals than one tick checks, each has its turn on ~/reached."""
     from geometry_msgs.msg import PoseStamped
     from sensor_msgs.msg import JointState
 
@@ -225,8 +225,8 @@ def test_a_goal_among_many_is_heard_and_told(bench, urdf):
         lead(name)
 
 
-def test_a_best_effort_sender_is_heard(bench, urdf):
-    """As soon as there is one; a reliable one is heard as before, and parameters may override."""
+def test_goals_of_a_best_effort_sender_are_received(bench, urdf):
+    """Reliable senders are still received, and parameters may override the QoS."""
     from geometry_msgs.msg import PoseStamped
     from sensor_msgs.msg import JointState
 
@@ -270,8 +270,8 @@ def test_a_best_effort_sender_is_heard(bench, urdf):
         bench.wait(arrived)
 
 
-def test_a_qos_override_that_does_not_exist_changes_nothing(bench, urdf):
-    """Of a goal that is named while the node runs: it is told, and the goals before stay."""
+def test_invalid_qos_override_changes_nothing(bench, urdf):
+    """It belongs to a goal named at run time: it is logged, and existing goals stay."""
     from rcl_interfaces.msg import Log
     from sensor_msgs.msg import JointState
 
@@ -301,7 +301,7 @@ def test_a_qos_override_that_does_not_exist_changes_nothing(bench, urdf):
     ],
 )
 def test_a_bad_description_is_refused_as_a_parameter(bench, urdf, text, words):
-    """At once, with the reason; the parameter keeps its value, and so does the robot."""
+    """It is refused at once with the reason; parameter and robot stay."""
     from sensor_msgs.msg import JointState
 
     node = bench.add(robot_description=urdf('fivebar'))
@@ -319,8 +319,8 @@ def test_a_bad_description_is_refused_as_a_parameter(bench, urdf, text, words):
     bench.wait(lambda: 'leg0' in heard[-1].name)
 
 
-def test_a_flood_of_unknown_joints_is_one_short_line(bench, urdf):
-    """Names are cut short and counted; so are names that one message has twice."""
+def test_many_unknown_joints_give_one_short_line(bench, urdf):
+    """Names are shortened and counted, as are names that one message repeats."""
     from rcl_interfaces.msg import Log
     from sensor_msgs.msg import JointState
 
@@ -348,8 +348,8 @@ def test_a_flood_of_unknown_joints_is_one_short_line(bench, urdf):
     assert 'left_shoulder' in said('more than once')[0]
 
 
-def test_commanded_joints_without_a_motor_are_told(bench, urdf):
-    """By name, when they are set; the actuated ones are not."""
+def test_commanded_passive_joints_are_logged(bench, urdf):
+    """They are named when they are set; actuated joints are not."""
     from rcl_interfaces.msg import Log
     from sensor_msgs.msg import JointState
 
@@ -367,8 +367,8 @@ def test_commanded_joints_without_a_motor_are_told(bench, urdf):
     assert 'left_shoulder' not in line
 
 
-def test_ready_before_simulated_time_begins(bench, urdf):
-    """Without ticks a robot and its parameters are taken all the same; joint states wait."""
+def test_node_is_ready_before_simulated_time_starts(bench, urdf):
+    """Robot and parameters are accepted without ticks; joint states wait."""
     from diagnostic_msgs.msg import DiagnosticArray
     from rosgraph_msgs.msg import Clock
     from sensor_msgs.msg import JointState

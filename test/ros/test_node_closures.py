@@ -50,8 +50,8 @@ def told_of_model(graph):
     return set() if status is None else {value.key for value in status.values}
 
 
-def test_released_and_made_while_it_moves(hexapod):
-    """The leg stays behind, comes back at its velocity limits, and holds again."""
+def test_closure_is_released_and_closed_in_motion(hexapod):
+    """The leg stays behind, returns at its velocity limits, and is enforced again."""
     hexapod.hexapod.released.add(BALL)
     response = enable(hexapod, False)
     assert (response.success, response.message) == (True, f'closure {BALL} is released')
@@ -73,8 +73,8 @@ def test_released_and_made_while_it_moves(hexapod):
     hexapod.spin(20)
 
 
-def test_what_cannot_be_closed_stays_released(hexapod):
-    """The answer says how far it stays open; joint states go on without it."""
+def test_impossible_closure_stays_released(hexapod):
+    """The answer contains the remaining distance; joint states continue."""
     hexapod.hexapod.released.add(BALL)
     assert enable(hexapod, False).success
     hexapod.send_goal('platform', hexapod.home + np.array([-0.006, 0.004, 0.0]))
@@ -93,8 +93,8 @@ def test_what_cannot_be_closed_stays_released(hexapod):
     hexapod.hexapod.released.clear()
 
 
-def test_services_of_the_present_robot_only(hexapod, urdf):
-    """Another robot has its own; those of the one before are gone."""
+def test_only_closures_of_the_present_robot_have_services(hexapod, urdf):
+    """The services of the former robot are removed."""
 
     def offered():
         return {

@@ -53,8 +53,8 @@ def go(graph, text, urdf_names):
     )
 
 
-def test_waiting_is_told(bench):
-    """Without a description: a log line, a diagnostic, no joint states."""
+def test_waiting_for_a_description_is_reported(bench):
+    """There are a log line and a diagnostic, and no joint states."""
     bench.wait(lambda: 'waiting' in model(bench), 'the diagnostic')
     assert 'waiting for /robot_description' in bench.log()
     assert bench.joint_states == []
@@ -70,7 +70,7 @@ def test_waiting_is_told(bench):
     ],
 )
 def test_bad_description_is_refused(bench, urdf, text, words):
-    """One log line and a diagnostic say why; a good one that comes later is taken."""
+    """One log line and a diagnostic have the reason; a later valid one is accepted."""
     lines = bench.log().count('robot_description refused')
     bench.describe(text)
     bench.wait(
@@ -85,7 +85,7 @@ def test_bad_description_is_refused(bench, urdf, text, words):
 
 @pytest.mark.parametrize('length', [230, 5000])
 def test_closure_name_too_long_for_its_service_is_refused(bench, urdf, length):
-    """ROS 2 allows 247 characters for all of it; the robot before stays, and its services do."""
+    """ROS 2 allows 247 characters; the former robot and its services stay."""
     from std_srvs.srv import SetBool
 
     go(bench, urdf('hexapod'), ['leg0'])
@@ -103,7 +103,7 @@ def test_closure_name_too_long_for_its_service_is_refused(bench, urdf, length):
 
 
 def test_goal_name_too_long_for_its_topics_is_refused(bench, urdf):
-    """At once, by the parameter service; the goals before it stay."""
+    """The parameter service refuses it at once; the former goals stay."""
     go(bench, urdf('hexapod'), ['leg0'])
     # /ik_node/goals/<name>/enable has 247 characters with 225 of the name's.
     for length in (226, 235, 5000):
@@ -118,7 +118,7 @@ def test_goal_name_too_long_for_its_topics_is_refused(bench, urdf):
 
 
 def test_missing_goal_link_is_refused(bench, urdf):
-    """The running robot stays, and the reason names parameter, link and links there are."""
+    """The running robot stays; the reason names parameter, link and existing links."""
     go(bench, urdf('hexapod'), ['leg0'])
     bench.describe(urdf('fivebar'))
     bench.wait(lambda: 'refused' in model(bench), 'the refusal')
@@ -150,8 +150,8 @@ def test_bad_description_does_not_stop_a_motion(bench, urdf):
     bench.wait(lambda: 'keeping hexapod' in model(bench), 'the diagnostic')
 
 
-def test_another_robot_takes_over_in_motion(bench, urdf):
-    """With its loops inside its description; the goal of the same name moves its link."""
+def test_another_robot_replaces_one_in_motion(bench, urdf):
+    """Its loops are in its description; the goal of the same name moves its link."""
     go(bench, urdf('hexapod'), ['leg0'])
     other = bench.robots[1]
     home = other.robot.forward(other.robot.q, 'platform_link')[:3, 3]
@@ -177,8 +177,8 @@ def test_another_robot_takes_over_in_motion(bench, urdf):
     go(bench, urdf('hexapod'), ['leg0'])
 
 
-def test_same_description_again(bench, urdf):
-    """A publisher that is restarted does not disturb: no new model, no jump."""
+def test_repeated_description_changes_nothing(bench, urdf):
+    """A restarted publisher causes no new model and no jump."""
     go(bench, urdf('hexapod'), ['leg0'])
     ready = bench.log().count('ready: robot')
     bench.describe(urdf('hexapod'))
@@ -187,8 +187,8 @@ def test_same_description_again(bench, urdf):
     assert bench.log().count('ready: robot') == ready
 
 
-def test_rest_pose_of_another_robot_refuses_none(bench, urdf):
-    """A joint that the next robot lacks is told; setting one that the robot lacks is refused."""
+def test_rest_pose_of_another_robot_does_not_refuse_a_robot(bench, urdf):
+    """A joint that the next robot lacks is logged; setting such a joint is refused."""
     go(bench, bench.other, ['left_shoulder'])
     assert bench.set_parameters(rest_pose='{left_shoulder: 0.2}') == ''
     go(bench, urdf('hexapod'), ['leg0'])

@@ -101,14 +101,14 @@ def true_velocity(graph, before, after):
 
 
 def test_every_measurement_is_answered_once_with_its_stamp(crank):
-    """At 500 ticks a second: the joint states are as many as the measurements."""
+    """At 500 ticks a second there are as many joint states as measurements."""
     heard = [stamp_of(message) for message in answers(crank)]
     begin = crank.encoder.stamps.index(heard[0])
     assert heard == crank.encoder.stamps[begin : begin + COUNT]
 
 
-def test_velocities_are_true(crank):
-    """Of the crank and of the joints that it moves; none is zero while it turns."""
+def test_velocities_are_those_of_the_motion(crank):
+    """The crank and the joints that it moves have no zero velocity while it turns."""
     heard = answers(crank)
     names = list(heard[0].name)
     moving = [names.index(name) for name in ('drive', 'rock', 'middle')]
@@ -122,7 +122,7 @@ def test_velocities_are_true(crank):
 
 @pytest.mark.parametrize('on_stale', ['hold', 'ignore'])
 def test_ticks_publish_when_measurements_stop(crank, on_stale):
-    """At rest, where the crank was last, with stamps of their own; statuses say why."""
+    """They publish the last configuration at rest, and statuses give the reason."""
     assert crank.set_parameters(joint_state_timeout=0.2, on_stale=on_stale) == ''
     last = answers(crank)[-1]
     crank.encoder.on = False
@@ -145,7 +145,7 @@ def test_ticks_publish_when_measurements_stop(crank, on_stale):
 
 
 def test_ticks_are_silent_when_measurements_stop_and_on_stale_is_stop(crank):
-    """Only statuses come; the next measurement is answered again."""
+    """Only statuses are published; the next measurement is answered again."""
     assert crank.set_parameters(joint_state_timeout=0.2, on_stale='stop') == ''
     answers(crank, 20)
     crank.encoder.on = False
@@ -156,7 +156,7 @@ def test_ticks_are_silent_when_measurements_stop_and_on_stale_is_stop(crank):
 
 
 def test_ticks_publish_when_measurements_that_are_never_stale_stop(crank):
-    """Without joint_state_timeout they do so half a second later."""
+    """Without joint_state_timeout they publish half a second later."""
     answers(crank, 20)
     crank.encoder.on = False
     crank.wait(
@@ -169,7 +169,7 @@ def test_ticks_publish_when_measurements_that_are_never_stale_stop(crank):
 
 
 def test_measurement_without_a_stamp_is_answered_with_the_time_of_its_arrival(crank):
-    """Not with a stamp of 0, and once: ticks are silent after it."""
+    """The answer comes once, without a stamp of 0; ticks do not publish after it."""
     crank.encoder.on = False
     crank.wait(
         lambda: stamp_of(crank.joint_states[-1]) > crank.encoder.stamps[-1], 'ticks that publish'
@@ -192,8 +192,8 @@ def test_measurement_without_a_stamp_is_answered_with_the_time_of_its_arrival(cr
     assert answer > seconds_from_stamp(crank.joint_states[heard - 1].header.stamp)
 
 
-def test_stamps_that_repeat_go_back_or_are_far_off_end_nothing(crank):
-    """Each is answered with its own stamp; velocities stay finite."""
+def test_bad_stamps_do_not_stop_the_answers(crank):
+    """Stamps repeat, go back or are far off; each is answered, and velocities stay finite."""
     from builtin_interfaces.msg import Time
 
     crank.encoder.on = False

@@ -93,8 +93,8 @@ def go(graph, offset):
     return wanted
 
 
-def test_an_emergency_stop(delta):
-    """Commands wait near the arms; /diagnostics says ERROR; switched on, the arms arrive."""
+def test_commands_wait_during_an_emergency_stop(delta):
+    """/diagnostics has an ERROR; switched on again, the arms reach the goal."""
     arm = delta.arm
     go(delta, [0.02, 0.0, 0.0])
     arm.follows, arm.largest = False, 0.0
@@ -111,8 +111,8 @@ def test_an_emergency_stop(delta):
     delta.wait(lambda: row(delta).message == 'commanding', 'the diagnostic')
 
 
-def test_a_node_that_stood_still_begins_where_the_arm_was_moved(delta):
-    """Frozen for 3 s, the arms moved by hand: the first command is where they are measured."""
+def test_frozen_node_starts_at_the_measured_configuration(delta):
+    """The arms are moved by hand during 3 s; the first command is their measurement."""
     arm = delta.arm
     old = go(delta, [0.05, 0.03, 0.0])
     moved = arms(delta, [-0.06, -0.04, 0.02])

@@ -98,7 +98,7 @@ def mobilities(graph):
 
 
 def test_two_arms_take_a_box_and_put_it_down(arms):
-    """The closure is planted across two arms, holds in motion, and is released."""
+    """The closure across two arms is closed, enforced in motion, and released."""
     assert mobilities(arms) == ['12']
     lead(arms, 'box', 'box', np.array([0.7, 0.1, 0.4]))
     # A hand's breadth away, then to the box: hand and box are goals of two arms by themselves.

@@ -83,8 +83,8 @@ def go(graph, offset, **more):
     graph.wait(lambda: at(graph, position), f'the platform at {offset}')
 
 
-def test_joint_states_come_without_a_goal(hexapod):
-    """The loops are closed and published from the first model on, every movable joint named."""
+def test_joint_states_are_published_without_a_goal(hexapod):
+    """They have closed loops and name every movable joint from the first model on."""
     hexapod.spin(5)
     message = hexapod.joint_states[-1]
     assert list(message.name) == list(hexapod.hexapod.robot.joint_names)
@@ -92,8 +92,8 @@ def test_joint_states_come_without_a_goal(hexapod):
     hexapod.says('CONVERGED')
 
 
-def test_goals_while_running(hexapod):
-    """The platform goes where it is sent, again and again, and says CONVERGED."""
+def test_goals_are_followed_one_after_the_other(hexapod):
+    """The platform reaches each of them, and the status is CONVERGED."""
     for offset in ([0.004, 0, 0], [0, 0.005, 0.002], [-0.004, -0.003, -0.002], [0, 0, 0]):
         go(hexapod, offset)
     status = hexapod.says('CONVERGED')
@@ -104,15 +104,15 @@ def test_goals_while_running(hexapod):
         assert float(values[f'closure.leg{leg}_ball.position']) <= 1e-6
 
 
-def test_the_last_of_many_goals_wins(hexapod):
-    """Goals sent in one burst end at the last."""
+def test_last_of_many_goals_is_reached(hexapod):
+    """The goals are sent in one burst."""
     for step in range(20):
         position = send(hexapod, [0.0002 * step, 0, 0], arrives=False)
     hexapod.wait(lambda: at(hexapod, position), 'the last goal')
 
 
-def test_goal_with_orientation_and_reached(hexapod):
-    """~/reached tells where the platform is, turned as asked."""
+def test_reached_has_the_pose_of_the_goal(hexapod):
+    """The goal has an orientation."""
     quat = (0.0, 0.0, math.sin(0.05), math.cos(0.05))
     go(hexapod, [0.002, 0, 0], quat_xyzw=quat)
     there = pytest.approx((*(hexapod.home[:3, 3] + [0.002, 0, 0]), *quat), abs=2e-6)
@@ -125,8 +125,8 @@ def test_goal_with_orientation_and_reached(hexapod):
     assert hexapod.reached[-1].header.frame_id == 'base_link'
 
 
-def test_goal_in_the_frame_of_a_link(hexapod):
-    """A goal in the platform's own frame moves it from where it is, once."""
+def test_goal_in_the_frame_of_a_link_moves_it_once(hexapod):
+    """The frame is that of the platform itself."""
     go(hexapod, [0.003, 0, 0])
     hexapod.send_goal('platform', (0.0, 0.002, 0.0), frame=PLATFORM)
     position = hexapod.home[:3, 3] + [0.003, 0.002, 0]
@@ -145,8 +145,8 @@ def test_goal_in_the_frame_of_a_link(hexapod):
         ((0, 0, 0), (0, 0, 0, 1), 'mars', "header.frame_id = 'mars'"),
     ],
 )
-def test_bad_goal_is_refused(hexapod, position, quat, frame, words):
-    """It is counted and told with topic, field and value; the platform stays at the good goal."""
+def test_goal_with_nan_is_refused_and_last_solution_kept(hexapod, position, quat, frame, words):
+    """It is counted and reported with topic, field and value."""
     go(hexapod, [0.003, 0, 0])
 
     def refused():
@@ -161,13 +161,13 @@ def test_bad_goal_is_refused(hexapod, position, quat, frame, words):
 
 
 def test_first_bad_goal_is_logged(hexapod):
-    """The log names topic, field and value."""
+    """The log line names topic, field and value."""
     hexapod.send_goal('platform', (math.nan, 0, 0))
     hexapod.wait(lambda: 'goals/platform: pose.position.x = nan refused' in hexapod.log(), 'log')
 
 
-def test_unreachable_goal(hexapod):
-    """The status says that it is not met, and the loops stay closed on the way."""
+def test_unreachable_goal_keeps_the_loops_closed(hexapod):
+    """The status says that the goal is not met."""
     send(hexapod, [0.5, 0.5, 0.5])
     hexapod.wait(lambda: 'CONVERGED' not in hexapod.last_status(), 'another status')
     hexapod.spin(20)
@@ -175,8 +175,8 @@ def test_unreachable_goal(hexapod):
     go(hexapod, [0, 0, 0])
 
 
-def test_parameters_change_while_running(hexapod):
-    """Good values act at once, an int for a double too; the motion is not disturbed."""
+def test_parameters_take_effect_while_running(hexapod):
+    """An int is accepted for a double, and the motion continues."""
     go(hexapod, [0.003, 0, 0])
     position = hexapod.home[:3, 3] + [0.003, 0, 0]
     first = len(hexapod.joint_states)
@@ -189,7 +189,7 @@ def test_parameters_change_while_running(hexapod):
 
 
 def test_solver_options_change_in_motion(hexapod):
-    """One set of options after the other while the platform moves: each set as a whole."""
+    """Each set of options takes effect as a whole while the platform moves."""
     sets = [
         {'solver__max_iterations': 50, 'solver__damping_factor': 0.1},
         {'solver__use_svd': True, 'solver__adaptive_damping': True},
@@ -209,8 +209,8 @@ def test_solver_options_change_in_motion(hexapod):
         hexapod.wait(lambda: at(hexapod, position), f'the platform with {values}')  # noqa: B023
 
 
-def test_no_tick_is_lost_to_parameters(hexapod):
-    """While options are set again and again, ticks come one after the other."""
+def test_setting_parameters_loses_no_tick(hexapod):
+    """Options are set again and again."""
     # A rate at which a busy machine does not hold up a tick for a whole period.
     assert hexapod.set_parameters(rate=10.0) == ''
     hexapod.spin(2)
@@ -241,21 +241,21 @@ def test_no_tick_is_lost_to_parameters(hexapod):
     ],
 )
 def test_bad_parameters_are_refused(hexapod, name, value, words):
-    """The reason is in the answer, and nothing changes."""
+    """The answer contains the reason, and nothing changes."""
     go(hexapod, [0.002, 0, 0])
     assert words in hexapod.set_parameters(**{name: value})
     hexapod.spin(5)
     go(hexapod, [0.003, 0, 0])
 
 
-def test_parameters_set_together_act_together(hexapod):
-    """One bad value of two: neither is taken."""
+def test_parameters_set_together_are_refused_together(hexapod):
+    """If one of two values is bad, neither takes effect."""
     assert hexapod.set_parameters(on_stale='stop', publish_on='never') != ''
     assert hexapod.set_parameters(on_stale='hold', publish_on='always') == ''
 
 
-def test_goals_are_made_and_released(hexapod):
-    """A second goal gets its topic and parameters when it is named, and takes the platform."""
+def test_goal_can_be_added_and_removed(hexapod):
+    """A second goal has a topic and parameters once it is named, and moves the platform."""
     assert hexapod.set_parameters(goal_names=['platform', 'centre']) == ''
     assert (
         hexapod.set_parameters(
@@ -280,7 +280,7 @@ def test_goals_are_made_and_released(hexapod):
 
 
 def test_goal_can_be_disabled_by_service(hexapod):
-    """A disabled goal moves nothing; enabled again, its last pose counts."""
+    """A disabled goal has no effect; enabled again, its last pose counts."""
     service = 'ik_node/goals/platform/enable'
     answer = hexapod.call(SetBool, service, SetBool.Request(data=False))
     assert (answer.success, answer.message) == (True, 'goal platform is disabled')
@@ -292,8 +292,8 @@ def test_goal_can_be_disabled_by_service(hexapod):
     hexapod.wait(lambda: at(hexapod, position), 'the goal of before')
 
 
-def test_pause(hexapod):
-    """Paused, joint states go on at rest; resumed, the last goal counts."""
+def test_pause_publishes_joint_states_at_rest(hexapod):
+    """After the pause the last goal counts."""
     assert hexapod.call(SetBool, 'ik_node/enable', SetBool.Request(data=False)).success
     position = send(hexapod, [0.004, 0, 0])
     hexapod.says('paused')
@@ -304,8 +304,8 @@ def test_pause(hexapod):
     hexapod.wait(lambda: at(hexapod, position), 'the goal of before')
 
 
-def test_stale_goal_is_held_and_told(hexapod):
-    """With a timeout the platform stays where it is, and the status says why."""
+def test_stale_goal_is_held_and_reported(hexapod):
+    """With a timeout the platform stays, and the status gives the reason."""
     assert hexapod.set_parameters(goal_timeout=0.3) == ''
     position = hexapod.home[:3, 3] + [0.003, 0, 0]
 
@@ -322,7 +322,7 @@ def test_stale_goal_is_held_and_told(hexapod):
 
 
 def test_stale_goal_can_stop_the_joint_states(hexapod):
-    """on_stale stop: statuses go on, joint states do not."""
+    """With on_stale stop there are statuses and no joint states."""
     assert hexapod.set_parameters(goal_timeout=0.2, on_stale='stop') == ''
     send(hexapod, [0.003, 0, 0])
     hexapod.says('goal platform is stale')
@@ -331,8 +331,8 @@ def test_stale_goal_can_stop_the_joint_states(hexapod):
     hexapod.spin(5)
 
 
-def test_velocity_limits_are_kept(hexapod):
-    """A goal jump becomes a motion at the share of the limits asked for."""
+def test_joint_states_keep_the_velocity_limits(hexapod):
+    """A jump of the goal becomes a motion at the share of the limits."""
     assert hexapod.set_parameters(max_joint_velocity=0.5, rate=100.0) == ''
     first = len(hexapod.joint_states)
     go(hexapod, [0.006, 0, 0])
@@ -345,7 +345,7 @@ def test_velocity_limits_are_kept(hexapod):
 
 
 def test_residuals_are_numbers_with_labels(hexapod):
-    """Two numbers for the goal and for each loop, named in the layout."""
+    """The goal and each loop have two numbers, with names in the layout."""
     received = []
     subscription = hexapod.client.create_subscription(
         Float64MultiArray, 'ik_node/residuals', received.append, 10
@@ -361,8 +361,8 @@ def test_residuals_are_numbers_with_labels(hexapod):
     hexapod.client.destroy_subscription(subscription)
 
 
-def test_model_and_rate_in_the_diagnostics(hexapod):
-    """/diagnostics tells robot, loops, mobility and ticks."""
+def test_diagnostics_have_model_and_rate(hexapod):
+    """They contain robot, loops, mobility and ticks."""
     _, values = hexapod.row('model')
     assert (values['robot'], values['loops'], values['mobility']) == ('hexapod', '6', '6')
     hexapod.wait(lambda: int(hexapod.row('ticks')[1]['ticks']) > 0, 'ticks in the diagnostics')

@@ -14,8 +14,8 @@ from support.waiting import wait_until
 pytestmark = pytest.mark.ros
 
 
-def test_two_nodes_in_one_process(context, urdf):
-    """Each in its namespace, with a robot of its own, in one executor."""
+def test_two_nodes_run_in_one_process(context, urdf):
+    """Each has its namespace and its robot, and both share one executor."""
     from ik_node.ros.node import IkNode
     from sensor_msgs.msg import JointState
 
@@ -51,8 +51,8 @@ def test_two_nodes_in_one_process(context, urdf):
         node.destroy_node()
 
 
-def test_two_nodes_with_contexts_of_their_own(urdf):
-    """One in simulated time, remapped, one not: neither hears of the other, clocks jump back."""
+def test_two_nodes_run_in_separate_contexts(urdf):
+    """One has simulated time and remapped topics; neither receives from the other."""
     from ik_node.ros.node import IkNode
     from rosgraph_msgs.msg import Clock
     from sensor_msgs.msg import JointState
@@ -131,7 +131,7 @@ def test_two_nodes_with_contexts_of_their_own(urdf):
 
 
 def test_no_attribute_hides_one_of_rclpy(context):
-    """A node class shares its attributes' names with rclpy's, private ones too."""
+    """The attributes of a node class must differ from those of rclpy, private ones too."""
     from ik_node.ros.node import IkNode
 
     plain = rclpy.create_node('plain', context=context)
@@ -166,8 +166,8 @@ def test_parameters_are_declared_with_descriptions(context):
     node.destroy_node()
 
 
-def test_doubles_as_they_are_typed(context):
-    """What ros2 takes for an int or, without a point, for a text; other texts are refused."""
+def test_doubles_may_be_typed_as_ints_or_without_a_point(context):
+    """ros2 reads them as int or text; other texts are refused."""
     from ik_node.ros.node import IkNode
 
     node = IkNode(context=context)
@@ -185,7 +185,7 @@ def test_doubles_as_they_are_typed(context):
 
 
 def test_bad_override_raises(context):
-    """A caller in the same process gets the exception."""
+    """The caller in the same process gets the exception."""
     from ik_node.ros.node import IkNode
 
     with pytest.raises(OptionError, match='rate'):

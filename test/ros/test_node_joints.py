@@ -42,8 +42,8 @@ def send(graph, offset):
     graph.send_goal('tool', graph.home + offset)
 
 
-def test_locked_joints(fivebar):
-    """Held where it has got to, until it is unlocked."""
+def test_locked_joint_stays_until_it_is_unlocked(fivebar):
+    """It is locked in motion."""
     send(fivebar, np.array([0.02, 0.01, 0.0]))
     fivebar.wait(lambda: abs(fivebar.value('left_shoulder')) > 0.01, 'a motion')
     fivebar.says('CONVERGED')
@@ -59,8 +59,8 @@ def test_locked_joints(fivebar):
     fivebar.says('CONVERGED')
 
 
-def test_joint_targets(fivebar):
-    """The parameter's wish is met, and comes back after a reset."""
+def test_joint_target_of_the_parameter_is_met(fivebar):
+    """It takes effect again after a reset."""
     assert fivebar.set_parameters(joint_targets='{left_shoulder: 0.2}') == ''
     fivebar.wait(lambda: abs(fivebar.value('left_shoulder') - 0.2) < 1e-6, 'the wish')
     fivebar.call(Trigger, 'ik_node/reset', Trigger.Request())
@@ -68,8 +68,8 @@ def test_joint_targets(fivebar):
     fivebar.wait(lambda: abs(fivebar.value('left_shoulder') - 0.2) < 1e-6, 'the wish')
 
 
-def test_rest_pose_of_the_parameter_and_saved(fivebar):
-    """The free robot drifts there; the service makes the present place the rest pose."""
+def test_robot_drifts_to_the_configured_or_saved_rest_pose(fivebar):
+    """The service saves the present configuration as the rest pose."""
     assert fivebar.set_parameters(rest_pose='{left_shoulder: 0.3, right_shoulder: 0.1}') == ''
     fivebar.wait(lambda: abs(fivebar.value('left_shoulder') - 0.3) < 1e-2, 'the rest pose')
     send(fivebar, np.array([-0.05, 0.0, 0.0]))
@@ -103,7 +103,7 @@ def test_rest_pose_of_the_parameter_and_saved(fivebar):
     ],
 )
 def test_bad_values_are_refused(fivebar, name, value, words):
-    """With the reason, and the old value stays."""
+    """The answer contains the reason, and the old value stays."""
     from rcl_interfaces.srv import GetParameters
 
     good = {'rest_pose': '{left_shoulder: 0.1}', 'joint_targets': '{right_shoulder: 0.1}'}
@@ -115,16 +115,16 @@ def test_bad_values_are_refused(fivebar, name, value, words):
     assert [each.string_value for each in kept.values] == list(good.values())
 
 
-def test_solve_methods_that_cannot_serve_are_refused(fivebar):
-    """Joint by joint no loop stays closed: it says so, and the method before goes on."""
+def test_unsuitable_solve_method_is_refused(fivebar):
+    """A method that moves single joints opens loops: the former method stays."""
     assert "'pin' would not stay closed" in fivebar.set_parameters(solver__method='ccd')
     send(fivebar, np.array([0.01, 0.0, 0.0]))
     fivebar.spin(5)
     fivebar.says('CONVERGED')
 
 
-def test_a_floating_root_at_run_time(fivebar, urdf):
-    """The base gets six values and a pose in the world; what /tf needs is named."""
+def test_root_can_become_floating_at_run_time(fivebar, urdf):
+    """The base has six values and a pose in the world, and a missing tf2 is logged."""
     fivebar.knows(urdf('fivebar'), root='floating')
     assert fivebar.set_parameters(root='floating') == ''
     fivebar.wait(lambda: len(fivebar.joint_states[-1].name) == 10, 'ten values')

@@ -120,8 +120,8 @@ def balls(viewer, colour):
     return places([each for each in found if colour_of(each) == pytest.approx(colour, abs=1e-6)])
 
 
-def test_frames_and_loops_are_where_the_joints_say(bench):
-    """Every link has its frame, and every loop its ball, by our own forward kinematics."""
+def test_markers_are_at_the_published_configuration(bench):
+    """Forward kinematics gives the frame of every link and the ball of every loop."""
     robot = bench.hexapod.robot
     bench.send_goal('platform', bench.home + np.array([0.004, 0.003, 0.002]))
     bench.wait(lambda: bench.viewer.of('goals'), 'the goal')
@@ -140,8 +140,8 @@ def test_frames_and_loops_are_where_the_joints_say(bench):
     assert {each.header.frame_id for each in bench.viewer.markers.values()} == {'base_link'}
 
 
-def test_everything_that_the_helper_draws(bench):
-    """Marker for marker: the node draws with the same helper, at the configuration it sent."""
+def test_markers_equal_the_shapes_of_the_helper(bench):
+    """The node draws with the same helper at the published configuration."""
     wait_for_layers(bench, WITHOUT_GOALS)
     q = settled(bench)
     helper = IKRootsHelper(bench.hexapod.robot, layers=LAYERS)
@@ -155,8 +155,8 @@ def test_everything_that_the_helper_draws(bench):
         assert away.min(axis=0).max() < 1e-9
 
 
-def test_the_goal_is_where_it_is_asked(bench):
-    """Also one that cannot be reached; then the way to it is shown."""
+def test_goal_marker_is_at_the_goal(bench):
+    """For an unreachable goal, the distance to it is shown."""
     for offset in ([0.003, -0.002, 0.001], [0.0, 0.0, 0.4]):
         wanted = bench.home + np.array(offset)
         bench.send_goal('platform', wanted)
@@ -174,8 +174,8 @@ def test_the_goal_is_where_it_is_asked(bench):
     bench.wait(way, 'the way to it')
 
 
-def test_a_loop_that_is_released_is_grey(bench):
-    """With a line over its gap; made again, it has its colour back."""
+def test_released_closure_is_grey(bench):
+    """A line covers its gap; closed again, it has its colour."""
     service = f'ik_node/closures/{BALL}/enable'
     bench.hexapod.released.add(BALL)
     assert bench.call(SetBool, service, SetBool.Request(data=False)).success
@@ -195,8 +195,8 @@ def test_a_loop_that_is_released_is_grey(bench):
     bench.hexapod.released.clear()
 
 
-def test_parameters_are_live(bench):
-    """What is drawn, its size and its colour."""
+def test_marker_parameters_take_effect_at_once(bench):
+    """They change layers, size and colour."""
     assert bench.set_parameters(markers__layers='axes links labels') == ''
     names = {*bench.hexapod.names}
     bench.wait(lambda: {each.text for each in bench.viewer.of('labels')} == names, 'all names')
@@ -229,14 +229,14 @@ def test_parameters_are_live(bench):
     ],
 )
 def test_bad_parameters_are_refused(bench, values, words):
-    """With the reason, and nothing changes: not even what came with it."""
+    """The answer contains the reason, and nothing changes, nor do parameters set with it."""
     assert words in bench.set_parameters(**values)
     settled(bench)
     wait_for_layers(bench, WITHOUT_GOALS)
 
 
-def test_the_rate(bench):
-    """As told, by the stamps; that is slower than the ticks."""
+def test_markers_have_their_rate(bench):
+    """The stamps show it; it is lower than the tick rate."""
 
     def pause(rate):
         assert bench.set_parameters(markers__rate=rate) == ''
@@ -254,8 +254,8 @@ def test_the_rate(bench):
     assert pause(20.0) < 0.4
 
 
-def test_somebody_new_gets_everything(bench):
-    """What was there is deleted first; the others see the same as before."""
+def test_new_subscriber_gets_all_markers(bench):
+    """Everything is deleted first; the others see the same as before."""
     settled(bench)
     before = len(bench.viewer.arrays)
     other = look(bench)
@@ -271,8 +271,8 @@ def test_somebody_new_gets_everything(bench):
     bench.client.destroy_subscription(other.subscription)
 
 
-def test_drawing_needs_no_interactive_markers(bench):
-    """The package that a parameter asks for is named in one line where it is missing."""
+def test_markers_need_no_interactive_markers(bench):
+    """If a parameter needs the package, one line names it."""
     settled(bench)
     try:
         import interactive_markers  # noqa: F401
@@ -281,8 +281,8 @@ def test_drawing_needs_no_interactive_markers(bench):
         assert bench.log().count('no goals to drag') == 1
 
 
-def test_another_robot_replaces_everything(bench, urdf):
-    """Markers of the one before are gone; those of the new one are where its joints say."""
+def test_another_robot_replaces_all_markers(bench, urdf):
+    """The new markers are at the new robot's joint values."""
     fivebar = bench.knows(urdf('fivebar'))
     assert bench.set_parameters(goals__platform__link='') == ''
     bench.describe(urdf('fivebar'))
@@ -299,8 +299,8 @@ def test_another_robot_replaces_everything(bench, urdf):
         assert np.linalg.norm(places(triads) - place, axis=1).min() < 1e-9
 
 
-def test_nobody_looks(urdf, monkeypatch):
-    """Without a subscriber nothing is drawn, nor after the last one has gone."""
+def test_nothing_is_drawn_without_subscribers(urdf, monkeypatch):
+    """The same holds after the last subscriber has left."""
     from ik_node.ros.node import IkNode
 
     calls = []

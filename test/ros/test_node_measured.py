@@ -37,13 +37,13 @@ def position(graph, joint):
     return message.position[list(message.name).index(joint)]
 
 
-def test_without_measurement_it_is_told(bench):
-    """Joint states come, and the status says that nothing was measured yet."""
+def test_missing_measurement_is_reported(bench):
+    """Joint states are published, and the status says that nothing was measured."""
     bench.wait(lambda: 'no joint_states yet' in bench.last_status(), 'the note')
 
 
-def test_measured_values_are_the_start(bench):
-    """A loop-consistent measured state comes back as it is; without a goal nothing moves."""
+def test_solve_starts_at_the_measured_values(bench):
+    """A measured state with closed loops is unchanged; without a goal nothing moves."""
     robot = bench.fivebar.robot
     q = robot.q
     names = list(robot.joint_names)
@@ -59,8 +59,8 @@ def test_measured_values_are_the_start(bench):
     assert not np.allclose(last, q, atol=1e-3)
 
 
-def test_unknown_joints_are_told_once(bench):
-    """A foreign joint is named in one log line."""
+def test_unknown_joint_is_logged_once(bench):
+    """One line names it."""
     for _ in range(3):
         measure(bench, gripper=0.1)
     bench.wait(lambda: 'the robot has no joint gripper' in bench.log(), 'the warning')
@@ -76,7 +76,7 @@ def test_unknown_joints_are_told_once(bench):
     ],
 )
 def test_bad_joint_states_are_refused(bench, message, words):
-    """Wrong sizes and NaN are counted and told; joint states go on."""
+    """Wrong sizes and NaN are counted and reported; joint states continue."""
 
     def last():
         status = bench.diagnostics.get('ik_node: input')
@@ -87,8 +87,8 @@ def test_bad_joint_states_are_refused(bench, message, words):
     bench.spin(5)
 
 
-def test_joint_targets_move_what_is_free(bench):
-    """A wish for a joint is met as far as the loop allows, also from the solution."""
+def test_joint_targets_move_free_joints(bench):
+    """A target is met as far as the loop allows, also with state_source solution."""
     assert bench.set_parameters(state_source='solution') == ''
     bench.publish(JointState, 'ik_node/joint_targets', JointState(name=['nose'], position=[0.2]))
     bench.publish(
@@ -100,8 +100,8 @@ def test_joint_targets_move_what_is_free(bench):
     assert bench.set_parameters(state_source='measured') == ''
 
 
-def test_stale_joint_states(bench):
-    """Older than the timeout: the node goes on from its solution and says so."""
+def test_stale_joint_states_are_reported_and_not_used(bench):
+    """The node continues from its solution."""
     assert bench.set_parameters(joint_state_timeout=0.2) == ''
     measure(bench, left_shoulder=0.0)
     bench.wait(lambda: 'joint_states is stale' in bench.last_status(), 'the note')

@@ -105,8 +105,8 @@ def at(graph, wanted):
     return np.allclose(positions(graph)[-1], list(wanted.values()), atol=1e-6)
 
 
-def test_from_where_the_robot_is_to_the_goal(hexapod):
-    """The first point is the measured one; all keep the limits; the last one is the goal's."""
+def test_commands_lead_from_the_measurement_to_the_goal(hexapod):
+    """The first point is the measurement, all keep the limits, and the last meets the goal."""
     measured, wanted = start(
         hexapod, np.array([-0.004, 0.003, 0.001]), np.array([0.005, 0.002, 0.003])
     )
@@ -121,12 +121,12 @@ def test_from_where_the_robot_is_to_the_goal(hexapod):
     hexapod.wait(lambda: [hexapod.value(leg) for leg in LEGS] == there, f'joint states {there}')
 
 
-def test_measurements_of_any_age_are_warned_of(hexapod):
-    """Without a timeout nothing is stale: one line says so."""
+def test_missing_joint_state_timeout_is_logged_once(hexapod):
+    """Without a timeout no measurement is stale."""
     assert hexapod.log().count('stop when the measured joint states become old') == 1
 
 
-def test_silent_before_a_goal(hexapod):
+def test_no_command_before_a_goal(hexapod):
     """Measured values alone move nothing."""
     hexapod.measure(**legs(hexapod, np.zeros(3)))
     assert hexapod.is_silent(hexapod.trajectories)
@@ -134,8 +134,8 @@ def test_silent_before_a_goal(hexapod):
     assert hexapod.numbers == []
 
 
-def test_stopped_and_resumed(hexapod):
-    """Paused there are no commands; resumed, the first is where the robot has got to."""
+def test_commands_resume_at_the_measured_configuration(hexapod):
+    """There are no commands during the pause."""
     start(hexapod, np.zeros(3), np.array([0.003, 0.0, 0.0]))
     assert hexapod.call(SetBool, 'ik_node/enable', SetBool.Request(data=False)).success
     hexapod.catch_up()
@@ -152,7 +152,7 @@ def test_stopped_and_resumed(hexapod):
 
 
 def test_stale_measurements_hold_the_last_command(hexapod):
-    """The robot falls silent: the last command is repeated at rest, and the status says why."""
+    """The robot stops publishing: the last command is repeated at rest, with the reason."""
     assert hexapod.set_parameters(joint_state_timeout=0.4) == ''
     measured = legs(hexapod, np.array([-0.006, -0.004, 0.0]))
     hexapod.measure(**measured)
@@ -170,16 +170,16 @@ def test_stale_measurements_hold_the_last_command(hexapod):
     assert hexapod.set_parameters(on_stale='hold', joint_state_timeout=0.0) == ''
 
 
-def test_impossible_measurements_are_told(hexapod):
-    """Legs that no platform fits: nothing is commanded."""
+def test_impossible_measurements_give_no_command(hexapod):
+    """No platform fits the measured legs, and diagnostics report it."""
     hexapod.measure(**{**legs(hexapod, np.zeros(3)), 'leg0': 0.2})
     hexapod.send_goal('platform', hexapod.home)
     hexapod.wait(lambda: 'joint leg0 is measured at 0.2' in note(hexapod), 'the note')
     assert hexapod.trajectories == []
 
 
-def test_types_and_joints(hexapod):
-    """Topics come and go with the type; joints may be chosen, in any order."""
+def test_output_type_and_joints_can_change(hexapod):
+    """Topics follow the type; joints may be selected in any order."""
     assert hexapod.set_parameters(output__type='commands', output__joints=['leg4', 'leg1']) == ''
     hexapod.wait(
         lambda: hexapod.client.count_publishers('/ik_node/joint_trajectory') == 0, 'its end'
@@ -202,7 +202,7 @@ def test_types_and_joints(hexapod):
     ],
 )
 def test_bad_parameters_are_refused(hexapod, values, words):
-    """With the reason; nothing changes."""
+    """The answer contains the reason, and nothing changes."""
     assert words in hexapod.set_parameters(**values)
     start(hexapod, np.zeros(3), np.array([0.002, 0.0, 0.0]))
     check(hexapod)

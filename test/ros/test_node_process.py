@@ -17,8 +17,8 @@ pytestmark = pytest.mark.ros
 
 
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
-def test_ends_cleanly_while_it_works(graph, urdf, number):
-    """A signal in full motion ends it with exit code 0 and without a traceback."""
+def test_signal_in_motion_ends_the_node_cleanly(graph, urdf, number):
+    """The exit code is 0, and there is no traceback."""
     graph.knows(urdf('hexapod'))
     graph.start_node('-p', 'rate:=250.0')
     graph.describe(urdf('hexapod'))
@@ -28,16 +28,16 @@ def test_ends_cleanly_while_it_works(graph, urdf, number):
 
 
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
-def test_ends_cleanly_while_it_waits(graph, number):
-    """Also before any description has come."""
+def test_signal_before_a_description_ends_the_node_cleanly(graph, number):
+    """The exit code is 0, and there is no traceback."""
     graph.start_node()
     graph.wait(lambda: 'waiting for' in graph.log(), 'the first log line')
     assert graph.end('node', number) == 0
     assert 'Traceback' not in graph.log()
 
 
-def test_a_second_signal_is_no_matter(graph):
-    """Launch sends one to the process group, and another one of its own."""
+def test_second_signal_has_no_effect(graph):
+    """Launch sends one to the process group and another one to the process."""
     process = graph.start_node()
     graph.wait(lambda: 'waiting for' in graph.log(), 'the first log line')
     os.killpg(process.pid, signal.SIGINT)
@@ -68,8 +68,8 @@ sys.exit(main(['node', '--ros-args']))
 @pytest.mark.parametrize(
     ('module', 'entry'), [('rclpy', 'ros'), ('numba', 'ros'), ('numpy', 'cli'), ('numba', 'cli')]
 )
-def test_ends_cleanly_while_it_loads(number, module, entry):
-    """In the midst of an import, too: exit code 0 and no traceback."""
+def test_signal_during_imports_ends_the_node_cleanly(number, module, entry):
+    """The exit code is 0, and there is no traceback."""
     process = subprocess.Popen(
         [sys.executable, '-c', SLOW, module, entry],
         stdout=subprocess.PIPE,
@@ -112,8 +112,8 @@ sys.exit(main(['ik_node']))
 
 @pytest.mark.parametrize('entry', ['ros', 'cli'])
 @pytest.mark.parametrize('module', ['rclpy', 'sensor_msgs'])
-def test_without_ros_it_says_so_in_one_line(module, entry):
-    """Exit code 2; what is missing is named, and what to do."""
+def test_missing_ros_is_one_line(module, entry):
+    """The exit code is 2; the line names the missing package and what to do."""
     words = [sys.executable, '-c', MISSING, module, entry]
     run = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
     assert run.returncode == 2
@@ -130,8 +130,8 @@ def test_without_ros_it_says_so_in_one_line(module, entry):
         (['-p', 'qos_overrides./joint_states.subscription.reliability:=perhaps'], 'perhaps'),
     ],
 )
-def test_what_ros_refuses_at_the_start_is_one_line(graph, words, reason):
-    """Exit code 2 and no traceback."""
+def test_start_refused_by_ros_is_one_line(graph, words, reason):
+    """The exit code is 2, and there is no traceback."""
     process = graph.start_node(*words)
     assert process.wait(60) == 2
     assert graph.log().count('ik_node: cannot start: ') == 1
@@ -140,7 +140,7 @@ def test_what_ros_refuses_at_the_start_is_one_line(graph, words, reason):
 
 
 def test_an_error_of_the_middleware_is_one_line(graph, tmp_path):
-    """While it runs: exit code 1, so that what started it can start it again."""
+    """The exit code is 1 while running, so that a supervisor can start the node again."""
     words = [sys.executable, '-c', FAILING]
     run = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
     assert run.returncode == 1
@@ -163,8 +163,8 @@ def last_robot(graph, name):
     return graph.log(name).rpartition('ready: robot ')[2].partition(',')[0]
 
 
-def test_memory_is_settled_with_each_model(graph, urdf, tmp_path):
-    """What is loaded and stays costs no tick a look of the garbage collector."""
+def test_memory_is_frozen_with_each_model(graph, urdf, tmp_path):
+    """Long-lived objects cost no tick a scan by the garbage collector."""
     (tmp_path / 'watched_node.py').write_text(WATCHED)
     counts = []
     for robots in ((), ('fivebar',), ('hexapod', 'fivebar')):
@@ -196,7 +196,7 @@ def test_memory_is_settled_with_each_model(graph, urdf, tmp_path):
     ],
 )
 def test_bad_start_is_one_fatal_line(graph, words, reason):
-    """Exit code 2, the parameter with its value and what is allowed, no traceback."""
+    """The exit code is 2; the line has parameter, value and what is allowed."""
     process = graph.start('node', 'ik_node', 'node', '--ros-args', *words)
     assert process.wait(PATIENCE) == 2
     graph.processes.clear()
@@ -214,8 +214,8 @@ def test_bad_start_is_one_fatal_line(graph, words, reason):
         ('base_frame: 1', 'base_frame: 1 is not allowed'),
     ],
 )
-def test_what_ros_takes_for_no_text(graph, tmp_path, line, words):
-    """A lone Y in a parameters file comes as true: the fatal line says to quote it."""
+def test_unquoted_y_in_a_file_is_a_fatal_line(graph, tmp_path, line, words):
+    """ROS reads it as true: the line says to quote it."""
     parameters = tmp_path / 'parameters.yaml'
     parameters.write_text(f'/**:\n  ros__parameters:\n    goal_names: [pen]\n    {line}\n')
     words_of_ros = ('--ros-args', '--params-file', str(parameters))
@@ -227,8 +227,8 @@ def test_what_ros_takes_for_no_text(graph, tmp_path, line, words):
     assert 'Traceback' not in graph.log()
 
 
-def test_an_empty_list_is_none(graph, urdf, tmp_path):
-    """ROS cannot tell the type of `[]`: it is the default, in a file and as an argument."""
+def test_empty_list_means_the_default(graph, urdf, tmp_path):
+    """ROS cannot derive the type of `[]`, in a file or as an argument."""
     parameters = tmp_path / 'p.yaml'
     lists = ''.join(f'    {name}: []\n' for name in ('locked_joints', 'actuated_joints'))
     parameters.write_text(f'/**:\n  ros__parameters:\n{lists}    goal_names: []\n')
@@ -239,8 +239,8 @@ def test_an_empty_list_is_none(graph, urdf, tmp_path):
     assert 'Traceback' not in graph.log()
 
 
-def test_misspelt_parameters_are_named(graph):
-    """An override that does not exist is told, with the nearest name; the node runs."""
+def test_misspelt_parameter_is_logged(graph):
+    """The line has the nearest name, and the node runs."""
     graph.start_node(
         '-p', 'solver.max_iteration:=50', '-p', 'goals.hand.link:=tip', '-p', 'rate:=50'
     )
@@ -249,8 +249,8 @@ def test_misspelt_parameters_are_named(graph):
     assert 'goals.hand.link does not exist: its goal is not in goal_names' in graph.log()
 
 
-def test_description_as_a_parameter(graph, urdf, tmp_path):
-    """The parameter comes before the topic."""
+def test_description_parameter_takes_precedence(graph, urdf, tmp_path):
+    """The topic is ignored."""
     graph.knows(urdf('fivebar'))
     text = ' '.join(urdf('fivebar').split()).replace("'", '"')
     parameters = tmp_path / 'p.yaml'
@@ -264,8 +264,8 @@ def test_description_as_a_parameter(graph, urdf, tmp_path):
     graph.spin(10)
 
 
-def test_a_description_that_does_not_fit_the_parameters(graph, urdf):
-    """It is refused with the parameter and the joint; set right, it is tried again."""
+def test_description_with_missing_joint_is_refused(graph, urdf):
+    """The reason names parameter and joint; a corrected parameter tries it again."""
     graph.knows(urdf('fivebar'))
     graph.start_node('-p', 'locked_joints:=[nose]')
     graph.describe(urdf('fivebar'))
@@ -277,8 +277,8 @@ def test_a_description_that_does_not_fit_the_parameters(graph, urdf):
 
 
 @pytest.mark.parametrize('name', NAMES)
-def test_demo_asks_what_the_gallery_says(name):
-    """The node is told rate, goals, links and axes, as config/NAME.yaml tells them."""
+def test_demo_sets_the_parameters_of_the_gallery(name):
+    """They are rate, goals, links and axes, as in config/NAME.yaml."""
     from ik_node.ros_client.demo.run_demo import node_words
 
     item = gallery_item(name)
@@ -289,8 +289,8 @@ def test_demo_asks_what_the_gallery_says(name):
 
 
 @pytest.mark.parametrize('name', ['hexapod', 'gripper'])
-def test_demo(graph, name):
-    """The demo runs its three processes, prints a line a second and ends with exit code 0."""
+def test_demo_prints_a_line_per_second(graph, name):
+    """It runs three processes and ends with exit code 0."""
     process = graph.start('demo', 'ik_node', 'demo', name, '--seconds', '5')
     assert process.wait(PATIENCE) == 0, graph.log('demo')
     lines = [line for line in graph.log('demo').splitlines() if ' Hz ' in line]

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.ros
 
 
 def test_a_loop_that_closes_only_up_to_rounding_follows_its_motor(graph):
-    """The crank of a four-bar with angles such as 1.5708 is where it is measured."""
+    """The crank of a four-bar with angles such as 1.5708 is at its measured value."""
     text = TURNED.format(quarter='1.5708', half='3.1416', kind='hinge')
     graph.knows(text)
     graph.start_node(

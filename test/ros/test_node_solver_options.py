@@ -60,8 +60,8 @@ def values(graph, names):
     return [parameter_value_to_python(value) for value in answer.values]
 
 
-def test_all_are_described(hexapod):
-    """With type, sentence, and the range or the words that are allowed."""
+def test_all_options_are_described(hexapod):
+    """Each has a type, a sentence, and its range or choices."""
     fields = {f'solver.{field.name}' for field in dataclasses.fields(SolverOptions)}
     assert fields - {*SPECS} == {'solver.comfort'}
     request = DescribeParameters.Request(names=list(SPECS))
@@ -80,8 +80,8 @@ def test_all_are_described(hexapod):
 
 
 @pytest.mark.parametrize('name', SPECS)
-def test_each_is_changed_in_motion(hexapod, name):
-    """The next joint states come with it; with a bad value beside it nothing is taken."""
+def test_each_option_can_change_in_motion(hexapod, name):
+    """The next joint states use it; together with a bad value it is refused."""
     spec = SPECS[name]
     for step, value in enumerate(others(spec)):
         hexapod.send_goal('platform', hexapod.home + np.array([0.002 * (-1) ** step, 0.001, 0]))

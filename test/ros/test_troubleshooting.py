@@ -121,12 +121,12 @@ def told():
 
 
 def test_every_line_is_explained():
-    """Whatever the node logs, prints, answers or refuses with has its row."""
+    """Each line that the node logs, prints, answers or refuses with has a row."""
     assert sorted(told() - {*rows(*LOGGED)}) == []
 
 
-def test_no_line_is_explained_that_is_gone():
-    """And every row is something that it may say, or that one of its lines may quote."""
+def test_every_row_quotes_an_existing_line():
+    """Each row is a line of the node, or quoted by one."""
     quoted = set().union(*map(texts, [*ROS, PACKAGE / 'description' / 'read.py']))
     assert sorted({*rows(*LOGGED)} - told() - quoted) == []
 
@@ -153,21 +153,21 @@ def said_elsewhere(node):
 
 @pytest.mark.parametrize('module', REASONS)
 def test_every_reason_is_explained(module):
-    """Why a tick holds, or hardware is left alone: the statuses that quote it have its row."""
+    """Each reason why a tick holds or hardware gets no command has a row."""
     explained = [row.strip('… ;:') for row in rows(*QUOTED, *LOGGED)]
     found = reasons(next(path for path in NODE if path.stem == module))
     assert found
     assert sorted(t for t in found if not any(t.strip('… ;:') in row for row in explained)) == []
 
 
-def test_no_row_comes_twice():
-    """One place for each."""
+def test_no_row_is_repeated():
+    """Each line has one place."""
     found = rows(*LOGGED)
     assert sorted({row for row in found if found.count(row) > 1}) == []
 
 
 @pytest.mark.parametrize('section', QUOTED)
-def test_statuses_are_quoted(section):
+def test_quoted_parts_of_statuses_exist(section):
     """Each part of a message that the other tables explain is in the source."""
     modules = [*ROS, *(PACKAGE / 'solver').rglob('*.py')]
     known = ' | '.join(set().union(*map(texts, modules)))
@@ -177,8 +177,8 @@ def test_statuses_are_quoted(section):
     assert missing == []
 
 
-def test_the_collector_sees(tmp_path):
-    """Every form in which the node speaks is found, so that no row can be missing unseen."""
+def test_templates_finds_every_form_of_message(tmp_path):
+    """No message can be missing in the page unnoticed."""
     source = tmp_path / 'module.py'
     source.write_text(
         """
@@ -205,8 +205,8 @@ get_logger('x').fatal(str(error))
     }
 
 
-def test_reasons_are_seen(tmp_path):
-    """Returned, noted or kept: sentences are found, docstrings and exceptions are not."""
+def test_reasons_finds_sentences(tmp_path):
+    """Returned, noted and kept texts are found; docstrings and exceptions are not."""
     source = tmp_path / 'module.py'
     source.write_text(
         """

@@ -111,7 +111,7 @@ def live(
     graph.describe(urdf('hexapod'))
     session = open_view(['view'], 'ik_node')
     page = Page(session, port=own_port(40))
-    session.tell(page.wake)
+    session.set_wake(page.wake)
     graph.wait(
         lambda: page.ask(lambda s: s.robot is not None and bool(s.reports) and not s.note),
         'the robot on the page',

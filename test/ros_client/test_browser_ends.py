@@ -72,11 +72,11 @@ class Beats:
         self._graph.client.destroy_subscription(self._heard)
 
 
-def test_ends_and_comebacks(graph, urdf, open_browser):
+def test_browser_page_and_node_can_end_and_return(graph, urdf, open_browser):
     """
-    The node does not miss a tick for browser or page; the page says it when the node has gone.
+    No browser or page makes the node miss a tick, and the page reports when the node has ended.
 
-    One test, for each step begins where the one before it ended.
+    This is one test, because each step starts where the last one ended.
     """
     graph.knows(urdf('hexapod'))
     graph.start_node(*NODE, '-p', f'rate:={RATE}')

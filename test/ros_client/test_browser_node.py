@@ -14,8 +14,8 @@ HOME = 'platform_link'
 NUMBER = r'(-?[\d.]+(?:e[-+]\d+)?)'
 
 
-def test_what_is_drawn_is_what_the_node_says(rested):
-    """Over a motion every pose that the browser gets is a joint state's; then the text is, too."""
+def test_browser_draws_the_joint_states(rested):
+    """Every pose that the browser gets in a motion is that of a joint state."""
     live = rested
     first = len(live.graph.joint_states)
     start = live.said(HOME)
@@ -57,8 +57,8 @@ def test_what_is_drawn_is_what_the_node_says(rested):
     live.wait(as_text, 'all joint values as text')
 
 
-def test_pointer_leads_the_node(rested):
-    """A dragged gizmo moves the node's robot, loops closed; the page shows its residuals."""
+def test_dragged_gizmo_moves_the_robot_of_the_node(rested):
+    """Its loops stay closed, and the page shows its residuals."""
     live = rested
     before = live.window.lift('platform', 0.008)
     live.wait(lambda: live.said(HOME)[2, 3] > before[2, 3] + 0.004, 'the platform to rise')
@@ -85,8 +85,8 @@ def test_pointer_leads_the_node(rested):
     assert live.widest_gap() < 1e-6
 
 
-def test_sliders_options_loops_and_buttons_reach_the_node(rested):
-    """What is clicked and typed on the page is what the node does then."""
+def test_controls_of_the_page_change_the_node(rested):
+    """They are sliders, options, loops and buttons."""
     live, browser = rested, rested.browser
     settings = 'the setting at the node'
     browser.press('IK: goals lead')
@@ -127,8 +127,8 @@ def test_sliders_options_loops_and_buttons_reach_the_node(rested):
     live.wait(lambda: np.allclose(live.said(HOME), asked, atol=1e-5), 'the rest pose')
 
 
-def test_a_dropped_connection_and_a_second_browser(live):
-    """The browser comes back by itself; two show the same, and one that leaves disturbs none."""
+def test_browser_reconnects_and_a_second_one_shows_the_same(live):
+    """A browser that leaves does not affect the other."""
     first = live.window.client.client_id
     live.page.server._websock_server.disconnect_all_clients()
     clients = live.page.server.get_clients
@@ -155,8 +155,8 @@ def test_a_dropped_connection_and_a_second_browser(live):
     live.wait(lambda: same(other), 'it to be shown')
 
 
-def test_another_robot_in_the_middle_of_a_motion(live, urdf):
-    """The page goes over to it: its name, its joints, and its links where the node has them."""
+def test_page_shows_another_robot_in_motion(live, urdf):
+    """It shows the new name, joints and links."""
     live.graph.knows(urdf('fivebar'))
     live.page.do(lambda session: session.remove_goal('platform'))
     live.wait(lambda: not live.page.ask(lambda s: list(s.robot.goals)), 'no goal')

@@ -71,8 +71,8 @@ def hexapod(graph, urdf, view):
     return view
 
 
-def test_what_is_shown_is_what_the_node_says(graph, hexapod):
-    """Joint values are those of ~/joint_states, and goals are where their links are at first."""
+def test_session_shows_the_joint_states_of_the_node(graph, hexapod):
+    """Goals are at their links at first."""
     session = hexapod.session
     assert list(session.robot.goals) == ['platform']
     assert 'hexapod' in session.title
@@ -96,8 +96,8 @@ def test_what_is_shown_is_what_the_node_says(graph, hexapod):
     assert len(report.closure_errors) == 6
 
 
-def test_goals_of_others_are_shown(graph, hexapod):
-    """What another client asks for moves the goal on the page as well, in a link's frame too."""
+def test_goals_of_other_clients_are_shown(graph, hexapod):
+    """A goal in a link's frame is shown as well."""
     x, y, z = hexapod.link('platform_link')[:3, 3]
     for frame, height in (('', 0.003), ('base_link', 0.005)):
         graph.send_goal('platform', (x, y, z + height), frame=frame)
@@ -109,8 +109,8 @@ def test_goals_of_others_are_shown(graph, hexapod):
         )
 
 
-def test_goals_are_made_and_taken_away(hexapod):
-    """The node has them, the page shows what the node has, and undo brings one back."""
+def test_goals_can_be_added_and_removed(hexapod):
+    """The page shows the goals of the node, and undo restores one."""
     session = hexapod.session
     structure = session.structure
     name = session.add_goal('leg0_rod_link', 'X Y Z')
@@ -138,8 +138,8 @@ def test_goals_are_made_and_taken_away(hexapod):
         session.move_goal('nobody', (0, 0, 0), (0, 0, 0, 1))
 
 
-def test_a_step_back_takes_goals_as_they_were(hexapod):
-    """Axes, taking part, and goals made in a row, however quickly one goes back."""
+def test_undo_restores_goals(hexapod):
+    """It restores axes, enabled goals, and several new goals, however fast it is called."""
     session = hexapod.session
     memories = [session.remember()]
     session.change_goal('platform', dof='X Y Z', enabled=False)
@@ -158,8 +158,8 @@ def test_a_step_back_takes_goals_as_they_were(hexapod):
     assert hexapod.said == []
 
 
-def test_a_step_back_takes_a_slider_back(hexapod):
-    """In FK the joints lead: the motors go where they were."""
+def test_undo_restores_a_slider(hexapod):
+    """In FK the motors return to their values."""
     session = hexapod.session
     session.set_forward(True)
     hexapod.until(lambda s: not s.robot.goals['platform'].enabled, 'goals to rest')
@@ -172,8 +172,8 @@ def test_a_step_back_takes_a_slider_back(hexapod):
     assert not session.robot.goals['platform'].enabled
 
 
-def test_a_goal_that_is_off_stays_off(hexapod):
-    """FK and back does not switch it on."""
+def test_disabled_goal_stays_disabled(hexapod):
+    """Switching to FK and back does not enable it."""
     session = hexapod.session
     name = session.add_goal('leg0_rod_link', 'X Y Z')
     hexapod.until(lambda s: name in s.robot.goals, 'the goal')
@@ -187,8 +187,8 @@ def test_a_goal_that_is_off_stays_off(hexapod):
     assert not session.robot.goals[name].enabled
 
 
-def test_options_are_the_nodes(hexapod):
-    """A change is the node's parameter; what it refuses is said."""
+def test_options_set_the_parameters_of_the_node(hexapod):
+    """The refusal of a value is shown."""
     session = hexapod.session
     assert session.options.restarts == 0
     session.set_option('max_iterations', 77)
@@ -207,8 +207,8 @@ def test_options_are_the_nodes(hexapod):
     hexapod.until(lambda s: any('SIDEWAYS' in text for text in hexapod.said), 'the refusal')
 
 
-def test_sliders_of_a_node(hexapod):
-    """In FK a motor goes where it is told and the others hold; back in IK nothing jumps."""
+def test_sliders_move_the_motors_of_the_node(hexapod):
+    """The other motors hold in FK, and nothing jumps back in IK."""
     session = hexapod.session
     with pytest.raises(IkError, match='FK'):
         session.set_joint('leg0', 0.003)
@@ -225,8 +225,8 @@ def test_sliders_of_a_node(hexapod):
     np.testing.assert_allclose(hexapod.link('platform_link'), there, atol=1e-5)
 
 
-def test_loops_that_others_release(graph, hexapod):
-    """The page's switch follows the node, whoever asked it; one that was refused falls back."""
+def test_switch_follows_closures_released_by_others(graph, hexapod):
+    """A refused switch returns to the state of the node."""
     from std_srvs.srv import SetBool
 
     session = hexapod.session
@@ -240,10 +240,10 @@ def test_loops_that_others_release(graph, hexapod):
     hexapod.until(lambda s: s.robot.closures['leg2_ball'].enabled, 'what the node says')
 
 
-def test_who_draws_is_woken(hexapod):
-    """A motion wakes at once, and not more often than pictures are shown; rest wakes nobody."""
+def test_motion_wakes_the_page(hexapod):
+    """It wakes at once, at most once per frame; a robot at rest does not."""
     calls = []
-    hexapod.session.tell(lambda: calls.append(time.monotonic()))
+    hexapod.session.set_wake(lambda: calls.append(time.monotonic()))
     hexapod.graph.spin(30)
     assert calls == []
     for number in range(1, 31):
@@ -254,8 +254,8 @@ def test_who_draws_is_woken(hexapod):
     assert np.mean(np.diff(calls)) > 0.9 / 60.0
 
 
-def test_loops_and_reset(graph, hexapod):
-    """A loop is released and made; reset goes back to the start; the rest pose is taken."""
+def test_closures_reset_and_rest_pose_reach_the_node(graph, hexapod):
+    """A loop is released and closed, the robot is reset, and the rest pose is saved."""
     session = hexapod.session
     graph.robots[0].released.add('leg0_ball')
     session.set_closure('leg0_ball', False)
@@ -283,8 +283,8 @@ def test_loops_and_reset(graph, hexapod):
     assert hexapod.said == []
 
 
-def test_what_is_waited_for_is_said(graph, urdf, view):
-    """First the node, then its robot, then its joint states; one that is gone comes back."""
+def test_note_names_what_the_page_waits_for(graph, urdf, view):
+    """It is the node, then its robot, then its joint states, also after a restart."""
     view.until(lambda s: 'waiting for the node /ik_node' in s.note, 'a note on the node')
     graph.knows(urdf('hexapod'))
     graph.start_node(*GOAL)
@@ -307,8 +307,8 @@ def test_what_is_waited_for_is_said(graph, urdf, view):
     np.testing.assert_allclose(shown, view.link('platform_link'), atol=1e-9)
 
 
-def test_another_robot_takes_over(graph, urdf, hexapod):
-    """A description that arrives later is shown; goals it has no links for are not."""
+def test_later_description_replaces_the_robot(graph, urdf, hexapod):
+    """Goals whose links it does not have are not shown."""
     graph.knows(urdf('fivebar'))
     hexapod.session.remove_goal('platform')
     hexapod.until(lambda s: not s.robot.goals, 'no goal')
@@ -318,7 +318,7 @@ def test_another_robot_takes_over(graph, urdf, hexapod):
 
 
 def test_description_that_names_a_file_is_not_read(graph, tmp_path, view):
-    """A text that anybody can publish neither opens files on this machine nor runs xacro."""
+    """A published text neither opens files on this machine nor runs xacro."""
     (tmp_path / 'arm.xacro').write_text('<robot name="${1 + 1}"><link name="a"/></robot>')
     graph.start_node(*GOAL)
     for text, said in (
@@ -329,8 +329,8 @@ def test_description_that_names_a_file_is_not_read(graph, tmp_path, view):
         view.until(lambda s, said=said: said in s.note, said)
 
 
-def test_a_node_in_a_namespace_by_its_full_name(graph, urdf):
-    """Its robot_description is the one in its namespace; two nodes do not get mixed up."""
+def test_node_in_a_namespace_is_found_by_its_full_name(graph, urdf):
+    """Its robot_description is in its namespace; two nodes stay separate."""
     from ik_node.ros.process.named_entities import LATCHED
     from std_msgs.msg import String
 
@@ -348,8 +348,8 @@ def test_a_node_in_a_namespace_by_its_full_name(graph, urdf):
         view.session.close()
 
 
-def test_remapped_topics_and_a_simulated_clock(graph, urdf):
-    """The page takes the node's rules, and needs no clock; a goal counts as of its arrival."""
+def test_session_works_with_remapping_and_simulated_time(graph, urdf):
+    """The page needs no clock; a goal is valid from its arrival on."""
     from rosgraph_msgs.msg import Clock
 
     rule = ('-r', 'ik_node/joint_states:=/moved/joint_states')
@@ -383,8 +383,8 @@ def test_remapped_topics_and_a_simulated_clock(graph, urdf):
         view.session.close()
 
 
-def test_a_node_without_loops(graph, urdf):
-    """An arm has none: it is shown, led by a goal made here, and by its joints."""
+def test_node_without_loops_is_shown(graph, urdf):
+    """A goal added here moves an arm, and so do its joints."""
     graph.knows(urdf('arm6'))
     graph.start_node()
     graph.describe(urdf('arm6'))

@@ -13,8 +13,8 @@ def message(text, **values):
     return SimpleNamespace(status=[status])
 
 
-def test_numbers_and_names():
-    """Residuals by goal and closure, whatever dots their names have."""
+def test_report_has_residuals_by_name():
+    """Names of goals and closures may contain dots."""
     values = {
         'iterations': '7',
         'solve_time': '0.00125',
@@ -34,15 +34,15 @@ def test_numbers_and_names():
 
 
 @pytest.mark.parametrize('text', ['', 'many', 'nan', 'inf'])
-def test_what_is_no_number_is_zero(text):
-    """A page does not fall over what another version of the node says."""
+def test_invalid_number_becomes_zero(text):
+    """The page accepts messages of other versions of the node."""
     (report,) = reports_of(message('CONVERGED', iterations=text, solve_time=text))
     assert (report.iterations, report.solve_time) == (0, 0.0)
     assert report.status == 'CONVERGED'
 
 
-def test_released_closures():
-    """One that no chain has a residual of; nothing is known where nothing was solved."""
+def test_closure_without_residual_is_released():
+    """Without a solve nothing is known."""
     closures = ('a.b', 'c')
     held = {'iterations': '2', 'closure.a.b.position': '0', 'closure.a.b.orientation': '0'}
     assert released_of(message('STALLED', **held), closures) == {'c'}

@@ -17,8 +17,8 @@ PORT = str(own_port(20))
 
 
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGKILL])
-def test_the_node_does_not_notice(graph, urdf, number):
-    """While a page comes and goes, gently or not, the node ticks on and says nothing of it."""
+def test_page_does_not_affect_the_node(graph, urdf, number):
+    """A page starts and ends, gently or not; the node ticks and logs nothing."""
     graph.knows(urdf('hexapod'))
     graph.start_node('-p', 'goal_names:=[platform]', '-p', 'goals.platform.link:=platform_link')
     graph.describe(urdf('hexapod'))
@@ -38,8 +38,8 @@ def test_the_node_does_not_notice(graph, urdf, number):
     assert graph.end('node') == 0
 
 
-def test_a_namespace(graph, urdf):
-    """The page looks for the node in its own namespace."""
+def test_page_finds_the_node_in_its_namespace(graph, urdf):
+    """The page has the same namespace."""
     graph.start('view', 'ik_node', 'view', '--ros', '--port', PORT, '--seconds', '2')
     graph.wait(lambda: 'open http' in graph.log('view'), 'the page')
     assert graph.processes.pop('view').wait(PATIENCE) == 0

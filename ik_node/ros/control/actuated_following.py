@@ -46,7 +46,7 @@ class ActuatedFollowing:
         self._partial_q: Array | None = None
         self._partial_start: Array | None = None
         self._partial_steps = 0
-        # The last answer to a measurement, its model, and the time at which it was given.
+        # The last answer to a measurement, its model, and the time of its computation.
         self._answer: TickReport | None = None
         self._answer_model: LoadedModel | None = None
         self._answered_at = 0.0

@@ -14,7 +14,7 @@ def apply_joint_values(
     robot: Robot,
     values: Mapping[str, float],
     flag: Literal['target_set', 'rest_pose_set'],
-    tell: Callable[[Joint, DOF, float], object],
+    set_value: Callable[[Joint, DOF, float], object],
 ) -> None:
     """
     Set joint targets or the rest pose of a robot, and remove all others of the same kind.
@@ -29,7 +29,7 @@ def apply_joint_values(
         Name of a joint value to its target [rad or m].
     flag : str
         Attribute of a joint that is True if the joint has a target of this kind.
-    tell : callable
+    set_value : callable
         Sets the target of one axis: (joint, axis, value); also sets the flag.
 
     """
@@ -38,7 +38,7 @@ def apply_joint_values(
         if any(name in values for name in joint.value_names):
             for name, dof in zip(joint.value_names, joint.dof, strict=True):
                 # A joint has targets for all of its values or for none.
-                tell(joint, dof, values.get(name, joint.dof_values[dof]))
+                set_value(joint, dof, values.get(name, joint.dof_values[dof]))
         # The flag is a plain attribute; this counter notifies the solvers.
         joint.revision.count_setting()
 

@@ -26,7 +26,7 @@ T = TypeVar('T')
 
 class BackgroundWork:
     """
-    A way for a coroutine callback to wait for a thread, even in a single-threaded executor.
+    Background work that a coroutine callback can await, even in a single-threaded executor.
 
     Parameters
     ----------

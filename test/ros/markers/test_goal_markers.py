@@ -181,8 +181,8 @@ def test_marker_of_a_refused_goal_returns(goals, w):
     assert goals.server.applied == 2
 
 
-def test_feedback_for_a_goal_that_is_deletions(goals):
-    """A client that has not yet heard of it moves nothing."""
+def test_feedback_for_a_removed_goal_is_ignored(goals):
+    """A client that does not know the removal yet moves nothing."""
     goals.update()
     _, callback = goals.server.shown['hand']
     goals.poses = {}

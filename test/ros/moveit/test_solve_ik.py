@@ -61,8 +61,8 @@ def refused(response, code, *words):
 # -- what the plugin sends
 
 
-def test_a_full_state_is_answered_in_its_own_names(arm, near):
-    """As MoveIt sends it: every name comes back, in order, and the link is where it shall be."""
+def test_answer_has_the_names_of_the_request(arm, near):
+    """Every name of MoveIt's request comes back in order, and the link reaches its pose."""
     response = arm.ask(asked(arm, near))
     arm.check(response, {'link6': near})
     assert list(response.solution.joint_state.name) == arm.names
@@ -71,13 +71,13 @@ def test_a_full_state_is_answered_in_its_own_names(arm, near):
 
 
 def test_the_answer_is_near_the_seed(arm, near):
-    """A pose near the seed's needs no more than a small step from there."""
+    """A pose near the seed's needs only a small step."""
     response = arm.ask(asked(arm, near))
     assert np.abs(np.array(response.solution.joint_state.position) - arm.q).max() < 0.5
 
 
-def test_the_nearest_of_other_solutions(arm):
-    """Where no way leads from the seed, of the solutions the nearest: three others are farther."""
+def test_nearest_of_several_solutions_is_returned(arm):
+    """If the solve from the seed fails, the solution nearest to the seed is returned."""
     seed = np.array((0.3, -0.5, 0.9, 0.2, 0.6, -0.4))  # the wrist is over the first axis
     wanted = moved(arm.place(seed, 'link6'), 0.03, -0.02, 0.01, (0.1, 0.05, -0.1))
     response = arm.ask(asked(arm, wanted, values=seed))
@@ -86,15 +86,15 @@ def test_the_nearest_of_other_solutions(arm):
     assert away == pytest.approx(1.395, abs=1e-3)
 
 
-def test_the_seed_counts_not_the_present_configuration(arm):
-    """The pose of the seed is answered by the seed, wherever the node is."""
+def test_solve_starts_at_the_seed(arm):
+    """The pose of the seed gives the seed, whatever the node's configuration."""
     seed = np.array((-1.0, 0.4, -1.1, 0.5, -0.7, 0.9))
     response = arm.ask(asked(arm, arm.place(seed, 'link6'), values=seed))
     np.testing.assert_allclose(response.solution.joint_state.position, seed, atol=1e-5)
 
 
-def test_names_in_any_order(arm, near):
-    """Values go with their names."""
+def test_joint_names_may_have_any_order(arm, near):
+    """Values belong to their names."""
     order = [3, 0, 5, 1, 4, 2]
     names = [arm.names[at] for at in order]
     response = arm.ask(asked(arm, near, names=names, values=arm.q[order]))
@@ -102,24 +102,24 @@ def test_names_in_any_order(arm, near):
     arm.check(response, {'link6': near})
 
 
-def test_names_the_robot_does_not_have_are_left_out(arm, near):
-    """A gripper that is in MoveIt's model alone: its name must not come back."""
+def test_unknown_joint_names_are_left_out(arm, near):
+    """A gripper that only MoveIt's model has is not in the answer."""
     names, values = [*arm.names, 'finger'], [*arm.q, 0.04]
     response = arm.ask(asked(arm, near, names=names, values=values))
     assert list(response.solution.joint_state.name) == arm.names
     arm.check(response, {'link6': near})
 
 
-def test_an_empty_state_is_the_present_one(arm, near):
-    """Other clients than the plugin: from where the node is, and all joints are named."""
+def test_empty_state_uses_the_present_configuration(arm, near):
+    """The solve starts at the node's configuration, and the answer names all joints."""
     response = arm.ask(request_for('link6', stamped(*parts(near), 'base')))
     arm.check(response, {'link6': near})
     assert list(response.solution.joint_state.name) == arm.names
     assert np.abs(np.array(response.solution.joint_state.position) - arm.q).max() < 0.5
 
 
-def test_joints_that_are_not_named_stay(arm):
-    """Without them in the answer nobody would move them: the others alone must do it."""
+def test_unnamed_joints_do_not_move(arm):
+    """The answer would not contain their motion, so the named joints must reach the pose."""
     goal = BENT + np.array((0, 0, 0, 0.3, -0.2, 0.4))
     wanted = arm.place(goal, 'link6')
     names = arm.names[3:]
@@ -131,8 +131,8 @@ def test_joints_that_are_not_named_stay(arm):
     refused(response, NO_SOLUTION, 'does not name', 'joint1')
 
 
-def test_any_group_will_do(arm, near):
-    """The node knows of no groups."""
+def test_group_name_is_ignored(arm, near):
+    """The node has no groups."""
     request = asked(arm, near)
     request.ik_request.group_name = 'no such group'
     assert arm.ask(request).error_code.val == SUCCESS
@@ -143,25 +143,25 @@ def test_any_group_will_do(arm, near):
 
 @pytest.mark.parametrize('value', [math.nan, math.inf, -math.inf])
 def test_a_seed_that_is_not_finite_is_refused(arm, near, value):
-    """The joint is named."""
+    """The error names the joint."""
     values = [*arm.q[:5], value]
     refused(arm.ask(asked(arm, near, values=values)), BAD_STATE, 'joint6', 'finite')
 
 
 def test_a_seed_of_another_length_is_refused(arm, near):
-    """As many positions as names."""
+    """The numbers of positions and names must be equal."""
     response = arm.ask(asked(arm, near, values=arm.q[:5]))
     refused(response, BAD_STATE, '5 numbers', '6 names')
 
 
 def test_a_state_of_another_robot_is_refused(arm, near):
-    """An answer without any joint would be no answer."""
+    """An answer without any joint would have no use."""
     response = arm.ask(asked(arm, near, names=['a', 'b'], values=[0, 0]))
     refused(response, BAD_STATE, 'no joint of robot', 'a, b')
 
 
-def test_a_seed_beyond_its_limits_is_taken_at_them(arm):
-    """Start states of MoveIt may be beyond by a hair; the answer is within."""
+def test_seed_beyond_limits_is_clipped(arm):
+    """MoveIt's start states may exceed limits slightly; the answer is within them."""
     goal = np.array((2.6, *BENT[1:]))
     seed = np.array((2.601, *BENT[1:]))
     wanted = arm.place(goal, 'link6')
@@ -173,12 +173,12 @@ def test_a_seed_beyond_its_limits_is_taken_at_them(arm):
 
 
 def test_unknown_link_is_refused(arm, near):
-    """With some of the links there are."""
+    """The error names existing links."""
     refused(arm.ask(asked(arm, near, link='hand')), BAD_LINK, "'hand'", 'link6')
 
 
-def test_an_empty_link_is_that_of_the_goals(near, arm):
-    """When the node's goals have but one link."""
+def test_empty_link_means_the_link_of_the_goals(near, arm):
+    """All goals must have the same link."""
     named = settings_of(
         goal_names=('a', 'b'), goals__a__link='link6', goals__b__link='link6', goals__b__dof='X'
     )
@@ -188,8 +188,8 @@ def test_an_empty_link_is_that_of_the_goals(near, arm):
     one.check(response, {'link6': near})
 
 
-def test_an_empty_link_must_not_be_guessed(arm, near):
-    """Without goals, or with goals for several links."""
+def test_ambiguous_empty_link_is_refused(arm, near):
+    """The node has no goals, or goals for several links."""
     refused(arm.ask(asked(arm, near, link='')), BAD_LINK, 'ik_link_name is empty', 'no goal')
     named = settings_of(goal_names=('a', 'b'), goals__a__link='link6', goals__b__link='link5')
     several = Asking(arm_text(6), named)
@@ -197,8 +197,8 @@ def test_an_empty_link_must_not_be_guessed(arm, near):
     refused(response, BAD_LINK, 'ik_link_name is empty', 'link5, link6')
 
 
-def test_a_vector_of_one(arm, near):
-    """As MoveIt's own compute_ik takes it, the link in either field."""
+def test_vector_with_one_pose_is_accepted(arm, near):
+    """MoveIt's own compute_ik accepts the link in either field."""
     for link, links in (('link6', []), ('', ['link6']), ('not looked at', ['link6'])):
         request = asked(arm, near, link=link)
         request.ik_request.ik_link_names = links
@@ -207,8 +207,8 @@ def test_a_vector_of_one(arm, near):
         arm.check(arm.ask(request), {'link6': near})
 
 
-def test_several_tips(arm):
-    """Two links of one arm, each with its pose."""
+def test_several_tip_links_are_solved_together(arm):
+    """Two links of one arm each have a pose."""
     goal = BENT + 0.1
     wanted = {link: arm.place(goal, link) for link in ('link3', 'link6')}
     request = asked(arm, np.eye(4), link='')
@@ -229,8 +229,8 @@ def test_several_tips(arm):
         (['link6', 'link6'], 2, "'link6' is named twice"),
     ],
 )
-def test_as_many_links_as_poses(arm, near, links, poses, word):
-    """No pose without a link, no link without a pose, none twice."""
+def test_unequal_numbers_of_links_and_poses_are_refused(arm, near, links, poses, word):
+    """A repeated link is refused as well."""
     request = asked(arm, near)
     request.ik_request.ik_link_names = links
     request.ik_request.pose_stamped_vector = [request.ik_request.pose_stamped] * poses
@@ -240,8 +240,8 @@ def test_as_many_links_as_poses(arm, near, links, poses, word):
 # -- frames
 
 
-def test_an_empty_frame_is_the_base_frame(arm, near):
-    """That of the parameter, else the root link."""
+def test_empty_frame_means_the_base_frame(arm, near):
+    """Without that parameter it is the root link."""
     arm.check(arm.ask(asked(arm, near, frame_id='')), {'link6': near})
     based = Asking(arm_text(6), settings_of(base_frame='table'))
     based.q = arm.q
@@ -251,16 +251,16 @@ def test_an_empty_frame_is_the_base_frame(arm, near):
     based.check(response, {'link6': near})
 
 
-def test_the_frame_of_the_tip_is_read_at_the_seed(arm):
-    """Three centimetres ahead of where the seed has it, wherever the node is."""
+def test_pose_in_the_tip_frame_counts_from_the_seed(arm):
+    """The pose is 3 cm ahead of the tip at the seed, whatever the node's configuration."""
     seed = np.array((-1.0, 0.4, -1.1, 0.5, -0.7, 0.9))
     ahead = pose((0.0, 0.0, 0.03), (0, 0, 0, 1))
     response = arm.ask(asked(arm, ahead, frame_id='link6', values=seed))
     arm.check(response, {'link6': arm.place(seed, 'link6') @ ahead}, seed)
 
 
-def test_a_link_that_carries_the_tip_stays(arm):
-    """As MoveIt takes but its group's joints from the answer: relative to its base it holds."""
+def test_base_link_of_a_relative_pose_does_not_move(arm):
+    """MoveIt applies only its group's joints, so the relative pose stays valid."""
     goal = BENT + np.array((0, 0, 0, 0.3, -0.2, 0.4))
     relative = np.linalg.inv(arm.place(BENT, 'link3')) @ arm.place(goal, 'link6')
     response = arm.ask(asked(arm, relative, frame_id='link3'))
@@ -270,8 +270,8 @@ def test_a_link_that_carries_the_tip_stays(arm):
     refused(arm.ask(asked(arm, far, frame_id='link3')), NO_SOLUTION, 'joints that move link3')
 
 
-def test_a_carrier_beyond_its_limit_is_taken_at_it(arm):
-    """The pose relative to it holds where the answer has it."""
+def test_base_link_beyond_its_limit_is_clipped(arm):
+    """The relative pose is reached at the clipped configuration."""
     seed = np.array((2.7, *BENT[1:]))
     goal = np.array((2.6, *BENT[1:5], 0.2))
     relative = np.linalg.inv(arm.place(goal, 'link3')) @ arm.place(goal, 'link6')
@@ -280,7 +280,7 @@ def test_a_carrier_beyond_its_limit_is_taken_at_it(arm):
 
 
 def test_a_foreign_frame_is_looked_up(arm, near):
-    """Through TF, from the root link."""
+    """It is looked up on /tf from the root link."""
     shift = pose((0.1, 0.2, 0.3), (0, 0, 0.6, 0.8))
     seen = []
 
@@ -295,7 +295,7 @@ def test_a_foreign_frame_is_looked_up(arm, near):
 
 
 def test_an_unknown_frame_is_refused(arm, near):
-    """With what the lookup says of it."""
+    """The error contains the reason of the lookup."""
     response = arm.ask(asked(arm, near, frame_id='moon'))
     refused(response, BAD_FRAME, "'moon'", 'no transform')
 
@@ -308,8 +308,8 @@ def test_an_unknown_frame_is_refused(arm, near):
         ((0, 0, 0), (0, 0, 0, 0), 'zero quaternion'),
     ],
 )
-def test_a_pose_that_is_none_is_refused(arm, position, turn, word):
-    """The field is named."""
+def test_invalid_pose_is_refused(arm, position, turn, word):
+    """The error names the field."""
     request = request_for('link6', stamped(position, turn), state_of(arm.names, arm.q))
     refused(arm.ask(request), BAD_GOAL, 'link6', word)
 
@@ -318,27 +318,27 @@ def test_a_pose_that_is_none_is_refused(arm, position, turn, word):
 
 
 @pytest.mark.parametrize('kind', ['joint', 'position', 'orientation', 'visibility'])
-def test_constraints_are_not_passed_over(arm, near, kind):
-    """An answer that breaks them would be called a success."""
+def test_constraints_are_refused(arm, near, kind):
+    """An answer that violates them must not be a success."""
     request = asked(arm, near)
     getattr(request.ik_request.constraints, f'{kind}_constraints').append(object())
     refused(arm.ask(request), BAD_GOAL, f'{kind} constraints')
 
 
-def test_out_of_reach(arm):
-    """It is known before the budget is spent, and said of the link."""
+def test_unreachable_pose_has_no_solution(arm):
+    """The answer comes before the budget is spent, and names the link."""
     response = arm.ask(asked(arm, pose((9.0, 0, 0), (0, 0, 0, 1))))
     refused(response, NO_SOLUTION, 'link6')
 
 
-def test_too_far_for_numbers(arm):
-    """A pose whose squares overflow is refused with the limit."""
+def test_overflowing_pose_is_refused(arm):
+    """The error contains the limit."""
     response = arm.ask(asked(arm, pose((1e200, 0, 0), (0, 0, 0, 1))))
     refused(response, FAILURE, 'link6', '1e+40')
 
 
-def test_a_spent_budget_is_said(arm):
-    """A nanosecond is not enough for what is out of reach."""
+def test_spent_budget_is_reported(arm):
+    """A nanosecond is not enough for an unreachable pose."""
     request = asked(arm, pose((9.0, 0, 0), (0, 0, 0, 1)))
     request.ik_request.timeout = Duration(nanosec=1)
     refused(arm.ask(request), TIMED_OUT)
@@ -353,16 +353,16 @@ def test_a_spent_budget_is_said(arm):
         (Duration(nanosec=20_000_000), 0.02),
     ],
 )
-def test_the_timeout(arm, near, timeout, budget):
-    """Zero is our default; nanoseconds count."""
+def test_timeout_sets_the_time_budget(arm, near, timeout, budget):
+    """Zero means the default; nanoseconds count."""
     request = asked(arm, near)
     request.ik_request.timeout = timeout
     arm.ask(request)
     assert arm.question.options.time_budget == pytest.approx(budget)
 
 
-def test_what_is_taken_from_the_parameters(arm, near):
-    """Tolerances are; what belongs to ticks is not."""
+def test_request_uses_the_tolerances_of_the_node(arm, near):
+    """Settings of ticks are not used."""
     arm.settings = settings_of(
         solver__translation_converge_threshold=1e-4,
         solver__method='ccd',
@@ -378,7 +378,7 @@ def test_what_is_taken_from_the_parameters(arm, near):
     assert options.max_joint_step == math.inf
 
 
-def test_humble_has_no_words(arm, near):
+def test_humble_gets_a_code_without_message(arm, near):
     """Its error codes are numbers only."""
     response = GetPositionIK.Response(error_code=OldErrorCodes())
     assert vars(arm.ask(asked(arm, near), response).error_code) == {'val': SUCCESS}

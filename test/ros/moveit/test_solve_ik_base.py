@@ -74,8 +74,8 @@ def values_of(asking, response):
 
 
 @pytest.mark.parametrize('name', ['virtual_joint', WORLD])
-def test_an_arm_on_a_floating_base_moves_alone(floating, name):
-    """The group's base frame is the base link: as MoveIt moves but the group, the base stays."""
+def test_pose_in_the_base_frame_does_not_move_the_base(floating, name):
+    """MoveIt moves only its group, whose base frame is the base link."""
     goal = BENT + 0.1
     relative = np.linalg.inv(floating.place(floating.q, 'base')) @ floating.place(
         np.concatenate((BASE, goal)), 'link6'
@@ -90,8 +90,8 @@ def test_an_arm_on_a_floating_base_moves_alone(floating, name):
     np.testing.assert_allclose([values[f'joint{at}'] for at in range(1, 7)], goal, atol=1e-4)
 
 
-def test_a_pose_in_the_frame_of_the_base_s_own_pose(floating):
-    """It is the root frame, which nobody need look up; there the base may move."""
+def test_pose_in_the_frame_of_the_base_may_move_the_base(floating):
+    """The frame of the base is the root frame, and needs no lookup."""
     wanted = moved(floating.place(floating.q, 'link6'), 3.0)
     response = floating.ask(asked(wanted, 'odom'))
     assert response.error_code.val == SUCCESS, response.error_code
@@ -99,8 +99,8 @@ def test_a_pose_in_the_frame_of_the_base_s_own_pose(floating):
     np.testing.assert_allclose(reached, wanted, atol=5e-6)
 
 
-def test_a_pose_in_another_frame_than_the_base_s(floating):
-    """It is looked up from the frame that the base is given in, also what the node calls world."""
+def test_other_frame_is_looked_up_from_that_of_the_base(floating):
+    """The same holds for the frame that the node calls world."""
     shift = pose((0.1, 0.2, 0.3), (0, 0, 0.6, 0.8))
     seen = []
 
@@ -118,8 +118,8 @@ def test_a_pose_in_another_frame_than_the_base_s(floating):
     assert seen == [('odom', 'map'), ('odom', 'world')]
 
 
-def test_a_base_that_is_not_named_stays(floating):
-    """A client that knows of no floating base gets no answer that needs it."""
+def test_unnamed_base_does_not_move(floating):
+    """A client without the floating base gets no answer that needs it."""
     near = floating.place(np.concatenate((BASE, BENT + 0.1)), 'link6')
     response = floating.ask(asked(near, '', name=''))
     floating.check(response, {'link6': near})
@@ -129,8 +129,8 @@ def test_a_base_that_is_not_named_stays(floating):
     assert f'{WORLD}.X' in response.error_code.message
 
 
-def test_a_base_under_loops_is_not_passive(urdf):
-    """A hexapod that floats, asked by its motors: the legs move the platform, not the base."""
+def test_base_of_a_robot_with_loops_is_not_passive(urdf):
+    """The legs of a floating hexapod move the platform, and not the base."""
     hexapod = Asking(urdf('hexapod'), root='floating')
     motors = [f'leg{leg}' for leg in range(6)]
     home = hexapod.place(hexapod.q, 'platform_link')
@@ -141,8 +141,8 @@ def test_a_base_under_loops_is_not_passive(urdf):
         assert hexapod.ask(request).error_code.val == code
 
 
-def test_an_empty_state_names_the_base_as_the_node_does(floating):
-    """And every other joint."""
+def test_answer_to_an_empty_state_names_the_base(floating):
+    """It names every other joint as well."""
     wanted = moved(floating.place(floating.q, 'link6'), 3.0)
     response = floating.ask(request_for('link6', stamped(*parts(wanted))))
     assert response.error_code.val == SUCCESS, response.error_code
@@ -153,8 +153,8 @@ def test_an_empty_state_names_the_base_as_the_node_does(floating):
     np.testing.assert_allclose(reached, wanted, atol=5e-6)
 
 
-def test_single_axes_of_the_base_in_the_joint_state(floating):
-    """As ~/joint_states names them."""
+def test_axes_of_the_base_may_be_in_the_joint_state(floating):
+    """They have the names of ~/joint_states."""
     wanted = floating.place(np.concatenate((BASE, BENT + 0.1)), 'link6')
     request = request_for('link6', stamped(*parts(wanted)), state_of(floating.names, floating.q))
     response = floating.ask(request)
@@ -162,8 +162,8 @@ def test_single_axes_of_the_base_in_the_joint_state(floating):
     assert list(response.solution.joint_state.name) == floating.names
 
 
-def test_a_virtual_joint_of_a_robot_on_a_fixed_base_is_left_out():
-    """The robot of MoveIt floats, the node's does not."""
+def test_virtual_joint_of_a_fixed_base_is_left_out():
+    """MoveIt's robot floats, and the node's does not."""
     arm = Asking(arm_text(6))
     wanted = arm.place(BENT + 0.1, 'link6')
     response = arm.ask(asked(wanted, 'base'))
@@ -171,8 +171,8 @@ def test_a_virtual_joint_of_a_robot_on_a_fixed_base_is_left_out():
     assert list(response.solution.multi_dof_joint_state.joint_names) == []
 
 
-def test_of_two_strangers_neither_is_the_base(floating):
-    """It is not guessed: the base stays where the node has it."""
+def test_two_unknown_joints_do_not_move_the_base(floating):
+    """The base is not guessed, and stays at the node's value."""
     near = floating.place(np.concatenate((BASE, BENT + 0.1)), 'link6')
     request = asked(near, '')
     several = request.ik_request.robot_state.multi_dof_joint_state
@@ -192,8 +192,8 @@ def test_of_two_strangers_neither_is_the_base(floating):
         ([transform_of((0, 0, 0), (0, 0, 0, 0))], 'zero quaternion'),
     ],
 )
-def test_a_transform_that_is_none_is_refused(floating, transforms, words):
-    """With the joint's name."""
+def test_invalid_transform_is_refused(floating, transforms, words):
+    """The error names the joint."""
     request = asked(np.eye(4), '')
     request.ik_request.robot_state.multi_dof_joint_state.transforms = transforms
     response = floating.ask(request)
@@ -202,8 +202,8 @@ def test_a_transform_that_is_none_is_refused(floating, transforms, words):
     assert response.solution == GetPositionIK.Response().solution
 
 
-def test_a_planar_joint():
-    """Its transform is read and written; one that it cannot have is refused."""
+def test_planar_joint_is_read_and_written():
+    """A transform that it does not allow is refused."""
     cart = Asking(PLANAR)
     wanted = motion((0.5, -0.3, 0, 0, 0, 2.0))
     state = state_of([], [])
@@ -220,8 +220,8 @@ def test_a_planar_joint():
     assert 'X Y EZ only' in response.error_code.message
 
 
-def test_everything_held():
-    """With all joints locked the pose of the seed is an answer, no other is."""
+def test_locked_robot_reaches_only_the_seed():
+    """With all joints locked only the pose of the seed has a solution."""
     arm = Asking(arm_text(6))
     for joint in arm.robot.joint_order:
         joint.lock()

@@ -46,8 +46,8 @@ def fill(message, values):
             setattr(message, name, value)
 
 
-def test_kinematics_yaml(text, srdf):
-    """The group is the SRDF's, the service the node's."""
+def test_kinematics_yaml_names_group_and_service(text, srdf):
+    """The group is that of the SRDF, the service that of the node."""
     (block,) = re.findall(r'^```yaml\n(.*?)^```', text, flags=re.DOTALL | re.MULTILINE)
     ((group, entries),) = yaml.safe_load(block).items()
     assert group == srdf.find('group').get('name')
@@ -58,7 +58,7 @@ def test_kinematics_yaml(text, srdf):
 
 
 def test_the_group_is_a_chain(srdf, hexapod):
-    """From its base link to its tip, through the joints that its state names."""
+    """It leads from its base link to its tip, through the joints of its state."""
     chain = srdf.find('group/chain')
     frame, joints = hexapod.robot.links[chain.get('tip_link')], []
     while frame.name != chain.get('base_link'):
@@ -68,15 +68,15 @@ def test_the_group_is_a_chain(srdf, hexapod):
     assert named == joints[::-1]
 
 
-def test_passive_joints(srdf, hexapod):
-    """All joints without a motor, and no other."""
+def test_srdf_lists_exactly_the_passive_joints(srdf, hexapod):
+    """These are the joints without a motor."""
     named = [joint.get('name') for joint in srdf.findall('passive_joint')]
     assert sorted(named) == sorted(set(hexapod.names) - set(hexapod.robot.actuated))
     assert len(hexapod.robot.actuated) == 6
 
 
 def test_the_call_is_answered(text, hexapod):
-    """With all joints, as the page says."""
+    """The answer contains all joints, as the page says."""
     ((service, block),) = re.findall(r'^ros2 service call (\S+) \S+ "(.*)"$', text, flags=re.M)
     assert service == SERVICE.replace('~', '/ik_node')
     request = GetPositionIK.Request()
@@ -88,13 +88,13 @@ def test_the_call_is_answered(text, hexapod):
 
 
 def test_every_code_is_explained(text):
-    """With its number."""
+    """The page contains its number."""
     rows = re.findall(r'^\| (-?\d+) \| (\w+) \|', text, flags=re.MULTILINE)
     assert {name: int(number) for number, name in rows} == dict(IkCode.__members__)
 
 
-def test_numbers(text):
-    """The budget, the restarts, the further solves."""
+def test_numbers_of_the_page_are_those_of_the_code(text):
+    """They are the budget, the restarts and the further solves."""
     text = ' '.join(text.split())
     assert f'0 = {TIME_BUDGET:g} s' in text
     assert f'there are {RESTARTS} restarts' in text

@@ -29,8 +29,8 @@ def turned(dice, most):
 
 
 @pytest.mark.parametrize('joint_count', [5, 6])
-def test_arms_reach_what_they_can_reach(joint_count):
-    """Poses of random configurations, asked from other random ones."""
+def test_arms_reach_random_reachable_poses(joint_count):
+    """The poses belong to random configurations, and the seeds are random as well."""
     dice = np.random.default_rng(joint_count)
     arm, tip = Asking(arm_text(joint_count)), f'link{joint_count}'
     for _ in range(60):
@@ -40,8 +40,8 @@ def test_arms_reach_what_they_can_reach(joint_count):
 
 
 @pytest.mark.parametrize('joint_count', [5, 6])
-def test_arms_do_not_pretend(joint_count):
-    """Poses out of reach, from random configurations."""
+def test_arms_reach_no_unreachable_pose(joint_count):
+    """The poses are out of reach, and the seeds are random."""
     dice = np.random.default_rng(joint_count)
     arm, tip = Asking(arm_text(joint_count)), f'link{joint_count}'
     for _ in range(20):
@@ -51,8 +51,8 @@ def test_arms_do_not_pretend(joint_count):
         assert arm.ask(asked(arm, away, tip, seed=seed)).error_code.val == NO_SOLUTION
 
 
-def test_hexapod(urdf):
-    """Every leg goes along, whatever MoveIt's seed: its default state closes no loop."""
+def test_hexapod_closes_all_legs(urdf):
+    """MoveIt's default seed closes no loop."""
     dice = np.random.default_rng(0)
     hexapod = Asking(urdf('hexapod'))
     home = hexapod.place(hexapod.q, 'platform_link')
@@ -68,8 +68,8 @@ def test_hexapod(urdf):
 
 
 @pytest.mark.parametrize('x', [0.05, 10.0])
-def test_hexapod_out_of_reach(urdf, x):
-    """Beyond the legs, and far away."""
+def test_hexapod_reaches_no_unreachable_pose(urdf, x):
+    """The poses are beyond the legs, or far away."""
     hexapod = Asking(urdf('hexapod'))
     away = moved(hexapod.place(hexapod.q, 'platform_link'), x)
     response = hexapod.ask(asked(hexapod, away, 'platform_link', 'base_link'))
@@ -78,8 +78,8 @@ def test_hexapod_out_of_reach(urdf, x):
     assert list(response.solution.joint_state.name) == []
 
 
-def test_hexapod_by_its_motors_alone(urdf):
-    """A client that knows the motors only: what it does not name is passive, and goes along."""
+def test_request_with_motors_only_moves_passive_joints(urdf):
+    """The joints that a client does not name are passive and move with the loops."""
     hexapod = Asking(urdf('hexapod'))
     motors = [f'leg{leg}' for leg in range(6)]
     wanted = moved(hexapod.place(hexapod.q, 'platform_link'), 0.004, 0.002, 0.003)
@@ -94,8 +94,8 @@ def test_hexapod_by_its_motors_alone(urdf):
     np.testing.assert_allclose(reached, wanted, atol=2e-6)
 
 
-def test_the_parameter_says_which_joints_are_passive(urdf):
-    """A joint with a motor, by the node's parameters, stays when it is not named."""
+def test_unnamed_actuated_joint_does_not_move(urdf):
+    """The node's parameters define which joints have a motor."""
     settings = settings_of(actuated_joints=('leg0_rx', 'leg0_ry'))
     for told, code in ((None, SUCCESS), (settings, NO_SOLUTION)):
         hexapod = Asking(urdf('hexapod'), told)
@@ -105,8 +105,8 @@ def test_the_parameter_says_which_joints_are_passive(urdf):
         assert hexapod.ask(request).error_code.val == code
 
 
-def test_fivebar(urdf):
-    """The tool where the two motors can take it."""
+def test_fivebar_tool_reaches_poses(urdf):
+    """The two motors reach the pose."""
     dice = np.random.default_rng(1)
     fivebar = Asking(urdf('fivebar'))
     driver = Solver(fivebar.oracle)
@@ -121,8 +121,8 @@ def test_fivebar(urdf):
     assert response.error_code.val == NO_SOLUTION
 
 
-def test_rounding_in_the_description_is_no_open_loop(urdf):
-    """A loop that cannot close by 20 micrometres is held to that, as by the node itself."""
+def test_loop_open_by_rounding_counts_as_closed(urdf):
+    """A loop that stays open by 20 micrometres has the same limit as in the node."""
     text = urdf('fivebar').replace('xyz="0.24 0 0.012"', 'xyz="0.24 0 0.01202"')
     fivebar = Asking(text)
     goal = Solver(Asking(urdf('fivebar')).oracle).drive({'left_shoulder': 0.2}).q
@@ -139,7 +139,7 @@ def test_rounding_in_the_description_is_no_open_loop(urdf):
 
 
 def test_a_goal_does_not_hide_a_link():
-    """A goal of the node named like another link, and asking for less."""
+    """A goal with the name of another link constrains fewer axes."""
     settings = settings_of(goal_names=('link6',), goals__link6__link='link5')
     arm = Asking(arm_text(6), settings)
     arm.robot.add_goal('link5', name='link6', dof='X')
@@ -149,7 +149,7 @@ def test_a_goal_does_not_hide_a_link():
 
 
 def test_a_closure_does_not_hide_a_link(urdf):
-    """A loop named like the link that is asked for."""
+    """A closure has the name of the requested link."""
     fivebar = Asking(urdf('fivebar').replace('name="pin"', 'name="tool_link"'))
     goal = Solver(Asking(urdf('fivebar')).oracle).drive({'left_shoulder': 0.2}).q
     wanted = fivebar.place(goal, 'tool_link')
@@ -159,8 +159,8 @@ def test_a_closure_does_not_hide_a_link(urdf):
 # -- what the node was told meanwhile
 
 
-def test_the_robot_that_ticks_is_left_alone(urdf):
-    """Its solver, its goals and its values are what they were."""
+def test_request_does_not_change_the_robot_that_ticks(urdf):
+    """Its solver, goals and values stay the same."""
     settings = settings_of(goal_names=('platform',), goals__platform__link='platform_link')
     hexapod = Asking(urdf('hexapod'), settings)
     goal = hexapod.robot.add_goal('platform_link', name='platform')
@@ -182,8 +182,8 @@ def test_the_robot_that_ticks_is_left_alone(urdf):
     ]
 
 
-def test_a_released_loop_is_open_here_as_well(urdf):
-    """Released and made again while the node runs."""
+def test_released_closure_is_released_for_requests(urdf):
+    """It is released and closed while the node runs."""
     fivebar = Asking(urdf('fivebar'))
     pin = fivebar.robot.closures['pin']
     # Out of the closed loop's reach: the left arm stretched to the left.
@@ -193,8 +193,8 @@ def test_a_released_loop_is_open_here_as_well(urdf):
         assert fivebar.ask(asked(fivebar, wanted, 'tool_link')).error_code.val == code
 
 
-def test_a_locked_joint_stays_where_the_seed_has_it():
-    """Locked and released while the node runs."""
+def test_locked_joint_keeps_the_value_of_the_seed():
+    """It is locked and unlocked while the node runs."""
     arm = Asking(arm_text(6))
     seed = np.array((0.3, 0.5, 0.9, 0.2, 0.6, -0.4))
     wanted = arm.place(seed + np.array((0, 0.1, -0.1, 0.1, 0.1, 0.1)), 'link6')
@@ -219,8 +219,8 @@ def two_arms():
     return left + right
 
 
-def test_joints_that_need_not_move_do_not():
-    """The other arm stays where the seed has it, though the node was told a wish for it."""
+def test_other_joints_keep_the_values_of_the_seed():
+    """The other arm stays, although the node has a joint target for it."""
     arms = Asking(two_arms())
     arms.robot.joints['right_joint2'].set_target_value('EY', 1.0)
     arms.robot.joints['right_joint3'].rest_pose_set = True
@@ -232,8 +232,8 @@ def test_joints_that_need_not_move_do_not():
     np.testing.assert_array_equal(response.solution.joint_state.position[6:], seed[6:])
 
 
-def test_two_arms_at_once():
-    """As a group with two tips asks."""
+def test_two_arms_are_solved_together():
+    """A group with two tips sends such a request."""
     arms = Asking(two_arms())
     seed = np.linspace(-0.5, 0.6, 12)
     wanted = {
@@ -257,8 +257,8 @@ def following():
     return f'{before}<joint name="joint5" type="revolute">{mimic}{after}'
 
 
-def test_what_follows_another_joint_follows(urdf):
-    """Also where the seed has it elsewhere."""
+def test_coupled_joint_follows_its_master(urdf):
+    """The seed has another value for it."""
     arm = Asking(following())
     goal = np.array((0.3, 0.5, 0.9, 0.2, 0.2, -0.4))
     seed = goal + np.array((0.1, 0.1, 0.1, 0.1, 0.7, 0.1))
@@ -266,8 +266,8 @@ def test_what_follows_another_joint_follows(urdf):
     arm.check(arm.ask(asked(arm, wanted, 'link6', seed=seed)), {'link6': wanted}, seed)
 
 
-def test_a_frame_is_read_where_what_follows_is():
-    """The seed has the follower elsewhere; the tip's own frame is where it really is."""
+def test_frame_behind_a_coupled_joint_follows_the_master():
+    """The seed has another value, and the tip's frame follows the master."""
     arm = Asking(following())
     consistent = np.array((0.3, 0.5, 0.9, 0.2, 0.2, -0.4))
     seed = consistent + np.array((0, 0, 0, 0, 0.7, 0))
@@ -275,8 +275,8 @@ def test_a_frame_is_read_where_what_follows_is():
     arm.check(response, {'link6': arm.place(consistent, 'link6')})
 
 
-def test_what_follows_need_not_be_named():
-    """It is not held: it goes where its master is."""
+def test_unnamed_coupled_joint_moves():
+    """It is not held, and follows its master."""
     arm = Asking(following())
     wanted = arm.place((0.3, 0.5, 0.9, 0.2, 0.2, -0.4), 'link6')
     request = asked(arm, wanted, 'link6')
@@ -288,8 +288,8 @@ def test_what_follows_need_not_be_named():
     assert list(response.solution.joint_state.name) == names
 
 
-def test_a_carrier_that_follows_another_arm_holds_it():
-    """The master is on no way from the root to the link, and must not move either."""
+def test_coupled_base_link_holds_its_master():
+    """The master is not between root and link, and must not move either."""
     mimic = '<mimic joint="joint2"/>'
     before, after = two_arms().split('<joint name="right_joint2" type="revolute">')
     arms = Asking(f'{before}<joint name="right_joint2" type="revolute">{mimic}{after}')
@@ -305,8 +305,8 @@ def test_a_carrier_that_follows_another_arm_holds_it():
     assert response.error_code.val == NO_SOLUTION
 
 
-def test_a_frame_that_follows_holds_its_master():
-    """A pose relative to the link behind a joint that follows another."""
+def test_relative_pose_behind_a_coupled_joint_holds_the_master():
+    """The pose is relative to the link behind the coupled joint."""
     arm = Asking(following())
     seed = np.array((0.3, 0.5, 0.9, 0.2, 0.2, -0.4))
     goal = seed + np.array((0, 0, 0, 0, 0, 0.5))
@@ -342,8 +342,8 @@ def end_of(chain, q):
 
 
 @pytest.mark.parametrize('joint_count', [100, 1500])
-def test_a_long_chain(joint_count):
-    """More joints than Python calls functions within one another."""
+def test_long_chain_is_solved(joint_count):
+    """It has more joints than Python's recursion limit."""
     chain, tip = Asking(chain_text(joint_count)), f'link{joint_count}'
     wanted = end_of(chain, chain.q + 0.2 / joint_count)
     response = chain.ask(asked(chain, wanted, tip))
@@ -352,8 +352,8 @@ def test_a_long_chain(joint_count):
     assert reached == pytest.approx(wanted, abs=2e-6)
 
 
-def test_a_long_chain_of_joints_that_follow():
-    """The seed's followers are where their masters have them, however long the chain."""
+def test_long_chain_of_couplings_is_evaluated():
+    """Followers in the seed get the values of their masters."""
     chain, tip = Asking(chain_text(60, mimic=True)), 'link60'
     wanted = chain.place(np.full(60, 0.004), tip)
     seed = np.zeros(60)
@@ -374,8 +374,8 @@ def goals_of(link, *wanted):
 
 
 @pytest.mark.parametrize('enabled', [True, False])
-def test_only_the_axes_of_the_goal_have_to_be_met(urdf, enabled):
-    """A delta's platform cannot turn; its goal asks for X Y Z, and a pose 0.1 rad off will do."""
+def test_only_axes_of_the_goal_are_constrained(urdf, enabled):
+    """A delta's platform cannot turn; its goal is X Y Z, so a pose 0.1 rad off has a solution."""
     goal = {'dof': 'X Y Z', 'enabled': enabled}
     delta = Asking(urdf('delta'), goals_of('platform_link', ('platform', goal)))
     home = delta.place(delta.q, 'platform_link')
@@ -389,16 +389,16 @@ def test_only_the_axes_of_the_goal_have_to_be_met(urdf, enabled):
         assert max(naive.error(closure)) < 2e-6
 
 
-def test_a_pose_of_a_link_without_goal_has_to_be_met_whole(urdf):
-    """Without a goal nobody says that less will do."""
+def test_pose_of_a_link_without_goal_is_constrained_wholly(urdf):
+    """All six axes are constrained."""
     delta = Asking(urdf('delta'))
     wanted = moved(delta.place(delta.q, 'platform_link'), 0.03, rpy=(0.1, 0.0, 0.0))
     response = delta.ask(asked(delta, wanted, 'platform_link'))
     assert response.error_code.val == NO_SOLUTION
 
 
-def test_a_goal_with_an_offset_asks_for_its_own_point():
-    """Of an arm with three joints: the tip of a tool 0.2 m ahead of the link of the request."""
+def test_goal_with_an_offset_constrains_its_own_point():
+    """The tool tip of a three-joint arm is 0.2 m ahead of the requested link."""
     goal = {'dof': 'X Y Z', 'offset': (0.0, 0.0, 0.2, 0.0, 0.0, 0.0)}
     arm = Asking(arm_text(3), goals_of('link3', ('tool', goal)))
     tool = pose((0, 0, 0.2), (0, 0, 0, 1))
@@ -412,8 +412,8 @@ def test_a_goal_with_an_offset_asks_for_its_own_point():
     assert reached[:3, 3] == pytest.approx((wanted @ tool)[:3, 3], abs=2e-6)
 
 
-def test_goals_of_a_link_together_ask_for_all_of_their_axes():
-    """One goal for the position, one for the orientation: the whole pose."""
+def test_goals_of_a_link_constrain_their_axes_together():
+    """One goal has the position, one the orientation: together the whole pose."""
     goals = (('where', {'dof': 'X Y Z'}), ('how', {'dof': 'EX EY EZ'}))
     arm = Asking(arm_text(6), goals_of('link6', *goals))
     wanted = arm.place([0.3, 0.5, 0.9, 0.2, 0.6, -0.4], 'link6')
@@ -421,8 +421,8 @@ def test_goals_of_a_link_together_ask_for_all_of_their_axes():
     arm.check(arm.ask(asked(arm, wanted, 'link6')), {'link6': wanted})
 
 
-def test_a_difference_of_one_joint_leaves_the_others_free(urdf):
-    """With is_diff the node's configuration stands for all that the state does not name."""
+def test_is_diff_leaves_unnamed_joints_free(urdf):
+    """The node's configuration replaces all values that the state does not name."""
     hexapod = Asking(urdf('hexapod'))
     wanted = moved(hexapod.place(hexapod.q, 'platform_link'), 0.003, 0.002, 0.004)
     state = state_of(['leg0'], [0.001])

@@ -110,8 +110,8 @@ def near(arm):
     return request_for('link6', stamped(*parts(wanted)), state_of(arm.names, BENT)), wanted
 
 
-def test_without_moveit_msgs(node, arm, monkeypatch):
-    """One line says which package is missing, and what it would give."""
+def test_missing_moveit_msgs_is_logged_once(node, arm, monkeypatch):
+    """One line names the missing package and its use."""
     monkeypatch.setitem(sys.modules, 'moveit_msgs', None)
     assert add_ik_service(node, access_of(arm)) is None
     ((level, text),) = node.logged
@@ -121,8 +121,8 @@ def test_without_moveit_msgs(node, arm, monkeypatch):
     assert node.offered == []
 
 
-def test_with_moveit_msgs(node, executor, arm, moveit):
-    """The service is there, in a callback group of its own, and answers; close takes it away."""
+def test_service_answers_with_moveit_msgs(node, executor, arm, moveit):
+    """It has its own callback group, and `close` removes it."""
     service = add_ik_service(node, access_of(arm))
     (offered,) = node.offered
     assert (offered.kind, offered.name) == (GetPositionIK, '~/solve_ik')
@@ -137,8 +137,8 @@ def test_with_moveit_msgs(node, executor, arm, moveit):
     assert node.offered == []
 
 
-def test_before_the_first_robot(node, executor, arm, moveit):
-    """There is an answer, and it is no success."""
+def test_request_before_the_first_robot_is_refused(node, executor, arm, moveit):
+    """The answer is not a success."""
     access = access_of(arm)
     access.model = None
     add_ik_service(node, access)
@@ -147,8 +147,8 @@ def test_before_the_first_robot(node, executor, arm, moveit):
     assert 'no robot yet' in response.error_code.message
 
 
-def test_another_robot_while_running(node, executor, arm, moveit):
-    """Each request is about the robot that is there when it comes."""
+def test_request_uses_the_present_robot(node, executor, arm, moveit):
+    """The robot is replaced while the node runs."""
     access = access_of(arm)
     add_ik_service(node, access)
     call(executor, node, near(arm)[0])
@@ -160,8 +160,8 @@ def test_another_robot_while_running(node, executor, arm, moveit):
     other.check(response, {'link5': wanted})
 
 
-def test_refusals_are_logged_but_not_each(node, executor, arm, moveit):
-    """On Humble the answer is a number only; poses out of reach are no news."""
+def test_refusals_are_logged_at_a_limited_rate(node, executor, arm, moveit):
+    """Humble's answer is only a number; an unreachable pose is not logged."""
     add_ik_service(node, access_of(arm))
     request, _ = near(arm)
     request.ik_request.ik_link_name = 'hand'
@@ -179,8 +179,8 @@ def test_refusals_are_logged_but_not_each(node, executor, arm, moveit):
 
 
 @pytest.mark.parametrize('place', ['read_request', 'IkCopy'])
-def test_a_defect_of_ours_is_an_answer(node, executor, arm, moveit, monkeypatch, place):
-    """The client is not left waiting, and the node goes on."""
+def test_internal_error_is_answered(node, executor, arm, moveit, monkeypatch, place):
+    """The client gets an answer, and the node continues."""
 
     def broken(*arguments):
         raise ZeroDivisionError('of all things')
@@ -197,8 +197,8 @@ def test_a_defect_of_ours_is_an_answer(node, executor, arm, moveit, monkeypatch,
 
 
 @pytest.mark.parametrize('kind', [SingleThreadedExecutor, MultiThreadedExecutor])
-def test_ticks_go_on_during_a_long_answer(context, node, kind):
-    """A real service that works until a timer in the same executor has ticked."""
+def test_ticks_continue_during_a_long_request(context, node, kind):
+    """A real service works until a timer of the same executor has ticked."""
     executor = kind(context=context)
     executor.add_node(node)
     work, ticks = BackgroundWork(node), []
@@ -222,8 +222,8 @@ def test_ticks_go_on_during_a_long_answer(context, node, kind):
     executor.shutdown()
 
 
-def test_an_executor_that_sleeps_is_woken(executor, node):
-    """Nothing else happens: the end of the work alone brings the answer."""
+def test_finished_work_wakes_a_sleeping_executor(executor, node):
+    """No other event occurs; the end of the work alone brings the answer."""
     work = BackgroundWork(node)
 
     async def wait():
@@ -238,8 +238,8 @@ def test_an_executor_that_sleeps_is_woken(executor, node):
     assert time.monotonic() - begin < 0.5 * PATIENCE
 
 
-def test_what_the_work_raises_is_raised(executor, node):
-    """Where it is waited for."""
+def test_exception_of_the_work_is_raised(executor, node):
+    """It is raised where the result is awaited."""
     work = BackgroundWork(node)
 
     async def wait():
@@ -251,8 +251,8 @@ def test_what_the_work_raises_is_raised(executor, node):
         spin_until(executor, lambda: task.done() and task.result())
 
 
-def test_the_end_of_work_after_the_end_of_the_node(executor, node):
-    """Nobody waits any more: nothing is raised in the thread."""
+def test_work_may_end_after_the_node(executor, node):
+    """No coroutine waits any more, and nothing is raised in the thread."""
     work = BackgroundWork(node)
     closed = threading.Event()
 

@@ -45,8 +45,8 @@ class PublisherDouble:
         self.messages.append(message)
 
 
-def test_a_trajectory_of_one_point():
-    """A stamp of zero means now; the point is due a period later."""
+def test_trajectory_has_one_point_a_period_ahead():
+    """Its stamp of zero means now."""
     message = trajectory(COMMAND)
     assert (message.header.stamp.sec, message.header.stamp.nanosec) == (0, 0)
     assert message.joint_names == ['b', 'a']
@@ -61,15 +61,15 @@ def test_a_trajectory_of_one_point():
     ('period', 'expected'),
     [(10.0, (10, 0)), (1 / 3, (0, 333333333)), (5e-4, (0, 500000)), (1 - 1e-12, (1, 0))],
 )
-def test_the_time_of_the_point(period, expected):
-    """Whole seconds and nanoseconds, never zero."""
+def test_time_of_the_point_has_seconds_and_nanoseconds(period, expected):
+    """It is never zero."""
     command = HardwareCommand(('a',), np.zeros(1), np.zeros(1), period)
     time = trajectory(command).points[0].time_from_start
     assert (time.sec, time.nanosec) == expected
 
 
-def test_numbers():
-    """Positions alone, in the order of the names."""
+def test_commands_are_positions_in_order():
+    """The message has no names."""
     assert list(numbers(COMMAND).data) == [0.1, 0.2]
 
 
@@ -82,8 +82,8 @@ def test_numbers():
         ('both', {'~/joint_trajectory', '~/commands'}),
     ],
 )
-def test_topics_of_a_type(output, topics):
-    """Exactly those that are asked for, whatever there was before."""
+def test_topics_follow_the_output_type(output, topics):
+    """Exactly the topics of the type exist."""
     for before in ('none', 'commands', 'both'):
         node = NodeDouble()
         publishers = CommandPublishers(node)

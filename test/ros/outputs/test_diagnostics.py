@@ -57,8 +57,8 @@ def report(*statuses, held='', notes=()):
     return TickReport(np.zeros(1), np.zeros(1), solution(*statuses), held, notes)
 
 
-def test_one_row_a_chain():
-    """Each chain says its own status."""
+def test_each_chain_has_a_row():
+    """Each row has the status of its chain."""
     rows = solve_rows('ik', report(Status.CONVERGED, Status.STALLED))
     assert [row.level for row in rows] == [OK, WARN]
     assert [row.name for row in rows] == ['ik: goal0', 'ik: goal1']
@@ -67,8 +67,8 @@ def test_one_row_a_chain():
     assert 'CONVERGED' not in rows[1].message
 
 
-def test_values_of_a_row():
-    """Iterations, time, the residuals of the chain's own goals and loops, limits."""
+def test_row_has_the_values_of_its_chain():
+    """It has iterations, time, limits, and the residuals of the chain's goals and loops."""
     values = solve_rows('ik', report(Status.CONVERGED, Status.STALLED))[1].values
     assert values == {
         'iterations': '4',
@@ -91,12 +91,12 @@ def test_values_of_a_row():
         (Status.DIVERGED, ERROR),
     ],
 )
-def test_levels(status, level):
-    """How bad each status is."""
+def test_each_status_has_a_level(status, level):
+    """The level shows how bad the status is."""
     assert solve_rows('ik', report(status))[0].level == level
 
 
-def test_an_answer_that_does_not_go_out_is_no_convergence():
+def test_rejected_solution_is_not_called_converged():
     """The word CONVERGED is not used for a configuration that is not published."""
     (row,) = solve_rows('ik', report(Status.CONVERGED, held='loop a is open'))
     assert row.level == ERROR
@@ -105,36 +105,36 @@ def test_an_answer_that_does_not_go_out_is_no_convergence():
     assert 'loop a is open' in row.message
 
 
-def test_under_way():
-    """On the way to a solution that converged, at the velocity limits: not yet converged."""
+def test_motion_to_a_solution_is_not_converged():
+    """The robot moves to a converged solution at the velocity limits."""
     (row,) = solve_rows('ik', dataclasses.replace(report(Status.CONVERGED), under_way=True))
     assert row.level == WARN
     assert row.message == 'STALLED: moving to the solution at the velocity limits'
 
 
-def test_notes_are_warnings():
-    """Stale input is told though the solve is good."""
+def test_notes_raise_the_level_to_warning():
+    """Stale input is reported although the solve is good."""
     (row,) = solve_rows('ik', report(Status.CONVERGED, notes=('goal a is stale',)))
     assert row.level == WARN
     assert row.message.startswith('CONVERGED')
     assert 'goal a is stale' in row.message
 
 
-def test_without_a_solve():
-    """A paused node says why."""
+def test_row_without_a_solve_has_the_reason():
+    """A paused node reports that it is paused."""
     (row,) = solve_rows('ik', TickReport(np.zeros(1), np.zeros(1), None, 'paused'))
     assert (row.level, row.message) == (WARN, 'not solved: paused')
 
 
-def test_without_chains():
+def test_robot_without_chains_has_a_row():
     """An open robot without a goal has nothing to solve."""
     (row,) = solve_rows('ik', report())
     assert row.level == OK
     assert row.message.startswith('CONVERGED')
 
 
-def test_residuals():
-    """Labels and numbers are in one order: goals, then loops; position, then orientation."""
+def test_residual_labels_and_numbers_have_one_order():
+    """Goals come before loops, and position before orientation."""
     both = solution(Status.CONVERGED, Status.CONVERGED)
     assert residual_labels(both) == ('goal0', 'goal1', 'loop0', 'loop1')
     assert residual_numbers(both) == [0.0, 1e-9, 0.01, 1e-9, 1e-9, 0.0, 1e-9, 0.0]
@@ -154,23 +154,23 @@ MODEL = Data(
         (MODEL, 'bad', ERROR, 'keeping arm.*refused: bad'),
     ],
 )
-def test_model_row(model, refused, level, words):
-    """Whether there is a model, and why the last description is not it."""
+def test_model_row_names_model_and_refusal(model, refused, level, words):
+    """It contains why the last description was refused."""
     row = model_row('ik', model, refused, False)
     assert row.level == level
     assert re.search(words, row.message)
 
 
-def test_building_is_told():
-    """The first model has a message, one beside another model a value."""
+def test_model_row_reports_a_build():
+    """The first model has a message, a further one a value."""
     row = model_row('ik', None, '', True)
     assert (row.level, row.message) == (WARN, 'building the first model')
     row = model_row('ik', MODEL, '', True)
     assert (row.level, row.message, row.values['building']) == (OK, 'robot arm', 'true')
 
 
-def test_released_closures_are_told():
-    """By name, and only when there are any."""
+def test_model_row_names_released_closures():
+    """The value exists only if there are any."""
     assert 'released' not in model_row('ik', MODEL, '', False).values
     assert model_row('ik', MODEL, '', False, {'b', 'a'}).values['released'] == 'a b'
 
@@ -183,20 +183,20 @@ def test_released_closures_are_told():
         (True, 'goal a is stale', WARN, 'commanding: goal a is stale'),
     ],
 )
-def test_output_row(commanding, note, level, message):
-    """Whether hardware is commanded, and what keeps it from following."""
+def test_output_row_reports_commands_and_obstacles(commanding, note, level, message):
+    """It contains why commands do not follow the goals."""
     row = output_row('ik', commanding, note)
     assert (row.level, row.message) == (level, message)
 
 
-def test_output_row_of_a_joint_that_does_not_follow():
-    """An error, also while commands go out."""
+def test_output_row_is_an_error_if_a_joint_does_not_follow():
+    """It is an error even while commands are sent."""
     row = output_row('ik', True, '', 'joint a does not follow')
     assert (row.level, row.message) == (ERROR, 'commanding: joint a does not follow')
 
 
-def test_rate_row():
-    """A node that ticks at less than half its rate warns."""
+def test_rate_row_warns_below_half_the_rate():
+    """Other rates are OK."""
     counts = NodeCounts(ticks=7, missed_ticks=2)
     assert rate_row('ik', 99.0, 100.0, counts).level == OK
     row = rate_row('ik', 40.0, 100.0, counts)
@@ -204,8 +204,8 @@ def test_rate_row():
     assert row.values['missed_ticks'] == '2'
 
 
-def test_input_row():
-    """New refusals warn, old ones are only counted."""
+def test_input_row_warns_about_new_refusals():
+    """Old refusals are only counted."""
     row = input_row('ik', {'goals/a': 3}, 'NaN', 1)
     assert (row.level, row.values) == (WARN, {'goals/a': '3', 'last': 'NaN'})
     assert input_row('ik', {'goals/a': 3}, 'NaN', 0).level == OK

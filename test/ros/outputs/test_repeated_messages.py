@@ -47,8 +47,8 @@ def listen(monkeypatch, module):
     return listener
 
 
-def test_joint_states(monkeypatch):
-    """Names stay from tick to tick, numbers and stamp are those of the tick."""
+def test_joint_state_keeps_names_and_changes_numbers(monkeypatch):
+    """Numbers and stamp are those of the tick."""
     listener = listen(monkeypatch, node_outputs)
     output = JointStateOutput(NODE)
     for names in (('a', 'b'), ('left_elbow', 'x', 'y')):
@@ -64,8 +64,8 @@ def test_joint_states(monkeypatch):
             assert list(read.effort) == []
 
 
-def test_a_status_that_comes_again(monkeypatch):
-    """Only its stamp is another one; whatever else changes is said at once."""
+def test_repeated_status_changes_only_its_stamp(monkeypatch):
+    """Any other change is in the next message."""
     listener = listen(monkeypatch, status_output)
     output = StatusOutput(NODE)
     model = Data(robot=Data(name='arm'))

@@ -64,8 +64,8 @@ def tf2(monkeypatch):
     return sent
 
 
-def test_the_base_is_sent(tf2):
-    """One transform a base, from the world to the root link, with the stamp of the tick."""
+def test_floating_base_is_broadcast(tf2):
+    """Each base has one transform from the world to its link, with the stamp of the tick."""
     floating = model('floating')
     q = floating.robot.q
     q[:3] = (1.0, 2.0, 3.0)
@@ -79,15 +79,15 @@ def test_the_base_is_sent(tf2):
 
 
 def test_a_fixed_robot_sends_nothing(tf2):
-    """Nor does it look for tf2."""
+    """It does not import tf2."""
     fixed, node = model('fixed'), Log()
     TransformOutput(node).publish(fixed, fixed.robot.q, STAMP)
     assert tf2 == []
     assert node.said == []
 
 
-def test_joints_with_several_degrees_of_freedom(tf2):
-    """Each is sent from its parent link to its child; those with one are not."""
+def test_multi_dof_joints_are_broadcast(tf2):
+    """Each is sent from its parent link to its child; joints with one DoF are not."""
     wide = model('fixed', WIDE)
     q = wide.robot.q
     for name, value in (('turn', 1.0), ('loose.Z', 0.2), ('loose.EZ', 0.3)):
@@ -107,8 +107,8 @@ def test_joints_with_several_degrees_of_freedom(tf2):
     assert (slide.x, slide.y, slide.z) == pytest.approx((0.0, 0.7, 0.0))
 
 
-def test_another_robot_is_sent_as_it_is(tf2):
-    """Whether there is anything to send is found out for each model anew."""
+def test_each_model_has_its_own_transforms(tf2):
+    """Whether there is anything to send is determined for each model."""
     output, fixed, wide = TransformOutput(Log()), model('fixed'), model('floating', WIDE)
     output.publish(fixed, fixed.robot.q, STAMP)
     output.publish(wide, wide.robot.q, STAMP)
@@ -120,8 +120,8 @@ def test_another_robot_is_sent_as_it_is(tf2):
     ]
 
 
-def test_without_tf2_it_is_said_once(monkeypatch):
-    """The package that is missing is named, in one line."""
+def test_missing_tf2_is_logged_once(monkeypatch):
+    """One line names the missing package."""
     monkeypatch.setitem(sys.modules, 'tf2_ros', None)
     floating, node = model('floating'), Log()
     output = TransformOutput(node)
@@ -131,8 +131,8 @@ def test_without_tf2_it_is_said_once(monkeypatch):
     assert 'tf2_ros is not installed' in node.said[0]
 
 
-def test_numbers_are_where_they_belong():
-    """Position and quaternion xyzw, as Python floats."""
+def test_transform_message_has_position_and_quaternion():
+    """They are Python floats, and the quaternion is xyzw."""
     message = transform_message('a', 'b', ((1.0, 2.0, 3.0), (0.1, 0.2, 0.3, 0.4)), STAMP)
     turn = message.transform.rotation
     assert (turn.x, turn.y, turn.z, turn.w) == (0.1, 0.2, 0.3, 0.4)

@@ -16,8 +16,8 @@ import pytest
         ('{"ball.EX": 0.1}', {'ball.EX': 0.1}),
     ],
 )
-def test_mappings_are_read(text, expected):
-    """Flow and block style; 1e-3 is a number though YAML 1.1 says text."""
+def test_yaml_mapping_is_read(text, expected):
+    """Flow and block style are allowed; 1e-3 is a number although YAML 1.1 reads a text."""
     assert parse_joint_values('rest_pose', text) == expected
 
 
@@ -33,12 +33,12 @@ def test_mappings_are_read(text, expected):
         ('{a: .inf}', 'finite numbers'),
         ('{a: [1]}', 'finite numbers'),
         ('{a: }', 'finite numbers'),
-        ('{1: 0.5}', 'names of joints are text'),
+        ('{1: 0.5}', 'joint names must be text'),
         ('{a: 1, a: 2}', 'comes twice'),
         ('{a: 1' + '0' * 400 + '}', 'finite numbers'),
     ],
 )
-def test_anything_else_is_refused(text, words):
-    """With the parameter, what was found and what is allowed."""
+def test_other_text_is_refused(text, words):
+    """The error has the parameter, the value and what is allowed."""
     with pytest.raises(OptionError, match=words):
         parse_joint_values('rest_pose', text)

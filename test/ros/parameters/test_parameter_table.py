@@ -17,7 +17,7 @@ import pytest
 
 
 def test_every_solver_option_is_a_parameter():
-    """Each field but the function has its row, with its default but for the restarts."""
+    """Each field except functions has its row, with its default except for the restarts."""
     rows = {spec.name: spec for spec in solver_parameters()}
     for field in dataclasses.fields(SolverOptions):
         if field.name == 'comfort':
@@ -30,7 +30,7 @@ def test_every_solver_option_is_a_parameter():
 
 
 def test_no_name_is_the_prefix_of_another():
-    """A parameter file can say every pair of names."""
+    """A parameter file can contain every pair of names."""
     names = [spec.name for spec in parameter_table()]
     for name in names:
         assert not [other for other in names if other.startswith(f'{name}.')]
@@ -53,8 +53,8 @@ def test_defaults_are_allowed():
         ('solver.translation_error_clamp', math.inf, math.inf),
     ],
 )
-def test_values_are_taken(name, value, expected):
-    """Allowed values come back in the type of the default."""
+def test_allowed_values_are_accepted(name, value, expected):
+    """They have the type of the default."""
     spec = next(spec for spec in parameter_table() if spec.name == name)
     checked = spec.check(value)
     assert checked == expected
@@ -82,8 +82,8 @@ def test_values_are_taken(name, value, expected):
         ('solver.jacobian', 1, 'analytic or numeric'),
     ],
 )
-def test_values_are_refused(name, value, allowed):
-    """What is not allowed is refused with the name and what is."""
+def test_other_values_are_refused(name, value, allowed):
+    """The error has the name and what is allowed."""
     spec = next(spec for spec in parameter_table() if spec.name == name)
     with pytest.raises(OptionError, match=f'{name}.*{allowed}'):
         spec.check(value)
@@ -100,16 +100,16 @@ def test_values_are_refused(name, value, allowed):
         ('on_stale', True),
     ],
 )
-def test_what_was_not_quoted_is_told(name, value):
-    """ROS has read a text as something else: the message says to quote it."""
+def test_unquoted_text_is_refused_with_a_hint(name, value):
+    """ROS has read a text as another type; the error says to quote it."""
     spec = next(spec for spec in parameter_table() if spec.name == name)
     with pytest.raises(OptionError, match=f'{name}.*{re.escape(repr(value))}.* in quotes, as'):
         spec.check(value)
 
 
 @pytest.mark.parametrize(('name', 'value'), [('rate', True), ('goals.<name>.enabled', 1)])
-def test_numbers_are_not_to_be_quoted(name, value):
-    """Only a text can be."""
+def test_number_is_refused_without_the_hint_to_quote(name, value):
+    """Only a text can be quoted."""
     spec = next(spec for spec in parameter_table() if spec.name == name)
     with pytest.raises(OptionError) as caught:
         spec.check(value)
@@ -117,7 +117,7 @@ def test_numbers_are_not_to_be_quoted(name, value):
 
 
 def test_settings_hold_goals_of_goal_names_only():
-    """Goals come from goal_names; those without a link wait."""
+    """Goals come from goal_names; those without a link are inactive."""
     settings = Settings.from_values(
         {
             'goal_names': ('hand', 'foot'),
@@ -153,14 +153,14 @@ def test_settings_hold_goals_of_goal_names_only():
         ({'markers.draw_through': 1.5}, 'markers.draw_through: .* from 0 to 1'),
     ],
 )
-def test_settings_refuse(values, words):
-    """Values that do not go together are refused with the reason."""
+def test_contradicting_values_are_refused(values, words):
+    """The error contains the reason."""
     with pytest.raises(OptionError, match=words):
         Settings.from_values(values)
 
 
-def test_settings_about_joints():
-    """Empty strings stand for none; mappings are read."""
+def test_joint_parameters_are_read():
+    """Empty strings mean none; mappings are read."""
     assert Settings.from_values({}).joints == JointSettings()
     assert Settings.from_values(
         {
@@ -174,8 +174,8 @@ def test_settings_about_joints():
     ).joints == JointSettings(('a',), ('b',), ('c',), {'d': 1.0}, {'e': -2.0})
 
 
-def test_settings_about_markers():
-    """They are applied to what draws; empty and zero stand for the robot's own."""
+def test_marker_parameters_are_applied():
+    """Empty and zero mean the robot's own values."""
     helper = IKRootsHelper(Link())
     Settings.from_values({}).markers.apply(helper)
     assert helper.layers == {'frames', 'axes', 'limits', 'closures', 'goals'}
@@ -210,12 +210,12 @@ def test_goal_structure_changes_only_with_what_is_solved():
 
 
 def test_yaml_file_is_the_table(repository):
-    """config/ik_node.yaml is the text made from the table, to the letter."""
+    """config/ik_node.yaml is exactly the text made from the table."""
     assert (repository / 'config' / 'ik_node.yaml').read_text() == yaml_text()
 
 
 def test_yaml_reads_back(repository):
-    """A YAML parser finds every default of the right type."""
+    """A YAML parser reads every default with the right type."""
     yaml = pytest.importorskip('yaml')
     values = yaml.safe_load(yaml_text())['/**']['ros__parameters']
     for group in ('solver', 'output', 'markers'):
@@ -238,8 +238,8 @@ def test_yaml_reads_back(repository):
         (3, '3'),
     ],
 )
-def test_yaml_values(value, text):
-    """Values are written so that ROS reads the same type."""
+def test_yaml_values_keep_their_type(value, text):
+    """ROS reads back the same type."""
     assert yaml_value(value) == text
 
 
@@ -250,7 +250,7 @@ def test_help_names_every_parameter():
         assert f'  {spec.name}: ' in text
 
 
-def test_type_names():
-    """Types are written as ROS writes them."""
+def test_type_names_are_those_of_ros():
+    """They are written as in ROS."""
     for default, name in (('', 'string'), (1.0, 'double'), (1, 'int'), (False, 'bool')):
         assert ParameterSpec('x', default, '').type_name == name

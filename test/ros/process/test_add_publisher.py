@@ -18,7 +18,7 @@ pytestmark = pytest.mark.ros
 
 
 def test_the_node_waits_for_events_of_subscriptions_only(context):
-    """Whatever is published: rclpy's default callbacks of one publisher cost a tick 2 %."""
+    """The default callbacks of one publisher would cost a tick 2 %."""
     from ik_node.ros.node import IkNode
 
     outputs = [Parameter('output.type', value='both'), Parameter('goal_names', value=['hand'])]
@@ -31,8 +31,8 @@ def test_the_node_waits_for_events_of_subscriptions_only(context):
     node.destroy_node()
 
 
-def test_a_subscriber_that_asks_for_more_is_told(context):
-    """Its own side says that the QoS does not fit, though ours waits for no such event."""
+def test_subscriber_with_incompatible_qos_is_warned(context):
+    """The subscriber's side reports it, although the node does not wait for the event."""
     node = rclpy.create_node('quiet', context=context)
     client = rclpy.create_node('client', context=context)
     publisher = add_publisher(node, String, '~/words')

@@ -40,15 +40,15 @@ class Graph:
         self.said.append(text)
 
 
-def test_other_names_and_namespaces_are_no_matter():
-    """Alone with its full name it says nothing."""
+def test_other_names_and_namespaces_are_not_duplicates():
+    """A node that is alone with its full name reports nothing."""
     graph = Graph()
     assert DuplicateNodes(graph).status_row() is None
     assert graph.said == []
 
 
-def test_a_namesake_is_logged_once_and_told_as_long_as_it_is_there():
-    """A second one after the first is gone is logged again."""
+def test_duplicate_is_logged_once_and_reported_while_it_exists():
+    """A second duplicate after the first one is logged again."""
     graph = Graph()
     duplicates = DuplicateNodes(graph)
     graph.nodes.append(('ik', '/a'))

@@ -43,8 +43,8 @@ class Simulation:
         self.said.append(text)
 
 
-def test_a_clock_that_goes_is_no_matter():
-    """Nor is one that jumps back, or a wall clock that is asked twice in one instant."""
+def test_running_clock_is_not_reported():
+    """A clock that jumps back, or a wall clock read twice in one instant, is not either."""
     node = Simulation()
     clock = PausedClock(node)
     for node.seconds in (0.0, 1.0, 2.0, 0.5):
@@ -55,8 +55,8 @@ def test_a_clock_that_goes_is_no_matter():
     assert node.said == []
 
 
-def test_standing_still_is_told_as_long_as_it_does():
-    """A warning for each time that it stops, a row for each look."""
+def test_paused_clock_is_logged_once_and_reported_while_paused():
+    """Each pause has one warning, and each check a row."""
     node = Simulation()
     clock = PausedClock(node)
     assert clock.status_row() is None

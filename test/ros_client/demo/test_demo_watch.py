@@ -25,8 +25,8 @@ def number(line, word):
     return float(line.split(word)[1].split()[0].rstrip(','))
 
 
-def test_closed_loops_and_a_met_goal(robot, watch):
-    """At the start every loop is closed, and the goal there is met."""
+def test_line_shows_closed_loops_and_a_met_goal(robot, watch):
+    """At the start every loop is closed, and the goal is there."""
     watch.sent('platform', robot.forward(robot.q, 'platform_link'))
     watch.saw_joints(robot.joint_names, robot.q.tolist())
     watch.saw_status('CONVERGED', 1e-4)
@@ -42,8 +42,8 @@ def test_closed_loops_and_a_met_goal(robot, watch):
     ('dof', 'metres', 'radians'),
     [('X Y Z EX EY EZ', 5.0, 0.3), ('X Z', 3.0, 0.0), ('Y EZ', 4.0, 0.3), ('EX EY', 0.0, 0.0)],
 )
-def test_axes_that_are_asked_for(robot, dof, metres, radians):
-    """The others may be anywhere."""
+def test_only_constrained_axes_are_measured(robot, dof, metres, radians):
+    """The other axes may have any value."""
     watch = DemoWatch(robot, GOALS, {'platform': dof})
     goal = robot.forward(robot.q, 'platform_link').copy()
     turn = [[np.cos(0.3), -np.sin(0.3), 0.0], [np.sin(0.3), np.cos(0.3), 0.0], [0.0, 0.0, 1.0]]
@@ -56,7 +56,7 @@ def test_axes_that_are_asked_for(robot, dof, metres, radians):
     assert float(line.split(' rad')[0].split()[-1]) == pytest.approx(radians)
 
 
-def test_an_open_loop_is_seen(robot, watch):
+def test_open_loop_is_measured(robot, watch):
     """A leg that is a millimetre too long opens its loop by a millimetre."""
     q = robot.q
     q[list(robot.joint_names).index('leg3')] += 0.001
@@ -64,8 +64,8 @@ def test_an_open_loop_is_seen(robot, watch):
     assert number(watch.line(1.0, 1.0), 'loops <= ') == pytest.approx(1e-3, rel=0.05)
 
 
-def test_what_a_loop_leaves_free_is_no_gap(repository):
-    """A pin may go along its slot, and no other way."""
+def test_free_axes_of_a_loop_are_not_measured(repository):
+    """A pin may move along its slot only."""
     lift = load_robot(repository / 'urdf' / 'scissor_lift.urdf')
     watch = DemoWatch(lift, {'platform': 'platform_link'})
     lift.closures['slot'].set_position(0.5, 0.0, 0.003)
@@ -73,8 +73,8 @@ def test_what_a_loop_leaves_free_is_no_gap(repository):
     assert number(watch.line(1.0, 1.0), 'loops <= ') == pytest.approx(3e-3)
 
 
-def test_a_distance_that_is_not_kept(robot):
-    """Two points that meet are too near by all that is asked."""
+def test_distance_closure_is_measured(robot):
+    """Two coincident points are too near by the whole distance."""
     robot.closures['leg0_ball'].kind = 'distance'
     robot.closures['leg0_ball'].distance = 0.01
     watch = DemoWatch(robot, GOALS)
@@ -82,8 +82,8 @@ def test_a_distance_that_is_not_kept(robot):
     assert number(watch.line(1.0, 1.0), 'loops <= ') == pytest.approx(0.01)
 
 
-def test_names_in_another_order(robot, watch):
-    """Joint states are read by name."""
+def test_joint_states_are_read_by_name(robot, watch):
+    """The names may have any order."""
     q = robot.q
     q[0] = 0.01
     watch.sent('platform', robot.forward(q, 'platform_link'))
@@ -92,7 +92,7 @@ def test_names_in_another_order(robot, watch):
 
 
 def test_the_worst_status_of_the_second_is_shown(watch):
-    """One stalled tick is not hidden by the others; the next second is a new one."""
+    """A stalled tick is shown although others converged; the next second starts again."""
     for status in ('CONVERGED', 'STALLED', 'CONVERGED'):
         watch.saw_status(status, 1e-4)
     assert 'STALLED' in watch.line(1.0, 1.0)
@@ -101,8 +101,8 @@ def test_the_worst_status_of_the_second_is_shown(watch):
     assert 'CONVERGED' in watch.line(2.0, 1.0)
 
 
-def test_silence_is_told(watch):
-    """Nothing heard is not success."""
+def test_missing_messages_are_shown(watch):
+    """Nothing received is not a success."""
     line = watch.line(1.0, 1.0)
     assert 'no status' in line
     assert '0.0 Hz' in line
