@@ -122,7 +122,7 @@ def errors(mechanism: Mechanism, goals: list[tuple[str, str]], targets: Array, q
     """
     Return the largest error of every answer, (n, 2) in m and rad, of loops and goals.
 
-    `goals` are links and what is asked of each, 'pose' or 'position'; `targets` (n, goals, 7).
+    `goals` are links and the kind of goal of each, 'pose' or 'position'; `targets` (n, goals, 7).
     """
     poses = forward(mechanism, q)
     worst = np.zeros((len(q), 2))

@@ -18,11 +18,11 @@ class Form:
     Attributes
     ----------
     goals : list of (str, str)
-        Links, and what is asked of each: 'pose' or 'position'.
+        Links, and the kind of goal of each: 'pose' or 'position'.
     driven : list of str
-        Joints whose value is given; it has to be met exactly.
+        Joints with a given value, which has to be met exactly.
     starts, witness : ndarray, shape (n, joints)
-        Where to start, and an answer that is known from how the problem was made.
+        The starts, and the solutions from which the problems were generated.
     targets : ndarray, shape (n, goals, 7)
         Position [m] and quaternion xyzw of every goal link.
 

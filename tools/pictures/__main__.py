@@ -2,7 +2,7 @@
 """
 Draw docs/gallery/NAME.png: `make gallery`, or some with ARGS='delta gripper'.
 
-Each is in the middle of its motion; the way of its goals is red, a dot is where a loop closes.
+Each robot is in the middle of its motion. The path of its goals is red; a dot marks each closure.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class Stage:
     floor : float
         Height of the ground [m].
     azimuth, elevation : float
-        From where it is looked at [deg]: about z from x, and above the ground.
+        Direction of the camera [deg]: about z from x, and above the ground.
     size : (int, int)
         Columns and rows of the picture.
 
@@ -88,7 +88,7 @@ class Stage:
         solids : list of Solid
             In the root frame.
         marks : list of Solid
-            With a light of their own, no shadow, and seen through what hides them.
+            Bodies that emit light, cast no shadow, and are visible through other bodies.
 
         """
         layers, corners, owners = self._drawn(solids)
