@@ -1,7 +1,8 @@
 """
 Hundreds of thousands of goals: `Solver.solve_batch` on one core and on all, 7R arm.
 
-Judged like all else; the first thousand are compared bit by bit with `solve_pose` one by one.
+Forward kinematics in NumPy verifies all answers. The first thousand are also compared bit by bit
+with single calls of `solve_pose`.
 """
 
 from __future__ import annotations

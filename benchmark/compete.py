@@ -1,9 +1,9 @@
 """
 Run our solver and the installed peers alternately on the same problems.
 
-One thread each, warm, judged by forward kinematics in NumPy that shares no code with any of them.
-Ours is asked for 1e-6 m and rad, and right only if it is there; peers are asked for 1e-4 unless
-their row says otherwise, and both shares are given. Times are those of the quietest round.
+Each solver has one thread and a warm-up. Forward kinematics in NumPy that shares no code with any
+solver verifies the answers. Our tolerance is 1e-6 m and rad; peers have 1e-4 unless their row says
+otherwise, and the table has both shares. Times are those of the quietest round.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """
 A lower bound of the time per iteration: a damped step for one arm in plain Numba.
 
-No limits, no stop test, no choice of damping, arrays of fixed size: what is left is arithmetic.
+It has no limits, no stop test and no choice of damping, and arrays of fixed size: only arithmetic.
 """
 
 from __future__ import annotations

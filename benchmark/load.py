@@ -1,8 +1,8 @@
 """
 CPU time of `load_robot` without the XML parser: a 50-joint and a 150-link URDF.
 
-The robots are generated: legs with limits, masses and shapes, half of them tied to the platform
-by loops. Limits of issue D: 20 ms and 100 ms.
+The robots are generated: legs with limits, masses and shapes, half of them connected to the
+platform by loops. The times should stay below 20 ms and 100 ms.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def measure(text: str, repeats: int) -> tuple[list[float], list[float], list[flo
 
 
 def main() -> None:
-    """Print medians, and with --profile where the time goes."""
+    """Print medians, and with --profile the most expensive functions."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--repeats', type=int, default=20)
     parser.add_argument('--profile', action='store_true', help='say where the time goes')

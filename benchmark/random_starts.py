@@ -1,8 +1,8 @@
 """
 Count reachable goals that are solved from random starts; `bench starts`.
 
-Scissor lifts are the hard ones: each stage may fold over, and all must stand up for the platform
-to be where it is asked to be.
+Scissor lifts are the difficult ones: each stage may fold over, and all must be upright for the
+platform to reach its goal.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class Problems:
     Attributes
     ----------
     link, dof : str
-        What is asked.
+        The goal.
     witness : ndarray, shape (n, joints)
-        An answer of each.
+        A solution of each goal.
 
     """
 

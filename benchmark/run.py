@@ -1,23 +1,23 @@
 """
 Measure speed; `python -m ik_node bench [GROUP ...] [options]`, `make bench ARGS='...'`.
 
-Without a name, or with names of groups and tasks: our solver beside every peer that is installed,
-see the options below. Other measurements, each with options of its own:
+Without a name, or with names of groups and tasks: compare our solver with every installed
+peer, see the options below. Other measurements, each with its own options:
 
-    batch       a hundred thousand goals, on one core and on all
-    micro       pose and Jacobian, a step, a call with nothing to do, beside the limit
-    solve       time of one solve from Python on the neutral scenarios, where they are
-    nearest     answers to goals out of reach beside many searches by SciPy
-    starts      reachable goals from random starts, scissor lifts among them: solved, and steps
-    size        robots scaled from 1e-4 to 1000 of their size: solved, and in how many steps
-    rounding    mechanisms with geometry of 3 to 6 decimals beside the exact ones
-    structure   time to rearrange a robot while it is in use
-    load        time to load a robot of 50 joints, and of 150 links, beyond the XML parser
+    batch       a hundred thousand goals, on one core and on all cores
+    micro       pose and Jacobian, a step, an idle call, with lower bounds
+    solve       time of one solve from Python on the neutral scenarios, if they exist
+    nearest     answers to unreachable goals, compared with many searches by SciPy
+    starts      reachable goals from random starts, with scissor lifts: success and steps
+    size        robots scaled from 1e-4 to 1000 of their size: success and steps
+    rounding    mechanisms with geometry of 3 to 6 decimals, compared with exact ones
+    structure   time to change the structure of a robot between solves
+    load        time to load a robot of 50 joints, and of 150 links, without the XML parser
     start       time to import, and to the first solve of a process
-    page        pointer to picture in the browser page (needs viser)
-    beside      a node in motion with the page beside it, and without (needs viser)
+    page        time from pointer to picture on the browser page (needs viser)
+    beside      a moving node with and without the page (needs viser)
     node        goal message to joint state, load and starts of the node, real ROS 2 processes
-    goals       processor time of the node's ticks beside the number of goals
+    goals       processor time of the node's ticks against the number of goals
 """
 
 from __future__ import annotations

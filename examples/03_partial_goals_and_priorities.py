@@ -1,8 +1,8 @@
 """
-Ask for less than a pose, and for several things at once.
+Use goals on fewer than six axes, and several goals with priorities.
 
-The tool of a six-axis arm is to stay at a point and, if possible, look at a second point. A goal
-of a lower priority number is met first.
+The tool of a six-axis arm shall stay at a point and, if possible, point at a second one. Goals
+with a lower priority number are met first.
 """
 
 from pathlib import Path

@@ -1,8 +1,8 @@
 """
 Follow a path of poses without jumps and within the velocity limits.
 
-The platform of a delta robot goes round a circle; the times are stretched where a joint would be
-too fast.
+The platform of a delta robot moves along a circle. Where a joint would be too fast, the path is
+delayed.
 """
 
 from pathlib import Path

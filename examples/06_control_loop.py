@@ -1,8 +1,9 @@
 """
 Solve inside a control loop: prepare the call once, then call it with arrays at every cycle.
 
-A prepared call does all looking-up beforehand. Forward kinematics of a parallel robot is prepared
-in the same way: the motors are held where they are measured, and the loops are closed around them.
+A prepared call resolves all names in advance. Forward kinematics of a parallel robot is prepared
+in the same way: the motors are fixed at their measured values, and the solver closes the loops
+with the other joints.
 """
 
 from pathlib import Path

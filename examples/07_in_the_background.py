@@ -1,5 +1,5 @@
 """
-Solve in a thread of its own while the program goes on, as a window or a server does.
+Solve in a background thread while the program continues, as in a GUI or a server.
 
 `solve` returns a future at once. `update_frame_state` hands the newest goal to the solve that
 runs.

@@ -1,7 +1,7 @@
 """
 Close a loop while the robot works, and open it again: two arms that carry one box.
 
-A closure can be switched on and off between solves. The next call takes notice.
+A closure can be switched on and off between solves. The next call applies the change.
 """
 
 from pathlib import Path

@@ -1,5 +1,5 @@
 """
-Find out how far a mechanism is from a singular configuration.
+Compute how far a mechanism is from a singular configuration.
 
 The condition number of the Jacobian grows without bound near a singularity. The mobility tells the
 degrees of freedom with all loops closed.

@@ -23,7 +23,7 @@ REQUIREMENTS = Path(__file__).resolve().parent.parent / 'requirements'
 
 
 def runs(python: str) -> bool:
-    """Return True if this interpreter starts. A pyenv shim may be on the PATH and not start."""
+    """Return True if this interpreter starts; a pyenv shim on the PATH may not."""
     found = shutil.which(python)
     return bool(found) and subprocess.run([python, '-c', ''], capture_output=True).returncode == 0
 

@@ -1,5 +1,5 @@
 """
-Change the code at random places and see whether the tests notice: `make mutants`.
+Change the code at random and report changes that no test detects: `make mutants`.
 
 cosmic-ray says what can be changed (operators, comparisons, numbers, conditions, decorators ...);
 a random sample of it is tried in a copy of the checkout, each change against the tests of its
@@ -45,7 +45,7 @@ PASSED_OVER = ('from ', 'import ', '@', '"""', 'if TYPE_CHECKING')
 
 
 def inside() -> None:
-    """Start again with the Python that has cosmic-ray, after installing it once."""
+    """Restart with the Python that has cosmic-ray, after installing it once."""
     python = VENV / 'bin' / 'python'
     if not (VENV / 'ready').exists():
         print(f'Installing cosmic-ray into {VENV.relative_to(ROOT)} (once) ...', flush=True)
@@ -58,7 +58,7 @@ def inside() -> None:
 
 
 def places(path: Path) -> list[tuple[str, int, int]]:
-    """Return operator, occurrence and line of every change that a file allows."""
+    """Return operator, occurrence and line of every possible change in a file."""
     from cosmic_ray.ast import ast_nodes, get_ast_from_path
     from cosmic_ray.plugins import get_operator, operator_names
 
@@ -96,13 +96,13 @@ def run_tests(copy: Path, tests: list[str], timeout: float) -> str:
 
 
 def changed_lines(before: str, after: str) -> str:
-    """Return the lines that differ, as a patch shows them."""
+    """Return the changed lines in the format of a patch."""
     rows = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm='', n=0)
     return '\n'.join(f'    {row}' for row in rows if row[:3] not in ('---', '+++', '@@ '))
 
 
 def try_part(copy: Path, part: str, tests: list[str], args: argparse.Namespace) -> list[str]:
-    """Try some changes of a folder or file; return what became of each."""
+    """Try some changes of a folder or file; return their results."""
     from cosmic_ray.mutating import mutate_code
     from cosmic_ray.plugins import get_operator
 
@@ -134,7 +134,7 @@ def try_part(copy: Path, part: str, tests: list[str], args: argparse.Namespace) 
 
 
 def main() -> int:
-    """Print what became of each change, and the score of each folder."""
+    """Print the result of each change, and the score of each folder."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         'parts',

@@ -3,7 +3,7 @@ A bare node for comparison: it publishes the position of the last goal at each t
 
     python benchmark/node_echo.py RATE
 
-It shows what the middleware, the timer and rclpy take by themselves.
+It measures the time of the middleware, the timer and rclpy alone.
 """
 
 from __future__ import annotations

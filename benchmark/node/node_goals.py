@@ -1,7 +1,7 @@
 """
 Processor time of a tick against the number of unchanged goals.
 
-The node and its executor are in this process; nobody sends a goal while it is measured.
+The node and its executor run in this process; no goal is sent during the measurement.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """
 A viser page with only a gizmo and a box that follows it, as a lower bound.
 
-What a drag takes here is viser's and the browser's own share of what it takes on any page.
+The time of a drag on this page is the share of viser and the browser in the time on any page.
 """
 
 from __future__ import annotations

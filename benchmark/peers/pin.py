@@ -1,8 +1,8 @@
 """
 Worker of pinocchio: a Levenberg-Marquardt loop in NumPy, as users write it.
 
-Rows of goals and loops are stacked; the damping falls with the error, values are cut at limits,
-and a start that takes too long is drawn anew. No library does these parts for them.
+Rows of goals and loops are stacked. The damping decreases with the error, values are cut at
+limits, and after too many steps a new start is drawn. pinocchio does not contain these parts.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ class Player(Protocol):
         """Do the timed work: everything required for a new problem."""
 
     def read(self, raw: Any) -> Answer:
-        """Make an answer of what `solve` returned."""
+        """Return the answer for a result of `solve`."""
 
 
 def serve(make: Callable[[dict[str, Any], float, dict[str, Any]], Player], version: str) -> None:

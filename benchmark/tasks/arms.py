@@ -76,7 +76,7 @@ def panda() -> Mechanism:
 
 
 def chain(count: int) -> Mechanism:
-    """Return a chain of hinges about y and z by turns, 5 m long whatever its count."""
+    """Return a chain of hinges about y and z in turn, 5 m long for any number of hinges."""
     m = Mechanism(f'chain{count}')
     link, step = 'base', (5.0 / count, 0.0, 0.0)
     for at in range(count):

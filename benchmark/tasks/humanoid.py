@@ -1,4 +1,4 @@
-"""A humanoid whose knees are four-bars and whose ankles hang on two rods each: six loops."""
+"""A humanoid with four-bar knees and ankles on two rods each: six loops."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def crank_and_direction(end: Array, crank: float, rod: float) -> tuple[Array, Ar
 
 
 def humanoid_tasks(count: int, seed: int) -> Iterator[Task]:
-    """Yield both soles and both hands asked for, from a crouch."""
+    """Yield goals for both soles and both hands, from a crouch."""
     m = humanoid()
     rng = np.random.default_rng((seed, 52))
     home = np.array(m.home_q)

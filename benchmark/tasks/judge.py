@@ -1,4 +1,4 @@
-"""Forward kinematics and judgement in plain NumPy, all problems at once; no solver has a say."""
+"""Forward kinematics and verification in NumPy, without code of any solver."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def quaternions(matrices: Array) -> Array:
 
 
 def turning(joint: Joint, values: Array) -> Array:
-    """Return the 4x4 motions (n, 4, 4) of a joint at some values."""
+    """Return the 4x4 motions (n, 4, 4) of a joint for its values."""
     motion = np.broadcast_to(np.eye(4), (len(values), 4, 4)).copy()
     axis = np.array(joint.axis)
     if joint.kind == 'prismatic':
@@ -85,7 +85,7 @@ def forward(mechanism: Mechanism, q: Array) -> dict[str, Array]:
 
 
 def angles_between(turn_a: Array, turn_b: Array) -> Array:
-    """Return the angles (n,) between rotations (n, 3, 3), exact also where they are small."""
+    """Return the angles (n,) between rotations (n, 3, 3), exact for small angles."""
     turn = turn_a @ np.swapaxes(turn_b, 1, 2)
     skew = np.stack(
         (
@@ -120,9 +120,9 @@ def loop_errors(loop: Loop, poses: dict[str, Array]) -> Array:
 
 def errors(mechanism: Mechanism, goals: list[tuple[str, str]], targets: Array, q: Array) -> Array:
     """
-    Return the worst error of every answer, (n, 2) in m and rad, loops and goals alike.
+    Return the largest error of every answer, (n, 2) in m and rad, of loops and goals.
 
-    `goals` are links and what is asked of each, 'pose' or 'position'; `targets` (n, goals, 7).
+    `goals` are links and the kind of goal of each, 'pose' or 'position'; `targets` (n, goals, 7).
     """
     poses = forward(mechanism, q)
     worst = np.zeros((len(q), 2))
@@ -139,7 +139,7 @@ def errors(mechanism: Mechanism, goals: list[tuple[str, str]], targets: Array, q
 
 
 def limit_excess(mechanism: Mechanism, q: Array) -> Array:
-    """Return by how much the worst value of every answer is outside its limits."""
+    """Return the largest limit violation of every answer."""
     lower = np.array([joint.lower for joint in mechanism.movable])
     upper = np.array([joint.upper for joint in mechanism.movable])
     return np.maximum(lower - q, q - upper).max(axis=1, initial=0.0)

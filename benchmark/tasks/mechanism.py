@@ -1,4 +1,4 @@
-"""A mechanism in plain numbers, to be handed to any solver: as URDF, MJCF or JSON."""
+"""A mechanism as plain numbers for any solver, written as URDF, MJCF or JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HINGE = 'X Y Z EX EY'
 
 @dataclass(frozen=True)
 class Joint:
-    """A URDF joint: origin, then motion about or along `axis`; kind revolute, prismatic, fixed."""
+    """A URDF joint: origin, then motion about or along `axis`; revolute, prismatic or fixed."""
 
     name: str
     parent: str
@@ -30,7 +30,7 @@ class Joint:
 
 @dataclass(frozen=True)
 class Loop:
-    """The components `dof` of frame a's pose in frame b are zero; HINGE turns about b's z."""
+    """A closure: components `dof` of frame a's pose in b vanish; HINGE is free about b's z."""
 
     name: str
     link_a: str
@@ -44,7 +44,7 @@ class Loop:
 
 @dataclass
 class Mechanism:
-    """A tree of joints below the link `base`, with loops; joints stand after their parents."""
+    """A tree of joints below the link `base`, with loops; parents precede their children."""
 
     name: str
     joints: list[Joint] = field(default_factory=list)
@@ -61,7 +61,7 @@ class Mechanism:
         limits: tuple[float, float] = (-math.inf, math.inf),
         child: str = '',
     ) -> str:
-        """Hang a joint; axis x y z turns, X Y Z slides, - is fixed. Return the link below."""
+        """Add a joint; axes x y z turn, X Y Z slide, - is fixed. Return the link below."""
         child = child or f'{name}_link'
         kind = 'fixed' if axis == '-' else 'revolute' if axis.islower() else 'prismatic'
         along = tuple(float(axis.lower() == letter) for letter in 'xyz')
@@ -70,12 +70,12 @@ class Mechanism:
 
     @property
     def movable(self) -> list[Joint]:
-        """Joints in the order of q."""
+        """Return the joints in the order of q."""
         return [joint for joint in self.joints if joint.kind != 'fixed']
 
     @property
     def names(self) -> list[str]:
-        """Names in the order of q."""
+        """Return the names in the order of q."""
         return [joint.name for joint in self.movable]
 
     @property
@@ -84,7 +84,7 @@ class Mechanism:
         return [self.home.get(name, 0.0) for name in self.names]
 
     def urdf(self, everywhere: float = math.inf) -> str:
-        """Return the tree as URDF; loops are not in it. `everywhere` bounds what has no limits."""
+        """Return the tree as URDF without loops; `everywhere` replaces missing limits."""
         links = ['base', *(joint.child for joint in self.joints)]
         text = ''.join(_URDF_LINK.format(link) for link in links)
         text += ''.join(_urdf_joint(joint, everywhere) for joint in self.joints)
@@ -104,7 +104,7 @@ class Mechanism:
         return {'closures': entries}
 
     def with_ends(self) -> Mechanism:
-        """Return the same mechanism with a fixed link at each end of each loop: NAME_a, NAME_b."""
+        """Return the mechanism with a fixed link at each end of each loop: NAME_a, NAME_b."""
         copy = Mechanism(self.name, list(self.joints), list(self.loops), dict(self.home))
         for loop in self.loops:
             for side in 'ab':
@@ -136,7 +136,7 @@ class Mechanism:
 
 
 def from_plain(plain: dict[str, Any]) -> Mechanism:
-    """Return the mechanism that `Mechanism.plain` was called of."""
+    """Return the mechanism of the data that `Mechanism.plain` returned."""
     m = Mechanism(plain['name'], home=dict(zip(plain['names'], plain['home'], strict=True)))
     for entry in plain['joints']:
         ends = {'lower': entry['lower'], 'upper': entry['upper']}

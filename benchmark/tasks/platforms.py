@@ -1,4 +1,4 @@
-"""Platforms on legs of universal joint, slider and ball; the legs' values are in closed form."""
+"""Platforms on legs of universal joint, slider and ball, with leg values in closed form."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHIFT, TURN = ('px', 'py', 'pz'), ('pc', 'pb', 'pa')
 
 
 def anchors(leg: int, legs: int) -> tuple[Triple, Triple]:
-    """Return where a leg meets the base, and the platform in its own frame."""
+    """Return the anchors of a leg on the base, and on the platform in its own frame."""
     pairs, side = legs // 2, 1.0 if leg % 2 else -1.0
     middle = 2 * pi / pairs * (leg // 2)
     low, high = middle + side * 0.51 / pairs, middle + side * (pi - 0.51) / pairs
@@ -23,7 +23,7 @@ def anchors(leg: int, legs: int) -> tuple[Triple, Triple]:
 
 
 def stance(leg: int, legs: int) -> tuple[Triple, Triple, Triple, float]:
-    """Return foot, anchor, the turn that has z from foot to anchor at home, and its length."""
+    """Return foot, anchor, the rotation of z from foot to anchor at home, and its length."""
     foot, top = anchors(leg, legs)
     x, y, z = top[0] - foot[0], top[1] - foot[1], top[2] + HEIGHT - foot[2]
     length = (x * x + y * y + z * z) ** 0.5
@@ -31,7 +31,7 @@ def stance(leg: int, legs: int) -> tuple[Triple, Triple, Triple, float]:
 
 
 def add_leg(m: Mechanism, leg: int, legs: int, ball: bool, child: str = '') -> str:
-    """Add universal joint and slider, and the ball where asked; return the last link."""
+    """Add universal joint and slider, and optionally the ball; return the last link."""
     foot, _, rpy, length = stance(leg, legs)
     link = m.add(f'uy{leg}', 'base', 'y', foot, rpy, (-0.7, 0.7))
     link = m.add(f'ux{leg}', link, 'x', limits=(-0.7, 0.7))
@@ -45,7 +45,7 @@ def add_leg(m: Mechanism, leg: int, legs: int, ball: bool, child: str = '') -> s
 
 
 def floating(legs: int) -> Mechanism:
-    """Return a platform on six joints of its own, every leg welded to it: 6 + 6 legs joints."""
+    """Return a platform on six joints, every leg welded to it: 6 + 6 * legs joints."""
     m = Mechanism(f'platform{legs}')
     link = 'base'
     for name, axis in zip((*SHIFT, *TURN), 'XYZzyx', strict=True):
@@ -61,7 +61,7 @@ def floating(legs: int) -> Mechanism:
 
 
 def carried(legs: int) -> Mechanism:
-    """Return a platform at the end of leg 0, tied to the others by points: 3 + 3 legs joints."""
+    """Return a platform at the end of leg 0, other legs closed by points: 3 + 3 * legs joints."""
     m = Mechanism(f'carried{legs}')
     _, top, rpy, _ = stance(0, legs)
     end = add_leg(m, 0, legs, ball=True, child='foot')
@@ -113,7 +113,7 @@ def answers(m: Mechanism, platform: Array, legs: int) -> Array:
 
 
 def inside(m: Mechanism, q: Array) -> Array:
-    """Return which answers keep all limits with a little room."""
+    """Return which answers keep all limits with a small margin."""
     lower = np.array([joint.lower for joint in m.movable])
     upper = np.array([joint.upper for joint in m.movable])
     return ((q > lower + 1e-3) & (q < upper - 1e-3)).all(axis=1)
@@ -130,7 +130,7 @@ def reachable(legs: int, count: int, rng: np.random.Generator) -> Array:
 
 
 def forms(legs: int, starts: Array, platform: Array, legs_given: bool = False) -> dict[str, Form]:
-    """Return both ways to write a platform down, with platform values at start and goal."""
+    """Return both forms of a platform task, with platform values at start and goal."""
     made = {}
     for name, m in (('floating', floating(legs)), ('carried', carried(legs))):
         made[name] = Form(
@@ -144,7 +144,7 @@ def forms(legs: int, starts: Array, platform: Array, legs_given: bool = False) -
 
 
 def stewart_tasks(count: int, seed: int) -> Iterator[Task]:
-    """Yield a six-legged platform: pose from home, small steps, and lengths of legs to pose."""
+    """Yield a six-legged platform: pose from home, small steps, and given leg lengths."""
     rng = np.random.default_rng((seed, 6))
     home = np.zeros((count, 6))
     poses = reachable(6, count, rng)

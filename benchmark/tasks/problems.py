@@ -1,4 +1,4 @@
-"""Solve problems for measurements: the neutral scenarios beside the checkout, and our hexapod."""
+"""Problems for measurements: the neutral scenarios next to the checkout, and the hexapod."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def build(scenario: dict) -> list[ik.Frame]:
 
 
 def scenario_sets() -> Iterator[ProblemSet]:
-    """Yield the neutral scenarios, where they are there."""
+    """Yield the neutral scenarios, if they exist."""
     if not SCENARIOS.is_file():
         return
     for scenario in json.loads(SCENARIOS.read_text())['scenarios']:
@@ -76,7 +76,7 @@ def scenario_sets() -> Iterator[ProblemSet]:
 
 
 def hexapod_set(count: int = 200, seed: int = 0) -> ProblemSet:
-    """Return our hexapod with platform poses that its legs reach."""
+    """Return the hexapod of the gallery with reachable platform poses."""
     robot = ik.load_robot(description_path('hexapod.urdf'))
     home = robot.q
     solver = ik.Solver(robot)

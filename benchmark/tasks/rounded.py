@@ -1,4 +1,4 @@
-"""Robots whose geometry is written with a few digits, as CAD exporters do."""
+"""Robots with geometry of few digits, as written by CAD exporters."""
 
 from xml.etree import ElementTree
 
@@ -8,7 +8,7 @@ import numpy as np
 
 def rounded_urdf(urdf, digits):
     """
-    Return a URDF with loops whose positions, angles and axes are rounded to so many decimals.
+    Return a URDF with loops with positions, angles and axes rounded to some decimals.
 
     Limits and couplings stay as they are.
     """

@@ -1,4 +1,4 @@
-"""Many problems on one mechanism, with a known answer for each."""
+"""Many problems on one mechanism, with a known solution for each."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from tasks.mechanism import Mechanism
 @dataclass
 class Form:
     """
-    One way to write the problems of a task down; the answers mean the same in every form.
+    A form of the problems of a task; answers have the same meaning in every form.
 
     Attributes
     ----------
     goals : list of (str, str)
-        Links, and what is asked of each: 'pose' or 'position'.
+        Links, and the kind of goal of each: 'pose' or 'position'.
     driven : list of str
-        Joints whose value is given; it has to be met exactly.
+        Joints with a given value, which has to be met exactly.
     starts, witness : ndarray, shape (n, joints)
-        Where to start, and an answer that is known from how the problem was made.
+        The starts, and the solutions from which the problems were generated.
     targets : ndarray, shape (n, goals, 7)
         Position [m] and quaternion xyzw of every goal link.
 
@@ -44,16 +44,16 @@ class Form:
 
     @property
     def driven_columns(self) -> list[int]:
-        """Return where the driven joints are in q."""
+        """Return the columns of the driven joints in q."""
         return [self.mechanism.names.index(name) for name in self.driven]
 
     @property
     def driven_values(self) -> Array:
-        """Return the values (n, driven) that are asked of driven joints."""
+        """Return the required values (n, driven) of driven joints."""
         return self.witness[:, self.driven_columns]
 
     def plain(self) -> dict[str, Any]:
-        """Return all a solver may know as plain data; the witness is not among it."""
+        """Return all data for a solver as plain data, without the witness."""
         return {
             'mechanism': self.mechanism.plain(),
             'goals': [list(goal) for goal in self.goals],
@@ -68,7 +68,7 @@ class Form:
 @dataclass
 class Task:
     """
-    What is measured in one row of the report.
+    The problems of one row of the report.
 
     Attributes
     ----------
@@ -91,5 +91,5 @@ class Task:
         return next(iter(self.forms.values()))
 
     def form(self, wanted: str) -> Form:
-        """Return a form, the first if there is none of that name."""
+        """Return a form by name, or the first one."""
         return self.forms.get(wanted, self.main)

@@ -1,9 +1,9 @@
 """
-Feed every reader with what atheris makes of its seeds; `make fuzz` runs it.
+Feed every reader with mutations of its seeds by atheris; `make fuzz` runs it.
 
     python test/fuzz/drill_fuzz.py DIALECT RUNS
 
-What breaks a reader is kept in test/fuzz/failures/, where a test reads it from then on.
+Inputs that break a reader are stored in test/fuzz/failures/, where a test reads them from then on.
 """
 
 from collections import Counter

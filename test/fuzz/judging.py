@@ -43,12 +43,12 @@ def look_at(robot):
 
 def judge(dialect, data):
     """
-    Read bytes as a dialect; whatever is not an IkError or a sound robot is an exception.
+    Read bytes as a dialect, and raise unless the result is an IkError or a valid robot.
 
     Returns
     -------
     bool
-        Whether there is a robot.
+        True if the result is a robot.
 
     """
     text = data.decode('utf-8', 'replace')

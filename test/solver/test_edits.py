@@ -1,8 +1,8 @@
 """
-A robot that is edited while a solver lives on: it never breaks, and equals one built afresh.
+A solver whose robot is edited gives the answers of a new solver, and never fails.
 
-With IK_NODE_FUZZ=1 in the environment the machine draws anew, and many more examples; that takes
-hours, so add --timeout=0. `make edits` makes a hundred thousand edits of two hundred robots.
+With IK_NODE_FUZZ=1 in the environment the state machine draws new and many more examples. This
+takes hours, so add --timeout=0. `make edits` makes a hundred thousand edits of two hundred robots.
 """
 
 import os

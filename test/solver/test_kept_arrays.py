@@ -65,8 +65,8 @@ def test_renumbered_but_equal_chain_keeps_its_arrays():
     assert kept, 'the arm that comes first is laid out as before'
 
 
-def test_a_link_of_the_chain_has_moved():
-    """A changed length is a changed chain: solved for as it is now."""
+def test_moved_link_changes_chain_length():
+    """The solve uses the new length."""
     m = MECHANISMS['arm6']()
     solver = m.solver()
     (goal,) = m.goals.values()

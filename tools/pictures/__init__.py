@@ -1,1 +1,1 @@
-"""Pictures of our own robots for the documentation."""
+"""Pictures of the gallery's robots for the documentation."""

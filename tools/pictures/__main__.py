@@ -1,8 +1,8 @@
 # flake8: noqa: E203
 """
-Draw docs/gallery/NAME.png of our robots: `make gallery`, or of some, ARGS='delta gripper'.
+Draw docs/gallery/NAME.png: `make gallery`, or some with ARGS='delta gripper'.
 
-Each is in the middle of its motion; the way of its goals is red, a dot is where a loop closes.
+Each robot is in the middle of its motion. The path of its goals is red; a dot marks each closure.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ RED, GREEN, GOLD = (0.86, 0.12, 0.24), (0.13, 0.68, 0.36), (0.98, 0.78, 0.16)
 @dataclass(frozen=True)
 class View:
     """
-    How one of them is looked at.
+    The camera and moment of a robot's picture.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ VIEWS = {
 
 
 def main() -> int:
-    """Draw those that are named, or all."""
+    """Draw the named robots, or all."""
     parser = argparse.ArgumentParser(prog='make gallery', description=__doc__)
     parser.add_argument('names', nargs='*', metavar='NAME', help='which; none = all')
     parser.add_argument('-o', '--folder', type=Path, default=Path('docs/gallery'))
@@ -116,7 +116,7 @@ def main() -> int:
 
 
 def few_colours(image: Image.Image) -> Image.Image:
-    """Return a picture with a palette, which makes a small file; that of the marks is kept."""
+    """Return a picture with a palette for a small file; colours of marks are kept."""
     marks = [round(255 * part) for rgb in (RED, GREEN, GOLD, (1.0, 1.0, 1.0)) for part in rgb]
     own = image.quantize(256 - len(marks) // 3).getpalette() or []
     palette = Image.new('P', (1, 1))
@@ -134,7 +134,7 @@ def picture(item: GalleryItem, view: View) -> Array:
     home = robot.forward(poses[0], view.still) if view.still else np.eye(4)
 
     def placed(values: Array, link: str) -> Array:
-        """Return a link's pose in the picture."""
+        """Return the pose of a link in the picture."""
         pose = robot.forward(values, link)
         if not view.still:
             return pose
@@ -188,7 +188,7 @@ def followed(robot: Robot, item: GalleryItem, times: Array) -> list[Array]:
 
 
 def dot(image: Array, column: float, row: float, radius: float) -> None:
-    """Put a green dot with a white rim over everything."""
+    """Draw a green dot with a white rim over everything."""
     y, x = np.indices(image.shape[:2])
     away = np.hypot(x + 0.5 - column, y + 0.5 - row)
     for size, rgb in ((radius + 1.6, (1.0, 1.0, 1.0)), (radius, GREEN)):

@@ -1,5 +1,5 @@
 # flake8: noqa: E203
-"""How bright things are: sun, sky and ground, and the dim light between what is close."""
+"""Illumination by sun, sky and ground, with ambient occlusion."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LOOKS, TURN = 20, 2.399963
 
 def shaded(colours: Array, normals: Array, towards: Array, lit: Array, open_: Array) -> Array:
     """
-    Return what a screen shows of surfaces.
+    Return the displayed colours of surfaces.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def shaded(colours: Array, normals: Array, towards: Array, lit: Array, open_: Ar
 
 def openness(places: Array, normals: Array, near: float, pixels: float) -> Array:
     """
-    Return how much of the sky each pixel sees past what is close to it, from 0 to 1.
+    Return the share of the sky that is visible from each pixel, from 0 to 1.
 
     Parameters
     ----------
@@ -80,5 +80,5 @@ def openness(places: Array, normals: Array, near: float, pixels: float) -> Array
 
 
 def _overlap(size: int, step: int) -> slice:
-    """Return where a row of pixels has others so many steps further."""
+    """Return the slice of a row of pixels with a neighbour at this offset."""
     return slice(0, size - step) if step >= 0 else slice(-step, size)

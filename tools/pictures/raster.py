@@ -1,5 +1,5 @@
 # flake8: noqa: E203
-"""Triangles onto pixels, the nearest one in front."""
+"""Rasterisation of triangles with a depth buffer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Array = NDArray[np.float64]
 @dataclass
 class Layers:
     """
-    What each pixel shows.
+    The buffers of a picture.
 
     Attributes
     ----------

@@ -23,7 +23,7 @@ SIDES = 48
 @dataclass(eq=False)
 class Solid:
     """
-    Something with a colour.
+    A coloured triangle mesh.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Solid:
     link: str = ''
 
     def moved(self, pose: Array) -> Solid:
-        """Return it at a pose, shape (4, 4)."""
+        """Return the solid at a pose, shape (4, 4)."""
         corners = self.corners @ pose[:3, :3].T + pose[:3, 3]
         return Solid(corners, self.normals @ pose[:3, :3].T, self.rgb, self.link)
 
@@ -121,7 +121,7 @@ def ball(radius: float, rgb: tuple[float, ...]) -> Solid:
 
 
 def tube(points: Array, radius: float, rgb: tuple[float, ...]) -> Solid:
-    """Return a line through points (n, 3), each stretch of it a cylinder."""
+    """Return a line through points (n, 3) as one cylinder per segment."""
     found = [Solid(np.zeros((0, 3, 3)), np.zeros((0, 3, 3)), rgb)]
     for start, end in pairwise(points):
         way = end - start
@@ -142,7 +142,7 @@ def tube(points: Array, radius: float, rgb: tuple[float, ...]) -> Solid:
 
 
 def _turned(outline: object, normals: object, sides: int = SIDES) -> tuple[Array, Array]:
-    """Return the surface that an outline of (radius, z) makes around z, and its normals."""
+    """Return the surface of revolution of an outline (radius, z) about z, and its normals."""
     angles = np.linspace(0.0, 2.0 * np.pi, sides + 1)
     nets = []
     for flat in (np.asarray(outline, float), np.asarray(normals, float)):

@@ -1,5 +1,5 @@
 # flake8: noqa: E203
-"""A studio: camera, sun, ground and shadows for solids."""
+"""A scene with camera, sun, ground and shadows for solids."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SHADOW_PIXELS = 1400
 
 class Stage:
     """
-    Camera and picture.
+    A camera and its picture.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Stage:
     floor : float
         Height of the ground [m].
     azimuth, elevation : float
-        From where it is looked at [deg]: about z from x, and above the ground.
+        Direction of the camera [deg]: about z from x, and above the ground.
     size : (int, int)
         Columns and rows of the picture.
 
@@ -88,7 +88,7 @@ class Stage:
         solids : list of Solid
             In the root frame.
         marks : list of Solid
-            With a light of their own, no shadow, and seen through what hides them.
+            Bodies that emit light, cast no shadow, and are visible through other bodies.
 
         """
         layers, corners, owners = self._drawn(solids)
@@ -108,7 +108,7 @@ class Stage:
         return image.reshape(shape).mean(axis=(1, 3))
 
     def _drawn(self, solids: list[Solid]) -> tuple[Layers, Array, NDArray[np.int64]]:
-        """Return what each pixel shows of solids, their triangles, and whose those are."""
+        """Return the buffers of solids, their triangles and owners."""
         corners = np.concatenate([solid.corners for solid in solids])
         normals = np.concatenate([solid.normals for solid in solids])
         owners = np.repeat(np.arange(len(solids)), [len(solid.corners) for solid in solids])
@@ -117,7 +117,7 @@ class Stage:
         return layers, corners, owners
 
     def _openness(self, layers: Layers, places: Array) -> Array:
-        """Return how much of the sky each pixel sees; half as fine as the rest."""
+        """Return the visible share of the sky for each pixel, at half resolution."""
         near = NEAR * self.reach
         coarse = (slice(None, None, FINE), slice(None, None, FINE))
         found = openness(places[coarse], layers.normal[coarse], near, near / self.pixel)
@@ -135,19 +135,19 @@ class Stage:
         image[:] = image * (1.0 - cover) + colours * cover
 
     def _rays(self) -> Array:
-        """Return for every pixel the way from the eye at a depth of 1 m."""
+        """Return the viewing ray of every pixel, scaled to a depth of 1 m."""
         x = (np.arange(self.columns) + 0.5 - self._shift[0]) / self._scale
         y = -(np.arange(self.rows) + 0.5 - self._shift[1]) / self._scale
         flat = x[None, :, None] * self._right + y[:, None, None] * self._up
         return flat - self._back
 
     def _places(self, layers: Layers) -> Array:
-        """Return where each pixel's point is, shape (rows, columns, 3)."""
+        """Return the position of the point in each pixel, shape (rows, columns, 3)."""
         depth = 1.0 / np.maximum(layers.nearness, 1e-6)
         return self._eye + self._rays() * depth[..., None]
 
     def _put_floor(self, layers: Layers, places: Array) -> NDArray[np.bool_]:
-        """Put the ground in front of all that is under it."""
+        """Put the ground into all pixels that show nothing above it."""
         rays = self._rays()
         down = rays[..., 2]
         depth = np.where(
@@ -161,7 +161,7 @@ class Stage:
         return on_floor
 
     def _lit(self, corners: Array, owners: NDArray[np.int64], places: Array) -> Array:
-        """Return how much of the sun each pixel sees, from 0 to 1."""
+        """Return the visible share of the sun for each pixel, from 0 to 1."""
         side = np.cross(TO_SUN, (0.0, 0.0, 1.0))
         side /= np.linalg.norm(side)
         over = np.cross(side, TO_SUN)
@@ -206,7 +206,7 @@ class Stage:
         image[on_floor] = colour * (sun * sky)[:, None]
 
     def _draw_edges(self, image: Array, layers: Layers) -> None:
-        """Darken where one thing ends in front of another."""
+        """Darken the outlines between different solids."""
         edge = np.zeros(layers.index.shape, dtype=bool)
         for axis in (0, 1):
             other = np.roll(layers.index, 1, axis=axis)

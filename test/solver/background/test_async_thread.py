@@ -83,10 +83,10 @@ def test_awaiting_superseded_solve_raises_cancelled_error(make_async):
 
 def test_caller_runs_while_kernel_computes(make_async):
     """
-    The kernel lets go of the interpreter's lock: the caller advances while it computes.
+    The kernel releases the interpreter's lock, so the caller runs while the kernel computes.
 
-    With an endless switch interval a thread keeps the lock until it lets go of it: if the kernel
-    did not, the caller's first pause would last as long as the whole solve.
+    With an endless switch interval a thread keeps the lock until it releases it. If the kernel did
+    not, the first pause of the caller would last as long as the whole solve.
     """
     m = out_of_reach('hexapod')
     m.solver().warm()  # or the caller would get its turn while the cache is read
