@@ -116,9 +116,9 @@ def test_a_change_of_settings(robot, name):
 @pytest.mark.parametrize('name', ASKS)
 def test_a_change_of_what_is_asked(robot, name):
     """What goals and closures ask beside their pose is counted apart."""
-    before = robot.revision.asks
+    before = robot.revision.constraints
     assert counters(robot, ASKS[name]) == (0, 0)
-    assert robot.revision.asks > before
+    assert robot.revision.constraints > before
 
 
 @pytest.mark.parametrize('name', NEITHER)

@@ -102,7 +102,7 @@ class Tracker:
         )
         report.goals = goals
         # Where joints have no wishes that go on pulling, what has converged stays.
-        settles = settings.options.in_kernel and not model.solver.has_wishes
+        settles = settings.options.in_kernel and not model.solver.has_preferences
         stays = report.converged and (settles or bool((report.q == q0).all()))
         self._asked, self._settled = asked, report.solution if stays else None
         return report
