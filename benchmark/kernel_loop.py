@@ -28,7 +28,7 @@ def many_evaluations(
 def evaluation_loop(solver: Any, names: tuple[str, ...]) -> Callable[[int], Any]:
     """Return a function that repeats the evaluation of a solver's first chain."""
     solver.warm()
-    problem = solver.problem_of(names)
+    problem = solver.problem_for(names)
     problem.refresh(solver.options)
     ints, floats, work_ints, work_floats = problem.chains[0].arrays
     work = (work_ints.copy(), work_floats.copy())

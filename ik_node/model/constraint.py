@@ -95,7 +95,7 @@ class Constraint(Connector):
     @enabled.setter
     def enabled(self, value: bool) -> None:
         self._enabled = bool(value)
-        self.revision.count_ask()
+        self.revision.count_constraint()
 
     @property
     def weight(self) -> float:
@@ -105,7 +105,7 @@ class Constraint(Connector):
     @weight.setter
     def weight(self, value: float) -> None:
         self._weight = _at_least_zero(f'weight of {shown(self.name)}', value)
-        self.revision.count_ask()
+        self.revision.count_constraint()
 
     @property
     def tolerance(self) -> tuple[float, float] | None:
@@ -121,7 +121,7 @@ class Constraint(Connector):
                 raise ShapeError(name, 'one number, or two: [m] and [rad]', str(value))
             value = (_at_least_zero(name, both[0]), _at_least_zero(name, both[1]))
         self._tolerance = value
-        self.revision.count_ask()
+        self.revision.count_constraint()
 
     @property
     def distance(self) -> float:
@@ -131,7 +131,7 @@ class Constraint(Connector):
     @distance.setter
     def distance(self, value: float) -> None:
         self._distance = _at_least_zero(f'distance of {shown(self.name)}', value)
-        self.revision.count_ask()
+        self.revision.count_constraint()
 
     def set_offset(
         self, position: ArrayLike = (0, 0, 0), quat_xyzw: ArrayLike = (0, 0, 0, 1)
@@ -160,7 +160,7 @@ class Constraint(Connector):
         self._count_graph_edit()
 
     def _count_move(self) -> None:
-        self.revision.count_ask()
+        self.revision.count_constraint()
 
     def add_child(self, child: Frame) -> None:
         """Raise a TopologyError: goals and closures have no children."""

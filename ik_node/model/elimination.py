@@ -49,7 +49,7 @@ def plan_elimination(
         if isinstance(node, int):
             block_of[node] = len(blocks)
             blocks.append((node, []))
-        elif node not in plan.direct:
+        elif node not in plan.diagonal:
             variables = plan.groups[node]
             for first in range(0, len(variables), BLOCK):
                 for k, v in enumerate(variables[first : first + BLOCK]):
@@ -66,7 +66,7 @@ def plan_elimination(
     parts: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
     links: list[tuple[int, int, int, int]] = []  # row block, column block, variable, slot
     for touched, variables in plan.groups.items():
-        if touched in plan.direct:
+        if touched in plan.diagonal:
             ordered = sorted(touched, key=block_of.__getitem__)
             for one, other in combinations_with_replacement(ordered, 2):
                 pair = (block_of[one], block_of[other])
@@ -140,7 +140,7 @@ class _Plan:
     ----------
     groups : dict of tuple of int to list of int
         Constraints -> the variables that touch exactly these.
-    direct : set of tuple of int
+    diagonal : set of tuple of int
         Groups that are eliminated while their part of the system is still diagonal.
 
     """
@@ -153,7 +153,7 @@ class _Plan:
         self.groups: dict[tuple[int, ...], list[int]] = {}
         for v, constraints in enumerate(touched):
             self.groups.setdefault(tuple(constraints), []).append(v)
-        self.direct: set[tuple[int, ...]] = set()
+        self.diagonal: set[tuple[int, ...]] = set()
         self._filled: set[Node] = set()
         self._adjacent: dict[Node, set[Node]] = {c: set() for c in range(len(slots))}
         for group in self.groups:
@@ -171,7 +171,7 @@ class _Plan:
             del cost[best]
             reached = self._adjacent.pop(best)
             if isinstance(best, tuple) and best not in self._filled:
-                self.direct.add(best)
+                self.diagonal.add(best)
             for node in reached:
                 self._adjacent[node] |= reached
                 self._adjacent[node] -= {node, best}

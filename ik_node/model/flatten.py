@@ -134,11 +134,11 @@ def flatten(
     """
     if length == 0.0:
         length = characteristic_length(tree, requests, supports, chain)
-    asked = [requests[at] for at in chain.requests]
+    chosen = [requests[at] for at in chain.requests]
     moved = [supports[at] for at in chain.requests]
     variable = {master: at for at, master in enumerate(chain.masters)}
-    ends = [tree.seat[r.link][0] for r in asked]
-    ends += [tree.seat[r.base][0] if r.base is not None else -1 for r in asked]
+    ends = [tree.seat[r.link][0] for r in chosen]
+    ends += [tree.seat[r.base][0] if r.base is not None else -1 for r in chosen]
     followers = [at for at, c in enumerate(tree.columns) if c.master in variable]
     carriers = [column for s in moved for column in s.a_columns]
     needed = sorted(with_ancestors(tree, (*ends, *followers, *carriers)))
@@ -154,32 +154,32 @@ def flatten(
         'ball': _ints(c.ball if c.master in variable else 0 for c in columns),
         'var_q': _ints(tree.q_of_column[at] for at in chain.masters),
         'angle': _ints(_is_angle(tree, master) for master in chain.masters),
-        'a_column': _ints(local[end] for end in ends[: len(asked)]),
-        'b_column': _ints(local[end] for end in ends[len(asked) :]),
-        'kind': _ints(KINDS[r.kind] for r in asked),
-        'axes': _ints(AXES[r.axes] for r in asked),
-        'mask': _ints(r.mask for r in asked),
+        'a_column': _ints(local[end] for end in ends[: len(chosen)]),
+        'b_column': _ints(local[end] for end in ends[len(chosen) :]),
+        'kind': _ints(KINDS[r.kind] for r in chosen),
+        'axes': _ints(AXES[r.axes] for r in chosen),
+        'mask': _ints(r.mask for r in chosen),
         'offset': _frames((c.offset for c in columns), length),
         'coefficients': _coefficients(tree, columns, width, length),
-        'a_offset': _frames((tree.seat[r.link][1] @ r.offset for r in asked), length),
+        'a_offset': _frames((tree.seat[r.link][1] @ r.offset for r in chosen), length),
         'b_offset': _frames(
-            (tree.seat[r.base][1] if r.base is not None else np.eye(4) for r in asked), length
+            (tree.seat[r.base][1] if r.base is not None else np.eye(4) for r in chosen), length
         ),
         'length': np.array([length]),
         'unit': units,
     }
-    row_counts = tuple(r.row_count for r in asked)
+    row_counts = tuple(r.row_count for r in chosen)
     blocks = _blocks(tree, moved, variable, local)
     fields |= blocks.fields()
     fields |= _masses(tree, moved, [needed[at] for at in fields['entry_column'].tolist()], length)
-    first_rows = BLOCK * np.arange(len(asked))
+    first_rows = BLOCK * np.arange(len(chosen))
     fields['row_end'] = first_rows + _ints(row_counts)
-    fields['turning'] = first_rows + _ints(r.translation_row_count for r in asked)
-    fields['angular'] = first_rows + _ints(r.metre_row_count for r in asked)
-    fields |= _groups(asked, row_counts, redundancies)
+    fields['turning'] = first_rows + _ints(r.translation_row_count for r in chosen)
+    fields['angular'] = first_rows + _ints(r.metre_row_count for r in chosen)
+    fields |= _groups(chosen, row_counts, redundancies)
     planned, sizes = plan_elimination(blocks.slots, row_counts, len(variable))
     fields |= planned
-    sizes |= {'n': len(columns), 'nv': len(variable), 'nc': len(asked), 'nr': BLOCK * len(asked)}
+    sizes |= {'n': len(columns), 'nv': len(variable), 'nc': len(chosen), 'nr': BLOCK * len(chosen)}
     sizes |= {'groups': len(redundancies), 'nd': fields['dense_row'].size}
     sizes |= {'ne': fields['entry_column'].size, 'ns': fields['slot_var'].size, 'width': width}
     ints, floats = pack_model(sizes, fields)
@@ -287,13 +287,13 @@ def _masses(
 
 
 def _groups(
-    asked: Sequence[Request], row_counts: Sequence[int], redundancies: Sequence[Redundancy]
+    chosen: Sequence[Request], row_counts: Sequence[int], redundancies: Sequence[Redundancy]
 ) -> dict[str, NDArray[np.generic]]:
     """Return the groups of redundant rows and their ranks, theory.md, section 10."""
     rows = [
         [
             BLOCK * c + k
-            for c, request in enumerate(asked)
+            for c, request in enumerate(chosen)
             if not request.is_goal and request.name in redundancy.misfit
             for k in range(row_counts[c])
         ]

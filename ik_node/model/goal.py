@@ -40,7 +40,7 @@ class Goal(Constraint):
                 f'priority of {shown(self.name)}', value, 'a whole number, 0 or more'
             )
         self._priority = int(value)
-        self.revision.count_ask()
+        self.revision.count_constraint()
 
     def _count_move(self) -> None:
         """Count no change: every solve reads the poses of goals or gets them as arguments."""

@@ -33,7 +33,7 @@ class Revision:
         Changes of limits, locks, targets, rest poses and couplings.
     values : int
         Changes of joint values.
-    asks : int
+    constraints : int
         Changes of closures and goals: weight, tolerance, priority, distance, enabled or not, and
         the poses of closures. The pose of a goal does not count, because every solve reads it.
     graph : int
@@ -42,9 +42,9 @@ class Revision:
 
     """
 
-    __slots__ = ('asks', 'edits', 'graph', 'settings', 'values')
+    __slots__ = ('constraints', 'edits', 'graph', 'settings', 'values')
 
-    asks: int
+    constraints: int
     edits: int
     graph: int
     settings: int
@@ -64,9 +64,9 @@ class Revision:
         self.settings += 1
         self.edits += 1
 
-    def count_ask(self) -> None:
+    def count_constraint(self) -> None:
         """Count a change of a closure or goal."""
-        self.asks += 1
+        self.constraints += 1
         self.edits += 1
 
     def count_graph_edit(self) -> None:

@@ -130,19 +130,19 @@ def drive(
         for at, value in wanted.items()
         if q[at] != value
     )
-    objection = f'driven joint {short}' if short else ''
-    least = Status.STALLED if objection else Status.CONVERGED
+    reason = f'driven joint {short}' if short else ''
+    least = Status.STALLED if reason else Status.CONVERGED
     if is_spent:
         least = Status.TIMEOUT
-    if objection and steps is None:
+    if reason and steps is None:
         # A caller that advances step by step, such as the ROS node, does not need the reason at
         # each call, and its computation takes time.
-        objection += (
+        reason += (
             '; all steps are spent, and further steps would advance it'
             if is_spent
             else (f'; {_obstacle(problem, rows, q, places, packed, answers)}')
         )
-    return Solution(q, answers, perf_counter() - started, objection, least)
+    return Solution(q, answers, perf_counter() - started, reason, least)
 
 
 def _obstacle(

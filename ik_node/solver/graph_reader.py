@@ -128,9 +128,9 @@ class GraphReader:
 
     def _take_graph(self, frames: Sequence[Frame], order: Sequence[Joint]) -> None:
         """Read the graph; if that raises, this object is unchanged."""
-        settings, asks = self._revision.settings, self._revision.asks
+        settings, constraints = self._revision.settings, self._revision.constraints
         self.structure = Structure(frames, order, self.structure)
-        self._settings_seen, self._asks_seen = settings, asks
+        self._settings_seen, self._constraints_seen = settings, constraints
         self._edits_seen = -1
         self._values_seen = -1
         self._q = np.zeros(len(self.structure.tree.names))
@@ -157,15 +157,15 @@ class GraphReader:
             return self.structure
         read = self.current()
         # As in `_reread`, the counts are taken before the reading.
-        settings, asks = self._revision.settings, self._revision.asks
+        settings, constraints = self._revision.settings, self._revision.constraints
         if settings != self._settings_seen:
             read.refresh_settings()
             self._settings_seen = settings
-        asks_changed = asks != self._asks_seen
-        if asks_changed:
-            read.refresh_asked()
-            self._asks_seen = asks
-        if asks_changed or self.packed[0] is not self._options:
+        constraints_changed = constraints != self._constraints_seen
+        if constraints_changed:
+            read.refresh_constraints()
+            self._constraints_seen = constraints
+        if constraints_changed or self.packed[0] is not self._options:
             self.packed = (self._options, self._options.packed())
             for problem in read.problems.values():
                 problem.refresh(self._options)
@@ -183,7 +183,7 @@ class GraphReader:
             self._values_seen = values
         return self._q.copy()
 
-    def own(self, values: ArrayLike) -> Array:
+    def copied(self, values: ArrayLike) -> Array:
         """
         Return a copy of q as a float array; numbers that are not finite are allowed.
 
@@ -205,9 +205,9 @@ class GraphReader:
         Raises
         ------
         ShapeError
-            As in `own`, and if a number is not finite or too large.
+            As in `copied`, and if a number is not finite or too large.
 
         """
-        array = self.own(values)
+        array = self.copied(values)
         refuse_q(self.structure.tree.names, array)
         return array

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 
-def run_other(
+def run_method_closed(
     problem: Problem,
     loops: Problem,
     q: Array,

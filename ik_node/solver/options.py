@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from ik_node.errors import OptionError
-from ik_node.kernels import options as place
+from ik_node.kernels import options as index
 import numpy as np
 from numpy.typing import NDArray
 
@@ -201,7 +201,7 @@ class SolverOptions:
     def __post_init__(self) -> None:
         for entry in fields(self):
             value = getattr(self, entry.name)
-            text = _objection(entry, value)
+            text = _allowed_values(entry, value)
             if text:
                 raise OptionError(entry.name, value, text)
         if self.comfort is not None and self.method not in COST_METHODS:
@@ -216,23 +216,23 @@ class SolverOptions:
 
     def packed(self) -> NDArray[np.float64]:
         """Return the options as a float array, shape (OPTION_COUNT,), see `kernels.options`."""
-        packed = np.zeros(place.OPTION_COUNT)
-        packed[place.MAX_ITERATIONS] = self.max_iterations
-        packed[place.STALL_THRESHOLD] = self.stall_threshold
-        packed[place.DIVERGE_THRESHOLD] = self.diverge_threshold
-        packed[place.DAMPING_FACTOR] = self.damping_factor
-        packed[place.ADAPTIVE_DAMPING] = self.adaptive_damping
-        packed[place.REST_POSE_FACTOR] = self.rest_pose_factor
-        packed[place.TRANSLATION_FACTOR] = self.translation_factor
-        packed[place.ROTATION_FACTOR] = self.rotation_factor
-        packed[place.TRANSLATION_ERROR_CLAMP] = self.translation_error_clamp
-        packed[place.ROTATION_ERROR_CLAMP] = self.rotation_error_clamp
-        packed[place.RESTARTS] = self.restarts
-        packed[place.SEED] = self.seed
+        packed = np.zeros(index.OPTION_COUNT)
+        packed[index.MAX_ITERATIONS] = self.max_iterations
+        packed[index.STALL_THRESHOLD] = self.stall_threshold
+        packed[index.DIVERGE_THRESHOLD] = self.diverge_threshold
+        packed[index.DAMPING_FACTOR] = self.damping_factor
+        packed[index.ADAPTIVE_DAMPING] = self.adaptive_damping
+        packed[index.REST_POSE_FACTOR] = self.rest_pose_factor
+        packed[index.TRANSLATION_FACTOR] = self.translation_factor
+        packed[index.ROTATION_FACTOR] = self.rotation_factor
+        packed[index.TRANSLATION_ERROR_CLAMP] = self.translation_error_clamp
+        packed[index.ROTATION_ERROR_CLAMP] = self.rotation_error_clamp
+        packed[index.RESTARTS] = self.restarts
+        packed[index.SEED] = self.seed
         return packed
 
 
-def _objection(entry: Field[Any], value: Any) -> str:
+def _allowed_values(entry: Field[Any], value: Any) -> str:
     """Return a description of the allowed values if the value is not allowed, else ''."""
     low, high = entry.metadata['range']
     number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)

@@ -27,7 +27,7 @@ _NO_POSITIONS: Array = np.zeros((0, 3))
 _NO_QUATS: Array = np.zeros((0, 4))
 
 
-class Direct(NamedTuple):
+class PreparedCall(NamedTuple):
     """The arguments of a solve that is a single call of the kernel, without Python around it."""
 
     at: int  # address of `places`
@@ -53,13 +53,15 @@ class PosedSolver(Protocol):
     def q(self) -> Array:
         """Return a copy of all joint values [rad or m]."""
 
-    def own_q(self, values: ArrayLike) -> Array:
+    def copied_q(self, values: ArrayLike) -> Array:
         """Return a copy of q as a float array."""
 
     def warm(self) -> None:
         """Compile or load the kernels."""
 
-    def direct(self, names: tuple[str, ...], joints: tuple[str, ...] | None) -> Direct | None:
+    def prepared_call(
+        self, names: tuple[str, ...], joints: tuple[str, ...] | None
+    ) -> PreparedCall | None:
         """Return the arguments of the kernel's prepared call; None = it cannot be used."""
 
     def solve_pose(
@@ -89,7 +91,7 @@ class PreparedSolve:
 
     """
 
-    __slots__ = ('_direct', '_edits', '_joints', '_lock', '_names', '_revision', '_solver')
+    __slots__ = ('_call', '_edits', '_joints', '_lock', '_names', '_revision', '_solver')
 
     def __init__(
         self, solver: PosedSolver, names: tuple[str, ...], joints: tuple[str, ...] | None = None
@@ -100,7 +102,7 @@ class PreparedSolve:
         self._lock = solver.lock
         solver.warm()
         with self._lock:
-            self._look_up()
+            self._prepare()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return PreparedSolve, (self._solver, self._names, self._joints)
@@ -132,7 +134,7 @@ class PreparedSolve:
         started, solver = perf_counter(), self._solver
         with self._lock:
             if self._edits != self._revision.edits:
-                self._look_up()
+                self._prepare()
             if (
                 positions.__class__ is not ARRAY
                 or quats_xyzw.__class__ is not ARRAY
@@ -143,13 +145,13 @@ class PreparedSolve:
             if q0.__class__ is ARRAY and q0.dtype is FLOAT:
                 q: Array = q0.copy()
             else:
-                q = solver.q if q0 is None else solver.own_q(q0)
-            if self._direct is not None:
-                at, _, chain, record, joints, packed = self._direct
+                q = solver.q if q0 is None else solver.copied_q(q0)
+            if self._call is not None:
+                at, _, chain, record, joints, packed = self._call
                 try:
                     status = advance_prepared(at, q, positions, quats_xyzw)
                 except TypeError:  # an array is not aligned or not contiguous
-                    q = solver.own_q(q)
+                    q = solver.copied_q(q)
                     status = advance_prepared(at, q, *self._taken(positions, quats_xyzw))
                 while status == STATUS_RUNNING:
                     status = chain.go_on(q, joints, packed)
@@ -165,12 +167,12 @@ class PreparedSolve:
         count = len(self._names)
         return _table('positions', positions, count, 3), _table('quats_xyzw', quats_xyzw, count, 4)
 
-    def _look_up(self) -> None:
+    def _prepare(self) -> None:
         """Prepare everything that stays the same from call to call."""
         # The count is taken first, so that changes by another thread meanwhile are read next time.
         revision = self._solver.revision
         edits = revision.edits
-        self._direct = self._solver.direct(self._names, self._joints)
+        self._call = self._solver.prepared_call(self._names, self._joints)
         self._revision, self._edits = revision, edits
 
 

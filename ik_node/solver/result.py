@@ -88,11 +88,11 @@ class SolveResult:
     tolerances: Mapping[str, PoseError] = field(default_factory=dict, repr=False)
     closing_iterations: int = 0
     characteristic_length: float = field(default=1.0, repr=False)
-    _look: Callable[[], float] | None = field(default=None, repr=False, compare=False)
+    _condition: Callable[[], float] | None = field(default=None, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
         # The function that computes the condition number refers to the solver: copy its value.
-        return vars(self) | {'_look': partial(float, self.condition_number)}
+        return vars(self) | {'_condition': partial(float, self.condition_number)}
 
     @property
     def worst(self) -> str:
@@ -118,7 +118,7 @@ class SolveResult:
         configuration, and 1 if there are no rows or no value may move. Rows that are redundant
         everywhere do not count. It is computed when this property is read.
         """
-        return 1.0 if self._look is None else self._look()
+        return 1.0 if self._condition is None else self._condition()
 
     @property
     def message(self) -> str:
@@ -162,14 +162,14 @@ class Solution:
 
     """
 
-    __slots__ = ('_answers', '_chains', '_least', '_objection', 'q', 'solve_time')
+    __slots__ = ('_answers', '_chains', '_least', '_reason', 'q', 'solve_time')
 
     def __init__(
         self,
         q: Array,
         answers: Sequence[Answer],
         solve_time: float,
-        objection: str = '',
+        reason: str = '',
         least: Status = Status.CONVERGED,
     ) -> None:
         self.q = q
@@ -177,12 +177,12 @@ class Solution:
         self._answers = answers
         # A reason to report and the best status allowed, if a requirement besides goals and
         # closures is not met, such as the value of a driven joint.
-        self._objection, self._least = objection, least
+        self._reason, self._least = reason, least
         self._chains: tuple[SolveResult, ...] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        answers = [each.on_its_own(self.q) for each in self._each()]
-        return Solution, (self.q, answers, self.solve_time, self._objection, self._least)
+        answers = [each.detached(self.q) for each in self._each()]
+        return Solution, (self.q, answers, self.solve_time, self._reason, self._least)
 
     @property
     def status(self) -> Status:
@@ -248,8 +248,8 @@ class Solution:
     @property
     def message(self) -> str:
         """Return a sentence that gives the status of the worst chain and its reason."""
-        if self._objection:
-            return f'{self.status.name}: {self._objection}'
+        if self._reason:
+            return f'{self.status.name}: {self._reason}'
         worst = max(self.chains, key=lambda chain: (chain.status, chain.iterations), default=None)
         return 'CONVERGED: no closure or goal takes part' if worst is None else worst.message
 
@@ -273,7 +273,7 @@ class ChainNames:
     constraints: tuple[str, ...]
     are_goals: tuple[bool, ...]
     values: tuple[tuple[int, str], ...]
-    _told: dict[bytes, Mapping[str, PoseError]] = field(
+    _tolerances: dict[bytes, Mapping[str, PoseError]] = field(
         default_factory=dict, repr=False, compare=False
     )
 
@@ -303,15 +303,15 @@ class ChainNames:
         The last mapping is kept and returned again for equal numbers, because they seldom change.
         """
         key = tolerances.tobytes()
-        told = self._told.get(key)
-        if told is None:
-            self._told.clear()
+        found = self._tolerances.get(key)
+        if found is None:
+            self._tolerances.clear()
             named = zip(self.constraints, tolerances.tolist(), strict=True)
-            told = self._told[key] = {name: PoseError._make(pair) for name, pair in named}
-        return told
+            found = self._tolerances[key] = {name: PoseError._make(pair) for name, pair in named}
+        return found
 
 
-class AskedChain(Protocol):
+class AnsweredChain(Protocol):
     """The part of a chain that a `ChainAnswer` uses."""
 
     @property
@@ -341,7 +341,7 @@ class SolvedChain(NamedTuple):
 
 # The fields of a `ChainAnswer` as a plain tuple: to make a `ChainAnswer` takes a tenth of the time
 # of a prepared solve that starts at its goal.
-Answer = tuple[AskedChain, Array, Array, Array]
+Answer = tuple[AnsweredChain, Array, Array, Array]
 
 
 class ChainAnswer(NamedTuple):
@@ -350,7 +350,7 @@ class ChainAnswer(NamedTuple):
 
     Attributes
     ----------
-    chain : AskedChain
+    chain : AnsweredChain
         The chain, which has the names.
     record : ndarray
         As written by the kernels: `kernels.layout.RECORD_*`, then the residual norms (2 nc,)
@@ -362,7 +362,7 @@ class ChainAnswer(NamedTuple):
 
     """
 
-    chain: AskedChain
+    chain: AnsweredChain
     record: Array
     joints: Array
     packed: Array
@@ -409,7 +409,7 @@ class ChainAnswer(NamedTuple):
         own: Array = self.table[:, CON_TRANSLATION_TOLERANCE : CON_ROTATION_TOLERANCE + 1]
         return own + self.table[:, CON_TRANSLATION_MISFIT : CON_ROTATION_MISFIT + 1]
 
-    def on_its_own(self, q: Array) -> ChainAnswer:
+    def detached(self, q: Array) -> ChainAnswer:
         """Return a copy for the result q that does not refer to the solver, for pickles."""
         chain = self.chain
         condition = chain.condition_number(q, self.joints, self.table, self.packed)
@@ -460,5 +460,7 @@ class ChainAnswer(NamedTuple):
             tolerances=self.chain.names.named_tolerances(self.tolerances),
             closing_iterations=self.closing_iterations,
             characteristic_length=self.chain.characteristic_length,
-            _look=lambda: self.chain.condition_number(q, self.joints, self.table, self.packed),
+            _condition=lambda: self.chain.condition_number(
+                q, self.joints, self.table, self.packed
+            ),
         )

@@ -24,11 +24,11 @@ from ik_node.model.revision import Revision
 from ik_node.model.tree import Tree
 from ik_node.solver.drive import drive
 from ik_node.solver.graph_reader import GraphReader, RobotLike
-from ik_node.solver.method_dispatch import run_other
+from ik_node.solver.method_dispatch import run_method_closed
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import refuse_q, unit_pose
-from ik_node.solver.prepared import Direct, PreparedSolve
-from ik_node.solver.problem.chain_problem import AS_THEY_ARE
+from ik_node.solver.prepared import PreparedCall, PreparedSolve
+from ik_node.solver.problem.chain_problem import TABLE_POSES
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem, SLICE
 from ik_node.solver.result import Solution, SolveResult
@@ -167,7 +167,7 @@ class Solver:
         return [name for name in self.joint_names if name not in moved]
 
     @property
-    def has_wishes(self) -> bool:
+    def has_preferences(self) -> bool:
         """Return True if a joint has a target or a rest pose."""
         with self.lock:
             return bool(self._graph.refresh().table.rows[_PREFERENCES].any())
@@ -203,7 +203,7 @@ class Solver:
         """
         with self.lock:
             read = self._graph.refresh()
-            read.write(read.table.settled(self._graph.values()))
+            read.write(read.table.with_couplings(self._graph.values()))
             return read.table.notes
 
     def limits(self) -> tuple[Array, Array]:
@@ -222,7 +222,7 @@ class Solver:
             lower[at], upper[at] = low, high
         return lower, upper
 
-    def own_q(self, values: ArrayLike) -> Array:
+    def copied_q(self, values: ArrayLike) -> Array:
         """
         Return a copy of q as a float array; numbers that are not finite are allowed.
 
@@ -234,7 +234,7 @@ class Solver:
         """
         with self.lock:
             self._graph.current()
-            return self._graph.own(values)
+            return self._graph.copied(values)
 
     def checked_q(self, values: ArrayLike) -> Array:
         """
@@ -330,7 +330,7 @@ class Solver:
         with self.lock:
             problem, table = self._read_objects(), self._graph.structure.table
             rows = table.rows.copy()
-            window = None if joints is None else table.only(joints)
+            window = None if joints is None else table.window_of(joints)
             self._forget_earlier_graph()
             read_q, before = self._graph.values(), self._last_q.copy()
             moves = {} if joints is not None else self._moves_of_locked(before, read_q, rows)
@@ -411,11 +411,11 @@ class Solver:
 
         """
         with self.lock:
-            problem, table = self.problem_of(tuple(goals)), self._graph.structure.table
+            problem, table = self.problem_for(tuple(goals)), self._graph.structure.table
             for name, (position, quat_xyzw) in goals.items():
-                chain, at = problem.seat[name]
+                chain, at = problem.place_of_goal[name]
                 chain.table[at, CON_POSE : CON_POSE + 7] = unit_pose(name, position, quat_xyzw)
-            start = self._graph.values() if q0 is None else self._graph.own(q0)
+            start = self._graph.values() if q0 is None else self._graph.copied(q0)
             return self._run(problem, table, start, table.rows, table.window(max_step, joints))
 
     def drive(
@@ -596,7 +596,7 @@ class Solver:
         """
         return PreparedSolve(self, tuple(keys), None if joints is None else tuple(joints))
 
-    def problem_of(self, names: tuple[str, ...]) -> Problem:
+    def problem_for(self, names: tuple[str, ...]) -> Problem:
         """
         Return the problem of all closures and the named goals, updated from the objects.
 
@@ -605,15 +605,15 @@ class Solver:
         self._graph.refresh()
         return self._graph.problem(names)
 
-    def direct(
+    def prepared_call(
         self, names: tuple[str, ...], joints: tuple[str, ...] | None = None
-    ) -> Direct | None:
+    ) -> PreparedCall | None:
         """
         Return the arguments of the kernel's prepared call for some goals.
 
         Returns
         -------
-        Direct or None
+        PreparedCall or None
             None if one call of the kernel is not the whole solve: several chains, joint targets,
             couplings, a time budget, a largest step, or another method.
 
@@ -623,10 +623,10 @@ class Solver:
             If a goal, link or joint does not exist.
 
         """
-        problem, table = self.problem_of(names), self._graph.structure.table
+        problem, table = self.problem_for(names), self._graph.structure.table
         rows = table.rows if joints is None else table.rows_of(joints)
         options, packed = self._graph.packed
-        more = table.wishful_balls or table.has_targets or table.followers
+        more = table.balls_with_preferences or table.has_targets or table.followers
         limited = options.time_budget > 0.0 or options.max_joint_step < np.inf
         if more or limited or not options.in_kernel or len(problem.chains) != 1:
             return None
@@ -634,18 +634,18 @@ class Solver:
         places = places_of(*chain.arrays, rows, packed, len(names), chain.slice_steps)
         if places is None:
             return None
-        return Direct(places.ctypes.data, places, chain, chain.record, rows, packed)
+        return PreparedCall(places.ctypes.data, places, chain, chain.record, rows, packed)
 
     def warm(self) -> None:
         """Compile the kernels, or load them from the cache, before the first solve."""
         with self.lock:
             read = self._graph.refresh()
             last = tuple(read.links)[-1:]
-            self.direct(last)
+            self.prepared_call(last)
             q, rows, (options, packed) = self._graph.values(), read.table.rows, self._graph.packed
             for chain in self._graph.problem(last).chains[:1]:
                 chain.linearise(q, rows, packed)
-                code_of_advance(*chain.arrays, q, rows, packed, *AS_THEY_ARE, SLICE)
+                code_of_advance(*chain.arrays, q, rows, packed, *TABLE_POSES, SLICE)
                 if options.in_kernel:
                     self.solve_batch(dict.fromkeys(last, (np.zeros((0, 3)), np.zeros((0, 4)))))
                 else:
@@ -690,7 +690,7 @@ class Solver:
         if narrowed:
             most = self.options.max_joint_step
             rows = table.narrowed(most if window is None else np.minimum(window, most), q)
-        if table.wishful_balls:
+        if table.balls_with_preferences:
             rows = table.nearest(rows, q)
         if table.has_targets:
             table.move_to_targets(problem.moved, rows, q)
@@ -699,7 +699,7 @@ class Solver:
             answers = problem.run(q, rows, packed, options.time_budget, stop)
         else:
             loops = self._graph.problem(()) if loops is None else loops
-            answers = run_other(problem, loops, q, rows, options, packed, stop)
+            answers = run_method_closed(problem, loops, q, rows, options, packed, stop)
         if table.followers:
             table.follow(q)
         return Solution(q, answers, perf_counter() - started)

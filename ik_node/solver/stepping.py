@@ -17,7 +17,7 @@ from ik_node.kernels.solve_state import (
     STATUS_RUNNING,
 )
 from ik_node.solver.options import SolverOptions
-from ik_node.solver.problem.chain_problem import AS_THEY_ARE
+from ik_node.solver.problem.chain_problem import TABLE_POSES
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
 from ik_node.solver.result import ChainAnswer
@@ -76,10 +76,10 @@ class Stepping:
 
         """
         joints = table.rows
-        asked = [q, joints, packed, *(chain.table for chain in self.problem.chains)]
-        goes_on = self._options is options and len(asked) == len(self._left)
+        inputs = [q, joints, packed, *(chain.table for chain in self.problem.chains)]
+        goes_on = self._options is options and len(inputs) == len(self._left)
         goes_on = goes_on and all(
-            np.array_equal(*pair) for pair in zip(asked, self._left, strict=True)
+            np.array_equal(*pair) for pair in zip(inputs, self._left, strict=True)
         )
         self._options = options
         answers = (
@@ -88,7 +88,7 @@ class Stepping:
             else self._method_step(q, joints, options, goes_on)
         )
         table.follow(q)
-        self._left = [q.copy(), *(array.copy() for array in asked[1:])]
+        self._left = [q.copy(), *(array.copy() for array in inputs[1:])]
         return answers
 
     def _kernel_step(
@@ -105,7 +105,7 @@ class Stepping:
         answers = []
         for chain, (ints, floats) in zip(self.problem.chains, self._state, strict=True):
             model = (chain.flat.ints, chain.flat.floats)
-            status = advance(*model, ints, floats, q, joints, packed, *AS_THEY_ARE, 1)
+            status = advance(*model, ints, floats, q, joints, packed, *TABLE_POSES, 1)
             if status == STATUS_RUNNING:
                 at = begin_of(chain.flat.ints, 'x')
                 q[chain.flat.var_q] = chain.q_of(floats[at : at + len(chain.flat.var_q)])

@@ -116,9 +116,9 @@ def test_setting_changes_are_counted_separately(robot, name):
 @pytest.mark.parametrize('name', ASKS)
 def test_constraint_changes_are_counted_separately(robot, name):
     """All settings of goals and closures except their pose."""
-    before = robot.revision.asks
+    before = robot.revision.constraints
     assert counters(robot, ASKS[name]) == (0, 0)
-    assert robot.revision.asks > before
+    assert robot.revision.constraints > before
 
 
 @pytest.mark.parametrize('name', NEITHER)

@@ -20,7 +20,7 @@ MANY = (np.tile(OUT_OF_REACH, (3, 1)), np.tile(UNIT, (3, 1)))
 
 def solve(solver, goal):
     """Solve for the goals of the objects."""
-    solver.problem_of((goal,)).requests[-1].source.set_position(*OUT_OF_REACH)
+    solver.problem_for((goal,)).requests[-1].source.set_position(*OUT_OF_REACH)
     solver.solve()
 
 
@@ -84,5 +84,5 @@ def test_prepare_and_warm_make_no_step(name):
     solver.warm()
     solver.prepare([goal])
     for names in ((goal,), tuple(solver._graph.structure.links)[-1:]):
-        for chain in solver.problem_of(names).chains:
+        for chain in solver.problem_for(names).chains:
             assert chain.work_ints[ITERATIONS] == 0

@@ -19,7 +19,7 @@ def arrays(solver):
 
 def length_of(solver):
     """Return the characteristic length of the only chain of a goal [m]."""
-    (chain,) = solver.problem_of(('heading',)).chains
+    (chain,) = solver.problem_for(('heading',)).chains
     return chain.characteristic_length
 
 

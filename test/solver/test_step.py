@@ -140,8 +140,10 @@ def test_steps_of_method_equal_iterates_of_its_solve(method, monkeypatch):
     options = SolverOptions(method=method, max_iterations=30)
     solver = m.solver(options)
     whole = trace(solver.tree, solver.q, options)
-    looks, look = [], Progress.look
-    monkeypatch.setattr(Progress, 'look', lambda *a, **k: (looks.append(1), look(*a, **k))[1])
+    records, record = [], Progress.record
+    monkeypatch.setattr(
+        Progress, 'record', lambda *a, **k: (records.append(1), record(*a, **k))[1]
+    )
     points = whole.points[1:]
     assert len(points) > 2
     for count, point in enumerate(points[:-1], 1):
@@ -151,7 +153,7 @@ def test_steps_of_method_equal_iterates_of_its_solve(method, monkeypatch):
     (last,) = solver.step()
     assert (last.status, last.iterations) == (whole.solution.status, whole.solution.iterations)
     np.testing.assert_allclose(solver.q, whole.solution.q, atol=1e-12)
-    assert len(looks) == len(points)
+    assert len(records) == len(points)
 
 
 def test_solve_between_steps_does_not_change_steps():

@@ -336,7 +336,8 @@ class EditedRobot(EditedGraph):
     def least_seen(self, name, errors):
         """Return the least distance of a look-at target: a millionth of the chain's L."""
         goals = tuple(n for n in errors if self.records[n].what == 'goal')
-        chain, _ = Solver([self.frames['base']], self.options).problem_of(goals).seat[name]
+        problem = Solver([self.frames['base']], self.options).problem_for(goals)
+        chain, _ = problem.place_of_goal[name]
         return 1e-6 * chain.characteristic_length
 
     def met(self, name, error):

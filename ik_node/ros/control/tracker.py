@@ -104,7 +104,7 @@ class Tracker:
         )
         report.goals = goals
         # Without joint targets and rest pose, a converged solution does not drift any further.
-        converges_once = settings.options.in_kernel and not model.solver.has_wishes
+        converges_once = settings.options.in_kernel and not model.solver.has_preferences
         stays = report.converged and (converges_once or bool((report.q == q0).all()))
         self._last_request, self._last_solution = request, report.solution if stays else None
         return report

@@ -43,7 +43,7 @@ def closed_samples(source: RobotLike, count: int, seed: int = 0) -> Array:
     """
     solver = Solver(source, SolverOptions(restarts=2, seed=seed))
     here, rows = solver.q, JointTable(solver.tree).rows
-    widest = _UNLIMITED * solver.problem_of(()).units
+    widest = _UNLIMITED * solver.problem_for(()).units
     low = np.maximum(rows[JOINT_LOWER], here - widest)
     high = np.minimum(rows[JOINT_UPPER], here + widest)
     # If the limits lie far from the present value, the intervals above may be empty.
@@ -108,7 +108,7 @@ def conditioning(
     manipulators, 1991, eq. 10 and 11.
 
     """
-    chain, at = solver.problem_of((goal,)).seat[goal]
+    chain, at = solver.problem_for((goal,)).place_of_goal[goal]
     table, packed = JointTable(solver.tree), SolverOptions().packed()
     places = chain.flat.var_q.tolist()
     free = table.rows[JOINT_WINDOW, places] > 0.0

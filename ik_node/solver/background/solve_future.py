@@ -31,7 +31,7 @@ class SolveFuture(Future[list[SolveResult]]):
         # These bound methods keep the AsyncSolver alive as long as its future is referenced.
         self._take = take
         self._drop = drop
-        self._tell_once = Lock()
+        self._notify_once = Lock()
 
     def result(self, timeout: float | None = None) -> list[SolveResult]:
         """
@@ -70,7 +70,7 @@ class SolveFuture(Future[list[SolveResult]]):
         if not super().cancel():
             return False
         self._drop(self)
-        if self._tell_once.acquire(blocking=False):
+        if self._notify_once.acquire(blocking=False):
             # `concurrent.futures.wait` does not notice a cancelled future before this call.
             self.set_running_or_notify_cancel()
         return True

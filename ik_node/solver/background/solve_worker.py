@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 # Least share by which a round must reduce the squared residual of the chains that timed out, to be
 # followed by another round.
-LEAST_HELP = 1e-6
+LEAST_GAIN = 1e-6
 
 
 @dataclass(eq=False)
@@ -110,7 +110,7 @@ class SolveJob:
         if solution.status is not Status.TIMEOUT:
             return False
         before = np.inf if self.answer is None else _open_residual(self.answer)
-        return _open_residual(solution) < (1.0 - LEAST_HELP) * before
+        return _open_residual(solution) < (1.0 - LEAST_GAIN) * before
 
 
 def _open_residual(solution: Solution) -> float:
@@ -267,10 +267,10 @@ class SolveWorker:
                 if not going_on:
                     self._current = None
         if wanted and not job.handed_on:
-            _tell(job, outcome)
+            _resolve(job, outcome)
 
 
-def _tell(job: SolveJob, outcome: Solution | BaseException) -> None:
+def _resolve(job: SolveJob, outcome: Solution | BaseException) -> None:
     """Set the result of the future, without holding a lock, because callbacks run in it."""
     future = job.future()
     if future is not None:

@@ -168,17 +168,17 @@ class BatchRun:
     def _load(self) -> None:
         """Load or compile the kernels once, before several threads would do so at a time."""
         for chain in self._chains[:1]:
-            asked = (np.zeros((1, 3)), np.zeros((1, 4)), SLICE)
+            sample = (np.zeros((1, 3)), np.zeros((1, 4)), SLICE)
             q = np.zeros(self._q.shape[1])
             self._code = code_of_advance(
-                *chain.chain.arrays, q, self.rows, self._work.packed, *asked
+                *chain.chain.arrays, q, self.rows, self._work.packed, *sample
             )
             self._solve_chain(chain.part(slice(0)), chain.workspace(), self._q[:0], self._rows)
 
     def _take_chunks(self, progress: Progress | None = None) -> None:
         """Solve one chunk after the other until none is left."""
         workspaces = [chain.workspace() for chain in self._chains]
-        told = perf_counter()
+        reported = perf_counter()
         try:
             while not self._stop:
                 with self._lock:
@@ -188,9 +188,9 @@ class BatchRun:
                 self._solve(slice(first, first + self._size), workspaces)
                 with self._lock:
                     self._done += len(self._q[first : first + self._size])
-                if progress is not None and perf_counter() - told >= PERIOD:
+                if progress is not None and perf_counter() - reported >= PERIOD:
                     progress(self._done, len(self._q))
-                    told = perf_counter()
+                    reported = perf_counter()
         except BaseException:
             self._stop = True
             raise
@@ -199,7 +199,7 @@ class BatchRun:
         """Solve the problems of a chunk."""
         q, work = self._q[chunk], self._work
         rows = np.stack([work.rows(start) for start in q]) if self._by_row else self._rows
-        work.place(q, rows)
+        work.clamp_starts(q, rows)
         for chain, workspace in zip(self._chains, workspaces, strict=True):
             self._solve_chain(chain.part(chunk), workspace, q, rows)
         work.follow(q)

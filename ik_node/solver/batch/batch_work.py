@@ -166,7 +166,7 @@ class BatchWork:
     def by_start(self) -> bool:
         """Return True if the table of joints depends on the start of a solve."""
         table = self._table
-        return bool(table.wishful_balls) or (self._narrowed and bool(table.followers))
+        return bool(table.balls_with_preferences) or (self._narrowed and bool(table.followers))
 
     def rows(self, q: Array, window: Array | float = np.inf) -> Array:
         """
@@ -185,11 +185,11 @@ class BatchWork:
         if narrower.min(initial=np.inf) < np.inf:
             q = np.clip(q, rows[JOINT_LOWER], rows[JOINT_UPPER])
             rows = table.narrowed(narrower, q)
-        if table.wishful_balls:
+        if table.balls_with_preferences:
             rows = table.nearest(rows, q)
         return rows.copy()
 
-    def place(self, q: Array, rows: Array) -> None:
+    def clamp_starts(self, q: Array, rows: Array) -> None:
         """
         Clamp starts to the limits, and set values that affect no constraint to their targets.
 

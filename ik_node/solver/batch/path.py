@@ -27,7 +27,7 @@ Bools = NDArray[np.bool_]
 MARGIN = 1e-9
 
 
-def asked_times(count: int, dt: float, times: ArrayLike | None) -> Array:
+def requested_times(count: int, dt: float, times: ArrayLike | None) -> Array:
     """
     Return the requested time of each point, shape (count,) [s].
 
@@ -81,7 +81,7 @@ def checked_velocity(given: ArrayLike, count: int) -> Array:
 
 
 def stretched_times(
-    q: Array, asked: Array, max_velocity: Array
+    q: Array, requested: Array, max_velocity: Array
 ) -> tuple[Array, NDArray[np.bool_]]:
     """
     Return the times of points, extended where a joint would exceed its largest speed.
@@ -90,7 +90,7 @@ def stretched_times(
     ----------
     q : ndarray, shape (N, nq)
         Joint values [rad or m].
-    asked : ndarray, shape (N,)
+    requested : ndarray, shape (N,)
         Requested times [s].
     max_velocity : ndarray, shape (nq,)
         Largest speeds [rad/s or m/s]; inf = none.
@@ -104,11 +104,11 @@ def stretched_times(
 
     """
     needed = (1.0 + MARGIN) * (np.abs(np.diff(q, axis=0)) / max_velocity).max(axis=1, initial=0.0)
-    wanted = np.diff(asked)
+    wanted = np.diff(requested)
     longer = np.concatenate(([False], needed > wanted))
     # Delays are added to the requested times, so that times without a delay stay exact.
     late = np.concatenate(([0.0], np.cumsum(np.maximum(needed - wanted, 0.0))))
-    return asked + late, longer
+    return requested + late, longer
 
 
 Pose = tuple[Array, Array]
@@ -191,22 +191,22 @@ def solve_path(
         raise OptionError('max_step', max_step, 'a number above 0, up to 1')
     if np.ndim(q0) != 1:
         raise ShapeError('q0', f'shape ({len(work.names)},)', f'shape {np.shape(q0)}')
-    wanted = asked_times(count, dt, times)
+    wanted = requested_times(count, dt, times)
     limits = checked_velocity(max_velocity, len(work.names))
     q = many_starts(q0, count, work.names)[0]
     chains = batch_chains(work.problem, read, count)
     follower = _Follower(work, chains, max_step)
     points = [{name: (p[n], r[n]) for name, (p, r) in read.items()} for n in range(count)]
     torn = np.zeros(count, dtype=bool)
-    told = started
+    reported = started
     for n, point in enumerate(points):
         if n == 0:
             q[0] = follower.begin(q[0], point)
         else:
             q[n], torn[n] = follower.go(q[n - 1], points[n - 1], point)
         follower.keep(n)
-        if progress is not None and perf_counter() - told >= PERIOD:
-            told = perf_counter()
+        if progress is not None and perf_counter() - reported >= PERIOD:
+            reported = perf_counter()
             progress(n + 1, count)
     if progress is not None:
         progress(count, count)
@@ -284,12 +284,12 @@ class _Follower:
     def _solve(self, q: Array, point: Poses, packed: Array, window: Array | float) -> Array:
         work = self._work
         for name, (position, quat_xyzw) in point.items():
-            chain, row = work.problem.seat[name]
+            chain, row = work.problem.place_of_goal[name]
             chain.table[row, CON_POSE : CON_POSE + 3] = position
             chain.table[row, CON_POSE + 3 : CON_POSE + 7] = quat_xyzw
         found = q[None].copy()
         rows = work.rows(q, window)
-        work.place(found, rows[None])
+        work.clamp_starts(found, rows[None])
         self._answers = work.problem.run(found[0], rows, packed, work.options.time_budget)
         work.follow(found)
         self._iterations += max((answer.iterations for answer in self._answers), default=0)

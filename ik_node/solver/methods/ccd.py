@@ -73,7 +73,7 @@ class CyclicCoordinateDescent:
                 step = np.zeros(here.variable_count)
                 step[variable] = best_turn(self._costs(hinge), low, high)
                 most = max(most, here.move(step))
-        progress.look(most)
+        progress.record(most)
 
     def _move_linearly(self, variable: int, low: float, high: float) -> float:
         """Take the optimal step of the linear model, halved until it helps; return its size."""
@@ -90,7 +90,7 @@ class CyclicCoordinateDescent:
             moved = here.move(step)
             if here.cost <= before:
                 return moved
-            here.place(x)
+            here.go_to(x)
             step *= 0.5
         return 0.0
 
@@ -130,7 +130,7 @@ def refuse_closures(chain: ChainProblem) -> None:
 def _hinge_of(here: Iterate, variable: int, goals: list[GoalView]) -> tuple[int, _Hinge | None]:
     """Return a variable with its hinge, or with None if it takes steps of the linear model."""
     moves = {column for goal in goals for column, _ in goal.entries_of(variable)}
-    if here.prismatic[variable] or len(moves) != 1 or not here.drives_itself(min(moves)):
+    if here.prismatic[variable] or len(moves) != 1 or not here.is_uncoupled(min(moves)):
         return variable, None
     ends = []
     for goal in goals:

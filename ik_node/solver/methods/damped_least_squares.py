@@ -63,7 +63,7 @@ class DampedLeastSquares:
         """Take one step; in the null space if all goals are met."""
         met = self._here.within_tolerance
         moved = self._null_space.step() if met else self._reach(progress)
-        progress.look(moved, pending=self.pending, extra=self.extra)
+        progress.record(moved, pending=self.pending, extra=self.extra)
 
     def _reach(self, progress: Progress) -> float:
         here, options = self._here, self._here.options
@@ -81,13 +81,13 @@ class DampedLeastSquares:
         gain = before - here.cost
         if not options.adaptive_damping:
             if not gain >= -options.diverge_threshold:
-                here.place(x)
+                here.go_to(x)
                 progress.end(Status.DIVERGED)
             return moved
         left = rows.shortfall - rows.jacobian @ step
         predicted = 0.5 * float(rows.shortfall @ rows.shortfall - left @ left)
         if not (gain > 0.0 or here.within_tolerance):
-            here.place(x)
+            here.go_to(x)
             self._scale = max(8.0 * self._scale, _LEAST_SCALE)
         elif gain > 0.75 * predicted:
             self._scale = max(0.2 * self._scale, _LEAST_SCALE)

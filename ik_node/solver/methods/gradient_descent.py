@@ -31,7 +31,7 @@ class ComfortCost:
         self._function = here.options.comfort
 
     @property
-    def asked(self) -> bool:
+    def is_set(self) -> bool:
         """Return True if the option `comfort` is set."""
         return self._function is not None
 
@@ -68,7 +68,7 @@ class ComfortCost:
             step[v] = sizes[v]
             here.move(step)
             slopes[v] = (self.value - before) / sizes[v]
-            here.place(x)
+            here.go_to(x)
         return slopes
 
 
@@ -101,7 +101,7 @@ class GradientDescent:
         self._comfort = ComfortCost(here)
         self._scale = 1.0
         self._best, self._weak = inf, 0
-        self.pending = self._comfort.asked
+        self.pending = self._comfort.is_set
 
     @property
     def extra(self) -> float:
@@ -119,10 +119,10 @@ class GradientDescent:
             better = self._cost() <= before
             self._scale = min(1.2 * self._scale, 1.0) if better else 0.5 * self._scale
             if not better:
-                here.place(x)
+                here.go_to(x)
         if self.pending:
             self._judge_comfort(progress)
-        progress.look(moved, pending=self.pending, extra=self.extra, near=self.near)
+        progress.record(moved, pending=self.pending, extra=self.extra, near=self.near)
         if reached or (not self.pending and here.options.early_stop and self.near):
             # The distance is below `distance_threshold`, even if a tolerance is not met.
             progress.end(Status.STALLED)
@@ -171,7 +171,7 @@ class GradientDescent:
         step[variable] = size
         here.move(step)
         after = self._cost()
-        here.place(x)
+        here.go_to(x)
         return (after - before) / size
 
     def _judge_comfort(self, progress: Progress) -> None:

@@ -21,7 +21,7 @@ from ik_node.kernels.solve_state import COST, LAST_LEVEL, LEVEL, STATUS_REFUSED
 from ik_node.kernels.start import LEAST_REACH_WEIGHT
 from ik_node.model.rotation import quat_conjugate, quat_multiply, quat_to_rotation_vector
 from ik_node.solver.options import SolverOptions
-from ik_node.solver.problem.chain_problem import AS_THEY_ARE, ChainProblem
+from ik_node.solver.problem.chain_problem import ChainProblem, TABLE_POSES
 import numpy as np
 from numpy.typing import NDArray
 
@@ -86,7 +86,7 @@ def numeric_jacobian(here: Iterate) -> Array:
         step[v] = sizes[v]
         if here.move(step) > 0.0:
             columns[v] = _difference(here, residual) / sizes[v]
-        here.place(x)
+        here.go_to(x)
     return np.ascontiguousarray(columns.T)
 
 
@@ -219,9 +219,9 @@ class Iterate:
             )
         self._tolerances = chain.table[:, [CON_TRANSLATION_TOLERANCE, CON_ROTATION_TOLERANCE]]
         if linearise(*self._arguments) == STATUS_REFUSED:
-            chain.refuse(q, AS_THEY_ARE)
+            chain.refuse(q, TABLE_POSES)
         self.weight = np.maximum(view('weight', sizes['nr'])[chain.flat.rows], LEAST_REACH_WEIGHT)
-        self.place(self.x.copy())
+        self.go_to(self.x.copy())
 
     # -- moving
 
@@ -247,7 +247,7 @@ class Iterate:
         change = np.where(self.free_ball == 1, step, self.x - before)
         return float(np.abs(change).max(initial=0.0))
 
-    def place(self, x: Array) -> None:
+    def go_to(self, x: Array) -> None:
         """Set the variables, shape (nv,) [rad or L], clamped to the bounds."""
         self.x[:] = x
         self._step[:] = 0.0
@@ -257,7 +257,7 @@ class Iterate:
         """Choose the preferences of `preferred_step`: joint targets or rest pose, PREFERS_*."""
         counts = self.chain.work_ints
         counts[LEVEL] = counts[LAST_LEVEL] + wanted
-        self.place(self.x.copy())
+        self.go_to(self.x.copy())
 
     # -- values at the configuration
 
@@ -313,7 +313,7 @@ class Iterate:
         """Return the frame of a column after its motion, a view of shape (12,), root frame."""
         return self._frames[12 * column : 12 * column + 12]
 
-    def drives_itself(self, column: int) -> bool:
+    def is_uncoupled(self, column: int) -> bool:
         """Return True if the value of a column is its variable, and not a polynomial of it."""
         ints, width = self.chain.flat.ints, self._width
         at = begin_of(ints, 'coefficients') + width * column

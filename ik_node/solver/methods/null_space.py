@@ -86,7 +86,7 @@ class NullSpace:
             self._share = min(2.0 * self._share, 1.0)
             done = gained < _LEAST_GAIN * (before - len(self._stages) * _FAR)
         else:
-            here.place(x)
+            here.go_to(x)
             self._share *= 0.5
             done = self._share < _LEAST_SHARE or moved == 0.0
         if done:
@@ -103,13 +103,15 @@ class NullSpace:
         here = self._here
         rows = linear_rows(here)
         now = self._stages[0]
-        wish = np.where(here.preference == now, share * here.gain * here.preferred_step, 0.0)
-        granted = (here.preference > PREFERS_NOTHING) & (here.preference < now)
+        preferred = np.where(here.preference == now, share * here.gain * here.preferred_step, 0.0)
+        fixed = (here.preference > PREFERS_NOTHING) & (here.preference < now)
 
         def choose(jacobian: Array, free: Held) -> Array:
             back = pseudo_inverse(jacobian)
-            return np.asarray(back @ (rows.shortfall - jacobian @ wish[free]) + wish[free])
+            return np.asarray(
+                back @ (rows.shortfall - jacobian @ preferred[free]) + preferred[free]
+            )
 
-        step = step_within_bounds(here, rows.jacobian, choose, granted)
+        step = step_within_bounds(here, rows.jacobian, choose, fixed)
         longest = float(np.abs(step).max(initial=0.0))
         return step * (_LONGEST / longest) if longest > _LONGEST else step

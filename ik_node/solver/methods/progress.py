@@ -80,11 +80,11 @@ class Progress:
 
         """
         self._keep_best(extra, near=near)
-        self._tell()
+        self._notify()
         if self._here.within_tolerance and not pending:
             self.status = Status.CONVERGED
 
-    def look(
+    def record(
         self, moved: float, *, pending: bool = False, extra: float = 0.0, near: bool = False
     ) -> None:
         """
@@ -101,7 +101,7 @@ class Progress:
         here = self._here
         self.iterations += 1
         self._keep_best(extra, near=near)
-        self._tell()
+        self._notify()
         if here.within_tolerance and not pending:
             self.status = Status.CONVERGED
         elif not here.cost < self._hopeless:
@@ -132,7 +132,7 @@ class Progress:
     def answer(self, joints: Array) -> ChainAnswer:
         """Go to the best iterate and return its result; CONVERGED depends on its residuals."""
         here = self._here
-        here.place(self._best)
+        here.go_to(self._best)
         status = Status.STALLED if self.status is None else self.status
         if here.within_tolerance:
             status = Status.CONVERGED
@@ -155,6 +155,6 @@ class Progress:
             self._best_score = score
             self._best = here.x.copy()
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         if self._watch is not None:
             self._watch(self.iterations, self._here)

@@ -56,7 +56,7 @@ class JacobianTranspose:
             best = float(rows.shortfall @ met) / square if square > 0.0 else 0.0
             return (min(fixed, best) if fixed > 0.0 else best) * pulled
 
-        progress.look(here.move(step_within_bounds(here, rows.jacobian, choose)))
+        progress.record(here.move(step_within_bounds(here, rows.jacobian, choose)))
 
 
 class PseudoInverse:
@@ -103,4 +103,4 @@ class PseudoInverse:
                 return pseudo_inverse(jacobian) @ rows.shortfall
 
             moved = here.move(step_within_bounds(here, rows.jacobian, choose))
-        progress.look(moved, pending=self.pending, extra=self.extra)
+        progress.record(moved, pending=self.pending, extra=self.extra)

@@ -56,7 +56,7 @@ class Method(Protocol):
         """Return True if the iterate is judged by `extra`, even if a tolerance is not met."""
 
     def step(self, progress: Progress) -> None:
-        """Do at least one iteration, and report each one with `progress.look`."""
+        """Do at least one iteration, and report each one with `progress.record`."""
 
 
 _METHODS: dict[str, Callable[[Iterate], Method]] = {
@@ -204,7 +204,7 @@ class SteppedRun:
         reached = here.x.copy()
         if self._left:
             self._count += 1
-            here.place(self._left.popleft())
+            here.go_to(self._left.popleft())
         if self.done:
             answer = progress.answer(self._joints)
         else:
@@ -212,5 +212,5 @@ class SteppedRun:
             answer.record[:RECORD] = Status.TIMEOUT, self._count, 1, 0
         places = here.chain.flat.var_q
         q[places] = here.q[places]
-        here.place(reached)
+        here.go_to(reached)
         return answer

@@ -55,7 +55,7 @@ class SelectivelyDamped:
             return _selectively_damped(rows._replace(jacobian=jacobian))
 
         moved = self._here.move(step_within_bounds(self._here, rows.jacobian, choose))
-        progress.look(moved)
+        progress.record(moved)
 
 
 def _selectively_damped(rows: LinearRows) -> Array:

@@ -46,7 +46,7 @@ class Slsqp:
         self._here = here
         self._comfort = ComfortCost(here)
         self._cost_before = inf
-        self.pending = self._comfort.asked
+        self.pending = self._comfort.is_set
 
     @property
     def extra(self) -> float:
@@ -75,7 +75,7 @@ class Slsqp:
         self._cost_before = here.cost
         if progress.iterations == iterations:
             # SLSQP calls no callback in a run without a step.
-            progress.look(float(np.abs(here.x - before).max(initial=0.0)))
+            progress.record(float(np.abs(here.x - before).max(initial=0.0)))
         if not gained:
             progress.end(Status.STALLED)
 
@@ -93,7 +93,7 @@ class Slsqp:
         def at(values: Array) -> Iterate:
             x[free] = values
             if not np.array_equal(here.x, np.clip(x, here.lower, here.upper)):
-                here.place(x)
+                here.go_to(x)
             return here
 
         def cost(values: Array) -> float:
@@ -106,15 +106,15 @@ class Slsqp:
 
         def gradient(values: Array) -> Array:
             at(values)
-            total = self._comfort.gradient() if self._comfort.asked else np.zeros(x.size)
+            total = self._comfort.gradient() if self._comfort.is_set else np.zeros(x.size)
             if with_goals:
                 rows = here.weight[goals] * here.residual[goals]
                 total = total + here.jacobian()[goals].T @ rows
             return np.asarray(total[free])
 
-        def look(values: Array) -> None:
+        def report(values: Array) -> None:
             at(values)
-            progress.look(inf, pending=self.pending, extra=self.extra, near=self.near)
+            progress.record(inf, pending=self.pending, extra=self.extra, near=self.near)
             if progress.status is not None:
                 raise _EndedError
 
@@ -139,9 +139,9 @@ class Slsqp:
                 jac=gradient,
                 bounds=bounds,
                 constraints=constraints,
-                callback=look,
+                callback=report,
                 options={
-                    # SciPy before 1.16 does one iteration less; with others `look` ends the run.
+                    # SciPy before 1.16 does one iteration less; with others `report` ends the run.
                     'maxiter': progress.left + 1,
                     'ftol': _GOAL_GAIN if with_goals else _COMFORT_GAIN,
                 },

@@ -19,7 +19,7 @@ from ik_node.solver.methods.progress import Observe
 from ik_node.solver.methods.run import run_method
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import unit_pose
-from ik_node.solver.problem.chain_problem import AS_THEY_ARE
+from ik_node.solver.problem.chain_problem import TABLE_POSES
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
 from ik_node.solver.result import ChainAnswer, Solution
@@ -114,14 +114,14 @@ def trace(
 
     """
     requests = [request_of(closer) for closer in tree.closers]
-    asked = [request for request in requests if request.takes_part]
-    problem = Problem(tree, asked, length=options.characteristic_length)
+    chosen = [request for request in requests if request.takes_part]
+    problem = Problem(tree, chosen, length=options.characteristic_length)
     problem.refresh(options)
     for name, (position, quat_xyzw) in (goals or {}).items():
         known = [request.name for request in problem.requests if request.is_goal]
         if name not in known:
             raise UnknownFrameError(name, known, 'goal')
-        chain, at = problem.seat[name]
+        chain, at = problem.place_of_goal[name]
         chain.table[at, CON_POSE : CON_POSE + 7] = unit_pose(name, position, quat_xyzw)
     table = JointTable(tree)
     q, points = np.array(q0, dtype=np.float64), list[TracePoint]()
@@ -156,7 +156,7 @@ def _run_compiled(
         chain.work_ints[PHASE] = PHASE_DONE
         status, slice_ = STATUS_RUNNING, 0
         while status == STATUS_RUNNING:
-            status = advance(*chain.arrays, q, rows, packed, *AS_THEY_ARE, slice_)
+            status = advance(*chain.arrays, q, rows, packed, *TABLE_POSES, slice_)
             slice_ = 1
             there = q.copy()
             there[chain.flat.var_q] = chain.q_of(x)

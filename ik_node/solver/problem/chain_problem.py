@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 # Poses of goals for `advance`: empty arrays stand for the poses in the constraint table.
-AS_THEY_ARE = (np.zeros((0, 3)), np.zeros((0, 4)))
+TABLE_POSES = (np.zeros((0, 3)), np.zeros((0, 4)))
 # One call of the kernel ends after this work [steps times variables], so that Python can handle
 # Ctrl-C within a few hundredths of a second; most solves take less. The second number is the least
 # number of steps.
@@ -127,7 +127,7 @@ class ChainProblem:
 
         """
         most = self.slice_steps if steps is None else steps
-        return advance(*self.arrays, q, joints, packed, *AS_THEY_ARE, most)
+        return advance(*self.arrays, q, joints, packed, *TABLE_POSES, most)
 
     @property
     def errors(self) -> Array:
@@ -207,7 +207,7 @@ class ChainProblem:
         q : ndarray, shape (nq,)
             Start [rad or m].
         poses : (ndarray, ndarray)
-            Positions [m] and quaternions of the goals, or `AS_THEY_ARE`.
+            Positions [m] and quaternions of the goals, or `TABLE_POSES`.
 
         Raises
         ------
@@ -255,8 +255,8 @@ class ChainProblem:
             near = q.copy()
             step = self.q_of(size * random.uniform(-1.0, 1.0, free.size))
             near[self.flat.var_q] += step * free
-            look = self.linearise_by_size if size > 0.0 else self.linearise
-            _, jacobian, _ = look(near, joints, packed, table)
+            evaluate = self.linearise_by_size if size > 0.0 else self.linearise
+            _, jacobian, _ = evaluate(near, joints, packed, table)
             values = np.linalg.svd(jacobian[:, free], compute_uv=False)
             if size > 0.0 and values.size:
                 zero = max([RANK_TOLERANCE * values[0], *(r.slack for r in self.redundancies)])
@@ -297,32 +297,32 @@ def make_chain_problem(
         Redundancies among all closures.
 
     """
-    asked = tuple(requests[at] for at in chain.requests)
-    closures = {request.name for request in asked if not request.is_goal}
+    chosen = tuple(requests[at] for at in chain.requests)
+    closures = {request.name for request in chosen if not request.is_goal}
     own = tuple(each for each in redundancies if closures.issuperset(each.misfit))
     if before is not None and (before.length, before.redundancies) != (length, own):
         before = None
     # The characteristic length of a chain without lengths depends on all frames of the tree.
     size = length if length > 0.0 else characteristic_length(tree, requests, supports, chain)
-    if before is not None and before.flat.length == size and _asked_the_same(before, tree, asked):
-        before.tree, before.requests = tree, asked
+    if before is not None and before.flat.length == size and _is_unchanged(before, tree, chosen):
+        before.tree, before.requests = tree, chosen
         return before
     flat = flatten(tree, requests, supports, chain, size, own)
     names = ChainNames(
-        tuple(r.name for r in asked),
-        tuple(r.is_goal for r in asked),
+        tuple(r.name for r in chosen),
+        tuple(r.is_goal for r in chosen),
         tuple((at, tree.names[at]) for at in flat.var_q.tolist()),
     )
     if before is not None and before.names == names and _same(before.flat, flat):
-        before.tree, before.requests = tree, asked
+        before.tree, before.requests = tree, chosen
         return before
-    return _with_workspace(length, tree, asked, own, flat, names, *make_workspace(flat.ints))
+    return _with_workspace(length, tree, chosen, own, flat, names, *make_workspace(flat.ints))
 
 
 def _with_workspace(
     length: float,
     tree: Tree,
-    asked: tuple[Request, ...],
+    chosen: tuple[Request, ...],
     redundancies: tuple[Redundancy, ...],
     flat: FlatChain,
     names: ChainNames,
@@ -330,11 +330,11 @@ def _with_workspace(
     floats: Array,
 ) -> ChainProblem:
     at_record, at_table = begin_of(flat.ints, 'record'), begin_of(flat.ints, 'constraints')
-    end = at_table + CON_COLUMNS * len(asked)
+    end = at_table + CON_COLUMNS * len(chosen)
     return ChainProblem(
         length=length,
         tree=tree,
-        requests=asked,
+        requests=chosen,
         redundancies=redundancies,
         flat=flat,
         names=names,
@@ -346,11 +346,11 @@ def _with_workspace(
     )
 
 
-def _asked_the_same(before: ChainProblem, tree: Tree, asked: tuple[Request, ...]) -> bool:
+def _is_unchanged(before: ChainProblem, tree: Tree, chosen: tuple[Request, ...]) -> bool:
     """Return True if a chain is unchanged, which is cheaper to find out than to flatten it."""
-    if tree.columns is not before.tree.columns or len(asked) != len(before.requests):
+    if tree.columns is not before.tree.columns or len(chosen) != len(before.requests):
         return False
-    for request, known in zip(asked, before.requests, strict=True):
+    for request, known in zip(chosen, before.requests, strict=True):
         if request.kind == 'centre_of_mass' or not request.same_as(known):
             return False
         for frame in (request.link, request.base):

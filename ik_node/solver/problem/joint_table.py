@@ -59,7 +59,7 @@ class JointTable:
         its values -> these intervals. The solver uses one of them.
     has_targets : bool
         True if a joint has a target.
-    wishful_balls : list of (Joint, list of int)
+    balls_with_preferences : list of (Joint, list of int)
         Joints with all three Euler angles and a target or rest pose, and the indices of the
         angles in q.
     followers : list of (int, int, tuple of float)
@@ -77,7 +77,7 @@ class JointTable:
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
         self.has_targets = False
-        self.wishful_balls: list[tuple[Joint, list[int]]] = []
+        self.balls_with_preferences: list[tuple[Joint, list[int]]] = []
         self.rows: Array = np.zeros((JOINT_ROWS, len(tree.names)))
         self.followers = [
             (tree.q_of_column[at], tree.q_of_column[column.master], column.coefficients)
@@ -114,7 +114,7 @@ class JointTable:
             rows[JOINT_REST_ON, at] = float(joint.rest_pose_set)
             rows[JOINT_TURNS, at] = float(dof.is_rotation and not joint.track_joint_wrap)
         owner = self._tree.owner
-        self.wishful_balls = [
+        self.balls_with_preferences = [
             (owner[three[0]][0], three)
             for three in self._triples
             if not owner[three[0]][0].track_joint_wrap
@@ -123,7 +123,7 @@ class JointTable:
         self.has_targets = bool(rows[JOINT_TARGET_WEIGHT].any())
         self._bind_masters()
         for names, chosen in self._rows_of.items():
-            chosen[:] = self._within(self.only(names))
+            chosen[:] = self._within(self.window_of(names))
 
     def _bind_masters(self) -> None:
         """
@@ -214,11 +214,14 @@ class JointTable:
         balls without limits, which it steps on SO(3).
         """
         rows = rows.copy()
-        for joint, three in self.wishful_balls:
+        for joint, three in self.balls_with_preferences:
             present = joint.dof_values.copy()
             present[3:] = q[three]
-            for row, wish in ((JOINT_TARGET, joint.dof_target), (JOINT_REST, joint.dof_rest_pose)):
-                rows[row, three] = joint.nearest_values(wish, present)[3:]
+            for row, preferred in (
+                (JOINT_TARGET, joint.dof_target),
+                (JOINT_REST, joint.dof_rest_pose),
+            ):
+                rows[row, three] = joint.nearest_values(preferred, present)[3:]
         return rows
 
     def narrowed(self, window: Array | float, q: Array) -> Array:
@@ -260,7 +263,7 @@ class JointTable:
             found += own
         return found
 
-    def only(self, names: Iterable[str]) -> Array:
+    def window_of(self, names: Iterable[str]) -> Array:
         """
         Return the window, shape (nq,), in which only the named joints and their followers move.
 
@@ -289,7 +292,7 @@ class JointTable:
 
         """
         if names not in self._rows_of:
-            self._rows_of[names] = self._within(self.only(names))
+            self._rows_of[names] = self._within(self.window_of(names))
         return self._rows_of[names]
 
     def _within(self, window: Array | float) -> Array:
@@ -326,7 +329,9 @@ class JointTable:
                 raise ShapeError('max_step', f'shape {shape}, 0 or more', got)
         if names is None:
             return widest
-        return self.only(names) if widest is None else np.minimum(widest, self.only(names))
+        return (
+            self.window_of(names) if widest is None else np.minimum(widest, self.window_of(names))
+        )
 
     def driven(self, values: Mapping[str, float]) -> dict[int, float]:
         """
@@ -369,7 +374,7 @@ class JointTable:
         high = np.minimum(rows[JOINT_UPPER], q + rows[JOINT_WINDOW])
         q[wanted] = np.clip(rows[JOINT_TARGET], low, high)[wanted]
 
-    def settled(self, q: Array) -> Array:
+    def with_couplings(self, q: Array) -> Array:
         """Return q with masters clamped to their narrowed limits, and followers set from them."""
         if not self.followers:
             return q

@@ -25,7 +25,7 @@ from ik_node.model.redundancy import Redundancy
 from ik_node.model.request import Request
 from ik_node.model.tree import Tree
 from ik_node.solver.options import SolverOptions
-from ik_node.solver.problem.chain_problem import AS_THEY_ARE, ChainProblem, make_chain_problem
+from ik_node.solver.problem.chain_problem import ChainProblem, make_chain_problem, TABLE_POSES
 from ik_node.solver.result import ChainAnswer
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +59,7 @@ class Problem:
     ----------
     chains : list of ChainProblem
         The independent chains.
-    seat : dict of str to (ChainProblem, int)
+    place_of_goal : dict of str to (ChainProblem, int)
         Name of a goal -> its chain and its index among the chain's constraints.
     moved : ndarray, int64
         Indices in q of the values that affect a closure or goal, ascending.
@@ -81,7 +81,7 @@ class Problem:
         supports = [support_of(tree, request) for request in requests]
         self.chains: list[ChainProblem] = []
         # Goals only, because a closure may have the same name as the link of a goal.
-        self.seat: dict[str, tuple[ChainProblem, int]] = {}
+        self.place_of_goal: dict[str, tuple[ChainProblem, int]] = {}
         self._rows: list[tuple[Request, ChainProblem, int]] = []
         for chain in find_chains(tree, requests, supports):
             names = tuple(requests[at].name for at in chain.requests)
@@ -93,7 +93,7 @@ class Problem:
             for at, request in enumerate(requests[place] for place in chain.requests):
                 self._rows.append((request, made, at))
                 if request.is_goal:
-                    self.seat[request.name] = (made, at)
+                    self.place_of_goal[request.name] = (made, at)
         self.moved = np.unique(
             np.concatenate([np.zeros(0, np.int64), *(c.flat.var_q for c in self.chains)])
         )
@@ -182,6 +182,6 @@ class Problem:
                     chain.work_ints[INTERRUPTED] = 1
                 status = chain.go_on(q, joints, packed, steps)
             if status == STATUS_REFUSED:
-                chain.refuse(q, AS_THEY_ARE)
+                chain.refuse(q, TABLE_POSES)
             answers.append(chain.answer(joints, packed))
         return answers

@@ -319,8 +319,8 @@ def _walk(walker: _Walker, rank: int, random: np.random.Generator) -> _Found | N
     found.at_home = _contradiction(walker)
     for _ in range(WALKS):
         walker.go_to(home)
-        way = _freedom(walker, rank) @ random.normal(size=len(walker.x) - rank)
-        for direction in (way, -way):
+        ahead = _freedom(walker, rank) @ random.normal(size=len(walker.x) - rank)
+        for direction in (ahead, -ahead):
             walker.go_to(home)
             for _ in range(STEPS):
                 free = _freedom(walker, rank)

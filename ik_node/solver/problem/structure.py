@@ -100,12 +100,12 @@ class Structure:
         self.examined = False
         self.table = JointTable(self.tree)
         self.problems: dict[tuple[str, ...], Problem] = {}
-        self.refresh_asked()
+        self.refresh_constraints()
         names = {*requests, *self.links}
         self.known: dict[tuple[str, ...], ChainProblem] = {
-            asked: chain
-            for asked, chain in ({} if before is None else before.known).items()
-            if names.issuperset(asked)
+            chosen: chain
+            for chosen, chain in ({} if before is None else before.known).items()
+            if names.issuperset(chosen)
         }
 
     def write(self, q: Array) -> None:
@@ -128,7 +128,7 @@ class Structure:
     def _goes_by_travels(self) -> bool:
         return goes_by_travels(self.tree)
 
-    def refresh_asked(self) -> None:
+    def refresh_constraints(self) -> None:
         """Find again which closures and goals take part."""
         self.wanted = tuple(name for name, request in self.goals.items() if request.takes_part)
         closed = [request for request in self._closures if request.takes_part]
@@ -172,18 +172,18 @@ class Structure:
         """
         problem = self.problems.get(keys)
         if problem is None or problem.length != options.characteristic_length:
-            asked = list(self._closed)
+            chosen = list(self._closed)
             for key in keys:
                 if key in self.goals:
-                    asked.append(self.goals[key])
+                    chosen.append(self.goals[key])
                 elif key in self._ambiguous:
                     raise OptionError('link', key, 'a name that only one link has')
                 elif key in self.links:
-                    asked.append(pose_request(key, self.links[key]))
+                    chosen.append(pose_request(key, self.links[key]))
                 else:
                     raise UnknownFrameError(key, [*self.goals, *self.links], 'goal or link')
             problem = Problem(
-                self.tree, asked, self.known, options.characteristic_length, self._redundancies
+                self.tree, chosen, self.known, options.characteristic_length, self._redundancies
             )
             problem.refresh(options)
             self.problems[keys] = problem

@@ -18,7 +18,7 @@ CLOSED = {'loop': Data(position=1e-9, orientation=1e-9)}
 class SolverDouble:
     """Answers what it is told to, remembers what it was asked."""
 
-    has_wishes = True
+    has_preferences = True
     revision = Revision()
 
     def __init__(self):
@@ -246,7 +246,7 @@ def test_unchanged_goal_is_not_solved_again(tracker, solver):
 
 def test_converged_goal_without_joint_targets_is_not_solved_again(tracker, solver):
     """Without targets and rest pose the first converged solution is final."""
-    solver.has_wishes, solver.answer = False, np.array([0.5, 0.0])
+    solver.has_preferences, solver.answer = False, np.array([0.5, 0.0])
     settings = Settings.from_values({})
     found = [tracker.tick(STANDING, None, settings, now) for now in (1.0, 2.0, 3.0)]
     assert len(solver.asked) == 1
@@ -264,7 +264,7 @@ def test_converged_goal_without_joint_targets_is_not_solved_again(tracker, solve
     'happen',
     [
         lambda tracker: tracker.model.solver.revision.count_setting(),
-        lambda tracker: tracker.model.solver.revision.count_ask(),
+        lambda tracker: tracker.model.solver.revision.count_constraint(),
         lambda tracker: tracker.jump(tracker.q),
         lambda tracker: tracker.replace_model(model(tracker.model.solver)),
     ],
