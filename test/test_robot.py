@@ -34,7 +34,7 @@ def test_names_are_in_the_description_s_order(bars):
     assert bars.root.name == 'ground'
 
 
-def test_limits_and_speeds(bars):
+def test_limits_and_speeds_are_in_order_of_q(bars):
     """Infinite where the description has none."""
     assert bars.lower.tolist() == [-np.inf, 0.2, -np.inf, -1.0, -0.3]
     assert bars.upper.tolist() == [np.inf, 2.8, np.inf, 1.0, 0.3]
@@ -51,7 +51,7 @@ def test_loops_are_closed_on_load(bars):
     assert max(naive_of(raw).error(raw.closures['tie'])) > 0.1
 
 
-def test_assemble_again(bars):
+def test_assemble_closes_the_loops_again(bars):
     """After joints were moved by hand, assemble closes the loop near them."""
     bars.joints['drive'].set_dof_values(1.2)
     bars.joints['nod'].set_dof_values(0.3)
@@ -73,7 +73,7 @@ def test_q_is_a_copy_and_clamps(bars):
         bars.q = np.zeros(4)
 
 
-def test_mobility(bars, hexapod):
+def test_mobility_is_that_of_closed_loops(bars, hexapod):
     """Freedoms with the loops closed; locks take some away."""
     assert bars.mobility == 2
     bars.joints['nod'].lock()
@@ -83,7 +83,7 @@ def test_mobility(bars, hexapod):
     assert hexapod.mobility == 6
 
 
-def test_forward(bars, hexapod):
+def test_forward_agrees_with_the_oracle(bars, hexapod):
     """Poses of all links at random values, mimic joints as they are given."""
     rng = np.random.default_rng(1)
     for robot in (bars, hexapod):
@@ -93,7 +93,7 @@ def test_forward(bars, hexapod):
             np.testing.assert_allclose(robot.forward(q, name), oracle.world(link), atol=1e-13)
 
 
-def test_jacobian(hexapod):
+def test_jacobian_agrees_with_differences(hexapod):
     """Six rows by all values: the derivative of forward, in root axes."""
     q, step = hexapod.q, 1e-6
     link = list(hexapod.links)[-1]
@@ -107,7 +107,7 @@ def test_jacobian(hexapod):
 
 
 @pytest.mark.parametrize('method', ['forward', 'jacobian'])
-def test_questions_that_make_no_sense(bars, method):
+def test_unknown_links_and_bad_q_are_refused(bars, method):
     """Unknown links and bad q are named."""
     ask = getattr(bars, method)
     with pytest.raises(UnknownFrameError, match="no link named 'nose'; known: ground"):
@@ -118,7 +118,7 @@ def test_questions_that_make_no_sense(bars, method):
         ask([0, 0, np.nan, 0, 0], 'crank')
 
 
-def test_solve_pose_of_a_robot(hexapod):
+def test_solver_solves_for_a_robot(hexapod):
     """The platform of our hexapod lifts, tilts and comes back; loops closed, limits kept."""
     solver = Solver(hexapod)
     q0 = solver.q
@@ -137,7 +137,7 @@ def test_solve_pose_of_a_robot(hexapod):
         q0 = solution.q
 
 
-def test_a_floating_root():
+def test_floating_root_has_six_values():
     """With root='floating' the base moves with six degrees of freedom more."""
     fixed, floating = load_robot(FOURBAR), load_robot(FOURBAR, root='floating')
     assert len(floating.joint_names) == len(fixed.joint_names) + 6

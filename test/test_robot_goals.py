@@ -47,7 +47,7 @@ def test_a_goal_begins_where_its_link_is(bars):
     assert solution.iterations == 0
 
 
-def test_a_goal_on_some_axes(bars):
+def test_goal_constrains_some_axes(bars):
     """Axes are written as text; the answer is the oracle's."""
     goal = bars.add_goal('coupler', name='pen', dof='X', axes='goal')
     position = goal.position + np.array((0.05, 5.0, 0))
@@ -86,7 +86,7 @@ def test_what_goals_carry(bars):
     assert bars.add_goal('shade', tolerance=(1e-4, 1e-2)).tolerance == (1e-4, 1e-2)
 
 
-def test_a_goal_relative_to_another_link(hexapod):
+def test_goal_is_relative_to_another_link(hexapod):
     """Its pose counts in the base link, wherever that goes; both ends move."""
     hexapod.add_goal('platform_link', name='lift', dof='Z')
     names = [name for name in hexapod.links if name.startswith('leg0')]
@@ -115,7 +115,7 @@ def test_a_goal_relative_to_another_link(hexapod):
     assert all(child is not goal for child in hexapod.links[low].children)
 
 
-def test_a_goal_of_a_distance(bars):
+def test_goal_keeps_a_distance(bars):
     """Between two links, or from a place; it begins at the present one."""
     goal = bars.add_goal('shade', kind='distance', base='coupler')
     apart = np.linalg.norm(
@@ -152,7 +152,7 @@ def missed_by(world, direction, point):
 
 @pytest.mark.parametrize('offset', [None, ((0.1, -0.2, 0.05), (0.5, 0.5, -0.5, 0.5))])
 @pytest.mark.parametrize('axis', [*AXES, (1, 2, -2), (0, 0, -0.5)])
-def test_an_axis_that_looks_at_a_place(arm, axis, offset):
+def test_axis_looks_at_a_point(arm, axis, offset):
     """The axis named, counted in the offset frame, points at the goal's origin."""
     direction = np.array(AXES.get(axis, axis), dtype=float)
     goal = arm.add_goal('link6', name='eye', kind='look_at', axis=axis, offset=offset)
@@ -170,7 +170,7 @@ def test_an_axis_that_looks_at_a_place(arm, axis, offset):
     assert solution.goal_errors['eye'].position == 0.0
 
 
-def test_a_link_that_looks_at_another(bars):
+def test_link_looks_at_another_link(bars):
     """With a base the place moves with that link; the loop stays closed."""
     goal = bars.add_goal('lamp', name='shine', kind='look_at', axis='-X', base='coupler')
     assert np.linalg.norm(goal.get_residual()) <= 1e-12
@@ -185,7 +185,7 @@ def test_a_link_that_looks_at_another(bars):
     assert max(there_.error(bars.closures['tie'])) <= 1e-6
 
 
-def test_a_centre_of_mass(arm):
+def test_goal_moves_the_centre_of_mass(arm):
     """It begins where it is, that of what a link carries, and comes to where it is asked."""
     for at, link in enumerate(arm.links.values()):
         link.mass, link.centre_of_mass = 1.0 + at, np.array((0.05, 0.02 * at, -0.03))
@@ -208,7 +208,7 @@ def test_a_centre_of_mass(arm):
         np.testing.assert_allclose(found[[0, 2]], place[[0, 2]], atol=1e-6)
 
 
-def test_a_centre_of_mass_over_a_foot(arm):
+def test_goal_holds_the_centre_of_mass_over_a_foot(arm):
     """Relative to a link, along that goal's axes."""
     for link in arm.links.values():
         link.mass, link.centre_of_mass = 2.0, np.array((0.02, 0.0, 0.0))

@@ -164,7 +164,7 @@ def test_a_free_root_is_free():
     assert np.count_nonzero(np.abs(root.dof_values) > 1e-3) == 6
 
 
-def test_trimming(machine):
+def test_trimming_removes_unused_branches(machine):
     """Branches that do nothing go, their masses stay; those with a closure or goal stay."""
     machine.add_goal('gloss')
     kept = by_name(robot_to_ik_root(machine, trim_unused=True))
@@ -225,7 +225,7 @@ def test_a_long_chain_is_copied():
     )
 
 
-def test_hexapod():
+def test_hexapod_is_copied():
     """Our own hexapod is free with its loops: it is carried away and tilted as a whole."""
     robot = load_robot(description_path('hexapod.urdf'))
     root = robot_to_ik_root(robot, trim_unused=True)

@@ -201,5 +201,5 @@ def test_arguments_the_wrong_way_round(machine):
     root, values = robot_to_ik_root(machine), {}
     with pytest.raises(OptionError, match=r'the call is set_ik_from_urdf\(ik_root, values\)'):
         set_ik_from_urdf(values, root)
-    with pytest.raises(OptionError, match=r'the order is set_urdf_from_ik\(values, ik_root\)'):
+    with pytest.raises(OptionError, match=r'the call is set_urdf_from_ik\(values, ik_root\)'):
         set_urdf_from_ik(root, values)
