@@ -75,7 +75,7 @@ def table(tmp_path, poses, header='', name='poses.csv'):
         ('', 'poses.npy', ['--link', 'platform_link', '--threads', '1']),
     ],
 )
-def test_answers(run, tmp_path, poses, wanted, header, name, words):
+def test_output_file_has_a_row_per_pose(run, tmp_path, poses, wanted, header, name, words):
     """Every way to write the poses gives what the library gives, to the last digit."""
     path = table(tmp_path, poses, header, name)
     code, out, err, rows = run('--goals', path, *words)
@@ -92,7 +92,7 @@ def test_answers(run, tmp_path, poses, wanted, header, name, words):
     assert max(float(row['loops.position_error']) for row in rows) < 1e-6
 
 
-def test_all_reached(run, tmp_path, poses):
+def test_exit_code_is_0_if_all_poses_converge(run, tmp_path, poses):
     """Exit code 0; any orientation will do where none is asked for; a start may be given."""
     path = table(tmp_path, np.delete(poses, 7, axis=0)[:, :3])
     words = ('--goals', path, '--link', 'platform_link', '--start', 'platform_z=0.09')
@@ -102,7 +102,7 @@ def test_all_reached(run, tmp_path, poses):
     assert len(rows) == 39
 
 
-def test_two_links(run, tmp_path, repository):
+def test_columns_of_two_links_are_read(run, tmp_path, repository):
     """Columns by the names of links, in any order."""
     robot = load_robot(repository / 'urdf' / 'walker.urdf')
     feet = [name for name in robot.links if name.endswith('foot_link')][:2]
@@ -122,7 +122,7 @@ def test_two_links(run, tmp_path, repository):
     assert len(rows) == 2
 
 
-def test_resume(run, tmp_path, poses, wanted, monkeypatch, capsys):
+def test_resume_appends_to_the_output_file(run, tmp_path, poses, wanted, monkeypatch, capsys):
     """After Ctrl-C what is done is there; --resume does the rest, a torn last line anew."""
     monkeypatch.setattr(batch, 'BLOCK', 10)
     path = table(tmp_path, poses)
@@ -155,7 +155,7 @@ def test_resume(run, tmp_path, poses, wanted, monkeypatch, capsys):
     assert len(run.out.read_text().splitlines()) == 41
 
 
-def test_resume_of_something_else(run, tmp_path, poses):
+def test_resume_refuses_a_file_with_other_columns(run, tmp_path, poses):
     """Another file's columns, or more answers than poses, are refused."""
     path = table(tmp_path, poses)
     words = ('--goals', path, '--link', 'platform_link', '--resume')
@@ -192,7 +192,7 @@ def test_resume_of_something_else(run, tmp_path, poses):
         (None, ['--link', 'platform_link'], 'no such file'),
     ],
 )
-def test_unusable_input(run, tmp_path, text, words, reason):
+def test_unusable_input_ends_with_2(run, tmp_path, text, words, reason):
     """Exit code 2, one line that says what and where, and no file is begun."""
     path = tmp_path / 'poses.csv'
     if text is not None:
@@ -204,7 +204,7 @@ def test_unusable_input(run, tmp_path, text, words, reason):
 
 
 @pytest.mark.parametrize('array', [np.array(['a']), np.zeros(3), np.zeros((2, 2, 2))])
-def test_unusable_arrays(run, tmp_path, array):
+def test_unusable_arrays_are_refused(run, tmp_path, array):
     """A .npy file must hold numbers in rows; a text file of that name is no array."""
     path = table(tmp_path, array, name='poses.npy')
     code, _, err, _ = run('--goals', path, '--link', 'platform_link')
@@ -217,7 +217,7 @@ def test_unusable_arrays(run, tmp_path, array):
 
 
 @pytest.mark.parametrize('text', ['', 'x,y,z\n'])
-def test_no_poses(run, tmp_path, text):
+def test_empty_table_writes_only_the_header(run, tmp_path, text):
     """Nothing to do is done at once, if the columns are known."""
     path = tmp_path / 'poses.csv'
     path.write_text(text)
@@ -246,13 +246,13 @@ def test_terminal_shows_how_many_poses_are_done_and_ends_blank(run, tmp_path, po
     assert screen.getvalue().split('\r')[-2].strip() == ''
 
 
-def test_no_bar_without_a_terminal(run, tmp_path, poses):
+def test_progress_bar_is_hidden_without_a_terminal(run, tmp_path, poses):
     """A log holds no bars."""
     *_, err, _ = run('--goals', table(tmp_path, poses), '--link', 'platform_link')
     assert err == ''
 
 
-def test_help(capsys):
+def test_help_describes_the_files(capsys):
     """It says what the files look like."""
     with pytest.raises(SystemExit):
         main(['batch', '--help'])

@@ -36,7 +36,7 @@ def bars(tmp_path):
     return [str(path) for path in paths]
 
 
-def test_mobility_as_json(bars, capsys):
+def test_json_has_the_mobility(bars, capsys):
     """The number, and what it is made of, as the library has it."""
     assert main(['check', bars[0], '--json']) == 0
     found = json.loads(capsys.readouterr().out)
@@ -48,7 +48,7 @@ def test_mobility_as_json(bars, capsys):
     assert details['chains'] == [['drive', 'middle', 'rock']]
 
 
-def test_mobility_in_words(bars, capsys):
+def test_text_has_the_mobility(bars, capsys):
     """Counting and rank, redundant rows, chains."""
     assert main(['check', bars[0]]) == 0
     text = capsys.readouterr().out
@@ -98,7 +98,7 @@ def odd(tmp_path):
     return str(path)
 
 
-def test_the_tree_in_words(odd, capsys):
+def test_text_has_the_tree(odd, capsys):
     """A line a link, with the type, limits, motor and master of the joint above it."""
     assert main(['check', odd]) == 0
     lines = [' '.join(line.split()) for line in capsys.readouterr().out.splitlines()]
@@ -135,7 +135,7 @@ def test_what_may_be_wrong(odd, capsys):
     assert found['still_links'] == ['base', 'lever', 'stuck', 'shadow', 'plate', 'alone']
 
 
-def test_the_tree_as_json(odd, capsys):
+def test_json_has_the_tree(odd, capsys):
     """Flat, each link below the one it hangs on; values with all that is known of them."""
     assert main(['check', odd, '--json']) == 0
     found = json.loads(capsys.readouterr().out)
@@ -163,7 +163,7 @@ def test_the_tree_as_json(odd, capsys):
     assert (loop['open'], loop['tolerance']) == (False, None)
 
 
-def test_limits_against_loops(tmp_path, capsys):
+def test_limits_that_prevent_closing_are_reported(tmp_path, capsys):
     """Which limit is in the way, and where the joint would have to go."""
     path = tmp_path / 'short.urdf'
     limit = '<limit lower="1" upper="1.2"/>'
@@ -180,7 +180,7 @@ def test_limits_against_loops(tmp_path, capsys):
     assert found['closures'][0]['open'] is True
 
 
-def test_a_terminal_without_lines(bars, monkeypatch):
+def test_terminal_without_box_drawing_gets_ascii(bars, monkeypatch):
     """Where it cannot print the branches, plain letters do."""
     out = io.TextIOWrapper(io.BytesIO(), encoding='ascii')
     monkeypatch.setattr(sys, 'stdout', out)
@@ -189,13 +189,13 @@ def test_a_terminal_without_lines(bars, monkeypatch):
     assert '|- drive -- crank' in out.buffer.getvalue().decode('ascii')
 
 
-def test_branches():
+def test_branches_continue_below_rows():
     """Whether more rows of every depth follow: what is drawn ahead of a row."""
     rows = [{'depth': depth} for depth in (0, 1, 2, 1, 0, 1)]
     assert branches(rows) == [[], [True], [True, False], [False], [], [False]]
 
 
-def test_a_very_long_chain(tmp_path, capsys):
+def test_very_long_chain_is_reported(tmp_path, capsys):
     """Deeper than functions call each other."""
     links = ''.join(f'<link name="l{at}"/>' for at in range(1500))
     joints = ''.join(
@@ -209,7 +209,7 @@ def test_a_very_long_chain(tmp_path, capsys):
 
 
 @pytest.mark.parametrize('name', ['bars', 'odd'])
-def test_picture(name, request, tmp_path, capsys):
+def test_picture_is_written(name, request, tmp_path, capsys):
     """A picture of the size that the layout has, whatever the names."""
     robot = request.getfixturevalue(name)
     path = tmp_path / 'graph.png'
@@ -225,7 +225,7 @@ def test_picture(name, request, tmp_path, capsys):
     )
 
 
-def test_a_picture_of_no_kind(bars, capsys):
+def test_picture_of_unknown_format_is_refused(bars, capsys):
     """It is refused before the robot is looked at."""
     assert main(['check', bars[0], '--plot', 'graph.odd']) == 2
     assert 'a file that ends in .' in capsys.readouterr().err

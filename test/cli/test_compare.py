@@ -69,7 +69,7 @@ def test_who_cannot_serve_says_why(fourbar, capsys):
         assert float(rows[method]['loops open'].split(' m')[0]) <= 1e-6
 
 
-def test_json(fourbar, capsys):
+def test_json_has_every_method(fourbar, capsys):
     """The same as data, joint values included."""
     assert main(['compare', *fourbar, '--json', '--max-iterations', '4']) == 0
     found = {one['method']: one for one in json.loads(capsys.readouterr().out)}
@@ -86,13 +86,13 @@ def test_json(fourbar, capsys):
     assert found['dls']['solve_time'] > 0.0
 
 
-def test_chosen_methods(arm, capsys):
+def test_only_chosen_methods_are_compared(arm, capsys):
     """Only those that are named, in that order."""
     assert main(['compare', *arm, '--method', 'slsqp', '--method', 'dls']) == 0
     assert list(table_of(capsys.readouterr().out)) == ['slsqp', 'dls']
 
 
-def test_nobody_converges(arm, capsys):
+def test_exit_code_is_1_if_no_method_converges(arm, capsys):
     """It ran, and the answer is no: exit code 1."""
     words = [word.replace('0.726', '7.26') for word in arm]
     assert main(['compare', *words, '--max-iterations', '20']) == 1
@@ -101,7 +101,7 @@ def test_nobody_converges(arm, capsys):
     assert main(['compare', *arm[:1], '--goal', 'hand:9,9,9', '--method', 'sdls']) == 1
 
 
-def test_the_loops_alone(fourbar, capsys):
+def test_without_goals_only_loops_are_closed(fourbar, capsys):
     """Without a goal the loops are closed."""
     assert main(['compare', fourbar[0], *fourbar[3:]]) == 0
     rows = table_of(capsys.readouterr().out)
@@ -127,7 +127,7 @@ def test_unusable_input_ends_with_2(arm, capsys, words, reason):
     assert reason in refusal(capsys)
 
 
-def test_the_picture(arm, tmp_path, capsys):
+def test_picture_is_written(arm, tmp_path, capsys):
     """A PNG of two panels' width is written; without matplotlib the command says so."""
     path = tmp_path / 'residuals.png'
     code = main(['compare', *arm, '--plot', str(path)])
@@ -142,14 +142,14 @@ def test_the_picture(arm, tmp_path, capsys):
     assert table_of(capsys.readouterr().out)['dls']['status'] == 'CONVERGED'
 
 
-def test_without_matplotlib(arm, tmp_path, capsys, monkeypatch):
+def test_missing_matplotlib_is_reported(arm, tmp_path, capsys, monkeypatch):
     """One line says what to install, before anything is solved."""
     monkeypatch.setitem(sys.modules, 'matplotlib.figure', None)
     assert main(['compare', *arm, '--plot', str(tmp_path / 'a.png')]) == 2
     assert 'pip install matplotlib' in refusal(capsys)
 
 
-def test_pictures_of_no_known_kind(arm, tmp_path, capsys):
+def test_pictures_of_unknown_format_are_refused(arm, tmp_path, capsys):
     """The endings that are known are listed."""
     pytest.importorskip('matplotlib')
     assert main(['compare', *arm, '--plot', str(tmp_path / 'a.guess')]) == 2

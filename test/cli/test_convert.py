@@ -37,7 +37,7 @@ def run(folder, *words):
     return main(['convert', str(folder / 'bars.urdf'), *map(str, words)])
 
 
-def test_to_one_file(bars, capsys):
+def test_urdf_contains_the_loops(bars, capsys):
     """Written, with what was read and guessed on stderr."""
     out = bars / 'out.urdf'
     assert run(bars, '-o', out) == 0
@@ -51,14 +51,14 @@ def test_to_one_file(bars, capsys):
     assert (list(robot.closures), robot.actuated) == (['tie'], ['drive'])
 
 
-def test_to_stdout(bars, capsys):
+def test_urdf_is_written_to_stdout(bars, capsys):
     """Nothing but the URDF is there."""
     assert run(bars, '-o', '-') == 0
     assert list(load_robot(capsys.readouterr().out).closures) == ['tie']
     assert sorted(path.name for path in bars.iterdir()) == ['bars.closures.yaml', 'bars.urdf']
 
 
-def test_to_a_pair(bars):
+def test_loops_are_written_to_a_second_file(bars):
     """The loops in a file of their own, found by its name."""
     out, loops = bars / 'out.urdf', bars / 'out.closures.yaml'
     assert run(bars, '-o', out, '--closures-out', loops) == 0
@@ -66,7 +66,7 @@ def test_to_a_pair(bars):
     assert list(load_robot(out).closures) == ['tie']
 
 
-def test_loops_of_other_annotations(bars):
+def test_given_annotations_replace_the_loops(bars):
     """They take the place of those that are declared."""
     (bars / 'other.yaml').write_text(TIE.replace('tie', 'knot'))
     assert run(bars, '--closures', bars / 'other.yaml', '-o', bars / 'out.urdf') == 0
@@ -89,7 +89,7 @@ def test_files_that_are_there(bars, capsys):
 
 
 @pytest.mark.parametrize('force', [True, False])
-def test_one_file_for_both(bars, capsys, force):
+def test_one_file_for_both_outputs_is_refused(bars, capsys, force):
     """The URDF and its loops cannot be one file, nor can loops be printed."""
     out, more = bars / 'out.urdf', ['--force'] if force else []
     assert run(bars, '-o', out, '--closures-out', out, *more) == 2
@@ -142,7 +142,7 @@ def test_input_that_cannot_be_used(tmp_path, capsys):
     assert len(lines) == 2
 
 
-def test_help(capsys):
+def test_help_has_examples(capsys):
     """It says what is carried over, shows examples, and explains the exit code."""
     with pytest.raises(SystemExit) as ended:
         main(['convert', '--help'])

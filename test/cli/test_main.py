@@ -22,7 +22,7 @@ def test_help_lists_the_commands(capsys):
 
 
 @pytest.mark.parametrize('name', COMMANDS)
-def test_help_of_a_command(name, capsys):
+def test_help_of_a_command_lists_its_options(name, capsys):
     """Each command has a help of its own."""
     with pytest.raises(SystemExit) as ended:
         main([name, '--help'])
@@ -39,7 +39,7 @@ def test_help_of_the_node_has_its_parameters(capsys):
     assert 'solver.max_iterations: int' in text
 
 
-def test_version(capsys):
+def test_version_is_printed(capsys):
     """The version is that of the package."""
     with pytest.raises(SystemExit) as ended:
         main(['--version'])
@@ -56,7 +56,7 @@ def test_unusable_words_end_with_2(words, capsys):
     assert capsys.readouterr().err
 
 
-def test_unknown_demo(capsys):
+def test_unknown_demo_is_refused(capsys):
     """The robots there are are named; one line on stderr."""
     assert main(['demo', 'dragon']) == 2
     said = refusal(capsys)

@@ -27,7 +27,7 @@ def arm(tmp_path):
     return str(path)
 
 
-def test_solve_json(arm, capsys):
+def test_json_has_the_solution(arm, capsys):
     """The answer puts the hand where it was wanted."""
     code = main(['solve', arm, '--goal', 'hand:1,1,0', '--start', 'elbow=0.5', '--json'])
     answer = json.loads(capsys.readouterr().out)
@@ -43,7 +43,7 @@ def test_solve_json(arm, capsys):
     assert answer['solve_time'] > 0
 
 
-def test_solve_words(arm, capsys):
+def test_text_has_the_solution(arm, capsys):
     """A reader sees the status and each joint."""
     assert main(['solve', arm, '--goal', 'hand:2,0,0,0,0,0,1']) == 0
     text = capsys.readouterr().out
@@ -93,7 +93,7 @@ def test_unusable_files_end_with_2(command, tmp_path, capsys):
         assert path.name in captured.err
 
 
-def test_check_hexapod(repository, capsys):
+def test_check_reports_the_hexapod(repository, capsys):
     """Six loops, mobility six, and every loop closed."""
     assert main(['check', str(repository / 'urdf' / 'hexapod.urdf'), '--json']) == 0
     found = json.loads(capsys.readouterr().out)
@@ -105,7 +105,7 @@ def test_check_hexapod(repository, capsys):
     assert found['actuated'] == [f'leg{leg}' for leg in range(6)]
 
 
-def test_check_words(repository, capsys):
+def test_check_text_names_the_loops(repository, capsys):
     """The same for a reader."""
     assert main(['check', str(repository / 'urdf' / 'hexapod.urdf')]) == 0
     text = capsys.readouterr().out

@@ -66,14 +66,14 @@ def test_what_is_drawn(fivebar):
     assert np.abs(moved).max() > 0.01
 
 
-def test_no_shadow_where_nothing_moved(fivebar):
+def test_start_is_not_drawn_if_nothing_moved(fivebar):
     """A robot that is there already is drawn once."""
     robot, _, poses, solution = answer(fivebar, NEAR)
     shapes = shapes_of(robot, solution.q, poses, solution)
     assert not [shape for shape in shapes if shape.rgba == GHOST]
 
 
-def test_the_title(fivebar):
+def test_title_has_status_and_residuals(fivebar):
     """It has the status and the worst of goals and loops."""
     *_, solution = answer(fivebar, FAR)
     status, goals, loops = title_of(solution).splitlines()
@@ -94,7 +94,7 @@ def test_a_picture_that_cannot_be_drawn(fivebar, tmp_path, capsys):
         assert reason in found
 
 
-def test_without_matplotlib(fivebar, capsys, monkeypatch):
+def test_missing_matplotlib_is_reported(fivebar, capsys, monkeypatch):
     """The line says what to install."""
     monkeypatch.setitem(sys.modules, 'matplotlib.figure', None)
     assert main(['solve', str(fivebar), '--plot', 'a.png']) == 2

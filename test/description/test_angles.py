@@ -140,7 +140,7 @@ def test_without_being_asked_angles_are_read_as_they_are_written():
     )
 
 
-def test_rounded_angles_of_closures():
+def test_rounded_angles_of_closures_are_read_exactly():
     """YAML counts by its shortest digits."""
     urdf = (
         '<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="continuous">'

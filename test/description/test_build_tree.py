@@ -77,20 +77,20 @@ def test_a_four_bar_written_as_a_cycle_moves():
     assert [len(each.dof) for each in loaded.closures.values()] == [5]
 
 
-def test_two_roots_under_one_link():
+def test_link_with_two_root_parents_closes_a_loop():
     """Two arms on one box: both roots stay, the second hold is a loop."""
     description = read_description(robot('ax', 'bx'))
     assert [root.name for root in description.roots] == ['a', 'b']
     assert list(description.closures) == ['j1']
 
 
-def test_a_joint_on_one_link():
+def test_joint_on_one_link_is_refused():
     """A joint joins two links."""
     with pytest.raises(DescriptionError, match="its parent and its child are the same link 'a'"):
         read_description(robot('aa'))
 
 
-def test_undirected():
+def test_undirected_joints_are_reversed():
     """Where only that connects, a joint hangs the other way round and means the same."""
     turned = read_description(robot('ab', 'cb'))
     spec = JointSpec('j', 'revolute', 'c', 'world', np.array((0.1, 0.2, 0.3)))

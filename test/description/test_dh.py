@@ -70,7 +70,7 @@ def tables(draw):
 @pytest.mark.parametrize('convention', ['standard', 'modified'])
 @settings(max_examples=60, deadline=None)
 @given(table=tables())
-def test_any_table(convention, table):
+def test_any_table_agrees_with_its_formula(convention, table):
     """Every link is where the product of its rows puts it, turning and sliding joints mixed."""
     rows, q, joints = table
     check(from_dh(rows, convention=convention, joints=joints), rows, q, joints, convention)
@@ -95,7 +95,7 @@ def test_names_and_joints():
     assert robot.assembly is None
 
 
-def test_degrees():
+def test_degrees_are_converted():
     """The published six rows in degrees are those in radians."""
     rows = [(d, a, np.radians(alpha), np.radians(theta)) for d, a, alpha, theta in DH_ROWS]
     q = [0.3, -0.4, 0.5, 1.2, -0.7, 2.0]
@@ -109,7 +109,7 @@ def test_degrees():
 @pytest.mark.parametrize(
     'order', ['theta d a alpha', 'a, alpha, d, theta', ('alpha', 'theta', 'd', 'a')]
 )
-def test_any_order_of_columns(order):
+def test_any_order_of_columns_is_read(order):
     """Columns are found by the order that is said."""
     names = order.replace(',', ' ').split() if isinstance(order, str) else order
     shuffled = [[row[('d', 'a', 'alpha', 'theta').index(n)] for n in names] for row in UR5E]
@@ -127,7 +127,7 @@ def test_ur5e_is_the_ur5e(shared):
         np.testing.assert_allclose(table.forward(q, 'link6'), there, atol=1e-9)
 
 
-def test_limits():
+def test_limits_are_set():
     """Degrees for what turns, metres for what slides, infinite for none; q = 0 is clamped."""
     limits = [(-90, 90), (0.1, 0.4), (-np.inf, np.inf)]
     rows = np.zeros((3, 4))

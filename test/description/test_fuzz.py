@@ -47,21 +47,21 @@ def test_the_seeds_are_valid():
 
 @settings(max_examples=300, deadline=None)
 @given(mutated(SEED, ODD), st.sampled_from(['fixed', 'floating']), st.booleans())
-def test_mutated_urdf(text, root, trim):
+def test_mutated_urdf_is_read_or_refused(text, root, trim):
     """A URDF with some tokens changed."""
     check(read_description, '<' + text.lstrip('<'), root=root, trim_unused=trim)
 
 
 @settings(max_examples=300, deadline=None)
 @given(mutated(YAML, ODD))
-def test_mutated_annotations(text):
+def test_mutated_annotations_are_read_or_refused(text):
     """Annotations with some tokens changed."""
     check(read_description, SEED, closures=text + '\n')
 
 
 @settings(max_examples=200, deadline=None)
 @given(data=st.binary(max_size=300))
-def test_garbage_bytes(data, tmp_path_factory):
+def test_garbage_bytes_are_refused(data, tmp_path_factory):
     """A file of any bytes, as description and as annotations."""
     path = tmp_path_factory.getbasetemp() / 'garbage'
     path.write_bytes(data)
@@ -71,7 +71,7 @@ def test_garbage_bytes(data, tmp_path_factory):
 
 @settings(max_examples=200, deadline=None)
 @given(text=st.text(max_size=100))
-def test_garbage_text(text):
+def test_garbage_text_is_refused(text):
     """Any text, as description and as annotations."""
     check(read_description, '<' + text)
     check(read_description, '<robot name="r">' + text + '<link name="a"/></robot>')
@@ -107,12 +107,12 @@ KEYS = [
         json_values | st.lists(st.dictionaries(st.sampled_from(KEYS), json_values), max_size=3),
     )
 )
-def test_any_dict(closures):
+def test_any_dict_is_read_or_refused(closures):
     """A dict of any shape as annotations."""
     check(read_description, SEED, closures=closures)
 
 
 @pytest.mark.parametrize('text', ['<', '<!', '<?', '<a', '<robot', '<robot/>', '<\x00', '<robot>'])
-def test_beginnings(text):
+def test_truncated_urdf_is_refused(text):
     """The first bytes of a description alone."""
     check(read_description, text)

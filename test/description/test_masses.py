@@ -57,14 +57,14 @@ def test_masses_are_read(crane):
 
 
 @pytest.mark.parametrize('angle', [0.0, 0.7, -0.9, 2.0])
-def test_centre_of_mass(crane, angle):
+def test_centre_of_mass_is_the_weighted_mean(crane, angle):
     """The weighted mean of all links, at the values given and not at the present ones."""
     np.testing.assert_allclose(
         crane.centre_of_mass([angle, 0.4]), centre_by_hand(angle), atol=1e-12
     )
 
 
-def test_centre_of_mass_of_a_part(crane):
+def test_centre_of_mass_of_a_branch_is_its_own(crane):
     """Of a link and what it carries; the rest does not count."""
     np.testing.assert_allclose(crane.centre_of_mass([0, 0], 'shade'), (0.8, 0.4, 0.8), atol=1e-12)
     below = (0.5 * np.array((0.8, 0.3, 1)) + 1.5 * np.array((0.8, 0.4, 0.8))) / 2
@@ -83,7 +83,7 @@ def test_trimming_keeps_mass(root):
         np.testing.assert_allclose(less.centre_of_mass(q), whole.centre_of_mass(q), atol=1e-12)
 
 
-def test_questions_that_make_no_sense(crane):
+def test_centre_without_mass_is_refused(crane):
     """Wrong q, unknown links, and parts without any mass are told by name."""
     with pytest.raises(ShapeError, match=r'q: expected shape \(2,\)'):
         crane.centre_of_mass([0, 0, 0])
@@ -111,7 +111,7 @@ def test_questions_that_make_no_sense(crane):
         ('<mass value="1"/>\n<origin xyz="0 0"/>', 4, 'expected 3 numbers'),
     ],
 )
-def test_bad_values(inside, line, reason):
+def test_bad_values_are_refused(inside, line, reason):
     """The line of the element is named."""
     text = (
         f'<robot name="r"><link name="a"/>\n<link name="b"><inertial>\n{inside}</inertial></link>'
@@ -122,7 +122,7 @@ def test_bad_values(inside, line, reason):
     assert raised.value.line == line
 
 
-def test_an_inertial_without_a_mass():
+def test_inertial_without_mass_is_noted():
     """It has none, and that is noted."""
     text = '<robot name="r"><link name="a"><inertial>{}</inertial></link></robot>'
     for inside in ('', '<mass/>', '<origin xyz="1 2 3"/>'):
@@ -141,7 +141,7 @@ def test_an_inertial_without_a_mass():
         ('robotiq_2f85_ros2/robotiq_2f85_ros2.urdf', None),
     ],
 )
-def test_models(shared, model, total):
+def test_models_have_their_published_mass(shared, model, total):
     """The mean of the file's own numbers, put where an independent product has the links."""
     path = shared / 'models' / model
     robot = load_robot(path, assemble=False)
@@ -165,7 +165,7 @@ def test_models(shared, model, total):
     np.testing.assert_allclose(robot.centre_of_mass(q), sums[:3] / sums[3], atol=1e-12)
 
 
-def test_a_model_without_masses(shared):
+def test_model_without_masses_has_mass_0(shared):
     """The hexapod of PI has none."""
     robot = load_robot(shared / 'models/pi_hexapod_h811/pi_hexapod_legs.urdf', assemble=False)
     assert robot.mass == 0.0

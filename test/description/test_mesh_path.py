@@ -15,7 +15,7 @@ def package(tmp_path):
     return folder
 
 
-def test_package_url_by_its_manifest(package):
+def test_package_url_is_found_by_its_manifest(package):
     """The package that the description lies in is found by its name, whatever its folder's."""
     source = str(package / 'urdf' / 'robot.urdf')
     wanted = package / 'meshes' / 'a b.stl'
@@ -26,7 +26,7 @@ def test_package_url_by_its_manifest(package):
 @pytest.mark.parametrize(
     ('variable', 'below'), [('AMENT_PREFIX_PATH', 'share'), ('ROS_PACKAGE_PATH', '')]
 )
-def test_package_url_by_the_environment(tmp_path, monkeypatch, variable, below):
+def test_package_url_is_found_by_the_environment(tmp_path, monkeypatch, variable, below):
     """Installed packages are found where ROS looks for them."""
     mesh = tmp_path / 'prefix' / below / 'my_robot' / 'arm.stl'
     mesh.parent.mkdir(parents=True)
@@ -37,7 +37,7 @@ def test_package_url_by_the_environment(tmp_path, monkeypatch, variable, below):
     assert mesh_path('package:///arm.stl', '<text>') is None
 
 
-def test_model_url(package, tmp_path, monkeypatch):
+def test_model_url_is_found(package, tmp_path, monkeypatch):
     """A model is found by its folder, its manifest, as a package, or where Gazebo looks."""
     source = str(package / 'urdf' / 'robot.sdf')
     wanted = package / 'meshes' / 'a b.stl'
@@ -52,7 +52,7 @@ def test_model_url(package, tmp_path, monkeypatch):
     assert mesh_path('model://../checkout/meshes/a b.stl', '<text>') is None
 
 
-def test_paths(package):
+def test_paths_are_found(package):
     """A path counts from the description; of a text, only an absolute one is looked for."""
     mesh = package / 'meshes' / 'a b.stl'
     source = str(package / 'urdf' / 'robot.urdf')

@@ -24,7 +24,7 @@ ARM = robot('abc', joint('j', 'a', 'b'), joint('k', 'b', 'c', 'fixed'))
 LOOP = 'closures:\n- {name: side, frame_a: a, frame_b: c}\n'
 
 
-def test_text_and_path_give_the_same(tmp_path):
+def test_text_and_path_read_the_same(tmp_path):
     """Text begins with '<', also after a byte order mark or white space; else it is a path."""
     path = tmp_path / 'arm.urdf'
     path.write_text(ARM)
@@ -78,7 +78,7 @@ def test_a_sidecar_is_read_beside_a_path(tmp_path):
     assert description.text == path.read_bytes()
 
 
-def test_a_floating_root():
+def test_floating_root_gets_a_joint():
     """A joint with six DoF carries the robot and is the first of its joints."""
     description = read_description(ARM, root='floating')
     assert description.root.name == '__world_joint__'
@@ -89,7 +89,7 @@ def test_a_floating_root():
         read_description(ARM, root='free')
 
 
-def test_several_roots():
+def test_several_roots_are_fixed_or_float():
     """Each is fixed in the world, or floats by itself; that is noted."""
     text = robot('abc', joint('j', 'a', 'b'))
     description = read_description(text)
@@ -105,7 +105,7 @@ PIN = '<loop_joint name="pin" type="point"><link1 link="b"/><link2 link="world"/
 
 @pytest.mark.parametrize('root', ['fixed', 'floating'])
 @pytest.mark.parametrize('declared', [True, False])
-def test_closures_on_the_world(root, declared):
+def test_closures_on_the_world_are_read(root, declared):
     """The link `world` stands still, declared or not; the robot floats beside it."""
     text = ARM.replace('</robot>', '<link name="world"/></robot>' if declared else '</robot>')
     description = read_description(text.replace('</robot>', f'{PIN}</robot>'), root=root)
@@ -128,14 +128,14 @@ def test_a_robot_whose_only_root_is_called_world_floats():
     assert description.root.child is description.links['world']
 
 
-def test_a_taken_world_joint_name():
+def test_taken_world_joint_name_is_refused():
     """A robot that has a joint of that name cannot float."""
     text = robot('ab', joint('__world_joint__', 'a', 'b'))
     with pytest.raises(TopologyError, match="the joint name '__world_joint__' is taken"):
         read_description(text, root='floating')
 
 
-def test_trim_unused():
+def test_trim_unused_removes_fixed_branches():
     """Branches that neither move nor close a loop go; the rest stays."""
     text = robot(
         'abcdefg',

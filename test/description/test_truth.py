@@ -26,7 +26,7 @@ def known(request, shared):
     return truth, description
 
 
-def test_frames_and_loops(known):
+def test_frames_and_loops_agree_with_the_published_ones(known):
     """Goal frames and loop gaps agree at every pose, limits and mimic joints included."""
     truth, description = known
     movable = [joint.name for joint in description.joint_order]
@@ -49,7 +49,7 @@ def test_frames_and_loops(known):
             np.testing.assert_allclose(closure.get_residual(), 0.0, atol=1e-9)
 
 
-def test_loops_declared_in_the_file(shared):
+def test_loops_declared_in_the_file_close(shared):
     """The AgiBot's own <loop_joint> elements close to the rounding of the file: 28 micrometres."""
     description = read_description(shared / 'models/agibot_g1_omnipicker/G1_omnipicker.urdf')
     assert description.dialect == 'URDF + loop_joint'

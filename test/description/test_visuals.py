@@ -28,7 +28,7 @@ ROBOT = """
 """
 
 
-def test_every_kind():
+def test_every_kind_is_read():
     """Size, place and colour of each, in the order of the file."""
     box, cylinder, sphere, mesh = read_visuals(ROBOT)
     assert (box.link, box.kind, box.size) == ('a', 'box', (0.1, 0.2, 0.3))
@@ -64,7 +64,7 @@ def test_what_cannot_be_read_is_left_out(visual):
     assert [found.link for found in read_visuals(text)] == ['a', 'a', 'b', 'b']
 
 
-def test_a_quaternion():
+def test_quaternion_is_read():
     """URDF 1.1 may turn a shape by one, of any length."""
     (box, *_) = read_visuals(re.sub('rpy="[^"]*"', 'quat_xyzw="0 0 -2 2"', ROBOT, count=1))
     assert box.position == (1.0, 2.0, 3.0)

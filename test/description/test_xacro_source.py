@@ -80,7 +80,7 @@ def test_environment_is_empty(read_file, monkeypatch):
     assert b'hush' not in text
 
 
-def test_file(read_file):
+def test_xacro_file_is_expanded(read_file):
     """Macros, conditions and arguments with their defaults."""
     description = read_file(ROBOT)
     assert sorted(description.joints) == ['j1', 'j2', 'j3']
@@ -88,7 +88,7 @@ def test_file(read_file):
     assert b'xacro:' not in description.text
 
 
-def test_a_file_and_what_it_includes(tmp_path):
+def test_includes_are_found_beside_the_file(tmp_path):
     """Beside it, and in its own package, whether that is installed or not."""
     folder = tmp_path / 'my_description' / 'urdf'
     folder.mkdir(parents=True)
@@ -104,7 +104,7 @@ def test_a_file_and_what_it_includes(tmp_path):
         assert description.notes == []
 
 
-def test_a_sidecar_of_an_expanded_file(tmp_path):
+def test_sidecar_of_an_expanded_file_is_read(tmp_path):
     """NAME.closures.yaml goes with NAME.urdf.xacro."""
     (tmp_path / 'r.urdf.xacro').write_text(ROBOT)
     (tmp_path / 'r.closures.yaml').write_text('closures:\n  - {name: c, frame_a: l3, frame_b: l0}')
@@ -127,14 +127,14 @@ def test_a_package_that_is_not_there(tmp_path):
         read_description(tmp_path / 'r.xacro')
 
 
-def test_errors_name_the_expanded_text(tmp_path):
+def test_errors_refer_to_the_expanded_text(tmp_path):
     """Their lines are those of what came out."""
     (tmp_path / 'r.xacro').write_text(ROBOT.replace('type="continuous"', 'type="${1 + 1}"'))
     with pytest.raises(DescriptionError, match=r'r\.xacro, expanded:\d+: <joint name="j\d">: typ'):
         read_description(tmp_path / 'r.xacro')
 
 
-def test_nothing_to_expand(tmp_path):
+def test_file_without_xacro_is_read_directly(tmp_path):
     """A file may be called .xacro and be plain; a namespace alone is no macro."""
     (tmp_path / 'r.xacro').write_text(f'<robot name="r" {SPACE}><link name="a"/></robot>')
     assert read_description(tmp_path / 'r.xacro').dialect == 'URDF'
@@ -164,7 +164,7 @@ def test_what_xacro_says(read_file, inside, message):
         read_file(f'<robot name="r" {SPACE}>{inside}</robot>')
 
 
-def test_an_undeclared_prefix(read_file):
+def test_undeclared_prefix_is_refused(read_file):
     """The prefix must be declared."""
     with pytest.raises(DescriptionError, match=r'unbound prefix.*declare it: <robot xmlns:xacro='):
         read_file('<robot name="r"><xacro:a/></robot>')

@@ -72,7 +72,7 @@ def numbers(text, count=3, **options):
     return document.numbers(document.root[0], 'xyz', (7.0,) * count, **options)
 
 
-def test_numbers():
+def test_numbers_are_read():
     """Numbers are split at any white space; a missing attribute or element gives the default."""
     assert numbers(' 1\n\t-2.5e-3  3 ') == [1.0, -2.5e-3, 3.0]
     document = parse_xml('<a/>', 'x')
@@ -94,7 +94,7 @@ def test_numbers():
         ('1 1e300 3', "xyz: '1e300' is out of range"),
     ],
 )
-def test_bad_numbers(text, message):
+def test_bad_numbers_are_refused(text, message):
     """Wrong count, text, NaN, infinity and absurd sizes are refused with line and element."""
     with pytest.raises(DescriptionError, match='x:2: <origin>: ') as caught:
         numbers(text)
@@ -102,7 +102,7 @@ def test_bad_numbers(text, message):
     assert caught.value.line == 2
 
 
-def test_required_parts():
+def test_missing_required_parts_are_refused():
     """A missing or empty attribute and a missing element are named."""
     document = parse_xml('<joint name=" "/>', 'x')
     for call, message in (
@@ -115,7 +115,7 @@ def test_required_parts():
         assert message in str(caught.value)
 
 
-def test_numbers_as_text():
+def test_numbers_in_text_are_read():
     """Numbers that an element has between its tags; an empty one has the default."""
     document = parse_xml('<a><b> 1\n2 </b><c/><d>1 2 3</d></a>', 'x')
     b, c, d = document.root
@@ -135,7 +135,7 @@ def test_numbers_as_text():
         '\n\n<?xml version="1.0"?><a><b/></a>',
     ],
 )
-def test_what_other_parsers_let_pass(text):
+def test_faults_that_other_parsers_accept_are_repaired(text):
     """Hyphens in comments and a late declaration, which simulators read; lines stay right."""
     line = text[: text.index('<b/>')].count('\n') + 1
     for data in (text, text.encode()):
@@ -143,7 +143,7 @@ def test_what_other_parsers_let_pass(text):
         assert document.line(document.root[0]) == line
 
 
-def test_a_fault_beside_such_things():
+def test_other_fault_in_such_a_file_is_refused():
     """The fault that is left is told; of comments alone, their line."""
     with pytest.raises(DescriptionError, match='x:1: not well-formed XML'):
         parse_xml('<!-- a -- b --><a><b></a>', 'x')

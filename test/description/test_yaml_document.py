@@ -58,19 +58,19 @@ PLAIN = {
 
 
 @pytest.mark.parametrize('text', PLAIN)
-def test_plain_values(parser, text):
+def test_plain_values_are_read(parser, text):
     """Numbers, truth values and text; dates, sixties and other bases stay text."""
     found = parse_yaml(text, 'f')
     assert found == PLAIN[text]
     assert type(found) is type(PLAIN[text]) or isinstance(found, list | dict)
 
 
-def test_nan(parser):
+def test_nan_is_read(parser):
     """It is a number; who takes numbers refuses it."""
     assert isnan(parse_yaml('.nan', 'f'))
 
 
-def test_lines(parser):
+def test_lines_are_known(parser):
     """Mappings, lists and keys know where they began; other values do not."""
     found = parse_yaml('# c\na: 1\nb:\n  - {x: 1}\n  - [2,\n     3]\nc:\n  d: 4\n', 'f')
     assert line_of(found) == 2
@@ -83,7 +83,7 @@ def test_lines(parser):
     assert line_of(found['a']) is None
 
 
-def test_references(parser):
+def test_references_are_resolved(parser):
     """A value that is written once and used twice is the same; PyYAML writes such files."""
     found = parse_yaml('a: &x [1, &y 2]\nb: *x\nc: {d: *y}\n', 'f')
     assert found == {'a': [1, 2], 'b': [1, 2], 'c': {'d': 2}}
@@ -91,7 +91,7 @@ def test_references(parser):
 
 @pytest.mark.parametrize('text', ['a: é\n', '﻿a: é\n'])
 @pytest.mark.parametrize('encoding', ['utf-8', 'utf-8-sig', 'utf-16'])
-def test_bytes(parser, text, encoding):
+def test_bytes_are_decoded(parser, text, encoding):
     """UTF-8 and UTF-16, with and without a byte order mark."""
     if not (text[0] != 'a' and encoding == 'utf-8-sig'):
         assert parse_yaml(text.encode(encoding), 'f') == {'a': 'é'}
@@ -134,7 +134,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize('fault', REFUSED)
-def test_refused(parser, fault):
+def test_faulty_yaml_is_refused_with_its_line(parser, fault):
     """The message has the line and what is wrong; it comes soon and is short."""
     data, line, message = REFUSED[fault]
     start = time.process_time()

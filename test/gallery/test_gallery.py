@@ -94,7 +94,7 @@ def test_parameters_are_in_a_file(name, tmp_path, monkeypatch):
         assert f'"dof": "{axes}"' in path.read_text()
 
 
-def test_parameters_of_those_with_a_file(repository):
+def test_parameter_files_agree_with_the_items(repository):
     """It is taken from where it is installed."""
     for name in WITH_FILES:
         assert parameter_file(gallery_item(name)) == repository / 'config' / f'{name}.yaml'
@@ -113,19 +113,19 @@ def test_goals_targets_and_options_fit_the_robot(name):
     assert item.parameters.items() >= told.items()
 
 
-def test_unknown_item():
+def test_unknown_item_is_refused():
     """The items there are are named."""
     with pytest.raises(UnknownFrameError, match=r'dragon.*hexapod'):
         gallery_item('dragon')
 
 
-def test_description_of_the_checkout(repository):
+def test_description_of_the_checkout_is_found(repository):
     """Beside package.xml, in urdf/."""
     assert description_path('hexapod.urdf') == repository / 'urdf' / 'hexapod.urdf'
 
 
 @pytest.mark.parametrize('library', ['lib/python3.11/site-packages', 'local/lib/dist-packages'])
-def test_description_of_an_installation(tmp_path, monkeypatch, repository, library):
+def test_description_of_an_installation_is_found(tmp_path, monkeypatch, repository, library):
     """In share/ik_node/urdf of the prefix that the package is in."""
     share = tmp_path / 'share' / 'ik_node' / 'urdf'
     share.mkdir(parents=True)
@@ -137,7 +137,7 @@ def test_description_of_an_installation(tmp_path, monkeypatch, repository, libra
     assert description_path('hexapod.urdf') == share / 'hexapod.urdf'
 
 
-def test_description_of_an_ament_prefix(tmp_path, monkeypatch):
+def test_description_of_an_ament_prefix_is_found(tmp_path, monkeypatch):
     """Or of one of the sourced prefixes."""
     share = tmp_path / 'share' / 'ik_node' / 'urdf'
     share.mkdir(parents=True)
@@ -146,7 +146,7 @@ def test_description_of_an_ament_prefix(tmp_path, monkeypatch):
     assert description_path('other.urdf') == Path(share / 'other.urdf')
 
 
-def test_missing_description():
+def test_missing_description_is_refused():
     """The file is named."""
     with pytest.raises(DescriptionError, match=r'no_such\.urdf'):
         description_path('no_such.urdf')

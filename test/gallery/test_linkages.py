@@ -46,7 +46,7 @@ def test_palletizer_keeps_its_tool_level(motors):
 
 
 @pytest.mark.parametrize('slide', [-0.12, -0.05, 0.02, 0.06])
-def test_scissor_lift_by_its_formula(slide):
+def test_scissor_lift_agrees_with_its_formula(slide):
     """Four stages of bars of 0.5 m: 4 sqrt(0.25 - foot^2) high, and the platform stays level."""
     robot = loaded('scissor_lift')
     solution = Solver(robot).drive({'slide': slide})
@@ -57,7 +57,7 @@ def test_scissor_lift_by_its_formula(slide):
 
 
 @pytest.mark.parametrize('leg', ['left_front', 'left_rear', 'right_front', 'right_rear'])
-def test_jansens_lengths(leg):
+def test_jansens_lengths_are_kept(leg):
     """Every leg has the published lengths all the way round, whichever way they are measured."""
     robot = loaded('strandbeest')
     pair = leg.split('_')[0]
@@ -210,7 +210,7 @@ def test_rover_settles():
         assert np.ptp([p[robot.joint_names.index(joint)] for p in path]) > 0.05
 
 
-def test_rovers_differential():
+def test_rovers_differential_keeps_the_mean():
     """The bar's ends turn one rocker up and the other one down, by arms of 0.7 m and 0.2405 m."""
     robot = loaded('rocker_bogie')
     solution = Solver(robot).drive({'bar': 0.1})

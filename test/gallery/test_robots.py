@@ -54,7 +54,7 @@ def endless(path):
 
 
 @pytest.mark.parametrize('name', NAMES)
-def test_facts(name):
+def test_robot_has_its_stated_properties(name):
     """Mobility by rank and motors are those of the kind; nothing had to be guessed."""
     robot = loaded(name)
     mobility = robot.mobility
@@ -108,7 +108,7 @@ def delta_motor(place, turn):
 
 
 @pytest.mark.parametrize('step', [(0.0, 0.0, 0.0), (0.06, 0.0, 0.03), (-0.03, 0.07, -0.05)])
-def test_delta_by_its_formula(step):
+def test_delta_agrees_with_its_formula(step):
     """The motors stand where the delta's own inverse kinematics has them."""
     robot = loaded('delta')
     place = robot.forward(robot.q, 'platform_link')[:3, 3] + step

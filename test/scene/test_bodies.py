@@ -95,7 +95,7 @@ def test_lines_stand_in_for_links(name):
     assert [s for s in alone if isinstance(s, Triad)] == [s for s in both if isinstance(s, Triad)]
 
 
-def test_a_link_apart_from_its_joint():
+def test_link_apart_from_its_joint_gets_a_rod():
     """A link that sits off its joint is reached from there, and the joint has its own frame."""
     base, arm, tip = Link('base'), Joint('arm'), Link('tip')
     arm.set_dof('EZ')

@@ -86,7 +86,7 @@ def test_the_hand_lies_along_the_link(value):
     )
 
 
-def test_the_hand_of_a_link_on_the_axis():
+def test_hand_of_a_link_on_the_axis_is_along_x():
     """Where the link says nothing, zero is the x axis before the turn."""
     m, sector = hinge(-1.0, 1.0, offset=(0.0, 0.0, 0.2))
     x = m.naive().world(m.joints['joint'])[:3, 0]
@@ -123,7 +123,7 @@ def test_the_first_turn_of_several_carries_what_the_last_does():
         (-np.inf, 0.5, -9.0, (-9.0 - pi, -9.0 + pi)),
     ],
 )
-def test_more_than_a_turn(lower, upper, value, drawn):
+def test_range_of_more_than_a_turn_is_cut(lower, upper, value, drawn):
     """Of a range beyond a turn, half a turn either way of the hand is drawn, within the limits."""
     _, sector = hinge(lower, upper, value)
     np.testing.assert_allclose((sector.lower, sector.upper), drawn, atol=1e-12)
@@ -136,7 +136,7 @@ def test_nothing_is_drawn_of_what_is_free():
 
 
 @pytest.mark.parametrize(('value', 'touching'), [(-1.0, True), (0.0, False), (0.5, True)])
-def test_colour_at_a_limit(value, touching):
+def test_colour_changes_at_a_limit(value, touching):
     """A value at its limit is told by the colour."""
     _, sector = hinge(-1.0, 0.5, value)
     assert sector.rgba == (AT_LIMIT if touching else COLOURS['limits'])
@@ -167,7 +167,7 @@ def test_stops_of_a_slider():
     np.testing.assert_allclose(turn[:, 2], axis, atol=1e-12)
 
 
-def test_a_slider_at_its_stop():
+def test_slider_at_its_stop_changes_colour():
     """The stop that is touched changes colour, and the mark; the other stop does not."""
     m = MECHANISMS['mixed']()
     helper = IKRootsHelper(m.roots, layers='limits')

@@ -14,7 +14,7 @@ from support.open_mechanisms import arm6, snake
 SIZES = ('radius', 'inner_radius', 'length', 'width', 'height')
 
 
-def test_layers():
+def test_layers_are_chosen():
     """Each layer alone, all, none; by default all but labels and visuals, which are given."""
     m = MECHANISMS['hexapod']()
     ball = Visual(m.roots[0].name, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0), 'sphere', (1.0,))
@@ -34,7 +34,7 @@ def test_layers():
         helper.set_layers('axes meshes')
 
 
-def test_scale():
+def test_scale_is_checked():
     """All that has no length of its own grows with the scale, and nothing else does."""
     m = MECHANISMS['walker']()
     m.joints['l2'].set_dof_values(0.3)
@@ -99,7 +99,7 @@ def test_scale_by_itself_is_sensible():
         (np.array((0.1, 0.2, 0.3)), (0.1, 0.2, 0.3)),
     ],
 )
-def test_color(color, rgb):
+def test_colour_is_set(color, rgb):
     """One colour for all that says nothing by its colour; each layer keeps its opacity."""
     m = MECHANISMS['hexapod']()
     plain = IKRootsHelper(m.roots, layers=LAYERS).shapes()
@@ -111,7 +111,7 @@ def test_color(color, rgb):
             assert shape.rgba == (*rgb, before.rgba[3])
 
 
-def test_color_with_opacity_and_layers():
+def test_colour_with_opacity_is_set_for_layers():
     """A fourth number is the opacity; layers can be coloured one by one, and reset."""
     helper = IKRootsHelper(arm6().roots)
     helper.set_color((0.1, 0.2, 0.3, 0.4), 'links')
@@ -145,7 +145,7 @@ def test_what_is_no_color(color):
     assert helper.shapes() == before
 
 
-def test_draw_through():
+def test_draw_through_is_checked():
     """The opacity of the second pass is on every shape: 0, a tenth, or what was asked for."""
     helper = IKRootsHelper(MECHANISMS['hexapod']().roots, layers=LAYERS)
 
@@ -163,7 +163,7 @@ def test_draw_through():
             helper.set_draw_through(wrong)
 
 
-def test_resolution():
+def test_resolution_is_checked():
     """Round shapes have as many sides as was asked for."""
     helper = IKRootsHelper(MECHANISMS['ball']().roots, resolution=9)
     sides = [shape.segments for shape in helper.shapes() if hasattr(shape, 'segments')]
@@ -176,7 +176,7 @@ def test_resolution():
             helper.set_resolution(wrong)
 
 
-def test_labels():
+def test_labels_are_drawn():
     """Every joint value has its name above its joint, one over the other in one place."""
     m = MECHANISMS['ball']()
     helper = IKRootsHelper(m.roots, layers='labels', joint_scale=0.1)

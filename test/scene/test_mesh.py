@@ -73,7 +73,7 @@ def area(triangles):
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_solids(shape, inside, low, high):
+def test_solids_are_closed(shape, inside, low, high):
     """Volume and extent are those of the solid, in its own frame."""
     triangles, rgba = mesh_of(shape)
     found = own(triangles)
@@ -94,7 +94,7 @@ def test_a_segment_is_a_thin_tube():
 @pytest.mark.parametrize(
     ('lower', 'upper', 'inner'), [(-0.5, 1.2, 0.0), (-pi, pi, 0.3), (2, 3, 0.1)]
 )
-def test_a_sector(lower, upper, inner):
+def test_sector_has_face_and_hand(lower, upper, inner):
     """Its area is that of the sector, all between its angles and radii, in the xy plane."""
     triangles, _ = mesh_of(Sector(*common(), 0.5, inner, lower, upper, None, ROUND))
     found = own(triangles)
@@ -118,7 +118,7 @@ def test_the_hand_of_a_sector_is_seen():
     assert np.arctan2(tip[1], tip[0]) == pytest.approx(0.3, abs=0.05)
 
 
-def test_a_triad():
+def test_triad_has_three_colours():
     """Red along x, green along y, blue along z; the opacity is the shape's."""
     triangles, rgba = mesh_of(Triad(*common(), 0.4, 0.02))
     for axis, colour in enumerate(AXIS_COLOURS):
@@ -137,7 +137,7 @@ def test_a_text_has_no_triangles():
 
 
 @pytest.mark.parametrize('segments', [3, 4, 5, 24])
-def test_as_many_sides_as_asked(segments):
+def test_shapes_have_the_given_number_of_sides(segments):
     """A cylinder of n sides has n different directions around it, a disc n corners."""
     found = own(mesh_of(Cylinder(*common(), 0.1, 1.0, segments))[0]).reshape(-1, 3)
     rim = found[np.hypot(found[:, 0], found[:, 1]) > 0.05]

@@ -28,7 +28,7 @@ def test_other_kinds_are_refused(path):
     assert caught.value.name == '--plot'
 
 
-def test_without_matplotlib(monkeypatch):
+def test_missing_matplotlib_is_reported(monkeypatch):
     """What to install is said, and how to do without."""
     monkeypatch.setitem(sys.modules, 'matplotlib.figure', None)
     wanted = (

@@ -74,7 +74,7 @@ def test_what_is_hidden_is_seen_through(picture):
     assert np.abs(plain - through).max() > 0.1
 
 
-def test_the_size_and_the_words(picture):
+def test_size_and_title_are_used(picture):
     """The picture has the size asked for, and a title, which is drawn."""
     shapes = IKRootsHelper(MECHANISMS['arm6']().roots, layers='axes labels').shapes()
     plain = picture(shapes, size=(5, 4))
@@ -104,7 +104,7 @@ def test_axes_are_equal(points):
     assert (limits[:, 1] > np.max(points, axis=0)).all()
 
 
-def test_without_matplotlib(monkeypatch, tmp_path):
+def test_missing_matplotlib_is_reported(monkeypatch, tmp_path):
     """The message says what is missing and where to get it."""
     monkeypatch.setitem(sys.modules, 'matplotlib.figure', None)
     with pytest.raises(OptionError, match=r'plot: .*only with matplotlib: `pip install'):
@@ -121,7 +121,7 @@ def test_where_it_cannot_be_drawn(tmp_path):
         plot_shapes([], tmp_path / 'no_such_folder' / 'scene.png')
 
 
-def test_other_kinds_of_pictures(tmp_path):
+def test_other_formats_are_written(tmp_path):
     """The ending says which."""
     shapes = IKRootsHelper(MECHANISMS['arm6']().roots, layers='axes labels', resolution=5).shapes()
     plot_shapes(shapes, str(tmp_path / 'scene.svg'), size=(3, 3))

@@ -36,7 +36,7 @@ def test_an_arrow_begins_at_its_origin():
 
 
 @pytest.mark.parametrize('value', [-2.0, 0.0, 0.7])
-def test_the_hand_of_a_sector(value):
+def test_hand_of_a_sector_ends_on_its_rim(value):
     """It points to its value, counted from x about z."""
     sector = Sector(*common(), 0.2, 0.0, -2.5, 1.0, value, 24)
     point = 0.2 * np.array((np.cos(value), np.sin(value), 0.0))

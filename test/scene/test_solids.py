@@ -24,7 +24,7 @@ def drawn(robot, seen, **how):
     return helper.shapes(robot.q + 0.1)
 
 
-def test_all_of_a_description(robot):
+def test_all_visuals_of_a_description_are_drawn(robot):
     """Every visual is a shape, moved with its link, in its own colour."""
     path = description_path('arm6.urdf')
     seen = read_visuals(path.read_bytes(), str(path))
@@ -49,7 +49,7 @@ def test_all_of_a_description(robot):
         ('mesh', (1.0, 1.0, 1.0), (Solid, ('file', 'f.stl'))),
     ],
 )
-def test_every_kind(robot, kind, size, wanted):
+def test_every_kind_of_visual_is_drawn(robot, kind, size, wanted):
     """What there is a shape for is that, anything else a solid; what says no colour is grey."""
     visual = Visual('tool_link', PLACE, TURN, kind, size, 'f.stl')
     (shape,) = drawn(robot, [visual])

@@ -44,7 +44,7 @@ def test_robot_follows_the_pointer(open_page, open_window):
     wait_until(lambda: np.allclose(page.ask(platform), before, atol=2e-6), 'the step back')
 
 
-def test_keys(open_page, open_window):
+def test_keys_choose_the_handles(open_page, open_window):
     """W moves, E turns, Q swaps axes, G has a grid, and the view stays; F and Ctrl+Z go back."""
     page = open_page()
     window = open_window(page)
@@ -112,7 +112,7 @@ def test_a_dropped_connection_comes_back(open_page, open_window):
     wait_until(lambda: page.ask(platform)[2, 3] > before[2, 3] + 0.004, 'the platform to rise')
 
 
-def test_two_browsers_at_once(open_page, open_window):
+def test_two_browsers_see_the_same_robot(open_page, open_window):
     """What one drags, the other shows; one that leaves disturbs nobody."""
     page = open_page()
     one, other = open_window(page), open_window(page)
@@ -155,7 +155,7 @@ def test_planar_arm_follows_the_pointer(open_page, open_window):
     np.testing.assert_allclose(at, np.round(at), atol=1e-9)
 
 
-def test_chooser_rest_pose_yaml_and_tabs(open_page, open_window):
+def test_chooser_rest_pose_yaml_and_tabs_work(open_page, open_window):
     """Another robot is chosen and described, its state shown, kept, copied; tabs are there."""
     robots = {name: partial(gallery_session, name) for name in NAMES}
     page = open_page(robots=robots, about={'fivebar': 'a pen on two arms'})

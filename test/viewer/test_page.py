@@ -92,7 +92,7 @@ def test_what_cannot_be_done_ends_nothing(open_page):
     assert height_of(page) > 0.09
 
 
-def test_another_robot(open_page):
+def test_choosing_another_robot_shows_it(open_page):
     """The gallery's robots take each other's place; steps back end there."""
     page = open_page(robots={'delta': partial(gallery_session, 'delta')})
     lift(page, 0.002)

@@ -63,7 +63,7 @@ def _without_viser(name, *_):
         (['--demo', 'hexapod', '--port', '99999'], '99999'),
     ],
 )
-def test_unusable_words(words, reason, monkeypatch, capsys, repository):
+def test_unusable_arguments_end_with_2(words, reason, monkeypatch, capsys, repository):
     """One line on stderr that names what cannot be, exit code 2."""
     pytest.importorskip('viser')
     monkeypatch.chdir(repository)

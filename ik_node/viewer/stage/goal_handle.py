@@ -98,7 +98,7 @@ class GoalHandle:
         self._style = HandleStyle()
         self._parts: dict[Gizmo, Any] = {}
         # During a drag on a grid: the hidden gizmo, and its visible copy on the grid.
-        self._twin: tuple[Any, Any] | None = None
+        self._snapped: tuple[Any, Any] | None = None
         self._heard = 0.0
         self._ball: Any = None
         self._move: Axes = (False, False, False)
@@ -123,14 +123,14 @@ class GoalHandle:
             gizmo.visible = visible
         self._show_ball(visible and any(move))
         if not visible:
-            self._end_twin()
+            self._end_snapped()
             return
         self._pose, self._axes = goal.matrix_world.copy(), handle_axes(goal, style)
         place, wxyz = tuple(self._pose[:3, 3].tolist()), wxyz_of(_quat(self._axes))
         for gizmo in self._parts.values():
             if gizmo is not self._held:
                 gizmo.position, gizmo.wxyz = place, wxyz
-        self._show_twin(place, wxyz)
+        self._show_snapped(place, wxyz)
         if self._ball is not None:
             self._ball.position = place
 
@@ -174,7 +174,7 @@ class GoalHandle:
             True if the handle must be redrawn.
 
         """
-        if self._twin is None or now - self._heard < REST:
+        if self._snapped is None or now - self._heard < REST:
             return False
         self._holder = self._held = None
         return True
@@ -186,7 +186,7 @@ class GoalHandle:
 
     def remove(self) -> None:
         """Remove the handle from the page."""
-        self._end_twin()
+        self._end_snapped()
         self._choose([])
         if self._ball is not None:
             self._ball.remove()
@@ -197,7 +197,7 @@ class GoalHandle:
             gizmo = self._parts.pop(part)
             if gizmo is self._held:
                 self._holder = self._held = None
-                self._end_twin()
+                self._end_snapped()
             gizmo.remove()
         for part in parts:
             if part not in self._parts:
@@ -235,7 +235,7 @@ class GoalHandle:
             depth_test=False,
         )
 
-    def _show_twin(self, place: tuple[float, ...], wxyz: tuple[float, ...]) -> None:
+    def _show_snapped(self, place: tuple[float, ...], wxyz: tuple[float, ...]) -> None:
         """
         Show a copy on the grid of a gizmo that is being dragged.
 
@@ -244,20 +244,20 @@ class GoalHandle:
         """
         part = next((part for part, gizmo in self._parts.items() if gizmo is self._held), None)
         if part is None or not self._style.snaps:
-            self._end_twin()
+            self._end_snapped()
             return
-        if self._twin is None:
+        if self._snapped is None:
             self._held.opacity = 0.0
-            twin = self._add(f'/gizmos/{quote(self._name, safe="")}:snapped', part)
-            self._twin = (self._held, twin)
-        self._twin[1].position, self._twin[1].wxyz = place, wxyz
+            copy = self._add(f'/gizmos/{quote(self._name, safe="")}:snapped', part)
+            self._snapped = (self._held, copy)
+        self._snapped[1].position, self._snapped[1].wxyz = place, wxyz
 
-    def _end_twin(self) -> None:
-        if self._twin is not None:
-            hidden, twin = self._twin
-            self._twin = None
+    def _end_snapped(self) -> None:
+        if self._snapped is not None:
+            hidden, copy = self._snapped
+            self._snapped = None
             hidden.opacity = 1.0
-            twin.remove()
+            copy.remove()
 
     def _show_ball(self, visible: bool) -> None:
         if self._ball is None and visible:

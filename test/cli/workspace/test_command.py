@@ -44,7 +44,7 @@ def test_a_turn_that_is_held(arm, run):
         (['--closures', 'no_such_file.yaml'], 'no_such_file.yaml'),
     ],
 )
-def test_unusable_input(arm, tmp_path, capsys, monkeypatch, words, reason):
+def test_unusable_input_ends_with_2(arm, tmp_path, capsys, monkeypatch, words, reason):
     """Exit code 2, one line that says what and where, and no file is begun."""
     monkeypatch.chdir(tmp_path)
     link = [] if '--link' in words else ['--link', 'tip']
@@ -80,7 +80,7 @@ def test_loops_that_stay_open(fivebar, tmp_path, run):
     assert 'the loops are open at the start' in err
 
 
-def test_stopped(arm, run, tmp_path, monkeypatch):
+def test_ctrl_c_writes_the_results_so_far(arm, run, tmp_path, monkeypatch):
     """After Ctrl-C what is known is written."""
     solve, calls = Solver.solve_batch, []
 
@@ -101,7 +101,7 @@ def test_stopped(arm, run, tmp_path, monkeypatch):
     assert picture.stat().st_size > 0
 
 
-def test_stopped_at_once(arm, run, monkeypatch):
+def test_ctrl_c_without_results_ends_with_130(arm, run, monkeypatch):
     """Where nothing is known, nothing is written."""
 
     def interrupted(self, *args, **chosen):
@@ -113,7 +113,7 @@ def test_stopped_at_once(arm, run, monkeypatch):
     assert not run.out.exists()
 
 
-def test_progress(arm, run, monkeypatch):
+def test_progress_reaches_the_total(arm, run, monkeypatch):
     """Where somebody looks at it, standard error tells how far it has come."""
 
     class Terminal(io.StringIO):
@@ -132,7 +132,7 @@ def test_progress(arm, run, monkeypatch):
     assert screen.getvalue().endswith('\r')
 
 
-def test_help(capsys):
+def test_help_describes_the_map(capsys):
     """It says what comes out."""
     with pytest.raises(SystemExit):
         main(['reach', '--help'])

@@ -15,7 +15,7 @@ def pixels(path):
     return np.round(255.0 * imread(path)[..., :3]).astype(int)
 
 
-def test_the_picture(fivebar, tmp_path, monkeypatch, capsys):
+def test_picture_is_written(fivebar, tmp_path, monkeypatch, capsys):
     """By the names of robot and link both files are written; the map has its colours."""
     pytest.importorskip('matplotlib')
     monkeypatch.chdir(tmp_path)

@@ -21,7 +21,7 @@ def judge(rows, inside, cell):
     return int(reached.sum()), int(near.sum())
 
 
-def test_annulus(arm, run):
+def test_reach_of_two_bars_is_an_annulus(arm, run):
     """A free arm of two bars comes to all between two circles, and nowhere else."""
     code, out, err, rows = run(
         arm, '--link', 'tip', '--extent', -0.9, 0.9, -0.9, 0.9, '--grid', 61
@@ -37,7 +37,7 @@ def test_annulus(arm, run):
     assert {row['z'] for row in rows} == {'0.1'}
 
 
-def test_limits_and_both_ways_to_bend(tmp_path, run):
+def test_limits_are_kept_in_both_postures(tmp_path, run):
     """Where only one way to bend the elbow is within limits, it is found."""
     path = tmp_path / 'limited.urdf'
     limits = {'shoulder': LIMIT.format(-1.1, 1.1), 'elbow': LIMIT.format(-2.0, 2.6)}
@@ -51,7 +51,7 @@ def test_limits_and_both_ways_to_bend(tmp_path, run):
     assert near < 0.25 * len(rows)
 
 
-def test_loops(fivebar, run):
+def test_closed_loops_limit_the_reach(fivebar, run):
     """A five-bar comes to where both of its arms do, limits and all; the frame finds itself."""
     code, _, _, rows = run(fivebar, '--link', 'tool_link', '--grid', 80)
     assert code == 0
@@ -67,7 +67,7 @@ def test_loops(fivebar, run):
         assert values[-1] == pytest.approx(most + room, abs=1.5e-3)
 
 
-def test_the_table(fivebar, run):
+def test_table_has_a_row_per_point(fivebar, run):
     """Joint values that lead there, loops closed, within limits; nearest ones where none do."""
     _, _, _, rows = run(fivebar, '--link', 'tool_link', '--grid', 25, '--joints')
     robot = load_robot(fivebar)
@@ -100,7 +100,7 @@ def test_threads_do_not_matter(repository, run):
     assert one.splitlines()[1].split(',')[1] == '0.0', 'upright, through where the platform is'
 
 
-def test_a_screen(repository, run):
+def test_free_third_axis_makes_a_projection(repository, run):
     """Without the third axis all is projected: further than in any one slice."""
     robot = repository / 'docs' / 'robots' / 'arm6.urdf'
     words = ('--link', 'hand', '--plane', 'xy', '--grid', 20)

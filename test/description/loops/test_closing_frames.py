@@ -26,7 +26,7 @@ def robot(*frames, extra=''):
 PAIR = (('closing_tip_1', 'a', '1 0 0', '0 0 0'), ('closing_tip_2', 'b', '1 0 0', '0 0 0'))
 
 
-def test_a_point():
+def test_closing_frames_without_axis_become_a_point():
     """Without frames along an axis it is taken as a point, which is noted."""
     description = read_description(robot(*PAIR))
     found = description.closures['closing_tip']
@@ -37,7 +37,7 @@ def test_a_point():
 
 
 @pytest.mark.parametrize('tilt', ['0 0 0', '1.5707963267948966 0 0'])
-def test_a_hinge(tilt):
+def test_closing_frames_with_axis_become_a_hinge(tilt):
     """With them it is a hinge, about the line through both."""
     along = {'0 0 0': '1 0 0.1', '1.5707963267948966 0 0': '1 -0.1 0'}[tilt]
     frames = [
@@ -87,7 +87,7 @@ def test_names_that_say_too_little(name, tmp_path):
     assert read_description(robot(*frames), closures=closures).notes == []
 
 
-def test_unknown_elements_that_speak_of_loops():
+def test_unknown_elements_named_like_loops_are_noted():
     """They are noted, others are not."""
     extra = '<closed_loop a="1"/><closed_loop/><material name="m"/><loop_closure/>'
     assert read_description(robot(extra=extra)).notes == [

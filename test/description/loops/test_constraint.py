@@ -31,7 +31,7 @@ def read(attributes, inside=ENDS):
         ('universal', 'universal', 3),
     ],
 )
-def test_types(type_name, kind, rows):
+def test_every_constraint_type_is_read(type_name, kind, rows):
     """In any case; the parent carries the closure, the child closes on it."""
     axes = '<parent_axis xyz="0 0 1"/><child_axis xyz="1 0 0"/>'
     description = read(f'name="c" type="{type_name}"', ENDS + axes)
@@ -43,7 +43,7 @@ def test_types(type_name, kind, rows):
     assert description.dialect == 'URDF + constraint'
 
 
-def test_axes():
+def test_axes_are_read_in_both_frames():
     """Each counts in its own frame; the child's is the parent's if it is not written."""
     parent = '<parent_axis xyz="0 2 0"/>'
     both = parent + '<child_axis xyz="1 0 0"/>'
@@ -54,7 +54,7 @@ def test_axes():
         np.testing.assert_allclose(child_axis, child, atol=1e-15)
 
 
-def test_universal_axes():
+def test_universal_constraint_needs_both_axes():
     """The parent's axis is frame_b's x, the child's frame_a's y."""
     axes = '<parent_axis xyz="0 0 1"/><child_axis xyz="1 0 0"/>'
     found = read('name="c" type="universal"', ENDS + axes).closures['c']
@@ -83,7 +83,7 @@ def test_defaults_are_noted():
         ('name="c" type="link"', ENDS.replace('"b"', '"bb"'), "there is no link 'bb'; did you"),
     ],
 )
-def test_message(attributes, inside, message):
+def test_faulty_constraint_is_refused_with_its_line(attributes, inside, message):
     """Each fault is told with its line."""
     with pytest.raises(DescriptionError, match=message) as caught:
         read(attributes, inside)

@@ -71,7 +71,7 @@ def test_true_poses_are_reached(shared, truth):
             np.testing.assert_allclose(found[:3, 3], position, atol=1e-6)
 
 
-def test_mobility(shared, truth):
+def test_mobility_of_declared_loops_is_as_published(shared, truth):
     """One motion is left, away from the square where the parallelogram may fold."""
     robot = ik.load_robot(without_sidecar(shared, truth))
     middle = truth['poses'][len(truth['poses']) // 2]

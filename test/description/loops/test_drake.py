@@ -28,7 +28,7 @@ def between(tag, extra='', first='A', p_BQ='<drake:TAG_p_BQ value="4 5 6"/>'):
     return f'<drake:TAG>{inside}</drake:TAG>'.replace('TAG', tag)
 
 
-def test_ball():
+def test_ball_constraint_becomes_a_point():
     """Two points; the prefix need not be declared."""
     description = read_description(robot(between('ball_constraint')))
     (found,) = description.closures.values()
@@ -39,7 +39,7 @@ def test_ball():
     assert description.dialect == 'URDF + Drake'
 
 
-def test_distance():
+def test_distance_constraint_is_read():
     """Two points and how far they are apart."""
     extra = '<drake:TAG_distance value="0.5"/><drake:TAG_stiffness value="1"/>'
     (found,) = read_description(robot(between('distance_constraint', extra))).closures.values()
@@ -73,7 +73,7 @@ def bushing(torque, force, first='Fa'):
         ('1 1 0', '0 0 2', 'Z EX EY'),
     ],
 )
-def test_bushings(torque, force, dofs):
+def test_bushing_constrains_its_stiff_axes(torque, force, dofs):
     """Axes without stiffness are free."""
     description = read_description(robot(bushing(torque, force)))
     (found,) = description.closures.values()
@@ -83,7 +83,7 @@ def test_bushings(torque, force, dofs):
     assert f'axes of stiffness: {dofs}' in description.notes[0]
 
 
-def test_a_bushing_of_stiffness_zero():
+def test_bushing_of_stiffness_zero_is_not_used():
     """It ties nothing, which is noted; a link has a frame of its name."""
     description = read_description(robot(bushing('0 0 0', '0 0 0')))
     assert not description.closures
@@ -92,7 +92,7 @@ def test_a_bushing_of_stiffness_zero():
     assert found.position.tolist() == [0, 0, 0]
 
 
-def test_mimic():
+def test_drake_mimic_is_read():
     """A rule that only Drake sees is a coupling; URDF's own comes first."""
     drake = '<drake:mimic joint="jB" multiplier="2" offset="1"/>'
     (rule,) = read_description(robot('', drake)).joints['jC'].couplings.values()
@@ -104,7 +104,7 @@ def test_mimic():
     assert notes == ["joint 'jC': its <drake:mimic> is not read: it names no joint of one DoF"]
 
 
-def test_a_joint_of_drake():
+def test_drake_joint_is_read():
     """A type that URDF does not have; the link hangs on it."""
     text = robot('').replace(
         '<joint name="jC" type="continuous">', '<drake:joint name="jC" type="ball">'
@@ -143,7 +143,7 @@ def test_what_is_not_read_is_noted():
         (bushing('1 1', '1 1 1'), 'value="1 1": expected 3 numbers'),
     ],
 )
-def test_message(element, message):
+def test_faulty_element_is_refused_with_its_line(element, message):
     """Each fault is told with its line."""
     with pytest.raises(DescriptionError, match=message) as caught:
         read_description(robot(element))

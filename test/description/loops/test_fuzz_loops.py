@@ -53,6 +53,6 @@ def test_the_seed_is_valid():
 
 @settings(max_examples=400, deadline=None)
 @given(mutated(SEED, ODD, most=4), st.sampled_from(['fixed', 'floating']))
-def test_changed(text, root):
+def test_changed_loops_are_read_or_refused(text, root):
     """Some words are others."""
     check(read_description, '<' + text.lstrip('<'), root=root)

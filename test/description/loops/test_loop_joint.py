@@ -29,7 +29,7 @@ def closure(*args):
     return found
 
 
-def test_frames():
+def test_frames_of_both_links_are_read():
     """The first link is frame_a, the second frame_b; poses are attributes."""
     description = read(
         'name="c" type="fixed"',
@@ -45,21 +45,21 @@ def test_frames():
     assert description.dialect == 'URDF + loop_joint'
 
 
-def test_link1_written_twice():
+def test_second_link1_counts_as_link2():
     """The spelling of Isaac's documentation: the second link1 is link2."""
     found = closure('name="c" type="fixed"', '<link1 link="left"/><link1 link="right"/>')
     assert (found.child.name, found.parent.name) == ('left', 'right')
 
 
 @pytest.mark.parametrize('name', CLOSURE_TYPES)
-def test_types(name):
+def test_every_loop_joint_type_is_read(name):
     """Every type of the annotations is read, Isaac's among them."""
     found = closure(f'name="c" type="{name}" distance="0.5"')
     kind, dofs = Closure.rows_of_type(name)
     assert (found.kind, found.dof) == (kind, list(dofs))
 
 
-def test_our_attributes():
+def test_own_attributes_are_read():
     """The attribute dof wins over the type; distance, tolerance, weight and enabled are read."""
     assert closure('name="c" type="spherical" dof="X EZ"').dof == [DOF.X, DOF.EZ]
     assert closure('name="c" dof="X Y"').dof == [DOF.X, DOF.Y]
@@ -116,7 +116,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize('fault', FAULTS)
-def test_message(fault):
+def test_faulty_loop_joint_is_refused_with_its_line(fault):
     """Each fault is told with the line of the element."""
     attributes, inside, message = FAULTS[fault]
     with pytest.raises(DescriptionError, match=message) as caught:
@@ -124,7 +124,7 @@ def test_message(fault):
     assert caught.value.line == 2
 
 
-def test_unknown_type():
+def test_unknown_type_is_refused():
     """An unknown type is unsupported; the known ones are listed."""
     with pytest.raises(UnsupportedElementError, match='type="screw" is not known; allowed: weld'):
         read('name="c" type="screw"')
@@ -137,7 +137,7 @@ ROBOT = (
 )
 
 
-def test_without_a_name():
+def test_loop_joint_without_name_gets_one():
     """It is called by its tag and a number that nothing else has; that is noted."""
     ends = '<loop_joint type="fixed">' + ENDS + '</loop_joint>'
     text = ROBOT.replace('LOOP', ends * 2 + '<material name="loop_joint_1"/>')
@@ -146,7 +146,7 @@ def test_without_a_name():
     assert description.notes[0] == "<loop_joint> without a name is called 'loop_joint_2'"
 
 
-def test_types_in_any_case():
+def test_types_are_read_in_any_case():
     """Revolute is revolute."""
     assert closure('name="c" type="Spherical"').dof == [DOF.X, DOF.Y, DOF.Z]
 
@@ -160,7 +160,7 @@ def test_types_in_any_case():
         ('0 1 1', (0, 0, 1), 'the z of its frames, no joint of the loop is parallel'),
     ],
 )
-def test_a_hinge_without_axis(axis, wanted, note):
+def test_revolute_loop_without_axis_takes_that_of_a_joint(axis, wanted, note):
     """Isaac Sim's exporter writes none: it is the z, or what lies along a joint of the loop."""
     loop = f'<loop_joint name="c" type="revolute">{ENDS}</loop_joint>'
     text = ROBOT.replace('type="fixed"', 'type="continuous"').replace(f'rpy="0 0 {np.pi / 2}"', '')
@@ -175,7 +175,7 @@ def test_a_hinge_without_axis(axis, wanted, note):
         assert f"loop_joint 'c': no <axis>, taken as {note}" in description.notes[0]
 
 
-def test_a_hinge_of_ours_without_axis():
+def test_hinge_without_axis_is_about_z():
     """It is about z, whatever the joints."""
     loop = f'<loop_joint name="c" type="hinge">{ENDS}</loop_joint>'
     description = read_description(ROBOT.replace('LOOP', loop))
@@ -202,7 +202,7 @@ def world_axis(description, end):
 
 
 @pytest.mark.parametrize(('frame', 'wanted'), [('', (0, 1, 0)), (' frame="child"', (-1, 0, 0))])
-def test_fusion(frame, wanted):
+def test_fusion_notation_is_read(frame, wanted):
     """Points in both links; the axis is that of one link, and one and the same at zero."""
     element = f'<loop_joint name="c" type="revolute">{FUSION}<axis xyz="0 1 0"{frame}/>'
     text = ROBOT.replace('LOOP', element + '</loop_joint>')
@@ -214,7 +214,7 @@ def test_fusion(frame, wanted):
     assert len(description.closures['c'].dof) == 5
 
 
-def test_fusion_faults():
+def test_faulty_fusion_notation_is_refused():
     """Both links are needed, and known."""
     with pytest.raises(DescriptionError, match='<loop_joint name="c">: the element <child> is m'):
         read('name="c" type="fixed"', '<parent link="left"/>')

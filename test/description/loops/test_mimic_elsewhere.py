@@ -51,7 +51,7 @@ def rules(description):
         (parameters('a', 'b', '<param name="multiplier">3</param>'), (0, 3)),
     ],
 )
-def test_rules(extra, coefficients):
+def test_mimic_rules_outside_mimic_are_read(extra, coefficients):
     """The follower is multiplier times the leader, plus offset."""
     description = read_description(robot(extra))
     assert rules(description) == [('b', 'a', coefficients)]

@@ -36,7 +36,7 @@ def one(attributes, inside=ENDS, tag='loop'):
     ('type_name', 'rows'),
     [('revolute', 5), ('continuous', 5), ('prismatic', 5), ('fixed', 6), ('planar', 3)],
 )
-def test_types(tag, type_name, rows):
+def test_every_loop_type_is_read(tag, type_name, rows):
     """The predecessor carries the closure, the successor is its child; all types are read."""
     found = one(f'name="l" type="{type_name}"', tag=tag)
     assert (found.name, found.parent.name, found.child.name) == ('l', 'b', 'c')
@@ -56,7 +56,7 @@ def test_the_axis_counts_in_the_frames():
         np.testing.assert_allclose(in_b, turn @ wanted, atol=1e-15)
 
 
-def test_other_spellings():
+def test_other_spellings_are_read():
     """Fusion's exporter, and how it was written in the beginning."""
     fusion = '<predecessor name="b"/><sucessor name="c"><origin xyz="0 2 0"/></sucessor>'
     assert one('name="l" type="revolute"', fusion).offset_position.tolist() == [0, 2, 0]
@@ -86,7 +86,7 @@ def coupling(ratio='6', tag='coupling', attributes='name="c"', extra=''):
         (coupling('2', 'constraint', 'name="c" type="rolling"', '<polarity value="-1"/>'), -2.0),
     ],
 )
-def test_a_coupling_of_two_joints(element, ratio):
+def test_coupling_of_two_joints_becomes_a_rule(element, ratio):
     """The successor's joint follows: its value is ratio times the predecessor's."""
     description = read_description(robot(element))
     (rule,) = description.joints['jc'].couplings.values()
@@ -103,7 +103,7 @@ def test_the_dependent_joint_follows():
     assert description.actuated == ['jc']
 
 
-def test_a_coupling_of_more_joints():
+def test_coupling_of_more_joints_becomes_a_closure():
     """The sum of all values down to the successor is ratio times the predecessor's sum."""
     joints = ''.join(
         f'<joint name="{name}" type="revolute"{flag}><parent link="{parent}"/>'
@@ -139,7 +139,7 @@ def test_a_coupling_that_says_nothing_is_noted():
     assert note in read_description(text).notes[0]
 
 
-def test_motors():
+def test_dependent_joints_have_no_motor():
     """Independent joints have one, unless something better says which do."""
     assert read_description(robot('', dependent='c')).actuated == ['jb']
     assert read_description(robot('')).actuated == []
@@ -168,7 +168,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize('fault', FAULTS)
-def test_message(fault):
+def test_faulty_element_is_refused_with_its_line(fault):
     """Each fault is told with its line."""
     element, message = FAULTS[fault]
     with pytest.raises(DescriptionError, match=message) as caught:
@@ -177,7 +177,7 @@ def test_message(fault):
     assert isinstance(caught.value, UnsupportedElementError) == (fault == 'type')
 
 
-def test_a_coupling_over_a_joint_of_several_dof():
+def test_coupling_over_a_joint_of_several_dof_is_refused():
     """It has no one value."""
     text = robot(coupling()).replace('name="jc" type="continuous"', 'name="jc" type="floating"')
     with pytest.raises(DescriptionError, match="joint 'jc' between its links must have one DoF"):

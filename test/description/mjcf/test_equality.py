@@ -47,7 +47,7 @@ def test_connect_holds_as_the_model_is_written():
     np.testing.assert_allclose(closure.get_residual(), 0.0, atol=1e-15)
 
 
-def test_connect_to_the_world():
+def test_connect_without_body2_is_to_the_world():
     """Without body2 it is the world."""
     (closure,) = read('<connect name="n" body1="b" anchor="0 0 0"/>').closures.values()
     assert closure.name == 'n'
@@ -65,7 +65,7 @@ def test_sites_count_wherever_they_are():
     assert abs(closure.get_residual()[5]) == pytest.approx(np.pi / 2)
 
 
-def test_weld():
+def test_weld_constrains_six_axes():
     """As written, or as relpose says; without torque a point."""
     (closure,) = read('<weld body1="b" body2="c" anchor="0 0 1"/>').closures.values()
     np.testing.assert_allclose(closure.get_residual(), 0.0, atol=1e-15)
@@ -104,7 +104,7 @@ def test_a_mocap_body_does_not_hold_the_robot():
     assert "drags the robot with the mocap body 'hand'" in description.notes[-1]
 
 
-def test_a_body_tied_to_itself():
+def test_body_connected_to_itself_is_noted():
     """That says nothing."""
     description = read('<connect body1="b" body2="b" anchor="0 0 0"/>')
     assert len(description.closures) == 0
@@ -130,7 +130,7 @@ def test_a_joint_that_is_held():
     assert description.notes[-1] == "joint 'k' is held at 0.75 by an equality"
 
 
-def test_a_second_rule_for_a_joint():
+def test_second_rule_for_a_joint_is_not_used():
     """A line is read from its other end; what says nothing new is left out."""
     description = read(
         '<joint joint1="j" joint2="l"/><joint joint1="j" joint2="k" polycoef="1 2"/>'
@@ -144,7 +144,7 @@ def test_a_second_rule_for_a_joint():
     assert not description.joints['l'].couplings
 
 
-def test_two_points_make_a_hinge():
+def test_two_connects_act_as_a_hinge():
     """That is how MuJoCo writes one: a four-bar linkage has one degree of freedom."""
     robot = load_robot(FOURBAR)
     for closure in robot.closures.values():
@@ -153,7 +153,7 @@ def test_two_points_make_a_hinge():
     assert list(robot.closures) == ['coupler_rocker_connect', 'coupler_rocker_connect_2']
 
 
-def test_annotations_take_the_place_of_loops():
+def test_annotations_replace_equalities():
     """Couplings stay."""
     text = BARS.replace('EQUALITY', '<weld body1="b" body2="c"/><joint joint1="j" joint2="k"/>')
     description = read_description(text, closures={})

@@ -46,7 +46,7 @@ def read(path):
     return description
 
 
-def test_includes(write):
+def test_includes_are_expanded(write):
     """What is below the root of the other file stands where the include did."""
     write('parts/leg.xml', '<x><body name="leg"><include file="foot.xml"/></body></x>')
     write('parts/foot.xml', '<x><joint name="j"/><include file="parts/toe.xml"/></x>')
@@ -68,7 +68,7 @@ def test_a_file_that_comes_twice(write):
     assert description.links['a'].mass == description.links['b'].mass > 0.0
 
 
-def test_a_fault_in_an_included_file(write):
+def test_fault_in_an_included_file_names_that_file(write):
     """The message names that file and its line."""
     part = write('part.xml', '<x>\n<body name="a">\n<joint axis="0 0 0"/></body></x>')
     main = write('main.xml', MAIN.format('', '<include file="part.xml"/>', ''))
@@ -135,7 +135,7 @@ def test_other_files_are_bounded(write, monkeypatch):
 ATTACH = '<asset><model name="hand" file="gripper.xml"/></asset>'
 
 
-def test_attached_whole(write):
+def test_whole_model_is_attached(write):
     """Bodies, sites, loops and motors of another file, in a frame of this one."""
     write('gripper.xml', GRIPPER)
     body = """<body name="arm" pos="1 0 0"><joint name="j"/><frame pos="0 0 1">
@@ -165,7 +165,7 @@ def test_attached_whole(write):
     assert any('equalities with its world are not read' in note for note in description.notes)
 
 
-def test_one_body_attached(write):
+def test_one_body_is_attached(write):
     """With all that is in it; of the rest what refers to it alone."""
     write('gripper.xml', GRIPPER)
     attach = '<attach model="hand" body="palm" prefix="h_"/>'
@@ -177,7 +177,7 @@ def test_one_body_attached(write):
     assert any('equalities with its world' in note for note in description.notes)
 
 
-def test_one_frame_attached(write):
+def test_one_frame_is_attached(write):
     """It keeps the class that its surroundings say."""
     write(
         'gripper.xml',
@@ -249,7 +249,7 @@ def test_attachments_that_are_refused(write, attach, kind, message):
         read_description(path)
 
 
-def test_replicas():
+def test_replicas_are_expanded():
     """Bodies, their loops, tendons and motors, as often as it says."""
     text = """<mujoco><worldbody><body name="hub"/>
         <replicate count="3" euler="0 0 120" offset="0 0 1" sep="_">

@@ -148,21 +148,21 @@ def test_the_seed_is_valid():
 
 @settings(max_examples=300, deadline=None)
 @given(mutated(SEED, ODD, most=4))
-def test_mutated(text):
+def test_mutated_mjcf_is_read_or_refused(text):
     """Any bytes of it may be others."""
     check(read, text)
 
 
 @settings(max_examples=300, deadline=None)
 @given(edits)
-def test_edited(chosen):
+def test_edited_mjcf_is_read_or_refused(chosen):
     """The same where the text stays well-formed."""
     check(read, edited(chosen))
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.text(max_size=60), st.sampled_from(['', '<worldbody>', '<equality>', '<actuator>']))
-def test_garbage(text, inside):
+def test_garbage_is_refused(text, inside):
     """Any text in a section."""
     end = inside.replace('<', '</')
     check(read, f'<mujoco>{inside}{text}{end}</mujoco>')

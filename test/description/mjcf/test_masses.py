@@ -33,13 +33,13 @@ def read(body, compiler='', rest=''):
 
 
 @pytest.mark.parametrize('geom', GEOMS)
-def test_of_a_geom(geom):
+def test_mass_of_a_geom_follows_from_its_density(geom):
     """Volume times density, unless the mass is given."""
     link = read(f'<geom {geom}/>').links['a']
     assert link.mass == pytest.approx(GEOMS[geom], rel=1e-12, abs=1e-12)
 
 
-def test_centre_of_several():
+def test_centre_of_several_geoms_is_their_average():
     """Also in a frame, also at the ends of fromto."""
     body = (
         '<geom mass="1" pos="1 0 0"/><frame pos="0 0 1" euler="0 0 90">'
@@ -51,7 +51,7 @@ def test_centre_of_several():
     np.testing.assert_allclose(link.centre_of_mass, (0.2, 0.6, 0.8), atol=1e-15)
 
 
-def test_given_or_of_geoms():
+def test_inertiafromgeom_selects_the_source_of_masses():
     """<compiler inertiafromgeom> decides; <inertial> may be in a frame."""
     body = '<geom mass="1"/><frame><inertial pos="1 2 3" mass="7"/></frame>'
     masses = [
@@ -66,7 +66,7 @@ def test_given_or_of_geoms():
 @pytest.mark.parametrize(
     'geom', ['type="mesh" mesh="x"', 'type="sphere" mesh="x"', 'size="1" shellinertia="true"']
 )
-def test_of_a_mesh(geom):
+def test_mass_of_a_mesh_is_unknown(geom):
     """It is not known, and that is said."""
     description = read(f'<geom {geom}/>')
     assert description.links['a'].mass == 0.0
@@ -75,7 +75,7 @@ def test_of_a_mesh(geom):
     ]
 
 
-def test_scaled_to_a_total():
+def test_settotalmass_scales_masses():
     """<compiler settotalmass>, if all masses are known."""
     body = '<inertial pos="0 0 0" mass="2"/><body name="b"><geom {}/></body>'
     description = read(body.format('mass="6"'), 'settotalmass="4"')

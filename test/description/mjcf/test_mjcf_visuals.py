@@ -43,7 +43,7 @@ def visuals(geom, compiler=''):
         ('class="red"', 'box', (2.0, 4.0, 6.0)),
     ],
 )
-def test_every_shape(attributes, kind, size):
+def test_every_shape_is_read(attributes, kind, size):
     """Its size, where MJCF has halves, and its place."""
     (found,) = visuals(f'<frame pos="0 0 1"><geom pos="0 2 0" {attributes}/></frame>')
     assert (found.link, found.kind, found.size) == ('a', kind, size)
@@ -54,7 +54,7 @@ def test_every_shape(attributes, kind, size):
     ('shape', 'size'),
     [('capsule', (0.1, 2.0)), ('cylinder', (0.1, 2.0)), ('box', (0.2, 0.2, 2.0))],
 )
-def test_two_points(shape, size):
+def test_two_points_define_a_geom(shape, size):
     """They say where it is, how it lies, and how long it is."""
     (found,) = visuals(f'<geom type="{shape}" fromto="1 1 0 3 1 0" size="0.1"/>')
     assert found.size == pytest.approx(size)
@@ -64,7 +64,7 @@ def test_two_points(shape, size):
     assert tuple(map(abs, along)) == pytest.approx((1.0, 0.0, 0.0), abs=1e-12)
 
 
-def test_meshes():
+def test_meshes_are_read():
     """Their folder, their class's scale, and where their own frame is."""
     wanted = ('mesh', 'assets/parts/upper.stl', (1e-3,) * 3)
     first, second = visuals('<geom type="mesh" mesh="arm"/><geom mesh="lower" type="mesh"/>')
@@ -87,7 +87,7 @@ def test_meshes():
         ('class="red" material="blue"', (1.0, 0.0, 0.0, 1.0)),
     ],
 )
-def test_colour(attributes, rgba):
+def test_colour_comes_from_geom_or_material(attributes, rgba):
     """A geom's own, else its class's, else its material's."""
     assert visuals(f'<geom {attributes}/>')[0].rgba == rgba
 
@@ -124,7 +124,7 @@ def test_what_cannot_be_read_is_said(attributes, what):
     assert what in unread.file
 
 
-def test_replicas_and_bodies_without_a_name():
+def test_replicas_and_unnamed_bodies_have_visuals():
     """Visuals belong to links that the robot has."""
     text = """<mujoco><worldbody>
       <body><geom size="1"/><body name="b"><geom size="1"/></body></body>

@@ -24,7 +24,7 @@ def world(body):
     return read(f'<mujoco><compiler angle="radian"/><worldbody>{body}</worldbody></mujoco>')
 
 
-def test_an_arm():
+def test_arm_is_read():
     """Names, order, limits and the pose of its tip."""
     description = read_description(ARM.replace('REST', ''))
     assert description.dialect.startswith('MJCF')
@@ -68,7 +68,7 @@ def test_at_its_ref_a_joint_is_as_written():
     np.testing.assert_allclose(pose[:3, 3], (1.5, 1.5, 3.0), atol=1e-15)
 
 
-def test_joints_of_one_body_hang_under_one_another():
+def test_joints_of_one_body_are_in_series():
     """Between them are links without a mass, named after body and joint."""
     description = world(
         '<body name="a"><inertial pos="0 0 1" mass="2"/>'
@@ -132,7 +132,7 @@ def test_a_site_whose_name_is_taken():
     assert description.notes[-1] == "the name of site 'a' is taken; it is renamed to 'a_site'"
 
 
-def test_motors():
+def test_actuators_give_the_motors():
     """Joints with an actuator, also through a fixed tendon that has one free joint."""
     rest = """<tendon><fixed name="one"><joint joint="elbow" coef="1"/></fixed>
         <fixed name="two"><joint joint="elbow" coef="1"/><joint joint="shoulder" coef="1"/></fixed>
@@ -189,7 +189,7 @@ def test_the_outermost_class_may_have_another_name():
     assert description.notes == ["the outermost <default> is named 'old', which MuJoCo refuses"]
 
 
-def test_settings_of_all_compilers_count():
+def test_settings_of_all_compilers_are_used():
     """The last word on each."""
     description = read(
         '<mujoco><compiler angle="radian" eulerseq="zyx"/><compiler angle="degree"/><worldbody>'

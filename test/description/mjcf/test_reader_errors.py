@@ -75,7 +75,7 @@ FAULTS |= {
 
 
 @pytest.mark.parametrize(('change', 'message'), FAULTS.items(), ids=[key[1] for key in FAULTS])
-def test_faults(change, message):
+def test_faults_are_refused_with_their_line(change, message):
     """The message and its line."""
     old, new, line = change
     assert TEXT.count(old) == 1
@@ -86,7 +86,7 @@ def test_faults(change, message):
 
 
 @pytest.mark.parametrize('change', UNSUPPORTED, ids=[key[1] for key in UNSUPPORTED])
-def test_unsupported(change):
+def test_unsupported_elements_are_refused(change):
     """What is known, but not read."""
     old, new, line = change
     with pytest.raises(UnsupportedElementError) as caught:
@@ -95,7 +95,7 @@ def test_unsupported(change):
     assert caught.value.line == line
 
 
-def test_a_range_without_a_word_on_limits():
+def test_range_without_limited_is_refused():
     """Without autolimits MuJoCo asks for one."""
     text = TEXT.replace('<compiler/>', '<compiler autolimits="false"/>')
     with pytest.raises(DescriptionError, match='neither limited="true" or "false" nor'):

@@ -28,7 +28,7 @@ def known(request, shared):
     return truth, load_robot(shared / 'models' / name / file), *FILES[request.param]
 
 
-def test_loops_and_frames(known):
+def test_loops_and_frames_agree_with_mujoco(known):
     """At every pose all loops and couplings are closed and the bodies are where they are."""
     truth, robot, mobility, motors = known
     assert 'equality' in robot.dialect
@@ -52,7 +52,7 @@ def test_loops_and_frames(known):
             np.testing.assert_allclose(found[:3, 3], wanted, atol=1e-12)
 
 
-def test_every_pose_from_home(known):
+def test_every_pose_agrees_with_mujoco(known):
     """Goals at every pose are reached from the first one."""
     truth, robot, *_ = known
     for frame in truth['goal_frames']:

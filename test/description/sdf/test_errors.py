@@ -75,7 +75,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize('content', FAULTS)
-def test_faults_in_a_model(content):
+def test_faults_in_a_model_are_refused(content):
     """What was found, in which element, on which line."""
     with pytest.raises(DescriptionError, match=FAULTS[content]):
         read_description(sdf(content))
@@ -93,13 +93,13 @@ def test_faults_in_a_model(content):
         ),
     ],
 )
-def test_which_model(text, message):
+def test_ambiguous_model_is_refused(text, message):
     """None, or too many."""
     with pytest.raises(DescriptionError, match=message):
         read_description(text)
 
 
-def test_placement_frame_and_canonical_link():
+def test_unknown_placement_frame_and_canonical_link_are_refused():
     """Names that mean nothing in the model."""
     with pytest.raises(DescriptionError, match="placement_frame: there is no link or frame 'x'"):
         read_description(sdf(LINKS, ' placement_frame="x"'))
@@ -113,7 +113,7 @@ def test_unknown_types_have_an_exception_of_their_own():
         read_description(sdf(LINKS + joint('', 'piston')))
 
 
-def test_versions():
+def test_unknown_versions_are_noted():
     """A version that is none is read as the newest, with a note."""
     for version in ('', 'x', '1', '1.9.1.', '9' * 50):
         text = f'<sdf version="{version}"><model name="r"><link name="a"/></model></sdf>'
@@ -122,7 +122,7 @@ def test_versions():
         assert any('read as SDFormat 1.12' in note for note in description.notes)
 
 
-def test_long_chains():
+def test_long_chains_are_read():
     """Frames on frames, a thousand deep, and a circle of them: no recursion, short messages."""
     chain = ''.join(
         f'<link name="l{i}"><pose relative_to="l{i - 1}">0 0 1 0 0 0</pose></link>'

@@ -73,7 +73,7 @@ def test_the_seed_is_valid():
 
 @settings(max_examples=500, deadline=None)
 @given(mutated(SEED, ODD), st.sampled_from(('fixed', 'floating')), st.booleans())
-def test_mutated_sdf(text, root, trim):
+def test_mutated_sdf_is_read_or_refused(text, root, trim):
     """An SDFormat text with some tokens changed."""
     check(read_description, '<' + text.lstrip('<'), root=root, trim_unused=trim)
 
@@ -110,7 +110,7 @@ def elements(draw, depth=0):
 
 @settings(max_examples=500, deadline=None)
 @given(elements(), st.sampled_from(('1.4', '1.6', '1.9', '1.12')))
-def test_any_graph(content, version):
+def test_any_graph_is_read_or_refused(content, version):
     """Models nested and tied by names at random."""
     check(
         read_description,
@@ -121,6 +121,6 @@ def test_any_graph(content, version):
 @pytest.mark.parametrize(
     'text', ['<sdf', '<sdf/>', '<sdf>', '<sdf><model/></sdf>', '<sdf><world/></sdf>']
 )
-def test_beginnings(text):
+def test_truncated_sdf_is_refused(text):
     """The first bytes of a description alone."""
     check(read_description, text)

@@ -34,7 +34,7 @@ def joint(type_name='revolute', inside=AXIS, parent='a', child='c', name=' name=
     ('type_name', 'rows'),
     [('revolute', 5), ('continuous', 5), ('prismatic', 5), ('ball', 3), ('fixed', 6)],
 )
-def test_types(type_name, rows):
+def test_every_joint_type_is_read(type_name, rows):
     """The closure of each type; it is closed with all joints at zero."""
     description = read_description(robot(joint(type_name)))
     found = description.closures['g']
@@ -85,7 +85,7 @@ def where(description, name='g'):
         ('', (1, 1, 0), (0, 0, 1)),
     ],
 )
-def test_pose_and_axis(inside, place, axis):
+def test_pose_and_axis_are_read(inside, place, axis):
     """The pose counts in the child link, the axis in the joint, unless they say otherwise."""
     found = where(read_description(robot(joint(inside=inside))))
     np.testing.assert_allclose(found[0], place, atol=1e-12)
@@ -100,7 +100,7 @@ def test_the_root_may_be_the_child():
 
 
 @pytest.mark.parametrize('type_name', ['universal', 'revolute2'])
-def test_universal(type_name):
+def test_universal_joint_becomes_a_closure(type_name):
     """The first axis is fixed in the parent, the second in the child."""
     axes = '<axis><xyz>0 0 1</xyz></axis><axis2><xyz>1 0 0</xyz></axis2>'
     description = read_description(robot(joint(type_name, axes)))
@@ -154,12 +154,12 @@ def test_a_name_that_is_taken_by_a_joint():
     assert "the name 'jb' is taken, it is renamed to 'jb_'" in description.notes[-1]
 
 
-def test_no_name():
+def test_joint_without_name_gets_one():
     """A new one."""
     assert list(read_description(robot(joint(name=''))).closures) == ['joint_1']
 
 
-def test_the_root_in_the_world():
+def test_fixing_the_root_to_the_world_is_noted():
     """Fixed there it stays where it is; on a hinge it moves."""
     description = read_description(robot(joint('fixed', '', 'world', 'a')))
     assert not description.closures
@@ -171,7 +171,7 @@ def test_the_root_in_the_world():
     assert loaded.forward(loaded.q, 'a')[0, 0] == pytest.approx(np.cos(0.5))
 
 
-def test_a_tree_of_its_own():
+def test_joint_connects_a_separate_tree():
     """A joint to a root that hangs nowhere carries it, where it stands with all joints at zero."""
     extra = '<link name="d"/><link name="e"/><joint name="je" type="continuous"><parent link="d"/>'
     extra += '<child link="e"/><origin xyz="0 0 3"/><axis xyz="0 0 1"/></joint>'
@@ -230,7 +230,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize('fault', FAULTS)
-def test_message(fault):
+def test_faulty_joint_is_refused_with_its_line(fault):
     """Each fault is told with its line."""
     element, message = FAULTS[fault]
     with pytest.raises(DescriptionError, match=message) as caught:

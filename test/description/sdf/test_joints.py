@@ -44,13 +44,13 @@ def limits(lower='', upper='', more=''):
         ('ball', ['EX', 'EY', 'EZ']),
     ],
 )
-def test_types_of_one_joint(kind, dofs):
+def test_every_single_joint_type_is_read(kind, dofs):
     """The types that stay one joint."""
     made = read_description(sdf(joint(kind, axis()))).joints['j']
     assert [dof.name for dof in made.dof] == dofs
 
 
-def test_planar():
+def test_planar_joint_is_read():
     """Drake's own joint: along x and y and about z of its frame."""
     text = sdf(
         '<drake:joint name="p" type="planar"><drake:parent>a</drake:parent>'
@@ -61,7 +61,7 @@ def test_planar():
 
 
 @pytest.mark.parametrize('kind', ['universal', 'revolute2'])
-def test_two_axes(kind):
+def test_joint_of_two_axes_becomes_two_joints(kind):
     """Two hinges in a row: the first in the parent, the second in what that turns."""
     inner = axis('0 0 1', limits('-1', '2')) + axis('1 0 0', limits('-0.5', '0.25'), 'axis2')
     description = read_description(sdf(joint(kind, inner)))
@@ -87,7 +87,7 @@ def test_two_axes(kind):
         ('', 1.0),
     ],
 )
-def test_screw(inner, way):
+def test_screw_couples_rotation_and_translation(inner, way):
     """A turn about the axis goes [m] along it: the new element, the old one in rad/m, neither."""
     description = read_description(sdf(joint('screw', inner + axis('0 1 0', limits('-9', '9')))))
     assert [each.name for each in description.joint_order] == ['j', 'j_slide']
@@ -99,7 +99,7 @@ def test_screw(inner, way):
 
 
 @pytest.mark.parametrize(('flip', 'sign'), [('ab', -1), ('ba', 1)])
-def test_gearbox(flip, sign):
+def test_gearbox_becomes_a_coupling(flip, sign):
     """Angles from the reference body: child = -ratio * parent; a joint the other way counts so."""
     gears = joint(
         'gearbox',
@@ -137,7 +137,7 @@ def test_gears_that_are_left_out(body, note):
     assert any(note in each for each in description.notes)
 
 
-def test_mimic():
+def test_mimic_becomes_a_coupling():
     """Value = multiplier * (leader's - reference) + offset; of either axis; Drake's way too."""
     follow = (
         '<mimic joint="j" axis="axis2"><multiplier>2</multiplier><offset>0.5</offset>'
@@ -171,7 +171,7 @@ def test_mimic():
         (limits('0', '0', '<velocity>0</velocity>'), 0.0, 0.0, np.inf),
     ],
 )
-def test_limits(written, lower, upper, velocity):
+def test_limits_are_read(written, lower, upper, velocity):
     """What stands for "none", and what does not."""
     found = read_description(sdf(joint('revolute', axis(inner=written))))
     made = found.joints['j']
@@ -188,14 +188,14 @@ def test_a_continuous_joint_has_no_limits():
     assert np.isinf(made.max_dof_limit[DOF.EZ])
 
 
-def test_without_an_axis():
+def test_joint_without_axis_is_about_z():
     """The format's default, and a note."""
     description = read_description(sdf(joint('revolute')))
     assert [dof.name for dof in description.joints['j'].dof] == ['EZ']
     assert "joint 'j': no <axis>, taken as 0 0 1" in description.notes
 
 
-def test_motors_by_plugin():
+def test_controller_plugins_name_the_motors():
     """The joints that a controller's plugin lists."""
     plugin = (
         '<plugin filename="{}" name="{}"><joint_name>k</joint_name><joint_name>no</joint_name>'
@@ -209,14 +209,14 @@ def test_motors_by_plugin():
     assert read_description(sdf(joints + plugin.format('camera.so', 'camera'))).actuated == []
 
 
-def test_motors_by_effort():
+def test_zero_effort_means_no_motor():
     """Where some have an effort of 0, the others have motors."""
     idle = axis(inner=limits(more='<effort>0</effort>'))
     text = sdf(joint('revolute', axis()) + joint('revolute', idle, 'k', 'bc'))
     assert read_description(text).actuated == ['j']
 
 
-def test_masses():
+def test_masses_are_read():
     """Mass and centre of mass; what is not written is 1 kg, and noted."""
     mass = '<mass>2.5</mass>'
     text = (
@@ -244,7 +244,7 @@ def test_what_an_include_brings_is_left_out():
     assert any("<include> of 'model://gps' is not read" in note for note in description.notes)
 
 
-def test_static_models():
+def test_static_models_are_noted():
     """Their joints are read as if they moved, with a note."""
     description = read_description(sdf('<static>true</static>' + joint('revolute', axis())))
     assert [each.name for each in description.joint_order] == ['j']

@@ -37,7 +37,7 @@ FOUR_BAR = sdf(
 )
 
 
-def test_a_four_bar_by_joints_alone():
+def test_four_bar_of_joints_has_a_closure():
     """It is closed as written, and moves as two circles say."""
     robot = ik.load_robot(FOUR_BAR)
     assert robot.dialect == 'SDFormat 1.9 + cycle of joints'
@@ -73,7 +73,7 @@ def test_a_five_bar_whose_closing_joint_ends_at_the_first_link():
     assert list(robot.closures) == ['j4']
 
 
-def test_where_the_file_wants_the_loop_cut():
+def test_loop_is_cut_at_the_marked_joint():
     """<must_be_loop_joint> moves the closure there; the order of the joints stays the file's."""
     asked = (
         '</axis><physics><simbody><must_be_loop_joint>1</must_be_loop_joint></simbody></physics>'
@@ -95,7 +95,7 @@ def test_limits_of_a_joint_that_closes_a_loop():
     assert robot.mobility == 1
 
 
-def test_a_platform_on_legs():
+def test_platform_on_legs_has_closures():
     """Universal joint, piston, ball joint six times: six pistons, and six legs do not spin."""
     content = link('base') + link('top', 0.0, 0.0, 1.0)
     for i in range(6):
@@ -124,7 +124,7 @@ def test_a_platform_on_legs():
 
 
 @pytest.mark.parametrize('kind', ['universal', 'revolute2', 'screw'])
-def test_joints_of_two_motions_in_a_loop(kind):
+def test_joint_of_two_motions_closes_a_loop(kind):
     """Whatever closes it, a loop through such a joint is closed as written and moves."""
     between = joint('j', 'a', 'b', kind=kind).replace(
         '</joint>', '<axis2><xyz>1 0 0</xyz></axis2></joint>'
@@ -156,7 +156,7 @@ BALLS = """<drake:{kind}_constraint>
 TWO = link('a') + link('b', 2.0) + joint('j', 'world', 'a') + joint('k', 'world', 'b')
 
 
-def test_drake_ball_constraint():
+def test_drake_ball_constraint_is_read():
     """Two points coincide."""
     description = read_description(sdf(TWO + BALLS.format(kind='ball', more='')))
     assert description.dialect == 'SDFormat 1.9 + Drake'
@@ -167,7 +167,7 @@ def test_drake_ball_constraint():
     np.testing.assert_allclose(np.linalg.norm(closure.get_residual()), np.sqrt(2), atol=1e-12)
 
 
-def test_drake_distance_constraint():
+def test_drake_distance_constraint_is_read():
     """Two points stay a way apart."""
     length = '<drake:distance_constraint_distance>0.5</drake:distance_constraint_distance>'
     description = read_description(sdf(TWO + BALLS.format(kind='distance', more=length)))
@@ -175,7 +175,7 @@ def test_drake_distance_constraint():
     assert (closure.kind, closure.distance) == ('distance', 0.5)
 
 
-def test_drake_weld_constraint():
+def test_drake_weld_constraint_is_read():
     """Two frames coincide."""
     frames = ''.join(
         f'<frame name="f{name}" attached_to="{name}"><pose>{x} 0 0 0 0 0</pose></frame>'
@@ -208,7 +208,7 @@ def bushing(force, torque):
         ('0 0 0', '0 0 0', None),
     ],
 )
-def test_drake_bushing(force, torque, dofs):
+def test_drake_bushing_constrains_stiff_axes(force, torque, dofs):
     """Where a bushing has no stiffness it is free; all else is rigid."""
     frames = '<frame name="fa" attached_to="a"/><frame name="fb" attached_to="b"/>'
     description = read_description(sdf(TWO + frames + bushing(force, torque)))
@@ -217,7 +217,7 @@ def test_drake_bushing(force, torque, dofs):
     assert any('stiff' in note for note in description.notes)
 
 
-def test_frames_made_ready_for_a_bushing():
+def test_frames_named_for_a_bushing_become_a_closure():
     """Pairs named for one another close a loop, unless the file or another one says more."""
     frames = '<frame name="Ab_bushing" attached_to="a"/><frame name="Ba_bushing" attached_to="b"/>'
     text = sdf(TWO + frames)

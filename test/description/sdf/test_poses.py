@@ -122,7 +122,7 @@ POSES = {
 
 
 @pytest.mark.parametrize('pose', POSES)
-def test_ways_to_write_a_pose(pose):
+def test_every_pose_notation_is_read(pose):
     """Angles in either unit, quaternions of any length, relative to link, frame or joint."""
     text = sdf(
         '<link name="base"><pose>0 0 5 0 0 0</pose></link>'
@@ -133,7 +133,7 @@ def test_ways_to_write_a_pose(pose):
     np.testing.assert_allclose(where(read_description(text), 'x'), POSES[pose], atol=1e-12)
 
 
-def test_the_old_name_of_relative_to():
+def test_attribute_frame_is_read_as_relative_to():
     """Up to 1.6 it was `frame`; later that is no attribute any more."""
     for version, z in (('1.6', 3.0), ('1.7', 1.0)):
         text = sdf(
@@ -162,7 +162,7 @@ def test_frames_are_links_of_their_own():
     assert description.links['m'].parent.parent is description.links['a']  # the canonical link
 
 
-def test_joints_between_frames():
+def test_joint_between_frames_keeps_link_poses():
     """Ends that name frames stand for the links that carry them; the joint is at the child's."""
     text = sdf(
         '<link name="a"/><link name="b"><pose>1 0 0 0 0 0</pose></link>'
@@ -178,7 +178,7 @@ def test_joints_between_frames():
     assert "its parent frame 'e' is 2 m away from it at the poses in the file" in note
 
 
-def test_nested_models():
+def test_nested_models_are_read():
     """Names get the models' before them; each model has poses and an axis frame of its own."""
     text = sdf(
         '<link name="base"/><model name="arm"><pose>0 0 1 1.5707963267948966 0 0</pose>'
@@ -204,7 +204,7 @@ def test_nested_models():
     np.testing.assert_allclose(where(description, 'there'), palm @ shift(0, 0, 1), atol=1e-12)
 
 
-def test_placement_frame():
+def test_placement_frame_is_used():
     """The model's pose puts that frame there, not the model's own."""
     content = (
         '<pose>5 0 0 0 0 0</pose><link name="a"/><link name="b"><pose>0 2 0 0 0 0</pose></link>'
@@ -217,7 +217,7 @@ def test_placement_frame():
     np.testing.assert_allclose(where(nested, 'i::a'), shift(5, -2, 0), atol=1e-12)
 
 
-def test_worlds():
+def test_models_of_a_world_are_read():
     """The one model of a world that can be meant; it stands where the world puts it."""
     text = (
         '<sdf version="1.9"><world name="w"><include><uri>model://sun</uri></include>'
@@ -260,7 +260,7 @@ def test_a_floating_base_begins_where_it_stands():
     np.testing.assert_allclose(where(description, 'a'), np.eye(4), atol=1e-12)
 
 
-def test_the_root():
+def test_root_keeps_its_pose():
     """The world where a joint names it, else the first link without a parent."""
     links = '<link name="a"/><link name="b"/><link name="c"/>'
     inside = sdf(links + hinge('j', 'b', 'a') + hinge('k', 'c', 'a'))

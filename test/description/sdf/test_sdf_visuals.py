@@ -30,7 +30,7 @@ def visual(inside, **more):
         ('<plane><size>2 3</size></plane>', 'plane', (2.0, 3.0)),
     ],
 )
-def test_every_shape(geometry, kind, size):
+def test_every_shape_is_read(geometry, kind, size):
     """Its size, in its link."""
     found = visual(f'<pose>0 0 1 1.5707963267948966 0 0</pose><geometry>{geometry}</geometry>')
     assert (found.link, found.kind, found.size, found.rgba) == ('a', kind, size, None)
@@ -38,21 +38,21 @@ def test_every_shape(geometry, kind, size):
     assert found.quat_xyzw == pytest.approx((HALF, 0.0, 0.0, HALF))
 
 
-def test_mesh():
+def test_mesh_is_read():
     """Its file as written, and its factors."""
     mesh = '<geometry><mesh><uri> model://m/a.stl </uri><scale>1 2 3</scale></mesh></geometry>'
     found = visual(mesh)
     assert (found.kind, found.file, found.size) == ('mesh', 'model://m/a.stl', (1.0, 2.0, 3.0))
 
 
-def test_pose_relative_to_another_frame():
+def test_pose_relative_to_another_frame_is_resolved():
     """A visual may stand where some frame says."""
     found = visual('<pose relative_to="tilted">1 0 0 0 0 0</pose><geometry><box/></geometry>')
     assert found.position == pytest.approx((-1.0, 1.0, 3.0))
     assert found.quat_xyzw == pytest.approx((0.0, 0.0, HALF, HALF))
 
 
-def test_normal_of_a_plane():
+def test_normal_of_a_plane_rotates_it():
     """Its z lies along the normal."""
     plane = '<geometry><plane><normal>{}</normal></plane></geometry>'
     found = visual(plane.format('2 0 0'))
@@ -73,7 +73,7 @@ def test_normal_of_a_plane():
         ('<material><ambient>1 0 0 1</ambient></material>', None),
     ],
 )
-def test_colour(inside, rgba):
+def test_colour_is_read(inside, rgba):
     """What it looks like in plain light."""
     assert visual(f'<geometry><box/></geometry>{inside}').rgba == rgba
 
@@ -95,12 +95,12 @@ def test_what_cannot_be_read_is_said(inside, what):
 
 
 @pytest.mark.parametrize('inside', ['', '<geometry/>', '<geometry><empty/></geometry>'])
-def test_nothing_to_be_seen(inside):
+def test_invisible_visuals_are_omitted(inside):
     """A visual without a shape is none."""
     assert read_visuals(FRAME.format(f'<visual name="v">{inside}</visual>')) == []
 
 
-def test_links_of_nested_models():
+def test_links_of_nested_models_have_visuals():
     """They have the names that the robot's links have."""
     box = '<visual name="v"><geometry><box/></geometry></visual>'
     inner = f'<model name="hand"><link name="b">{box}</link></model>'

@@ -22,7 +22,7 @@ def pose(entry):
     return pose_matrix(entry['xyz'], entry['quat_xyzw'])
 
 
-def test_frames_and_the_loop(shared, truth):
+def test_frames_and_loop_agree_with_the_published_ones(shared, truth):
     """Joints, motors, frames and loop gap at every pose."""
     description = read_description(shared / SDF)
     assert [joint.name for joint in description.joint_order] == truth['joints']
@@ -56,7 +56,7 @@ def test_every_pose_is_found_from_home(shared, truth):
 
 
 @pytest.mark.parametrize('name', ['four_bar_loop', 'four_bar_weld'])
-def test_files_with_hyphens_in_comments(shared, name):
+def test_files_with_hyphens_in_comments_are_read(shared, name):
     """XML forbids them there; Drake and Gazebo read such files, and so does this."""
     description = read_description(shared / f'models/drake_four_bar/{name}.sdf')
     assert len(description.closures) == 1

@@ -38,7 +38,7 @@ def entry(**fields):
     return closure
 
 
-def test_frames():
+def test_frames_are_read():
     """The closure hangs on frame_b, posed as it, and closes on frame_a with it as offset."""
     description = read("""
 closures:
@@ -60,7 +60,7 @@ closures:
     assert description.dialect == 'URDF + closures YAML'
 
 
-def test_rows():
+def test_dof_and_type_select_rows():
     """Default all six; dof in any spelling; type instead; distance."""
     assert entry().dof == list(DOF)
     assert entry(dof='X, EZ').dof == [DOF.X, DOF.EZ]
@@ -77,7 +77,7 @@ def test_numpy_arrays_are_numbers():
     assert entry(frame_a=frame).offset_position.tolist() == [1, 2, 3]
 
 
-def test_options():
+def test_options_are_read():
     """Tolerance as one or two numbers (1e-6 is text to YAML 1.1); enabled."""
     assert entry(tolerance=0.5).tolerance == (0.5, 0.5)
     assert entry(tolerance=[0.5, 0.25]).tolerance == (0.5, 0.25)
@@ -91,7 +91,7 @@ def test_options():
     assert entry().tolerance is None
 
 
-def test_couplings_and_motors():
+def test_couplings_and_motors_are_read():
     """A coupling is by names, with the axis where a joint has several DoF."""
     description = read(
         {
@@ -118,7 +118,7 @@ def test_a_coupling_replaces_a_mimic():
     assert description.notes[-1] == "the coupling of 'l' replaces its mimic"
 
 
-def test_nothing_said():
+def test_empty_annotations_are_allowed():
     """Empty annotations are allowed: they switch every declared loop off."""
     for empty in ('', '{}', {}, 'closures: []', 'closures:\n', '# none\n'):
         description = read(empty)
@@ -244,7 +244,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize('fault', FAULTS)
-def test_message(fault):
+def test_faulty_annotation_is_refused_with_its_line(fault):
     """The message has the line, the closure and what is allowed."""
     text, line, message = FAULTS[fault]
     with pytest.raises(DescriptionError) as caught:
@@ -260,7 +260,7 @@ def test_a_fixed_joint_is_no_motor():
         read_description(text, closures={'actuated': ['l']})
 
 
-def test_files(tmp_path):
+def test_files_and_texts_are_read(tmp_path):
     """A path is read; one that cannot be is named with the reason."""
     path = tmp_path / 'loops.yaml'
     path.write_text('closures:\n- {name: c, frame_a: left, frame_b: rod}\n')

@@ -54,7 +54,7 @@ FOUND = {
 @pytest.mark.parametrize(
     ('name', 'text'), [(name, text) for name, texts in FOUND.items() for text in texts]
 )
-def test_found(read, name, text):
+def test_sidecar_is_found(read, name, text):
     """Each place, with every dialect that it may hold."""
     description = read({name: text})
     closure, dialect = DIALECTS[text]
@@ -62,7 +62,7 @@ def test_found(read, name, text):
     assert description.dialect == f'URDF + {dialect}'
 
 
-def test_order(read):
+def test_first_sidecar_in_order_is_read(read):
     """Of all that is there the first is read."""
     names = list(FOUND)
     for first in range(len(names)):
@@ -71,7 +71,7 @@ def test_order(read):
         assert list(description.closures) == [DIALECTS[FOUND[names[first]][0]][0]]
 
 
-def test_the_next_place(read):
+def test_next_place_is_searched(read):
     """A place that holds something else is passed over for the next one."""
     other = 'joints: [a]\n'
     (closure,) = read({'urdf/arm.yaml': other, 'urdf/robot.yaml': GEPETTO}).closures
@@ -80,7 +80,7 @@ def test_the_next_place(read):
     assert closure == 'left__right'
 
 
-def test_other_endings(read):
+def test_other_endings_are_found(read):
     """Upper-case endings, and names with a further ending."""
     assert read({'urdf/arm.closures.yaml': OWN}, 'urdf/arm.URDF').closures
     assert read({'a.urdf.closures.yaml': OWN}, 'a.urdf.xacro').closures
@@ -88,7 +88,7 @@ def test_other_endings(read):
     assert read({'c.yaml': GEPETTO}, 'c.urdf.xacro').closures
 
 
-def test_json_and_a_mark(read):
+def test_json_and_a_byte_order_mark_are_read(read):
     """JSON is YAML; a byte order mark changes nothing."""
     content = {'closed_loop': [['left', 'r']], 'type': ['3d'], 'name_mot': []}
     assert read({'urdf/arm.yaml': json.dumps(content, indent=2)}).closures
@@ -115,7 +115,7 @@ LEFT_ALONE = {
 
 @pytest.mark.parametrize('case', LEFT_ALONE)
 @pytest.mark.parametrize('name', [name for name in FOUND if 'arm.closures' not in name])
-def test_left_alone(read, name, case):
+def test_unrelated_files_are_not_read(read, name, case):
     """A file of such a name that is something else does not break the load."""
     description = read({name: LEFT_ALONE[case]})
     assert description.dialect == 'URDF'
@@ -131,7 +131,7 @@ def test_what_cannot_be_read(read):
     ('name', 'text'),
     [('robot.yaml', GEPETTO), ('loop_closures.yaml', CAD), ('loop_closures.yaml', PINS)],
 )
-def test_another_robot_s(read, name, text):
+def test_sidecar_of_another_robot_is_not_used(read, name, text):
     """A file not named after the robot is left out where it ties nothing of it; that is said."""
     description = read({f'urdf/{name}': text.replace('left', 'hand')})
     assert description.closures == {}
@@ -151,7 +151,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize('name', FAULTS)
-def test_faults(read, name):
+def test_faults_in_a_sidecar_are_errors(read, name):
     """A fault in a file that is clearly meant is an error with the file and the line."""
     text, line, message = FAULTS[name]
     with pytest.raises(DescriptionError) as caught:
@@ -161,7 +161,7 @@ def test_faults(read, name):
     assert caught.value.line == line
 
 
-def test_loops_in_both(read):
+def test_loops_in_both_files_are_used(read):
     """Loops declared inside stay; one of a sidecar that has the same name gets another."""
     own = '<loop_joint name="left__r" type="spherical"><link1 link="left"/><link2 link="base"/>'
     robot = ROBOT.replace('</robot>', own + '</loop_joint></robot>')
@@ -179,7 +179,7 @@ def test_text_reads_no_sidecar(read, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize('text', DIALECTS)
-def test_given_instead(read, tmp_path, text):
+def test_given_annotations_replace_the_sidecar(read, tmp_path, text):
     """Given as path, text or with a one-line text, every dialect; nothing beside is read then."""
     read({'urdf/arm.closures.yaml': OWN})
     (tmp_path / 'given.yaml').write_text(text)
@@ -191,7 +191,7 @@ def test_given_instead(read, tmp_path, text):
             assert description.dialect == f'URDF + {dialect}'
 
 
-def test_one_line_texts():
+def test_one_line_texts_are_recognised():
     """A text of one line is told from a path by its beginning."""
     for text in (
         'closed_loop: [[left, r]]',

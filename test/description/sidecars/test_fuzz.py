@@ -114,14 +114,14 @@ def test_the_seeds_are_valid(dialect):
 
 @settings(max_examples=300, deadline=None)
 @given(mutated(SEEDS['gepetto'], ODD))
-def test_mutated_gepetto(text):
+def test_mutated_gepetto_is_read_or_refused(text):
     """Gepetto's file with some tokens changed."""
     read(ROBOT, text + '\n')
 
 
 @settings(max_examples=300, deadline=None)
 @given(mutated(SEEDS['loop closures'], ODD))
-def test_mutated_loop_closures(text):
+def test_mutated_loop_closures_are_read_or_refused(text):
     """A loop_closures.yaml with some tokens changed."""
     read(ROBOT, text + '\n')
 
@@ -138,7 +138,7 @@ values = st.recursive(
 
 @settings(max_examples=300, deadline=None)
 @given(st.dictionaries(st.sampled_from(KEYS), values))
-def test_any_dict(closures):
+def test_any_dict_is_read_or_refused(closures):
     """A dict of any shape."""
     read(ROBOT, closures)
 
@@ -170,7 +170,7 @@ def folder(tmp_path_factory):
     | mutated(SEEDS['gepetto'], ODD).map(lambda text: text.encode('utf-8', 'surrogatepass'))
     | mutated(SEEDS['loop closures'], ODD).map(lambda text: text.encode('utf-8', 'surrogatepass')),
 )
-def test_any_file_beside(folder, name, data):
+def test_any_file_beside_is_read_or_ignored(folder, name, data):
     """Any bytes in a file that is looked for."""
     (folder / name).write_bytes(data)
     read(folder / 'r.urdf', None)

@@ -36,7 +36,7 @@ def read(text):
     return read_description(ROBOT, closures=text + '\n')
 
 
-def test_loops_and_motors():
+def test_loops_and_motors_are_read():
     """A link, a fixed joint or a movable one names a frame; 3d is a point, 6d all axes."""
     description = read(
         "closed_loop: [['left', 'tip_frame'], ['motor', 'to_rod'], ['left', 'tip']] \n"
@@ -56,7 +56,7 @@ def test_loops_and_motors():
     assert all((closure.matrix == np.eye(4)).all() for closure in description.closures.values())
 
 
-def test_a_dict_and_equal_pairs():
+def test_dict_with_equal_pairs_is_read():
     """A dict will do; a pair that comes twice gets a name of its own."""
     pairs = {'closed_loop': [('left', 'rod'), ('left', 'rod')], 'type': ['3d', '6d']}
     description = read_description(ROBOT, closures=pairs)
@@ -69,7 +69,7 @@ def test_the_world_is_a_frame():
     assert closure.child.name == 'world'
 
 
-def test_spherical_and_fixed():
+def test_joints_become_spherical_or_fixed():
     """The joint keeps origin and links; its axis, limits and mimic are gone."""
     description = read(
         'name_mot: [motor]\njoint_name: [to_rod, free]\njoint_type: [SPHERICAL, FIXED]'
@@ -86,7 +86,7 @@ def test_spherical_and_fixed():
 
 
 @pytest.mark.parametrize('name', ['UJOINT_ZX', 'UJOINTZX', 'ujoint_zx'])
-def test_universal(name):
+def test_universal_joint_becomes_two_joints(name):
     """One joint becomes two, about the first axis at the origin, then about the second."""
     description = read(
         'closed_loop: [[right, motor_Z], [right, motor_X], [right, motor]]\ntype: [3d, 3d, 6d]\n'
@@ -140,7 +140,7 @@ NOTES = {
 
 
 @pytest.mark.parametrize('case', NOTES)
-def test_notes(case):
+def test_unusual_content_is_noted(case):
     """What their loader passes over is passed over and said."""
     text, note = NOTES[case]
     description = read(text)
@@ -152,7 +152,7 @@ def test_notes(case):
     )
 
 
-def test_a_name_of_a_link_and_of_a_joint_elsewhere():
+def test_name_of_a_link_takes_precedence_over_a_joint():
     """The link is meant, and that is said."""
     text = ROBOT.replace('"tip_frame"', '"left"')
     description = read_description(
@@ -209,7 +209,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize('fault', FAULTS)
-def test_faults(fault):
+def test_faults_are_refused_with_their_line(fault):
     """The message has the line and what is allowed."""
     text, line, message = FAULTS[fault]
     with pytest.raises(DescriptionError) as caught:
@@ -232,7 +232,7 @@ REAL = {'gepetto_5bar': (3, 2), 'gepetto_5bar_3d': (2, 2), 'gepetto_digit_leg': 
 
 
 @pytest.mark.parametrize('name', REAL)
-def test_real_robots(name, shared):
+def test_real_robots_are_read(name, shared):
     """By the robot.yaml beside it, each closes at every truth pose and is solved from home."""
     truth = json.loads((shared / f'truth/{name}.json').read_text())
     robot = load_robot(shared / truth['model'])

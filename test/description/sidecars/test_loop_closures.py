@@ -45,7 +45,7 @@ def hinge(**changes):
     return {**entry, **changes}
 
 
-def test_hinge_at_zero():
+def test_hinge_is_given_at_zero():
     """Point and axis are the root link's at the all-zero pose; free about the axis only."""
     content = {'closures': [hinge()], 'dependent': ['coupler', 'rocker'], 'independent': ['crank']}
     description = read_description(ROBOT, closures=content)
@@ -79,7 +79,7 @@ def test_zero_is_zero_whatever_the_limits():
     np.testing.assert_allclose(closure.offset_position, (2.2, 0.0, 0.5), atol=1e-12)
 
 
-def test_the_loop_decides_not_the_mimic():
+def test_loop_replaces_the_mimic():
     """A mimic of a dependent joint only comes near the loop; without it the linkage can turn."""
     content = {'closures': [hinge()], 'dependent': ['coupler', 'rocker'], 'independent': ['crank']}
     robot = load_robot(ROBOT, closures=content)
@@ -106,7 +106,7 @@ def test_a_mimic_of_another_joint_stays():
     assert description.joints['coupler'].couplings[DOF.EY].coefficients == (0.0, -0.7)
 
 
-def test_point():
+def test_closure_without_axis_is_a_point():
     """Without an axis it is a point; names are kept, or made and numbered."""
     entries = [hinge(axis=None), hinge(name='n'), hinge(), hinge()]
     description = read_description(ROBOT, closures={'closures': entries, 'independent': []})
@@ -115,7 +115,7 @@ def test_point():
     assert description.actuated == []
 
 
-def test_the_world():
+def test_closure_to_the_world_is_read():
     """A closure may tie a link to the world."""
     (closure,) = read_description(
         ROBOT, closures={'closures': [hinge(link_b='world')]}
@@ -124,7 +124,7 @@ def test_the_world():
     np.testing.assert_allclose(closure.get_residual(), 0.0, atol=1e-12)
 
 
-def test_pins_and_balls():
+def test_pins_and_balls_are_read():
     """The variant with points in each link's frame, ball joints made of others, and its motors."""
     description = read_description(
         ROBOT,
@@ -155,7 +155,7 @@ actuated_joints: [crank]
     assert "<text>: the key 'ball_limit_deg' is not read" in description.notes
 
 
-def test_pin_without_and_ball_with_axis():
+def test_pin_without_axis_and_ball_with_axis_are_points():
     """Both are points; that is said."""
     ends = {'parent': 'b', 'child': 'c'}
     content = {'pin_loops': [ends], 'ball_loops': [{**ends, 'axis': [0, 0, 1]}]}
@@ -221,7 +221,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize('fault', FAULTS)
-def test_faults(fault):
+def test_faults_are_refused_with_their_line(fault):
     """The message has the line and what is allowed."""
     text, line, message = FAULTS[fault]
     with pytest.raises(DescriptionError) as caught:

@@ -65,7 +65,7 @@ def test_names(name):
     assert pose[1, 0] == pytest.approx(np.sin(0.5))
 
 
-def test_a_joint_called_like_a_value():
+def test_joint_named_like_a_value_is_refused():
     """Beside a floating joint a, a joint a.X cannot be told from a's first value."""
     text = robot(joint('a', 'a', 'b', '', 'floating'), joint('a.X', 'b', 'c'), links='abc')
     with pytest.raises(DescriptionError, match=r"'a' and 'a\.X' both have a value 'a\.X'"):
@@ -74,7 +74,7 @@ def test_a_joint_called_like_a_value():
     assert ik.load_robot(other).joint_names[-1] == 'a.W'
 
 
-def test_a_new_line_in_numbers():
+def test_newline_in_numbers_is_read():
     """Any white space parts them."""
     inside = '<origin xyz="\n  1\n\t2 3 "\n rpy=" 0 0\n0.5 "/><axis xyz="  0 0\n 1"/>'
     pose = read_description(robot(joint('j', 'a', 'b', inside))).links['b'].matrix_world
@@ -96,7 +96,7 @@ def test_a_new_line_in_numbers():
         ('<actuator name="j"/>', []),
     ],
 )
-def test_transmissions(inside, driven):
+def test_transmissions_give_the_motors(inside, driven):
     """ROS 1's, ROS 2's and PR2's; an actuator has a name of its own."""
     extra = f'<transmission name="t">{inside}</transmission>'
     text = robot(joint('j', 'a', 'b'), joint('k', 'b', 'c'), links='abc', extra=extra)
@@ -115,7 +115,7 @@ def test_soft_limits_are_noted():
     assert not read_description(text.replace('soft_upper_limit', 'k_position')).notes
 
 
-def test_several_trees():
+def test_several_trees_are_read():
     """Each stands in the world; a joint of one does not move the other."""
     loaded = ik.load_robot(robot(joint('j', 'a', 'b'), joint('k', 'c', 'd')))
     assert [root.name for root in loaded.description.roots] == ['a', 'c']
@@ -137,7 +137,7 @@ def test_meshes_are_never_looked_for(capfd):
     assert capfd.readouterr() == ('', '')
 
 
-def test_a_default_namespace():
+def test_default_namespace_is_ignored():
     """Drake's old files are in one."""
     text = robot(joint('j', 'a', 'b'), links='ab').replace('<robot', '<robot xmlns="http://d"')
     assert ik.load_robot(text).joint_names == ['j']

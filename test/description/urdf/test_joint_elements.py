@@ -24,7 +24,7 @@ def read(more='', unlimited=''):
     return read_description(ARM.format(more=more, unlimited=unlimited))
 
 
-def test_a_curve():
+def test_polynomial_coupling_is_read():
     """A polynomial of any value, in the place of a <mimic>."""
     description = read('<joint_coupling joint="slide" of="ball.EY" coefficients="0.1 0 -2e-1"/>')
     (coupling,) = description.joints['slide'].couplings.values()
@@ -33,7 +33,7 @@ def test_a_curve():
     assert description.dialect == 'URDF + joint_coupling'
 
 
-def test_numbers_that_stand_for_none():
+def test_unlimited_numbers_are_ignored():
     """Those that are named are no limits; the others count."""
     joint = read(unlimited='unlimited="lower velocity"').joints['turn']
     assert joint.min_dof_limit[5] == -np.inf
@@ -42,7 +42,7 @@ def test_numbers_that_stand_for_none():
     assert (plain.min_dof_limit[5], plain.max_velocity[5]) == (-1000.0, 1000.0)
 
 
-def test_where_joints_begin():
+def test_joint_start_sets_the_value():
     """Within their limits, single values of a ball too."""
     starts = {'turn': 0.5, 'slide': 7.0, 'ball.EX': -0.3}
     more = [f'<joint_start joint="{name}" value="{value}"/>' for name, value in starts.items()]
@@ -52,7 +52,7 @@ def test_where_joints_begin():
     assert joints['ball'].dof_values.tolist() == [0.0, 0.0, 0.0, -0.3, 0.0, 0.0]
 
 
-def test_motors_of_single_values():
+def test_single_values_have_motors():
     """Beside those of whole joints, in the order of the file."""
     motors = ''.join(MOTOR.format(name) for name in ('ball.EZ', 'turn', 'gone', 'ball.X'))
     assert read(f'<ros2_control>{motors}</ros2_control>').actuated == ['ball.EZ', 'turn']
@@ -84,7 +84,7 @@ def test_motors_of_single_values():
         ('', 'unlimited="lower effort"', 'expected some of lower upper velocity'),
     ],
 )
-def test_mistakes(more, unlimited, said):
+def test_mistakes_are_refused(more, unlimited, said):
     """File, line and element, what was found and what is allowed."""
     with pytest.raises(DescriptionError) as caught:
         read(more, unlimited)
@@ -113,7 +113,7 @@ WORDS = st.sampled_from(
     ),
     st.lists(WORDS, max_size=3),
 )
-def test_anything(elements, unlimited):
+def test_any_elements_are_read_or_refused(elements, unlimited):
     """Any attributes: a description with finite values, or an IkError."""
     said = ''
     for tag, attributes in elements:

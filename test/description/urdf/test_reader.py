@@ -32,7 +32,7 @@ AXES = ['1 0 0', '0 1 0', '0 0 1', '-1 0 0', '0 -1 0', '0 0 -1', '1 -2 0.5', '0 
 
 @pytest.mark.parametrize('axis', AXES)
 @pytest.mark.parametrize('type_name', ['revolute', 'continuous', 'prismatic'])
-def test_one_axis(type_name, axis):
+def test_joint_of_one_axis_is_read(type_name, axis):
     """The child link is at origin times motion about or along the axis, for any axis."""
     inside = f'<origin xyz="1 2 3" rpy="0.1 0.2 0.3"/><axis xyz="{axis}"/><limit/>'
     description = read_description(one(type_name, inside))
@@ -69,7 +69,7 @@ def test_plain_axes_need_no_turn():
         ('0 1 1', [DOF.X, DOF.Y, DOF.EZ]),
     ],
 )
-def test_planar(axis, dofs):
+def test_planar_joint_is_read(axis, dofs):
     """Two translations in the plane normal to the axis, and a turn about it."""
     description = read_description(one('planar', f'<axis xyz="{axis}"/>'))
     joint, link = description.joints['j'], description.links['b']
@@ -81,7 +81,7 @@ def test_planar(axis, dofs):
     np.testing.assert_allclose(link.matrix_world[:3, :3], turn(normal, 0.5), atol=1e-15)
 
 
-def test_fixed_floating_and_ball():
+def test_fixed_floating_and_ball_joints_are_read():
     """No DoF, six, and three rotational ones; a fixed joint's axis is not looked at."""
     assert read_description(one('fixed', '<axis xyz="0 0 0"/>')).joints['j'].dof == []
     assert read_description(one('floating')).joints['j'].dof == list(DOF)
@@ -114,7 +114,7 @@ def limits(inside, type_name='revolute'):
     return [float(number) for number in numbers], description.notes
 
 
-def test_limits():
+def test_limits_are_read():
     """What is not written does not limit."""
     inf = float('inf')
     full = '<limit lower="-1" upper="2" effort="9" velocity="3"/>'
@@ -149,7 +149,7 @@ def test_a_missing_axis_is_x():
     assert description.notes == ["joint 'j': no <axis>, taken as 1 0 0"]
 
 
-def test_quaternion_origins():
+def test_quaternion_origins_are_read():
     """An origin given as a quaternion turns the joint."""
     text = one('fixed', '<origin xyz="1 0 0" quat_xyzw="0 0 2 0"/>')
     world = read_description(text).links['b'].matrix_world
@@ -164,7 +164,7 @@ def hinge(name, parent, child, inside=''):
     )
 
 
-def test_mimic():
+def test_mimic_is_read():
     """Multiplier and offset default to 1 and 0; the mimic of a mimic follows it."""
     text = robot(
         hinge('k', 'b', 'c', '<mimic joint="j" multiplier="-2" offset="0.5"/>')
@@ -206,13 +206,13 @@ def test_what_does_not_concern_kinematics_is_passed_over(capfd):
     assert capfd.readouterr() == ('', '')
 
 
-def test_a_robot_without_name():
+def test_robot_without_name_is_noted():
     """It is called robot, and that is noted."""
     description = read_description('<robot><link name="a"/></robot>')
     assert (description.name, description.notes) == ('robot', ['the robot has no name'])
 
 
-def test_an_undeclared_world():
+def test_undeclared_world_is_the_root():
     """The link world may be used without being declared."""
     joint = '<joint name="j" type="fixed"><parent link="world"/><child link="a"/></joint>'
     description = read_description(robot(joint))
@@ -220,7 +220,7 @@ def test_an_undeclared_world():
     assert 'the link "world" is used but not declared' in description.notes[0]
 
 
-def test_motors():
+def test_ros2_control_gives_the_motors():
     """Joints with a command interface are actuated; without any, those of transmissions."""
     joints = hinge('j', 'a', 'b') + hinge('k', 'a', 'c')
     control = (

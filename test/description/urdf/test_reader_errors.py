@@ -67,7 +67,7 @@ CASES = {
 
 
 @pytest.mark.parametrize('case', CASES)
-def test_message(case):
+def test_faulty_urdf_is_refused_with_its_line(case):
     """The message has the line, the element and what is wrong."""
     text, line, message = CASES[case]
     with pytest.raises(DescriptionError, match=message) as caught:
@@ -76,13 +76,13 @@ def test_message(case):
     assert str(caught.value).startswith(f'<text>:{line}: <')
 
 
-def test_unknown_type():
+def test_unknown_type_is_refused():
     """An unknown joint type is unsupported, and the known ones are listed."""
     with pytest.raises(UnsupportedElementError, match='type="screw" is not known; allowed: rev'):
         read_description(joint(attributes='name="j" type="screw"'))
 
 
-def test_other_formats():
+def test_other_formats_are_refused():
     """A root element that nobody reads is named."""
     with pytest.raises(
         UnsupportedElementError, match=r'<html>: this format is not supported.*<robot>'
@@ -90,7 +90,7 @@ def test_other_formats():
         read_description('<html/>')
 
 
-def test_mimic_with_several_dof():
+def test_mimic_with_several_dof_is_refused():
     """A mimic joint and its master have one DoF each."""
     text = joint(ENDS + '<mimic joint="k"/>').replace(
         '</robot>',

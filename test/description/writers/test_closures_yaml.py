@@ -5,7 +5,7 @@ from support.fourbar_urdf import FOURBAR
 import yaml
 
 
-def test_keys():
+def test_all_keys_are_written():
     """Those of our annotations, one closure under the other."""
     robot = load_robot(FOURBAR)
     robot.closures['tie'].tolerance = 1e-6
@@ -23,7 +23,7 @@ def test_keys():
     }
 
 
-def test_other_closures():
+def test_closures_without_type_are_written():
     """Axes of their own, a distance, one that is let go; motors and curves."""
     robot = load_robot(FOURBAR)
     tie = robot.closures['tie']

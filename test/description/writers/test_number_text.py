@@ -19,14 +19,14 @@ NEAR_UP = st.one_of(ANGLES, st.floats(1.5707960, 1.5707967), st.floats(-1.570796
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
-def test_every_bit(number):
+def test_every_bit_is_kept(number):
     """What is written is the number."""
     assert float(number_text(number)) == number
     assert '-0' not in number_text(-0.0)
 
 
 @given(ANGLES, NEAR_UP, ANGLES)
-def test_angles_of_a_turn(x, y, z):
+def test_angles_give_the_same_rotation(x, y, z):
     """To a rounding, at and near a pitch of 90 degrees as anywhere."""
     quat = quat_from_euler(x, y, z)
     found = quat_to_matrix(quat_from_euler(*rpy_of(quat)))
@@ -50,7 +50,7 @@ def test_angles_that_would_be_read_as_fractions_of_pi_keep_their_value(rpy):
     assert [exact_angle(angle) for angle in found] == found
 
 
-def test_short_numbers():
+def test_short_numbers_stay_short():
     """A number loses digits only if it is the same but for rounding."""
     assert shortened([0.1 + 0.2, 1.0]).tolist() == [0.3, 1.0]
     assert shortened([0.1234567890123455]).tolist() == [0.1234567890123455]
@@ -58,7 +58,7 @@ def test_short_numbers():
 
 
 @given(st.lists(st.floats(-1, 1), min_size=3, max_size=3).filter(lambda v: max(map(abs, v)) > 0.1))
-def test_axes(direction):
+def test_axes_are_exact(direction):
     """Of length one, along the direction."""
     axis = axis_of(direction)
     assert np.max(np.abs(axis - unit(direction))) < 1e-15

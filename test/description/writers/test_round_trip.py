@@ -31,7 +31,7 @@ def written_and_read(robot):
 
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(any_robots())
-def test_any_robot(description):
+def test_any_robot_reads_back_equal(description):
     """As one text, and as URDF and YAML; mobility where it is no matter of rounding."""
     robot = Robot(description)
     for back in written_and_read(robot):
@@ -42,7 +42,7 @@ def test_any_robot(description):
 
 @pytest.mark.parametrize('tree', TREES)
 @pytest.mark.parametrize('model', MODELS)
-def test_models(shared, model, tree):
+def test_models_read_back_equal(shared, model, tree):
     """Of every dialect; mobility and notes on what was guessed included."""
     robot = load_robot(shared / 'models' / model, assemble=False, **TREES[tree])
     for back in written_and_read(robot):
@@ -52,7 +52,7 @@ def test_models(shared, model, tree):
 
 @pytest.mark.parametrize('tree', TREES)
 @pytest.mark.parametrize('text', [FOURBAR, MACHINE])
-def test_own_robots(text, tree):
+def test_own_robots_read_back_equal(text, tree):
     """A mimic joint, a slanting axis, a ball, branches that only look nice."""
     robot = load_robot(text, **TREES[tree])
     for back in written_and_read(robot):
@@ -61,7 +61,7 @@ def test_own_robots(text, tree):
 
 
 @pytest.mark.parametrize('convention', ['standard', 'modified'])
-def test_a_table(convention):
+def test_dh_arm_reads_back_equal(convention):
     """Links of a Denavit-Hartenberg table stand off the axes of their joints."""
     rows = [(0.4, 0.1, 90, 10), (0.0, 0.5, 0, 30), (0.1, 0.3, -60, -60)]
     robot = from_dh(rows, convention=convention, degrees=True, joints='RPR')

@@ -100,7 +100,7 @@ def test_a_mass_that_was_changed_is_written():
     assert 'are unknown' in robot.to_urdf()
 
 
-def test_limits_for_us_and_for_others():
+def test_limits_are_written_for_all_tools():
     """A number stands where there is none, as urdfdom wants one; ours know better."""
     description = one_joint('EZ')
     description.joints['joint'].set_limits('EZ', -np.inf, 0.5)
@@ -115,7 +115,7 @@ def test_limits_for_us_and_for_others():
     assert ElementTree.fromstring(to_urdf(one_joint('EZ'))).find('joint/limit') is None
 
 
-def test_joints_with_several_axes():
+def test_joints_with_several_axes_are_written():
     """Those with a name in URDF keep it; others become joints that act one after the other."""
     assert kinds(one_joint('EX', 'EY', 'EZ')) == [('joint', 'spherical')]
     assert kinds(one_joint('X', 'Y', 'EZ')) == [('joint', 'planar')]
@@ -131,7 +131,7 @@ def test_joints_with_several_axes():
     assert chain == {'base': 'joint.X', 'joint.X__link': 'joint.EZ', 'joint.EZ__link': 'joint.EX'}
 
 
-def test_limits_on_several_axes():
+def test_limits_on_several_axes_make_single_joints():
     """URDF cannot say them, so the axes become joints."""
     description = one_joint('EX', 'EY', 'EZ')
     description.joints['joint'].set_limits('EY', -1.0, 1.0)
@@ -149,7 +149,7 @@ def test_limits_on_several_axes():
         ('EY', (0.0, -2.0, 0.0), 2),
     ],
 )
-def test_a_link_off_its_axis(dof, position, links):
+def test_link_off_its_axis_gets_a_fixed_joint(dof, position, links):
     """It gets a massless link between only where turning would be about another line."""
     description = one_joint(dof, position=position)
     assert len(ElementTree.fromstring(to_urdf(description)).findall('link')) == links
@@ -158,7 +158,7 @@ def test_a_link_off_its_axis(dof, position, links):
 @pytest.mark.parametrize('size', [1e-14, 1e-8, 1e-6, 1e-3])
 @pytest.mark.parametrize('near', [(0, 0, -1), (0, 0, 1), (1, 0, 0), (0, 1, 0), (0, -1, 0)])
 @pytest.mark.parametrize('dofs', [('EZ',), ('EX',), ('Z',), ('X', 'Y', 'EZ')])
-def test_an_axis_nearly_along_another(dofs, near, size):
+def test_axis_nearly_along_another_is_kept(dofs, near, size):
     """It is written as it is, not made exact, and reads back to the same motion."""
     axis = unit(np.array(near) + size * np.array((0.6, -0.5, 0.4)))
     own = (0.0, 0.0, 1.0) if dofs[-1].endswith('Z') else (1.0, 0.0, 0.0)
@@ -187,7 +187,7 @@ def test_names_of_added_links_are_free():
     assert names == ['base', 'joint__moved_', 'hand', 'joint__moved']
 
 
-def test_a_floating_root_hangs_in_the_world():
+def test_floating_root_is_connected_to_the_world():
     """As do roots with a pose; a link `world` that is there is the one."""
     root = written(load_robot(FOURBAR, root='floating'))
     assert root.find('link').get('name') == 'world'
@@ -220,7 +220,7 @@ def test_a_curve_is_no_mimic():
     }
 
 
-def test_motors():
+def test_motors_are_written():
     """As ros2_control has them, on a mock; what is carried over stays if it says the same."""
     robot = load_robot(FOURBAR)
     assert written(robot).find('ros2_control') is None
@@ -237,7 +237,7 @@ def test_motors():
     assert load_robot(text).actuated == ['nod']
 
 
-def test_transmissions_of_the_pr2():
+def test_transmissions_of_the_pr2_are_kept():
     """They say motors to the reader, and so to the writer: they are carried over."""
     driven = '<transmission name="t"><leftJoint name="drive"/></transmission></robot>'
     robot = load_robot(FOURBAR.replace('</robot>', driven))

@@ -7,7 +7,7 @@ from ik_node.viewer.panels.controls import configuration_yaml
 import pytest
 
 
-def test_one_joint_a_line():
+def test_each_joint_has_a_line():
     """Joint, colon, value."""
     text = configuration_yaml(['hip', 'knee'], [0.5, -1.25])
     assert text == 'hip: 0.5\nknee: -1.25\n'
@@ -28,6 +28,6 @@ def test_values_come_back(value):
     assert found['hip'] == pytest.approx(value, abs=1e-9)
 
 
-def test_no_joint():
+def test_robot_without_joints_gives_an_empty_mapping():
     """A robot without joints has an empty mapping."""
     assert parse_joint_values('rest_pose', configuration_yaml([], [])) == {}

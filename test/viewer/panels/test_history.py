@@ -24,7 +24,7 @@ def test_columns_are_time_and_one_a_chain():
     np.testing.assert_allclose(history.solve_times()[2], (2.0, 1.0))
 
 
-def test_other_chains_begin_anew():
+def test_other_chains_start_a_new_history():
     """A goal that comes or goes makes other chains."""
     history = History()
     history.add(0.0, [report('a', 1e-3)])
@@ -35,7 +35,7 @@ def test_other_chains_begin_anew():
     assert [len(column) for column in history.residuals()] == [0]
 
 
-def test_old_rows_go():
+def test_old_rows_are_dropped():
     """Rows older than its span are dropped, and there are never too many."""
     history = History()
     for number in range(3 * LENGTH):

@@ -57,7 +57,7 @@ def test_a_step_back_ends_the_sweep():
     assert thing.undo.count == 1
 
 
-def test_it_forgets():
+def test_clear_removes_all_steps():
     """The oldest steps when there are too many; all of them when asked to."""
     thing = Thing()
     for number in range(DEPTH + 50):

@@ -172,10 +172,10 @@ def test_a_gizmo_on_a_grid_is_seen_on_it(scene, gizmos, robot):
     assert (name, position[0]) == ('platform', pytest.approx(0.01))
     goal.set_position(*position)
     gizmos.draw(robot, 0.05, style, visible=True)
-    held, twin = parts(scene)[0]
+    held, copy = parts(scene)[0]
     assert held is node
     assert (held.opacity, held.position[0]) == (0.0, 0.0138)
-    assert twin.position[0] == pytest.approx(0.01)
+    assert copy.position[0] == pytest.approx(0.01)
     assert not gizmos.settle(before)
     assert gizmos.settle(time.monotonic() + 2.0 * REST)
     gizmos.draw(robot, 0.05, style, visible=True)
