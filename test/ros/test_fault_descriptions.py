@@ -145,7 +145,7 @@ def test_huge_description_does_not_stop_the_motion(drill, urdf, make):
     drill.wait(answered[0], 'an answer to the description')
     drill.flows(20)
     if make is huge_robot:
-        drill.wait(lambda: 'links; a node takes a robot of at most' in drill.row('model'), 'why')
+        drill.wait(lambda: 'links; a node accepts at most' in drill.row('model'), 'why')
         drill.circle(5)
 
 

@@ -192,7 +192,7 @@ def test_rest_pose_of_another_robot_does_not_refuse_a_robot(bench, urdf):
     go(bench, bench.other, ['left_shoulder'])
     assert bench.set_parameters(rest_pose='{left_shoulder: 0.2}') == ''
     go(bench, urdf('hexapod'), ['leg0'])
-    told = 'rest_pose: robot hexapod has no joint left_shoulder; the others count'
+    told = 'rest_pose: robot hexapod has no joint left_shoulder; the other joints are used'
     bench.wait(lambda: told in bench.log(), 'the warning')
     assert bench.set_parameters(rate=50.0) == ''
     assert "'nose'" in bench.set_parameters(rest_pose='{nose: 0.2}')

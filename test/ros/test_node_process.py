@@ -260,7 +260,7 @@ def test_description_parameter_takes_precedence(graph, urdf, tmp_path):
     graph.start_node('--params-file', str(parameters))
     graph.wait(lambda: len(graph.joint_states) > 5, 'joint states')
     graph.describe(urdf('hexapod'))
-    graph.wait(lambda: 'the parameter is set' in graph.log(), 'the log line')
+    graph.wait(lambda: 'the parameter of that name is set' in graph.log(), 'the log line')
     graph.spin(10)
 
 
