@@ -39,7 +39,7 @@ CALLS = {
 @pytest.mark.parametrize('call', CALLS.values(), ids=CALLS)
 @pytest.mark.parametrize('name', ['arm6', 'fivebar'])
 def test_interrupt_ends_solve_with_many_restarts(name, call):
-    """KeyboardInterrupt is raised, and the solver works afterwards."""
+    """The solve raises KeyboardInterrupt, and the solver works afterwards."""
     m = MECHANISMS[name]()
     ((goal, frame),) = m.goals.items()
     solver = m.solver(ENDLESS)
