@@ -65,7 +65,7 @@ def conditioning(
     solver: Solver,
     goal: str,
     q: Array,
-    asked: Sequence[DOF],
+    axes: Sequence[DOF],
     counted: Sequence[DOF],
     motors: Iterable[str] = (),
 ) -> Array:
@@ -82,11 +82,11 @@ def conditioning(
         Name of a goal of kind 'frame' with axes 'world'.
     q : ndarray, shape (N, nq)
         Configurations with closed loops [rad or m].
-    asked : sequence of DOF
+    axes : sequence of DOF
         Axes of the goal.
     counted : sequence of DOF
-        Axes along and about which the speed of the link counts, a subset of `asked`. Rotations of
-        `asked` that do not count are kept at zero speed.
+        Axes along and about which the speed of the link counts, a subset of `axes`. Rotations of
+        `axes` that do not count are kept at zero speed.
     motors : iterable of str
         Actuated joints; empty = all free joints.
 
@@ -117,9 +117,9 @@ def conditioning(
     if not drives.any():
         drives[:] = True
     ends = np.cumsum(chain.flat.row_counts)
-    wanted = int(ends[at]) - len(asked) + np.array([asked.index(dof) for dof in counted], int)
-    turns = [int(ends[at]) - len(asked) + k for k, dof in enumerate(asked) if dof.is_rotation]
-    of_goal = range(int(ends[at]) - len(asked), int(ends[at]))
+    wanted = int(ends[at]) - len(axes) + np.array([axes.index(dof) for dof in counted], int)
+    turns = [int(ends[at]) - len(axes) + k for k, dof in enumerate(axes) if dof.is_rotation]
+    of_goal = range(int(ends[at]) - len(axes), int(ends[at]))
     held = [
         row for row in range(int(ends[-1])) if row not in of_goal or row in {*turns} - {*wanted}
     ]

@@ -33,7 +33,7 @@ class _Hinge(NamedTuple):
 
 class CyclicCoordinateDescent:
     """
-    Minimises the cost over one variable after the other, from the last joint to the base.
+    The minimisation of the cost over single variables in turn, from the last joint to the base.
 
     For a revolute joint the cost of the goals that it moves is f(x_v) = sum over goals of
     w_p^2 |p_A - p_B|^2 / 2 + w_o^2 (1 - cos theta), a trigonometric polynomial of degree two in

@@ -24,7 +24,7 @@ _LEAST_SCALE = 1e-6
 
 class DampedLeastSquares:
     """
-    Takes the step Delta x = -J^T (J J^T + lambda^2 I)^-1 r, J and r weighted by W^(1/2).
+    The method of the step Delta x = -J^T (J J^T + lambda^2 I)^-1 r; J and r have weights W^(1/2).
 
     With the option `use_svd` it is computed as Delta x = -V diag(sigma / (sigma^2 + lambda^2))
     U^T r. With `adaptive_damping` lambda^2 = mu f(x) (Sugihara 2011), and mu follows the gain

@@ -79,7 +79,7 @@ _PATIENCE, _GAIN = 30, 1e-3
 
 class GradientDescent:
     """
-    Takes the steps Delta x_v = -rate dF/dx_v, one variable after the other, last joint first.
+    The method of the steps Delta x_v = -rate dF/dx_v, variable by variable, last joint first.
 
     F = |W^(1/2) r| is the distance, and its slope is a one-sided difference over `rotation_step`
     or `translation_step`. With `learning_rate` the rate is fixed, which overshoots at small

@@ -32,7 +32,7 @@ _MOVES_ON = 1.0
 
 class NullSpace:
     """
-    Takes the steps Delta x = -J^+ r + (I - J^+ J) g (x* - x), theory.md, section 9.
+    The steps Delta x = -J^+ r + (I - J^+ J) g (x* - x), theory.md, section 9.
 
     x* are the joint targets with g = 1 in the first stage, and the rest pose with
     g = `rest_pose_factor` in the second one, in which joints with a target stay fixed.

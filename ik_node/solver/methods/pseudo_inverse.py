@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 class JacobianTranspose:
     """
-    Takes the step Delta x = alpha J^T e, with e = -r, both weighted by W^(1/2).
+    The method of the step Delta x = alpha J^T e, with e = -r, both weighted by W^(1/2).
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class JacobianTranspose:
 
 class PseudoInverse:
     """
-    Takes the step Delta x = -J^+ r, J and r weighted by W^(1/2).
+    The method of the step Delta x = -J^+ r, J and r weighted by W^(1/2).
 
     Singular values below the share `CUT` of the largest count as zero. When all goals are met, the
     steps follow in the null space, see `NullSpace`.

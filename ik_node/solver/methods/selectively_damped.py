@@ -21,7 +21,7 @@ _ZERO = 1e-10
 
 class SelectivelyDamped:
     """
-    Takes the step Delta x = clamp(sum_i clamp((u_i . e) / sigma_i v_i, gamma_i), gamma_max).
+    The method of Delta x = clamp(sum_i clamp((u_i . e) / sigma_i v_i, gamma_i), gamma_max).
 
     Parameters
     ----------

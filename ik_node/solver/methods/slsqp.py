@@ -25,7 +25,7 @@ _GOAL_GAIN, _COMFORT_GAIN = 1e-18, 1e-12
 
 class Slsqp:
     """
-    Minimises f = r^T W r / 2 over the rows of goals, with r_c(x) = 0 for closures, l <= x <= u.
+    The minimisation of f = r^T W r / 2 of the goals, with r_c(x) = 0 for closures, l <= x <= u.
 
     It runs SLSQP of SciPy. Rows of closures that depend on others at the start of a run are left
     out. The option `comfort` is added to the cost, and a second run minimises it alone while the
