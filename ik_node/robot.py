@@ -75,7 +75,7 @@ class Robot:
 
     @property
     def notes(self) -> list[str]:
-        """What was guessed, left out or corrected while reading the description."""
+        """Return what was guessed, left out or corrected while reading the description."""
         return self.description.notes
 
     @property
@@ -85,7 +85,7 @@ class Robot:
 
     @property
     def root(self) -> Link | Joint:
-        """The first root of the graph."""
+        """Return the first root of the graph."""
         return self.description.root
 
     @property
@@ -95,7 +95,7 @@ class Robot:
 
     @property
     def joint_order(self) -> list[Joint]:
-        """The movable joints, in the description's order."""
+        """Return the movable joints, in the description's order."""
         return self.description.joint_order
 
     @property

@@ -121,7 +121,7 @@ class AngleReader:
 
     @property
     def note(self) -> str:
-        """A note on the replaced angles; '' if there are none."""
+        """Return a note on the replaced angles; '' if there are none."""
         if not (self.count and self._replaces):
             return ''
         said = quoted([f'{text} = {_in_words(part)}' for text, part in self.found.items()])

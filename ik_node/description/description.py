@@ -278,10 +278,10 @@ class Description:
 
     @property
     def root(self) -> Link | Joint:
-        """The first root."""
+        """Return the first root."""
         return self.roots[0]
 
     @property
     def joint_order(self) -> list[Joint]:
-        """The movable joints, in the description's order."""
+        """Return the movable joints, in the description's order."""
         return [joint for joint in self.joints.values() if joint.dof]

@@ -39,7 +39,7 @@ class ChainReport:
 
     @property
     def residual(self) -> float:
-        """The largest residual [m or rad]."""
+        """Return the largest residual [m or rad]."""
         errors = [*self.goal_errors.values(), *self.closure_errors.values()]
         return max((max(error) for error in errors), default=0.0)
 

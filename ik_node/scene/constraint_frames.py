@@ -123,7 +123,7 @@ class ConstraintGap:
 
     @property
     def text(self) -> str:
-        """The norms that are out of tolerance, in [mm] and degrees."""
+        """Return the norms that are out of tolerance, in [mm] and degrees."""
         parts = []
         if self.apart:
             parts.append(f'{1e3 * self._gap.position:.3g} mm')

@@ -90,7 +90,7 @@ class IKRootsHelper:
 
     @property
     def roots(self) -> list[Frame]:
-        """The roots of the graph."""
+        """Return the roots of the graph."""
         return [] if self._drawing is None else list(self._drawing.roots)
 
     @property
@@ -102,7 +102,7 @@ class IKRootsHelper:
 
     @property
     def layers(self) -> frozenset[str]:
-        """The drawn layers, some of `LAYERS`."""
+        """Return the drawn layers, some of `LAYERS`."""
         return self._look.layers
 
     def set_layers(self, layers: str | Iterable[str] | None = None) -> None:
@@ -126,7 +126,7 @@ class IKRootsHelper:
 
     @property
     def joint_scale(self) -> float:
-        """The length of a joint axis [m]."""
+        """Return the length of a joint axis [m]."""
         return self._look.scale
 
     def set_joint_scale(self, scale: float | None = None) -> None:

@@ -89,7 +89,7 @@ def z_along(place: Array, way: Array) -> Array:
 
 
 def point(place: Array) -> Point:
-    """Return a point (3,) as plain floats."""
+    """Return a position as plain floats."""
     x, y, z = place.tolist()
     return x, y, z
 

@@ -68,12 +68,12 @@ class Segment(Shape):
 
     @property
     def start(self) -> Point:
-        """The start of the line, root frame [m]."""
+        """Return the start of the line, root frame [m]."""
         return _along_z(self, -0.5 * self.length)
 
     @property
     def end(self) -> Point:
-        """The end of the line, root frame [m]."""
+        """Return the end of the line, root frame [m]."""
         return _along_z(self, 0.5 * self.length)
 
 
@@ -99,17 +99,17 @@ class Arrow(Shape):
 
     @property
     def head_length(self) -> float:
-        """The length of the head [m]."""
+        """Return the length of the head [m]."""
         return 0.3 * self.length
 
     @property
     def head_radius(self) -> float:
-        """The radius of the head [m]."""
+        """Return the radius of the head [m]."""
         return 2.4 * self.radius
 
     @property
     def end(self) -> Point:
-        """The tip of the arrow, root frame [m]."""
+        """Return the tip of the arrow, root frame [m]."""
         return _along_z(self, self.length)
 
 
@@ -222,7 +222,7 @@ class Sector(Shape):
 
     @property
     def hand(self) -> Point | None:
-        """The end of the hand, root frame [m]; None = no hand."""
+        """Return the end of the hand, root frame [m]; None = no hand."""
         if self.value is None:
             return None
         x, y = self.radius * cos(self.value), self.radius * sin(self.value)

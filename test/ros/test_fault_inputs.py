@@ -50,7 +50,7 @@ def refusals(drill, topic):
     ],
 )
 def test_invalid_goal_is_refused(drill, offset, frame, words):
-    """NaN and unknown frames are reported, and the other goals count."""
+    """Goals with NaN and with unknown frames are reported, and the other goals count."""
     before = refusals(drill, 'goals/platform')
     drill.circle(meanwhile=dict.fromkeys((8, 9, 15), lambda: drill.send(offset, frame)))
     drill.wait(

@@ -43,22 +43,22 @@ class Row:
 
     @property
     def edge_x(self) -> float:
-        """The x coordinate of the line to the parent."""
+        """Return the x coordinate of the line to the parent."""
         return (self.x if self.parent is None else self.parent.x) + 0.12
 
     @property
     def symbol_x(self) -> float:
-        """The x coordinate of the middle of the joint's symbol."""
+        """Return the x coordinate of the middle of the joint's symbol."""
         return self.x - 0.17
 
     @property
     def label_x(self) -> float:
-        """The x coordinate at which the joint's label begins."""
+        """Return the x coordinate at which the joint's label begins."""
         return self.x + self.box_width + 0.1
 
     @property
     def end(self) -> float:
-        """The x coordinate at which the row ends."""
+        """Return the x coordinate at which the row ends."""
         return self.label_x + self.label_width + (0.06 if self.label else 0.0)
 
 
@@ -83,7 +83,7 @@ class Arc:
 
     @property
     def reach(self) -> float:
-        """The largest x coordinate of the curve."""
+        """Return the largest x coordinate of the curve."""
         a, b, c, d = (x for x, _ in self.points)
         steps = [at / 16.0 for at in range(17)]
         return max(
@@ -96,7 +96,7 @@ class Arc:
 
     @property
     def apex(self) -> tuple[float, float]:
-        """The middle of the curve."""
+        """Return the middle of the curve."""
         a, b, c, d = self.points
         return (
             (a[0] + 3.0 * b[0] + 3.0 * c[0] + d[0]) / 8.0,

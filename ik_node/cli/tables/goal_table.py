@@ -58,7 +58,7 @@ class AnswerTable:
 
     @property
     def row_count(self) -> int:
-        """Number of problems in the file."""
+        """Return the number of problems in the file."""
         return sum(self.counts.values())
 
     def add(self, batch: BatchSolution) -> None:

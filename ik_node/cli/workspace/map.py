@@ -44,13 +44,13 @@ class Slice:
 
     @property
     def axes(self) -> tuple[int, int, int]:
-        """Indices of the two axes of the plane, and of the third axis."""
+        """Return the indices of the two axes of the plane, and of the third axis."""
         first, second = ('xyz'.index(axis) for axis in self.plane)
         return first, second, 3 - first - second
 
     @property
     def name(self) -> str:
-        """The equation of the plane, or the direction of projection."""
+        """Return the equation of the plane, or the direction of projection."""
         if self.projected:
             return f'projection along {"xyz"[self.axes[2]]}'
         # Adding zero makes -0.0 the same as 0.0.
@@ -68,7 +68,7 @@ class Slice:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of points upwards, and to the right."""
+        """Return the number of points upwards, and to the right."""
         across, up = self.sides
         return len(up), len(across)
 
@@ -165,13 +165,13 @@ class ReachMap:
 
     @property
     def reached(self) -> NDArray[np.bool_]:
-        """True for each point (N,) that the link reaches."""
+        """Return True for each point (N,) that the link reaches."""
         found: NDArray[np.bool_] = self.status == Status.CONVERGED
         return found
 
     @property
     def decided(self) -> NDArray[np.bool_]:
-        """True for each point (N,) that is reached or given up."""
+        """Return True for each point (N,) that is reached or given up."""
         known: NDArray[np.bool_] = self.reached | self._given_up
         return known
 

@@ -189,7 +189,7 @@ class SdfJoint:
 
     @property
     def name(self) -> str:
-        """The scoped name."""
+        """Return the scoped name."""
         return self.frame.name
 
     def spec_of(self, tag: str) -> JointSpec | None:

@@ -80,7 +80,7 @@ class SdfFrame:
 
     @property
     def kind(self) -> str:
-        """The tag."""
+        """Return the tag."""
         return str(self.element.tag)
 
     @property
@@ -227,7 +227,7 @@ class SdfScope:
 
     @property
     def world(self) -> SdfFrame:
-        """The world that contains the scope."""
+        """Return the world that contains the scope."""
         frame = self.frame
         while not frame.is_world:
             frame = frame.scope.frame

@@ -46,12 +46,12 @@ class TransformLookup:
 
     @property
     def is_listening(self) -> bool:
-        """True while the node subscribes to /tf."""
+        """Return True while the node subscribes to /tf."""
         return self._buffer is not None
 
     @property
     def is_starting(self) -> bool:
-        """True shortly after subscribing, while unknown transforms may still arrive."""
+        """Return True shortly after subscribing, while unknown transforms may still arrive."""
         return self._buffer is not None and time.monotonic() - self._since < _LISTENING
 
     def rewind(self) -> None:
@@ -68,7 +68,7 @@ class TransformLookup:
 
     def pose(self, target: str, source: str) -> NDArray[np.float64]:
         """
-        Return the latest pose (4, 4) of frame `source` in frame `target`.
+        Return the latest transform from frame `source` to frame `target`, shape (4, 4).
 
         Raises
         ------

@@ -102,7 +102,7 @@ class LoadedModel:
 
     @cached_property
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return finite lower and upper bounds (nq,), widened by `LIMIT_SLACK`."""
+        """Return finite lower and upper limits, shape (nq,) each, widened by `LIMIT_SLACK`."""
         largest = np.finfo(np.float64).max
         return (
             np.maximum(self.lower - LIMIT_SLACK, -largest),

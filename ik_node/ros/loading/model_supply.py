@@ -35,7 +35,7 @@ class ModelBuilder:
 
     @property
     def busy(self) -> bool:
-        """True while a model is being built."""
+        """Return True while a model is being built."""
         with self._lock:
             return self._running
 
@@ -111,7 +111,7 @@ class ModelSupply:
 
     @property
     def busy(self) -> bool:
-        """True while a model is being built."""
+        """Return True while a model is being built."""
         return self._builder.busy
 
     def describe(self, text: str, settings: Settings) -> bool:

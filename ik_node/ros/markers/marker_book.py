@@ -49,7 +49,7 @@ class MarkerBook:
 
     @property
     def is_empty(self) -> bool:
-        """True if no marker is shown and none must be deleted."""
+        """Return True if no marker is shown and none must be deleted."""
         return not (self._markers or self._deletions)
 
     def clear_deletions(self) -> None:

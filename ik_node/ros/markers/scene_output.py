@@ -70,7 +70,7 @@ class MarkerOutput:
 
     @property
     def is_drawing(self) -> bool:
-        """True while layers of the present state are not drawn yet."""
+        """Return True while layers of the present state are not drawn yet."""
         return self._next is not None
 
     def begin(self, state: DrawnState) -> None:

@@ -76,5 +76,5 @@ class Refusals:
 
     @property
     def total(self) -> int:
-        """Number of refusals since the start."""
+        """Return the number of refusals since the start."""
         return sum(self.counts.values())

@@ -97,7 +97,7 @@ class IkSeed:
 
     @property
     def has_base(self) -> bool:
-        """True if the seed contains the pose of the floating base."""
+        """Return True if the seed contains the pose of the floating base."""
         return any(joint.parent is None for joint in self.multi_dof_joints.values())
 
     def fill(self, state: Any, q: Array, tree: Tree) -> None:

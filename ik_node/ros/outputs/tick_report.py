@@ -52,7 +52,7 @@ class TickReport:
 
     @property
     def converged(self) -> bool:
-        """True if `q` meets every goal and closes every loop."""
+        """Return True if `q` meets every goal and closes every loop."""
         return (
             not self.held
             and not self.under_way

@@ -72,7 +72,7 @@ class GoalSettings:
 
     @property
     def takes_part(self) -> bool:
-        """True if the goal is solved for once it has a pose."""
+        """Return True if the goal is solved for once it has a pose."""
         return self.enabled and self.weight > 0.0
 
     @property

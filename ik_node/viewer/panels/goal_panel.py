@@ -62,7 +62,7 @@ class GoalPanel:
 
     @property
     def where_clicked(self) -> bool:
-        """True if a new goal is at the clicked point, False if it is at the link's frame."""
+        """Return True if new goals are at the clicked point, False if at the link's frame."""
         return bool(self._where.value == THERE)
 
     def rebuild(self, robot: Robot) -> None:

@@ -124,7 +124,7 @@ class HandlePanel:
 
     @property
     def style(self) -> HandleStyle:
-        """The chosen settings."""
+        """Return the chosen settings."""
         snap = bool(self._snap.value)
         return HandleStyle(
             move=self._what.value != TURN,

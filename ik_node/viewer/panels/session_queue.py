@@ -13,7 +13,7 @@ class SessionQueue(Protocol):
 
     @property
     def session(self) -> Session:
-        """The present session; use it only in the page's thread."""
+        """Return the present session; use it only in the page's thread."""
 
     def do(
         self, work: Callable[[Session], object], *, key: object = None, undo: bool = False

@@ -65,7 +65,7 @@ class ViewPanel:
 
     @property
     def layers(self) -> list[str]:
-        """The layers to draw, which always include links; see `bodies` and `rods`."""
+        """Return the layers to draw, which always include links; see `bodies` and `rods`."""
         return [layer for layer, handle in self._layers.items() if handle.value] + ['links']
 
     @property

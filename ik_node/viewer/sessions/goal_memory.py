@@ -36,7 +36,7 @@ class Undo:
 
     @property
     def count(self) -> int:
-        """Number of steps that can be undone."""
+        """Return the number of steps that can be undone."""
         return len(self._steps)
 
     def mark(self, key: object = None, now: float = 0.0) -> None:

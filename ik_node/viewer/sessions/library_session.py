@@ -112,17 +112,17 @@ class LibrarySession:
 
     @property
     def source(self) -> Solver:
-        """The solver, whose thresholds define which loops count as closed."""
+        """Return the solver, whose thresholds define which loops count as closed."""
         return self._solver
 
     @property
     def q(self) -> Array:
-        """The present configuration."""
+        """Return the present configuration."""
         return self._solver.q
 
     @property
     def options(self) -> SolverOptions:
-        """The options of the solver."""
+        """Return the options of the solver."""
         return self._solver.options
 
     def update(self, now: float) -> bool:

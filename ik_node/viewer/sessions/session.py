@@ -34,19 +34,19 @@ class Session(Protocol):
 
     @property
     def robot(self) -> Robot | None:
-        """The robot with its goals at the present configuration; None = not received yet."""
+        """Return the robot and its goals at the present configuration; None if not received."""
 
     @property
     def source(self) -> Robot | Solver | Sequence[Frame]:
-        """The robot to draw, or its solver, whose thresholds define which loops are closed."""
+        """Return what to draw: the robot, or its solver, which knows the closed loops."""
 
     @property
     def structure(self) -> int:
-        """A number that changes with the robot and with the set of goals."""
+        """Return a number that changes with the robot and with the set of goals."""
 
     @property
     def q(self) -> Array:
-        """The present configuration, in the order of `robot.joint_names`."""
+        """Return the present configuration, in the order of `robot.joint_names`."""
 
     @property
     def reports(self) -> Sequence[ChainReport]:
@@ -54,7 +54,7 @@ class Session(Protocol):
 
     @property
     def options(self) -> SolverOptions:
-        """The present options of the solver."""
+        """Return the present options of the solver."""
 
     @property
     def forward(self) -> bool:

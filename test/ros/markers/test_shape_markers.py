@@ -145,7 +145,7 @@ def test_appearance_contains_everything_except_the_numbers(name):
 
 
 def test_no_marker_has_size_zero():
-    """RViz refuses a scale of zero, so an empty shape gets the smallest size."""
+    """An empty shape gets the smallest size, because RViz refuses a scale of zero."""
     flat = (replace(SHAPES['segment'], length=0.0), replace(SHAPES['cylinder'], length=0.0))
     for shape in flat:
         (marker,) = markers_of(shape)

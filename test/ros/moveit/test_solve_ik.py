@@ -161,7 +161,7 @@ def test_a_state_of_another_robot_is_refused(arm, near):
 
 
 def test_seed_beyond_limits_is_clipped(arm):
-    """MoveIt's start states may exceed limits slightly; the answer is within them."""
+    """The start states of MoveIt may exceed limits slightly; the answer is within them."""
     goal = np.array((2.6, *BENT[1:]))
     seed = np.array((2.601, *BENT[1:]))
     wanted = arm.place(goal, 'link6')
@@ -198,7 +198,7 @@ def test_ambiguous_empty_link_is_refused(arm, near):
 
 
 def test_vector_with_one_pose_is_accepted(arm, near):
-    """MoveIt's own compute_ik accepts the link in either field."""
+    """The compute_ik of MoveIt accepts the link in either field, and so does the node."""
     for link, links in (('link6', []), ('', ['link6']), ('not looked at', ['link6'])):
         request = asked(arm, near, link=link)
         request.ik_request.ik_link_names = links
@@ -260,7 +260,7 @@ def test_pose_in_the_tip_frame_counts_from_the_seed(arm):
 
 
 def test_base_link_of_a_relative_pose_does_not_move(arm):
-    """MoveIt applies only its group's joints, so the relative pose stays valid."""
+    """The relative pose stays valid, because MoveIt applies the joints of its group only."""
     goal = BENT + np.array((0, 0, 0, 0.3, -0.2, 0.4))
     relative = np.linalg.inv(arm.place(BENT, 'link3')) @ arm.place(goal, 'link6')
     response = arm.ask(asked(arm, relative, frame_id='link3'))

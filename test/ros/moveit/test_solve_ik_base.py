@@ -75,7 +75,7 @@ def values_of(asking, response):
 
 @pytest.mark.parametrize('name', ['virtual_joint', WORLD])
 def test_pose_in_the_base_frame_does_not_move_the_base(floating, name):
-    """MoveIt moves only its group, whose base frame is the base link."""
+    """The base stays, because MoveIt moves only its group, whose base frame is the base link."""
     goal = BENT + 0.1
     relative = np.linalg.inv(floating.place(floating.q, 'base')) @ floating.place(
         np.concatenate((BASE, goal)), 'link6'
@@ -163,7 +163,7 @@ def test_axes_of_the_base_may_be_in_the_joint_state(floating):
 
 
 def test_virtual_joint_of_a_fixed_base_is_left_out():
-    """MoveIt's robot floats, and the node's does not."""
+    """The robot of MoveIt floats, and the node's does not."""
     arm = Asking(arm_text(6))
     wanted = arm.place(BENT + 0.1, 'link6')
     response = arm.ask(asked(wanted, 'base'))

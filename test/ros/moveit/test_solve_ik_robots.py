@@ -52,7 +52,7 @@ def test_arms_reach_no_unreachable_pose(joint_count):
 
 
 def test_hexapod_closes_all_legs(urdf):
-    """MoveIt's default seed closes no loop."""
+    """The default seed of MoveIt closes no loop."""
     dice = np.random.default_rng(0)
     hexapod = Asking(urdf('hexapod'))
     home = hexapod.place(hexapod.q, 'platform_link')
