@@ -48,7 +48,7 @@ def carried_mass(tree: Tree, link: Link) -> CarriedMass:
     total = 0.0
     for body in link.links_below():
         if body.mass > 0.0:
-            column, pose = tree.seat[body]
+            column, pose = tree.carrier[body]
             mass, moment = by_column.get(column, (0.0, np.zeros(3)))
             place = pose[:3, :3] @ body.centre_of_mass + pose[:3, 3]
             by_column[column] = (mass + body.mass, moment + body.mass * place)
@@ -120,12 +120,12 @@ def with_ancestors(tree: Tree, columns: Iterable[int]) -> set[int]:
 
 def support_of(tree: Tree, request: Request) -> Support:
     """Return the columns that move frame A and frame B of a constraint."""
-    b = [] if request.base is None else ancestors(tree, tree.seat[request.base][0])
+    b = [] if request.base is None else ancestors(tree, tree.carrier[request.base][0])
     if request.kind == 'centre_of_mass':
         mass = carried_mass(tree, request.link)
         moved = with_ancestors(tree, mass.by_column)
         return Support(tuple(sorted(moved)), tuple(b), mass)
-    a = ancestors(tree, tree.seat[request.link][0])
+    a = ancestors(tree, tree.carrier[request.link][0])
     if request.axes != 'world' or request.kind != 'frame':
         shared = 0
         while shared < min(len(a), len(b)) and a[shared] == b[shared]:

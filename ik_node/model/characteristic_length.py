@@ -78,16 +78,16 @@ def _path(tree: Tree, request: Request, support: Support) -> float:
             ),
             default=0.0,
         )
-    column, seat = tree.seat[request.link]
-    place_a = _place(seat @ request.offset)
+    column, carrier = tree.carrier[request.link]
+    place_a = _place(carrier @ request.offset)
     path_a = ancestors(tree, column)
     path_b: list[int] = []
     place_b: Array | None = None
     if request.base is not None:
-        column, seat = tree.seat[request.base]
+        column, carrier = tree.carrier[request.base]
         path_b = ancestors(tree, column)
         # The target pose in the base is left out, because it may change from solve to solve.
-        place_b = _place(seat)
+        place_b = _place(carrier)
     shared = 0
     while shared < min(len(path_a), len(path_b)) and path_a[shared] == path_b[shared]:
         shared += 1
@@ -118,8 +118,8 @@ def _longest_path(tree: Tree) -> float:
         reach.append(own)
     return max(
         (
-            reach[column] + hypot(*_place(seat))
-            for frame, (column, seat) in tree.seat.items()
+            reach[column] + hypot(*_place(carrier))
+            for frame, (column, carrier) in tree.carrier.items()
             if column >= 0 and not isinstance(frame, Goal)
         ),
         default=0.0,

@@ -137,8 +137,8 @@ def flatten(
     chosen = [requests[at] for at in chain.requests]
     moved = [supports[at] for at in chain.requests]
     variable = {master: at for at, master in enumerate(chain.masters)}
-    ends = [tree.seat[r.link][0] for r in chosen]
-    ends += [tree.seat[r.base][0] if r.base is not None else -1 for r in chosen]
+    ends = [tree.carrier[r.link][0] for r in chosen]
+    ends += [tree.carrier[r.base][0] if r.base is not None else -1 for r in chosen]
     followers = [at for at, c in enumerate(tree.columns) if c.master in variable]
     carriers = [column for s in moved for column in s.a_columns]
     needed = sorted(with_ancestors(tree, (*ends, *followers, *carriers)))
@@ -161,9 +161,9 @@ def flatten(
         'mask': _ints(r.mask for r in chosen),
         'offset': _frames((c.offset for c in columns), length),
         'coefficients': _coefficients(tree, columns, width, length),
-        'a_offset': _frames((tree.seat[r.link][1] @ r.offset for r in chosen), length),
+        'a_offset': _frames((tree.carrier[r.link][1] @ r.offset for r in chosen), length),
         'b_offset': _frames(
-            (tree.seat[r.base][1] if r.base is not None else np.eye(4) for r in chosen), length
+            (tree.carrier[r.base][1] if r.base is not None else np.eye(4) for r in chosen), length
         ),
         'length': np.array([length]),
         'unit': units,

@@ -127,7 +127,7 @@ class TreePoses:
         ndarray, shape (4, 4)
 
         """
-        pose_in_column: Array = self.tree.seat[frame][1]
+        pose_in_column: Array = self.tree.carrier[frame][1]
         _, poses = self._along_path(q, frame)
         return poses[-1] @ pose_in_column if poses else pose_in_column.copy()
 
@@ -153,7 +153,7 @@ class TreePoses:
         columns, poses = self._along_path(q, frame)
         if not poses:
             return jacobian
-        point = (poses[-1] @ self.tree.seat[frame][1])[:3, 3]
+        point = (poses[-1] @ self.tree.carrier[frame][1])[:3, 3]
         for at, pose in zip(columns.tolist(), poses, strict=True):
             axis = pose[:3, 2]
             derivative = jacobian[:, self.tree.q_of_column[at]]
@@ -183,7 +183,7 @@ class TreePoses:
         """
         centres, masses = [], []
         for body in bodies:
-            column, pose_in_column = self.tree.seat[body]
+            column, pose_in_column = self.tree.carrier[body]
             centres.append(poses[column] @ pose_in_column @ [*body.centre_of_mass, 1.0])
             masses.append(body.mass)
         centre: Array = np.average(centres, axis=0, weights=masses)
@@ -193,7 +193,7 @@ class TreePoses:
         """Return the columns that carry a frame, root first, and their poses after motion."""
         path = self._paths.get(frame)
         if path is None:
-            columns = np.array(ancestors(self.tree, self.tree.seat[frame][0]), dtype=np.int64)
+            columns = np.array(ancestors(self.tree, self.tree.carrier[frame][0]), dtype=np.int64)
             path = self._paths[frame] = (
                 columns,
                 self._offsets[columns],

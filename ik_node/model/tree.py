@@ -79,7 +79,7 @@ class Tree:
     ----------
     columns : list of Column
         Parents before children.
-    seat : dict of Frame to (int, ndarray)
+    carrier : dict of Frame to (int, ndarray)
         Frame -> the column that carries it (-1 = root frame) and its pose (4, 4) in the column's
         frame.
     closers : list of Connector
@@ -94,7 +94,7 @@ class Tree:
     """
 
     columns: list[Column] = field(default_factory=list)
-    seat: dict[Frame, tuple[int, Array]] = field(default_factory=dict)
+    carrier: dict[Frame, tuple[int, Array]] = field(default_factory=dict)
     closers: list[Connector] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     q_of_column: list[int] = field(default_factory=list)
@@ -151,7 +151,7 @@ def build_tree(roots: Iterable[Frame], joint_order: Sequence[Joint] | None = Non
                 if dof in frame.dof:
                     motions.append((frame, dof, column, pose @ _ALIGN[dof % 3]))
                     column, pose = len(motions) - 1, _BACK[dof % 3]
-        tree.seat[frame] = (column, pose)
+        tree.carrier[frame] = (column, pose)
         stack.extend((child, column, pose) for child in reversed(frame.children))
     _index_values(tree, joints, joint_order)
     resolved = _resolve(motions)

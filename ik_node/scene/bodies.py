@@ -66,12 +66,14 @@ class Solids:
     """
 
     def __init__(self, skeleton: Skeleton, seen: Iterable[VisualLike]) -> None:
-        seats = {f.name: skeleton.carrier(f) for f in skeleton.tree.seat if isinstance(f, Link)}
+        carriers = {
+            f.name: skeleton.carrier(f) for f in skeleton.tree.carrier if isinstance(f, Link)
+        }
         names = UniqueNames()
         self._all: list[tuple[str, VisualLike, int]] = []
         for each in seen:
-            if each.link in seats and each.kind != 'unread':
-                column, pose = seats[each.link]
+            if each.link in carriers and each.kind != 'unread':
+                column, pose = carriers[each.link]
                 at = skeleton.attach(column, pose @ pose_matrix(each.position, each.quat_xyzw))
                 self._all.append((names.new(each.link), each, at))
 
@@ -185,7 +187,7 @@ class Bodies:
 def _frames_apart(skeleton: Skeleton) -> list[Frame]:
     """Return links, then other frames, without frames that always coincide with another one."""
     kept: dict[tuple[int, tuple[float, ...]], Frame] = {}
-    frames = [frame for frame in skeleton.tree.seat if not isinstance(frame, Constraint)]
+    frames = [frame for frame in skeleton.tree.carrier if not isinstance(frame, Constraint)]
     for frame in sorted(frames, key=lambda each: not isinstance(each, Link)):
         column, pose = skeleton.carrier(frame)
         kept.setdefault((column, _rounded(pose[:3].ravel())), frame)
@@ -195,7 +197,7 @@ def _frames_apart(skeleton: Skeleton) -> list[Frame]:
 def _reach(skeleton: Skeleton) -> float:
     """Return the longest path from a root to a frame at q = 0 [m]."""
     ways: dict[Frame, float] = {}
-    for frame in skeleton.tree.seat:  # parents come first
+    for frame in skeleton.tree.carrier:  # parents come first
         if frame.parent is not None and not isinstance(frame, Goal):
             ways[frame] = ways.get(frame.parent, 0.0) + _length(frame.matrix[:3, 3])
     return max(ways.values(), default=0.0)

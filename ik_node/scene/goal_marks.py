@@ -51,7 +51,7 @@ class GoalMarks:
         self._constraints = [self._with_frames(request_of(goal)) for goal in goals]
         self._by_key = {frames.name: (name, frames) for name, frames in self._constraints}
         self._links: dict[str, list[Link]] = {}
-        for frame in skeleton.tree.seat:
+        for frame in skeleton.tree.carrier:
             if isinstance(frame, Link):
                 self._links.setdefault(frame.name, []).append(frame)
 

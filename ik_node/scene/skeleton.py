@@ -113,11 +113,11 @@ class Skeleton:
 
     def carrier(self, frame: Frame) -> tuple[int, Array]:
         """Return the column that carries a frame, -1 = root frame, and its pose (4, 4) in it."""
-        return self.tree.seat[frame]
+        return self.tree.carrier[frame]
 
     def spans(self) -> Iterator[tuple[Frame, Frame, Array]]:
         """Yield every pair of adjacent frames, and the second one's origin in the first [m]."""
-        for frame in self.tree.seat:
+        for frame in self.tree.carrier:
             if frame.parent is not None and not isinstance(frame, Goal):
                 yield frame.parent, frame, frame.matrix[:3, 3]
         for closer in self.tree.closers:

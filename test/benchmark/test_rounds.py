@@ -22,7 +22,7 @@ class Canned:
 
     def ask(self, do, **_):
         """Return the next prepared reply, or an empty one to any other request."""
-        return self.replies.pop(0) if do == 'pass' else {'seat': 0}
+        return self.replies.pop(0) if do == 'pass' else {'carrier': 0}
 
 
 def arm_form(count=10):

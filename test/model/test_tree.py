@@ -32,7 +32,7 @@ def test_parent_columns_precede_children(name):
     mechanism = MECHANISMS[name]()
     tree = tree_of(mechanism)
     assert all(column.parent < at for at, column in enumerate(tree.columns))
-    assert set(tree.seat) == set(mechanism.naive().frames)
+    assert set(tree.carrier) == set(mechanism.naive().frames)
     assert sorted(tree.q_of_column) == list(range(len(tree.names)))
     assert len(set(tree.names)) == len(tree.names)
 

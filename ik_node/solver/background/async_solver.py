@@ -177,10 +177,10 @@ class AsyncSolver:
         with self._commands:
             self._check()
             taken = self._take_over(keep=True)
-            seats = self._idle.tree.seat
+            carriers = self._idle.tree.carrier
             for frame in frames:
-                if frame not in seats:
-                    raise UnknownFrameError(frame.name, [known.name for known in seats])
+                if frame not in carriers:
+                    raise UnknownFrameError(frame.name, [known.name for known in carriers])
             return taken
 
     def update_structure(self) -> bool:

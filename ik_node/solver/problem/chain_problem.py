@@ -355,8 +355,8 @@ def _is_unchanged(before: ChainProblem, tree: Tree, chosen: tuple[Request, ...])
             return False
         for frame in (request.link, request.base):
             if frame is not None:
-                column, pose = tree.seat[frame]
-                column_before, pose_before = before.tree.seat[frame]
+                column, pose = tree.carrier[frame]
+                column_before, pose_before = before.tree.carrier[frame]
                 if column != column_before or not np.array_equal(pose, pose_before):
                     return False
     return True

@@ -78,7 +78,7 @@ class Structure:
             self.tree.columns = before.tree.columns
         self.links: dict[str, Link] = {}
         self._ambiguous: set[str] = set()
-        for frame in self.tree.seat:
+        for frame in self.tree.carrier:
             if isinstance(frame, Link):
                 if frame.name in self.links:
                     self._ambiguous.add(frame.name)
