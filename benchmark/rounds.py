@@ -25,7 +25,7 @@ class Entrant:
     form: Form
     replies: list[dict[str, Any]]
     unfit: str = ''
-    carrier: int = 0
+    seat: int = 0
 
 
 def enter(task: Task, entries: list[Entry], worker_of: Callable[[str], Worker]) -> list[Entrant]:
@@ -88,12 +88,12 @@ def load(entrant: Entrant) -> None:
         tolerance=entrant.entry.tolerance,
         options=entrant.entry.options,
     )
-    entrant.unfit, entrant.carrier = reply.get('unfit', ''), reply.get('carrier', 0)
+    entrant.unfit, entrant.seat = reply.get('unfit', ''), reply.get('seat', 0)
 
 
 def take_turn(entrant: Entrant, seconds: float) -> None:
     """Solve every problem once."""
-    reply = entrant.worker.ask(do='pass', carrier=entrant.carrier, seconds=seconds)
+    reply = entrant.worker.ask(do='pass', seat=entrant.seat, seconds=seconds)
     entrant.unfit = reply.get('unfit', '')
     entrant.replies.append(reply)
 

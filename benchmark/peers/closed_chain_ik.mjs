@@ -215,9 +215,9 @@ for await (const line of createInterface({ input: process.stdin })) {
   try {
     if (request.do === 'load') {
       players.push(new Loop(request.task, request.tolerance, request.options));
-      reply({ carrier: players.length - 1 });
+      reply({ seat: players.length - 1 });
     } else if (request.do === 'pass') {
-      reply(onePass(players[request.carrier], request.seconds));
+      reply(onePass(players[request.seat], request.seconds));
     } else {
       players.length = 0;
       reply({});

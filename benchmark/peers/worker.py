@@ -61,7 +61,7 @@ def serve(make: Callable[[dict[str, Any], float, dict[str, Any]], Player], versi
     replies = os.fdopen(os.dup(1), 'w')
     os.dup2(2, 1)
     players: list[Player] = []
-    # By carrier, whether its calls took long in the pass before.
+    # By seat, whether its calls took long in the pass before.
     long: dict[int, bool] = {}
 
     def reply(message: dict[str, Any]) -> None:
@@ -74,11 +74,11 @@ def serve(make: Callable[[dict[str, Any], float, dict[str, Any]], Player], versi
         try:
             if request['do'] == 'load':
                 players.append(make(request['task'], request['tolerance'], request['options']))
-                reply({'carrier': len(players) - 1})
+                reply({'seat': len(players) - 1})
             elif request['do'] == 'pass':
-                carrier = request['carrier']
-                done = one_pass(players[carrier], request['seconds'], long.get(carrier, False))
-                long[carrier] = median(done['times']) > LONG
+                seat = request['seat']
+                done = one_pass(players[seat], request['seconds'], long.get(seat, False))
+                long[seat] = median(done['times']) > LONG
                 reply(done)
             else:
                 players.clear()
