@@ -87,7 +87,7 @@ def test_repeated_description_changes_nothing(drill, urdf):
         (lambda text: text.replace('<child link="platform_link"/>', ''), '<child> is missing'),
         (lambda text: text.replace('limit lower="-0.02"', 'limit lower="3"'), 'lower'),
         (lambda text: f'\x01{text}', 'begins with <'),
-        (lambda text: LAUGHS, 'entities are refused'),
+        (lambda text: LAUGHS, 'entities are not allowed'),
     ],
 )
 def test_broken_description_is_refused_in_motion(drill, urdf, damage, words):

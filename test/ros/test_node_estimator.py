@@ -77,15 +77,24 @@ def crank(lasting_graph):
 
 
 def answers(graph, count=COUNT):
-    """Return so many joint states that come from now on, while the crank turns."""
+    """
+    Return the answers to so many measurements from now on, while the crank turns.
+
+    On a busy computer a measurement may be late; ticks then publish the configuration at rest.
+    """
     graph.encoder.on = True
     sent = len(graph.encoder.stamps) + SOME
     graph.wait(lambda: len(graph.encoder.stamps) > sent, 'measurements')
     begin = graph.encoder.stamps[sent]
     graph.wait(lambda: begin in map(stamp_of, graph.joint_states), 'the answer to a measurement')
     first = [stamp_of(message) for message in graph.joint_states].index(begin)
-    graph.wait(lambda: len(graph.joint_states) >= first + count, f'{count} joint states')
-    return graph.joint_states[first : first + count]
+
+    def answered():
+        measured = set(graph.encoder.stamps)
+        return [each for each in graph.joint_states[first:] if stamp_of(each) in measured]
+
+    graph.wait(lambda: len(answered()) >= count, f'{count} answers')
+    return answered()[:count]
 
 
 def true_velocity(graph, before, after):
@@ -113,6 +122,8 @@ def test_velocities_are_those_of_the_motion(crank):
     names = list(heard[0].name)
     moving = [names.index(name) for name in ('drive', 'rock', 'middle')]
     for before, after in itertools.pairwise(heard):
+        if seconds_from_stamp(after.header.stamp) > seconds_from_stamp(before.header.stamp) + 0.1:
+            continue  # the velocity is the mean over a long time
         true = true_velocity(crank, before, after)
         told = np.array(after.velocity)
         assert told[moving] == pytest.approx(true[moving], rel=0.03, abs=0.01)

@@ -16,6 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 Array = NDArray[np.float64]
 
 
+# Elements below <robot> that declare loops or couplings, beside Drake's. The reader of unknown
+# elements leaves them alone, and the writer does not copy them beside its own <loop_joint>.
+LOOP_ELEMENTS = ('loop_joint', 'loop', 'coupling', 'constraint', 'joint_coupling')
+
+
 class LoopNames:
     """
     A source of unique names for loop elements.

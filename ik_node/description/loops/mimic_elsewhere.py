@@ -21,11 +21,11 @@ import re
 from xml.etree.ElementTree import Element
 
 from ik_node.description.description import CouplingRule, Description, LoopSet
+from ik_node.description.loops.loop_frames import LOOP_ELEMENTS
 from ik_node.description.unknown_name import quoted
 from ik_node.description.xml_document import XmlDocument
 from ik_node.errors import shown
 
-READ = ('loop_joint', 'loop', 'coupling', 'constraint', 'joint_coupling')
 WORDS = ('loop', 'closure', 'constraint', 'coupling', 'equality')
 OLD_NAMES = re.compile(r'.*(fermeture|closed_?loop).*', re.IGNORECASE)
 
@@ -35,7 +35,7 @@ def note_unread(document: XmlDocument, description: Description) -> LoopSet:
     tags = Counter(str(element.tag) for element in document.root)
     for tag, count in tags.items():
         plain = tag.lower()
-        if plain in READ or plain.startswith('drake:'):
+        if plain in LOOP_ELEMENTS or plain.startswith('drake:'):
             continue
         if any(word in plain for word in WORDS):
             description.notes.append(f'<{tag}> is not read ({count} of them)')

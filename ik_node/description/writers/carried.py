@@ -6,13 +6,13 @@ from copy import deepcopy
 from xml.etree.ElementTree import Element
 
 from ik_node.description.description import Description
+from ik_node.description.loops.loop_frames import LOOP_ELEMENTS
 from ik_node.description.xml_document import parse_xml
 from ik_node.errors import DescriptionError
 from ik_node.model.link import Link
 
-# Elements that the writer writes itself, and elements that would declare a loop twice.
-SAID_TAGS = ('link', 'joint', 'loop_joint', 'joint_coupling', 'joint_start')
-LOOP_TAGS = ('loop', 'constraint', 'coupling')
+# Elements that the writer writes itself.
+WRITTEN_TAGS = ('link', 'joint', 'loop_joint', 'joint_coupling', 'joint_start')
 OWN_JOINT_TAGS = ('origin', 'parent', 'child', 'axis', 'limit', 'mimic')
 OWN_LIMITS = ('lower', 'upper', 'velocity', 'unlimited')
 MOTOR_TAGS = ('ros2_control', 'transmission')
@@ -60,9 +60,12 @@ class Carried:
                 self._joints[name] = element
             elif tag in MOTOR_TAGS:
                 self.motors.append(deepcopy(element))
-            elif tag in LOOP_TAGS or tag.startswith('drake:'):
+            elif tag in WRITTEN_TAGS:
+                continue
+            elif tag in LOOP_ELEMENTS or tag.startswith('drake:'):
+                # It would declare a loop a second time.
                 self.left_out.append(tag)
-            elif tag not in SAID_TAGS:
+            else:
                 self._carry_top(element)
 
     def of_link(self, name: str) -> list[Element]:

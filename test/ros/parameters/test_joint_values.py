@@ -34,7 +34,7 @@ def test_yaml_mapping_is_read(text, expected):
         ('{a: [1]}', 'finite numbers'),
         ('{a: }', 'finite numbers'),
         ('{1: 0.5}', 'joint names must be text'),
-        ('{a: 1, a: 2}', 'comes twice'),
+        ('{a: 1, a: 2}', 'occurs twice'),
         ('{a: 1' + '0' * 400 + '}', 'finite numbers'),
     ],
 )
