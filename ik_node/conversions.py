@@ -96,16 +96,16 @@ def set_ik_from_urdf(ik_root: Frame, values: Mapping[str, Any]) -> None:
         The result of `robot_to_ik_root`, or any frame of a graph.
     values : mapping
         Joint values [rad or m] by joint name: a number, or an array for a joint with several axes,
-        or a number for each of 'NAME.X', 'NAME.EZ' and so on, as in `Robot.joint_names`. The key
-        'root' sets the pose of the root joint in the root frame: (position (3,) [m], quat_xyzw
-        (4,)), or a (4, 4) matrix, unless a joint has the name 'root'. Other joints keep their
-        values. A coupled joint follows its master and ignores its own entry. Values are clamped to
-        the limits of the joint and of its followers.
+        or a number for each of 'NAME.X', 'NAME.EZ' and so on, as in `Robot.joint_names`. Unless a
+        joint has the name 'root', the key 'root' sets the pose of the root joint in the root
+        frame: (position (3,) [m], quat_xyzw (4,)), or a (4, 4) matrix. Joints without an entry
+        keep their values. A coupled joint follows its master and ignores its own entry. Values
+        are clamped to the limits of the joint and of its followers.
 
     Raises
     ------
     UnknownFrameError
-        If a name is not that of a movable joint. No value changes in this and the following cases.
+        If a name is not that of a movable joint. After any of these errors, no value has changed.
     ShapeError
         If a value has the wrong shape or is not finite.
     TopologyError

@@ -65,12 +65,12 @@ class Robot:
 
     @property
     def name(self) -> str:
-        """Name of the robot in its description."""
+        """Return the name of the robot in its description."""
         return self.description.name
 
     @property
     def dialect(self) -> str:
-        """Format and notations of the description."""
+        """Return the format and notations of the description."""
         return self.description.dialect
 
     @property
@@ -80,7 +80,7 @@ class Robot:
 
     @property
     def actuated(self) -> list[str]:
-        """Names of joints with a motor; empty = the description does not declare any."""
+        """Return the names of joints with a motor; empty = the description declares none."""
         return self.description.actuated
 
     @property
@@ -90,7 +90,7 @@ class Robot:
 
     @property
     def roots(self) -> list[Frame]:
-        """All roots of the graph, including goals."""
+        """Return all roots of the graph, including goals."""
         return [*self.description.roots, *self.goals.values()]
 
     @property
@@ -100,42 +100,42 @@ class Robot:
 
     @property
     def links(self) -> Mapping[str, Link]:
-        """All links by name."""
+        """Return all links by name."""
         return self.description.links
 
     @property
     def joints(self) -> Mapping[str, Joint]:
-        """All joints by name, including fixed ones."""
+        """Return all joints by name, including fixed ones."""
         return self.description.joints
 
     @property
     def closures(self) -> Mapping[str, Closure]:
-        """All closures by name."""
+        """Return all closures by name."""
         return self.description.closures
 
     @property
     def joint_names(self) -> list[str]:
-        """Names of the joint values, in the order of q."""
+        """Return the names of the joint values, in the order of q."""
         return list(self._solver.joint_names)
 
     @property
     def lower(self) -> Array:
-        """Lower limits [rad or m], in the order of q; -inf = none."""
+        """Return the lower limits [rad or m], in the order of q; -inf = none."""
         return self._solver.limits()[0]
 
     @property
     def upper(self) -> Array:
-        """Upper limits [rad or m], in the order of q; inf = none."""
+        """Return the upper limits [rad or m], in the order of q; inf = none."""
         return self._solver.limits()[1]
 
     @property
     def max_velocity(self) -> Array:
-        """Velocity limits [rad/s or m/s], in the order of q; inf = none."""
+        """Return the velocity limits [rad/s or m/s], in the order of q; inf = none."""
         return np.array([joint.max_velocity[dof] for joint, dof in self._solver.tree.owner])
 
     @property
     def q(self) -> Array:
-        """All joint values [rad or m]; a copy. Setting clamps to the limits."""
+        """Return a copy of all joint values [rad or m]; setting clamps to the limits."""
         return self._solver.q
 
     @q.setter
@@ -144,14 +144,14 @@ class Robot:
 
     @property
     def start(self) -> Array:
-        """Joint values [rad or m] of the description, before the loops were closed."""
+        """Return the joint values [rad or m] of the description, before the loops were closed."""
         return np.array([self._start.get(name, 0.0) for name in self.joint_names])
 
     # -- goals
 
     @property
     def goals(self) -> Mapping[str, Goal]:
-        """All goals by name."""
+        """Return all goals by name."""
         return self._goals.by_name
 
     def add_goal(
@@ -316,7 +316,7 @@ class Robot:
 
     @property
     def mass(self) -> float:
-        """Mass of all links [kg]; 0 = the description has no masses."""
+        """Return the mass of all links [kg]; 0 = the description has no masses."""
         return float(sum(link.mass for link in self.links.values()))
 
     def centre_of_mass(self, q: ArrayLike, link: str | None = None) -> Array:
@@ -373,7 +373,7 @@ class Robot:
     @property
     def mobility(self) -> Mobility:
         """
-        Degrees of freedom at the present configuration with closed loops.
+        Return the degrees of freedom at the present configuration with closed loops.
 
         It is the number of free values minus the rank of the closures' Jacobian; locked and
         coupled values are not free. The result is an int with details, see `Mobility`.
@@ -382,12 +382,12 @@ class Robot:
 
     @property
     def redundancies(self) -> tuple[Redundancy, ...]:
-        """Closures with redundant rows that agree only up to rounding."""
+        """Return the closures with redundant rows that agree only up to rounding."""
         return self._solver.redundancies
 
     @property
     def rounding(self) -> float:
-        """Largest disagreement of redundant rows of closures [m or rad]."""
+        """Return the largest disagreement of redundant rows of closures [m or rad]."""
         return max((each.largest for each in self.redundancies), default=0.0)
 
     # -- output

@@ -75,7 +75,7 @@ class JointSpec:
 
     @property
     def has_value(self) -> bool:
-        """Whether a closure in its place would lose limits or a value that is needed."""
+        """Return True if a closure in its place would lose limits or a value that is needed."""
         limited = self.type_name in LIMITED_TYPES and not (isinf(self.lower) and isinf(self.upper))
         return self.needed or limited
 

@@ -18,7 +18,7 @@ def motion(time: float) -> dict[str, Pose]:
     """
     Return the tip's pose relative to its start at a time [s].
 
-    The motion grows from the start of the tip.
+    The motion begins at rest and grows to its full size.
     """
     phase, size = 2.0 * pi * time / PERIOD, ramp(0.5 * time)
     x, y, z, w = quat_from_euler(

@@ -102,12 +102,12 @@ class GalleryItem:
 
     @property
     def solver_options(self) -> dict[str, Any]:
-        """Arguments for `SolverOptions`."""
+        """Return the arguments for `SolverOptions`."""
         return {**self.options, 'comfort': self.comfort}
 
     @property
     def parameters(self) -> dict[str, str | float | int | bool | list[str]]:
-        """Parameters of the node for the goals and solver options, by name."""
+        """Return the parameters of the node for the goals and solver options, by name."""
         told: dict[str, str | float | int | bool | list[str]] = {'goal_names': list(self.goals)}
         told.update({f'goals.{goal}.link': link for goal, link in self.goals.items()})
         told.update({f'goals.{goal}.dof': axes for goal, axes in self.dof.items()})

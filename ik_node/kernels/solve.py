@@ -222,9 +222,9 @@ def settle_step_is_due(s: Solve) -> bool:
 @kernel
 def select_independent_rows(s: Solve) -> None:
     """
-    Choose the independent rows of grouped closures at x; theory.md, section 10.
+    Choose the independent rows of closures with redundant rows, at x; theory.md, section 10.
 
-    Residual and cost are updated accordingly.
+    The residual and the cost are then those of the chosen rows.
     """
     choose_independent_rows(s)
     reduce_rows(s)

@@ -270,11 +270,11 @@ class Joint(Connector):
         return self.dof_target[:3].copy()
 
     def get_target_euler(self) -> Array:
-        """Return the targets of EX EY EZ [rad], shape (3,)."""
+        """Return the target values of the axes EX EY EZ [rad], shape (3,), see `dof_target`."""
         return self.dof_target[3:].copy()
 
     def get_target_quaternion(self) -> Array:
-        """Return the target orientation (xyzw) of D, shape (4,)."""
+        """Return the target values of EX EY EZ as a quaternion (xyzw), shape (4,)."""
         return quat_from_euler(*self.dof_target[3:].tolist())
 
     def get_rest_pose_position(self) -> Array:

@@ -71,7 +71,7 @@ class TreePoses:
 
     def values(self, q: Array | None) -> Array:
         """
-        Return the value of every column, couplings not applied.
+        Return the value of every column without the effect of couplings.
 
         Parameters
         ----------

@@ -41,7 +41,7 @@ class Redundancy:
 
     @property
     def largest(self) -> float:
-        """Return the largest misfit [m or rad]."""
+        """Return the largest number in `misfit` [m or rad]."""
         return max(max(pair) for pair in self.misfit.values())
 
     def allowance(self, name: str) -> tuple[float, float]:

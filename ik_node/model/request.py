@@ -91,7 +91,7 @@ class Request:
 
     @property
     def pose(self) -> tuple[Array, Array]:
-        """Return the present position [m] and orientation (xyzw) of frame B in its base."""
+        """Return the present position [m] and orientation (xyzw) of frame B in `base`."""
         if isinstance(self.source, Constraint):
             return self.source.position, self.source.quaternion
         return np.zeros(3), np.array((0.0, 0.0, 0.0, 1.0))

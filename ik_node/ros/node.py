@@ -168,7 +168,7 @@ class IkNode(Node):
 
     @property
     def is_building(self) -> bool:
-        """Whether a model is being built in the background."""
+        """Return True if a model is being built in the background."""
         return self._supply.busy
 
     # -- each tick

@@ -153,10 +153,10 @@ class RemoteNode(Node):
 
     def send_goal(self, name: str, frame: str, pose: NDArray[np.float64]) -> None:
         """
-        Send a goal pose (4, 4) in a frame, which is valid at its arrival.
+        Send a goal pose, shape (4, 4), in a frame.
 
         The message has no stamp, because the clock of the node may be simulated or on another
-        machine.
+        machine; the node takes the time of its arrival.
         """
         message = PoseStamped()
         message.header.frame_id = frame

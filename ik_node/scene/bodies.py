@@ -26,31 +26,31 @@ class VisualLike(Protocol):
 
     @property
     def link(self) -> str:
-        """Name of the link."""
+        """Return the name of the link."""
 
     @property
     def position(self) -> tuple[float, ...]:
-        """Position in the link [m]."""
+        """Return the position in the link [m]."""
 
     @property
     def quat_xyzw(self) -> tuple[float, ...]:
-        """Orientation in the link."""
+        """Return the orientation in the link."""
 
     @property
     def kind(self) -> str:
-        """Kind of the visual."""
+        """Return the kind of the visual."""
 
     @property
     def size(self) -> tuple[float, ...]:
-        """Dimensions [m]."""
+        """Return the dimensions [m]."""
 
     @property
     def file(self) -> str:
-        """Path or URL of a mesh."""
+        """Return the path or URL of a mesh."""
 
     @property
     def rgba(self) -> Rgba | None:
-        """Colour; None = not given."""
+        """Return the colour; None = not given."""
 
 
 class Solids:

@@ -118,7 +118,7 @@ class ConstraintGap:
 
     @property
     def met(self) -> bool:
-        """Whether the constraint is within its tolerance."""
+        """Return True if the constraint is within its tolerance."""
         return not (self.apart or self.turned)
 
     @property

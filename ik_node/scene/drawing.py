@@ -134,7 +134,7 @@ class Drawing:
     def layers(
         self, look: Look, q: ArrayLike | None, goals: Poses | None
     ) -> Iterator[tuple[str, list[Shape]]]:
-        """Yield the chosen layers, see `IKRootsHelper.layer_shapes`."""
+        """Yield the name and the shapes of each chosen layer, see `IKRootsHelper.layer_shapes`."""
         if 'visuals' in look.layers and self._solids is None:
             self._solids = Solids(self._skeleton, () if self._seen is None else self._seen())
         snapshot = self._skeleton.at(None if q is None else self._checked(q))

@@ -124,7 +124,7 @@ class GoalMarks:
 def _axis_shapes(
     make: ShapeFactory, request: Request, a: Array, b: Array, look: Look
 ) -> list[Shape]:
-    """Return the shapes of the residual rows: arrows, rings, a sphere or a line of sight."""
+    """Return an arrow or ring per axis, thin if free, or a sphere (distance) or line of sight."""
     goal = request.source
     if request.kind == 'distance' and isinstance(goal, Goal):
         rgba = (*look.rgba['goals'][:3], 0.15)

@@ -95,7 +95,7 @@ class IKRootsHelper:
 
     @property
     def joint_names(self) -> list[str]:
-        """Name of every value of q."""
+        """Return the name of every value of q."""
         return [] if self._drawing is None else list(self._drawing.joint_names)
 
     # -- appearance

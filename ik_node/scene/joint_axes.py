@@ -53,7 +53,7 @@ class JointLimits:
             self._axes.append((names.new(of), of, column.joint, column.dof, place))
 
     def limits(self, snapshot: Snapshot, look: Look) -> list[Shape]:
-        """Return the shapes of all limits."""
+        """Return a sector or stops for each joint value with limits."""
         shapes: list[Shape] = []
         free, through, sides = look.rgba['limits'], look.draw_through, look.segments
         radius = SECTOR * look.scale

@@ -114,7 +114,7 @@ class Page:
 
     @property
     def gizmo_size(self) -> float:
-        """Length of the arrows of gizmos [m]."""
+        """Return the length of the arrows of gizmos [m]."""
         return self._stage.gizmo_size
 
     def do(

@@ -69,8 +69,8 @@ def test_file_runs_the_code_in_it(tmp_path, read_file):
     assert (tmp_path / 'ran').exists()
 
 
-def test_environment_is_empty(read_file, monkeypatch):
-    """What is secret in the environment cannot get into a name."""
+def test_xacro_sees_no_secret_variable(read_file, monkeypatch):
+    """Only variables that xacro needs are in its environment, so none can get into a name."""
     monkeypatch.setenv('SECRET', 'hush')
     with pytest.raises(DescriptionError, match=r'SECRET.*only PYTHONPATH LD_LIBRARY_PATH AMENT_P'):
         read_file(ROBOT.replace('name="l0"', 'name="$(env SECRET)"'))

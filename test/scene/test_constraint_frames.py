@@ -48,8 +48,8 @@ def test_kinds_of_closures(kind):
 
 
 @pytest.mark.parametrize('name', [n for n in MECHANISMS if MECHANISMS[n]().closures])
-def test_closures_of_every_mechanism(name):
-    """Pins, welds, points, rods."""
+def test_frames_and_gaps_of_every_mechanism_are_right(name):
+    """Pins, welds, points, rods, and goals."""
     m = MECHANISMS[name]()
     for seed, closer in enumerate([*m.closures.values(), *m.goals.values()]):
         compare(m, closer, seed)

@@ -119,8 +119,8 @@ def test_coupling_between_arms_is_kept():
     assert values['right_j3'] == -values['left_j3']
 
 
-def test_coupled_four_bar_has_no_freedom_but_closes():
-    """The pin follows the crank."""
+def test_five_bar_with_coupled_cranks_closes_and_reaches_goal():
+    """One degree of freedom is left, which the goal takes."""
     m = MECHANISMS['fivebar']()
     m.joints['r1'].couple('EZ', m.joints['l1'], 'EZ', (np.pi, -1.0))
     solver = m.solver()

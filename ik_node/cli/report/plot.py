@@ -66,7 +66,7 @@ def graph_plot(path: str) -> Callable[[dict[str, Any]], None]:
 
 
 class _Drawing:
-    """A drawing of a layout, in inches from the upper left corner."""
+    """A picture of links, joints and loops; coordinates are inches from the upper left corner."""
 
     def __init__(self, axes: Any, layout: GraphLayout, found: dict[str, Any]) -> None:
         self._axes = axes

@@ -58,7 +58,7 @@ class Slice:
 
     @cached_property
     def sides(self) -> tuple[Array, Array]:
-        """Coordinates of the points along the two axes [m]."""
+        """Return the coordinates of the points along the two axes [m]."""
         left, right, low, high = self.extent
         step = max(right - left, high - low) / (self.grid - 1)
         across, up = (max(2, 1 + round(side / step)) for side in (right - left, high - low))
@@ -74,7 +74,7 @@ class Slice:
 
     @property
     def points(self) -> Array:
-        """All points, (N, 3) [m], row by row from below."""
+        """Return all points, (N, 3) [m], row by row from below."""
         across, up = np.meshgrid(*self.sides)
         return self.lift(np.column_stack((across.ravel(), up.ravel())))
 

@@ -59,7 +59,7 @@ class Outline:
 
     @property
     def area(self) -> float:
-        """Area of the reached region within the grid [m^2]."""
+        """Return the area of the reached region within the grid [m^2]."""
         doubled = 0.0
         for cell in self.cells:
             x, y = (cell - cell[0]).T

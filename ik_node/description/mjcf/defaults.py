@@ -170,7 +170,7 @@ class Defaults:
 
 
 def _over(attributes: Attributes, own: Attributes) -> Attributes:
-    """Return attributes updated by others; any form of rotation replaces any other form."""
+    """Return attributes overridden by `own` ones; one form of rotation overrides all forms."""
     if any(name in own for name in ROTATIONS):
         attributes = {key: text for key, text in attributes.items() if key not in ROTATIONS}
     return {**attributes, **own}

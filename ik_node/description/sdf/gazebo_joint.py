@@ -32,8 +32,8 @@ def read_gazebo_joints(document: XmlDocument, description: Description) -> LoopS
     """
     Read every <gazebo><joint>.
 
-    A joint that carries a separate tree becomes a joint of the robot; every other one becomes a
-    loop. If such a joint has limits, it stays a joint whose end is welded to the link.
+    A joint whose child is the root of a separate tree becomes a joint of the robot. Every other
+    one closes a loop and becomes a closure; one with limits becomes a joint and a weld.
 
     Raises
     ------

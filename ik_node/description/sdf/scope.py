@@ -85,17 +85,17 @@ class SdfFrame:
 
     @property
     def is_joint(self) -> bool:
-        """Whether it is a joint, including <drake:joint>."""
+        """Return True if it is a joint, including <drake:joint>."""
         return self.kind in ('joint', 'drake:joint')
 
     @property
     def link_name(self) -> str:
-        """Name of the link, or of the world, in the model graph."""
+        """Return the name of the link, or of the world, in the model graph."""
         return WORLD if self.is_world else self.name
 
     @property
     def is_world(self) -> bool:
-        """Whether it is the outermost scope."""
+        """Return True if it is the outermost scope."""
         return self.scope.frame is self
 
 

@@ -66,7 +66,9 @@ class Retype:
 
     def universal(self, name: str, first: str, second: str) -> str | None:
         """
-        Replace a joint by NAME_A about axis A and NAME_B about B, with a link NAME_A between.
+        Replace a joint by two: NAME_A about the first axis and NAME_B about the second.
+
+        A and B are the names of the axes. The new link between the two joints is NAME_A as well.
 
         Returns
         -------

@@ -57,7 +57,7 @@ class GoalInbox:
         self._times = {name: min(time, now) for name, time in self._times.items()}
 
     def clear(self) -> None:
-        """Remove every pose."""
+        """Remove the poses of all goals."""
         self._all = None
         self._poses.clear()
         self._times.clear()
@@ -236,7 +236,7 @@ class GoalInputs:
                     del self._early[name]
 
     def _retry(self, name: str, message: PoseStamped, arrival: float) -> bool:
-        """Accept or refuse a goal that waits; return False if it goes on waiting."""
+        """Accept or refuse a waiting goal; return False if it must wait longer."""
         failure = self._store(name, message)
         if failure is not None:
             if self._may_wait(failure, arrival):

@@ -102,7 +102,11 @@ class LoadedModel:
 
     @cached_property
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return finite lower and upper limits, shape (nq,) each, widened by `LIMIT_SLACK`."""
+        """
+        Return lower and upper limits, shape (nq,) each, widened by `LIMIT_SLACK`.
+
+        The largest float replaces an infinite limit.
+        """
         largest = np.finfo(np.float64).max
         return (
             np.maximum(self.lower - LIMIT_SLACK, -largest),

@@ -69,5 +69,5 @@ class MarkerBytes:
 
 
 def blank_stamp() -> Time:
-    """Return the placeholder of a stamp."""
+    """Return the stamp by which `MarkerBytes` finds the stamps in a serialised message."""
     return Time(sec=STAMP[0], nanosec=STAMP[1])

@@ -68,7 +68,7 @@ class MarkerSettings:
 
     @property
     def period(self) -> float:
-        """Time between two drawings [s]."""
+        """Return the time between two drawings [s]."""
         return 1.0 / self.rate
 
     def apply(self, helper: IKRootsHelper) -> None:

@@ -86,7 +86,7 @@ class Settings:
 
     @property
     def period(self) -> float:
-        """Time between ticks [s]."""
+        """Return the time between ticks [s]."""
         return 1.0 / self.rate
 
     @property

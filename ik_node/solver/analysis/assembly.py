@@ -144,7 +144,7 @@ def close_loops(solver: Solver) -> Assembly:
 
 
 def _without_limits(solver: Solver, q: Array) -> tuple[Solution, dict[str, float]]:
-    """Solve without joint limits; return the solution and its values beyond the limits."""
+    """Close the loops without joint limits; return the solution and its values outside them."""
     tree = solver.tree
     requests = [request_of(joint) for joint in tree.closers if not isinstance(joint, Goal)]
     problem = Problem(tree, [request for request in requests if request.takes_part])

@@ -13,7 +13,7 @@ def rows_and_jacobian(
     problem: Problem, q: Array, joints: Array, packed: Array
 ) -> tuple[Array, Array, list[str]]:
     """
-    Return the residual of all chains at q and its Jacobian by all values.
+    Return the residual of all chains at q and its Jacobian, with one column per joint value.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def rows_and_jacobian(
     joints : ndarray, shape (8, nq)
         Limits and locks, see `JointTable.rows`.
     packed : ndarray
-        Packed options.
+        Options, see `SolverOptions.packed`.
 
     Returns
     -------

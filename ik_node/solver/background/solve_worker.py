@@ -194,7 +194,7 @@ class SolveWorker:
         Returns
         -------
         SolveJob or None
-            The job to replace; None = there is none, or it is ending already.
+            The job that is replaced; None = there is none, or it is ending already.
 
         """
         with self.lock:

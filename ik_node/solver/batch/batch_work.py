@@ -95,7 +95,7 @@ class BatchChain(NamedTuple):
 def batch_chains(
     problem: Problem, poses: Mapping[str, tuple[Array, Array]], count: int
 ) -> list[BatchChain]:
-    """Return the chains of a problem, each with the poses of its goals."""
+    """Return the chains of a problem, each with the poses of its goals for all `count` solves."""
     return [_batch_chain(chain, poses, count) for chain in problem.chains]
 
 

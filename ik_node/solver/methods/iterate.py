@@ -127,7 +127,7 @@ class Iterate:
     """
     A chain at a configuration, in the workspace of its problem.
 
-    Lengths are in characteristic lengths [L] as in the kernels, except for `q` and `errors`.
+    Lengths are multiples of the characteristic length [L], except in `q` and `errors`.
 
     Parameters
     ----------

@@ -25,16 +25,17 @@ _GOAL_GAIN, _COMFORT_GAIN = 1e-18, 1e-12
 
 class Slsqp:
     """
-    The minimisation of f = r^T W r / 2 of the goals, with r_c(x) = 0 for closures, l <= x <= u.
+    Sequential quadratic programming: the closures are constraints, the goals are the cost.
 
-    It runs SLSQP of SciPy. Rows of closures that depend on others at the start of a run are left
-    out. The option `comfort` is added to the cost, and a second run minimises it alone while the
-    goals are constraints as well. Runs are repeated as long as each lowers the cost.
+    It minimises f = r^T W r / 2 of the goals with SLSQP of SciPy, subject to r_c(x) = 0 for the
+    closures and l <= x <= u. Rows of closures that depend on others at the start of a run are left
+    out. The option `comfort` is a further term of the cost; after it, a second run minimises this
+    term alone, with the goals as constraints too. Runs are repeated while each lowers the cost.
 
     Parameters
     ----------
     here : Iterate
-        The chain, with `euler`.
+        The chain, made with `euler=True`.
 
     References
     ----------

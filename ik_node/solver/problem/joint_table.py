@@ -226,7 +226,7 @@ class JointTable:
 
     def narrowed(self, window: Array | float, q: Array) -> Array:
         """
-        Return the rows with windows around q; the windows of followers narrow their masters'.
+        Return the rows with windows around q; those of followers also limit their masters.
 
         Parameters
         ----------

@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 
 class Structure:
     """
-    A graph as it was when a solver read it.
+    What a solver has read from a graph: trees, joints, links, closures, goals and their arrays.
 
     Parameters
     ----------

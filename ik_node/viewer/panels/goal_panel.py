@@ -52,12 +52,12 @@ class GoalPanel:
 
     @property
     def by_click(self) -> bool:
-        """Whether a click on a link adds a goal."""
+        """Return True if a click on a link adds a goal."""
         return bool(self._click.value)
 
     @property
     def new_dof(self) -> str:
-        """Constrained axes of a new goal."""
+        """Return the constrained axes of a new goal."""
         return str(self._new.value)
 
     @property

@@ -43,7 +43,7 @@ class HandleStyle:
 
     @property
     def snaps(self) -> bool:
-        """Whether there is a grid."""
+        """Return True if there is a grid."""
         return self.step > 0.0 or self.angle > 0.0
 
     def snapped(self, start: Array, pose: Array, axes: Array) -> Array:
@@ -136,7 +136,7 @@ class HandlePanel:
 
     @property
     def links(self) -> bool:
-        """Whether links with a goal can be dragged directly."""
+        """Return True if links with a goal can be dragged directly."""
         return bool(self._links.value)
 
     def choose(self, what: str) -> None:

@@ -70,30 +70,30 @@ class ViewPanel:
 
     @property
     def bodies(self) -> bool:
-        """Whether links are drawn with the shapes of the description."""
+        """Return True if links are drawn with the shapes of the description."""
         return self._bodies.value in ('meshes', 'both')
 
     @property
     def rods(self) -> str:
-        """Which links are drawn as rods: 'all', 'none', or 'bare' for those without a mesh."""
+        """Return the links drawn as rods: 'all', 'none', or 'bare' for those without a mesh."""
         return {'meshes': 'bare', 'none': 'none'}.get(str(self._bodies.value), 'all')
 
     @property
     def gizmos(self) -> bool:
-        """Whether goals have handles."""
+        """Return True if goals have handles."""
         return bool(self._gizmos.value)
 
     @property
     def state(self) -> bool:
-        """Whether joints and a link's pose are shown as text."""
+        """Return True if joints and a link's pose are shown as text."""
         return bool(self._state.value)
 
     @property
     def fine_light(self) -> bool:
-        """Whether the lights cast shadows."""
+        """Return True if the lights cast shadows."""
         return bool(self._fine.value)
 
     @property
     def size(self) -> float:
-        """Scale factor of all marks."""
+        """Return the scale factor of all marks."""
         return float(self._size.value)

@@ -107,7 +107,7 @@ class LibrarySession:
 
     @property
     def title(self) -> str:
-        """Name of the robot."""
+        """Return the name of the robot."""
         return self.robot.name
 
     @property
@@ -156,7 +156,7 @@ class LibrarySession:
 
     @property
     def can_play(self) -> bool:
-        """Whether there is a motion."""
+        """Return True if there is a motion."""
         return self.motion is not None
 
     def play(self, playing: bool) -> None:

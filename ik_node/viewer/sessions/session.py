@@ -26,11 +26,11 @@ class Session(Protocol):
 
     @property
     def title(self) -> str:
-        """Name of the robot."""
+        """Return the name of the robot."""
 
     @property
     def note(self) -> str:
-        """Problem that prevents solving, such as 'waiting for robot_description'; else ''."""
+        """Return what prevents solving, such as 'waiting for robot_description'; else ''."""
 
     @property
     def robot(self) -> Robot | None:
@@ -50,7 +50,7 @@ class Session(Protocol):
 
     @property
     def reports(self) -> Sequence[ChainReport]:
-        """One report per independent chain."""
+        """Return one report per independent chain."""
 
     @property
     def options(self) -> SolverOptions:
@@ -58,15 +58,15 @@ class Session(Protocol):
 
     @property
     def forward(self) -> bool:
-        """Whether forward mode is on: joints lead, and goals follow their links."""
+        """Return True if forward mode is on: joints lead, and goals follow their links."""
 
     @property
     def can_play(self) -> bool:
-        """Whether there is a motion of the goals."""
+        """Return True if there is a motion of the goals."""
 
     @property
     def playing(self) -> bool:
-        """Whether the goals follow the motion."""
+        """Return True if the goals follow the motion."""
 
     def play(self, playing: bool) -> None:
         """Start or stop the motion of the goals."""

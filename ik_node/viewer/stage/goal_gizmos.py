@@ -94,7 +94,7 @@ class GoalGizmos:
 
     @property
     def links(self) -> set[str]:
-        """Links with a goal, which can be dragged directly."""
+        """Return the links with a goal, which can be dragged directly."""
         return set(self._by_link)
 
     def pull(self, link: str, event: Any) -> None:
@@ -103,7 +103,7 @@ class GoalGizmos:
             self._by_link[link].pull(event)
 
     def settle(self, now: float) -> bool:
-        """Return True if handles came to rest before a time [s] and must be redrawn."""
+        """Release handles without recent events; return True if one must be redrawn."""
         rested = [handle.settle(now) for handle in list(self._handles.values())]
         return any(rested)
 

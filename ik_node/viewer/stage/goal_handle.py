@@ -135,7 +135,7 @@ class GoalHandle:
             self._ball.position = place
 
     def pull(self, event: Any) -> None:
-        """Move the goal with the pointer along its constrained axes."""
+        """Move the goal with the pointer, along those axes only that the goal constrains."""
         self._track(event)
         start, axes = self._start
         if event.phase == 'start':

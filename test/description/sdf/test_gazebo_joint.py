@@ -113,7 +113,7 @@ def test_universal_joint_becomes_a_closure(type_name):
     np.testing.assert_allclose(found.get_residual(), 0.0, atol=1e-12)
 
 
-def test_limits_keep_the_joint():
+def test_loop_joint_with_limits_stays_a_joint():
     """It moves within them, and its end is welded to the link; 1e16 is no limit."""
     limit = '<axis><xyz>0 0 1</xyz><limit><lower>-1</lower><upper>2</upper></limit></axis>'
     description = read_description(robot(joint(inside=limit)))

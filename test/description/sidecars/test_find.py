@@ -88,8 +88,8 @@ def test_other_endings_are_found(read):
     assert read({'c.yaml': GEPETTO}, 'c.urdf.xacro').closures
 
 
-def test_json_and_a_byte_order_mark_are_read(read):
-    """JSON is YAML; a byte order mark changes nothing."""
+def test_json_byte_order_mark_and_crlf_are_read(read):
+    """JSON is YAML; a byte order mark and the ends of lines change nothing."""
     content = {'closed_loop': [['left', 'r']], 'type': ['3d'], 'name_mot': []}
     assert read({'urdf/arm.yaml': json.dumps(content, indent=2)}).closures
     assert read({'urdf/arm.yaml': json.dumps(content)}).closures

@@ -82,8 +82,8 @@ def test_unknown_type_is_refused():
         read_description(joint(attributes='name="j" type="screw"'))
 
 
-def test_other_formats_are_refused():
-    """A root element that nobody reads is named."""
+def test_unknown_root_element_is_refused():
+    """The error names the element and those that are allowed."""
     with pytest.raises(
         UnsupportedElementError, match=r'<html>: this format is not supported.*<robot>'
     ):

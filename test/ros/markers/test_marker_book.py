@@ -147,8 +147,8 @@ def test_later_message_repeats_deletions(sent):
     assert sent.shows(spheres(3))
 
 
-def test_deletions_are_not_repeated_for_ever(sent):
-    """With many robots one after the other, a message covers the present and the last one."""
+def test_cleared_deletions_are_not_sent_again(sent):
+    """After several robots in turn, a message covers the present and the last one only."""
     for number in range(5):
         shapes = [replace(each, name=f'axes/{number}/{each.name}') for each in spheres(4)]
         sent.book.clear_deletions()

@@ -80,8 +80,8 @@ def test_drawing_keeps_its_rate(scene, rate, period, expected):
     assert scene.ticks(100, period) == pytest.approx(expected, abs=1)
 
 
-def test_missed_drawings_are_not_repeated(scene):
-    """After missing ticks there is one message, not many."""
+def test_missed_drawings_are_not_made_up(scene):
+    """After a pause of the ticks there is one message, not many."""
     scene.ticks(10, 0.01)
     assert scene.ticks(1, 5.0) == 1
     assert scene.ticks(9, 0.01) <= 1

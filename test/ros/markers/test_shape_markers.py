@@ -123,7 +123,7 @@ CHANGED = {
 
 
 @pytest.mark.parametrize('name', SHAPES)
-def test_numbers_alone_move_a_shape(name):
+def test_new_numbers_in_old_markers_move_a_shape(name):
     """With the same appearance, the numbers of one pose replace those of another."""
     before = SHAPES[name]
     after = replace(

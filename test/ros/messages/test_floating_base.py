@@ -31,8 +31,8 @@ def test_root_frame_of_a_floating_robot_is_the_world(link, frame):
     assert quat_xyzw == pytest.approx(tuple(quat_from_euler(0.1, -0.2, 0.3)), abs=1e-12)
 
 
-def test_every_root_floats():
-    """Two trees have two bases."""
+def test_each_tree_has_its_own_floating_base():
+    """A robot of two trees has two bases."""
     text = ARM.format(root='base').replace('</robot>', '<link name="box"/></robot>')
     robot = load_robot(text, root='floating')
     q = robot.q

@@ -38,7 +38,7 @@ def test_yaml_mapping_is_read(text, expected):
         ('{a: 1' + '0' * 400 + '}', 'finite numbers'),
     ],
 )
-def test_other_text_is_refused(text, words):
+def test_text_without_mapping_of_numbers_is_refused(text, words):
     """The error has the parameter, the value and what is allowed."""
     with pytest.raises(OptionError, match=words):
         parse_joint_values('rest_pose', text)

@@ -48,8 +48,8 @@ def test_one_sweep_of_a_slider_is_one_step():
     assert thing.value == 0
 
 
-def test_a_step_back_ends_the_sweep():
-    """What is changed after it is a step of its own."""
+def test_change_after_a_step_back_is_a_new_step():
+    """It does not belong to the sweep before, although its key is the same."""
     thing = Thing()
     thing.change(1, key='joint', now=0.0)
     thing.undo.step_back()
