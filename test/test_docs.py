@@ -204,7 +204,8 @@ def test_every_path_on_the_architecture_page_exists(repository):
     paths = set(re.findall(r'`([\w/.]+(?:\.(?:py|md|yaml)|/))`', text))
     assert len(paths) > 40
     package = repository / 'ik_node'
-    everywhere = {path.name for path in package.rglob('*')}
+    tops = (package, repository / 'test', repository / 'benchmark')
+    everywhere = {path.name for top in tops for path in top.rglob('*')}
 
     def exists(path):
         name = path.strip('/')
