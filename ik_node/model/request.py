@@ -120,7 +120,8 @@ def request_of(joint: Connector) -> Request:
         offset=pose_matrix(joint.offset_position, joint.offset_quaternion),
         base=joint.parent,
         kind=joint.kind,
-        axes=joint.axes,
+        # The rows of a universal joint count in B's axes, whatever the goal says.
+        axes='goal' if joint.kind == 'universal' else joint.axes,
         mask=mask & 7 if joint.kind in ('universal', 'centre_of_mass') else mask,
         is_goal=isinstance(joint, Goal),
         source=joint,

@@ -122,6 +122,7 @@ def test_jacobian_of_every_goal_kind_equals_differences(name):
         ('centre_of_mass', first, 'X Y Z'),
         ('centre_of_mass', middle, 'X Z'),
         ('distance', last, 'X'),
+        ('universal', last, 'X Y Z'),
         ('frame', last, 'X Y EX'),
     ):
         for parent in (None, middle):
