@@ -211,7 +211,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _files(args: argparse.Namespace, robot: Robot) -> tuple[Path | None, Path | None]:
     """
-    Return the paths of the table and the picture.
+    Return the paths of the table and the picture; None for a file that is not requested.
 
     Raises
     ------

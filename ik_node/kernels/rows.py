@@ -57,7 +57,11 @@ def axis(w: Floats, frame: int, k: int) -> Vector:
 
 @kernel
 def counting_axis(w: Floats, axes: int, a: int, b: int, k: int) -> Vector:
-    """Return axis k of the frame in which a constraint counts its components, in root axes."""
+    """
+    Return axis k of the frame that a constraint measures its residual in, in root axes.
+
+    It is the world frame, or frame a or b of the constraint; `axes` selects it.
+    """
     if axes == AXES_WORLD:
         return unit(k)
     return axis(w, b if axes == AXES_B else a, k)

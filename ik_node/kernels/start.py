@@ -117,7 +117,11 @@ def is_met(s: Solve, c: int) -> bool:
 
 @kernel
 def has_preference(s: Solve, v: int) -> bool:
-    """Return True if the present stage of SETTLE, targets or rest pose, concerns v."""
+    """
+    Return True if variable v has a preferred value in the present stage of SETTLE.
+
+    One stage is for the variables with a target, the other for those with a rest pose.
+    """
     return bool(s.k[s.preference + v] == s.k[LEVEL] - s.k[LAST_LEVEL])
 
 

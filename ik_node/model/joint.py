@@ -195,7 +195,7 @@ class Joint(Connector):
         return clamped
 
     def set_target_value(self, dof: int | str, value: float) -> bool:
-        """Set one target; return True if it was clamped to its limits."""
+        """Set the target of one axis, and return True if it was clamped to its limits."""
         clamped = self._set_one(self.dof_target, 'target value', self._own(dof), value)
         self.target_set = True
         return clamped

@@ -69,7 +69,7 @@ class ShapeFactory:
         self.scale = look.scale
 
     def ball(self, part: str, place: Point, radius: float, rgba: Rgba) -> Sphere:
-        """Return a sphere at a position [m]."""
+        """Return a sphere at a position [m]; its radius is `radius` times `scale`."""
         return Sphere(
             *self._same(part, (place, _NO_TURN), rgba), radius * self.scale, self._look.segments
         )

@@ -88,7 +88,22 @@ class Skeleton:
         return len(self._attached) - 1
 
     def attach_before(self, column: int, turn: Array | None = None) -> int:
-        """Attach the frame of a column before its motion, rotated by `turn` (4, 4) if given."""
+        """
+        Attach the frame that a column moves relative to, and return its index.
+
+        Parameters
+        ----------
+        column : int
+            Index of the column.
+        turn : ndarray, shape (4, 4), optional
+            Rotation of the attached frame relative to that frame.
+
+        Returns
+        -------
+        int
+            Its index in `Snapshot.frames` and `Snapshot.poses`.
+
+        """
         found = self.tree.columns[column]
         return self.attach(found.parent, found.offset if turn is None else found.offset @ turn)
 

@@ -115,7 +115,7 @@ def test_text_has_the_tree(odd, capsys):
         assert line in lines, lines
 
 
-def test_what_may_be_wrong(odd, capsys):
+def test_suspicious_parts_of_robot_are_listed(odd, capsys):
     """Roots of their own, joints that cannot move and why, links that stand still."""
     assert main(['check', odd]) == 0
     text = capsys.readouterr().out
@@ -231,7 +231,7 @@ def test_picture_of_unknown_format_is_refused(bars, capsys):
     assert 'a file that ends in .' in capsys.readouterr().err
 
 
-def test_nothing_lies_on_something_else(repository):
+def test_graph_layout_does_not_overlap(repository):
     """Rows do not meet, loops begin right of their rows, and labels keep their distance."""
     layout = GraphLayout(facts_of(load_robot(repository / 'urdf' / 'hexapod.urdf')))
     ys = [row.y for row in layout.rows]

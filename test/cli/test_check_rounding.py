@@ -52,9 +52,7 @@ def test_exact_rows_do_not_disagree(tmp_path, capsys):
 
 
 @pytest.mark.parametrize('turn', ['rpy="1.5707963267948966 0 0"', 'rpy="0.5 0.4 0"'])
-def test_a_loop_axis_that_holds_its_joints_is_named_with_the_one_that_frees_them(
-    tmp_path, capsys, turn
-):
+def test_wrong_loop_axis_is_named_with_the_right_one(tmp_path, capsys, turn):
     """And the exit code is 1, whether such a loop closes or not."""
     text, code = said(tmp_path, capsys, turn=turn)
     assert code == 1

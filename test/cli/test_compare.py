@@ -57,7 +57,7 @@ def test_every_method_has_a_row(arm, capsys):
     assert int(rows['dls']['iterations']) < int(rows['jacobian_transpose']['iterations'])
 
 
-def test_who_cannot_serve_says_why(fourbar, capsys):
+def test_unsuitable_method_is_listed_with_reason(fourbar, capsys):
     """On a closed chain ccd is out, by name; the others say how far loops are open."""
     assert main(['compare', *fourbar]) == 0
     text = capsys.readouterr().out
@@ -186,7 +186,7 @@ def test_chains_are_drawn_together():
     assert sizes.tolist() == [1.0, 0.5, 0.5, 0.4, 0.2]
 
 
-def test_the_page_says_what_is_printed(repository, capsys, monkeypatch):
+def test_tables_of_methods_page_equal_printed_tables(repository, capsys, monkeypatch):
     """The tables of docs/methods.md are those that its commands print, but for the times."""
     monkeypatch.chdir(repository)
     text = (repository / 'docs' / 'methods.md').read_text()

@@ -123,7 +123,7 @@ def test_a_robot_that_cannot_be_read_back(bars, capsys, monkeypatch):
     assert capsys.readouterr().out == ''
 
 
-def test_what_lies_beside_it(bars, capsys):
+def test_sidecar_beside_output_that_changes_robot_is_refused(bars, capsys):
     """A sidecar of that name would be read as well: then it is another robot."""
     (bars / 'out.closures.yaml').write_text(TIE.replace('tie', 'second'))
     assert run(bars, '-o', bars / 'out.urdf') == 1

@@ -91,7 +91,7 @@ def test_commands_are_files_of_their_own(repository):
         assert 'def run(args' in text
 
 
-def test_who_reads_no_further_is_no_error():
+def test_closed_output_pipe_is_no_error():
     """`ik_node check ... | head -1` says no more than that line; 141 as of other programs."""
     words = [sys.executable, '-m', 'ik_node', 'check', 'urdf/chain100.urdf', '--json']
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

@@ -51,7 +51,7 @@ def test_the_picture_is_written(fivebar, tmp_path, capsys, place, code):
     assert (purple.sum() > 50) == (code == 1)
 
 
-def test_what_is_drawn(fivebar):
+def test_picture_shows_start_solution_goals_and_loops(fivebar):
     """The links at the answer and, in grey, at the start; goals and loops once."""
     robot, start, poses, solution = answer(fivebar, NEAR)
     shapes = shapes_of(robot, start, poses, solution)

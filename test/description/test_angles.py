@@ -77,7 +77,7 @@ def test_other_numbers_are_left_alone(text):
     assert fraction_of_pi(text) is None
 
 
-def test_a_computed_angle_stays_what_it_is():
+def test_angle_with_all_digits_is_kept():
     """A number with all its digits is changed by no more than its last one."""
     for count in range(-48, 49):
         angle = count * pi / 24
@@ -124,12 +124,12 @@ def test_rounded_angles_of_poses_are_exact_and_noted(text):
         URDF.format('1.57 0 0'),
     ],
 )
-def test_what_is_no_rounded_angle_gets_no_note(text):
+def test_unrounded_angles_are_not_noted(text):
     """Degrees, quaternions, angles with all or too few digits."""
     assert not any('angle' in note for note in turn(text)[1])
 
 
-def test_without_being_asked_angles_are_read_as_they_are_written():
+def test_rounded_angles_are_kept_and_counted_by_default():
     """And counted, so that a robot whose loops need them exact can be read again."""
     for exact in (False, True):
         found = read_description(URDF.format('1.5708 0 3.142'), exact_angles=exact)

@@ -55,7 +55,7 @@ def test_a_ring_begins_at_its_first_link(ends, root, closing):
     ('kind', 'inner'),
     [('revolute', '<limit lower="-1" upper="1"/>'), ('continuous', '<mimic joint="j0"/>')],
 )
-def test_a_value_that_is_asked_for_stays(kind, inner):
+def test_joint_with_limits_or_mimic_stays_in_the_tree(kind, inner):
     """With limits or a mimic the joint stays, and an end of its own is welded to the link."""
     text = robot('ac', 'ab', 'bc').replace('</joint></robot>', inner + '</joint></robot>')
     head, tail = text.rsplit('type="continuous"', 1)

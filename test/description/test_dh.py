@@ -140,7 +140,7 @@ def test_limits_are_set():
     assert limits[0] == (-90, 90)
 
 
-def test_it_can_be_solved():
+def test_dh_arm_reaches_poses_of_its_configurations():
     """The six-row arm reaches poses it has been in."""
     robot = from_dh(DH_ROWS, degrees=True)
     solver = Solver(robot)
@@ -175,7 +175,7 @@ def test_it_can_be_solved():
         ([[1, 2, 3, 4]], {'limits': [(2, 1)]}, OptionError, "limits of 'joint1'.*lower <= upper"),
     ],
 )
-def test_what_is_refused(rows, options, error, reason):
+def test_invalid_dh_rows_are_refused(rows, options, error, reason):
     """What was found and what is allowed is said."""
     with pytest.raises(error, match=reason):
         from_dh(rows, **options)

@@ -63,7 +63,7 @@ def test_paths_are_found(package):
 
 
 @pytest.mark.parametrize('url', ['http://host/arm.stl', 'ftp://host/arm.stl', 'model://arm.stl'])
-def test_nothing_is_fetched(package, url):
+def test_mesh_urls_of_other_schemes_are_not_fetched(package, url):
     """Other URLs are left alone."""
     assert mesh_path(url, str(package / 'urdf' / 'robot.urdf')) is None
 

@@ -43,7 +43,7 @@ def test_limits_and_speeds_are_finite(repository, name):
         assert 0.0 < joint.max_velocity[dof] < np.inf
 
 
-def test_text_carries_the_loops(repository, name):
+def test_loops_and_motors_are_in_description_text(repository, name):
     """The text alone, as it goes over a topic, has the same loops and motors."""
     path = repository / 'urdf' / f'{name}.urdf'
     from_text, from_path = read_description(path.read_text()), read_description(path)
@@ -51,7 +51,7 @@ def test_text_carries_the_loops(repository, name):
     assert from_text.actuated == from_path.actuated
 
 
-def test_plain_urdf_tools_read_it(repository, name, capfd):
+def test_plain_urdf_parser_reads_robot_and_reports_only_loops(repository, name, capfd):
     """urdf_parser_py reads the whole file and complains of the loops only."""
     path = repository / 'urdf' / f'{name}.urdf'
     robot = URDF.from_xml_string(path.read_text())

@@ -36,7 +36,7 @@ def test_text_and_path_read_the_same(tmp_path):
     assert list(read_description(path).joints) == ['j', 'k']
 
 
-def test_what_cannot_be_read(tmp_path):
+def test_unreadable_source_is_refused(tmp_path):
     """A missing file, a folder, nothing, and what is no path."""
     for source, message in (
         (

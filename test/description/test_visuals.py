@@ -57,7 +57,7 @@ def test_every_kind_is_read():
         '<visual><origin xyz="nan 0 0"/><geometry><sphere radius="1"/></geometry></visual>',
     ],
 )
-def test_what_cannot_be_read_is_left_out(visual):
+def test_unreadable_visual_is_left_out(visual):
     """The other visuals are still there."""
     text = f'<robot name="r"><link name="a">{visual}</link>{ROBOT.split("</material>", 1)[1]}'
     text = text.replace('name="a"', 'name="z"', 1)

@@ -158,7 +158,7 @@ def test_file_without_xacro_is_read_directly(tmp_path):
         ),
     ],
 )
-def test_what_xacro_says(read_file, inside, message):
+def test_error_of_xacro_is_reported(read_file, inside, message):
     """Its message is passed on."""
     with pytest.raises(DescriptionError, match=message):
         read_file(f'<robot name="r" {SPACE}>{inside}</robot>')
@@ -170,7 +170,7 @@ def test_undeclared_prefix_is_refused(read_file):
         read_file('<robot name="r"><xacro:a/></robot>')
 
 
-def test_it_is_not_installed(read_file, monkeypatch):
+def test_missing_xacro_is_reported(read_file, monkeypatch):
     """How to install it, and how to do without."""
     monkeypatch.setattr(xacro_source, 'CHILD_FLAGS', ('-S', '-E'))  # no site-packages
     with pytest.raises(DescriptionError, match='xacro is not installed: `pip install xacro`, or'):

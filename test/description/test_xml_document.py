@@ -21,7 +21,7 @@ def test_lines_are_known():
     assert str(document.error(document.root[1], 'odd')) == 'robot.xml:4: <c>: odd'
 
 
-def test_prefixes_need_no_declaration():
+def test_undeclared_xml_prefix_is_accepted():
     """A prefix that is not declared is read as written."""
     document = parse_xml('<robot><drake:mimic joint="a"/></robot>', 'x')
     assert document.root[0].tag == 'drake:mimic'
@@ -54,7 +54,7 @@ def test_external_definitions_are_not_fetched():
     ],
     ids=['empty', 'tags', 'twice', 'bytes', 'encoding', 'surrogate', 'deep', 'many'],
 )
-def test_what_is_refused(data, message):
+def test_faulty_xml_is_refused(data, message):
     """Each fault has a message with file and, where known, line."""
     with pytest.raises(DescriptionError, match=message):
         parse_xml(data, 'x')

@@ -40,7 +40,7 @@ def distance(robot, q, link, goal, length=1.0):
 
 
 @pytest.mark.parametrize('seed', range(4))
-def test_dh_arm_is_that_of_its_table(seed):
+def test_dh_arm_agrees_with_its_table(seed):
     """Wherever the joints are, the tool is where the table has it, in a base turned upright."""
     arm = loaded('dh_arm')
     rows = TABLE * (UNIT, UNIT, 1.0, 1.0)
@@ -57,7 +57,7 @@ def test_dh_arm_is_that_of_its_table(seed):
 
 
 @pytest.mark.parametrize('seed', range(4))
-def test_arm6_has_its_lengths(seed):
+def test_arm6_link_lengths_are_as_stated(seed):
     """The wrist is where shoulder and elbow, 0.425 m and 0.425 m, put it."""
     arm = loaded('arm6')
     q = np.random.default_rng(seed).uniform(arm.lower, arm.upper)
@@ -70,7 +70,7 @@ def test_arm6_has_its_lengths(seed):
     assert np.linalg.norm(tool - wanted) == pytest.approx(0.1, abs=2e-6)
 
 
-def test_partial_goal_arm_turns_as_it_likes():
+def test_partial_goal_arm_leaves_orientation_free():
     """Where it is sent it arrives, and never with the turn that it began with."""
     robot = loaded('partial_goal_arm')
     most = 0.0
@@ -81,7 +81,7 @@ def test_partial_goal_arm_turns_as_it_likes():
     assert most > 0.5
 
 
-def test_rover_arm_stays_as_near_as_it_can():
+def test_rover_arm_is_as_near_to_unreachable_goal_as_possible():
     """Six axes are one too many: nothing around the answer is nearer to the goal."""
     robot = loaded('rover_arm')
     item = gallery_item('rover_arm')
@@ -100,7 +100,7 @@ def test_rover_arm_stays_as_near_as_it_can():
     assert far > 20
 
 
-def test_rover_arm_gets_where_it_can():
+def test_rover_arm_meets_reachable_goal():
     """A pose that five hinges have is met."""
     robot = loaded('rover_arm')
     there = np.array([0.5, 0.3, -0.4, 0.2, -0.6])
@@ -110,7 +110,7 @@ def test_rover_arm_gets_where_it_can():
     np.testing.assert_allclose(solution.q, there, atol=1e-4)
 
 
-def test_all_hundred_hinges_bend():
+def test_all_hundred_hinges_share_the_motion():
     """The tip goes metres, and no hinge of the chain takes it all on itself."""
     robot = loaded('chain100')
     path = [solution.q for _, solution in followed(robot, 'chain100', np.arange(0.0, 6.0, 0.1))]
@@ -121,7 +121,7 @@ def test_all_hundred_hinges_bend():
 
 
 @pytest.mark.parametrize('name', ['ccd_arm', 'gradient_arm'])
-def test_methods_of_their_own(name):
+def test_items_with_own_method_meet_goals_by_many_steps(name):
     """A tenth of a millimetre is kept, by many small steps and not by dls."""
     item, robot = gallery_item(name), loaded(name)
     iterations = []
@@ -133,7 +133,7 @@ def test_methods_of_their_own(name):
     assert item.parameters['solver.method'] == item.options['method'] != 'dls'
 
 
-def test_gradient_arm_with_comfort():
+def test_comfort_of_gradient_arm_minimises_cost():
     """Four hinges for a point leave one free: it goes where the cost of q is low."""
     robot = loaded('gradient_arm')
     robot.add_goal('tip_link', name='tip', dof='X Y Z')
@@ -153,7 +153,7 @@ def test_gradient_arm_with_comfort():
     assert costs[1] < 0.25 * costs[0]
 
 
-def test_gradient_arm_bends_in_comfort():
+def test_comfort_bends_elbow_and_wrist_alike():
     """All along its motion elbow and wrist bend alike, which they do not without comfort."""
     apart = {}
     for item in (
@@ -178,7 +178,7 @@ WIDER = ('platform_x', 'platform_y', 'platform_z', 'platform_yaw', 'platform_pit
 WIDER += ('platform_roll',)
 
 
-def test_wide_hexapod_is_the_hexapod():
+def test_wide_hexapod_has_geometry_of_hexapod():
     """Anchors, legs and loops are the same; its platform has more way, and all is faster."""
     narrow, wide = loaded('hexapod'), loaded('hexapod_gyrate')
     assert (narrow.joint_names, narrow.actuated) == (wide.joint_names, wide.actuated)
@@ -195,7 +195,7 @@ def test_wide_hexapod_is_the_hexapod():
     np.testing.assert_array_equal(wide.lower[~wider], narrow.lower[~wider])
 
 
-def test_hexapods_move_as_far_as_there():
+def test_hexapods_have_stated_motion_ranges():
     """Circle 0.02 m at 0.1025 m; 0.105 m +- 0.0075 m and +- 0.75 rad; the base leans 0.3 rad."""
     times = np.arange(1.0, 9.0, 0.01)
     moves = {}
@@ -215,7 +215,7 @@ def test_hexapods_move_as_far_as_there():
 
 
 @pytest.mark.parametrize('time', [0.7, 1.0, 1.7, 3.1])
-def test_hexapod_stays_level_on_a_base_that_leans(time):
+def test_platform_stays_level_on_leaning_base(time):
     """Seen from beside, the platform does not move."""
     item, robot = gallery_item('hexapod_tilt'), loaded('hexapod_tilt')
     home = robot.forward(robot.q, 'platform_link')
@@ -227,7 +227,7 @@ def test_hexapod_stays_level_on_a_base_that_leans(time):
 
 
 @pytest.mark.parametrize('squat', [0.0, 0.08, 0.15])
-def test_biped_squats(squat):
+def test_squatting_biped_bends_knees_and_keeps_soles_flat(squat):
     """The pelvis sinks, the soles stay flat, and the knees bend as two bones have to."""
     robot = loaded('biped')
     robot.add_goal('pelvis_link', name='pelvis')
@@ -252,7 +252,7 @@ def test_biped_squats(squat):
         ('biped', 'left_sole', 'left_foot_link', (0.1, 0.02, 0.08), 12),
     ],
 )
-def test_a_foot_is_let_go(name, grip, foot, step, free):
+def test_released_foot_follows_its_own_goal(name, grip, foot, step, free):
     """It follows a goal of its own while the others hold and the body stays."""
     robot = loaded(name)
     body, *_ = gallery_item(name).goals.values()
@@ -272,7 +272,7 @@ def test_a_foot_is_let_go(name, grip, foot, step, free):
     )
 
 
-def test_knees_of_the_climber_swing():
+def test_climber_knee_target_is_met_while_body_and_feet_stay():
     """While the body stands still a wish for one hinge is met, and both feet hold."""
     robot = loaded('climber')
     robot.add_goal('body_link', name='body')
@@ -287,7 +287,7 @@ def test_knees_of_the_climber_swing():
     assert max(max(there.error(loop)) for loop in robot.closures.values()) < 1e-6
 
 
-def test_quadruped_holds_its_gripper_still():
+def test_quadruped_gripper_stays_still_while_body_moves():
     """The body may sway as it likes: the arm takes it back, in the world."""
     robot = loaded('quadruped_arm')
     for goal, link in gallery_item('quadruped_arm').goals.items():
@@ -306,7 +306,7 @@ def test_quadruped_holds_its_gripper_still():
         assert max(max(there.error(loop)) for loop in robot.closures.values()) < 1e-6
 
 
-def test_climber_works_while_its_body_moves():
+def test_climber_hands_and_feet_stay_while_body_moves():
     """Both hands stay where they are in the world, turned as they are; the feet hold."""
     robot = loaded('climber')
     for goal, link in gallery_item('climber').goals.items():

@@ -30,7 +30,7 @@ def test_motion_begins_where_the_robot_is(name):
 
 
 @pytest.mark.parametrize('name', NAMES)
-def test_a_line_says_what_it_is(name):
+def test_each_item_has_a_one_line_description(name):
     """One that fits beside its name on a screen."""
     about = gallery_item(name).about
     assert 20 < len(about) < 100
@@ -63,7 +63,7 @@ def test_motion_can_be_followed(name, whole):
 
 
 @pytest.mark.parametrize('name', NAMES)
-def test_motion_goes_somewhere(name):
+def test_motion_moves_every_motor(name):
     """No robot stands still: every motor turns by a twentieth of its range at least."""
     robot = loaded(name)
     path = [solution.q for _, solution in followed(robot, name, np.arange(0.0, 5.0, 0.1))]
@@ -74,7 +74,7 @@ def test_motion_goes_somewhere(name):
 
 
 @pytest.mark.parametrize('name', WITH_FILES)
-def test_parameters_are_in_config(repository, name):
+def test_config_file_contains_only_parameters_of_item_and_rate(repository, name):
     """config/NAME.yaml tells the node what the item does, and nothing but the rate beside."""
     declared = yaml.safe_load((repository / 'config' / f'{name}.yaml').read_text())
     values = flat(declared['/**']['ros__parameters'])
@@ -82,7 +82,7 @@ def test_parameters_are_in_config(repository, name):
 
 
 @pytest.mark.parametrize('name', [name for name in NAMES if name not in WITH_FILES])
-def test_parameters_are_in_a_file(name, tmp_path, monkeypatch):
+def test_parameter_file_is_written_if_config_has_none(name, tmp_path, monkeypatch):
     """Where there is no config/NAME.yaml, a file says the same, with words in quotes."""
     monkeypatch.setattr(tempfile, 'tempdir', str(tmp_path))
     item = gallery_item(name)
@@ -152,7 +152,7 @@ def test_missing_description_is_refused():
         description_path('no_such.urdf')
 
 
-def test_how_a_motion_begins():
+def test_ramp_rises_without_jump():
     """`ramp` rises without a jump, and `ramped` is how far it has come."""
     times = np.linspace(0.0, 3.0, 3001)
     speeds = np.array([ramp(time) for time in times])

@@ -57,7 +57,7 @@ def test_scissor_lift_agrees_with_its_formula(slide):
 
 
 @pytest.mark.parametrize('leg', ['left_front', 'left_rear', 'right_front', 'right_rear'])
-def test_jansens_lengths_are_kept(leg):
+def test_strandbeest_legs_have_published_lengths(leg):
     """Every leg has the published lengths all the way round, whichever way they are measured."""
     robot = loaded('strandbeest')
     pair = leg.split('_')[0]
@@ -101,7 +101,7 @@ def test_strandbeest_walks():
         assert height.max() > 0.25 * np.ptp(track[:, 0])
 
 
-def test_peaucelliers_line_is_straight():
+def test_peaucellier_pen_draws_straight_line():
     """The pen leaves its line by less than a nanometre over 0.4 m."""
     robot = loaded('peaucellier')
     robot.add_goal('pen_link', name='pen', dof='Y')
@@ -121,7 +121,7 @@ def test_peaucelliers_line_is_straight():
     assert hypot(*near[:2]) * hypot(*pen[:2]) == pytest.approx(0.37**2 - 0.2**2, abs=1e-9)
 
 
-def test_an_arm_lets_go_of_the_box():
+def test_box_follows_one_arm_after_other_grip_opens():
     """With one grip open the box follows the other hand, and the free one goes where it likes."""
     robot = loaded('two_arms_one_box')
     robot.closures['right_grip'].enabled = False
@@ -152,7 +152,7 @@ def test_the_right_arm_mirrors_the_left_one():
     np.testing.assert_allclose(right[:3, :3], mirror @ left[:3, :3] @ mirror, atol=1e-12)
 
 
-def test_knee_turns_by_its_four_bar():
+def test_knee_angle_follows_its_four_bar():
     """By the rod's length alone; faster than the crank, and not in proportion."""
     robot = loaded('knee_leg')
     solver, ratios = Solver(robot), []
@@ -176,7 +176,7 @@ def turned(point, angle):
     return np.array((cos(angle) * x + sin(angle) * z, cos(angle) * z - sin(angle) * x))
 
 
-def test_rovers_ground_is_what_is_drawn():
+def test_ground_of_rover_equals_drawn_ground():
     """The description's balls and the item's bumps are the same."""
     robot = ElementTree.parse(description_path('rocker_bogie.urdf')).getroot()
     drawn = []
@@ -190,7 +190,7 @@ def test_rovers_ground_is_what_is_drawn():
     assert ground(0.0, 0.0) == 0.0
 
 
-def test_rover_settles():
+def test_rover_wheels_settle_on_the_ground():
     """Asked again in one place, all six wheels stand on the ground and the chassis is there."""
     robot = loaded('rocker_bogie')
     times = np.concatenate((np.arange(0.0, 7.0, 0.05), [7.0] * 8))
@@ -222,7 +222,7 @@ def test_rovers_differential_keeps_the_mean():
 
 
 @pytest.mark.parametrize('name', ['peaucellier', 'scissor_lift'])
-def test_a_linkage_comes_back(name):
+def test_linkage_returns_to_start_after_whole_rounds(name):
     """After whole rounds all joints are where they were: no other branch was taken."""
     robot = loaded(name)
     period = {'peaucellier': 4.0, 'scissor_lift': 6.0}[name]

@@ -46,7 +46,7 @@ def share(image, rgb):
     return float((np.abs(image[..., :3] - np.array(rgb)).max(axis=2) < 0.12).mean())
 
 
-def test_a_picture_is_drawn(tmp_path, monkeypatch):
+def test_picture_shows_robot_goal_path_and_loops(tmp_path, monkeypatch):
     """It shows the robot, the way of its goal, and where the loops close."""
     monkeypatch.setattr(pictures, 'SIZE', (300, 240))
     monkeypatch.setattr('sys.argv', ['pictures', 'gripper', '-o', str(tmp_path / 'new')])
@@ -59,7 +59,7 @@ def test_a_picture_is_drawn(tmp_path, monkeypatch):
     assert share(image, (0.18, 0.20, 0.24)) > 0.01
 
 
-def test_the_nearest_is_in_front():
+def test_nearest_triangle_is_drawn_in_front():
     """Whatever the order of two triangles, and only inside of them."""
     flat = np.array([[0.0, 0.0], [20.0, 0.0], [0.0, 20.0]])
     near, far = (np.column_stack((flat, [depth] * 3)) for depth in (2.0, 1.0))
@@ -92,7 +92,7 @@ def test_solids_are_closed_and_look_outwards(solid, area):
         assert (np.einsum('nij,nij->ni', solid.corners, solid.normals) > -1e-9).all()
 
 
-def test_solids_of_a_description(repository):
+def test_all_visuals_have_colours_of_their_materials(repository):
     """All visuals are there, in the colours of their materials."""
     path = repository / 'urdf' / 'gripper.urdf'
     solids = solids_of(path)
@@ -101,7 +101,7 @@ def test_solids_of_a_description(repository):
     assert (0.93, 0.49, 0.13) in {solid.rgb for solid in solids}
 
 
-def test_the_camera_shows_all():
+def test_camera_shows_all_points_upright():
     """What must be seen is inside, upright, and what is nearer has the larger third number."""
     stage = Stage(UNIT, -1.0, 0.0, 20.0, (300, 200))
     flat = stage.project(UNIT)
@@ -113,7 +113,7 @@ def test_the_camera_shows_all():
     assert near[2] > far[2]
 
 
-def test_the_background_is_one_colour():
+def test_background_has_one_colour():
     """Where there is no line, no thing and no shadow, the ground has its one colour."""
     stage = Stage(UNIT, -1.0, -58.0, 35.0, (240, 180))
     image = stage.picture([box((1.0, 1.0, 2.0), (0.9, 0.5, 0.1))], [])
@@ -124,7 +124,7 @@ def test_the_background_is_one_colour():
     assert (grey & (image.mean(axis=2) < 0.8)).mean() > 0.001
 
 
-def test_what_is_close_together_is_dim():
+def test_ground_near_wall_is_dimmer():
     """Ground before a wall sees less of the sky than ground far away, which sees all of it."""
     places, normals = np.zeros((60, 80, 3)), np.zeros((60, 80, 3))
     columns, rows = np.meshgrid(np.arange(80.0), np.arange(60.0))
@@ -139,7 +139,7 @@ def test_what_is_close_together_is_dim():
     assert seen[58] < 0.9
 
 
-def test_light_and_shade():
+def test_lit_faces_are_brighter_than_shaded_ones():
     """What faces the sun is brighter than what is in the shade, and that than a dark corner."""
     colour, eye = np.array([[0.5, 0.5, 0.5]]), np.array([0.0, 0.0, 1.0])
     one, none = np.ones(1), np.zeros(1)

@@ -83,7 +83,7 @@ def test_loops_are_closed_at_zero(name):
 
 
 @pytest.mark.parametrize('name', NAMES)
-def test_text_carries_the_loops(name):
+def test_loops_and_motors_are_in_description_text(name):
     """The text alone, as it goes over a topic, has the same loops and motors."""
     path = description_path(gallery_item(name).description)
     from_text, from_path = read_description(path.read_text()), read_description(path)
@@ -137,7 +137,7 @@ def test_gripper_fingers_mirror_each_other(opening):
     np.testing.assert_allclose([left[:3, :3], right[:3, :3]], [np.eye(3)] * 2, atol=1e-6)
 
 
-def test_walker_lifts_a_foot():
+def test_walker_foot_with_released_loop_follows_goal():
     """A foot that is let go follows a goal of its own; the others stay on the ground."""
     robot = loaded('walker')
     robot.closures['front_left_contact'].enabled = False

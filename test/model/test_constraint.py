@@ -178,7 +178,7 @@ def test_invalid_setting_is_refused_by_name():
         made.set_offset((1, 2, float('nan')))
 
 
-def test_constraint_defaults_and_tolerance_pair():
+def test_constraint_has_documented_defaults_and_tolerance_pair():
     """Six axes, weight one, enabled; one number sets both tolerances."""
     made = Constraint('pin')
     assert made.dof == list(DOF)

@@ -69,7 +69,7 @@ def memory(process):
     return 1e-6 * pages * os.sysconf('SC_PAGE_SIZE')
 
 
-def test_soak(graph, urdf):
+def test_node_works_under_random_faults(graph, urdf):
     """No joint state is ever bad or late, every goal is reached in the end, memory stays."""
     drill, chance = Drill(graph), random.Random(1)
     hexapod = drill.knows(urdf('hexapod'))

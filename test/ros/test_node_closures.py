@@ -73,7 +73,7 @@ def test_closure_is_released_and_closed_in_motion(hexapod):
     hexapod.spin(20)
 
 
-def test_impossible_closure_stays_released(hexapod):
+def test_closure_that_cannot_be_closed_stays_released(hexapod):
     """The answer contains the remaining distance; joint states continue."""
     hexapod.hexapod.released.add(BALL)
     assert enable(hexapod, False).success

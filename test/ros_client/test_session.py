@@ -172,7 +172,7 @@ def test_undo_restores_a_slider(hexapod):
     assert not session.robot.goals['platform'].enabled
 
 
-def test_disabled_goal_stays_disabled(hexapod):
+def test_disabled_goal_stays_disabled_after_fk_mode(hexapod):
     """Switching to FK and back does not enable it."""
     session = hexapod.session
     name = session.add_goal('leg0_rod_link', 'X Y Z')

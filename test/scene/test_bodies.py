@@ -81,7 +81,7 @@ def test_every_link_has_its_frame(name):
 
 
 @pytest.mark.parametrize('name', ['arm6', 'hexapod', 'fourbar_pinned'])
-def test_lines_stand_in_for_links(name):
+def test_lines_replace_links_when_layer_is_off(name):
     """Without the layer of links the same spans are lines; with it there is no line."""
     _, helper, q, _ = moved(name, seed=3)
     both = helper.shapes(q)
@@ -110,7 +110,7 @@ def test_link_apart_from_its_joint_gets_a_rod():
     assert shapes['frames/arm'].position == (0, 0, 0)
 
 
-def test_what_stays_together_is_drawn_once():
+def test_coincident_joints_share_rod_and_links_share_triad():
     """Two joints in one place share a rod, two links in one place a triad."""
     base = Link('base')
     for name in ('left', 'right'):

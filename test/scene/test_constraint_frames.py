@@ -33,7 +33,7 @@ def compare(m, closer, seed):
 
 @pytest.mark.parametrize('axes', AXES)
 @pytest.mark.parametrize('turns', TURNS, ids=' '.join)
-def test_every_choice_of_axes(axes, turns):
+def test_gap_equals_residual_for_every_choice_of_axes(axes, turns):
     """Any turns, with and without translations, counted in anybody's axes."""
     for dof in (turns, ('X', 'Z', *turns)):
         m = held(axes, dof)
@@ -41,7 +41,7 @@ def test_every_choice_of_axes(axes, turns):
 
 
 @pytest.mark.parametrize('kind', ['universal', 'distance'])
-def test_kinds_of_closures(kind):
+def test_gap_equals_residual_for_universal_and_distance_closures(kind):
     """Rows that are no components of a pose."""
     m = held('goal', (), kind=kind)
     compare(m, next(c for c in m.links['left'].children if c.is_closure), seed=7)
@@ -55,14 +55,14 @@ def test_frames_and_gaps_of_every_mechanism_are_right(name):
         compare(m, closer, seed)
 
 
-def test_looking_at_something():
+def test_gap_of_look_at_goal_equals_residual():
     """The angle between the line of sight and the goal."""
     m = held('world', DOF_NAMES)
     m.goals['goal'].kind = 'look_at'
     compare(m, m.goals['goal'], seed=8)
 
 
-def test_a_centre_of_mass():
+def test_frame_a_of_mass_goal_is_at_centre_of_mass():
     """Frame A is at the centre of all masses that the link carries."""
     m = held('world', ('X', 'Y'))
     for seed, name in enumerate(('right', 'left')):
@@ -84,7 +84,7 @@ def test_a_centre_of_mass():
         ((0.001, 0.1), {'translation_converge_threshold': 1.0}, False, '5 mm'),
     ],
 )
-def test_what_counts_as_met(tolerance, options, met, text):
+def test_tolerance_of_constraint_decides_if_it_is_met(tolerance, options, met, text):
     """The tolerance of its own, else the solver's; the text names what is beyond."""
     m = MECHANISMS['arm6']()
     goal = m.goals['hand_goal']

@@ -23,7 +23,7 @@ def turn_of(shape):
 
 @pytest.mark.parametrize('axes', AXES)
 @pytest.mark.parametrize('dof', ['X Y Z EX EY EZ', 'X Y', 'Z EX EY', 'EZ'])
-def test_axes_that_are_asked_for(axes, dof):
+def test_constrained_axes_of_goal_are_coloured(axes, dof):
     """Arrows and rings lie in the axes that count, coloured where they are asked for."""
     m = held(axes, dof.split())
     helper = IKRootsHelper(m.roots, layers='goals')
@@ -43,7 +43,7 @@ def test_axes_that_are_asked_for(axes, dof):
 
 
 @pytest.mark.parametrize('name', MECHANISMS)
-def test_handles_and_ways(name):
+def test_line_connects_goal_handle_with_link(name):
     """The handle is at frame B; from there a way leads to frame A where they differ."""
     m = MECHANISMS[name]()
     helper = IKRootsHelper(m.roots, layers='goals')
@@ -62,7 +62,7 @@ def test_handles_and_ways(name):
         assert parts['way'].rgba == parts['reached'].rgba == UNMET
 
 
-def test_a_goal_that_is_met():
+def test_met_goal_has_no_line():
     """It has no way to go, and is where it is asked for without any new structure."""
     m = arm6()
     goal = m.goals['hand_goal']
@@ -81,7 +81,7 @@ def test_a_goal_that_is_met():
     assert 'way' in parts_of(helper.shapes(), 'hand_goal')
 
 
-def test_poses_given_with_the_call():
+def test_goal_poses_of_call_replace_those_of_goals():
     """As in solve_pose: only these goals, a goal's name before a link's, no object is touched."""
     m = two_arms()
     helper = IKRootsHelper(m.roots, layers='goals')
@@ -103,7 +103,7 @@ def test_poses_given_with_the_call():
     assert [shape.name for shape in again] == [shape.name for shape in shapes]
 
 
-def test_a_pose_counts_in_the_goals_parent():
+def test_goal_pose_is_relative_to_parent_of_goal():
     """The pose of a goal that hangs under a link is one in that link."""
     m = held('goal', ('X',))
     helper = IKRootsHelper(m.roots, layers='goals')
@@ -115,7 +115,7 @@ def test_a_pose_counts_in_the_goals_parent():
     np.testing.assert_allclose(turn_of(parts['Z']), b[:3, :3], atol=1e-12)
 
 
-def test_poses_that_cannot_be():
+def test_invalid_goal_poses_are_refused():
     """Names and numbers are checked, and said."""
     m = arm6()
     helper = IKRootsHelper(m.roots)
@@ -129,7 +129,7 @@ def test_poses_that_cannot_be():
         helper.shapes(goals={'hand': ((0, 0, 0), (0, 0, 0, 1))})
 
 
-def test_a_goal_that_takes_no_part():
+def test_disabled_goal_is_grey_handle():
     """It is a grey handle, until it is enabled again; a pose given for it makes it count."""
     m = arm6()
     goal = m.goals['hand_goal']
@@ -144,7 +144,7 @@ def test_a_goal_that_takes_no_part():
     assert len(helper.shapes()) > 1
 
 
-def test_a_distance_is_a_ball_around_the_goal():
+def test_distance_goal_is_drawn_as_ball():
     """Its radius is the distance, whatever the scale; it can be seen through."""
     m = arm6()
     goal = m.goals['hand_goal']
@@ -158,7 +158,7 @@ def test_a_distance_is_a_ball_around_the_goal():
     assert shape.rgba[3] < 0.5
 
 
-def test_a_line_of_sight():
+def test_line_of_sight_is_drawn_as_arrow():
     """An arrow on the link points where it looks."""
     m = arm6()
     m.goals['hand_goal'].kind = 'look_at'
@@ -169,7 +169,7 @@ def test_a_line_of_sight():
     np.testing.assert_allclose(turn_of(shape)[:, 2], hand[:3, 2], atol=1e-12)
 
 
-def test_a_centre_of_mass():
+def test_line_leads_to_centre_of_mass():
     """The way leads to the centre of mass; turns are not spoken of."""
     m = arm6()
     for number, link in enumerate(m.links.values()):

@@ -34,7 +34,7 @@ def close(one, other):
 
 
 @pytest.mark.parametrize('name', MECHANISMS)
-def test_names_differ_and_stay(name):
+def test_shape_names_are_unique_and_constant(name):
     """No two shapes share a name, and a name keeps its kind and layer wherever the robot goes."""
     m = MECHANISMS[name]()
     helper = IKRootsHelper(m.roots, layers=LAYERS)
@@ -68,7 +68,7 @@ def test_nothing_is_drawn_twice(name):
 
 
 @pytest.mark.parametrize('name', MECHANISMS)
-def test_given_values_are_as_good_as_set_ones(name):
+def test_shapes_at_q_equal_shapes_of_set_joints(name):
     """The shapes at a q are those after the joints have been set to it."""
     m = MECHANISMS[name]()
     helper = IKRootsHelper(m.roots, layers=LAYERS)
@@ -80,7 +80,7 @@ def test_given_values_are_as_good_as_set_ones(name):
     assert close(given, helper.shapes())
 
 
-def test_numbers_are_plain():
+def test_shapes_contain_no_arrays():
     """Messages and JSON take floats, tuples and texts, not arrays."""
     m = MECHANISMS['walker']()
     helper = IKRootsHelper(m.roots, layers=LAYERS, draw_through=True)
@@ -95,7 +95,7 @@ def test_numbers_are_plain():
             shape.name = ''
 
 
-def test_two_of_a_name():
+def test_frames_of_same_name_get_different_shape_names():
     """Frames may be named alike, or not at all: their shapes are not."""
     base = Link('same')
     parent = base
@@ -113,7 +113,7 @@ def test_two_of_a_name():
 
 
 @pytest.mark.parametrize('name', ['hexapod', 'mixed', 'two_arms'])
-def test_every_kind_of_source(name):
+def test_frame_roots_generator_and_solver_give_same_graph(name):
     """Any frame, all roots, a generator or a solver: the same graph."""
     m = MECHANISMS[name]()
     helper = IKRootsHelper(m.roots)
@@ -140,7 +140,7 @@ BRANCHES = """
 
 
 @pytest.mark.parametrize('source', ['hexapod', 'branches'])
-def test_a_robot(source):
+def test_joint_values_of_robot_are_in_its_order(source):
     """Values of a robot are in its order, whatever that of the graph."""
     robot = load_robot(BRANCHES if source == 'branches' else description_path('hexapod.urdf'))
     robot.add_goal(list(robot.links)[-1])
@@ -156,7 +156,7 @@ def test_a_robot(source):
         )
 
 
-def test_what_cannot_be_drawn():
+def test_invalid_sources_and_values_are_refused():
     """Sources and values are checked, and said."""
     with pytest.raises(TopologyError, match='roots must be frames'):
         IKRootsHelper(['base'])
@@ -167,7 +167,7 @@ def test_what_cannot_be_drawn():
         helper.shapes([0, np.nan, 0, 0, 0, np.inf])
 
 
-def test_removed_joints_are_forgotten():
+def test_removed_joints_disappear_after_update_structure():
     """What is taken off is drawn until the structure is read anew, and then no more."""
     m = arm6()
     helper = IKRootsHelper(m.roots[0])
@@ -186,7 +186,7 @@ def test_removed_joints_are_forgotten():
     assert set(names(helper)) == {name for name in before if not name.startswith('goals')}
 
 
-def test_new_joints_and_moved_frames_appear():
+def test_new_joints_and_moved_frames_appear_after_update_structure():
     """Poses of links and joints in their parents count from update_structure on."""
     m = arm6()
     helper = IKRootsHelper(m.roots)
@@ -212,7 +212,7 @@ def test_a_graph_that_cannot_be_read_changes_nothing():
     assert names(helper) == before
 
 
-def test_layers_one_by_one():
+def test_layers_drawn_one_by_one_equal_all_shapes():
     """Together they are all shapes, of one configuration, however long it takes to ask."""
     m = MECHANISMS['hexapod']()
     helper = IKRootsHelper(m.roots, layers='axes closures goals')
@@ -226,7 +226,7 @@ def test_layers_one_by_one():
     assert helper.shapes() != before
 
 
-def test_dispose_is_harmless():
+def test_dispose_can_be_repeated_and_undone():
     """Once, twice, and with everything after it; the structure can be read again."""
     m = arm6()
     helper = IKRootsHelper(m.roots)

@@ -55,7 +55,7 @@ def test_axes_are_where_joints_move(name):
             np.testing.assert_allclose(vector, 0.3 * axis_of(shape), atol=1e-12)
 
 
-def test_a_slider_runs_along_its_line():
+def test_axis_of_slider_spans_its_limits():
     """The line goes from limit to limit, whatever the value."""
     m = MECHANISMS['mixed']()
     helper = IKRootsHelper(m.roots, layers='axes')
@@ -69,7 +69,7 @@ def test_a_slider_runs_along_its_line():
 
 
 @pytest.mark.parametrize('value', [-3.0, 0.0, 3.0])
-def test_a_slider_without_limits(value):
+def test_axis_of_slider_without_limits_spans_zero_to_value(value):
     """The line covers the way from zero to the value, and half an axis on either side."""
     m = MECHANISMS['free_body']()
     m.joints['float'].set_dof_value('X', value)
@@ -80,7 +80,7 @@ def test_a_slider_without_limits(value):
     np.testing.assert_allclose(reach, (min(value, 0) - 0.1, max(value, 0) + 0.1), atol=1e-12)
 
 
-def test_a_very_long_slider_is_cut():
+def test_axis_of_very_long_slider_is_cut():
     """A range that would dwarf the robot is drawn around the value only."""
     m = MECHANISMS['mixed']()
     m.joints['slide'].set_limits('X', -1e6, 2e6)
@@ -92,7 +92,7 @@ def test_a_very_long_slider_is_cut():
     np.testing.assert_allclose(line.position, now, rtol=1e-9)
 
 
-def test_sizes_go_by_the_scale():
+def test_axis_sizes_grow_with_scale():
     """Axes are as long as the scale, balls as wide as their share of it."""
     helper = IKRootsHelper(ball().roots, layers='axes', joint_scale=0.25)
     shapes = {shape.name: shape for shape in helper.shapes()}

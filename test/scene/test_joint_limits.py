@@ -65,7 +65,7 @@ def bounds(m, names):
     return [lower[name] for name in names]
 
 
-def test_edges_are_the_limits():
+def test_sector_edges_are_the_limits():
     """Within a turn the sector is the allowed range, whatever the value."""
     for value in (-0.4, 0.0, 1.1):
         _, sector = hinge(-0.4, 1.1, value)
@@ -74,7 +74,7 @@ def test_edges_are_the_limits():
 
 
 @pytest.mark.parametrize('value', [-0.9, 0.0, 0.4])
-def test_the_hand_lies_along_the_link(value):
+def test_sector_hand_points_along_carried_link(value):
     """It points where the carried link is, seen along the axis."""
     m, sector = hinge(-1.0, 1.0, value)
     axis = Rotation.from_quat(sector.quat_xyzw).as_matrix()[:, 2]
@@ -95,7 +95,7 @@ def test_hand_of_a_link_on_the_axis_is_along_x():
     )
 
 
-def test_the_first_turn_of_several_carries_what_the_last_does():
+def test_hands_of_universal_joint_point_along_its_link_at_zero():
     """At zero both hands of a universal joint lie along its link, as seen along their axes."""
     m = Mechanism('universal')
     m.root('base')
@@ -130,7 +130,7 @@ def test_range_of_more_than_a_turn_is_cut(lower, upper, value, drawn):
     assert sector.upper - sector.lower <= 2 * pi + 1e-12
 
 
-def test_nothing_is_drawn_of_what_is_free():
+def test_joint_without_limits_has_no_limit_shapes():
     """An axis without limits has none to show."""
     assert hinge(-np.inf, np.inf)[1] is None
 
@@ -143,7 +143,7 @@ def test_colour_changes_at_a_limit(value, touching):
     assert hinge(0.2, 0.2, 0.2)[1].rgba == COLOURS['limits']  # held, not stopped
 
 
-def test_stops_of_a_slider():
+def test_slider_stops_are_at_its_limits():
     """Stops stand where the moved frame is at its limits, the mark where it is now."""
     m = MECHANISMS['mixed']()
     helper = IKRootsHelper(m.roots, layers='limits')
@@ -184,7 +184,7 @@ def test_slider_at_its_stop_changes_colour():
     assert names == ['limits/slide/value', 'limits/slide/upper']
 
 
-def test_limits_changed_later_count_at_once():
+def test_changed_limits_need_no_update_structure():
     """New limits need no new structure; the radius goes by the scale."""
     m, before = hinge(-1.0, 1.0)
     helper = IKRootsHelper(m.roots, layers='limits', joint_scale=0.4)

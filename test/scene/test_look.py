@@ -34,7 +34,7 @@ def test_layers_are_chosen():
         helper.set_layers('axes meshes')
 
 
-def test_scale_is_checked():
+def test_only_shapes_without_own_length_grow_with_scale():
     """All that has no length of its own grows with the scale, and nothing else does."""
     m = MECHANISMS['walker']()
     m.joints['l2'].set_dof_values(0.3)
@@ -62,7 +62,7 @@ def test_scale_is_checked():
 
 
 @pytest.mark.parametrize('factor', [1e-3, 1.0, 1e3])
-def test_scale_by_itself_goes_with_the_size(factor):
+def test_default_scale_grows_with_robot_size(factor):
     """A robot a thousand times larger has axes a thousand times longer, in any configuration."""
     m = MECHANISMS['free_body']()
     before = IKRootsHelper(m.roots).joint_scale
@@ -78,7 +78,7 @@ def test_scale_by_itself_goes_with_the_size(factor):
     assert helper.joint_scale == pytest.approx(factor * before)
 
 
-def test_scale_by_itself_is_sensible():
+def test_default_scale_is_smaller_than_links():
     """An axis is shorter than a link and than a tenth of the robot; alone it has some length."""
     assert IKRootsHelper(snake(30).roots).joint_scale < 0.2
     assert 0.03 < IKRootsHelper(arm6().roots).joint_scale < 0.15
@@ -134,7 +134,7 @@ def test_colour_with_opacity_is_set_for_layers():
     'color',
     ['red', '#12', 1 << 24, -1, True, (1, 2, 3), (0, 0, -0.1), (0.1, 0.2), ('a', 'b', 'c'), 0.5],
 )
-def test_what_is_no_color(color):
+def test_invalid_color_is_refused_and_old_one_kept(color):
     """It is refused, and what was stays."""
     helper = IKRootsHelper(arm6().roots)
     before = helper.shapes()

@@ -97,7 +97,7 @@ def test_a_loop_that_opens_turns_red():
     assert red() == set()
 
 
-def test_the_text_is_above_the_gap():
+def test_gap_text_is_above_the_gap():
     """It stands over the middle, above both ends, and says millimetres and degrees."""
     m, closure = two_points('weld', (0.02, 0.0, 0.0), (0, 0, np.radians(3)))
     parts = drawn(m.roots, 'closure')
@@ -119,7 +119,7 @@ def test_the_text_is_above_the_gap():
         ('universal', {'EX': Cylinder, 'EY': Cylinder}),
     ],
 )
-def test_what_a_closure_leaves_free(type_name, free):
+def test_free_axes_of_closure_are_drawn(type_name, free):
     """The axes that it does not hold are drawn; where no turn is free, its frame."""
     # A universal joint is closed however it is turned about its first axis.
     turn = (0.5, 0, 0) if type_name == 'universal' else (0, 0, 0)
@@ -139,7 +139,7 @@ def test_what_a_closure_leaves_free(type_name, free):
         assert shape.rgba == GREEN
 
 
-def test_a_slid_slider_is_closed():
+def test_closure_displaced_along_free_axis_is_closed():
     """Frames may be apart along what is free: a thin green line, no text."""
     m, _ = two_points('slider', (0, 0, 0.3))
     parts = drawn(m.roots, 'closure')
@@ -160,7 +160,7 @@ def test_a_turned_weld_shows_both_frames():
     assert parts['gap'].text == '28.6 deg'
 
 
-def test_a_rod_is_as_long_as_it_shall_be():
+def test_rod_closure_shows_its_length_or_difference():
     """A distance that is kept is a green line of that length, else the text has the difference."""
     m, closure = two_points('distance', (0.3, 0, 0))
     closure.distance = 0.3
@@ -175,7 +175,7 @@ def test_a_rod_is_as_long_as_it_shall_be():
 
 
 @pytest.mark.parametrize('gap', [2e-9, 5e-7, 1.5e-6, 1e-4])
-def test_however_small_a_gap_is(gap):
+def test_gap_beyond_tolerance_is_red(gap):
     """A loop is red from the tolerance on; the thick line is there even where nobody sees it."""
     m, closure = two_points('point', (gap, 0, 0))
     parts = drawn(m.roots, 'closure')
@@ -185,7 +185,7 @@ def test_however_small_a_gap_is(gap):
     assert drawn(m.roots, 'closure')['b'].rgba == GREEN
 
 
-def test_a_solver_says_what_counts_as_closed():
+def test_thresholds_of_solver_decide_what_is_closed():
     """Its thresholds are asked at every call."""
     m, _ = two_points('point', (1e-4, 0, 0))
     solver = Solver(m.roots)
@@ -195,7 +195,7 @@ def test_a_solver_says_what_counts_as_closed():
     assert helper.shapes()[0].rgba == GREEN
 
 
-def test_a_closure_not_in_use_is_grey():
+def test_disabled_closure_is_grey():
     """It complains of nothing but says how far it is open; it joins in again when enabled."""
     m, closure = two_points('weld', (0.1, 0, 0))
     closure.enabled = False
@@ -211,14 +211,14 @@ def test_a_closure_not_in_use_is_grey():
     assert drawn(m.roots, 'closure')['b'].rgba == UNUSED
 
 
-def test_a_closure_that_is_released_while_it_is_closed():
+def test_released_closure_that_is_closed_has_no_gap():
     """As long as its frames coincide there is no gap to speak of."""
     m, closure = two_points('weld')
     closure.enabled = False
     assert set(drawn(m.roots, 'closure')) == {'b'}
 
 
-def test_closures_in_a_colour_of_their_own():
+def test_colour_of_closed_loops_can_be_chosen():
     """The colour of closed loops can be chosen; open ones stay red."""
     m, _ = two_points('point')
     helper = IKRootsHelper(m.roots, layers='closures')

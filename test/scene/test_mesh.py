@@ -107,7 +107,7 @@ def test_sector_has_face_and_hand(lower, upper, inner):
     assert np.ptp(np.mod(angles - lower + 1e-9, 2 * pi)) <= upper - lower + 1e-6
 
 
-def test_the_hand_of_a_sector_is_seen():
+def test_sector_hand_is_opaque_and_darker_than_face():
     """Two opaque triangles from the middle to the rim, darker than the face."""
     triangles, rgba = mesh_of(Sector(*common(), 0.5, 0.0, -1.0, 1.0, 0.3, ROUND))
     solid = rgba[:, 3] == 1.0
@@ -129,7 +129,7 @@ def test_triad_has_three_colours():
         assert np.abs(others).max() <= 0.0100001
 
 
-def test_a_text_has_no_triangles():
+def test_text_shape_has_no_triangles():
     """Whoever draws it knows letters."""
     triangles, rgba = mesh_of(Text(*common(), 'text', 0.1))
     assert triangles.shape == (0, 3, 3)

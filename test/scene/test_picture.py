@@ -21,7 +21,7 @@ def test_a_figure_is_saved(tmp_path):
 
 
 @pytest.mark.parametrize('path', ['a.guess', 'png', '', 'a.png/b'])
-def test_other_kinds_are_refused(path):
+def test_unknown_picture_formats_are_refused(path):
     """By the ending alone, before anything is drawn; those that are known are listed."""
     with pytest.raises(OptionError, match=r'^--plot: .*a file that ends in \..*\.png') as caught:
         picture_maker('--plot', path)

@@ -17,7 +17,7 @@ def rotations():
     return Rotation.concatenate([some, Rotation.from_rotvec(vectors)])
 
 
-def test_quaternions_of_many_rotations():
+def test_quaternions_of_many_rotations_are_exact():
     """To the last digits, w >= 0."""
     given = rotations()
     found = quats_of(given.as_matrix())
@@ -26,7 +26,7 @@ def test_quaternions_of_many_rotations():
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1.0, atol=1e-15)
 
 
-def test_one_and_many_are_the_same():
+def test_pose_conversion_gives_same_values_for_one_and_many_frames():
     """Positions and quaternions of one pose are those of many."""
     frames = np.tile(np.eye(4), (len(rotations()), 1, 1))
     frames[:, :3, :3] = rotations().as_matrix()
@@ -44,7 +44,7 @@ def test_one_and_many_are_the_same():
 
 
 @pytest.mark.parametrize('axis', [0, 1, 2])
-def test_z_is_laid_onto_an_axis(axis):
+def test_z_axis_is_rotated_onto_another_axis(axis):
     """A right-handed frame in the same place, whose z axis is the other's x, y or z."""
     frame = np.eye(4)
     frame[:3, :3] = Rotation.from_euler('xyz', (0.1, 0.5, 2.0)).as_matrix()
@@ -56,7 +56,7 @@ def test_z_is_laid_onto_an_axis(axis):
 
 
 @pytest.mark.parametrize('way', [(0, 0, 1), (0, 0, -2), (1e-9, 0, 0), (3, -1, 2), (0, 5, 1e-12)])
-def test_z_points_along_a_way(way):
+def test_z_axis_points_along_direction(way):
     """A right-handed frame at the place, whichever way it is."""
     place, way = np.array((0.1, 0.2, 0.3)), np.array(way, dtype=float)
     pose = z_along(place, way)
@@ -66,7 +66,7 @@ def test_z_points_along_a_way(way):
     np.testing.assert_allclose(along(pose, 2.0), place + 2.0 * pose[:3, 2], atol=1e-15)
 
 
-def test_no_way_is_no_turn():
+def test_zero_direction_gives_no_rotation():
     """Between a place and itself there is no direction."""
     pose = z_along(np.ones(3), np.zeros(3))
     np.testing.assert_array_equal(pose[:3, :3], np.eye(3))

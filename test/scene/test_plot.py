@@ -38,7 +38,7 @@ def share_of(image, rgba):
     return float(((along > 0.998 * length) & (length > 0.3)).mean())
 
 
-def test_an_open_loop_is_seen(picture):
+def test_open_loop_is_drawn_red(picture):
     """A closed hexapod has green and no red; with one leg pulled in there is red."""
     robot = load_robot(description_path('hexapod.urdf'))
     helper = IKRootsHelper(robot, resolution=10, layers='links closures')
@@ -51,7 +51,7 @@ def test_an_open_loop_is_seen(picture):
     assert share_of(opened, COLOURS['closures']) > 1e-4
 
 
-def test_a_limit_is_seen(picture):
+def test_slider_at_its_stop_is_drawn_red(picture):
     """A slider that touches its stop has a red one."""
     m = MECHANISMS['mixed']()
     helper = IKRootsHelper(m.roots, layers='limits', joint_scale=0.4)
@@ -61,7 +61,7 @@ def test_a_limit_is_seen(picture):
     assert share_of(picture(helper.shapes()), AT_LIMIT) > 1e-4
 
 
-def test_what_is_hidden_is_seen_through(picture):
+def test_draw_through_shows_hidden_shapes(picture):
     """A ball inside a capsule shows with draw_through, and not without."""
     m = MECHANISMS['ball']()
     helper = IKRootsHelper(m.roots, layers='links limits', color='#808080', resolution=10)
@@ -84,7 +84,7 @@ def test_size_and_title_are_used(picture):
     assert np.abs(picture(shapes, size=(5, 4), elevation=80.0) - plain).max() > 0.5
 
 
-def test_nothing_can_be_drawn(picture):
+def test_empty_scene_gives_empty_picture(picture):
     """An empty scene is an empty picture."""
     assert picture([], size=(3, 3)).shape == (300, 300, 3)
 
@@ -111,7 +111,7 @@ def test_missing_matplotlib_is_reported(monkeypatch, tmp_path):
         plot_shapes([], tmp_path / 'picture.png')
 
 
-def test_where_it_cannot_be_drawn(tmp_path):
+def test_unusable_picture_paths_are_refused(tmp_path):
     """An ending that says nothing, and a folder that is not there."""
     with pytest.raises(OptionError, match=r"plot: '.*scene\.xyz'.*\.png"):
         plot_shapes([], tmp_path / 'scene.xyz')
@@ -121,7 +121,7 @@ def test_where_it_cannot_be_drawn(tmp_path):
         plot_shapes([], tmp_path / 'no_such_folder' / 'scene.png')
 
 
-def test_other_formats_are_written(tmp_path):
+def test_file_ending_selects_picture_format(tmp_path):
     """The ending says which."""
     shapes = IKRootsHelper(MECHANISMS['arm6']().roots, layers='axes labels', resolution=5).shapes()
     plot_shapes(shapes, str(tmp_path / 'scene.svg'), size=(3, 3))

@@ -60,14 +60,14 @@ def test_every_kind_of_visual_is_drawn(robot, kind, size, wanted):
     assert (not isinstance(shape, Solid)) or shape.own_colours
 
 
-def test_what_is_left_out(robot):
+def test_unread_visuals_and_unknown_links_are_left_out(robot):
     """What is not read, and links that there are not."""
     seen = [Visual.unread('tool_link', 'x'), Visual('nobody', PLACE, TURN, 'sphere', (1.0,))]
     assert list(drawn(robot, seen)) == []
     assert IKRootsHelper(robot, layers='visuals').shapes() == ()
 
 
-def test_they_are_asked_for_when_drawn(robot):
+def test_visuals_are_read_once_when_layer_is_drawn(robot):
     """Nobody reads what nobody looks at; it is read once."""
     asked = []
     helper = IKRootsHelper(robot, seen=lambda: asked.append(1) or [])

@@ -104,7 +104,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize('name', REFUSED)
-def test_non_numbers_are_refused_with_our_message(arm, name):
+def test_non_numbers_in_arrays_are_refused_with_clear_message(arm, name):
     """As position, quaternion and start; the next call works."""
     solver, call, wanted = arm
     bad = REFUSED[name]

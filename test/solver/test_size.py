@@ -146,7 +146,7 @@ def test_other_methods_do_not_depend_on_size(variant, name):
     np.testing.assert_allclose(found[1][1], found[0][1], atol=1e-4)
 
 
-def test_paths_do_not_depend_on_size():
+def test_paths_do_not_depend_on_size_of_robot():
     """A robot with a slider, in metres and millimetres."""
     found = []
     for size in (1.0, 1e-3):

@@ -70,7 +70,7 @@ def test_solution_does_not_change_with_next_solve(arm):
 
 
 @pytest.mark.parametrize('name', ['arm7', 'hexapod', 'two_arm_box', 'ball'])
-def test_same_seed_gives_same_bits(name):
+def test_same_seed_gives_bitwise_same_solution(name):
     """In one and two solvers, for unreachable goals with restarts."""
     m = MECHANISMS[name]()
     goal = next(iter(m.goals))

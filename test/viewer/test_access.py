@@ -136,7 +136,7 @@ def test_names_of_this_machine_are_served(name):
 
 
 @pytest.mark.parametrize('name', FOREIGN_NAMES)
-def test_names_of_elsewhere_are_refused(name):
+def test_foreign_host_names_are_refused(name):
     """Also one that a foreign site has made point to this machine, with its own Origin."""
     access = Access('127.0.0.1')
     for host in (name, f'{name}:8080'):
@@ -201,7 +201,7 @@ def test_wrong_tokens_are_refused(query):
 
 
 @pytest.mark.parametrize('host', ['0.0.0.0', '::', '', '0'])
-def test_all_addresses_require_a_token(host):
+def test_page_on_all_addresses_requires_token(host):
     """However they are written; two pages have two tokens."""
     tokens = {Access(host).token for _ in range(2)}
     assert len(tokens) == 2
@@ -209,13 +209,13 @@ def test_all_addresses_require_a_token(host):
 
 
 @pytest.mark.parametrize('host', ['127.0.0.1', 'localhost', '::1', '127.1.2.3'])
-def test_this_machine_requires_none(host):
+def test_local_page_requires_no_token(host):
     """Unless it is asked for."""
     assert Access(host).token == ''
     assert Access(host, token=True).token != ''
 
 
-def test_address_to_open():
+def test_url_never_contains_wildcard_address():
     """It has brackets where needed, and never stands for all addresses."""
     assert Access('127.0.0.1').url(80) == 'http://127.0.0.1:80'
     assert Access('::1').url(8080) == 'http://[::1]:8080'
@@ -253,7 +253,7 @@ def test_local_page_and_websocket_are_served(local_page, name):
         assert open_websocket(local_page, f'{name}:{port}', f'http://{name}:{port}') is True
 
 
-def test_another_site_is_refused(local_page):
+def test_requests_of_another_site_are_refused(local_page):
     """Its page can neither read the scene nor move the robot."""
     host = f'localhost:{port_of(local_page)}'
     assert get(local_page, Host=host, Origin='http://evil.example')[0] == 403
@@ -263,7 +263,7 @@ def test_another_site_is_refused(local_page):
     assert get(local_page, Host=host, Origin='http://evil.example', Upgrade='WebSocket')[0] == 403
 
 
-def test_a_name_that_was_made_to_point_here_is_refused(local_page):
+def test_foreign_name_that_points_here_is_refused(local_page):
     """DNS rebinding: the browser takes both for one site, but the name is foreign."""
     host = f'evil.example:{port_of(local_page)}'
     status, _, text = get(local_page, Host=host, Origin=f'http://{host}')

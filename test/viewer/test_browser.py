@@ -44,7 +44,7 @@ def test_robot_follows_the_pointer(open_page, open_window):
     wait_until(lambda: np.allclose(page.ask(platform), before, atol=2e-6), 'the step back')
 
 
-def test_keys_choose_the_handles(open_page, open_window):
+def test_keys_switch_handles_axes_and_grid(open_page, open_window):
     """W moves, E turns, Q swaps axes, G has a grid, and the view stays; F and Ctrl+Z go back."""
     page = open_page()
     window = open_window(page)
@@ -96,7 +96,7 @@ def test_click_on_a_link_makes_a_goal(open_page, open_window):
     wait_until(lambda: len(page.ask(lambda s: list(s.robot.goals))) == 1, 'its end')
 
 
-def test_a_dropped_connection_comes_back(open_page, open_window):
+def test_browser_reconnects_after_dropped_connection(open_page, open_window):
     """The browser connects again by itself, shows the robot, and its pointer still leads."""
     page = open_page()
     window = open_window(page)

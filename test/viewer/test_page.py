@@ -31,7 +31,7 @@ def height_of(page):
     return page.ask(lambda session: session.robot.links['platform_link'].matrix_world[2, 3])
 
 
-def test_it_is_served_on_this_machine_only(open_page):
+def test_page_is_served_on_this_machine_only(open_page):
     """The page is there under its address, and nowhere else."""
     page = open_page()
     assert page.url.startswith('http://127.0.0.1:')
@@ -45,7 +45,7 @@ def test_it_is_served_on_this_machine_only(open_page):
             assert client.connect_ex((address, port)) != 0
 
 
-def test_a_taken_port_is_passed_by(open_page):
+def test_next_port_is_used_if_one_is_taken(open_page):
     """Two pages have two ports."""
     assert open_page().url != open_page().url
 
@@ -84,7 +84,7 @@ def test_click_makes_a_goal(open_page):
     assert page.ask(lambda session: list(session.robot.goals)) == ['platform']
 
 
-def test_what_cannot_be_done_ends_nothing(open_page):
+def test_page_continues_after_refused_command(open_page):
     """An objection is shown, and the page goes on."""
     page = open_page()
     page.do(lambda session: session.remove_goal('nobody'))
@@ -105,7 +105,7 @@ def test_choosing_another_robot_shows_it(open_page):
     assert not any('leg0' in name for name in names)
 
 
-def test_a_robot_that_is_not_to_be_had(open_page):
+def test_unavailable_robot_keeps_the_previous_one(open_page):
     """The one before stays, and the chooser says so; one that is there is named."""
 
     def broken():
@@ -123,7 +123,7 @@ def test_a_robot_that_is_not_to_be_had(open_page):
     assert chooser.value == 'fivebar'
 
 
-def test_meshes_that_are_missing_are_named(open_page):
+def test_missing_meshes_are_listed(open_page):
     """As text, not all of a hundred; nothing is said where none is missing."""
     view = open_page()._controls.view
     assert view._missing.content == ''
@@ -134,7 +134,7 @@ def test_meshes_that_are_missing_are_named(open_page):
     assert view._missing.content == ''
 
 
-def test_a_defect_is_not_hidden(open_page):
+def test_unexpected_error_ends_the_page_and_is_raised(open_page):
     """An error that nobody foresaw ends the page, and `wait` raises it."""
     page = open_page()
     page.do(lambda session: 1 / 0)

@@ -35,7 +35,7 @@ def url_of(process, start='http://127.0.0.1:'):
 @pytest.mark.parametrize(
     'words', [['--demo', 'hexapod'], ['urdf/hexapod.urdf'], ['--ros'], ['--ros', '--ros-args']]
 )
-def test_without_viser_it_says_what_to_install(words, monkeypatch, capsys, repository):
+def test_missing_viser_error_says_what_to_install(words, monkeypatch, capsys, repository):
     """One line on stderr, exit code 2, before anything is loaded."""
     monkeypatch.setattr('importlib.util.find_spec', _without_viser)
     monkeypatch.chdir(repository)
@@ -99,7 +99,7 @@ def test_page_for_others_prints_its_token(words, repository):
         assert process.wait(20) == 0
 
 
-def test_page_ends_by_itself(repository):
+def test_page_ends_after_given_seconds(repository):
     """After --seconds; a gallery robot needs no file."""
     pytest.importorskip('viser')
     with start(repository, '--demo', 'delta', '--seconds', '1') as process:
@@ -108,7 +108,7 @@ def test_page_ends_by_itself(repository):
         assert process.stderr.read() == ''
 
 
-def test_ctrl_c_while_the_robot_is_being_drawn(repository):
+def test_ctrl_c_ends_page_while_robot_is_drawn(repository):
     """As soon as the page is there, its thread is at work on the robot: it ends in order, too."""
     pytest.importorskip('viser')
     with start(repository, '--demo', 'walker') as process:
@@ -119,7 +119,7 @@ def test_ctrl_c_while_the_robot_is_being_drawn(repository):
 
 
 @pytest.mark.parametrize('host', ['nope.invalid', '192.0.2.1'])
-def test_a_host_where_nobody_can_listen(capsys, host):
+def test_unusable_host_is_refused_before_robot_is_read(capsys, host):
     """It is named at once, before the robot is read."""
     assert main(['view', '--demo', 'hexapod', '--host', host]) == 2
     assert f'--host: {host!r} is not allowed' in capsys.readouterr().err

@@ -7,7 +7,7 @@ from ik_node.viewer.work_queue import WorkQueue
 from support.waiting import PATIENCE
 
 
-def test_work_comes_in_order():
+def test_work_is_taken_in_order():
     """What was put first is taken first."""
     queue, done = WorkQueue(), []
     for number in range(3):
@@ -18,7 +18,7 @@ def test_work_comes_in_order():
     assert queue.take(0.0) == []
 
 
-def test_last_of_a_key_counts():
+def test_newer_work_of_same_key_replaces_older():
     """A newer wish for the same thing replaces the older one, and comes after the others."""
     queue, done = WorkQueue(), []
     queue.put(lambda: done.append('old'), key='goal')

@@ -119,7 +119,7 @@ def _gears(
     """
     Return the coupling of a gearbox: angle of the child = -ratio * angle of the parent.
 
-    Both angles are relative to the reference body, about <axis2> and <axis>.
+    The child turns about <axis2> and the parent about <axis>, both relative to the reference body.
     """
     element = joint.frame.element
     ratio = document.text_numbers(element.find('gearbox_ratio'), (1.0,))[0]

@@ -103,6 +103,8 @@ def sidecars_beside(path: Path) -> list[Sidecar]:
     """
     Read the first sidecar file that exists for a description.
 
+    Return a list of one sidecar, or an empty list if the description has none.
+
     Raises
     ------
     DescriptionError

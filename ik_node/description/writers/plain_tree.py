@@ -159,7 +159,7 @@ class _Writer:
         self._add(plain)
 
     def _several(self, joint: Joint, parent: str) -> None:
-        """Write a joint whose set of axes has a name in URDF."""
+        """Write a joint whose axes form a floating, spherical or planar joint."""
         child, start = joint.child, _pose_of(joint)
         if child is None:
             return

@@ -19,7 +19,8 @@ def apply_joint_values(
     """
     Set joint targets or the rest pose of a robot, and remove all others of the same kind.
 
-    Names that the robot does not have are ignored.
+    Names that the robot does not have are ignored. If `values` names some of the values of a
+    joint, its other values get their present value as target.
 
     Parameters
     ----------
@@ -55,7 +56,11 @@ class JointTargets:
         self._received: dict[str, float] = {}
 
     def configure(self, values: Mapping[str, float]) -> None:
-        """Use the targets of the parameter instead of its earlier ones."""
+        """
+        Replace the targets of the parameter.
+
+        If they changed, they also replace the received targets of the same joint values.
+        """
         if dict(values) != self._configured:
             self._configured = dict(values)
             self._received = {n: v for n, v in self._received.items() if n not in values}

@@ -87,7 +87,11 @@ class MeasuredState:
         return {name: self._values[name] for name in names if arrived.get(name, 0) > arrivals}
 
     def is_stale(self, now: float, timeout: float) -> bool:
-        """Return True if the last joint state is older than `timeout` [s]; 0 = never."""
+        """
+        Return True if the last joint state is older than `timeout` [s].
+
+        Return False if no joint state was received, or if `timeout` is 0.
+        """
         return timeout > 0.0 and self.time is not None and now - self.time > timeout
 
     def stale(self, names: Iterable[str], now: float, timeout: float) -> tuple[str, ...]:

@@ -61,6 +61,9 @@ def marker_pose(goal: GoalSettings, goal_pose: Pose | None, reached: NDArray[np.
     """
     Return the pose of a goal's marker.
 
+    It is the pose of the goal. If the goal constrains only translations along the axes of the
+    link, the orientation is that of its frame on the link.
+
     Parameters
     ----------
     goal : GoalSettings

@@ -58,7 +58,7 @@ class RotatingCallbacks(CallbackGroup):
         self._select_all, self._ticked = not self._ticked, False
 
     def take(self, *entities: Any) -> None:
-        """Move services, subscriptions or event handlers into this group."""
+        """Move the given services, subscriptions or event handlers into this group."""
         for entity in entities:
             entity.callback_group = self
             self.add_entity(entity)

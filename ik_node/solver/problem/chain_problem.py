@@ -123,7 +123,8 @@ class ChainProblem:
         packed : ndarray
             Packed options.
         steps : int, optional
-            Steps of the slice; None = `slice_steps`. A negative number starts a new solve.
+            Steps of the slice; None = `slice_steps`. -n starts a new solve, with n steps for its
+            first slice.
 
         """
         most = self.slice_steps if steps is None else steps
@@ -131,7 +132,11 @@ class ChainProblem:
 
     @property
     def errors(self) -> Array:
-        """Return the residual norms, shape (2 nc,) [m], [rad]; a view of the workspace."""
+        """
+        Return the residual norms of the nc constraints, a view of the workspace.
+
+        Shape (2 nc,): position [m] and orientation [rad] of constraint 0, then of constraint 1.
+        """
         return self.record[RECORD : RECORD + 2 * len(self.names.constraints)]
 
     @property

@@ -53,7 +53,7 @@ def test_unusable_input_ends_with_2(arm, tmp_path, capsys, monkeypatch, words, r
     assert [path.name for path in tmp_path.iterdir()] == ['arm.urdf']
 
 
-def test_nothing_is_reached(arm, run, tmp_path):
+def test_grid_without_reached_point_exits_with_1(arm, run, tmp_path):
     """It ran, and the answer is no; the files say so."""
     picture = tmp_path / 'a.png'
     words = ('--extent', 2, 3, 2, 3, '--grid', 5, '--plot', picture)
@@ -142,7 +142,7 @@ def test_help_describes_the_map(capsys):
         assert word in text
 
 
-def test_the_page(repository, capsys):
+def test_options_of_reach_page_exist(repository, capsys):
     """Options of docs/reach.md are options, and what it shows is there."""
     text = (repository / 'docs' / 'reach.md').read_text()
     with pytest.raises(SystemExit):

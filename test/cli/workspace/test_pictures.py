@@ -33,7 +33,7 @@ def test_picture_is_written(fivebar, tmp_path, monkeypatch, capsys):
     assert 0.1 < coloured.mean() < 0.6
 
 
-def test_where_a_picture_ends(arm, tmp_path):
+def test_picture_is_coloured_up_to_border_of_reach(arm, tmp_path):
     """What is reached is coloured up to the border, and nothing beyond it."""
     pytest.importorskip('matplotlib')
     path = tmp_path / 'a.png'

@@ -59,7 +59,7 @@ def test_half_a_pair_is_noted():
     assert "there is no 'closing_tip_2'" in description.notes[0]
 
 
-def test_it_gives_way():
+def test_loop_joint_replaces_guessed_closure():
     """Where something says more of the same two links, the guess is dropped."""
     loop = (
         '<loop_joint name="l" type="slider"><link1 link="closing_tip_2"/>'
@@ -68,7 +68,7 @@ def test_it_gives_way():
     assert list(read_description(robot(*PAIR, extra=loop)).closures) == ['l']
 
 
-def test_a_sidecar_says_more(tmp_path):
+def test_sidecar_replaces_guessed_closure(tmp_path):
     """A closures file beside it takes the place of the guess."""
     (tmp_path / 'r.urdf').write_text(robot(*PAIR))
     (tmp_path / 'r.closures.yaml').write_text(

@@ -121,7 +121,7 @@ def test_drake_joint_is_read():
         read_description(text.replace('"ball"', '"screw"'))
 
 
-def test_what_is_not_read_is_noted():
+def test_unread_drake_tendon_is_noted():
     """A tendon has limits, not a row."""
     description = read_description(robot('<drake:tendon_constraint/>'))
     assert description.notes == ['<drake:tendon_constraint> is not read']

@@ -146,7 +146,7 @@ def test_loop_joint_without_name_gets_one():
     assert description.notes[0] == "<loop_joint> without a name is called 'loop_joint_2'"
 
 
-def test_types_are_read_in_any_case():
+def test_loop_joint_types_are_case_insensitive():
     """Revolute is revolute."""
     assert closure('name="c" type="Spherical"').dof == [DOF.X, DOF.Y, DOF.Z]
 

@@ -58,7 +58,7 @@ def test_mimic_rules_outside_mimic_are_read(extra, coefficients):
     assert description.dialect == 'URDF + mimic rules for simulators'
 
 
-def test_urdf_comes_first():
+def test_mimic_of_urdf_overrides_plugin():
     """What <mimic> says already is not said again, whichever way round it is written."""
     mimic = '<mimic joint="a" multiplier="2"/>'
     for extra in (plugin('a', 'b'), plugin('b', 'a'), parameters('a', 'b')):
@@ -76,7 +76,7 @@ def test_urdf_comes_first():
         (plugin('c', 'c'), "'c' follows that joint"),
     ],
 )
-def test_what_cannot_be_is_noted(extra, reason):
+def test_unusable_mimic_is_noted_and_ignored(extra, reason):
     """The robot is read without the rule."""
     notes = read_description(robot(extra, '<mimic joint="a"/>')).notes
     assert len(notes) == 1

@@ -131,7 +131,7 @@ def test_coupling_of_more_joints_becomes_a_closure():
     assert "coupling 'c' connects 3 joints" in loaded.notes[0]
 
 
-def test_a_coupling_that_says_nothing_is_noted():
+def test_coupling_without_effect_is_noted():
     """A ratio of zero, or no joint on one of the ways."""
     note = "coupling 'c' is not used"
     assert note in read_description(robot(coupling('0'))).notes[0]

@@ -55,7 +55,7 @@ def test_connect_without_body2_is_to_the_world():
     np.testing.assert_allclose(closure.position, (1, 1, 0), atol=1e-15)
 
 
-def test_sites_count_wherever_they_are():
+def test_sites_of_equality_need_not_coincide():
     """They need not coincide as written: that the solver has to make so."""
     (closure,) = read('<connect site1="s" site2="t"/>').closures.values()
     assert closure.name == 's_t_connect'
@@ -76,7 +76,7 @@ def test_weld_constrains_six_axes():
     assert len(closure.dof) == 3
 
 
-def test_what_is_off():
+def test_inactive_equality_gives_disabled_closure_or_no_coupling():
     """Loops are there, but off; a coupling that is off is left out."""
     description = read(
         '<connect body1="b" body2="c" anchor="0 0 0" active="false"/>'
@@ -87,7 +87,7 @@ def test_what_is_off():
     assert description.notes[-1] == "the equality of joint 'j' is inactive; it is not read"
 
 
-def test_the_class_may_switch_off():
+def test_equality_of_default_class_can_be_inactive():
     """<equality> in a class has `active`."""
     text = BARS.replace('EQUALITY', '<connect class="off" body1="b" anchor="0 0 0"/>').replace(
         '<worldbody>',

@@ -58,7 +58,7 @@ def test_includes_are_expanded(write):
     assert description.joints['j'].dof == [DOF.EX]
 
 
-def test_a_file_that_comes_twice(write):
+def test_file_included_twice_is_read_and_noted(write):
     """Where names do not clash it makes sense, though MuJoCo refuses it."""
     write('geoms.xml', '<x><geom size="1"/></x>')
     include = '<include file="geoms.xml"/>'
@@ -193,7 +193,7 @@ def test_one_frame_is_attached(write):
     assert len(description.closures) == 0
 
 
-def test_attached_is_as_mujoco_has_it(write):
+def test_poses_of_attached_models_equal_those_of_mujoco(write):
     """Poses of all bodies where the model is as written."""
     mujoco = pytest.importorskip('mujoco')
     write('gripper.xml', GRIPPER.replace('<weld body1="palm" anchor="0 0 0"/>', ''))

@@ -85,7 +85,7 @@ def test_settotalmass_scales_masses():
     assert description.notes[-1] == 'settotalmass is not used, as some masses are not known'
 
 
-def test_as_the_compiler_has_it():
+def test_masses_and_centres_equal_those_of_mujoco():
     """Masses and centres are those of MuJoCo."""
     mujoco = pytest.importorskip('mujoco')
     for geom in GEOMS:

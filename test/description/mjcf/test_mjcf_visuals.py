@@ -101,7 +101,7 @@ def test_colour_comes_from_geom_or_material(attributes, rgba):
         'type="plane" size="0 0 1"',
     ],
 )
-def test_what_is_not_to_be_seen(attributes):
+def test_invisible_geoms_are_left_out(attributes):
     """Shapes for contact, what is clear as air, and ground without end are left out."""
     assert visuals(f'<geom {attributes}/>') == []
 
@@ -117,7 +117,7 @@ def test_what_is_not_to_be_seen(attributes):
         ('type="capsule" fromto="0 0 0 0 0 0" size="1"', 'two points are one'),
     ],
 )
-def test_what_cannot_be_read_is_said(attributes, what):
+def test_unreadable_geom_is_a_visual_of_kind_unread(attributes, what):
     """It stands for itself, the others are there, and nothing is raised."""
     unread, ball = visuals(f'<geom {attributes}/><geom size="1"/>')
     assert (unread.link, unread.kind, ball.kind) == ('a', 'unread', 'sphere')
@@ -135,7 +135,7 @@ def test_replicas_and_unnamed_bodies_have_visuals():
     assert set(links) <= set(read_mjcf(parse_xml(text, '<text>')).links)
 
 
-def test_attached_models_are_said(tmp_path):
+def test_visuals_of_attached_models_are_marked_unread(tmp_path):
     """Their bodies are named; how they look is not read."""
     (tmp_path / 'hand.xml').write_text(
         '<mujoco model="hand"><worldbody><body name="h"><geom size="1"/></body></worldbody>'

@@ -53,7 +53,7 @@ def test_degrees_are_the_default_for_hinges_alone():
     assert (slide.min_dof_limit[DOF.Z], slide.max_dof_limit[DOF.Z]) == (-90.0, 180.0)
 
 
-def test_at_its_ref_a_joint_is_as_written():
+def test_joint_at_its_ref_has_the_pose_of_the_file():
     """Its value starts there, and the body is where the file has it."""
     description = world(
         '<body name="a" pos="1 2 3"><joint name="h" ref="0.7" pos="0.5 0 0"/>'
@@ -110,7 +110,7 @@ def test_a_ball_joint_has_three_angles():
     assert any("ball joint 'b': EX EY EZ" in note for note in description.notes)
 
 
-def test_what_has_no_name_gets_one():
+def test_unnamed_bodies_and_joints_get_unique_names():
     """Names that are there are not taken twice."""
     description = world(
         '<body><joint/><body name="body1"/></body><body name="a"><joint/><joint name="a_hinge"/>'
@@ -125,7 +125,7 @@ def test_what_has_no_name_gets_one():
     assert description.notes[-1].startswith('3 bodies and joints have no name; named')
 
 
-def test_a_site_whose_name_is_taken():
+def test_site_with_name_of_a_body_is_renamed():
     """Bodies and sites may share names in an MJCF; links may not."""
     description = world('<body name="a"><site name="a" pos="1 0 0"/><site name="b"/></body>')
     assert list(description.links) == ['world', 'a', 'a_site', 'b']
@@ -154,7 +154,7 @@ def test_actuators_give_the_motors():
     )
 
 
-def test_what_is_left_out_is_said():
+def test_ignored_elements_are_noted():
     """Sections and elements that hold nothing of use, soft objects, mocap bodies."""
     description = read(
         '<mujoco><compiler angle="radian"/><worldbody><body name="m" mocap="true"/><warp/><warp/>'

@@ -92,7 +92,7 @@ def test_pose_and_axis_are_read(inside, place, axis):
     np.testing.assert_allclose(found[1], axis, atol=1e-12)
 
 
-def test_the_root_may_be_the_child():
+def test_closure_can_have_root_as_child():
     """And links may be named with the model before them."""
     description = read_description(robot(joint(parent='r::c', child='a')))
     assert description.closures['g'].parent.name == 'c'
@@ -146,7 +146,7 @@ def test_velocity_limit_of_a_joint_that_stays(text, expected):
     assert description.joints['g'].max_velocity[5] == expected
 
 
-def test_a_name_that_is_taken_by_a_joint():
+def test_joint_with_name_of_closure_is_renamed():
     """The joint that stays gets another one."""
     limit = '<axis><xyz>0 0 1</xyz><limit><lower>-1</lower></limit></axis>'
     description = read_description(robot(joint(inside=limit, name=' name="jb"')))

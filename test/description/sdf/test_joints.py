@@ -231,7 +231,7 @@ def test_masses_are_read():
     assert any("'c': the mass depends on shapes" in each for each in description.notes)
 
 
-def test_what_an_include_brings_is_left_out():
+def test_joint_to_included_link_is_left_out():
     """A sensor that is included hangs nowhere; the robot is read."""
     text = sdf(
         joint('revolute', axis())

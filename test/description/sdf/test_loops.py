@@ -234,7 +234,7 @@ def test_frames_named_for_a_bushing_become_a_closure():
     assert [dof.name for dof in closure.dof] == ['X', 'Y', 'Z']
 
 
-def test_what_drake_has_and_is_not_read():
+def test_unread_drake_tendon_in_sdf_is_noted():
     """It is named."""
     description = read_description(sdf(TWO + '<drake:tendon_constraint/>'))
     assert '<drake:tendon_constraint> is not read' in description.notes

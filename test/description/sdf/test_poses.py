@@ -85,7 +85,7 @@ def test_a_joint_is_posed_in_its_child():
         ('1.12', '', ' expressed_in="f"', 2),
     ],
 )
-def test_in_which_frame_an_axis_counts(version, inner, attribute, axis):
+def test_axis_is_read_in_the_frame_it_refers_to(version, inner, attribute, axis):
     """The axis z, in the joint's frame, the model's or a named one; the child lies on its side."""
     text = sdf(
         '<link name="a"><pose>0 0 0 -1.5707963267948966 0 0</pose></link>'

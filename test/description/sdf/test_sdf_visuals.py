@@ -87,7 +87,7 @@ def test_colour_is_read(inside, rgba):
         ('<pose relative_to="gone">0 0 0 0 0 0</pose><geometry><box/></geometry>', 'gone'),
     ],
 )
-def test_what_cannot_be_read_is_said(inside, what):
+def test_unreadable_visual_has_kind_unread(inside, what):
     """It stands for itself, and nothing is raised."""
     found = visual(inside)
     assert (found.link, found.kind) == ('a', 'unread')

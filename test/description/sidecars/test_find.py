@@ -71,7 +71,7 @@ def test_first_sidecar_in_order_is_read(read):
         assert list(description.closures) == [DIALECTS[FOUND[names[first]][0]][0]]
 
 
-def test_next_place_is_searched(read):
+def test_file_of_other_content_is_skipped(read):
     """A place that holds something else is passed over for the next one."""
     other = 'joints: [a]\n'
     (closure,) = read({'urdf/arm.yaml': other, 'urdf/robot.yaml': GEPETTO}).closures
@@ -122,7 +122,7 @@ def test_unrelated_files_are_not_read(read, name, case):
     assert description.closures == {}
 
 
-def test_what_cannot_be_read(read):
+def test_folder_with_name_of_sidecar_is_ignored(read):
     """A folder of such a name is not a file."""
     assert read(dict.fromkeys(FOUND)).closures == {}
 

@@ -218,7 +218,7 @@ def test_faults_are_refused_with_their_line(fault):
     assert caught.value.line == line
 
 
-def test_taken_names():
+def test_split_joint_with_taken_name_is_refused():
     """A joint that cannot become two, as the name of one is taken."""
     text = ROBOT.replace('"free"', '"motor_Y"')
     types = {'name_mot': [], 'joint_name': ['motor'], 'joint_type': ['UJOINT_XY']}

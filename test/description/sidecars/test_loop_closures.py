@@ -64,7 +64,7 @@ def test_hinge_is_given_at_zero():
         np.testing.assert_allclose(quat_to_matrix(quat)[:, 2], (0.0, 1.0, 0.0), atol=1e-12)
 
 
-def test_zero_is_zero_whatever_the_limits():
+def test_closure_pose_is_at_zero_even_outside_limits():
     """The pose that counts is all joints at 0, even where a limit keeps a joint from it."""
     limit = '<limit lower="0.5" upper="1" effort="1" velocity="1"/>'
     text = ROBOT.replace(joint('crank', 'base', 'a', '0 0 0'), '').replace(

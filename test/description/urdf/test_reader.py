@@ -189,7 +189,7 @@ def test_names_may_hold_any_character():
     assert list(description.joints) == ['a/b-c#1 é.X <']
 
 
-def test_what_does_not_concern_kinematics_is_passed_over(capfd):
+def test_elements_without_kinematic_meaning_are_ignored(capfd):
     """Meshes, dynamics, foreign elements and half-written ones neither fail nor print."""
     inside = (
         '<dynamics/><safety_controller soft_lower_limit="1"/><calibration bad="x"/>'

@@ -70,14 +70,14 @@ def test_dh_arm_reads_back_equal(convention):
 
 
 @pytest.mark.parametrize('text', [FOURBAR, MACHINE])
-def test_a_second_time_nothing_changes(text):
+def test_second_round_trip_gives_same_text(text):
     """The text of what was read back is the same but for where it is from."""
     first = load_robot(text).to_urdf()
     second = load_robot(first).to_urdf()
     assert first.split('-->')[1] == second.split('-->')[1]
 
 
-def test_differences_are_seen():
+def test_comparison_detects_differences():
     """The comparison that all this rests on is able to fail."""
     robot = load_robot(FOURBAR)
     changes = {
@@ -113,7 +113,7 @@ def test_differences_are_seen():
         assert differences(robot, load_robot(text)) != []
 
 
-def test_a_closure_that_was_let_go_is_written_so():
+def test_disabled_closure_is_written_as_disabled():
     """What is written is the robot as it is now: limits, closures, tolerances."""
     robot = load_robot(FOURBAR)
     robot.closures['tie'].enabled = False

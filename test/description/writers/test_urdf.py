@@ -248,7 +248,7 @@ def test_transmissions_of_the_pr2_are_kept():
     assert 'Left out' not in robot.to_urdf()
 
 
-def test_loops_are_as_isaac_says_them():
+def test_loop_joints_have_type_names_of_isaac():
     """Types that others know; axes of their own tie nothing there."""
     robot = load_robot(FOURBAR)
     loop = written(robot).find('loop_joint')
@@ -260,7 +260,7 @@ def test_loops_are_as_isaac_says_them():
     assert written(robot, loops=False).find('loop_joint') is None
 
 
-def test_other_parsers_read_it():
+def test_plain_urdf_parser_reads_written_tree():
     """The one for plain URDF finds the same tree; loops and the like do not disturb it."""
     robot = from_dh([(0.4, 0.1, 90, 10), (0.0, 0.5, 0, 30)], degrees=True)
     robot.description.actuated = ['joint1']
@@ -288,7 +288,7 @@ def test_names_that_xml_cannot_hold(name):
         to_urdf(description)
 
 
-def test_what_cannot_be_said():
+def test_joint_or_closure_without_link_is_refused():
     """A joint without a link, a closure without two."""
     description = one_joint('EZ')
     loose = Joint('loose')

@@ -85,7 +85,7 @@ def test_coincident_frames_close_at_once(hexapod):
     assert len(report.solution.closure_errors) == 6
 
 
-def test_impossible_closure_stays_released(moving):
+def test_closure_that_cannot_be_closed_stays_released(moving):
     """With locked arms the pin cannot close: the reason contains the remaining distance."""
     robot = moving('fivebar')
     robot.motion.closures.release(robot.model, 'pin')

@@ -101,7 +101,7 @@ def test_written_pose_reads_back():
     assert pose_matrix(*pose_from_message('t', pose)) == pytest.approx(matrix, abs=1e-15)
 
 
-def test_joint_state_is_written():
+def test_joint_state_message_is_filled_from_arrays():
     """Values are lists of Python floats; names are unchanged."""
     message = Data(header=Data(), name=['a', 'b'])
     fill_joint_state(message, 'now', np.array([1.0, 2.0]), np.zeros(2))

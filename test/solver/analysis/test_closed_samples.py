@@ -9,7 +9,7 @@ import pytest
 
 
 @pytest.mark.parametrize('name', ['fivebar', 'gripper', 'delta', 'walker'])
-def test_samples_keep_loops_and_limits(repository, name):
+def test_samples_close_loops_and_respect_limits(repository, name):
     """Most draws give a sample, and no two are equal."""
     robot = load_robot(repository / 'urdf' / f'{name}.urdf')
     here = robot.q

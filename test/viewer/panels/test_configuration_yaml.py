@@ -16,13 +16,13 @@ def test_each_joint_has_a_line():
 @pytest.mark.parametrize(
     'name', ['y', 'No', 'true', '1e3', '0x1f', 'a: b', "it's", '-', '#1', 'é']
 )
-def test_names_that_yaml_would_take_for_something_else(name):
+def test_yaml_keywords_as_joint_names_are_read_back(name):
     """Whatever a joint is called, the node reads its name back."""
     assert parse_joint_values('rest_pose', configuration_yaml([name], [0.5])) == {name: 0.5}
 
 
 @given(st.floats(-1e6, 1e6))
-def test_values_come_back(value):
+def test_yaml_values_are_read_back_unchanged(value):
     """To a billionth, small ones too, which YAML 1.1 would else read as text."""
     found = parse_joint_values('rest_pose', configuration_yaml(['hip'], [value]))
     assert found['hip'] == pytest.approx(value, abs=1e-9)

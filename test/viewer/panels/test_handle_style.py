@@ -19,13 +19,13 @@ def pose(place, turn=(0.0, 0.0, 0.0)):
 START = pose((0.013, 0.027, 0.1), (0.3, -0.2, 0.5))
 
 
-def test_without_a_grid_it_is_as_dragged():
+def test_drag_without_grid_is_unchanged():
     """Nothing is changed."""
     dragged = pose((0.2, 0.1, 0.3), (0.1, 0.2, 0.3))
     np.testing.assert_array_equal(HandleStyle().snapped(START, dragged, np.eye(3)), dragged)
 
 
-def test_along_the_world_it_comes_to_multiples():
+def test_grid_drag_in_world_axes_ends_on_multiples():
     """What is not moved stays where it was, off the grid."""
     dragged = START.copy()
     dragged[:2, 3] = (0.0961, -0.0449)
@@ -37,7 +37,7 @@ def test_along_the_world_it_comes_to_multiples():
     np.testing.assert_array_equal(found[:3, :3], START[:3, :3])
 
 
-def test_along_other_axes_it_moves_by_multiples():
+def test_grid_drag_in_other_axes_moves_by_multiples():
     """Counted from where it was."""
     axes = START[:3, :3]
     dragged = START.copy()
@@ -49,7 +49,7 @@ def test_along_other_axes_it_moves_by_multiples():
 @pytest.mark.parametrize(
     ('angle', 'wanted'), [(40.0, 45.0), (-22.0, -15.0), (172.0, 165.0), (7, 0)]
 )
-def test_turns_are_multiples(angle, wanted):
+def test_grid_rotation_is_a_multiple_of_the_step(angle, wanted):
     """About the axis that it is turned about."""
     axis = np.array((2.0, -1.0, 2.0)) / 3.0
     dragged, expected = START.copy(), START.copy()

@@ -12,7 +12,7 @@ def report(name, residual, solve_time=0.001):
     return ChainReport(name, 'CONVERGED', 'CONVERGED', 3, solve_time, errors, {})
 
 
-def test_columns_are_time_and_one_a_chain():
+def test_history_has_time_column_and_one_per_chain():
     """Times count back from the last one; residuals are powers of ten, solve times in ms."""
     history = History()
     history.add(10.0, [report('a', 1e-3), report('b', 1e-7, 0.002)])

@@ -15,7 +15,7 @@ def test_pose_and_joints_are_readable():
     assert '-0.0000' not in text
 
 
-def test_names_are_text():
+def test_names_are_escaped():
     """A link is called what it is called."""
     text = state_html('<b>', None, [('<i>', 0.0, True)])
     assert '<i>' not in text

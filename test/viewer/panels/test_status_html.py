@@ -10,14 +10,14 @@ def report(status='CONVERGED', goals=None, loops=None, message='why it is so'):
     return ChainReport('x', status, message, 7, 0.00123, goals or {}, loops or {})
 
 
-def test_status_steps_and_time_are_there():
+def test_each_chain_shows_status_steps_and_time():
     """One line a chain, with its goals."""
     text = status_html('robot', '', [report(goals={'hand': PoseError(2e-3, 3e-4)})])
     for part in ('robot', 'CONVERGED', '7 steps', '1.23 ms', 'hand', '2.0e-03 m', '3.0e-04 rad'):
         assert part in text
 
 
-def test_reason_is_shown_where_it_is_not_met():
+def test_reason_of_unmet_goal_is_shown():
     """The sentence stands on the page when it is needed."""
     assert '>why it is so<' not in status_html('robot', '', [report()])
     assert '>why it is so<' in status_html('robot', '', [report('STALLED')])
@@ -35,7 +35,7 @@ def test_closed_loops_take_one_line_and_open_ones_their_own():
     assert 'loop5' not in text
 
 
-def test_many_are_cut_short():
+def test_long_lists_are_cut_and_counted():
     """What is left out is counted."""
     goals = {f'goal_{number:02}': PoseError(0.0, 0.0) for number in range(MOST + 3)}
     text = status_html('robot', '', [report(goals=goals)])
@@ -43,13 +43,13 @@ def test_many_are_cut_short():
     assert f'goal_{MOST:02}' not in text
 
 
-def test_what_is_in_the_way_is_said():
+def test_notes_and_advice_are_shown():
     """A note comes first; without goals and loops there is advice."""
     assert 'waiting for it' in status_html('robot', 'waiting for it', [])
     assert 'click a link' in status_html('robot', '', [])
 
 
-def test_names_are_text():
+def test_names_are_escaped():
     """A name out of a description never becomes markup."""
     bad = '<img src=x onerror=alert(1)>"'
     error = {bad: PoseError(1.0, 1.0)}

@@ -66,12 +66,12 @@ def test_a_slider_moves_a_loop_that_closes_only_up_to_rounding():
         assert gap(session) < 1e-4
 
 
-def test_nothing_asked_is_no_news(hexapod):
+def test_update_without_change_solves_nothing(hexapod):
     """A second look without a wish solves nothing."""
     assert not hexapod.update(0.1)
 
 
-def test_goal_out_of_reach_is_said(hexapod):
+def test_unreachable_goal_is_reported(hexapod):
     """The report names what is not met, and loops stay closed."""
     lift(hexapod, 'platform', 0.5)
     hexapod.update(0.0)
@@ -82,7 +82,7 @@ def test_goal_out_of_reach_is_said(hexapod):
     assert gap(hexapod) < 1e-6
 
 
-def test_goals_come_and_go(hexapod):
+def test_goal_is_added_at_its_link_and_removed(hexapod):
     """A goal is made where its link is, gets a name of its own, and can be taken away."""
     before, q = hexapod.structure, hexapod.q
     first = hexapod.add_goal('leg0_rod_link', 'X Y Z')
@@ -106,7 +106,7 @@ def test_goals_come_and_go(hexapod):
         hexapod.remove_goal(first)
 
 
-def test_goal_asks_for_fewer_axes(hexapod):
+def test_unconstrained_axes_of_goal_stay_free(hexapod):
     """With Z alone asked for, the platform's tilt is left as it is."""
     hexapod.change_goal('platform', dof='Z')
     lift(hexapod, 'platform', 0.004)
@@ -117,7 +117,7 @@ def test_goal_asks_for_fewer_axes(hexapod):
     assert set(hexapod.reports[0].goal_errors) == {'platform'}
 
 
-def test_goal_that_takes_no_part(hexapod):
+def test_disabled_goal_moves_nothing(hexapod):
     """A goal switched off moves nothing; switched on, it does."""
     hexapod.change_goal('platform', enabled=False)
     q = hexapod.q
@@ -147,7 +147,7 @@ def test_undone_steps_bring_back_goals_and_joints(hexapod):
 
 
 @pytest.mark.parametrize('kind', ['look_at', 'distance', 'frame'])
-def test_goals_of_any_kind_are_remembered(hexapod, kind):
+def test_undo_restores_goals_of_any_kind(hexapod, kind):
     """A goal that asks for something else than a pose comes back as it was."""
     goal = hexapod.robot.add_goal('platform_link', name='extra', kind=kind, base='base_link')
     goal.weight, goal.priority, goal.tolerance = 0.5, 2, (1e-4, 1e-3)
@@ -192,7 +192,7 @@ def test_sliders_move_a_motor_with_loops_closed(hexapod):
     np.testing.assert_allclose(hexapod.q, before, atol=1e-7)
 
 
-def test_two_sliders_between_two_looks(hexapod):
+def test_two_sliders_moved_before_one_update_both_count(hexapod):
     """Both are moved."""
     hexapod.set_forward(True)
     hexapod.set_joint('leg0', 0.003)
@@ -203,7 +203,7 @@ def test_two_sliders_between_two_looks(hexapod):
     assert values['leg3'] == pytest.approx(-0.002, abs=1e-9)
 
 
-def test_sliders_need_fk(hexapod):
+def test_slider_is_refused_outside_fk(hexapod):
     """While goals lead, a joint is not moved by hand."""
     with pytest.raises(OptionError, match='FK'):
         hexapod.set_joint('leg0', 0.004)
@@ -220,7 +220,7 @@ def test_joints_of_an_open_arm_move_alone():
     np.testing.assert_allclose(session.q, (0.0, 0.5, 0.0), atol=1e-12)
 
 
-def test_loop_released_and_made(hexapod):
+def test_released_loop_closes_again(hexapod):
     """A released loop holds nothing; made again, it closes."""
     hexapod.set_closure('leg0_ball', False)
     lift(hexapod, 'platform', 0.01)
@@ -240,7 +240,7 @@ def test_loop_released_and_made(hexapod):
         hexapod.set_closure('leg9', True)
 
 
-def test_options_are_live(hexapod):
+def test_changed_solver_options_take_effect(hexapod):
     """One step is too few, a hundred are enough; a value that is not allowed is refused."""
     hexapod.set_option('max_iterations', 1)
     lift(hexapod, 'platform', 0.008)
@@ -254,7 +254,7 @@ def test_options_are_live(hexapod):
     assert hexapod.reports[0].status == 'CONVERGED'
 
 
-def test_rest_pose_is_the_present_one():
+def test_rest_pose_is_set_to_present_configuration():
     """A redundant arm drifts back to where it was when its rest pose was taken."""
     robot = from_dh([(0, 0.4, 0, 0.3), (0, 0.4, 0, 0.3), (0, 0.4, 0, 0.3)])
     robot.add_goal('link3', name='tip', dof='X Y')
@@ -266,7 +266,7 @@ def test_rest_pose_is_the_present_one():
     np.testing.assert_allclose(session.q, wanted)
 
 
-def test_reset_forgets_what_joints_were_to_do():
+def test_reset_clears_joint_targets():
     """Wheels that rolled on their way stand as at the start, and stay so."""
     session = gallery_session('rocker_bogie')
     session.update(0.0)
@@ -282,7 +282,7 @@ def test_reset_forgets_what_joints_were_to_do():
 
 
 @pytest.mark.parametrize('name', NAMES)
-def test_gallery_moves_by_itself(name):
+def test_gallery_motion_moves_goals_until_paused(name):
     """Goals follow the motion while it plays, every solve converges, and a pause holds them."""
     session = gallery_session(name)
     session.update(0.0)
@@ -305,7 +305,7 @@ def test_gallery_moves_by_itself(name):
     assert np.abs(session.q - held).max() < 0.25
 
 
-def test_comfort_waits_for_its_method():
+def test_comfort_is_used_again_when_its_method_is_selected():
     """Another method may be tried on the page; back at the first, comfort counts again."""
     session = gallery_session('gradient_arm')
     comfort = session.options.comfort

@@ -14,7 +14,7 @@ FLAGS = list(product((False, True), repeat=3))
 
 @pytest.mark.parametrize('move', FLAGS)
 @pytest.mark.parametrize('turn', FLAGS)
-def test_all_that_is_asked_and_nothing_else(move, turn):
+def test_gizmos_have_exactly_the_requested_axes(move, turn):
     """The arrows and rings of all parts together, as viser draws them, are what is asked for."""
     arrows, rings = [], []
     for part in gizmos_for(move, turn):
@@ -49,13 +49,13 @@ def arm():
         ('distance', {}, ((True,) * 3, (False,) * 3)),
     ],
 )
-def test_what_a_goal_asks_for(arm, kind, how, asked):
+def test_gizmo_axes_follow_the_constrained_axes_of_goal(arm, kind, how, asked):
     """Of a line of sight, or a distance, only the place counts."""
     assert constrained_axes(arm.add_goal('link3', kind=kind, **how)) == asked
 
 
 @pytest.mark.parametrize(('axes', 'local'), [('world', True), ('goal', False), ('link', False)])
-def test_axes_in_which_it_counts(arm, axes, local):
+def test_partial_goal_uses_the_axes_of_its_constraint(arm, axes, local):
     """Where some are left free, taste does not count."""
     goal = arm.add_goal('link3', dof='X Y', axes=axes)
     goal.set_quaternion(0.0, 0.6, 0.0, 0.8)

@@ -74,7 +74,7 @@ def test_gizmo_is_where_the_goal_is(scene, gizmos, robot):
     assert scene.nodes == {}
 
 
-def test_what_is_held_is_left_alone(scene, gizmos, robot):
+def test_dragged_gizmo_is_not_moved_by_the_page(scene, gizmos, robot):
     """While somebody drags a gizmo the page does not pull at it; let go, it is put in place."""
     gizmos.draw(robot, 0.05, STYLE, visible=True)
     (node,), (ball,) = parts(scene)
@@ -93,7 +93,7 @@ def test_what_is_held_is_left_alone(scene, gizmos, robot):
     np.testing.assert_allclose(quat_xyzw, (0.0, 0.0, 0.0, 1.0), atol=1e-12)
 
 
-def test_a_browser_that_goes_lets_go(scene, gizmos, robot):
+def test_closed_browser_releases_its_drags(scene, gizmos, robot):
     """What it held follows the goal again; what another one holds does not."""
     gizmos.draw(robot, 0.05, STYLE, visible=True)
     (node,), _ = parts(scene)
@@ -107,7 +107,7 @@ def test_a_browser_that_goes_lets_go(scene, gizmos, robot):
 
 
 @pytest.mark.parametrize('local', [False, True])
-def test_a_turn_along_other_axes(scene, gizmos, robot, local):
+def test_goal_rotates_as_its_gizmo_in_world_or_own_axes(scene, gizmos, robot, local):
     """Of the world or the goal's own: the goal turns as its handle does."""
     goal = robot.goals['platform']
     goal.set_quaternion(HALF, 0.0, 0.0, HALF)
@@ -123,7 +123,7 @@ def test_a_turn_along_other_axes(scene, gizmos, robot, local):
     np.testing.assert_allclose(gizmos.told[-1][2], wanted, atol=1e-12)
 
 
-def test_what_is_dragged_is_chosen(scene, gizmos, robot):
+def test_style_selects_translation_and_rotation_handles(scene, gizmos, robot):
     """Only moved, it has no rings; only turned, neither arrows nor a ball, and no link of it."""
     gizmos.draw(robot, 0.05, replace(STYLE, turn=False), visible=True)
     (node,), (ball,) = parts(scene)
@@ -135,7 +135,7 @@ def test_what_is_dragged_is_chosen(scene, gizmos, robot):
     assert gizmos.links == set()
 
 
-def test_the_ball_follows_the_pointer(scene, gizmos):
+def test_goal_ball_follows_the_pointer(scene, gizmos):
     """A planar arm's in its plane, from wherever it is looked at; in steps if so wished."""
     arm = from_dh([(0, 0.4, 0, 0.3), (0, 0.4, 0, 0.3), (0, 0.4, 0, 0.3)])
     x, y, z = arm.add_goal('link3', name='tip', dof='X Y Z').matrix_world[:3, 3]
@@ -158,7 +158,7 @@ def test_the_ball_follows_the_pointer(scene, gizmos):
     assert gizmos.told[-1][3] == 'start'
 
 
-def test_a_gizmo_on_a_grid_is_seen_on_it(scene, gizmos, robot):
+def test_second_gizmo_shows_grid_position_during_drag(scene, gizmos, robot):
     """While it is dragged another one, on the grid, stands for it; at rest it is there itself."""
     style = HandleStyle(step=0.01)
     goal = robot.goals['platform']
@@ -192,7 +192,7 @@ def test_a_gizmo_on_a_grid_is_seen_on_it(scene, gizmos, robot):
 
 
 @pytest.mark.parametrize('how', ['hidden', 'removed', 'other'])
-def test_the_one_on_the_grid_goes_with_the_goal(scene, gizmos, robot, how):
+def test_grid_gizmo_disappears_with_goal_or_changed_axes(scene, gizmos, robot, how):
     """Hidden, removed or of other axes: nothing is left of it, and nothing is invisible."""
     style = HandleStyle(angle=0.1)
     gizmos.draw(robot, 0.05, style, visible=True)
@@ -212,7 +212,7 @@ def test_the_one_on_the_grid_goes_with_the_goal(scene, gizmos, robot, how):
         assert len(parts(scene)[0]) == 1
 
 
-def test_without_a_grid_nothing_stands_for_it(scene, gizmos, robot):
+def test_drag_without_grid_has_one_gizmo(scene, gizmos, robot):
     """A plain drag has one gizmo."""
     gizmos.draw(robot, 0.05, STYLE, visible=True)
     (node,), _ = parts(scene)

@@ -73,7 +73,7 @@ def test_mesh_is_read_and_scaled(scene, tmp_path):
 
 
 @pytest.mark.parametrize('content', [None, 'no mesh', ''])
-def test_mesh_that_cannot_be_shown(scene, tmp_path, content):
+def test_unreadable_mesh_is_named_and_link_drawn_as_rod(scene, tmp_path, content):
     """It is named, and its link is to be drawn as a rod."""
     pytest.importorskip('trimesh')
     if content is not None:
@@ -123,7 +123,7 @@ SDF = """
 """
 
 
-def test_shapes_of_other_dialects(scene):
+def test_shapes_of_other_description_formats_are_drawn(scene):
     """Round ones are triangles of their size; what is bare, but for what a body carries, a rod."""
     robot, bodies = bodies_of(scene, SDF)
     capsule, ellipsoid, plane = (scene.nodes[f'/bodies/a/{at}'] for at in range(3))
@@ -137,7 +137,7 @@ def test_shapes_of_other_dialects(scene):
     assert bodies.hit(robot.q, 'a', ray)[2] == pytest.approx(0.3, abs=0.05)
 
 
-def test_some_links_are_dragged(scene):
+def test_only_draggable_links_accept_drags(scene):
     """Those that may be say so; dragging the others turns the view."""
     told = []
     _, bodies = bodies_of(scene, ROBOT.format(mesh='none.stl'), told)

@@ -16,7 +16,7 @@ import pytest
         ('hexapod', 'platform', None),
     ],
 )
-def test_planes_of_our_own_robots(name, goal, normal):
+def test_plane_of_planar_robots_is_found(name, goal, normal):
     """Planar ones are known without being told, loops or not."""
     robot = gallery_session(name).robot
     plane = plane_of(robot, robot.goals[goal])
@@ -27,7 +27,7 @@ def test_planes_of_our_own_robots(name, goal, normal):
     np.testing.assert_allclose(plane[normal], 0.0, atol=1e-9)
 
 
-def test_neither_a_line_nor_another_link_is_a_plane():
+def test_goal_on_line_or_moving_link_has_no_plane():
     """What slides along a line, or is counted in a link that moves, is dragged in space."""
     arm = from_dh([(0, 0.4, 0, 0.3), (0, 0.4, 0, 0.3)])
     assert plane_of(arm, arm.add_goal('link2', name='a')) is not None

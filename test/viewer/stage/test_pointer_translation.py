@@ -10,13 +10,13 @@ AXES = np.eye(3)
 WAY = np.array((1.0, 2.0, 3.0))
 
 
-def test_in_space_it_goes_to_the_pointer():
+def test_goal_dragged_in_space_goes_to_the_pointer():
     """Wherever that is."""
     np.testing.assert_allclose(pointer_translation(EYE, HELD, HELD + WAY, AXES), WAY)
 
 
 @pytest.mark.parametrize('share', [0.3, 1.0, 2.0])
-def test_in_a_plane_it_is_under_the_pointer(share):
+def test_goal_dragged_in_a_plane_is_under_the_pointer(share):
     """Any point of the ray does."""
     wanted = np.array((0.4, -0.3, 0.0))
     pointer = EYE + share * (HELD + wanted - EYE)
@@ -24,7 +24,7 @@ def test_in_a_plane_it_is_under_the_pointer(share):
     np.testing.assert_allclose(found, wanted, atol=1e-12)
 
 
-def test_on_a_line_it_is_as_near_as_can_be():
+def test_goal_dragged_on_a_line_is_nearest_to_the_ray():
     """The foot of the common normal of line and ray."""
     pointer = np.array((0.5, 0.4, 0.1))
     found = pointer_translation(EYE, HELD, pointer, AXES[:, :1])
@@ -35,7 +35,7 @@ def test_on_a_line_it_is_as_near_as_can_be():
     assert across @ (HELD + found - EYE) == pytest.approx(0.0, abs=1e-12)
 
 
-def test_where_there_is_no_such_place():
+def test_drag_without_intersection_gives_no_translation():
     """Above the horizon, or where a plane is seen on its edge."""
     assert pointer_translation(EYE, HELD, EYE + np.array((0.0, 1.0, 0.4)), AXES[:, :2]) is None
     level = HELD - 2.0 * AXES[1]

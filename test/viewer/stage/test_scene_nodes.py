@@ -69,7 +69,7 @@ def in_order(points):
 
 
 @pytest.mark.parametrize('name', NAMES)
-def test_page_shows_what_the_scene_says(scene, name):
+def test_page_shows_all_triangles_of_the_scene(scene, name):
     """All triangles are those of `mesh_of`, wherever the robot goes, and no node is made anew."""
     session = gallery_session(name)
     session.update(0.0)
@@ -142,7 +142,7 @@ def test_line_that_grows_is_stretched(scene):
     assert len(node.batched_positions) == 2
 
 
-def test_colours_and_opacity(scene):
+def test_balls_of_one_size_share_a_node_unless_transparent(scene):
     """Balls of one size share a node whatever their colour, but not with those seen through."""
     nodes = SceneNodes(scene, lambda link, ray: None)
     # Half of full green is 0.214 of its light.
@@ -153,7 +153,7 @@ def test_colours_and_opacity(scene):
     assert (opaque.opacity, clear.opacity) == (None, 0.5)
 
 
-def test_what_is_gone_is_hidden_and_comes_back(scene):
+def test_removed_shapes_are_hidden_and_shown_again(scene):
     """Nothing is drawn twice or left behind; `clear` takes all of it away."""
     nodes = SceneNodes(scene, lambda link, ray: None)
     nodes.draw([BALL, SECTOR, TEXT])
@@ -170,7 +170,7 @@ def test_what_is_gone_is_hidden_and_comes_back(scene):
     assert scene.nodes == {}
 
 
-def test_click_on_a_link_says_which(scene):
+def test_click_returns_the_link_that_was_hit(scene):
     """Of all links in one node, the one that was hit; marks are not clicked."""
     clicked = []
     nodes = SceneNodes(scene, lambda link, ray: clicked.append((link, ray.eye[2])))
@@ -183,7 +183,7 @@ def test_click_on_a_link_says_which(scene):
     assert clicked == [('hand', 9.0), ('arm', 9.0)]
 
 
-def test_forms_differ_by_what_is_seen():
+def test_only_size_and_colour_need_another_mesh():
     """Place, name, text, hand and a line's length need no other mesh; size and colour do."""
     assert form_of(SECTOR) == form_of(replace(SECTOR, value=0.0, position=(0, 0, 0), name='x'))
     assert form_of(SECTOR) != form_of(replace(SECTOR, upper=2.0))

@@ -16,7 +16,7 @@ def seen(eye, along, triangles=(LOW, HIGH)):
     return ViewRay.of(event).hit(np.array(triangles))
 
 
-def test_the_nearest_counts():
+def test_ray_hits_the_nearest_triangle():
     """From either side of the triangles, and aslant."""
     assert seen((0.2, 0.3, 5.0), (0.0, 0.0, -1.0)) == pytest.approx((0.2, 0.3, 1.0))
     assert seen((0.2, 0.3, -5.0), (0.0, 0.0, 1.0)) == pytest.approx((0.2, 0.3, 0.0))
@@ -33,11 +33,11 @@ def test_the_nearest_counts():
         ((0.2, 0.3, 0.0), (1.0, 0.0, 0.0)),
     ],
 )
-def test_what_is_passed_by(eye, along):
+def test_ray_beside_or_along_triangles_hits_nothing(eye, along):
     """Beside them, away from them, and along them nothing is hit."""
     assert seen(eye, along) is None
 
 
-def test_nothing_to_be_seen():
+def test_ray_without_triangles_hits_nothing():
     """No triangles, no hit."""
     assert seen((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), np.zeros((0, 3, 3))) is None
