@@ -185,20 +185,24 @@ def test_measurement_without_a_stamp_is_answered_with_the_time_of_its_arrival(cr
     crank.wait(
         lambda: stamp_of(crank.joint_states[-1]) > crank.encoder.stamps[-1], 'ticks that publish'
     )
-    angle, heard = crank.encoder.angle + 0.01, len(crank.joint_states)
     at = list(crank.joint_states[-1].name).index('drive')
-    message = JointState(name=['drive'], position=[angle])
-    crank.publish(JointState, 'joint_states', message, arrives=False)
+    # On a busy computer the solve may take more than one tick, which then publishes at once.
+    for attempt in range(1, 6):
+        angle, heard = crank.encoder.angle + 0.01 * attempt, len(crank.joint_states)
+        message = JointState(name=['drive'], position=[angle])
+        crank.publish(JointState, 'joint_states', message, arrives=False)
 
-    def there():
-        times = [
-            seconds_from_stamp(each.header.stamp)
-            for each in crank.joint_states[heard:]
-            if each.position[at] == angle
-        ]
-        return times[:2] if len(times) > 1 else None
+        def there(angle=angle, heard=heard):
+            times = [
+                seconds_from_stamp(each.header.stamp)
+                for each in crank.joint_states[heard:]
+                if each.position[at] == angle
+            ]
+            return times[:2] if len(times) > 1 else None
 
-    answer, tick = crank.wait(there, 'an answer and a tick')
+        answer, tick = crank.wait(there, 'an answer and a tick')
+        if tick - answer >= 0.49:
+            break
     assert tick - answer >= 0.49
     assert answer > seconds_from_stamp(crank.joint_states[heard - 1].header.stamp)
 
