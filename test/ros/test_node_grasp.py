@@ -13,6 +13,8 @@ pytestmark = pytest.mark.ros
 
 # Axis, and where the joint is in the link before it [m].
 ARM = (('z', 0.0), ('y', 0.0), ('y', 0.4), ('x', 0.2), ('y', 0.2), ('x', 0.0))
+# Joints that are bent before the first goal, and their angles [rad].
+BENT = ((2, -0.5), (3, 1.0), (5, -0.5))
 AXES = {'x': '1 0 0', 'y': '0 1 0', 'z': '0 0 1'}
 # A box 0.7 m wide in the left hand; the right hand is to hold its other side.
 GRASP = """
@@ -61,6 +63,18 @@ def arms(graph):
     )
     graph.describe(two_arms())
     graph.wait(lambda: graph.joint_states, 'the first joint state')
+    # From stretched arms, which are singular, the timing of the ticks decides which way they bend.
+    bent = {f'{side}{number}': angle for side in ('left', 'right') for number, angle in BENT}
+    assert graph.set_parameters(joint_targets=str(bent)) == ''
+    names = list(graph.joint_states[0].name)
+    places = [names.index(name) for name in bent]
+
+    def are_bent():
+        present = np.array(graph.joint_states[-1].position)[places]
+        return np.abs(present - list(bent.values())).max() < 1e-3
+
+    graph.wait(are_bent, 'bent arms')
+    assert graph.set_parameters(joint_targets='') == ''
     return graph
 
 
