@@ -24,9 +24,13 @@ class Revision:
     ----------
     before : iterable of Revision
         The objects that this one replaces; each counter starts above all of theirs.
+    frame_count : int
+        Number of frames that share this object.
 
     Attributes
     ----------
+    frame_count : int
+        As given. A graph with another number of frames has lost some that still count here.
     edits : int
         Changes of settings, constraints, graph and a solver's options together.
     settings : int
@@ -42,7 +46,7 @@ class Revision:
 
     """
 
-    __slots__ = ('constraints', 'edits', 'graph', 'settings', 'values')
+    __slots__ = ('constraints', 'edits', 'frame_count', 'graph', 'settings', 'values')
 
     constraints: int
     edits: int
@@ -50,9 +54,10 @@ class Revision:
     settings: int
     values: int
 
-    def __init__(self, before: Iterable[Revision] = ()) -> None:
+    def __init__(self, before: Iterable[Revision] = (), frame_count: int = 1) -> None:
+        self.frame_count = frame_count
         counted = list(before)
-        for name in self.__slots__:
+        for name in ('constraints', 'edits', 'graph', 'settings', 'values'):
             setattr(self, name, 1 + max((getattr(each, name) for each in counted), default=-1))
 
     def count_options(self) -> None:

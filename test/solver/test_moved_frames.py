@@ -184,3 +184,23 @@ def test_changes_of_other_graphs_do_not_cause_reading(monkeypatch):
     solver.roots[0].set_position(1, 0, 0)
     solver.solve_pose({})
     assert len(read) == 1
+
+
+def test_detached_part_and_rest_no_longer_cause_reading_of_each_other(monkeypatch):
+    """Once each has been read by a solver of its own, they count their changes apart."""
+    m = MECHANISMS['arm6']()
+    joint = m.joint('branch', 'base', 'EZ')
+    solver = m.solver()
+    solver.solve_pose({})
+    m.links['base'].remove_child(joint)
+    solver.solve_pose({})
+    detached = Solver(joint)
+    detached.solve_pose({})
+    solver.solve_pose({})
+    read, before = [], Structure.__init__
+    monkeypatch.setattr(Structure, '__init__', lambda *a: read.append(a) or before(*a))
+    joint.set_euler(0, 0, 1)
+    solver.solve_pose({})
+    assert read == []
+    detached.solve_pose({})
+    assert len(read) == 1

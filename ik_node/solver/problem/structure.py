@@ -206,9 +206,9 @@ def share_revision(frames: Iterable[Frame]) -> Revision:
                 found[coupling.master] = None
                 waiting.append(coupling.master)
     revisions = {frame.revision for frame in waiting}
-    if len(revisions) == 1:
+    if [each.frame_count for each in revisions] == [len(waiting)]:
         return revisions.pop()
-    shared = Revision(revisions)
+    shared = Revision(revisions, len(waiting))
     for frame in waiting:
         frame.revision = shared
     for each in revisions:  # solvers that still use an old object read their graph again
