@@ -5,6 +5,7 @@ DISTRO :=
 ROBOT := hexapod
 SECONDS :=
 RUNS :=
+TARGETS :=
 COMBINATIONS :=
 ARGS :=
 
@@ -18,7 +19,7 @@ RUN_TEST := ROS_DOMAIN_ID= ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_LOG_DIR= 
 # Two processes, each with a ROS domain of its own; one that may be listened to.
 PARALLEL := $(if $(IK_NODE_TEST_DOMAIN),,-n 2 --dist loadfile)
 
-.PHONY: help setup warm demo view test test-all soak fuzz edits mutants coverage lint format types bench \
+.PHONY: help setup native native-all wheels demo view test test-all soak fuzz edits mutants coverage lint format types bench \
         bench-peers gallery colcon lock clean
 
 help: ## List the targets
@@ -27,39 +28,42 @@ help: ## List the targets
 setup: ## Make .venv with the locked versions [DISTRO=kilted|jazzy] [PYTHON=python3.12]
 	@tools/setup.sh $(DISTRO)
 
-warm: $(VENV)/warm ## Compile the kernels into their cache
+native: setup ## Build libik_node, the compiled kernels [TARGETS='x86_64 aarch64']
+	@$(RUN) python -m ik_node warm $(if $(TARGETS),--targets $(TARGETS))
 
-$(VENV)/warm: $(wildcard ik_node/kernels/*.py ik_node/kernels/*/*.py) | setup
-	@$(RUN) python -m ik_node warm
-	@touch $@
+native-all: ## Build the library with Numba 0.58 and later on Python 3.10 to 3.13, and compare answers
+	@tools/native_all.sh $(ARGS)
 
-demo: setup warm ## Move a robot on the real node [ROBOT=hexapod] [SECONDS=10] [ROS_DOMAIN_ID=0]
+wheels: setup ## Build wheels for all Pythons that are found, into dist/ [TARGETS='x86_64 aarch64']
+	@tools/wheels.sh $(or $(TARGETS),x86_64 aarch64)
+
+demo: setup ## Move a robot on the real node [ROBOT=hexapod] [SECONDS=10] [ROS_DOMAIN_ID=0]
 	@$(RUN) python -m ik_node demo $(ROBOT) $(if $(SECONDS),--seconds $(SECONDS))
 
-view: setup warm ## Show a robot in the browser [ROBOT=hexapod] [ARGS='--port 8090']
+view: setup ## Show a robot in the browser [ROBOT=hexapod] [ARGS='--port 8090']
 	@$(RUN) python -m ik_node view --demo $(ROBOT) $(ARGS)
 
-test: setup warm ## Run all tests [ARGS='-k hexapod']
+test: setup ## Run all tests [ARGS='-k hexapod']
 	@$(RUN_TEST) $(PARALLEL) $(ARGS)
 
 test-all: ## Run all tests for every Python and ROS 2 there are wheels for [COMBINATIONS=jazzy-py3.12]
 	@tools/test_all.sh $(COMBINATIONS) -- $(ARGS)
 
-soak: setup warm ## Work the node under faults for long and check all it says [SECONDS=600]
+soak: setup ## Work the node under faults for long and check all it says [SECONDS=600]
 	@SOAK_SECONDS=$(or $(SECONDS),600) $(RUN_TEST) -s --timeout 0 test/ros/drill_soak.py $(ARGS)
 
-fuzz: setup warm ## Feed the readers of descriptions with broken ones [RUNS=10000] [ARGS='urdf.urdf sdf.sdf']
+fuzz: setup ## Feed the readers of descriptions with broken ones [RUNS=10000] [ARGS='urdf.urdf sdf.sdf']
 	@tools/fuzz.sh $(or $(RUNS),10000) $(ARGS)
 
-edits: setup warm ## Edit robots at random, check every answer; 40 minutes [EDITS=100000]
+edits: setup ## Edit robots at random, check every answer; 40 minutes [EDITS=100000]
 	@IK_NODE_EDITS=$(or $(EDITS),100000) $(RUN_TEST) -n 2 --dist load -k hundreds_of_edits \
 	    test/solver/test_edits.py $(ARGS)
 
 mutants: setup ## Change the code at random places, see whether tests notice [ARGS='model --count 9']
 	@$(RUN) python tools/mutants.py $(ARGS)
 
-coverage: setup warm ## Count the lines that tests reach: kernels as plain Python, nodes as they run
-	@NUMBA_DISABLE_JIT=1 $(RUN_TEST) --cov --cov-report= --ignore test/ros --ignore test/ros_client $(ARGS)
+coverage: setup ## Count the lines that tests reach: kernels as plain Python, nodes as they run
+	@IK_NODE_KERNELS=python $(RUN_TEST) --cov --cov-report= --ignore test/ros --ignore test/ros_client $(ARGS)
 	@$(RUN_TEST) --cov --cov-append --cov-report=term-missing:skip-covered test/ros test/ros_client
 
 lint: setup ## Check style and the direction of imports
@@ -72,13 +76,13 @@ format: setup ## Mend what ruff can mend
 types: setup ## Check types
 	@$(RUN) python -m mypy
 
-bench: setup warm ## Measure speed, beside the peers that are installed [ARGS='arms --help']
+bench: setup ## Measure speed, beside the peers that are installed [ARGS='arms --help']
 	@$(RUN) python -m ik_node bench $(ARGS)
 
 bench-peers: setup ## Install the peers for `make bench` below .venvs/peers [ARGS='rtb placo']
 	@$(RUN) python benchmark/set_up_peers.py $(ARGS)
 
-gallery: setup warm ## Draw docs/gallery/*.png anew [ARGS='delta gripper']
+gallery: setup ## Draw docs/gallery/*.png anew [ARGS='delta gripper']
 	@$(RUN) python -m tools.pictures $(ARGS)
 
 colcon: setup ## Build and test as a ROS 2 workspace does, below .venv

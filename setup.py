@@ -1,17 +1,83 @@
 """Install ik_node the ament_python way."""
 
 from glob import glob
+import os
+from pathlib import Path
+import shutil
+import sys
+import warnings
 
-from setuptools import find_packages, setup
+from setuptools import Distribution, find_packages, setup
+from setuptools.command.build_py import build_py
 
 NAME = 'ik_node'
+# For which processors a release is built, see `ik_node warm --targets`; none = for this computer.
+TARGETS = os.environ.get('IK_NODE_TARGETS', '').split()
+MACHINE = os.uname().machine if not TARGETS else 'aarch64' if 'aarch64' in TARGETS else 'x86_64'
 SHARED_FOLDERS = ('launch', 'config', 'urdf')
+
+
+class BuildWithKernels(build_py):
+    """
+    Build the package with the library of compiled kernels.
+
+    Where Numba or a C compiler is missing, the package is installed without it.
+    """
+
+    def run(self):
+        """Copy the sources, then build the library and put it beside them."""
+        super().run()
+        if getattr(self, 'editable_mode', False):
+            return
+        sys.path.insert(0, str(Path(__file__).parent.resolve()))
+        try:
+            from ik_node.errors import IkError
+            from ik_node.native.build import build, build_call, libraries_of
+            from ik_node.native.places import call_file, LIBRARY
+        except ImportError as error:
+            warnings.warn(f'no compiled kernels: {error}', stacklevel=1)
+            return
+        try:
+            for levels, root in libraries_of(TARGETS):
+                made = build(levels, root)
+                name = call_file(MACHINE)
+                if not (made / name).exists():
+                    build_call(made / name, MACHINE)
+                wanted = (LIBRARY, 'levels', name)
+                into = self._into / made.name
+                into.mkdir(parents=True, exist_ok=True)
+                for path in (made / each for each in wanted if (made / each).exists()):
+                    shutil.copy(path, into)
+        except IkError as error:
+            warnings.warn(f'no compiled kernels: {error}', stacklevel=1)
+
+    @property
+    def _into(self):
+        return Path(self.build_lib) / NAME / 'native' / 'lib'
+
+    def get_outputs(self, include_bytecode=1):
+        """Return all files that are installed."""
+        made = [str(path) for path in self._into.rglob('*') if path.is_file()]
+        return super().get_outputs(include_bytecode) + made
+
+
+class WithCompiledCode(Distribution):
+    """The package contains compiled code, so that wheels are for one platform."""
+
+    def has_ext_modules(self):
+        """Return True."""
+        return True
+
 
 setup(
     name=NAME,
     version='0.1.0',
     packages=[NAME, *(f'{NAME}.{package}' for package in find_packages(NAME))],
-    package_data={NAME: ['py.typed']},
+    package_data={NAME: ['py.typed', 'native/*.c']},
+    cmdclass={'build_py': BuildWithKernels},
+    distclass=WithCompiledCode,
+    # The library needs no symbol of glibc that is newer than 2.17.
+    options={'bdist_wheel': {'plat_name': f'manylinux2014_{MACHINE}'}} if TARGETS else {},
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),
         (f'share/{NAME}', ['package.xml']),
@@ -19,14 +85,15 @@ setup(
     ],
     install_requires=['numpy', 'scipy', 'pyyaml', 'tqdm'],
     extras_require={
-        'fast': ['numba'],
+        # Compiles the kernels where no library comes with the package.
+        'build': ['numba'],
         'plot': ['matplotlib'],
         'viewer': ['viser', 'trimesh'],
         'xacro': ['xacro'],
         'test': ['pytest', 'pytest-timeout', 'hypothesis', 'urdf_parser_py'],
     },
     python_requires='>=3.10',
-    # The compiled kernels are cached beside their sources: those must be files.
+    # The library of compiled kernels is loaded from a file, and stored beside the code.
     zip_safe=False,
     author='The ik_node maintainers',
     author_email='maintainers@ik-node.example',

@@ -1,4 +1,8 @@
-"""Time of a process to import the package, and to its first solve, with a warm cache."""
+"""
+Time of a process to its first solution, from the start of its imports, and its memory.
+
+Beside it stands the import of NumPy alone, in processes of the same round.
+"""
 
 from __future__ import annotations
 
@@ -7,36 +11,44 @@ import statistics
 import subprocess
 import sys
 
-IMPORT = 'import time; t = time.perf_counter(); import ik_node; print(time.perf_counter() - t)'
-FIRST_SOLVE = """
-import time
+MEMORY = 'print(time.perf_counter() - t, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3)'
+PROGRAMS = {
+    'import numpy': 'import numpy',
+    'import ik_node': 'import ik_node',
+    'first solution': """
 import ik_node
-t = time.perf_counter()
 from ik_node.gallery.description_path import description_path
 robot = ik_node.load_robot(description_path('hexapod.urdf'))
 ik_node.Solver(robot).solve_pose({'platform_link': ((0.0, 0.0, 0.09), (0.0, 0.0, 0.0, 1.0))})
-print(time.perf_counter() - t)
-"""
+""",
+}
 
 
-def measure(code: str, repeats: int) -> list[float]:
-    """Run the code in new processes, without counting the first, and collect its output."""
-    command = [sys.executable, '-c', code]
-    runs = [
-        float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-        for _ in range(repeats + 1)
-    ]
-    return runs[1:]
+def measure(code: str) -> tuple[float, float]:
+    """Return the time of a new process for some code [s], and its largest memory [MB]."""
+    program = f'import resource, time\nt = time.perf_counter()\n{code}\n{MEMORY}'
+    command = [sys.executable, '-c', program]
+    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    return float(said[0]), float(said[1])
 
 
 def main() -> None:
     """Print medians."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog='ik_node bench start_up', description=__doc__)
     parser.add_argument('--repeats', type=int, default=9)
     args = parser.parse_args()
-    for what, code in (('import ik_node', IMPORT), ('load and first solve', FIRST_SOLVE)):
-        times = measure(code, args.repeats)
-        print(f'{what:22s} median {statistics.median(times):.3f} s, worst {max(times):.3f} s')
+    runs: dict[str, list[tuple[float, float]]] = {what: [] for what in PROGRAMS}
+    for at in range(args.repeats + 1):
+        for what, code in PROGRAMS.items():
+            found = measure(code)
+            if at > 0:  # the first round fills the caches of the operating system
+                runs[what].append(found)
+    for what, found in runs.items():
+        times, memory = zip(*found, strict=True)
+        print(
+            f'{what:16s} median {statistics.median(times):.3f} s, best {min(times):.3f} s, '
+            f'worst {max(times):.3f} s, {statistics.median(memory):.0f} MB'
+        )
 
 
 if __name__ == '__main__':

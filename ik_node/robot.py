@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 from ik_node.description.description import Description
-from ik_node.description.dh import read_dh
 from ik_node.description.read import read_description
-from ik_node.description.writers.closures_yaml import to_closures
-from ik_node.description.writers.urdf import to_urdf
 from ik_node.description.xacro_source import XACRO_SECONDS
 from ik_node.description.xml_document import MAX_BYTES
 from ik_node.errors import shown, TopologyError
@@ -23,11 +20,13 @@ from ik_node.model.link import Link
 from ik_node.model.link_goals import LinkGoals
 from ik_node.model.redundancy import Redundancy
 from ik_node.solver.analysis.assembly import Assembly, close_loops
-from ik_node.solver.analysis.mobility import Mobility, mobility_of
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.solver import Solver
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    from ik_node.solver.analysis.mobility import Mobility
 
 Array = NDArray[np.float64]
 
@@ -378,6 +377,8 @@ class Robot:
         It is the number of free values minus the rank of the closures' Jacobian; locked and
         coupled values are not free. The result is an int with details, see `Mobility`.
         """
+        from ik_node.solver.analysis.mobility import mobility_of
+
         return mobility_of(self._solver, self.closures)
 
     @property
@@ -410,6 +411,8 @@ class Robot:
             or a closure without two links.
 
         """
+        from ik_node.description.writers.urdf import to_urdf
+
         return to_urdf(self.description, self._start, loops=loops)
 
     def to_closures(self) -> str:
@@ -422,6 +425,8 @@ class Robot:
             If a closure does not connect two links.
 
         """
+        from ik_node.description.writers.closures_yaml import to_closures
+
         return to_closures(self.description)
 
 
@@ -532,6 +537,8 @@ def from_dh(
         If convention, order or joints are not valid, or a lower limit is above its upper limit.
 
     """
+    from ik_node.description.dh import read_dh
+
     return Robot(
         read_dh(
             rows, convention=convention, order=order, degrees=degrees, limits=limits, joints=joints

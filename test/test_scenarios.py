@@ -2,11 +2,11 @@
 
 import json
 
-from ik_node.kernels._jit import compiled
 from ik_node.model.dof import DOF
 from ik_node.model.goal import Goal
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
+from ik_node.native import is_compiled
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
 import numpy as np
@@ -66,7 +66,7 @@ def test_every_scenario_is_solved(name, scenarios):
     assert sorted(order) == sorted(solver.joint_names)
     place = [order.index(joint_name) for joint_name in solver.joint_names]
     # Plain Python is a hundred times slower: every tenth problem is for coverage.
-    problems = scenario['problems'][:: 1 if compiled else 10]
+    problems = scenario['problems'][:: 1 if is_compiled() else 10]
     solved = 0
     for problem in problems:
         goals = {n: (g['xyz'], g['quat']) for n, g in problem['goals'].items()}

@@ -82,7 +82,7 @@ def run_tests(copy: Path, tests: list[str], timeout: float) -> str:
     """Return 'survived', 'killed' or 'timeout'."""
     command = [os.environ['MUTANTS_PYTHON'], '-m', 'pytest', '-x', '-q', '-n', '0']
     command += ['-p', 'no:cacheprovider', *tests]
-    environment = {**os.environ, 'NUMBA_DISABLE_JIT': '1', 'PYTHONDONTWRITEBYTECODE': '1'}
+    environment = {**os.environ, 'IK_NODE_KERNELS': 'python', 'PYTHONDONTWRITEBYTECODE': '1'}
     try:
         done = subprocess.run(
             command, cwd=copy, env=environment, timeout=timeout,

@@ -113,3 +113,11 @@ if [ "$key" != "$(cat $venv/package 2>/dev/null)" ]; then
     ln -sf ../../bin/ik_node ../../bin/ik $venv/lib/ik_node/
     echo "$key" >$venv/package
 fi
+
+# The library of compiled kernels, with a progress bar. Without it all works, but slowly.
+key=$(cat ik_node/kernels/*.py ik_node/kernels/*/*.py ik_node/native/*.[pch]* | cksum)
+if [ "$key" != "$(cat $venv/native 2>/dev/null)" ] || [ ! -d ik_node/native/lib ]; then
+    if env -u PYTHONPATH $venv/bin/python -m ik_node warm >/dev/null; then
+        echo "$key" >$venv/native
+    fi
+fi

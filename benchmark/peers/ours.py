@@ -7,6 +7,7 @@ from itertools import repeat
 from typing import Any
 
 import ik_node as ik
+from ik_node.solver.problem.joint_table import JointTable
 import numpy as np
 from peers.worker import Answer, serve
 
@@ -80,22 +81,47 @@ def calls_at_goal(task: dict[str, Any]) -> dict[str, Callable[[int], None]]:
     at = np.array([pose[0] for pose in goals.values()])
     turned = np.array([pose[1] for pose in goals.values()])
 
+    wide = np.zeros((len(goals), 14))
+    wide[:, :6:2], wide[:, 6::2] = at, turned
+
     def pose(count: int) -> None:
         for _ in repeat(None, count):
             solver.solve_pose(goals, q)
 
-    def call(count: int) -> None:
-        for _ in repeat(None, count):
-            prepared(at, turned, q)
+    def call_of(positions: Any, quats: Any) -> Callable[[int], None]:
+        def call(count: int) -> None:
+            for _ in repeat(None, count):
+                prepared(positions, quats, q)
 
-    return {'solve_pose': pose, 'prepared call': call}
+        return call
+
+    return {
+        'solve_pose': pose,
+        'prepared call, arrays': call_of(at, turned),
+        'prepared call, tuples': call_of(*(tuple(map(tuple, a.tolist())) for a in (at, turned))),
+        'prepared call, lists': call_of(at.tolist(), turned.tolist()),
+        'prepared call, views with strides': call_of(wide[:, :6:2], wide[:, 6::2]),
+    }
 
 
 def pose_and_jacobian_loop(player: Ours) -> Callable[[int], Any]:
-    """Return a function that repeats our kernels for pose and Jacobian."""
-    from kernel_loop import evaluation_loop
+    """
+    Return a function that repeats our kernels for pose, residual and Jacobian.
 
-    return evaluation_loop(player.solver, tuple(player.cases[0][0]))
+    Each is a call of `external_step` from Python, which also applies a step.
+    """
+    solver = player.solver
+    problem = solver.problem_for(tuple(player.cases[0][0]))
+    problem.refresh(solver.options)
+    kernels = problem.chains[0].kernels
+    fixed = (solver.q, JointTable(solver.tree).rows, solver.options.packed())
+    kernels.linearise(*fixed)
+
+    def many(count: int) -> None:
+        for _ in repeat(None, count):
+            kernels.external_step(*fixed)
+
+    return many
 
 
 if __name__ == '__main__':

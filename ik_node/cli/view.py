@@ -120,7 +120,7 @@ def _serve(args: argparse.Namespace, stack: ExitStack) -> None:
     else:
         robots = _robots(args)
         shown = next(iter(robots))
-        print(f'reading {shown} (a first run compiles the kernels)', flush=True)
+        print(f'reading {shown}', flush=True)
         session = robots[shown]()
     stack.callback(session.close)
     about = {name: gallery_item(name).about for name in robots if name in NAMES}

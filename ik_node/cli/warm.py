@@ -1,28 +1,55 @@
-"""Compile the kernels into their cache, so that the first solve is fast."""
+"""
+Build the library of compiled kernels, so that no solve has to wait for it.
+
+It is built once for every version of the sources, by Numba and a C compiler, in about half a
+minute. Without --targets it is for this computer alone.
+"""
 
 from __future__ import annotations
 
 import argparse
-import time
+from pathlib import Path
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add no arguments."""
-    del parser
+    """Add the arguments of `ik_node warm`."""
+    parser.add_argument(
+        '--targets',
+        metavar='NAME',
+        nargs='+',
+        help='build for these processors instead: x86_64 (any of the last fifteen years), '
+        'x86_64_v3 or x86_64_v2 (with or without AVX2), aarch64; one library for each kind',
+    )
+    parser.add_argument(
+        '--folder',
+        type=Path,
+        help='where the libraries are put, as FOLDER/DIGEST/libik_node.so '
+        '(default: beside the code, or in the cache of the user)',
+    )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Compile kernels that are not cached, solve once and return the exit code."""
-    del args
-    begin = time.perf_counter()
-    from ik_node.gallery import gallery_item
-    from ik_node.gallery.description_path import description_path
-    from ik_node.robot import load_robot
-    from ik_node.solver import Solver
+    """Build what is missing, and return the exit code."""
+    from ik_node.native.build import build, libraries_of
+    from ik_node.native.library import library
+    from tqdm import tqdm
 
-    robot = load_robot(description_path(gallery_item('hexapod').description))
-    solver = Solver(robot)
-    solver.warm()
-    solution = solver.solve_pose({})
-    print(f'kernels ready after {time.perf_counter() - begin:.1f} s')
-    return 0 if solution.status.name == 'CONVERGED' else 1
+    for levels, folder in libraries_of(args.targets, args.folder):
+        bar: tqdm[None] | None = None
+
+        def show(what: str, done: int, count: int) -> None:
+            nonlocal bar
+            if bar is None:
+                bar = tqdm(total=count, unit='function', desc='compiling')
+            bar.set_postfix_str(what)
+            bar.update(done - bar.n)
+
+        made = build(levels, folder, show)
+        if bar is not None:
+            bar.update(bar.total - bar.n)
+            bar.close()
+        print(made / 'libik_node.so')
+    if not args.targets and args.folder is None:
+        # This also compiles what calls the library from this Python.
+        library()
+    return 0

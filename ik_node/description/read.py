@@ -18,9 +18,7 @@ from ik_node.description.loops.mimic_elsewhere import (
     read_mimic_elsewhere,
 )
 from ik_node.description.loops.urdf_plus import read_urdf_plus
-from ik_node.description.mjcf.reader import read_mjcf
 from ik_node.description.sdf.gazebo_joint import read_gazebo_joints
-from ik_node.description.sdf.reader import read_sdf
 from ik_node.description.sidecars.find import read_annotations, sidecars_beside
 from ik_node.description.tree import float_roots
 from ik_node.description.tree import trim_unused as trim_branches
@@ -49,12 +47,25 @@ URDF_LOOPS: tuple[Callable[[XmlDocument, Description], LoopSet], ...] = (
 )
 
 
+def _read_mjcf(document: XmlDocument) -> Description:
+    # Only a robot of this format needs its reader, whose import takes longer than a URDF.
+    from ik_node.description.mjcf.reader import read_mjcf
+
+    return read_mjcf(document)
+
+
+def _read_sdf(document: XmlDocument) -> Description:
+    from ik_node.description.sdf.reader import read_sdf
+
+    return read_sdf(document)
+
+
 BLANKS = '\ufeff \t\r\n'
 # Reader of each root element, and the readers of loops declared inside it.
 READERS: dict[str, Callable[[XmlDocument], Description]] = {
     'robot': read_urdf,
-    'mujoco': read_mjcf,
-    'sdf': read_sdf,
+    'mujoco': _read_mjcf,
+    'sdf': _read_sdf,
 }
 LOOP_READERS: dict[str, tuple[Callable[[XmlDocument, Description], LoopSet], ...]] = {
     'robot': URDF_LOOPS,

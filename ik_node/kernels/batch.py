@@ -1,16 +1,14 @@
 """
 Many problems of one chain in one call.
 
-The solver is called where its compiled code stands, not compiled a second time into the batch: a
-third of a second instead of eight, and what a batch finds is what single solves find, to the bit.
+Each is solved by the same compiled code as a single problem, so that what a batch finds is what
+single solves find, to the bit.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
-from ik_node.kernels._jit import code_address, compiled, entry
-from ik_node.kernels.layout import Floats, Ints
+from ik_node.kernels.decorators import entry, FLOATS, INT, INTS
+from ik_node.kernels.layout import Floats, Ints, JOINT_ROWS, open_solve, RECORD
 from ik_node.kernels.solve import advance
 from ik_node.kernels.solve_state import (
     ITERATIONS,
@@ -19,25 +17,11 @@ from ik_node.kernels.solve_state import (
     STATUS_REFUSED,
     STATUS_RUNNING,
 )
-
-if compiled:
-    from ik_node.kernels.numba_ext.prepared_call import call
-else:
-
-    def call(code: int, *arguments: Any) -> Any:
-        """Call `advance`, whose compiled code stands at `code`."""
-        del code
-        return advance(*arguments)
+from ik_node.kernels.unchecked_array import beyond, table
 
 
-def code_of_advance(*arguments: Any) -> int:
-    """Return where the code of `advance` for such arguments stands; compiled if need be."""
-    return code_address(advance, arguments)
-
-
-@entry
+@entry(INTS, FLOATS, INTS, *7 * [FLOATS], *5 * [INT])
 def advance_batch(
-    code: int,
     i: Ints,
     f: Floats,
     k: Ints,
@@ -48,7 +32,9 @@ def advance_batch(
     positions: Floats,
     quats_xyzw: Floats,
     records: Floats,
-    record: int,
+    count: int,
+    tables: int,
+    goals: int,
     first: int,
     steps: int,
 ) -> int:
@@ -57,20 +43,18 @@ def advance_batch(
 
     Parameters
     ----------
-    code : int
-        `code_of_advance`.
     i, f, k, w, options : ndarray
         As for `advance`; the workspace serves one problem after the other.
-    q : ndarray, shape (n, nq)
+    q : ndarray, shape (count, nq)
         A start in every row, and at the end the answer [rad or m].
-    joints : ndarray, shape (1, 8, nq) or (n, 8, nq)
+    joints : ndarray, shape (tables, 8, nq)
         Table of all problems, or of each.
-    positions, quats_xyzw : ndarray, shape (n, k, 3), (n, k, 4)
+    positions, quats_xyzw : ndarray, shape (count, goals, 3), (count, goals, 4)
         Poses of all goals of the chain, in order.
-    records : ndarray, shape (n, length)
-        What is copied of every problem's record.
-    record : int
-        Where that begins in w.
+    records : ndarray, shape (count, RECORD + 2 nc)
+        What is copied of every problem's record: RECORD_*, then the residual norms.
+    count, tables, goals : int
+        Number of problems, of tables (1 or count), and of the goals of one problem.
     first : int
         Problem to begin or to go on with.
     steps : int
@@ -79,23 +63,34 @@ def advance_batch(
     Returns
     -------
     int
-        Problem to go on with, n = done; -1 - m when problem m is refused.
+        Problem to go on with, count = done; -1 - m when problem m is refused.
 
     """
-    count = q.shape[0]
+    s = open_solve(i, f, k, w, q, joints, options)
+    kept = RECORD + 2 * s.nc
+    made = table(records, count, kept)
     for n in range(first, count):
-        before = 0 if k[PHASE] == PHASE_DONE else k[ITERATIONS]
-        table = min(n, joints.shape[0] - 1)
-        status = call(
-            code, i, f, k, w, q[n], joints[table], options, positions[n], quats_xyzw[n], steps
+        before = 0 if s.k[PHASE] == PHASE_DONE else s.k[ITERATIONS]
+        status = advance(
+            i,
+            f,
+            k,
+            w,
+            beyond(q, s.nq * n),
+            beyond(joints, JOINT_ROWS * s.nq * min(n, tables - 1)),
+            options,
+            beyond(positions, 3 * goals * n),
+            beyond(quats_xyzw, 4 * goals * n),
+            goals,
+            steps,
         )
         if status == STATUS_RUNNING:
             return n
         if status == STATUS_REFUSED:
             return -1 - n
-        for e in range(records.shape[1]):
-            records[n, e] = w[record + e]
-        steps -= k[ITERATIONS] - before + 1
+        for e in range(kept):
+            made[n, e] = s.w[s.record + e]
+        steps -= s.k[ITERATIONS] - before + 1
         if steps <= 0:
             return n + 1
-    return int(count)
+    return count

@@ -10,7 +10,7 @@ one among equals.
 
 from math import pi
 
-from ik_node.kernels._jit import kernel
+from ik_node.kernels.decorators import kernel
 from ik_node.kernels.layout import (
     CANDIDATE_ROOM,
     CON_LEVEL,

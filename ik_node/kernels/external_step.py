@@ -1,6 +1,6 @@
 """Linearisation at a given q, and steps that are chosen outside the kernels."""
 
-from ik_node.kernels._jit import entry
+from ik_node.kernels.decorators import entry, FLOATS, INTS
 from ik_node.kernels.jacobian import jacobian
 from ik_node.kernels.layout import Floats, Ints, open_solve, unit_of_column
 from ik_node.kernels.solve_state import STATUS_REFUSED
@@ -8,7 +8,7 @@ from ik_node.kernels.start import evaluate, start_solve, write_preferred_step
 from ik_node.kernels.step import apply_step
 
 
-@entry
+@entry(INTS, FLOATS, INTS, *4 * [FLOATS])
 def linearise(
     i: Ints, f: Floats, k: Ints, w: Floats, q: Floats, joints: Floats, options: Floats
 ) -> int:
@@ -26,7 +26,7 @@ def linearise(
     return 0
 
 
-@entry
+@entry(INTS, FLOATS, INTS, *4 * [FLOATS])
 def external_step(
     i: Ints, f: Floats, k: Ints, w: Floats, q: Floats, joints: Floats, options: Floats
 ) -> int:

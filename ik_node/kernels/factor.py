@@ -8,7 +8,7 @@ The rest is eliminated in blocks of six, rows of a constraint or variables that 
 constraints share, in the order that `model.elimination` has planned.
 """
 
-from ik_node.kernels._jit import kernel
+from ik_node.kernels.decorators import kernel
 from ik_node.kernels.layout import Floats, Solve
 from ik_node.kernels.vectors import after, before, dot, less, placed, put, Six, six, six_of, times
 

@@ -2,7 +2,7 @@
 
 from math import cos, sin
 
-from ik_node.kernels._jit import kernel
+from ik_node.kernels.decorators import kernel
 from ik_node.kernels.layout import CON_COLUMNS, CON_POSE, Floats, KIND_MASS, Solve
 from ik_node.kernels.rotation import quaternion_to_matrix
 from ik_node.kernels.sines import MOST, sines_cosines

@@ -1,6 +1,6 @@
 """The Jacobian of all rows, theory.md, eq. (4), from the row vectors that `residuals` wrote."""
 
-from ik_node.kernels._jit import kernel
+from ik_node.kernels.decorators import kernel
 from ik_node.kernels.layout import AXES_WORLD, KIND_MASS, Solve
 from ik_node.kernels.rows import axis, relative_rotation
 from ik_node.kernels.vectors import after, before, more, plus, put, Six, six, six_of

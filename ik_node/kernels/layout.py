@@ -22,9 +22,10 @@ and goes out (q, joints, options, poses, the constraint table, error) is in [rad
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, NamedTuple
 
-from ik_node.kernels._jit import kernel
+from ik_node.kernels.decorators import kernel
+from ik_node.kernels.options import OPTION_COUNT
 from ik_node.kernels.solve_state import COUNTS, NUMBERS, PHASE, PHASE_DONE
-from ik_node.kernels.unchecked_array import flat, kept
+from ik_node.kernels.unchecked_array import flat, kept, table
 import numpy as np
 from numpy.typing import NDArray
 
@@ -46,6 +47,11 @@ class Solve(NamedTuple):
     q: Floats  # (nq,) all joint values [rad or m]; the start, and in the end the answer
     joints: Floats  # (8, nq) rows JOINT_*
     options: Floats  # (OPTION_COUNT,)
+    i_size: int  # lengths of the four packed arrays
+    f_size: int
+    k_size: int
+    w_size: int
+    nq: int  # joint values
     n: int  # columns
     nv: int  # variables
     nc: int  # constraints
@@ -255,6 +261,10 @@ BLOCK = 6
 # Residual norms and the constraint table follow.
 RECORD_STATUS, RECORD_STEPS, RECORD_STARTS, RECORD_CLOSING = range(4)
 RECORD = 4
+# Largest number of q and poses [rad or m], so that squares stay finite; least |quaternion|.
+LARGEST, SMALLEST_QUATERNION = 1e40, 1e-9
+# Rounding error of a sum of squares that is 1.
+NORMALISED = 2e-15
 # Number of candidates that are kept.
 CANDIDATE_ROOM = 8
 
@@ -346,9 +356,9 @@ def pack_model(
     begins, totals = lay_out(sizes)
     ints = np.zeros(totals['i'], dtype=np.int64)
     floats = np.zeros(totals['f'])
-    header = [sizes[name] for name in SIZES] + [begins[name] for name in FIELDS]
+    names = {**sizes, **FIXED, **{f'{array}_size': size for array, size in totals.items()}}
+    header = [names[name] for name in SIZES] + [begins[name] for name in FIELDS]
     ints[: len(header)] = header
-    names = {**sizes, **FIXED}
     for name, (array, length, _) in FIELDS.items():
         if array in 'if':
             wanted = _length(length, names)
@@ -361,10 +371,9 @@ def pack_model(
 
 def make_workspace(ints: Ints) -> tuple[Ints, Floats]:
     """Return the arrays k and w for a packed model, with no solve under way."""
-    _, totals = lay_out(dict(zip(SIZES, ints[: len(SIZES)].tolist(), strict=True)))
-    counts = np.zeros(totals['k'], dtype=np.int64)
+    counts = np.zeros(int(ints[SIZES.index('k_size')]), dtype=np.int64)
     counts[PHASE] = PHASE_DONE
-    return counts, np.zeros(totals['w'])
+    return counts, np.zeros(int(ints[SIZES.index('w_size')]))
 
 
 def begin_of(ints: Ints, name: str) -> int:
@@ -375,10 +384,22 @@ def begin_of(ints: Ints, name: str) -> int:
 # Generated, because a kernel cannot loop over the fields of a tuple.
 _OPEN_SOLVE = """
 def open_solve(i, f, k, w, q, joints, options):
-    i = kept(i)
-    return Solve(i, kept(f), flat(k), flat(w), flat(q), flat(joints), flat(options), {places})
-""".format(places=', '.join(f'i[{at}]' for at in range(len(SIZES) + len(FIELDS))))
-_names: dict[str, Any] = {'Solve': Solve, 'kept': kept, 'flat': flat, '__name__': __name__}
+    head = kept(i, {header})
+    return Solve(
+        kept(i, head[{i_size}]), kept(f, head[{f_size}]),
+        flat(k, head[{k_size}]), flat(w, head[{w_size}]),
+        flat(q, head[{nq}]), table(joints, {rows}, head[{nq}]), flat(options, {options}), {places}
+    )
+""".format(
+    header=len(SIZES) + len(FIELDS),
+    rows=JOINT_ROWS,
+    options=OPTION_COUNT,
+    places=', '.join(f'head[{at}]' for at in range(len(SIZES) + len(FIELDS))),
+    **{name: at for at, name in enumerate(SIZES)},
+)
+_names: dict[str, Any] = {
+    'Solve': Solve, 'kept': kept, 'flat': flat, 'table': table, '__name__': __name__
+}  # fmt: skip
 exec(_OPEN_SOLVE, _names)
 # Takes (i, f, k, w, q, joints, options) and returns a `Solve`: sizes and places stand at the head
 # of i, in the order of its fields.

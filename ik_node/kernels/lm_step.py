@@ -5,7 +5,7 @@ Equations refer to docs/theory.md. The phases differ in their rows, in the dampi
 acceptance rule.
 """
 
-from ik_node.kernels._jit import kernel
+from ik_node.kernels.decorators import kernel
 from ik_node.kernels.forward import forward
 from ik_node.kernels.layout import CON_LEVEL, constraint_value, PREFERS_TARGET, Solve
 from ik_node.kernels.options import (

@@ -15,7 +15,7 @@ the same; g' = 0 is where the loops are closed as well as they can be.
 
 from math import sqrt
 
-from ik_node.kernels._jit import kernel
+from ik_node.kernels.decorators import kernel
 from ik_node.kernels.layout import CON_WEIGHT, constraint_value, Solve
 
 # A remainder of a row below this is zero [rad or L per unit].

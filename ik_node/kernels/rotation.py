@@ -7,7 +7,7 @@ angles are those of a joint: R = Rz(ez) Ry(ey) Rx(ex).
 
 from math import atan2, cos, pi, sin, sqrt
 
-from ik_node.kernels._jit import kernel
+from ik_node.kernels.decorators import kernel
 import numpy as np
 from numpy.typing import NDArray
 

@@ -12,7 +12,7 @@ rotation rows are exact derivatives of the residual.
 
 from math import atan2, pi, sqrt
 
-from ik_node.kernels._jit import kernel
+from ik_node.kernels.decorators import kernel
 from ik_node.kernels.layout import (
     AXES_A,
     AXES_B,

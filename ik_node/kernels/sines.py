@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from math import cos, sin
 
-from ik_node.kernels._jit import compiled
+from ik_node.kernels.decorators import compiling
 from ik_node.kernels.layout import Floats
 
 # Larger angles [rad] lose digits in the range reduction; the caller uses sin and cos for them.
 MOST = 1.5e6
 
-if compiled:
+if compiling:
     from ik_node.kernels.numba_ext.sines import sines_cosines
 else:
 

@@ -7,7 +7,6 @@ of the goals of every priority, and holds the rows of finished levels. SETTLE mo
 targets and to the rest pose in the null space of everything else.
 """
 
-from ik_node.kernels._jit import entry, kernel
 from ik_node.kernels.best_effort import (
     enter_settling,
     finish_level,
@@ -15,6 +14,7 @@ from ik_node.kernels.best_effort import (
     remove_full_turns,
     steps_left,
 )
+from ik_node.kernels.decorators import entry, FLOATS, INT, INTS, kernel
 from ik_node.kernels.jacobian import jacobian
 from ik_node.kernels.layout import (
     Floats,
@@ -80,7 +80,7 @@ from ik_node.kernels.start import (
     remember_best,
     start_solve,
 )
-from ik_node.kernels.unchecked_array import flat
+from ik_node.kernels.unchecked_array import table
 
 # Weak steps in a row that end a start, and a level.
 REACH_PATIENCE, LEVEL_PATIENCE = 4, 12
@@ -274,7 +274,7 @@ def write_result(s: Solve) -> None:
     s.w[s.record + RECORD_CLOSING] = s.k[CLOSING]
 
 
-@entry
+@entry(INTS, FLOATS, INTS, *6 * [FLOATS], INT, INT)
 def advance(
     i: Ints,
     f: Floats,
@@ -285,6 +285,7 @@ def advance(
     options: Floats,
     positions: Floats,
     quats_xyzw: Floats,
+    goals: int,
     slice_: int,
 ) -> int:
     """
@@ -298,10 +299,12 @@ def advance(
         Workspace; where no solve is under way, a new one begins.
     q : ndarray, shape (nq,)
         All joint values [rad or m]: the start, and at the end the answer.
-    joints, options : ndarray
+    joints, options : ndarray, shape (8, nq), (OPTION_COUNT,)
         Tables.
-    positions, quats_xyzw : ndarray, shape (k, 3), (k, 4)
-        Poses of all goals, in order; k = 0 takes those of the constraint table.
+    positions, quats_xyzw : ndarray, shape (goals, 3), (goals, 4)
+        Poses of all goals, in order.
+    goals : int
+        How many; 0 takes those of the constraint table.
     slice_ : int
         Steps; a negative number -n begins a new solve, for at most n steps.
 
@@ -319,7 +322,8 @@ def advance(
     """
     s = open_solve(i, f, k, w, q, joints, options)
     if (slice_ < 0 or s.k[PHASE] == PHASE_DONE) and not (
-        read_poses(s, flat(positions), flat(quats_xyzw)) and start_solve(s)
+        read_poses(s, table(positions, goals, 3), table(quats_xyzw, goals, 4), goals)
+        and start_solve(s)
     ):
         s.k[PHASE] = PHASE_DONE
         return STATUS_REFUSED

@@ -2,7 +2,7 @@
 
 from math import pi, sqrt
 
-from ik_node.kernels._jit import kernel
+from ik_node.kernels.decorators import kernel
 from ik_node.kernels.forward import forward, place_b_frames
 from ik_node.kernels.layout import (
     CON_COLUMNS,
@@ -23,9 +23,12 @@ from ik_node.kernels.layout import (
     JOINT_TURNS,
     JOINT_UPPER,
     JOINT_WINDOW,
+    LARGEST,
+    NORMALISED,
     PREFERS_NOTHING,
     PREFERS_REST_POSE,
     PREFERS_TARGET,
+    SMALLEST_QUATERNION,
     Solve,
     unit_of_column,
 )
@@ -65,12 +68,8 @@ LEAST_REACH_WEIGHT, LEAST_WEIGHT = 1e-6, 1e-12
 # Number of starts that are drawn whole; of the later ones two in three redraw a few variables,
 # at least so many.
 FRESH_STARTS, LEAST_REDRAWN = 12, 2
-# Largest number of q and poses [rad or m], so that squares stay finite; least |quaternion|.
-LARGEST, SMALLEST_QUATERNION = 1e40, 1e-9
 # Limits farther apart than this [rad or L] count as infinite when a start is drawn.
 WIDEST = 1e4
-# Rounding error of a sum of squares that is 1.
-NORMALISED = 2e-15
 
 
 @kernel
@@ -361,16 +360,16 @@ def largest_weight_in_level(s: Solve, c: int) -> float:
 
 
 @kernel
-def read_poses(s: Solve, positions: Floats, quats_xyzw: Floats) -> bool:
+def read_poses(s: Solve, positions: Floats, quats_xyzw: Floats, count: int) -> bool:
     """
-    Write the poses of all goals (k, 3), (k, 4) to the constraint table, where they stand last.
+    Write the poses of all goals (count, 3), (count, 4) to the constraint table, at its end.
 
-    With k = 0 the table is left unchanged. Return False if k is not the number of goals.
+    With count = 0 the table is left unchanged. Return False if it is not the number of goals.
     """
-    count, goals = positions.size // 3, 0
+    goals = 0
     for c in range(s.nc):
         goals += 1 if constraint_value(s, c, CON_LEVEL) > 0.0 else 0
-    if count > 0 and (count != goals or positions.size % 3 > 0 or quats_xyzw.size != 4 * count):
+    if count > 0 and count != goals:
         return False
     for g in range(count):
         at = s.constraints + CON_COLUMNS * (s.nc - count + g) + CON_POSE
@@ -391,7 +390,7 @@ def check_inputs(s: Solve) -> bool:
     calls.
     """
     fine = True
-    for g in range(s.q.size):
+    for g in range(s.nq):
         fine = fine and abs(s.q[g]) <= LARGEST
     for c in range(s.nc):
         at, square = s.constraints + CON_COLUMNS * c + CON_POSE, 0.0
@@ -420,7 +419,7 @@ def start_solve(s: Solve) -> bool:
     for k in range(COUNTS):
         s.k[k] = 0
     # Values that this chain does not move keep their limits as well.
-    for g in range(s.q.size):
+    for g in range(s.nq):
         s.q[g] = min(max(s.q[g], s.joints[JOINT_LOWER, g]), s.joints[JOINT_UPPER, g])
     # Rows that a constraint does not have are never written.
     for r in range(s.nr):

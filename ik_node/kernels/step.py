@@ -2,7 +2,7 @@
 
 from math import ceil, pi
 
-from ik_node.kernels._jit import kernel
+from ik_node.kernels.decorators import kernel
 from ik_node.kernels.factor import factorise, solve_factored
 from ik_node.kernels.forward import forward
 from ik_node.kernels.layout import (

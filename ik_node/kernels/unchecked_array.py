@@ -1,35 +1,39 @@
 """
-Arrays without index checks inside kernels.
+Arrays that a kernel reads and writes through a pointer.
 
-Numba lets a negative index count from the end. This costs a comparison at every access and hides
-from the compiler that neighbouring numbers are contiguous. Here an index is used as it is. The
-packed model is read-only and does not change during a solve; if the compiler knows this, it reads
-a number once. With NUMBA_BOUNDSCHECK set, and without Numba, kernels use the arrays themselves.
+The parameters of an entry are pointers, as C has them; as plain Python they are contiguous arrays.
+The functions of this module make arrays of them. Compiled (`numba_ext.unchecked_array`), an index
+is used as it is, whereas Numba's own arrays let a negative index count from the end: this costs a
+comparison at every access and hides from the compiler that neighbouring numbers are contiguous.
+The packed model does not change during a solve; if the compiler knows this, it reads a number
+once. A build with IK_NODE_CHECK_BOUNDS=1 ends the process at an index out of range.
 """
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
-from ik_node.kernels._jit import compiled, kernel
+from ik_node.kernels.decorators import compiling
 
-unchecked: bool = compiled and os.environ.get('NUMBA_BOUNDSCHECK', '0') in ('', '0')
-
-
-if unchecked:
-    from ik_node.kernels.numba_ext.unchecked_array import flat, kept
+if compiling:
+    from ik_node.kernels.numba_ext.unchecked_array import beyond, flat, kept, table
 else:
 
-    @kernel
-    def flat(array: Any) -> Any:
-        """Return an unchecked view of a C-contiguous array of one or two dimensions."""
-        return array
+    def flat(pointer: Any, size: int) -> Any:
+        """Return the array of `size` numbers at a pointer."""
+        return pointer.reshape(-1)[:size]
 
-    @kernel
-    def kept(array: Any) -> Any:
-        """Return an unchecked view of an array that is not written to during its lifetime."""
-        return array
+    def kept(pointer: Any, size: int) -> Any:
+        """Return the same for an array that is not written to during its lifetime."""
+        return pointer.reshape(-1)[:size]
+
+    def table(pointer: Any, rows: int, columns: int) -> Any:
+        """Return the array (rows, columns) at a pointer."""
+        return pointer.reshape(-1)[: rows * columns].reshape(rows, columns)
+
+    def beyond(pointer: Any, count: int) -> Any:
+        """Return the pointer to the number that stands `count` places later."""
+        return pointer.reshape(-1)[count:]
 
 
-__all__ = ['flat', 'kept', 'unchecked']
+__all__ = ['beyond', 'flat', 'kept', 'table']

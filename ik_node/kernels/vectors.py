@@ -8,7 +8,7 @@ not find by itself. A product and the following sum may be rounded once.
 
 from __future__ import annotations
 
-from ik_node.kernels._jit import compiled
+from ik_node.kernels.decorators import compiling
 from ik_node.kernels.layout import Floats
 
 Vector = tuple[float, ...]
@@ -83,7 +83,7 @@ def dot(a: Six, b: Six) -> float:
     )
 
 
-if compiled:
+if compiling:
     from ik_node.kernels.numba_ext import vectors as vectors_compiled
 
     pack, four, six = vectors_compiled.pack, vectors_compiled.four, vectors_compiled.six

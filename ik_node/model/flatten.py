@@ -179,7 +179,13 @@ def flatten(
     fields |= _groups(chosen, row_counts, redundancies)
     planned, sizes = plan_elimination(blocks.slots, row_counts, len(variable))
     fields |= planned
-    sizes |= {'n': len(columns), 'nv': len(variable), 'nc': len(chosen), 'nr': BLOCK * len(chosen)}
+    sizes |= {
+        'nq': len(tree.names),
+        'n': len(columns),
+        'nv': len(variable),
+        'nc': len(chosen),
+        'nr': BLOCK * len(chosen),
+    }
     sizes |= {'groups': len(redundancies), 'nd': fields['dense_row'].size}
     sizes |= {'ne': fields['entry_column'].size, 'ns': fields['slot_var'].size, 'width': width}
     ints, floats = pack_model(sizes, fields)

@@ -253,10 +253,7 @@ class IkNode(Node):
 
     def _request_model(self, text: str, settings: Settings) -> None:
         if self._supply.describe(text, settings):
-            self.get_logger().info(
-                'robot_description received: building its model, which takes up to a minute on '
-                'the first start on a machine'
-            )
+            self.get_logger().info('robot_description received: building its model')
         else:
             self.get_logger().info('robot_description received again, unchanged')
 

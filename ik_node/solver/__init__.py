@@ -1,10 +1,14 @@
 """The solver: it prepares closures and goals for the kernels and names their results."""
 
-from ik_node.solver.background.async_solver import AsyncSolver
+from typing import Any, TYPE_CHECKING
+
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.result import PoseError, Solution, SolveResult
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status, STATUS_NAMES
+
+if TYPE_CHECKING:
+    from ik_node.solver.background.async_solver import AsyncSolver
 
 __all__ = [
     'STATUS_NAMES',
@@ -16,3 +20,12 @@ __all__ = [
     'SolverOptions',
     'Status',
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import `AsyncSolver` on first use; few programs need its threads and queues."""
+    if name == 'AsyncSolver':
+        from ik_node.solver.background.async_solver import AsyncSolver
+
+        return AsyncSolver
+    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

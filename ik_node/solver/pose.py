@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from ik_node.errors import ShapeError, shown
-from ik_node.kernels.start import LARGEST, NORMALISED
+from ik_node.kernels.layout import LARGEST, NORMALISED
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

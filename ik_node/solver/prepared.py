@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from threading import RLock
 from time import perf_counter
 from typing import Any, NamedTuple, Protocol
 
 from ik_node.errors import ShapeError
-from ik_node.kernels.layout import Ints
-from ik_node.kernels.prepared_call import advance_prepared
 from ik_node.kernels.solve_state import STATUS_REFUSED, STATUS_RUNNING
 from ik_node.model.revision import Revision
 from ik_node.solver.pose import FLOAT, numbers
@@ -30,12 +28,13 @@ _NO_QUATS: Array = np.zeros((0, 4))
 class PreparedCall(NamedTuple):
     """The arguments of a solve that is a single call of the kernel, without Python around it."""
 
-    at: int  # address of `places`
-    places: Ints
     chain: ChainProblem
+    advance: Callable[..., int]
     record: Array
     joints: Array
     packed: Array
+    goals: int
+    first: int  # steps of the first slice of a new solve, as a negative number
 
 
 class PosedSolver(Protocol):
@@ -135,24 +134,17 @@ class PreparedSolve:
         with self._lock:
             if self._edits != self._revision.edits:
                 self._prepare()
-            if (
-                positions.__class__ is not ARRAY
-                or quats_xyzw.__class__ is not ARRAY
-                or positions.dtype is not FLOAT
-                or quats_xyzw.dtype is not FLOAT
-            ):
-                positions, quats_xyzw = self._taken(positions, quats_xyzw)
             if q0.__class__ is ARRAY and q0.dtype is FLOAT:
                 q: Array = q0.copy()
             else:
                 q = solver.q if q0 is None else solver.copied_q(q0)
             if self._call is not None:
-                at, _, chain, record, joints, packed = self._call
+                chain, advance, record, joints, packed, count, first = self._call
                 try:
-                    status = advance_prepared(at, q, positions, quats_xyzw)
-                except TypeError:  # an array is not aligned or not contiguous
-                    q = solver.copied_q(q)
-                    status = advance_prepared(at, q, *self._taken(positions, quats_xyzw))
+                    status = advance(q, joints, packed, positions, quats_xyzw, count, first)
+                except TypeError:  # to be converted first, or of a wrong shape
+                    q, poses = solver.copied_q(q), self._taken(positions, quats_xyzw)
+                    status = advance(q, joints, packed, *poses, count, first)
                 while status == STATUS_RUNNING:
                     status = chain.go_on(q, joints, packed)
                 if status != STATUS_REFUSED:

@@ -8,7 +8,6 @@ from threading import RLock
 from time import perf_counter
 from typing import Any, TYPE_CHECKING
 
-from ik_node.kernels.batch import code_of_advance
 from ik_node.kernels.layout import (
     CON_POSE,
     JOINT_LOWER,
@@ -17,20 +16,19 @@ from ik_node.kernels.layout import (
     JOINT_UPPER,
     JOINT_WINDOW,
 )
-from ik_node.kernels.prepared_call import places_of
 from ik_node.model.frame import Frame
 from ik_node.model.redundancy import Redundancy
 from ik_node.model.revision import Revision
 from ik_node.model.tree import Tree
+from ik_node.native.library import library
 from ik_node.solver.drive import drive
 from ik_node.solver.graph_reader import GraphReader, RobotLike
 from ik_node.solver.method_dispatch import run_method_closed
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import refuse_q, unit_pose
 from ik_node.solver.prepared import PreparedCall, PreparedSolve
-from ik_node.solver.problem.chain_problem import TABLE_POSES
 from ik_node.solver.problem.joint_table import JointTable
-from ik_node.solver.problem.problem import Problem, SLICE
+from ik_node.solver.problem.problem import Problem
 from ik_node.solver.result import Solution, SolveResult
 from ik_node.solver.status import Status
 from ik_node.solver.stepping import Stepping
@@ -631,27 +629,19 @@ class Solver:
         if more or limited or not options.in_kernel or len(problem.chains) != 1:
             return None
         chain = problem.chains[0]
-        places = places_of(*chain.arrays, rows, packed, len(names), chain.slice_steps)
-        if places is None:
-            return None
-        return PreparedCall(places.ctypes.data, places, chain, chain.record, rows, packed)
+        return PreparedCall(
+            chain,
+            chain.kernels.advance,
+            chain.record,
+            rows,
+            packed,
+            len(names),
+            -chain.slice_steps,
+        )
 
     def warm(self) -> None:
-        """Compile the kernels, or load them from the cache, before the first solve."""
-        with self.lock:
-            read = self._graph.refresh()
-            last = tuple(read.links)[-1:]
-            self.prepared_call(last)
-            q, rows, (options, packed) = self._graph.values(), read.table.rows, self._graph.packed
-            for chain in self._graph.problem(last).chains[:1]:
-                chain.linearise(q, rows, packed)
-                code_of_advance(*chain.arrays, q, rows, packed, *TABLE_POSES, SLICE)
-                if options.in_kernel:
-                    self.solve_batch(dict.fromkeys(last, (np.zeros((0, 3)), np.zeros((0, 4)))))
-                else:
-                    from ik_node.solver.methods.iterate import Iterate
-
-                    Iterate(chain, q, rows, options)
+        """Load the kernels before the first solve, or build their library if there is none."""
+        library()
 
     def _read_objects(self) -> Problem:
         """Read joints, closures and goals, and return the problem of all that take part."""

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from ik_node.kernels.layout import begin_of, RECORD
 from ik_node.kernels.options import RESTARTS
-from ik_node.kernels.solve import advance
 from ik_node.kernels.solve_state import (
     CLOSING,
     ITERATIONS,
@@ -16,6 +15,7 @@ from ik_node.kernels.solve_state import (
     STARTS,
     STATUS_RUNNING,
 )
+from ik_node.native import bind
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.chain_problem import TABLE_POSES
 from ik_node.solver.problem.joint_table import JointTable
@@ -104,8 +104,8 @@ class Stepping:
                 ints[PHASE] = PHASE_DONE
         answers = []
         for chain, (ints, floats) in zip(self.problem.chains, self._state, strict=True):
-            model = (chain.flat.ints, chain.flat.floats)
-            status = advance(*model, ints, floats, q, joints, packed, *TABLE_POSES, 1)
+            kernels = bind(chain.flat.ints, chain.flat.floats, ints, floats)
+            status = kernels.advance(q, joints, packed, *TABLE_POSES, 0, 1)
             if status == STATUS_RUNNING:
                 at = begin_of(chain.flat.ints, 'x')
                 q[chain.flat.var_q] = chain.q_of(floats[at : at + len(chain.flat.var_q)])

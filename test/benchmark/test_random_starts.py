@@ -1,6 +1,6 @@
 """Reachable goals from random starts, as in the benchmark of this name."""
 
-from ik_node.kernels._jit import compiled
+from ik_node.native import is_compiled
 import numpy as np
 import pytest
 from random_starts import KINDS, solved_and_wrong
@@ -17,7 +17,7 @@ def test_witness_of_every_goal_closes_loops_within_limits(name):
     assert problems.link in forward(problems.mechanism, problems.witness)
 
 
-@pytest.mark.skipif(not compiled, reason='millions of steps')
+@pytest.mark.skipif(not is_compiled(), reason='millions of steps')
 @pytest.mark.parametrize(('name', 'least'), [('scissor6', 58), ('scissor10', 58), ('panda', 60)])
 def test_folded_chains_reach_most_goals(name, least):
     """The default restarts solve a minimum number of sixty goals, none of them wrongly."""

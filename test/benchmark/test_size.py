@@ -1,11 +1,11 @@
 """Scaled truth sets and scenarios are solved as often and in as many steps as unscaled ones."""
 
-from ik_node.kernels._jit import compiled
+from ik_node.native import is_compiled
 import pytest
 from size import all_cases, FACTORS, Outcome, run
 
 # `bench size` takes every problem.
-STRIDE = 20 if compiled else 200
+STRIDE = 20 if is_compiled() else 200
 
 
 @pytest.fixture(scope='module')

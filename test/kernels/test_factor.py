@@ -118,6 +118,7 @@ def made_up(slots, row_counts, variable_count):
         'nc': count,
         'nr': BLOCK * count,
         'ne': 0,
+        'nq': variable_count,
         'width': 2,
         'groups': 0,
         'nd': 0,

@@ -66,7 +66,13 @@ sys.exit(main(['node', '--ros-args']))
 
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize(
-    ('module', 'entry'), [('rclpy', 'ros'), ('numba', 'ros'), ('numpy', 'cli'), ('numba', 'cli')]
+    ('module', 'entry'),
+    [
+        ('rclpy', 'ros'),
+        ('ik_node.solver.solver', 'ros'),
+        ('numpy', 'cli'),
+        ('ik_node.solver.solver', 'cli'),
+    ],
 )
 def test_signal_during_imports_ends_the_node_cleanly(number, module, entry):
     """The exit code is 0, and there is no traceback."""

@@ -3,7 +3,7 @@
 import json
 from math import acos, atan2, cos, hypot, pi, remainder, sin, sqrt
 
-from ik_node.kernels._jit import compiled
+from ik_node.native import is_compiled
 from ik_node.robot import load_robot
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.solver import Solver
@@ -14,7 +14,7 @@ from support.building import Mechanism
 from support.closed_mechanisms import fourbar_arms
 from support.mechanisms import MECHANISMS
 
-COUNT = 200 if compiled else 5
+COUNT = 200 if is_compiled() else 5
 UPPER, LOWER = 1, -1
 
 

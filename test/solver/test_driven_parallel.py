@@ -3,14 +3,14 @@
 from math import atan2, cos, hypot, pi, remainder, sin, sqrt
 
 from ik_node.errors import OptionError, ShapeError, UnknownFrameError
-from ik_node.kernels._jit import compiled
+from ik_node.native import is_compiled
 from ik_node.solver.status import Status
 import numpy as np
 import pytest
 from support.building import Mechanism
 from support.mechanisms import MECHANISMS
 
-COUNT = 100 if compiled else 3
+COUNT = 100 if is_compiled() else 3
 
 
 def driven(m, solver, values, q0):

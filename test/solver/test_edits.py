@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule, RuleBasedStateMachine
 from ik_node.errors import OptionError, TopologyError
-from ik_node.kernels._jit import compiled
 from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint
+from ik_node.native import is_compiled
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
@@ -64,7 +64,7 @@ class Edits(RuleBasedStateMachine):
 
 
 Edits.TestCase.settings = settings(
-    max_examples=(2000 if FUZZ else 15) if compiled else 3,
+    max_examples=(2000 if FUZZ else 15) if is_compiled() else 3,
     stateful_step_count=60 if FUZZ else 20,
     derandomize=not FUZZ,
     deadline=None,
@@ -77,7 +77,7 @@ TestEdits = Edits.TestCase
 @pytest.mark.parametrize('seed', range(1, 1 + ROBOTS))
 def test_edited_robot_is_solved_like_new_one(seed):
     """After each of hundreds of edits the solver is compared with a new one."""
-    dice, count = ThrownDice(seed), 500 if compiled else 50
+    dice, count = ThrownDice(seed), 500 if is_compiled() else 50
     robot = EditedRobot(dice, SolverOptions(max_iterations=10, restarts=0))
     for _ in range(count):
         getattr(robot, dice.one(EDITS))()

@@ -5,7 +5,7 @@ from fractions import Fraction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ik_node.errors import ShapeError
-from ik_node.kernels._jit import compiled
+from ik_node.native import is_compiled
 import numpy as np
 import pytest
 from support.mechanisms import MECHANISMS
@@ -74,7 +74,7 @@ def arm():
     return solver, call, call(POSITION, QUAT, START).q.tobytes()
 
 
-@settings(max_examples=300 if compiled else 10, deadline=None)
+@settings(max_examples=300 if is_compiled() else 10, deadline=None)
 @given(position=forms, quat=forms, q0=forms, flat=st.booleans())
 def test_array_format_does_not_change_answer(arm, position, quat, q0, flat):
     """Also after calls with other formats."""

@@ -4,8 +4,8 @@ import os
 import signal
 from threading import Timer
 
-from ik_node.kernels._jit import compiled
 from ik_node.kernels.solve_state import ITERATIONS
+from ik_node.native import is_compiled
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
 import numpy as np
@@ -35,7 +35,7 @@ CALLS = {
 }
 
 
-@pytest.mark.skipif(not compiled, reason='plain Python is interrupted anywhere')
+@pytest.mark.skipif(not is_compiled(), reason='plain Python is interrupted anywhere')
 @pytest.mark.parametrize('call', CALLS.values(), ids=CALLS)
 @pytest.mark.parametrize('name', ['arm6', 'fivebar'])
 def test_interrupt_ends_solve_with_many_restarts(name, call):
@@ -56,7 +56,7 @@ def test_interrupt_ends_solve_with_many_restarts(name, call):
     np.testing.assert_array_equal(solution.q, again.q)
 
 
-@pytest.mark.skipif(not compiled, reason='thousands of steps')
+@pytest.mark.skipif(not is_compiled(), reason='thousands of steps')
 def test_slicing_does_not_change_answer(monkeypatch):
     """Python regains control after every few steps."""
     m = MECHANISMS['fivebar']()

@@ -2,7 +2,7 @@
 
 from math import pi
 
-from ik_node.kernels._jit import compiled
+from ik_node.native import is_compiled
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
 import numpy as np
@@ -13,7 +13,7 @@ from support.kernel_calls import Rows
 from support.mechanisms import MECHANISMS
 
 ONE_START = SolverOptions(restarts=0)
-COUNT = 20 if compiled else 2
+COUNT = 20 if is_compiled() else 2
 # Where the wrist of arm6 is in line with its elbow.
 ELBOW = -np.arctan2(0.02, 0.4)
 

@@ -3,14 +3,14 @@
 from concurrent.futures import ThreadPoolExecutor
 import sys
 
-from ik_node.kernels._jit import compiled
 from ik_node.model.closure import Closure
+from ik_node.native import is_compiled
 from ik_node.solver.status import Status
 import numpy as np
 import pytest
 from support.mechanisms import MECHANISMS
 
-COUNT = 500 if compiled else 20
+COUNT = 500 if is_compiled() else 20
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from ik_node.kernels._jit import compiled
+from ik_node.native import is_compiled
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
 import numpy as np
@@ -57,7 +57,7 @@ def test_goal_dragged_outside_causes_no_jump(name, restarts):
     goal, start, direction = LINES[name]
     solver = m.solver(SolverOptions(restarts=restarts))
     _, quat = m.pose_of(m.goals[goal].child.name)
-    found = list(drag(m, solver, goal, start, direction, quat, 200 if compiled else 5))
+    found = list(drag(m, solver, goal, start, direction, quat, 200 if is_compiled() else 5))
     assert {status for status, _ in found} == {Status.STALLED}
     assert max(change for _, change in found) <= 0.05
 
@@ -93,16 +93,18 @@ def line_outside(name, seed):
 @pytest.mark.parametrize('name', ANYWHERE)
 def test_goal_dragged_outside_on_any_side_causes_no_jump(name):
     """At most 0.05 rad per millimetre."""
-    for seed in ANYWHERE[name] if compiled else ANYWHERE[name][:1]:
+    for seed in ANYWHERE[name] if is_compiled() else ANYWHERE[name][:1]:
         m, goal, start, aside, quat = line_outside(name, seed)
-        found = list(drag(m, m.solver(NEAR), goal, start, aside, quat, 100 if compiled else 5))
+        found = list(
+            drag(m, m.solver(NEAR), goal, start, aside, quat, 100 if is_compiled() else 5)
+        )
         assert max(change for _, change in found) <= 0.05, seed
 
 
 @pytest.mark.parametrize('name', ANYWHERE)
 def test_repeated_unreachable_goal_keeps_answer(name):
     """The second solve starts at the first answer."""
-    for seed in range(12) if compiled else range(1):
+    for seed in range(12) if is_compiled() else range(1):
         m, goal, start, _, quat = line_outside(name, seed)
         solver, asked = m.solver(NEAR), {goal: (start, quat)}
         q = settled(m, solver, asked)
@@ -124,7 +126,7 @@ OUT_AND_BACK = {
 }
 
 
-@pytest.mark.skipif(not compiled, reason='thousands of solves')
+@pytest.mark.skipif(not is_compiled(), reason='thousands of solves')
 @pytest.mark.parametrize('name', OUT_AND_BACK)
 def test_goal_dragged_out_and_back_keeps_branch(name):
     """In steps of 1 mm."""

@@ -1,7 +1,7 @@
 """Random unreachable goals of mechanisms with loops, compared with SLSQP."""
 
-from ik_node.kernels._jit import compiled
 from ik_node.model.dof import DOF
+from ik_node.native import is_compiled
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
 import numpy as np
@@ -11,7 +11,7 @@ from support.gallery_mechanisms import gallery_fivebar, gallery_hexapod
 from support.mechanisms import MECHANISMS
 from support.other_optimiser import OtherOptimiser
 
-COUNT = 8 if compiled else 2
+COUNT = 8 if is_compiled() else 2
 
 
 def fivebar_by_weights():

@@ -2,7 +2,7 @@
 
 from math import pi
 
-from ik_node.kernels._jit import compiled
+from ik_node.native import is_compiled
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
 import numpy as np
@@ -39,7 +39,7 @@ def poses_away(mechanism, rng, size):
     return asked
 
 
-@pytest.mark.skipif(not compiled, reason='thousands of steps')
+@pytest.mark.skipif(not is_compiled(), reason='thousands of steps')
 @pytest.mark.parametrize('name', AWAY)
 def test_no_single_search_beats_answer_by_one_percent(name):
     """Twenty searches from random starts."""
@@ -102,7 +102,7 @@ def test_first_priority_goal_gets_its_own_best_answer(first):
     assert found == pytest.approx(residual(m, solver, single.q, alone), rel=0.011)
 
 
-@pytest.mark.skipif(not compiled, reason='thousands of steps')
+@pytest.mark.skipif(not is_compiled(), reason='thousands of steps')
 @pytest.mark.parametrize('name', AWAY)
 def test_repeated_solve_with_restarts_keeps_answer(name):
     """The second solve starts at the first answer."""

@@ -1,13 +1,13 @@
 """Many problems for a mechanism of the catalogue."""
 
-from ik_node.kernels._jit import compiled
+from ik_node.native import is_compiled
 from ik_node.solver.result import Solution
 import numpy as np
 from scipy.spatial.transform import Rotation
 from support.mechanisms import MECHANISMS
 
 # Plain Python is a thousand times slower.
-COUNT = 12 if compiled else 4
+COUNT = 12 if is_compiled() else 4
 
 
 def batch_of(name, count=COUNT, seed=0, far=0.6):

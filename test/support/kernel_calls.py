@@ -1,30 +1,29 @@
+# flake8: noqa: E203
 """
-How tests reach kernels that have no Python wrapper.
+How tests call single kernels, as plain Python.
 
-Inner kernels are compiled without one, so each is called through a small function that is
-compiled, cached and, without Numba, left as it is by the package's own decorator.
+The library has no functions for inner kernels. What it does is compared with plain Python as a
+whole, in test/native.
 """
 
 from ik_node.kernels import rotation
-from ik_node.kernels._jit import entry
 from ik_node.kernels.factor import factorise, solve_factored
-from ik_node.kernels.layout import open_solve
-from ik_node.kernels.sines import sines_cosines
+from ik_node.kernels.layout import begin_of, JOINT_ROWS, open_solve, SIZES
+from ik_node.kernels.options import OPTION_COUNT
 from ik_node.kernels.solve import write_result
 from ik_node.kernels.solve_state import STATUS, STATUS_CONVERGED
 from ik_node.model.frame import find_roots
 from ik_node.model.request import request_of
 from ik_node.model.tree import build_tree
-from ik_node.solver.analysis.constraint_jacobian import rows_and_jacobian
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
 import numpy as np
+from support.building import Mechanism
 
 
-@entry
 def _rotations(which, a, out):
-    """Call the rotation kernel number `which`; one function, so that one thing is compiled."""
+    """Call the rotation kernel number `which`."""
     if which == 0:
         rotation.quaternion_to_matrix(a[0], a[1], a[2], a[3], out, 0)
         return
@@ -84,18 +83,13 @@ def near_turn(angle, reference):
     return _call(6, angle, reference)[0]
 
 
-@entry
-def _step_system(i, f, k, w, q, joints, options):
-    """Factorise and solve the step system of a packed model."""
-    s = open_solve(i, f, k, w, q, joints, options)
-    factorise(s)
-    solve_factored(s)
-
-
 def step_system(ints, floats, work_ints, work_floats):
     """Factorise [D J^T; J -M] as the workspace has it and solve for the step, in place."""
-    none = np.zeros(1)
-    _step_system(ints, floats, work_ints, work_floats, none, np.zeros((1, 1)), none)
+    nq = int(ints[SIZES.index('nq')])
+    more = (np.zeros(nq), np.zeros((JOINT_ROWS, nq)), np.zeros(OPTION_COUNT))
+    s = open_solve(ints, floats, work_ints, work_floats, *more)
+    factorise(s)
+    solve_factored(s)
 
 
 class Rows:
@@ -122,9 +116,17 @@ class Rows:
 
     def at(self, q):
         """Return {name: rows} and {name: (rows, nq) Jacobian}."""
-        residual, jacobian, owners = rows_and_jacobian(
-            self.problem, np.asarray(q), self.table.rows, SolverOptions().packed()
-        )
+        residuals, blocks, owners = [np.zeros(0)], [np.zeros((0, len(q)))], []
+        for chain in self.problem.chains:
+            residual, jacobian, _ = chain.linearise(
+                np.asarray(q), self.table.rows, SolverOptions().packed()
+            )
+            residuals.append(residual)
+            blocks.append(np.zeros((len(residual), len(q))))
+            blocks[-1][:, chain.flat.var_q] = jacobian
+            for name, rows in zip(chain.names.constraints, chain.flat.row_counts, strict=True):
+                owners += [name] * rows
+        residual, jacobian = np.concatenate(residuals), np.vstack(blocks)
         owners = np.array(owners)
         found = {name: owners == name for name in dict.fromkeys(owners.tolist())}
         return (
@@ -133,20 +135,33 @@ class Rows:
         )
 
 
-@entry
-def _sines(w):
-    """Call the kernel for four sines and cosines."""
-    sines_cosines(w, 0, 4, 8)
+def _four_joints():
+    """Return the chain problem of four joints in a row that turn without limits, and its table."""
+    m = Mechanism('four')
+    m.root('base')
+    link = 'base'
+    for k in range(4):
+        m.joint(f'j{k}', link, 'EZ')
+        link = f'j{k}_link'
+    m.tip('hand', link)
+    m.goal('hand_goal', 'hand')
+    rows = Rows(m)
+    return rows.problem.chains[0], rows.table.rows
+
+
+_FOUR = _four_joints()
 
 
 def four_sines(angles):
-    """Return the sines (4,) and cosines (4,) of four angles."""
-    w = np.concatenate((np.asarray(angles, dtype=float), np.zeros(8)))
-    _sines(w)
-    return w[4:8], w[8:12]
+    """Return the sines (4,) and cosines (4,) of four angles, from the kernels of this process."""
+    chain, table = _FOUR
+    chain.kernels.linearise(np.array(angles, float), table, SolverOptions().packed())
+    return tuple(
+        chain.work_floats[begin_of(chain.flat.ints, name) :][:4].copy()
+        for name in ('sine', 'cosine')
+    )
 
 
-@entry
 def _end(i, f, k, w, q, joints, options, error):
     """End a solve marked as converged with this error of its first constraint."""
     s = open_solve(i, f, k, w, q, joints, options)

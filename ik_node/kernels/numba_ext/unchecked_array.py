@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import operator
+import os
 from typing import Any
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import (
-    intrinsic,
-    lower_builtin,
-    make_attribute_wrapper,
-    models,
-    register_model,
-)
+from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
+
+CHECKED = os.environ.get('IK_NODE_CHECK_BOUNDS', '0') not in ('', '0')
 
 
 class Flat(types.Type):
@@ -33,61 +29,82 @@ class _FlatModel(models.StructModel):
         super().__init__(manager, of, members)
 
 
-make_attribute_wrapper(Flat, 'size', 'size')
+@intrinsic
+def flat(typing_context: Any, pointer: Any, size: Any) -> Any:
+    """Return the array of `size` numbers at a pointer."""
+    return _array(Flat(pointer.dtype, kept=False), pointer, size)
 
 
 @intrinsic
-def flat(typing_context: Any, array: Any) -> Any:
-    """Return an unchecked view of a C-contiguous array of one or two dimensions."""
-    return _flat(array, Flat(array.dtype, kept=False))
+def kept(typing_context: Any, pointer: Any, size: Any) -> Any:
+    """Return the same for an array that is not written to during its lifetime."""
+    return _array(Flat(pointer.dtype, kept=True), pointer, size)
 
 
 @intrinsic
-def kept(typing_context: Any, array: Any) -> Any:
-    """Return an unchecked view of an array that is not written to during its lifetime."""
-    return _flat(array, Flat(array.dtype, kept=True))
+def table(typing_context: Any, pointer: Any, rows: Any, columns: Any) -> Any:
+    """Return the array (rows, columns) at a pointer."""
+    return _array(Flat(pointer.dtype, kept=False), pointer, rows, columns)
 
 
-def _flat(array: Any, of: Flat) -> Any:
+def _array(of: Flat, pointer: Any, *shape: Any) -> Any:
     def build(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        given = context.make_array(array)(context, builder, values[0])
         made = cgutils.create_struct_proxy(of)(context, builder)
-        made.data = given.data
-        made.size = given.nitems
-        made.width = cgutils.unpack_tuple(builder, given.shape, array.ndim)[-1]
+        made.data, made.width = values[0], values[-1]
+        made.size = values[1] if len(shape) == 1 else builder.mul(values[1], values[2])
         return made._getvalue()
 
-    return of(array), build
+    return of(pointer, *(types.int64 for _ in shape)), build
 
 
-@infer_global(operator.getitem)
-class _Get(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        of, index = args
-        if isinstance(of, Flat):
-            return signature(of.dtype, of, _index(index))
-        return None
+@intrinsic
+def beyond(typing_context: Any, pointer: Any, count: Any) -> Any:
+    """Return the pointer to the number that stands `count` places later."""
+
+    def build(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        return builder.gep(values[0], [values[1]])
+
+    return pointer(pointer, types.int64), build
 
 
-@infer_global(operator.setitem)
-class _Set(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        of, index, _ = args
-        if isinstance(of, Flat):
-            return signature(types.none, of, _index(index), of.dtype)
-        return None
+@type_callable(operator.getitem)
+def _type_of_get(context: Any) -> Any:
+    def get(of: Any, index: Any) -> Any:
+        return of.dtype(of, _index(index)) if isinstance(of, Flat) else None
+
+    return get
+
+
+@type_callable(operator.setitem)
+def _type_of_set(context: Any) -> Any:
+    def put(of: Any, index: Any, value: Any) -> Any:
+        return types.none(of, _index(index), of.dtype) if isinstance(of, Flat) else None
+
+    return put
 
 
 def _index(index: Any) -> Any:
     return types.UniTuple(types.intp, 2) if isinstance(index, types.BaseTuple) else types.intp
 
 
-def address(context: Any, builder: Any, of: Flat, array: Any, index: Any) -> Any:
-    """Return the address of array[index]."""
+def address(context: Any, builder: Any, of: Flat, array: Any, index: Any, count: int = 1) -> Any:
+    """Return the address of array[index], of which `count` numbers are used."""
     made = cgutils.create_struct_proxy(of)(context, builder, value=array)
     if isinstance(index.type, ir.ArrayType):
         row, column = cgutils.unpack_tuple(builder, index, 2)
         index = builder.add(builder.mul(row, made.width), column)
+    if CHECKED:
+        room = builder.sub(made.size, ir.Constant(index.type, count))
+        # As unsigned numbers, negative ones are the largest.
+        outside = builder.or_(
+            builder.icmp_signed('<', room, ir.Constant(index.type, 0)),
+            builder.icmp_unsigned('>', index, room),
+        )
+        with builder.if_then(outside, likely=False):
+            trap = builder.module.globals.get('llvm.trap')
+            if trap is None:
+                trap = ir.Function(builder.module, ir.FunctionType(ir.VoidType(), []), 'llvm.trap')
+            builder.call(trap, [])
     return builder.gep(made.data, [index])
 
 

@@ -8,8 +8,7 @@ from typing import Any
 from ik_node.kernels.numba_ext.unchecked_array import address, describe, Flat
 from llvmlite import ir
 from numba import types
-from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import intrinsic, lower_builtin, models, register_model
+from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
 
 # A product and a sum may be done in one instruction, rounded once.
 FUSED = ('contract',)
@@ -48,17 +47,14 @@ def store(context: Any, builder: Any, of: Any, array: Any, at: Any, vector: Any)
     _described(builder, of, builder.store(vector, place))
 
 
-def _place(context: Any, builder: Any, of: Any, array: Any, at: Any, count: int) -> Any:
-    if isinstance(of, Flat):
-        place = address(context, builder, of, array, at)
-    else:
-        place = builder.gep(context.make_array(of)(context, builder, array).data, [at])
+def _place(context: Any, builder: Any, of: Flat, array: Any, at: Any, count: int) -> Any:
+    place = address(context, builder, of, array, at, count)
     return builder.bitcast(place, vector_type(count).as_pointer())
 
 
-def _described(builder: Any, of: Any, access: Any) -> Any:
+def _described(builder: Any, of: Flat, access: Any) -> Any:
     access.align = 8
-    return describe(builder, of, access) if isinstance(of, Flat) else access
+    return describe(builder, of, access)
 
 
 def _pack(builder: Any, numbers: Any) -> Any:
@@ -68,12 +64,12 @@ def _pack(builder: Any, numbers: Any) -> Any:
     return vector
 
 
-@infer_global(operator.getitem)
-class _Get(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        if isinstance(args[0], Lanes):
-            return signature(types.float64, args[0], types.intp)
-        return None
+@type_callable(operator.getitem)
+def _type_of_get(context: Any) -> Any:
+    def get(of: Any, index: Any) -> Any:
+        return types.float64(of, types.intp) if isinstance(of, Lanes) else None
+
+    return get
 
 
 @lower_builtin(operator.getitem, Lanes, types.intp)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 import dataclasses
 import re
 
@@ -121,7 +120,7 @@ def load_model(request: ModelRequest) -> LoadedModel:
     """
     Read the description, add the goals, close the loops and load the kernels.
 
-    This takes some hundred milliseconds, or many seconds if kernels must be compiled.
+    This takes some hundred milliseconds, or a minute if the library of kernels must be built.
 
     Raises
     ------
@@ -214,6 +213,3 @@ def _warm(model: LoadedModel) -> None:
         model.solver.solve_pose(wanted, q0=model.q_start)
     model.solver.drive({}, model.q_start)
     model.helper.shapes(model.q_start)
-    # The method slsqp can be selected at any tick, and its import takes longer than a tick.
-    with suppress(ImportError):
-        import scipy.optimize  # noqa: F401

@@ -125,7 +125,7 @@ def run_demo(item: GalleryItem, rate: float, seconds: float | None) -> int:
 
     """
     path = description_path(item.description)
-    print(f'reading {path.name} (a first run compiles the kernels)', flush=True)
+    print(f'reading {path.name}', flush=True)
     # Read before the node starts, because two processes would both compile all kernels.
     robot = load_robot(path)
     client = None

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ik_node.errors import ShapeError, shown
-from ik_node.kernels.start import NORMALISED
+from ik_node.kernels.layout import NORMALISED
 from ik_node.solver.pose import numbers
 import numpy as np
 from numpy.typing import ArrayLike, NDArray

@@ -10,7 +10,6 @@ from threading import Lock
 from time import perf_counter
 
 from ik_node.errors import OptionError
-from ik_node.kernels.batch import advance_batch, code_of_advance
 from ik_node.kernels.layout import JOINT_ROWS
 from ik_node.kernels.solve_state import INTERRUPTED
 from ik_node.solver.batch.batch_input import many_poses, many_starts, ManyPoses
@@ -124,7 +123,6 @@ class BatchRun:
         self._lock = Lock()
         self._taken, self._done, self._size = 0, 0, 1
         self._stop = False
-        self._code = 0
 
     @property
     def rows(self) -> Array:
@@ -145,7 +143,6 @@ class BatchRun:
             number. An exception that it raises ends the batch, as Ctrl-C does.
 
         """
-        self._load()
         if not len(self._q):
             return
         self._size = max(1, min(MOST, len(self._q) // (CHUNKS * threads)))
@@ -164,16 +161,6 @@ class BatchRun:
                     other.result()
             finally:
                 self._stop = True
-
-    def _load(self) -> None:
-        """Load or compile the kernels once, before several threads would do so at a time."""
-        for chain in self._chains[:1]:
-            sample = (np.zeros((1, 3)), np.zeros((1, 4)), SLICE)
-            q = np.zeros(self._q.shape[1])
-            self._code = code_of_advance(
-                *chain.chain.arrays, q, self.rows, self._work.packed, *sample
-            )
-            self._solve_chain(chain.part(slice(0)), chain.workspace(), self._q[:0], self._rows)
 
     def _take_chunks(self, progress: Progress | None = None) -> None:
         """Solve one chunk after the other until none is left."""
@@ -212,9 +199,7 @@ class BatchRun:
         at, watched, ends = 0, -1, 0.0
         while True:
             began = perf_counter()
-            at = advance_batch(
-                self._code, *part.chain.arrays[:2], *workspace, *arrays, part.record_at, at, steps
-            )
+            at = workspace.kernels.advance_batch(*arrays, at, steps)
             if at < 0:
                 part.refuse(-1 - at, q)
             if at == len(q) or self._stop:
@@ -222,4 +207,4 @@ class BatchRun:
             if at != watched:
                 watched, ends = at, began + budget
             if budget > 0.0 and perf_counter() >= ends:
-                workspace[0][INTERRUPTED] = 1
+                workspace.ints[INTERRUPTED] = 1

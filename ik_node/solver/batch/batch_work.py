@@ -8,7 +8,6 @@ from typing import NamedTuple, NoReturn
 
 from ik_node.errors import OptionError
 from ik_node.kernels.layout import (
-    begin_of,
     CON_POSE,
     JOINT_LOWER,
     JOINT_TARGET,
@@ -18,6 +17,7 @@ from ik_node.kernels.layout import (
     RECORD,
 )
 from ik_node.kernels.solve_state import PHASE, PHASE_DONE
+from ik_node.native import bind, BoundKernels
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.chain_problem import ChainProblem
 from ik_node.solver.problem.joint_table import JointTable
@@ -28,7 +28,12 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-Workspace = tuple[NDArray[np.int64], Array]
+
+class Workspace(NamedTuple):
+    """The workspace of one thread: its counters, and the kernels for it."""
+
+    ints: NDArray[np.int64]
+    kernels: BoundKernels
 
 
 class BatchChain(NamedTuple):
@@ -54,16 +59,11 @@ class BatchChain(NamedTuple):
     quats_xyzw: Array
     records: Array
 
-    @property
-    def record_at(self) -> int:
-        """Return the index of the record in the workspace."""
-        return begin_of(self.chain.flat.ints, 'record')
-
     def workspace(self) -> Workspace:
         """Return a new workspace, of which each thread needs one."""
         ints, floats = self.chain.work_ints.copy(), self.chain.work_floats.copy()
         ints[PHASE] = PHASE_DONE
-        return ints, floats
+        return Workspace(ints, bind(*self.chain.arrays[:2], ints, floats))
 
     def part(self, rows: slice) -> BatchChain:
         """Return some of the problems as views, so that results are written to this one."""

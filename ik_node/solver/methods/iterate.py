@@ -6,7 +6,6 @@ from __future__ import annotations
 from math import cos, sin, sqrt
 from typing import NamedTuple
 
-from ik_node.kernels.external_step import external_step, linearise
 from ik_node.kernels.layout import (
     begin_of,
     BLOCK,
@@ -186,7 +185,7 @@ class Iterate:
         # around from one bound to the other.
         self.packed[RESTARTS] = 0.0
         ints, w = chain.flat.ints, chain.work_floats
-        self._arguments = (ints, chain.flat.floats, chain.work_ints, w, q, joints, self.packed)
+        self._arguments = (q, joints, self.packed)
         sizes = dict(zip(SIZES, ints[: len(SIZES)].tolist(), strict=True))
         self.variable_count, self.row_count = sizes['nv'], chain.flat.rows.size
         self._width = sizes['width']
@@ -218,7 +217,7 @@ class Iterate:
                 chain.table[block.constraint, CON_LEVEL] == 0.0
             )
         self._tolerances = chain.table[:, [CON_TRANSLATION_TOLERANCE, CON_ROTATION_TOLERANCE]]
-        if linearise(*self._arguments) == STATUS_REFUSED:
+        if chain.kernels.linearise(*self._arguments) == STATUS_REFUSED:
             chain.refuse(q, TABLE_POSES)
         self.weight = np.maximum(view('weight', sizes['nr'])[chain.flat.rows], LEAST_REACH_WEIGHT)
         self.go_to(self.x.copy())
@@ -243,7 +242,7 @@ class Iterate:
         """
         before = self.x.copy()
         self._step[:] = step
-        external_step(*self._arguments)
+        self.chain.kernels.external_step(*self._arguments)
         change = np.where(self.free_ball == 1, step, self.x - before)
         return float(np.abs(change).max(initial=0.0))
 
@@ -251,7 +250,7 @@ class Iterate:
         """Set the variables, shape (nv,) [rad or L], clamped to the bounds."""
         self.x[:] = x
         self._step[:] = 0.0
-        external_step(*self._arguments)
+        self.chain.kernels.external_step(*self._arguments)
 
     def settle_on(self, wanted: int) -> None:
         """Choose the preferences of `preferred_step`: joint targets or rest pose, PREFERS_*."""

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from ik_node.errors import UnknownFrameError
 from ik_node.kernels.layout import begin_of, CON_POSE
-from ik_node.kernels.solve import advance
 from ik_node.kernels.solve_state import ITERATIONS, PHASE, PHASE_DONE, STATUS_RUNNING
 from ik_node.model.request import request_of
 from ik_node.model.tree import Tree
@@ -156,7 +155,7 @@ def _run_compiled(
         chain.work_ints[PHASE] = PHASE_DONE
         status, slice_ = STATUS_RUNNING, 0
         while status == STATUS_RUNNING:
-            status = advance(*chain.arrays, q, rows, packed, *TABLE_POSES, slice_)
+            status = chain.kernels.advance(q, rows, packed, *TABLE_POSES, 0, slice_)
             slice_ = 1
             there = q.copy()
             there[chain.flat.var_q] = chain.q_of(x)

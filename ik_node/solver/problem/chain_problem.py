@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any, NoReturn
 
 from ik_node.errors import ShapeError
-from ik_node.kernels.external_step import linearise
 from ik_node.kernels.layout import (
     begin_of,
     BLOCK,
@@ -20,13 +19,13 @@ from ik_node.kernels.layout import (
     RECORD,
     SIZES,
 )
-from ik_node.kernels.solve import advance
 from ik_node.model.chains import Chain, Support
 from ik_node.model.characteristic_length import characteristic_length
 from ik_node.model.flatten import FlatChain, flatten
 from ik_node.model.redundancy import Redundancy
 from ik_node.model.request import Request
 from ik_node.model.tree import Tree
+from ik_node.native import bind, BoundKernels
 from ik_node.solver.pose import refuse_q, unit_pose
 from ik_node.solver.result import ChainAnswer, ChainNames
 import numpy as np
@@ -34,7 +33,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Poses of goals for `advance`: empty arrays stand for the poses in the constraint table.
+# Poses for `advance` without goals, which takes those of the constraint table.
 TABLE_POSES = (np.zeros((0, 3)), np.zeros((0, 4)))
 # One call of the kernel ends after this work [steps times variables], so that Python can handle
 # Ctrl-C within a few hundredths of a second; most solves take less. The second number is the least
@@ -92,6 +91,14 @@ class ChainProblem:
         """Return a copy of the result that the kernel left in the workspace."""
         return ChainAnswer(self, self.record.copy(), joints, packed)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != 'kernels'}
+
+    @cached_property
+    def kernels(self) -> BoundKernels:
+        """Return the kernels for the arrays of this chain."""
+        return bind(*self.arrays)
+
     @cached_property
     def slice_steps(self) -> int:
         """Return the steps of one call of the kernel, after which Python can handle Ctrl-C."""
@@ -128,7 +135,7 @@ class ChainProblem:
 
         """
         most = self.slice_steps if steps is None else steps
-        return advance(*self.arrays, q, joints, packed, *TABLE_POSES, most)
+        return self.kernels.advance(q, joints, packed, *TABLE_POSES, 0, most)
 
     @property
     def errors(self) -> Array:
@@ -189,10 +196,10 @@ class ChainProblem:
         They do not depend on the size of the mechanism, so that ranks are decided by them.
         """
         ints, floats = make_workspace(self.flat.ints)
-        model = (self.flat.ints, self.flat.floats)
         at = begin_of(self.flat.ints, 'constraints')
         floats[at : at + self.table.size] = np.ravel(self.table if table is None else table)
-        linearise(*model, ints, floats, q.copy(), joints, packed)
+        kernels = bind(self.flat.ints, self.flat.floats, ints, floats)
+        kernels.linearise(q.copy(), joints, packed)
         residual, jacobian = (
             floats[begin_of(self.flat.ints, name) :] for name in ('residual', 'jac')
         )

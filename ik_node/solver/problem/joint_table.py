@@ -17,8 +17,8 @@ from ik_node.kernels.layout import (
     JOINT_TURNS,
     JOINT_UPPER,
     JOINT_WINDOW,
+    LARGEST,
 )
-from ik_node.kernels.start import LARGEST
 from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint
 from ik_node.model.tree import Tree

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ik_node.kernels.external_step import external_step, linearise
 from ik_node.kernels.layout import (
     begin_of,
     BLOCK,
@@ -21,6 +20,7 @@ from ik_node.kernels.layout import (
 from ik_node.kernels.options import RESTARTS
 from ik_node.kernels.solve_state import STATUS_REFUSED
 from ik_node.model.redundancy import Redundancy
+from ik_node.native import bind
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.chain_problem import ChainProblem
 from ik_node.solver.problem.joint_table import JointTable
@@ -94,15 +94,15 @@ class _Walker:
         at = begin_of(chain.flat.ints, 'constraints')
         floats[at : at + chain.table.size] = np.ravel(chain.table)
         self._chain = chain
-        self._arguments = (chain.flat.ints, chain.flat.floats, ints, floats, q.copy())
-        self._more = (joints, packed)
+        self._kernels = bind(chain.flat.ints, chain.flat.floats, ints, floats)
+        self._arguments = (q.copy(), joints, packed)
         nv = len(chain.flat.var_q)
         self.x, self._step = (self._view(floats, name, nv) for name in ('x', 'step'))
         self._residual = self._view(floats, 'residual', BLOCK * len(chain.names.constraints))
         slots = int(chain.flat.ints[SIZES.index('ns')])
         self._numbers = self._view(floats, 'jac', BLOCK * slots)
         self._errors = self._view(floats, 'error', 2 * len(chain.names.constraints))
-        self.usable = linearise(*self._arguments, *self._more) != STATUS_REFUSED
+        self.usable = self._kernels.linearise(*self._arguments) != STATUS_REFUSED
 
     def _view(self, floats: Array, name: str, count: int) -> Array:
         at = begin_of(self._chain.flat.ints, name)
@@ -124,7 +124,7 @@ class _Walker:
     def move(self, step: Array) -> None:
         """Take a step, shape (nv,) [rad or L]."""
         self._step[:] = step
-        external_step(*self._arguments, *self._more)
+        self._kernels.external_step(*self._arguments)
 
     def go_to(self, x: Array) -> None:
         """Set the variables, shape (nv,) [rad or L]."""

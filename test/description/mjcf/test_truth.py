@@ -2,7 +2,7 @@
 
 import json
 
-from ik_node.kernels._jit import compiled
+from ik_node.native import is_compiled
 from ik_node.robot import load_robot
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.solver import Solver
@@ -17,7 +17,7 @@ FILES = {
     ('xarm7_hand_mjcf', 'hand.kin.xml'): (1, []),
 }
 # Plain Python is a hundred times slower: some of the poses are for coverage.
-STRIDE = 1 if compiled else 20
+STRIDE = 1 if is_compiled() else 20
 
 
 @pytest.fixture(params=FILES, ids=[file for _, file in FILES])

@@ -5,7 +5,7 @@ import threading
 
 from ik_node.gallery import gallery_item
 from ik_node.gallery.description_path import description_path
-from ik_node.kernels._jit import compiled
+from ik_node.native import is_compiled
 from ik_node.robot import load_robot
 from ik_node.solver.options import METHODS, SolverOptions
 from ik_node.solver.solver import Solver
@@ -149,7 +149,7 @@ def test_concurrent_reads_of_q_are_consistent(make_async):
         solver.solve().result(PATIENCE)
         answers.add(tuple(solver.q))
 
-    for k in range(100 if compiled else 10):
+    for k in range(100 if is_compiled() else 10):
         solve(k)
     wait_until(
         lambda: len(seen),

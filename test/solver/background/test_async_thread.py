@@ -10,7 +10,7 @@ import threading
 import time
 
 from ik_node.errors import IkError
-from ik_node.kernels._jit import compiled
+from ik_node.native import is_compiled
 from ik_node.solver.background import async_solver
 from ik_node.solver.background.async_solver import AsyncSolver
 from ik_node.solver.background.solve_worker import SolveJob
@@ -93,7 +93,7 @@ def test_caller_runs_while_kernel_computes(make_async):
     options = SolverOptions(restarts=10**6, time_budget=PATIENCE)
     solver, count = make_async(m.roots, options), 0
     interval = sys.getswitchinterval()
-    if compiled:  # in plain Python there is no kernel, and threads take turns
+    if is_compiled():  # in plain Python there is no kernel, and threads take turns
         sys.setswitchinterval(1000.0)
     try:
         future = solver.solve()

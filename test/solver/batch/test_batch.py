@@ -2,10 +2,8 @@
 
 from dataclasses import replace
 
-from ik_node.kernels import _jit
-from ik_node.kernels.batch import advance_batch
-from ik_node.kernels.solve import advance
 from ik_node.model.goal import Goal
+from ik_node.native import is_compiled
 from ik_node.solver.batch.batch_input import many_poses
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
@@ -30,7 +28,7 @@ def test_batch_equals_single_solves(name):
 @pytest.mark.parametrize('threads', [1, 2, 5, None])
 def test_number_of_threads_does_not_change_batch(threads):
     """For many problems."""
-    _, solver, goals, starts = batch_of('arm6', 150 if _jit.compiled else 18)
+    _, solver, goals, starts = batch_of('arm6', 150 if is_compiled() else 18)
     alone = solver.solve_batch(goals, starts, threads=1)
     assert 0.5 < alone.converged.mean() < 1.0, 'there are both kinds of goals'
     shared = solver.solve_batch(goals, starts, threads=threads)
@@ -167,20 +165,6 @@ def test_time_budget_applies_to_each_problem():
     assert (batch.status[2::3] == Status.TIMEOUT).all()
     assert (batch.iterations < 1000).all()
     assert max(np.max(error.position) for error in batch.closure_errors.values()) < 1e-6
-
-
-@pytest.mark.skipif(not _jit.compiled, reason='kernels are not compiled')
-def test_first_batch_compiles_nothing_after_warm():
-    """One signature serves all batches."""
-    m = MECHANISMS['arm6']()
-    m.solver().warm()
-    before = advance.signatures, advance_batch.signatures
-    assert len(before[1]) == 1
-    for name in ('arm6', 'hexapod', 'two_arms', 'coupled', 'fivebar'):
-        _, solver, goals, starts = batch_of(name, 3)
-        solver.solve_batch(goals, starts, max_step=np.ones(starts.shape[1]))
-        solver.solve_batch(goals)
-    assert (advance.signatures, advance_batch.signatures) == before
 
 
 def test_batch_solves_goals_of_all_kinds():

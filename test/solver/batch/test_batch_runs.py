@@ -6,7 +6,7 @@ import threading
 import time
 
 from ik_node.errors import OptionError, ShapeError, UnknownFrameError
-from ik_node.kernels._jit import compiled
+from ik_node.native import is_compiled
 from ik_node.solver.batch import batch_run
 from ik_node.solver.batch.batch_work import BatchChain
 from ik_node.solver.options import SolverOptions
@@ -16,7 +16,7 @@ from support.batch_cases import batch_of
 from support.waiting import PATIENCE
 
 # Plain Python is a thousand times slower.
-COUNT = 120 if compiled else 18
+COUNT = 120 if is_compiled() else 18
 ONE = ((0.3, 0.1, 0.5), (0.0, 0.0, 0.0, 1.0))
 
 

@@ -1,0 +1,180 @@
+"""The entries of the kernels, bound to the arrays of a chain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from ik_node.kernels.layout import JOINT_ROWS, RECORD, SIZES
+from ik_node.kernels.options import OPTION_COUNT
+from ik_node.native.library import library
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+NQ_AT, NC_AT = SIZES.index('nq'), SIZES.index('nc')
+
+
+class BoundKernels(Protocol):
+    """
+    The entries of the kernels for the arrays of one chain.
+
+    One thread at a time may call them. Arguments are contiguous arrays of float64, as
+    `kernels.solve.advance` describes them; a method raises TypeError for any other, and does
+    nothing.
+    """
+
+    def advance(
+        self,
+        q: Floats,
+        joints: Floats,
+        options: Floats,
+        positions: ArrayLike,
+        quats_xyzw: ArrayLike,
+        goals: int,
+        steps: int,
+    ) -> int:
+        """
+        Solve or go on; see `kernels.solve.advance`.
+
+        Positions and quaternions may also be arrays with strides, and for `goals` = 1 a single
+        row; a compiled call also takes tuples and lists.
+        """
+
+    def advance_batch(
+        self,
+        q: Floats,
+        joints: Floats,
+        options: Floats,
+        positions: Floats,
+        quats_xyzw: Floats,
+        records: Floats,
+        first: int,
+        steps: int,
+    ) -> int:
+        """Solve problem after problem; see `kernels.batch.advance_batch`."""
+
+    def linearise(self, q: Floats, joints: Floats, options: Floats) -> int:
+        """Evaluate at q; see `kernels.external_step.linearise`."""
+
+    def external_step(self, q: Floats, joints: Floats, options: Floats) -> int:
+        """Take a given step; see `kernels.external_step.external_step`."""
+
+
+def bind(
+    model_ints: Ints, model_floats: Floats, work_ints: Ints, work_floats: Floats
+) -> BoundKernels:
+    """
+    Return the kernels bound to the packed model and the workspace of a chain.
+
+    The first call of a process loads the library, or builds it if there is none.
+
+    Raises
+    ------
+    TypeError
+        If an array is not contiguous, or of another type than int64 or float64.
+
+    """
+    loaded = library()
+    arrays = (model_ints, model_floats, work_ints, work_floats)
+    if loaded.call is not None:
+        made: BoundKernels = loaded.call.Bound(*arrays)
+        return made
+    return PythonBound(loaded.functions, arrays)
+
+
+class PythonBound:
+    """
+    The calls in Python: of plain kernels, and of a library for which `call.c` is not compiled.
+
+    Parameters
+    ----------
+    functions : mapping of str to callable
+        The entries; they take arrays.
+    chain : tuple of four ndarray
+        Packed model and workspace.
+
+    """
+
+    def __init__(
+        self, functions: Mapping[str, Callable[..., int]], chain: tuple[Ints, Floats, Ints, Floats]
+    ) -> None:
+        for at, array in enumerate(chain):
+            if array.dtype != (np.float64 if at % 2 else np.int64) or not array.flags.carray:
+                raise TypeError(f'array {at}: not contiguous, or of another type')
+        self._functions, self._chain = functions, chain
+        self._nq = int(chain[0][NQ_AT])
+        self._record = RECORD + 2 * int(chain[0][NC_AT])
+
+    def advance(
+        self,
+        q: Floats,
+        joints: Floats,
+        options: Floats,
+        positions: ArrayLike,
+        quats_xyzw: ArrayLike,
+        goals: int,
+        steps: int,
+    ) -> int:
+        """Solve or go on; see `kernels.solve.advance`."""
+        self._check(q, joints, options)
+        poses = _rows(positions, goals, 3), _rows(quats_xyzw, goals, 4)
+        return self._functions['advance'](*self._chain, q, joints, options, *poses, goals, steps)
+
+    def advance_batch(
+        self,
+        q: Floats,
+        joints: Floats,
+        options: Floats,
+        positions: Floats,
+        quats_xyzw: Floats,
+        records: Floats,
+        first: int,
+        steps: int,
+    ) -> int:
+        """Solve problem after problem; see `kernels.batch.advance_batch`."""
+        counts = len(q), len(joints), positions.shape[1]
+        arrays = (q, joints, options, positions, quats_xyzw, records)
+        sizes = (
+            counts[0] * self._nq,
+            counts[1] * JOINT_ROWS * self._nq,
+            OPTION_COUNT,
+            3 * counts[0] * counts[2],
+            4 * counts[0] * counts[2],
+            counts[0] * self._record,
+        )
+        for array, dimensions, size in zip(arrays, (2, 3, 1, 3, 3, 2), sizes, strict=True):
+            _check(array, dimensions, size)
+        return self._functions['advance_batch'](*self._chain, *arrays, *counts, first, steps)
+
+    def linearise(self, q: Floats, joints: Floats, options: Floats) -> int:
+        """Evaluate at q; see `kernels.external_step.linearise`."""
+        self._check(q, joints, options)
+        return self._functions['linearise'](*self._chain, q, joints, options)
+
+    def external_step(self, q: Floats, joints: Floats, options: Floats) -> int:
+        """Take a given step; see `kernels.external_step.external_step`."""
+        self._check(q, joints, options)
+        return self._functions['external_step'](*self._chain, q, joints, options)
+
+    def _check(self, q: Floats, joints: Floats, options: Floats) -> None:
+        _check(q, 1, self._nq)
+        _check(joints, 2, JOINT_ROWS * self._nq)
+        _check(options, 1, OPTION_COUNT)
+
+
+def _check(array: Floats, dimensions: int, size: int) -> None:
+    plain = array.__class__ is np.ndarray and array.dtype == np.float64
+    if not plain or not array.flags.carray or (array.ndim, array.size) != (dimensions, size):
+        raise TypeError(f'not a contiguous array of {size} float64, {dimensions}-D')
+
+
+def _rows(given: ArrayLike, goals: int, width: int) -> Floats:
+    """Return rows of numbers as a contiguous array."""
+    if isinstance(given, np.ndarray) and given.__class__ is np.ndarray:
+        fits = given.shape == (goals, width) or (goals == 1 and given.shape == (width,))
+        if fits and given.dtype == np.float64:
+            return np.require(given, np.float64, ('C', 'A'))
+    raise TypeError('poses: not rows of numbers')

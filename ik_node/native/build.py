@@ -1,0 +1,272 @@
+"""
+The build of the library: kernels compiled by Numba, linked by a C compiler.
+
+Numba runs in processes of its own, one for each level, so that the process that wants the library
+need not import it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+import fcntl
+import importlib.util
+import os
+from pathlib import Path
+import shutil
+import subprocess
+import sys
+import sysconfig
+from tempfile import TemporaryDirectory
+import time
+
+from ik_node.errors import IkError, OptionError
+from ik_node.native.levels import Level, LEVELS, own_level, TARGETS
+from ik_node.native.places import call_file, digest, HERE, LIBRARY, roots
+import numpy as np
+
+Progress = Callable[[str, int, int], None]
+
+
+class BuildError(IkError):
+    """The library cannot be built; the message says why, and what to do."""
+
+
+def c_compiler(machine: str) -> list[str]:
+    """
+    Return the command of a C compiler for a kind of processor.
+
+    Raises
+    ------
+    BuildError
+        If none is installed.
+
+    """
+    own = machine == os.uname().machine
+    named = os.environ.get('CC' if own else f'CC_{machine.upper()}')
+    if named:
+        return named.split()
+    for name in ('cc', 'gcc', 'clang') if own else (f'{machine}-linux-gnu-gcc',):
+        if shutil.which(name):
+            return [name]
+    if importlib.util.find_spec('ziglang') is not None:
+        # An old glibc, so that the library runs on all systems of the last ten years.
+        return [sys.executable, '-m', 'ziglang', 'cc', '-target', f'{machine}-linux-gnu.2.17']
+    package = 'gcc' if own else f'gcc-{machine}-linux-gnu'.replace('_', '-')
+    raise BuildError(
+        f'no C compiler for {machine}: install one (apt install {package}, or pip install '
+        'ziglang), or name one in the environment variable CC'
+    )
+
+
+def build(
+    levels: Sequence[str] = (), root: Path | None = None, progress: Progress | None = None
+) -> Path:
+    """
+    Build the library for some levels, unless it is there, and return its folder.
+
+    Parameters
+    ----------
+    levels : sequence of str
+        Keys of `LEVELS`, all for one kind of processor; none = the level of this computer.
+    root : Path, optional
+        Where the folder is made; None = the first of `library.roots()` that can be written to.
+    progress : callable, optional
+        Called with the name of what is compiled, and with how much is done of how much.
+
+    Raises
+    ------
+    BuildError
+        If Numba or a C compiler is missing or fails.
+
+    """
+    chosen = tuple(levels) or (own_level(),)
+    machine = LEVELS[chosen[0]].machine
+    compiler = c_compiler(machine)
+    if importlib.util.find_spec('numba') is None:
+        raise BuildError('Numba compiles the kernels and is not installed: pip install numba')
+    root = writable_root() if root is None else root
+    root.mkdir(parents=True, exist_ok=True)
+    with open(root / '.lock', 'w', encoding='utf-8') as lock:
+        # Several processes may find no library at the same time; one of them builds it.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        folder = root / digest()
+        listed = folder / 'levels'
+        built = listed.read_text(encoding='utf-8').split() if listed.exists() else []
+        if not set(chosen).issubset(built):
+            with TemporaryDirectory(dir=root, prefix='.building-') as made:
+                _compile(chosen, Path(made), progress)
+                _link(compiler, chosen, Path(made))
+                folder.mkdir(exist_ok=True)
+                os.replace(Path(made) / LIBRARY, folder / LIBRARY)
+                listed.write_text(' '.join(chosen) + '\n', encoding='utf-8')
+        _remove_others(root, folder)
+    return folder
+
+
+def libraries_of(
+    targets: Sequence[str] | None, folder: Path | None = None
+) -> list[tuple[tuple[str, ...], Path | None]]:
+    """
+    Return which libraries targets stand for: the levels of each, and the folder it is made in.
+
+    Parameters
+    ----------
+    targets : sequence of str, optional
+        Keys of `LEVELS` and `TARGETS`; none = this computer.
+    folder : Path, optional
+        As `root` of `build`; other kinds of processors have a folder of their own in it.
+
+    Raises
+    ------
+    OptionError
+        If a target is unknown.
+
+    """
+    if not targets:
+        return [((), folder)]
+    levels: list[str] = []
+    for name in targets:
+        if name not in LEVELS and name not in TARGETS:
+            allowed = ', '.join([*TARGETS, *(level for level in LEVELS if level not in TARGETS)])
+            raise OptionError('target', name, allowed)
+        levels += TARGETS.get(name, (name,))
+    chosen = [level for level in LEVELS if level in levels]
+    root = writable_root() if folder is None else folder
+    return [
+        (
+            tuple(level for level in chosen if LEVELS[level].machine == machine),
+            root if machine == os.uname().machine else root / machine,
+        )
+        for machine in dict.fromkeys(LEVELS[level].machine for level in chosen)
+    ]
+
+
+def writable_root() -> Path:
+    """Return the folder in which libraries are stored."""
+    beside, per_user = roots()
+    try:
+        beside.mkdir(exist_ok=True)
+        if os.access(beside, os.W_OK):
+            return beside
+    except OSError:
+        pass
+    return per_user
+
+
+# Libraries of other sources that are kept, for other checkouts and versions.
+KEPT = 4
+
+
+def _remove_others(root: Path, folder: Path) -> None:
+    """Remove libraries of other sources, except for the newest ones."""
+    others = [path for path in root.iterdir() if (path / LIBRARY).exists() and path != folder]
+    for other in sorted(others, key=lambda path: path.stat().st_mtime)[:-KEPT]:
+        shutil.rmtree(other, ignore_errors=True)
+
+
+def _compile(levels: Sequence[str], folder: Path, progress: Progress | None) -> None:
+    """Make the object files of all levels, each in its own process."""
+    done = dict.fromkeys(levels, 0)
+
+    def compile_level(name: str) -> None:
+        command = [sys.executable, '-m', 'ik_node.native.compile', name, str(folder)]
+        log = folder / f'{name}.log'
+        with (
+            log.open('w') as said,
+            subprocess.Popen(
+                command,
+                env=_environment(LEVELS[name]),
+                stdout=subprocess.PIPE,
+                stderr=said,
+                text=True,
+            ) as process,
+        ):
+            for line in process.stdout or ():
+                at, count, entry = line.split()
+                done[name] = int(at)
+                if progress is not None:
+                    progress(f'{entry} ({name})', sum(done.values()), len(levels) * int(count))
+        if process.returncode != 0:
+            raise BuildError(f'Numba cannot compile the kernels for {name}: {log.read_text()}')
+
+    with ThreadPoolExecutor(min(len(levels), os.cpu_count() or 1)) as threads:
+        for ended in [threads.submit(compile_level, name) for name in levels]:
+            ended.result()
+
+
+def _environment(level: Level) -> dict[str, str]:
+    """Return the environment of a process that compiles for a level."""
+    own = level.machine == os.uname().machine
+    # For another kind of processor LLVM optimises as for one without wide vectors.
+    cpu = level.cpu if own else 'generic'
+    here = str(HERE.parents[1])
+    path = os.pathsep.join(part for part in (here, os.environ.get('PYTHONPATH')) if part)
+    unset = ('NUMBA_DISABLE_JIT', 'NUMBA_BOUNDSCHECK', 'NUMBA_OPT')
+    kept = {name: value for name, value in os.environ.items() if name not in unset}
+    chosen = {'IK_NODE_KERNELS': 'numba', 'NUMBA_CPU_NAME': cpu, 'NUMBA_CPU_FEATURES': ''}
+    return {**kept, **chosen, 'PYTHONPATH': path}
+
+
+def _link(compiler: list[str], levels: Sequence[str], folder: Path) -> None:
+    """Link the object files of a folder and the C sources to a library."""
+    listed = ' '.join(f'LEVEL({name})' for name in levels)
+    _run_compiler(
+        [
+            *compiler,
+            *('-shared', '-fPIC', '-O2', '-fvisibility=hidden', '-Wl,-s', '-Wl,--no-undefined'),
+            f'-DIK_LEVELS={listed}',
+            f'-DIK_DIGEST="{digest()}"',
+            *(str(path) for path in sorted(folder.glob('*.o'))),
+            str(HERE / 'kernels.c'),
+            *('-lm', '-o', str(folder / LIBRARY)),
+        ]
+    )
+
+
+def build_call(path: Path, machine: str = '') -> Path:
+    """
+    Compile `call.c` for this Python and this NumPy, and return where it stands.
+
+    It is stored as `path`, or in the user's cache where that cannot be written. If it cannot be
+    compiled, for example because Python's headers are not installed, there is no file. `machine`
+    is the kind of processor; empty = this computer's.
+    """
+    try:
+        compiler = c_compiler(machine or os.uname().machine)
+    except BuildError:
+        return path
+    if not os.access(path.parent, os.W_OK):
+        path = roots()[1] / digest() / call_file()
+        if path.exists():
+            return path
+        path.parent.mkdir(parents=True, exist_ok=True)
+    headers = (sysconfig.get_paths()['include'], np.get_include())
+    with TemporaryDirectory(dir=path.parent, prefix='.building-') as made:
+        built = Path(made) / path.name
+        flags = ('-shared', '-fPIC', '-O2', '-Wl,-s', *(f'-I{header}' for header in headers))
+        try:
+            _run_compiler([*compiler, *flags, str(HERE / 'call.c'), '-o', str(built)])
+        except BuildError:
+            return path
+        os.replace(built, path)
+    return path
+
+
+def _run_compiler(command: list[str]) -> None:
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    if ended.returncode != 0:
+        raise BuildError(f'the C compiler failed: {" ".join(command)}\n{ended.stderr}')
+
+
+def build_for_first_use() -> tuple[Path | None, str]:
+    """Build the library for this process; return its folder, or None and why there is none."""
+    print('ik_node: compiling its kernels, once, for about a minute ...', file=sys.stderr)
+    started = time.perf_counter()
+    try:
+        folder = build()
+    except (IkError, OSError) as error:
+        return None, str(error)
+    spent = time.perf_counter() - started
+    print(f'ik_node: compiled in {spent:.0f} s, stored in {folder}', file=sys.stderr)
+    return folder, ''

@@ -1,0 +1,334 @@
+/*
+ * The call of compiled kernels from Python.
+ *
+ * A `Bound` holds the packed model and the workspace of a chain. Its methods pass their addresses,
+ * and those of their arguments, to the entries of the kernels. Arguments are NumPy arrays, read
+ * through NumPy's C interface: an array costs a few nanoseconds. Poses may also be arrays with
+ * strides, and tuples or lists of numbers. Whatever else arrives is a TypeError; the caller then
+ * converts it, or says what is wrong with it. The GIL is released while a kernel runs.
+ */
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#define NPY_NO_DEPRECATED_API NPY_1_22_API_VERSION
+#include <numpy/arrayobject.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef int64_t (*advance_t)(const int64_t *, const double *, int64_t *, double *, double *,
+                             const double *, const double *, const double *, const double *,
+                             int64_t, int64_t);
+typedef int64_t (*batch_t)(const int64_t *, const double *, int64_t *, double *, double *,
+                           const double *, const double *, const double *, const double *,
+                           double *, int64_t, int64_t, int64_t, int64_t, int64_t);
+typedef int64_t (*at_q_t)(const int64_t *, const double *, int64_t *, double *, double *,
+                          const double *, const double *);
+
+static struct {
+    advance_t advance;
+    batch_t advance_batch;
+    at_q_t linearise, external_step;
+    npy_intp nq_at, nc_at, joint_rows, option_count, record;
+} kernels;
+
+typedef struct {
+    PyObject_HEAD
+    PyArrayObject *model_ints, *model_floats, *work_ints, *work_floats;
+    npy_intp nq;
+} Bound;
+
+#define INTS(array) ((int64_t *)PyArray_DATA(array))
+#define FLOATS(array) ((double *)PyArray_DATA(array))
+#define CHAIN(self)                                                                                \
+    INTS((self)->model_ints), FLOATS((self)->model_floats), INTS((self)->work_ints),               \
+        FLOATS((self)->work_floats)
+
+/* Return true for an array of this type that C code can read and write as it is. */
+static int is_plain(PyObject *given, int type)
+{
+    return PyArray_CheckExact(given) && PyArray_TYPE((PyArrayObject *)given) == type &&
+           PyArray_ISCARRAY((PyArrayObject *)given);
+}
+
+/*
+ * Return the numbers of an array with so many dimensions and numbers; NULL, with a TypeError, for
+ * any other.
+ */
+static double *numbers(PyObject *given, int dims, npy_intp size, const char *name)
+{
+    if (is_plain(given, NPY_DOUBLE) && PyArray_NDIM((PyArrayObject *)given) == dims &&
+        PyArray_SIZE((PyArrayObject *)given) == size)
+        return FLOATS((PyArrayObject *)given);
+    PyErr_Format(PyExc_TypeError, "%s: not a contiguous array of %zd float64, %d-D", name,
+                 size, dims);
+    return NULL;
+}
+
+/* Read one number; 0 for what is none. */
+static int read_number(PyObject *given, double *to)
+{
+    if (PyFloat_CheckExact(given) || PyArray_IsScalar(given, Double))
+        *to = PyFloat_AS_DOUBLE(given);
+    else if (PyLong_CheckExact(given)) {
+        *to = PyLong_AsDouble(given);
+        if (*to == -1.0 && PyErr_Occurred()) {
+            PyErr_Clear();
+            return 0;
+        }
+    } else
+        return 0;
+    return 1;
+}
+
+/* Read a row of `width` numbers from an array, tuple or list; 0 for anything else. */
+static int read_row(PyObject *given, int width, double *to)
+{
+    if (PyArray_CheckExact(given)) {
+        PyArrayObject *array = (PyArrayObject *)given;
+        if (PyArray_NDIM(array) != 1 || PyArray_DIM(array, 0) != width ||
+            PyArray_TYPE(array) != NPY_DOUBLE || !PyArray_ISNOTSWAPPED(array))
+            return 0;
+        for (int k = 0; k < width; k++)
+            memcpy(to + k, PyArray_BYTES(array) + k * PyArray_STRIDE(array, 0), sizeof *to);
+        return 1;
+    }
+    if (!(PyTuple_CheckExact(given) || PyList_CheckExact(given)) ||
+        PySequence_Fast_GET_SIZE(given) != width)
+        return 0;
+    for (int k = 0; k < width; k++)
+        if (!read_number(PySequence_Fast_GET_ITEM(given, k), to + k))
+            return 0;
+    return 1;
+}
+
+/*
+ * Return `goals` rows of `width` numbers: those of a plain array where they are, all others
+ * copied to `room`. A single row needs no second dimension. NULL, with a TypeError, if the
+ * argument is none of these.
+ */
+static const double *rows_of(PyObject *given, npy_intp goals, int width, double *room)
+{
+    if (PyArray_CheckExact(given)) {
+        PyArrayObject *array = (PyArrayObject *)given;
+        int dims = PyArray_NDIM(array);
+        int fits = dims == 2 ? PyArray_DIM(array, 0) == goals && PyArray_DIM(array, 1) == width
+                             : dims == 1 && goals == 1 && PyArray_DIM(array, 0) == width;
+        if (fits && PyArray_TYPE(array) == NPY_DOUBLE && PyArray_ISCARRAY_RO(array))
+            return FLOATS(array);
+        if (fits && PyArray_TYPE(array) == NPY_DOUBLE && PyArray_ISNOTSWAPPED(array)) {
+            for (npy_intp g = 0; g < goals; g++)
+                for (int k = 0; k < width; k++) {
+                    const char *at = PyArray_BYTES(array);
+                    at += dims == 2 ? g * PyArray_STRIDE(array, 0) + k * PyArray_STRIDE(array, 1)
+                                    : k * PyArray_STRIDE(array, 0);
+                    memcpy(room + width * g + k, at, sizeof *room);
+                }
+            return room;
+        }
+    } else if (PyTuple_CheckExact(given) || PyList_CheckExact(given)) {
+        if (goals == 1 && read_row(given, width, room))
+            return room;
+        if (PySequence_Fast_GET_SIZE(given) == goals) {
+            npy_intp g = 0;
+            while (g < goals &&
+                   read_row(PySequence_Fast_GET_ITEM(given, g), width, room + width * g))
+                g++;
+            if (g == goals)
+                return room;
+        }
+    }
+    PyErr_SetString(PyExc_TypeError, "poses: not rows of numbers");
+    return NULL;
+}
+
+static int has_count(Py_ssize_t count, Py_ssize_t wanted)
+{
+    if (count != wanted)
+        PyErr_Format(PyExc_TypeError, "%zd arguments, not %zd", count, wanted);
+    return count == wanted;
+}
+
+/* Poses of so many goals are copied to the stack. */
+#define FEW 16
+
+static PyObject *bound_advance(Bound *self, PyObject *const *given, Py_ssize_t count)
+{
+    if (!has_count(count, 7))
+        return NULL;
+    double *q = numbers(given[0], 1, self->nq, "q");
+    double *joints = q ? numbers(given[1], 2, kernels.joint_rows * self->nq, "joints") : NULL;
+    double *options = joints ? numbers(given[2], 1, kernels.option_count, "options") : NULL;
+    if (options == NULL)
+        return NULL;
+    int64_t goals = PyLong_AsLongLong(given[5]), steps = PyLong_AsLongLong(given[6]);
+    if (PyErr_Occurred())
+        return NULL;
+    double few[7 * FEW], *room = few;
+    if (goals > FEW && (room = PyMem_Malloc(7 * goals * sizeof *room)) == NULL)
+        return PyErr_NoMemory();
+    const double *positions = rows_of(given[3], goals, 3, room);
+    const double *quats = positions ? rows_of(given[4], goals, 4, room + 3 * goals) : NULL;
+    int64_t status = 0;
+    if (quats != NULL) {
+        Py_BEGIN_ALLOW_THREADS
+        status = kernels.advance(CHAIN(self), q, joints, options, positions, quats, goals, steps);
+        Py_END_ALLOW_THREADS
+    }
+    if (room != few)
+        PyMem_Free(room);
+    return quats ? PyLong_FromLongLong(status) : NULL;
+}
+
+static PyObject *bound_advance_batch(Bound *self, PyObject *const *given, Py_ssize_t count)
+{
+    if (!has_count(count, 8))
+        return NULL;
+    for (int k = 0; k < 6; k++)
+        if (!PyArray_CheckExact(given[k])) {
+            PyErr_Format(PyExc_TypeError, "argument %d: not an array", k);
+            return NULL;
+        }
+    PyArrayObject *const *arrays = (PyArrayObject *const *)given;
+    if (PyArray_NDIM(arrays[0]) != 2 || PyArray_NDIM(arrays[1]) != 3 ||
+        PyArray_NDIM(arrays[3]) != 3) {
+        PyErr_SetString(PyExc_TypeError, "an array has the wrong number of dimensions");
+        return NULL;
+    }
+    npy_intp many = PyArray_DIM(arrays[0], 0), tables = PyArray_DIM(arrays[1], 0);
+    npy_intp goals = PyArray_DIM(arrays[3], 1);
+    npy_intp record = kernels.record + 2 * (npy_intp)INTS(self->model_ints)[kernels.nc_at];
+    int64_t first = PyLong_AsLongLong(given[6]), steps = PyLong_AsLongLong(given[7]);
+    if (PyErr_Occurred() || !numbers(given[0], 2, many * self->nq, "q") ||
+        !numbers(given[1], 3, tables * kernels.joint_rows * self->nq, "joints") ||
+        !numbers(given[2], 1, kernels.option_count, "options") ||
+        !numbers(given[3], 3, 3 * many * goals, "positions") ||
+        !numbers(given[4], 3, 4 * many * goals, "quats_xyzw") ||
+        !numbers(given[5], 2, many * record, "records"))
+        return NULL;
+    int64_t next;
+    Py_BEGIN_ALLOW_THREADS
+    next = kernels.advance_batch(CHAIN(self), FLOATS(arrays[0]), FLOATS(arrays[1]),
+                                 FLOATS(arrays[2]), FLOATS(arrays[3]), FLOATS(arrays[4]),
+                                 FLOATS(arrays[5]), many, tables, goals, first, steps);
+    Py_END_ALLOW_THREADS
+    return PyLong_FromLongLong(next);
+}
+
+static PyObject *call_at_q(Bound *self, PyObject *const *given, Py_ssize_t count, at_q_t kernel)
+{
+    if (!has_count(count, 3))
+        return NULL;
+    double *q = numbers(given[0], 1, self->nq, "q");
+    double *joints = q ? numbers(given[1], 2, kernels.joint_rows * self->nq, "joints") : NULL;
+    double *options = joints ? numbers(given[2], 1, kernels.option_count, "options") : NULL;
+    if (options == NULL)
+        return NULL;
+    int64_t status;
+    Py_BEGIN_ALLOW_THREADS
+    status = kernel(CHAIN(self), q, joints, options);
+    Py_END_ALLOW_THREADS
+    return PyLong_FromLongLong(status);
+}
+
+static PyObject *bound_linearise(Bound *self, PyObject *const *given, Py_ssize_t count)
+{
+    return call_at_q(self, given, count, kernels.linearise);
+}
+
+static PyObject *bound_external_step(Bound *self, PyObject *const *given, Py_ssize_t count)
+{
+    return call_at_q(self, given, count, kernels.external_step);
+}
+
+static PyObject *bound_new(PyTypeObject *type, PyObject *arguments, PyObject *named)
+{
+    PyObject *arrays[4];
+    if (named != NULL && PyDict_GET_SIZE(named) > 0) {
+        PyErr_SetString(PyExc_TypeError, "Bound takes no named arguments");
+        return NULL;
+    }
+    if (!PyArg_ParseTuple(arguments, "OOOO", arrays, arrays + 1, arrays + 2, arrays + 3))
+        return NULL;
+    for (int k = 0; k < 4; k++)
+        if (!is_plain(arrays[k], k % 2 ? NPY_DOUBLE : NPY_INT64)) {
+            PyErr_Format(PyExc_TypeError, "array %d: not contiguous, or of another type", k);
+            return NULL;
+        }
+    Bound *self = (Bound *)type->tp_alloc(type, 0);
+    if (self == NULL)
+        return NULL;
+    PyArrayObject **own[] = {&self->model_ints, &self->model_floats, &self->work_ints,
+                             &self->work_floats};
+    for (int k = 0; k < 4; k++) {
+        Py_INCREF(arrays[k]);
+        *own[k] = (PyArrayObject *)arrays[k];
+    }
+    self->nq = (npy_intp)INTS(self->model_ints)[kernels.nq_at];
+    return (PyObject *)self;
+}
+
+static void bound_free(Bound *self)
+{
+    Py_XDECREF(self->model_ints);
+    Py_XDECREF(self->model_floats);
+    Py_XDECREF(self->work_ints);
+    Py_XDECREF(self->work_floats);
+    Py_TYPE(self)->tp_free((PyObject *)self);
+}
+
+#define METHOD(name) {#name, (PyCFunction)(void (*)(void))bound_##name, METH_FASTCALL, NULL}
+
+static PyMethodDef bound_methods[] = {
+    METHOD(advance), METHOD(advance_batch), METHOD(linearise), METHOD(external_step), {NULL},
+};
+
+static PyTypeObject bound_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ik_node.native.call.Bound",
+    .tp_basicsize = sizeof(Bound),
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_doc = "The entries of the kernels, bound to the arrays of a chain.",
+    .tp_new = bound_new,
+    .tp_dealloc = (destructor)bound_free,
+    .tp_methods = bound_methods,
+};
+
+static PyObject *use(PyObject *module, PyObject *given)
+{
+    unsigned long long at[4];
+    if (!PyArg_ParseTuple(given, "KKKKnnnnn", at, at + 1, at + 2, at + 3, &kernels.nq_at,
+                          &kernels.nc_at, &kernels.joint_rows, &kernels.option_count,
+                          &kernels.record))
+        return NULL;
+    kernels.advance = (advance_t)(uintptr_t)at[0];
+    kernels.advance_batch = (batch_t)(uintptr_t)at[1];
+    kernels.linearise = (at_q_t)(uintptr_t)at[2];
+    kernels.external_step = (at_q_t)(uintptr_t)at[3];
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef functions[] = {
+    {"use", use, METH_VARARGS,
+     "Set the addresses of the entries, where nq and nc stand in a model, the rows of a table of "
+     "joints, the number of options, and the length of a record without residual norms."},
+    {NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "call", "The call of compiled kernels from Python.", -1, functions,
+};
+
+PyMODINIT_FUNC PyInit_call(void)
+{
+    import_array();
+    if (PyType_Ready(&bound_type) < 0)
+        return NULL;
+    PyObject *module = PyModule_Create(&definition);
+    if (module == NULL)
+        return NULL;
+    Py_INCREF(&bound_type);
+    if (PyModule_AddObject(module, "Bound", (PyObject *)&bound_type) < 0) {
+        Py_DECREF(&bound_type);
+        Py_DECREF(module);
+        return NULL;
+    }
+    return module;
+}

@@ -1,0 +1,125 @@
+"""
+Compilation of all entries for one level: `python -m ik_node.native.compile LEVEL FOLDER`.
+
+Runs in a process of its own with IK_NODE_KERNELS=numba. Numba compiles each entry as a C callback
+(`numba.cfunc`) and hands out LLVM's intermediate representation of it, from which llvmlite makes
+an object file. Numba wraps a callback so that it could report a Python exception; kernels raise
+none. Those parts are cut off, so that the library needs no Python.
+"""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+import re
+import sys
+from typing import Any
+
+from ik_node.kernels.decorators import entries
+from ik_node.native.levels import Level, LEVELS
+
+# Modules with entries, in the order of their compilation: what another one calls comes first.
+MODULES = ('solve', 'batch', 'external_step')
+
+
+def load_entries() -> None:
+    """Import the modules that mark entries."""
+    for name in MODULES:
+        importlib.import_module(f'ik_node.kernels.{name}')
+
+
+def compiled_entries() -> dict[str, Any]:
+    """Compile all entries for this process; return Numba's callbacks by name."""
+    from ik_node.kernels.numba_ext.entry_call import signature_of, symbol_of
+    from llvmlite import binding
+    from numba import cfunc
+
+    load_entries()
+    made = {}
+    for at, (name, entry) in enumerate(entries.items()):
+        print(f'{at} {len(entries)} {name}', flush=True)
+        callback = cfunc(signature_of(entry.parameters), error_model='numpy')(entry.function)
+        # An entry that calls this one finds it by its name.
+        binding.add_symbol(symbol_of(name), callback.address)
+        made[name] = callback
+    return made
+
+
+def object_code(callback: Any, name: str, level_name: str) -> bytes:
+    """Return an object file with one entry, which is called `ik_kernel_NAME_LEVEL`."""
+    from llvmlite import binding
+
+    level = LEVELS[level_name]
+    binding.initialize_all_targets()
+    binding.initialize_all_asmprinters()
+    machine = binding.Target.from_triple(level.triple).create_target_machine(
+        cpu=level.cpu, features='', opt=3, reloc='pic', codemodel='default'
+    )
+    text = without_python(callback.inspect_llvm(), callback.native_name, f'ik_kernel_{name}')
+    module = binding.parse_assembly(for_level(text, level, level_name, machine))
+    module.verify()
+    code: bytes = machine.emit_object(module)
+    return code
+
+
+_FUNCTION = re.compile(r'^define .*?^}\n', re.MULTILINE | re.DOTALL)
+_NAME = re.compile(r'@("[^"]+"|[-\w.$]+)')
+
+
+def without_python(text: str, native_name: str, symbol: str) -> str:
+    """
+    Return the representation of an entry with a C name and without calls of Python.
+
+    Functions that it does not use go. What reports an exception becomes code that is never
+    reached.
+    """
+    text = re.sub(r'@"?' + re.escape(native_name) + r'"?(?=\()', f'@{symbol}', text)
+    functions = {_NAME.findall(body)[0]: body for body in _FUNCTION.findall(text)}
+    used, found = set(), [symbol]
+    while found:
+        name = found.pop()
+        if name in functions and name not in used:
+            used.add(name)
+            found += _NAME.findall(functions[name])
+    for name, body in functions.items():
+        text = text.replace(body, body if name in used else '')
+    text = re.sub(rf'^define (?=.*@{symbol}\()', 'define hidden ', text, flags=re.MULTILINE)
+    text = re.sub(
+        rf'^define (?:linkonce_odr )?(?=.*@)(?!.*@{symbol}\()',
+        'define internal ',
+        text,
+        flags=re.MULTILINE,
+    )
+    text = re.sub(
+        r'^(@.*) = (?:external|common)( local_unnamed_addr)? global (\S+?)( null| 0|)(?=,|$)',
+        r'\1 = internal global \3 zeroinitializer',
+        text,
+        flags=re.MULTILINE,
+    )
+    return re.sub(
+        r'^declare (.*@(?:Py|numba_).*)$',
+        r'define internal \1 { unreachable }',
+        text,
+        flags=re.MULTILINE,
+    )
+
+
+def for_level(text: str, level: Level, level_name: str, machine: Any) -> str:
+    """Return the representation for another processor, with the level in all entries' names."""
+    text = re.sub(r'@(ik_kernel_\w+)', rf'@\1_{level_name}', text)
+    text = re.sub(r'^target triple = .*$', f'target triple = "{level.triple}"', text, flags=re.M)
+    layout = f'target datalayout = "{machine.target_data}"'
+    return re.sub(r'^target datalayout = .*$', layout, text, flags=re.M)
+
+
+def main(words: list[str]) -> int:
+    """Write one object file an entry to a folder."""
+    level_name, folder = words
+    for name, callback in compiled_entries().items():
+        path = Path(folder) / f'{name}.{level_name}.o'
+        path.write_bytes(object_code(callback, name, level_name))
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,183 @@
+"""The kernels of this process: from a library, else from one that is built, else plain Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+import ctypes
+from functools import cached_property
+import importlib.util
+import os
+from pathlib import Path
+from threading import Lock
+from types import ModuleType
+from typing import Any, NamedTuple
+import warnings
+
+from ik_node.kernels.decorators import compiling, entries
+from ik_node.kernels.layout import JOINT_ROWS, RECORD, SIZES
+from ik_node.kernels.options import OPTION_COUNT
+from ik_node.native.places import call_file, digest, LIBRARY, roots
+import numpy as np
+
+# Entries in the order of the library's table, `ik_node_kernels`.
+TABLE = ('advance', 'advance_batch', 'linearise', 'external_step')
+
+
+class Library(NamedTuple):
+    """
+    The kernels of this process.
+
+    Attributes
+    ----------
+    path : Path or None
+        The shared library; None = the kernels run as plain Python.
+    call : module or None
+        The compiled `call.c`; None = calls go through ctypes or are plain Python.
+    functions : mapping of str to callable
+        The entries as functions of arrays.
+
+    """
+
+    path: Path | None
+    call: Any
+    functions: Mapping[str, Callable[..., int]]
+
+
+_loading = Lock()
+_loaded: Library | None = None
+
+
+def library() -> Library:
+    """
+    Return the kernels of this process; the first call loads them, or builds them if need be.
+
+    IK_NODE_KERNELS=python selects plain Python; =numba compiles for this process alone.
+    """
+    global _loaded
+    if _loaded is None:
+        with _loading:
+            if _loaded is None:
+                _loaded = _load()
+    return _loaded
+
+
+def is_compiled() -> bool:
+    """Return True if the kernels of this process are compiled."""
+    return library().path is not None or compiling
+
+
+def _load() -> Library:
+    if compiling:
+        from ik_node.native.compile import compiled_entries
+
+        made = compiled_entries()
+        return _of_addresses(None, [made[name].address for name in TABLE])
+    if os.environ.get('IK_NODE_KERNELS') == 'python':
+        return _plain()
+    for root in roots():
+        found = _opened(root / digest())
+        if found is not None:
+            return found
+    from ik_node.native.build import build_for_first_use
+
+    folder, reason = build_for_first_use()
+    found = None if folder is None else _opened(folder)
+    if found is None:
+        warnings.warn(
+            f'no compiled kernels ({reason}): they run as plain Python, a hundred times slower; '
+            'install numba and a C compiler (pip install numba; apt install gcc)',
+            RuntimeWarning,
+            stacklevel=3,
+        )
+        return _plain()
+    return found
+
+
+def _plain() -> Library:
+    from ik_node.native.compile import load_entries
+
+    load_entries()
+    return Library(None, None, {name: entries[name].function for name in TABLE})
+
+
+def _opened(folder: Path) -> Library | None:
+    """Return the library of a folder; None if there is none that this processor can run."""
+    path = folder / LIBRARY
+    try:
+        opened = ctypes.CDLL(str(path))
+        opened.ik_node_digest.restype = ctypes.c_char_p
+        opened.ik_node_kernels.restype = ctypes.POINTER(ctypes.c_void_p)
+    except (OSError, AttributeError):
+        return None
+    table = opened.ik_node_kernels()
+    if opened.ik_node_digest() != digest().encode() or not table:
+        return None
+    return _of_addresses(path, [table[at] for at in range(len(TABLE))])
+
+
+def _of_addresses(path: Path | None, addresses: list[int]) -> Library:
+    call = None if path is None else _call_module(path.parent)
+    if call is not None:
+        places = (SIZES.index('nq'), SIZES.index('nc'))
+        call.use(*addresses, *places, JOINT_ROWS, OPTION_COUNT, RECORD)
+    return Library(path, call, _Functions(addresses))
+
+
+class _Functions(Mapping[str, Callable[..., int]]):
+    """The entries at some addresses as functions of arrays, made when they are asked for."""
+
+    def __init__(self, addresses: list[int]) -> None:
+        self._addresses = dict(zip(TABLE, addresses, strict=True))
+
+    @cached_property
+    def _made(self) -> dict[str, Callable[..., int]]:
+        from ik_node.native.compile import load_entries
+
+        load_entries()
+        return {
+            name: _function_at(address, entries[name].parameters)
+            for name, address in self._addresses.items()
+        }
+
+    def __getitem__(self, name: str) -> Callable[..., int]:
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._addresses)
+
+    def __len__(self) -> int:
+        return len(self._addresses)
+
+
+def _function_at(address: int, parameters: tuple[str, ...]) -> Callable[..., int]:
+    """Return a function of arrays and integers that calls the code at an address."""
+    kinds = [ctypes.c_void_p if kind.endswith('*') else ctypes.c_int64 for kind in parameters]
+    code = ctypes.CFUNCTYPE(ctypes.c_int64, *kinds)(address)
+
+    def call(*arguments: Any) -> int:
+        given = (a.ctypes.data if isinstance(a, np.ndarray) else int(a) for a in arguments)
+        status: int = code(*given)
+        return status
+
+    return call
+
+
+def _call_module(folder: Path) -> ModuleType | None:
+    """Return the compiled `call.c`; None if it cannot be had."""
+    # What is compiled with the headers of NumPy 2 also runs with NumPy 1.
+    path = folder / call_file().replace('-numpy1', '-numpy2')
+    if not path.exists():
+        path = folder / call_file()
+    if not path.exists():
+        from ik_node.native.build import build_call
+
+        path = build_call(path)
+    spec = importlib.util.spec_from_file_location('ik_node.native.call', path)
+    if spec is None or spec.loader is None:
+        return None
+    try:
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    except ImportError:
+        return None
+    return module
