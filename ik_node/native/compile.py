@@ -73,6 +73,7 @@ def without_python(text: str, native_name: str, symbol: str) -> str:
     Functions that it does not use go. What reports an exception becomes code that is never
     reached.
     """
+    text = with_short_names(text)
     text = re.sub(r'@"?' + re.escape(native_name) + r'"?(?=\()', f'@{symbol}', text)
     functions = {_NAME.findall(body)[0]: body for body in _FUNCTION.findall(text)}
     used, found = set(), [symbol]
@@ -102,6 +103,23 @@ def without_python(text: str, native_name: str, symbol: str) -> str:
         text,
         flags=re.MULTILINE,
     )
+
+
+# Longest name of a value or block that LLVM 14 reads back without cutting it off.
+LONGEST_NAME = 500
+_LONG = rf'([-\w.$]{{{LONGEST_NAME},}}|"[^"\n]{{{LONGEST_NAME},}}")'
+
+
+def with_short_names(text: str) -> str:
+    """Return the representation with short names for values and blocks with very long ones."""
+    names: dict[str, str] = {}
+
+    def short(found: re.Match[str]) -> str:
+        name = names.setdefault(found.group(2).strip('"'), f'long.{len(names)}')
+        return f'{found.group(1)}{name}'
+
+    text = re.sub(f'(%){_LONG}', short, text)
+    return re.sub(f'^(){_LONG}(?=:)', short, text, flags=re.MULTILINE)
 
 
 def for_level(text: str, level: Level, level_name: str, machine: Any) -> str:

@@ -10,7 +10,7 @@ import sys
 
 from ik_node.native import build, library, places
 from ik_node.native.bound import bind, PythonBound
-from ik_node.native.compile import without_python
+from ik_node.native.compile import with_short_names, without_python
 from ik_node.native.levels import LEVELS, own_level
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.chain_problem import TABLE_POSES
@@ -395,6 +395,13 @@ declare void @PyErr_Clear() local_unnamed_addr
 declare void @numba_gil_ensure(ptr)
 declare double @sin(double)
 """
+
+
+def test_very_long_names_become_short_ones():
+    """LLVM 14 cuts them off when it reads them back, so that two of them may become one."""
+    one, two = ('x' * 600 + last for last in 'ab')
+    text = with_short_names(f'{one}:\n  %{two} = add i64 %a, 1\n  br label %"{one}"\n')
+    assert text == 'long.1:\n  %long.0 = add i64 %a, 1\n  br label %long.1\n'
 
 
 def test_object_needs_no_python():

@@ -1,6 +1,7 @@
 """How the process starts and ends."""
 
 import os
+from pathlib import Path
 import signal
 import subprocess
 import sys
@@ -25,6 +26,18 @@ def test_signal_in_motion_ends_the_node_cleanly(graph, urdf, number):
     graph.wait(lambda: len(graph.joint_states) > 10, 'joint states')
     assert graph.end('node', number) == 0
     assert 'Traceback' not in graph.log()
+
+
+def test_moving_node_has_loaded_no_compiler_and_no_optimiser(graph, urdf):
+    """Numba and LLVM build the library; SciPy's optimisers serve methods for comparison."""
+    graph.knows(urdf('hexapod'))
+    process = graph.start_node()
+    graph.describe(urdf('hexapod'))
+    graph.wait(lambda: len(graph.joint_states) > 10, 'joint states')
+    mapped = Path(f'/proc/{process.pid}/maps').read_text()
+    assert 'libik_node.so' in mapped
+    for name in ('llvmlite', 'numba', 'scipy/optimize'):
+        assert name not in mapped, name
 
 
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
