@@ -23,6 +23,7 @@ COMMANDS: dict[str, str] = {
     'reach': 'compute a slice of the workspace of a link',
     'compare': 'solve a problem with every method, as a table and a plot',
     'view': 'show a robot in the browser: drag its goals, or watch a running node',
+    'export': 'export a robot with its goals to a file for C and C++ programs',
     'warm': 'build the library of compiled kernels',
     'bench': 'run the benchmarks (needs a checkout)',
 }

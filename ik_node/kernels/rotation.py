@@ -30,7 +30,7 @@ def quaternion_to_matrix(x: float, y: float, z: float, w: float, out: Floats, at
 
 
 @kernel
-def log_rotation(
+def quaternion_of(
     r00: float,
     r01: float,
     r02: float,
@@ -40,12 +40,11 @@ def log_rotation(
     r20: float,
     r21: float,
     r22: float,
-) -> Vector:
+) -> tuple[float, float, float, float]:
     """
-    Return the rotation vector log(R) in [rad], right for every angle up to and including pi.
+    Return a multiple of the quaternion (xyzw) of a rotation matrix, with w >= 0.
 
-    Goes through the quaternion with the largest component (Shepperd 1978), so that nothing is
-    divided by a small number.
+    It is found from its largest component (Shepperd 1978), so that its length is above 1.
     """
     trace = r00 + r11 + r22
     if trace >= r00 and trace >= r11 and trace >= r22:
@@ -62,6 +61,27 @@ def log_rotation(
         x, y, w = r02 + r20, r21 + r12, r10 - r01
     if w < 0.0:
         x, y, z, w = -x, -y, -z, -w
+    return x, y, z, w
+
+
+@kernel
+def log_rotation(
+    r00: float,
+    r01: float,
+    r02: float,
+    r10: float,
+    r11: float,
+    r12: float,
+    r20: float,
+    r21: float,
+    r22: float,
+) -> Vector:
+    """
+    Return the rotation vector log(R) in [rad], right for every angle up to and including pi.
+
+    Goes through the quaternion, so that nothing is divided by a small number.
+    """
+    x, y, z, w = quaternion_of(r00, r01, r02, r10, r11, r12, r20, r21, r22)
     s = sqrt(x * x + y * y + z * z)
     k = 2.0 / w if s < 1e-12 * w else 2.0 * atan2(s, w) / s
     return x * k, y * k, z * k

@@ -23,6 +23,7 @@ from ik_node.kernels.layout import (
 from ik_node.model.chains import Chain, Support, with_ancestors
 from ik_node.model.characteristic_length import characteristic_length
 from ik_node.model.elimination import plan_elimination
+from ik_node.model.frame import Frame
 from ik_node.model.redundancy import MARGIN, Redundancy
 from ik_node.model.request import Request
 from ik_node.model.tree import Column, Tree
@@ -194,6 +195,52 @@ def flatten(
     return FlatChain(
         ints, floats, chain.requests, var_q, row_counts, np.concatenate([np.zeros(0, int), *rows])
     )
+
+
+def flatten_links(tree: Tree, links: Sequence[Frame]) -> tuple[Ints, Floats]:
+    """
+    Return the packed model of some links for their forward kinematics, see `kernels.links`.
+
+    Each link is frame A of a constraint without rows. There are no variables, because every joint
+    value is given; lengths are in metres.
+
+    Parameters
+    ----------
+    tree : Tree
+        Tree of the graph.
+    links : sequence of Frame
+        Frames of the tree.
+
+    """
+    count, columns = len(links), tree.columns
+    first_rows, zeros = BLOCK * np.arange(count), np.zeros(count)
+    fields: dict[str, NDArray[np.generic]] = {
+        'parent': _ints(c.parent for c in columns),
+        'prismatic': _ints(0 if c.dof.is_rotation else 1 for c in columns),
+        'column_q': _ints(tree.q_of_column),
+        'var': np.full(len(columns), -1),
+        'ball': np.zeros(len(columns)),
+        'a_column': _ints(tree.carrier[link][0] for link in links),
+        'b_column': np.full(count, -1),
+        'offset': _frames((c.offset for c in columns), 1.0),
+        'coefficients': np.zeros(2 * len(columns)),
+        'a_offset': _frames((tree.carrier[link][1] for link in links), 1.0),
+        'b_offset': _frames((np.eye(4) for _ in links), 1.0),
+        'length': np.ones(1),
+        'mass': np.ones(count),
+        'moment': np.zeros(3 * count),
+        **dict.fromkeys(('kind', 'axes', 'mask'), zeros),
+        **dict.fromkeys(('row_end', 'turning', 'angular'), first_rows),
+        **dict.fromkeys(('var_q', 'angle', 'unit', 'entry_up', 'entry_mass'), np.zeros(0)),
+        'entry_moment': np.zeros(0),
+    }
+    empty: list[list[int]] = [[] for _ in links]
+    fields |= _Blocks([[] for _ in links], empty).fields() | _groups([], [], [])
+    planned, sizes = plan_elimination([], [], 0)
+    fields |= planned
+    sizes |= {'nq': len(tree.names), 'n': len(columns), 'nc': count, 'nr': BLOCK * count}
+    sizes |= dict.fromkeys(('nv', 'ne', 'ns', 'groups', 'nd'), 0) | {'width': 2}
+    return pack_model(sizes, fields)
 
 
 def _is_angle(tree: Tree, master: int) -> bool:

@@ -21,6 +21,7 @@ from tempfile import TemporaryDirectory
 import time
 
 from ik_node.errors import IkError, OptionError
+from ik_node.native.layout_header import layout_header
 from ik_node.native.levels import Level, LEVELS, own_level, TARGETS
 from ik_node.native.places import call_file, digest, HERE, LIBRARY, roots
 import numpy as np
@@ -211,14 +212,17 @@ def _environment(level: Level) -> dict[str, str]:
 def _link(compiler: list[str], levels: Sequence[str], folder: Path) -> None:
     """Link the object files of a folder and the C sources to a library."""
     listed = ' '.join(f'LEVEL({name})' for name in levels)
+    (folder / 'layout.h').write_text(layout_header(), encoding='utf-8')
     _run_compiler(
         [
             *compiler,
             *('-shared', '-fPIC', '-O2', '-fvisibility=hidden', '-Wl,-s', '-Wl,--no-undefined'),
+            # Python does not round a product and a sum in one, and the results are to be equal.
+            *('-std=c11', '-ffp-contract=off', f'-I{HERE / "include"}', f'-I{folder}'),
             f'-DIK_LEVELS={listed}',
             f'-DIK_DIGEST="{digest()}"',
             *(str(path) for path in sorted(folder.glob('*.o'))),
-            str(HERE / 'kernels.c'),
+            *(str(HERE / name) for name in ('kernels.c', 'ik_node.c')),
             *('-lm', '-o', str(folder / LIBRARY)),
         ]
     )

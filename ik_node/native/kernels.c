@@ -9,7 +9,9 @@
     ENTRY(advance, LEVEL_NAME)                                                                     \
     ENTRY(advance_batch, LEVEL_NAME)                                                               \
     ENTRY(linearise, LEVEL_NAME)                                                                   \
-    ENTRY(external_step, LEVEL_NAME)
+    ENTRY(external_step, LEVEL_NAME)                                                               \
+    ENTRY(link_poses, LEVEL_NAME)                                                                  \
+    ENTRY(link_jacobian, LEVEL_NAME)
 
 typedef void (*entry_t)(void);
 
@@ -26,18 +28,18 @@ IK_LEVELS
 #undef ENTRY
 
 #if defined(__x86_64__)
-static int has_x86_64_v3(void)
+static inline int has_x86_64_v3(void)
 {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
            __builtin_cpu_supports("fma");
 }
 
-static int has_x86_64_v2(void)
+static inline int has_x86_64_v2(void)
 {
     return __builtin_cpu_supports("sse4.2");
 }
 #else
-static int has_aarch64(void)
+static inline int has_aarch64(void)
 {
     return 1;
 }

@@ -20,7 +20,14 @@ from ik_node.native.places import call_file, digest, LIBRARY, roots
 import numpy as np
 
 # Entries in the order of the library's table, `ik_node_kernels`.
-TABLE = ('advance', 'advance_batch', 'linearise', 'external_step')
+TABLE = (
+    'advance',
+    'advance_batch',
+    'linearise',
+    'external_step',
+    'link_poses',
+    'link_jacobian',
+)
 
 
 class Library(NamedTuple):
@@ -119,7 +126,7 @@ def _of_addresses(path: Path | None, addresses: list[int]) -> Library:
     call = None if path is None else _call_module(path.parent)
     if call is not None:
         places = (SIZES.index('nq'), SIZES.index('nc'))
-        call.use(*addresses, *places, JOINT_ROWS, OPTION_COUNT, RECORD)
+        call.use(*addresses[:4], *places, JOINT_ROWS, OPTION_COUNT, RECORD)
     return Library(path, call, _Functions(addresses))
 
 

@@ -23,7 +23,9 @@ LIBRARY = 'libik_node.so'
 def sources() -> list[Path]:
     """Return all files that decide what the library does."""
     kernels = sorted((HERE.parent / 'kernels').rglob('*.py'))
-    return [*kernels, HERE / 'compile.py', HERE / 'levels.py', *sorted(HERE.glob('*.[ch]'))]
+    made = [HERE / f'{name}.py' for name in ('compile', 'layout_header', 'levels')]
+    headers = sorted((HERE / 'include').rglob('*.h'))
+    return [*kernels, *made, *sorted(HERE.glob('*.c')), *headers]
 
 
 @cache

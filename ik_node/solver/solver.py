@@ -603,6 +603,26 @@ class Solver:
         self._graph.refresh()
         return self._graph.problem(names)
 
+    def arrays_for(self, names: tuple[str, ...]) -> tuple[Problem, JointTable, Array]:
+        """
+        Return what a solve of all closures and the named goals reads, updated from the objects.
+
+        The solver uses these arrays too, so the caller must hold `lock` while using them.
+
+        Returns
+        -------
+        tuple of (Problem, JointTable, ndarray)
+            Chains, joints, and packed options.
+
+        Raises
+        ------
+        UnknownFrameError
+            If a goal or link does not exist.
+
+        """
+        problem = self.problem_for(names)
+        return problem, self._graph.structure.table, self._graph.packed[1]
+
     def prepared_call(
         self, names: tuple[str, ...], joints: tuple[str, ...] | None = None
     ) -> PreparedCall | None:

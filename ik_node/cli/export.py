@@ -1,0 +1,113 @@
+"""
+Export a robot with its loops and goals to a file for C and C++ programs.
+
+The file is for the library of compiled kernels of the present sources (`ik_node warm` builds it);
+libraries of other sources refuse it. See docs/c_interface.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import fields, replace
+import os
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any
+
+from ik_node.cli.robot_arguments import add_robot_arguments, robot_of
+from ik_node.errors import MOST_TEXT, OptionError, plain
+from ik_node.solver import Solver, SolverOptions
+from ik_node.solver.export import export_robot
+
+ALL_AXES = 'X Y Z EX EY EZ'
+EPILOG = """examples:
+  ik_node export hexapod.urdf -o hexapod.ikr --goal platform
+  ik_node export arm.urdf -o arm.ikr --goal "tool:X Y Z" --option restarts=0
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the robot, the output file, goals and options."""
+    add_robot_arguments(parser)
+    parser.add_argument('-o', '--output', metavar='OUT.ikr', required=True, help='output file')
+    parser.add_argument(
+        '--goal',
+        action='append',
+        default=[],
+        metavar='LINK[:AXES]',
+        help='link whose pose programs will give, and the axes it is given on, some of '
+        f'{ALL_AXES} (default: all); may be repeated; without goals only the loops are closed',
+    )
+    parser.add_argument(
+        '--option',
+        action='append',
+        default=[],
+        metavar='NAME=VALUE',
+        help='solver option, see docs/methods.md; may be repeated',
+    )
+    parser.epilog = EPILOG
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the file, describe it and return the exit code."""
+    options = parse_options(args.option)
+    robot = robot_of(args)
+    names = []
+    for text in args.goal:
+        # A link may have a colon in its name.
+        link, _, axes = (text, '', '') if text in robot.links else text.rpartition(':')
+        robot.add_goal(link or text, name=link or text, dof=axes if link and axes else ALL_AXES)
+        names.append(link or text)
+    content = export_robot(Solver(robot, options), names, robot.name, robot.actuated)
+    _write(Path(args.output), content)
+    summary = (
+        f'{args.output}: {len(content)} bytes: robot {robot.name}, {len(robot.joint_names)} joint '
+        f'values, {len(robot.closures)} loops, goals: {", ".join(names) or "none"}'
+    )
+    print(plain(summary, MOST_TEXT))
+    return 0
+
+
+def parse_options(texts: list[str]) -> SolverOptions:
+    """
+    Return the solver options given as NAME=VALUE.
+
+    Raises
+    ------
+    OptionError
+        If an option is unknown or its value is not allowed.
+
+    """
+    defaults = {field.name: field.default for field in fields(SolverOptions)}
+    given: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition('=')
+        default = defaults.get(name)
+        if not equals or default is None:
+            known = [each for each, default in defaults.items() if default is not None]
+            raise OptionError('--option', text, f'NAME=VALUE with a name of {", ".join(known)}')
+        given[name] = _value(value, default)
+    return replace(SolverOptions(), **given)
+
+
+def _value(text: str, default: Any) -> Any:
+    """Return a value of the type of the default; text of another type stays as it is."""
+    if isinstance(default, bool):
+        return {'true': True, 'false': False}.get(text.lower(), text)
+    try:
+        return type(default)(text)
+    except ValueError:
+        return text
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file at once, so that no program reads a part of it."""
+    with NamedTemporaryFile(dir=path.parent, prefix=f'.{path.name}.', delete=False) as file:
+        try:
+            file.write(content)
+            file.flush()
+            os.chmod(file.name, 0o644)
+            os.replace(file.name, path)
+        except OSError:
+            os.unlink(file.name)
+            raise

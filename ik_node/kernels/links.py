@@ -1,0 +1,121 @@
+"""Poses and Jacobians of links, at given values of all joints."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from ik_node.kernels.decorators import entry, FLOATS, INT, INTS, kernel
+from ik_node.kernels.forward import forward
+from ik_node.kernels.layout import Floats, Ints, open_solve, Solve, unit_of_column
+from ik_node.kernels.rotation import quaternion_of
+from ik_node.kernels.unchecked_array import flat, table
+
+
+@kernel
+def place_links(s: Solve) -> None:
+    """
+    Write the frames of all columns and links at q.
+
+    The model is the one of `model.flatten.flatten_links`: it has no variables, so that every
+    column takes its value from q, and each of its constraints has a link as frame A.
+    """
+    for j in range(s.n):
+        s.w[s.held + j] = s.q[s.i[s.column_q + j]] / unit_of_column(s, j)
+    forward(s, s.x)
+
+
+@entry(INTS, FLOATS, INTS, *3 * [FLOATS])
+def link_poses(i: Ints, f: Floats, k: Ints, w: Floats, q: Floats, poses: Floats) -> int:
+    """
+    Write the poses of all links in the root frame; forward kinematics.
+
+    Parameters
+    ----------
+    i, f : ndarray
+        Packed model of all links, see `place_links`.
+    k, w : ndarray
+        Workspace.
+    q : ndarray, shape (nq,)
+        All joint values [rad or m], taken as they are: couplings are not applied.
+    poses : ndarray, shape (links, 7)
+        Position [m] and quaternion xyzw of every link.
+
+    Returns
+    -------
+    int
+        0
+
+    """
+    # The workspace stands in for the joint table and the options, which are not read.
+    s = open_solve(i, f, k, w, q, w, w)
+    place_links(s)
+    made = flat(poses, 7 * s.nc)
+    for c in range(s.nc):
+        a = s.a_frame + 12 * c
+        x, y, z, real = quaternion_of(
+            s.w[a],
+            s.w[a + 1],
+            s.w[a + 2],
+            s.w[a + 3],
+            s.w[a + 4],
+            s.w[a + 5],
+            s.w[a + 6],
+            s.w[a + 7],
+            s.w[a + 8],
+        )
+        length = sqrt(x * x + y * y + z * z + real * real)
+        for r in range(3):
+            made[7 * c + r] = s.w[a + 9 + r] * s.f[s.length]
+        made[7 * c + 3] = x / length
+        made[7 * c + 4] = y / length
+        made[7 * c + 5] = z / length
+        made[7 * c + 6] = real / length
+    return 0
+
+
+@entry(INTS, FLOATS, INTS, *3 * [FLOATS], INT)
+def link_jacobian(
+    i: Ints, f: Floats, k: Ints, w: Floats, q: Floats, jacobian: Floats, link: int
+) -> int:
+    """
+    Write the geometric Jacobian of a link's origin, in the axes of the root frame.
+
+    Parameters
+    ----------
+    i, f, k, w, q : ndarray
+        As for `link_poses`.
+    jacobian : ndarray, shape (6, nq)
+        Linear rows [m], then angular rows [rad], per [rad or m]. Couplings are not applied.
+    link : int
+        Index of the link.
+
+    Returns
+    -------
+    int
+        0
+
+    """
+    s = open_solve(i, f, k, w, q, w, w)
+    place_links(s)
+    made = table(jacobian, 6, s.nq)
+    for r in range(6):
+        for g in range(s.nq):
+            made[r, g] = 0.0
+    point = s.a_frame + 12 * link + 9
+    j = s.i[s.a_column + link]
+    while j >= 0:
+        frame, g = s.frame + 12 * j, s.i[s.column_q + j]
+        ax, ay, az = s.w[frame + 2], s.w[frame + 5], s.w[frame + 8]
+        if s.i[s.prismatic + j] == 1:
+            made[0, g], made[1, g], made[2, g] = ax, ay, az
+        else:
+            length = s.f[s.length]
+            lx = length * (s.w[point] - s.w[frame + 9])
+            ly = length * (s.w[point + 1] - s.w[frame + 10])
+            lz = length * (s.w[point + 2] - s.w[frame + 11])
+            made[0, g] = ay * lz - az * ly
+            made[1, g] = az * lx - ax * lz
+            made[2, g] = ax * ly - ay * lx
+            made[3, g], made[4, g], made[5, g] = ax, ay, az
+        j = s.i[s.parent + j]
+    return 0

@@ -1,0 +1,925 @@
+/*
+ * The C interface, include/ik_node/ik_node.h: files of robots, and solves by the entries.
+ *
+ * A file is what solver/export.py writes. It is read as one copy in memory, into which a robot
+ * points. The entries use indices of the packed models as they are; `is_safe_model` therefore
+ * checks all of them.
+ */
+#include "ik_node/ik_node.h"
+
+#include "layout.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "files of robots are little endian"
+#endif
+
+typedef void (*entry_t)(void);
+
+/* Entries in the order of library.py, TABLE. */
+const entry_t *ik_node_kernels(void);
+enum { ADVANCE = 0, LINK_POSES = 4, LINK_JACOBIAN = 5 };
+
+typedef int64_t (*advance_t)(const int64_t *, const double *, int64_t *, double *, double *,
+                             const double *, const double *, const double *, const double *,
+                             int64_t, int64_t);
+typedef int64_t (*poses_t)(const int64_t *, const double *, int64_t *, double *, const double *,
+                           double *);
+typedef int64_t (*jacobian_t)(const int64_t *, const double *, int64_t *, double *, const double *,
+                              double *, int64_t);
+
+#define FORMAT 1
+#define DIGEST_SIZE 16
+/* No count or size in a file is larger, so that sums and products of them do not overflow. */
+#define MOST ((int64_t)1 << 24)
+#define MOST_MEMORY ((int64_t)1 << 32) /* numbers of a workspace */
+#define MOST_STEPS ((int64_t)1 << 40)
+#define MOST_POWERS 65
+#define ALL_AXES 63
+
+typedef struct {
+    const int64_t *i;
+    const double *f;
+} model_t;
+
+typedef struct {
+    model_t model;
+    const double *table;       /* (nc, CON_COLUMNS) */
+    const int64_t *constraint; /* (nc,) index of a goal, or -1 - index of a closure */
+    int64_t count;             /* constraints, nc */
+    int64_t goals;             /* how many of them are goals, the last ones */
+    int64_t first;             /* goals of the chains before */
+} chain_t;
+
+/* Where a goal or closure is. */
+typedef struct {
+    int chain;
+    int64_t constraint;
+} place_t;
+
+typedef struct {
+    int64_t follower, master, count;
+    const double *coefficients;
+} follower_t;
+
+struct ik_node_robot {
+    const entry_t *kernels;
+    void *content;
+    int64_t counts[5]; /* by IK_NODE_JOINTS ... */
+    int64_t follower_count;
+    const double *lower, *upper, *start, *joints, *options;
+    const int64_t *actuated;
+    chain_t *chains;
+    place_t *places[2]; /* of goals, of closures */
+    follower_t *followers;
+    model_t links;
+    const char *name;
+    const char **names[4]; /* of joints, links, goals, closures */
+};
+
+typedef struct {
+    int64_t *k;
+    double *w;
+    int status; /* IK_NODE_RUNNING until the chain has ended */
+    int begun;
+} work_t;
+
+struct ik_node_problem {
+    const ik_node_robot *robot;
+    int64_t chain; /* the one under way; at the end their number */
+    int status, interrupted;
+    double *q, *positions, *quats; /* poses chain by chain */
+    work_t *chains;
+    work_t links;
+};
+
+#define SIZE_OF(i, name) ((i)[SIZE_##name])
+#define BEGIN_OF(i, name) ((i)[FIELD_##name])
+
+/* ---- checks of a packed model ----------------------------------------------------------------- */
+
+/* Return 1 if all numbers are in [low, end). */
+static int within(const int64_t *at, int64_t count, int64_t low, int64_t end)
+{
+    for (int64_t k = 0; k < count; k++)
+        if (at[k] < low || at[k] >= end)
+            return 0;
+    return 1;
+}
+
+/* Return 1 if numbers go from 0 to `end` and never down: the beginnings of `count` parts. */
+static int ascends(const int64_t *at, int64_t count, int64_t end)
+{
+    for (int64_t k = 0; k < count; k++)
+        if (at[k + 1] < at[k])
+            return 0;
+    return at[0] == 0 && at[count] == end;
+}
+
+static int all_finite(const double *at, int64_t count)
+{
+    for (int64_t k = 0; k < count; k++)
+        if (!isfinite(at[k]))
+            return 0;
+    return 1;
+}
+
+/* Return 1 if the header of a model is the layout that its sizes lead to. */
+static int has_layout(const int64_t *i, int64_t i_count, int64_t f_count)
+{
+    if (i_count < HEADER)
+        return 0;
+    for (int at = SIZE_w_size + 1; at < FIELD_parent; at++)
+        if (i[at] < 0 || i[at] > MOST)
+            return 0;
+    int64_t i_size = HEADER, f_size = 0, k_size = 0, w_size = 0;
+#define SIZE(name) SIZE_OF(i, name)
+#define FIELD(name, array, length)                                                                 \
+    if (BEGIN_OF(i, name) != array##_size)                                                         \
+        return 0;                                                                                  \
+    array##_size += length;
+    FIELDS(FIELD)
+#undef FIELD
+#undef SIZE
+    return i_size == i_count && f_size == f_count && w_size + k_size <= MOST_MEMORY &&
+           SIZE_OF(i, i_size) == i_size && SIZE_OF(i, f_size) == f_size &&
+           SIZE_OF(i, k_size) == k_size && SIZE_OF(i, w_size) == w_size;
+}
+
+/* Return 1 if a column of a ball joint stands where the kernels look for the other two. */
+static int is_safe_ball(const int64_t *ball, const int64_t *var, int64_t j, int64_t n)
+{
+    if (ball[j] == 0)
+        return 1;
+    int64_t first = j + 1 - ball[j];
+    if (first < 0 || first + 3 > n)
+        return 0;
+    for (int k = 0; k < 3; k++)
+        if (ball[first + k] != k + 1 || var[first + k] < 0)
+            return 0;
+    return 1;
+}
+
+/* Return 1 if the tables of the elimination, see kernels/factor.py, stay within their arrays. */
+static int is_safe_elimination(const int64_t *i)
+{
+#define S(name) SIZE_OF(i, name)
+#define AT(name) (i + BEGIN_OF(i, name))
+    const int64_t nv = S(nv), nb = S(nb), nm = S(nm), ns = S(ns);
+    const int64_t *edge0 = AT(edge0), *edge_to = AT(edge_to);
+    if (nm != nb + S(edges) || !ascends(edge0, nb, S(edges)) ||
+        !ascends(AT(part0), S(pairs), S(parts)))
+        return 0;
+    if (!within(AT(block_constraint), nb, -1, S(nc)) ||
+        !within(AT(block_size), nb, 0, BLOCK + 1) || !within(AT(block_var), BLOCK * nb, -1, nv) ||
+        !within(AT(var_place), nv, -1, BLOCK * nb) || !within(AT(update_at), S(updates), 0, nm) ||
+        !within(AT(pair_at), S(pairs), 0, nm) || !within(AT(part_a), S(parts), 0, ns) ||
+        !within(AT(part_b), S(parts), 0, ns) || !within(AT(part_var), S(parts), 0, nv) ||
+        !within(AT(link_at), S(links), 0, BLOCK * BLOCK * nm) ||
+        !within(AT(link_slot), S(links), 0, ns))
+        return 0;
+    int64_t updates = 0;
+    for (int64_t b = 0; b < nb; b++) {
+        int64_t later = edge0[b + 1] - edge0[b];
+        updates += later * (later + 1) / 2;
+        if (!within(edge_to + edge0[b], later, b + 1, nb))
+            return 0;
+        if (AT(block_constraint)[b] < 0 &&
+            !within(AT(block_var) + BLOCK * b, AT(block_size)[b], 0, nv))
+            return 0;
+    }
+    if (updates != S(updates))
+        return 0;
+    for (int64_t t = 0; t < S(links); t++) {
+        int64_t stride = AT(link_stride)[t];
+        if ((stride != 1 && stride != BLOCK) ||
+            AT(link_at)[t] + (BLOCK - 1) * stride >= BLOCK * BLOCK * nm)
+            return 0;
+    }
+    return 1;
+}
+
+/* Return 1 if no index of a model, of so many joints, leads out of an array. */
+static int is_safe_model(model_t model, int64_t i_count, int64_t f_count, int64_t joints)
+{
+    const int64_t *i = model.i;
+    if (!has_layout(i, i_count, f_count) || S(nq) != joints || S(nr) != BLOCK * S(nc) ||
+        S(width) < 1)
+        return 0;
+    const int64_t n = S(n), nv = S(nv), nc = S(nc), ne = S(ne), ns = S(ns);
+    if (!within(AT(prismatic), n, 0, 2) || !within(AT(column_q), n, 0, joints) ||
+        !within(AT(var), n, -1, nv) || !within(AT(ball), n, 0, 4) ||
+        !within(AT(var_q), nv, 0, joints) || !within(AT(angle), nv, 0, 2) ||
+        !within(AT(a_column), nc, -1, n) || !within(AT(b_column), nc, -1, n) ||
+        !within(AT(kind), nc, 0, KIND_MASS + 1) || !within(AT(axes), nc, 0, AXES_A + 1) ||
+        !within(AT(mask), nc, 0, ALL_AXES + 1) || !ascends(AT(slot0), nc, ns) ||
+        !ascends(AT(entry0), nc, ne) || !within(AT(entry_column), ne, 0, n) ||
+        !within(AT(entry_side), ne, -1, 2) || !within(AT(slot_var), ns, 0, nv) ||
+        !ascends(AT(group0), S(groups), S(nd)) || !within(AT(group_rank), S(groups), 0, MOST) ||
+        !within(AT(dense_row), S(nd), 0, S(nr)))
+        return 0;
+    for (int64_t j = 0; j < n; j++)
+        if (AT(parent)[j] < -1 || AT(parent)[j] >= j || !is_safe_ball(AT(ball), AT(var), j, n))
+            return 0;
+    for (int64_t c = 0; c < nc; c++) {
+        int64_t first = BLOCK * c, end = BLOCK * (c + 1) + 1;
+        int64_t entry0 = AT(entry0)[c], entries = AT(entry0)[c + 1] - entry0;
+        int64_t slots = AT(slot0)[c + 1] - AT(slot0)[c];
+        if (!within(AT(row_end) + c, 1, first, end) || !within(AT(turning) + c, 1, first, end) ||
+            !within(AT(angular) + c, 1, first, end) ||
+            !within(AT(entry_slot) + entry0, entries, 0, slots))
+            return 0;
+        for (int64_t e = entry0; e < entry0 + entries; e++)
+            if (AT(entry_up)[e] != -1 && (AT(entry_up)[e] < entry0 || AT(entry_up)[e] >= e))
+                return 0;
+    }
+    if (!is_safe_elimination(i) || !all_finite(model.f, f_count) ||
+        !(model.f[BEGIN_OF(i, length)] > 0.0))
+        return 0;
+    for (int64_t v = 0; v < nv; v++)
+        if (!(model.f[BEGIN_OF(i, unit) + v] > 0.0))
+            return 0;
+    return 1;
+}
+
+/* ---- files ------------------------------------------------------------------------------------ */
+
+/* What is left of a file: numbers of eight bytes, then the names. */
+typedef struct {
+    const unsigned char *at;
+    size_t left;
+    int failed;
+} reader_t;
+
+/* Return the next `count` numbers, NULL if there are not so many or an earlier call has failed. */
+static const void *take(reader_t *reader, int64_t count)
+{
+    if (reader->failed || count < 0 || (uint64_t)count > reader->left / 8) {
+        reader->failed = 1;
+        return NULL;
+    }
+    const void *found = reader->at;
+    reader->at += 8 * (size_t)count;
+    reader->left -= 8 * (size_t)count;
+    return found;
+}
+
+/* Return the next number if it is in [0, most]; -1, and the reader fails, if it is not. */
+static int64_t take_count(reader_t *reader, int64_t most)
+{
+    const int64_t *found = take(reader, 1);
+    if (found == NULL || *found < 0 || *found > most) {
+        reader->failed = 1;
+        return -1;
+    }
+    return *found;
+}
+
+/* Return room for so many things, all zero; NULL = no memory. */
+static void *room(int64_t count, size_t size)
+{
+    return calloc(count > 0 ? (size_t)count : 1, size);
+}
+
+/* Read a packed model of so many joints and check it. */
+static model_t take_model(reader_t *reader, int64_t joints)
+{
+    int64_t i_count = take_count(reader, MOST), f_count = take_count(reader, MOST);
+    model_t model = {take(reader, i_count), NULL};
+    model.f = take(reader, f_count);
+    if (!reader->failed && !is_safe_model(model, i_count, f_count, joints))
+        reader->failed = 1;
+    return model;
+}
+
+/* Return 1 if limits, windows and options are numbers that the kernels can use. */
+static int are_safe_tables(const ik_node_robot *robot)
+{
+    int64_t nq = robot->counts[IK_NODE_JOINTS];
+    for (int64_t g = 0; g < nq; g++) {
+        const double *lower = robot->joints + JOINT_LOWER * nq, *upper = robot->joints + JOINT_UPPER * nq;
+        if (!(lower[g] <= upper[g]) || !(robot->lower[g] <= robot->upper[g]) ||
+            !(robot->joints[JOINT_WINDOW * nq + g] >= 0.0) || !(fabs(robot->start[g]) <= LARGEST) ||
+            robot->actuated[g] < 0 || robot->actuated[g] > 1)
+            return 0;
+    }
+    for (int64_t k = 0; k < JOINT_ROWS * nq; k++)
+        if (isnan(robot->joints[k]))
+            return 0;
+    const double *options = robot->options;
+    for (int k = 0; k < OPTION_COUNT; k++)
+        if (!(options[k] >= 0.0))
+            return 0;
+    return options[MAX_ITERATIONS] <= 1e6 && options[RESTARTS] <= 1e6 && options[SEED] <= INT32_MAX;
+}
+
+/* Read one chain; `found` counts its goals and closures, of which each may occur once. */
+static void take_chain(reader_t *reader, ik_node_robot *robot, int chain, int64_t found[2])
+{
+    chain_t *into = robot->chains + chain;
+    into->model = take_model(reader, robot->counts[IK_NODE_JOINTS]);
+    if (reader->failed)
+        return;
+    into->count = SIZE_OF(into->model.i, nc);
+    into->table = take(reader, CON_COLUMNS * into->count);
+    into->constraint = take(reader, into->count);
+    into->first = found[0];
+    for (int64_t c = 0; !reader->failed && c < into->count; c++) {
+        const double *row = into->table + CON_COLUMNS * c;
+        double level = row[CON_LEVEL];
+        int64_t index = into->constraint[c];
+        int closure = index < 0;
+        index = closure ? -1 - index : index;
+        for (int k = 0; k < CON_COLUMNS; k++)
+            if (isnan(row[k]))
+                reader->failed = 1;
+        if (index >= robot->counts[closure ? IK_NODE_CLOSURES : IK_NODE_GOALS] ||
+            (closure && into->goals > 0) || !(level >= 0.0) || level > (double)into->count + 1.0 ||
+            level != floor(level) || closure != (level == 0.0)) {
+            reader->failed = 1;
+            return;
+        }
+        place_t *place = robot->places[closure] + index;
+        if (place->chain >= 0) {
+            reader->failed = 1;
+            return;
+        }
+        *place = (place_t){chain, c};
+        found[closure]++;
+        into->goals += !closure;
+    }
+}
+
+static void take_followers(reader_t *reader, ik_node_robot *robot)
+{
+    int64_t nq = robot->counts[IK_NODE_JOINTS];
+    for (int64_t at = 0; at < robot->follower_count; at++) {
+        follower_t *into = robot->followers + at;
+        into->follower = take_count(reader, nq - 1);
+        into->master = take_count(reader, nq - 1);
+        into->count = take_count(reader, MOST_POWERS);
+        into->coefficients = take(reader, into->count);
+        if (reader->failed || !all_finite(into->coefficients, into->count)) {
+            reader->failed = 1;
+            return;
+        }
+    }
+}
+
+/* Return the next name, which ends with a zero. */
+static const char *take_name(reader_t *reader)
+{
+    const unsigned char *found = reader->at, *end;
+    end = reader->failed ? NULL : memchr(found, 0, reader->left);
+    if (end == NULL) {
+        reader->failed = 1;
+        return NULL;
+    }
+    reader->left -= (size_t)(end + 1 - found);
+    reader->at = end + 1;
+    return (const char *)found;
+}
+
+/* Read what follows the header; return 0 or an error. */
+static int take_robot(reader_t *reader, ik_node_robot *robot)
+{
+    int64_t *counts = robot->counts;
+    for (int what = 0; what < 5; what++) {
+        counts[what] = take_count(reader, MOST);
+        /* Every one of them takes a byte at least. */
+        if (reader->failed || (size_t)counts[what] > reader->left)
+            return IK_NODE_ERROR_FORMAT;
+    }
+    robot->follower_count = take_count(reader, MOST);
+    int64_t nq = counts[IK_NODE_JOINTS];
+    robot->lower = take(reader, nq);
+    robot->upper = take(reader, nq);
+    robot->start = take(reader, nq);
+    robot->joints = take(reader, JOINT_ROWS * nq);
+    robot->actuated = take(reader, nq);
+    robot->options = take(reader, OPTION_COUNT);
+    if (reader->failed || (size_t)robot->follower_count > reader->left || !are_safe_tables(robot))
+        return IK_NODE_ERROR_FORMAT;
+    robot->chains = room(counts[IK_NODE_CHAINS], sizeof *robot->chains);
+    robot->followers = room(robot->follower_count, sizeof *robot->followers);
+    if (robot->chains == NULL || robot->followers == NULL)
+        return IK_NODE_ERROR_MEMORY;
+    for (int kind = 0; kind < 2; kind++) {
+        int64_t count = counts[IK_NODE_GOALS + kind];
+        robot->places[kind] = room(count, sizeof **robot->places);
+        if (robot->places[kind] == NULL)
+            return IK_NODE_ERROR_MEMORY;
+        for (int64_t at = 0; at < count; at++)
+            robot->places[kind][at].chain = -1;
+    }
+    for (int what = 0; what < 4; what++)
+        if ((robot->names[what] = room(counts[what], sizeof **robot->names)) == NULL)
+            return IK_NODE_ERROR_MEMORY;
+    int64_t found[2] = {0, 0};
+    for (int64_t at = 0; at < counts[IK_NODE_CHAINS] && !reader->failed; at++)
+        take_chain(reader, robot, (int)at, found);
+    take_followers(reader, robot);
+    robot->links = take_model(reader, nq);
+    if (reader->failed || found[0] != counts[IK_NODE_GOALS] ||
+        found[1] != counts[IK_NODE_CLOSURES] ||
+        SIZE_OF(robot->links.i, nc) != counts[IK_NODE_LINKS] || SIZE_OF(robot->links.i, nv) != 0)
+        return IK_NODE_ERROR_FORMAT;
+    robot->name = take_name(reader);
+    for (int what = 0; what < 4; what++)
+        for (int64_t at = 0; at < counts[what]; at++)
+            robot->names[what][at] = take_name(reader);
+    return reader->failed || reader->left > 0 ? IK_NODE_ERROR_FORMAT : 0;
+}
+
+/* Read a robot from memory that it owns from now on; return 0 or an error. */
+static int robot_of(unsigned char *content, size_t size, ik_node_robot **robot)
+{
+    static const char magic[8] = "ik_robot";
+    reader_t reader = {content, size, 0};
+    const void *head = take(&reader, 1);
+    int64_t format = take_count(&reader, INT64_MAX);
+    const void *digest = take(&reader, DIGEST_SIZE / 8);
+    int error = 0;
+    ik_node_robot *made = NULL;
+    if (head == NULL || memcmp(head, magic, sizeof magic) != 0 || format < 0)
+        error = IK_NODE_ERROR_FORMAT;
+    else if (format != FORMAT)
+        error = IK_NODE_ERROR_VERSION;
+    else if (reader.failed)
+        error = IK_NODE_ERROR_FORMAT;
+    else if (strlen(ik_node_digest()) != DIGEST_SIZE ||
+             memcmp(digest, ik_node_digest(), DIGEST_SIZE) != 0)
+        error = IK_NODE_ERROR_VERSION;
+    else if (ik_node_kernels() == NULL)
+        error = IK_NODE_ERROR_PROCESSOR;
+    else if ((made = calloc(1, sizeof *made)) == NULL)
+        error = IK_NODE_ERROR_MEMORY;
+    if (made == NULL) {
+        free(content);
+        return error;
+    }
+    made->content = content;
+    made->kernels = ik_node_kernels();
+    error = take_robot(&reader, made);
+    if (error != 0)
+        ik_node_free(made);
+    else
+        *robot = made;
+    return error;
+}
+
+int ik_node_load(const char *path, ik_node_robot **robot)
+{
+    if (robot != NULL)
+        *robot = NULL;
+    if (robot == NULL || path == NULL)
+        return IK_NODE_ERROR_ARGUMENT;
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        return IK_NODE_ERROR_FILE;
+    long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+    int error = size < 0 || size == INT64_MAX || fseek(file, 0, SEEK_SET) != 0 ? IK_NODE_ERROR_FILE : 0;
+    unsigned char *content = error == 0 ? room(size, 1) : NULL;
+    if (error == 0 && content == NULL)
+        error = IK_NODE_ERROR_MEMORY;
+    else if (error == 0 && fread(content, 1, (size_t)size, file) != (size_t)size)
+        error = IK_NODE_ERROR_FILE;
+    fclose(file);
+    if (error == 0)
+        return robot_of(content, (size_t)size, robot);
+    free(content);
+    return error;
+}
+
+int ik_node_load_memory(const void *content, size_t size, ik_node_robot **robot)
+{
+    if (robot != NULL)
+        *robot = NULL;
+    if (robot == NULL || content == NULL || size > (size_t)INT64_MAX)
+        return IK_NODE_ERROR_ARGUMENT;
+    unsigned char *copy = room((int64_t)size, 1);
+    if (copy == NULL)
+        return IK_NODE_ERROR_MEMORY;
+    memcpy(copy, content, size);
+    return robot_of(copy, size, robot);
+}
+
+void ik_node_free(ik_node_robot *robot)
+{
+    if (robot == NULL)
+        return;
+    for (int what = 0; what < 4; what++)
+        free(robot->names[what]);
+    free(robot->places[0]);
+    free(robot->places[1]);
+    free(robot->followers);
+    free(robot->chains);
+    free(robot->content);
+    free(robot);
+}
+
+/* ---- what a robot is -------------------------------------------------------------------------- */
+
+int ik_node_interface(void)
+{
+    return IK_NODE_INTERFACE;
+}
+
+const char *ik_node_text(int code)
+{
+    switch (code) {
+    case IK_NODE_CONVERGED:
+        return "CONVERGED";
+    case IK_NODE_STALLED:
+        return "STALLED";
+    case IK_NODE_DIVERGED:
+        return "DIVERGED";
+    case IK_NODE_TIMEOUT:
+        return "TIMEOUT";
+    case IK_NODE_RUNNING:
+        return "RUNNING";
+    case IK_NODE_ERROR_ARGUMENT:
+        return "a pointer is NULL, or an index or number is out of range";
+    case IK_NODE_ERROR_FILE:
+        return "the file cannot be opened or read";
+    case IK_NODE_ERROR_FORMAT:
+        return "the file is no exported robot, or is damaged";
+    case IK_NODE_ERROR_VERSION:
+        return "the file was exported for a library of other sources: export it again";
+    case IK_NODE_ERROR_MEMORY:
+        return "there is not enough memory";
+    case IK_NODE_ERROR_PROCESSOR:
+        return "the library has no code for this processor";
+    case IK_NODE_ERROR_INPUT:
+        return "a joint value or pose is not finite, or a quaternion is zero";
+    default:
+        return "unknown code";
+    }
+}
+
+/* Return 1 if a robot has a joint, link ... of this index. */
+static int has(const ik_node_robot *robot, int what, int64_t index)
+{
+    return robot != NULL && what >= 0 && what <= IK_NODE_CHAINS && index >= 0 &&
+           index < robot->counts[what];
+}
+
+const char *ik_node_robot_name(const ik_node_robot *robot)
+{
+    return robot == NULL ? NULL : robot->name;
+}
+
+int ik_node_count(const ik_node_robot *robot, int what)
+{
+    if (robot == NULL || what < 0 || what > IK_NODE_CHAINS)
+        return IK_NODE_ERROR_ARGUMENT;
+    return (int)robot->counts[what];
+}
+
+const char *ik_node_name(const ik_node_robot *robot, int what, int index)
+{
+    return has(robot, what, index) && what < IK_NODE_CHAINS ? robot->names[what][index] : NULL;
+}
+
+int ik_node_find(const ik_node_robot *robot, int what, const char *name)
+{
+    if (robot == NULL || name == NULL || what < 0 || what >= IK_NODE_CHAINS)
+        return IK_NODE_ERROR_ARGUMENT;
+    for (int at = 0; at < robot->counts[what]; at++)
+        if (strcmp(robot->names[what][at], name) == 0)
+            return at;
+    return IK_NODE_ERROR_ARGUMENT;
+}
+
+const double *ik_node_lower(const ik_node_robot *robot)
+{
+    return robot == NULL ? NULL : robot->lower;
+}
+
+const double *ik_node_upper(const ik_node_robot *robot)
+{
+    return robot == NULL ? NULL : robot->upper;
+}
+
+const double *ik_node_start(const ik_node_robot *robot)
+{
+    return robot == NULL ? NULL : robot->start;
+}
+
+int ik_node_is_actuated(const ik_node_robot *robot, int joint)
+{
+    return has(robot, IK_NODE_JOINTS, joint) ? (int)robot->actuated[joint] : IK_NODE_ERROR_ARGUMENT;
+}
+
+int ik_node_goal_axes(const ik_node_robot *robot, int goal)
+{
+    if (!has(robot, IK_NODE_GOALS, goal))
+        return IK_NODE_ERROR_ARGUMENT;
+    place_t place = robot->places[0][goal];
+    const int64_t *i = robot->chains[place.chain].model.i;
+    return (int)AT(mask)[place.constraint];
+}
+
+int ik_node_goal_chain(const ik_node_robot *robot, int goal)
+{
+    return has(robot, IK_NODE_GOALS, goal) ? robot->places[0][goal].chain : IK_NODE_ERROR_ARGUMENT;
+}
+
+double ik_node_length(const ik_node_robot *robot, int chain)
+{
+    if (!has(robot, IK_NODE_CHAINS, chain))
+        return 0.0;
+    model_t model = robot->chains[chain].model;
+    return model.f[BEGIN_OF(model.i, length)];
+}
+
+/* Set coupled values as JointTable.follow does, with the same rounding. */
+void ik_node_follow(const ik_node_robot *robot, double *q)
+{
+    if (robot == NULL || q == NULL)
+        return;
+    const double *lower = robot->joints + JOINT_LOWER * robot->counts[IK_NODE_JOINTS];
+    const double *upper = robot->joints + JOINT_UPPER * robot->counts[IK_NODE_JOINTS];
+    for (int64_t at = 0; at < robot->follower_count; at++) {
+        const follower_t *each = robot->followers + at;
+        double total = 0.0;
+        for (int64_t power = each->count - 1; power >= 0; power--)
+            total = total * q[each->master] + each->coefficients[power];
+        total = lower[each->follower] > total ? lower[each->follower] : total;
+        q[each->follower] = upper[each->follower] < total ? upper[each->follower] : total;
+    }
+}
+
+/* ---- problems --------------------------------------------------------------------------------- */
+
+/* Make the workspace of a model, with no solve under way; return 0 or an error. */
+static int make_work(model_t model, work_t *work)
+{
+    work->k = room(SIZE_OF(model.i, k_size), sizeof *work->k);
+    work->w = room(SIZE_OF(model.i, w_size), sizeof *work->w);
+    if (work->k == NULL || work->w == NULL)
+        return IK_NODE_ERROR_MEMORY;
+    work->k[PHASE] = PHASE_DONE;
+    return 0;
+}
+
+int ik_node_problem_new(const ik_node_robot *robot, ik_node_problem **problem)
+{
+    if (problem != NULL)
+        *problem = NULL;
+    if (robot == NULL || problem == NULL)
+        return IK_NODE_ERROR_ARGUMENT;
+    const int64_t *counts = robot->counts;
+    ik_node_problem *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return IK_NODE_ERROR_MEMORY;
+    made->robot = robot;
+    made->q = room(counts[IK_NODE_JOINTS], sizeof *made->q);
+    made->positions = room(3 * counts[IK_NODE_GOALS], sizeof *made->positions);
+    made->quats = room(4 * counts[IK_NODE_GOALS], sizeof *made->quats);
+    made->chains = room(counts[IK_NODE_CHAINS], sizeof *made->chains);
+    int error = IK_NODE_ERROR_MEMORY;
+    if (made->q != NULL && made->positions != NULL && made->quats != NULL && made->chains != NULL)
+        error = make_work(robot->links, &made->links);
+    for (int64_t at = 0; at < counts[IK_NODE_CHAINS] && error == 0; at++) {
+        const chain_t *chain = robot->chains + at;
+        error = make_work(chain->model, made->chains + at);
+        if (error == 0)
+            memcpy(made->chains[at].w + BEGIN_OF(chain->model.i, constraints), chain->table,
+                   (size_t)(CON_COLUMNS * chain->count) * sizeof(double));
+    }
+    if (error != 0) {
+        ik_node_problem_free(made);
+        return error;
+    }
+    memcpy(made->q, robot->start, (size_t)counts[IK_NODE_JOINTS] * sizeof(double));
+    made->chain = counts[IK_NODE_CHAINS];
+    made->status = IK_NODE_ERROR_ARGUMENT; /* there is nothing to continue */
+    *problem = made;
+    return 0;
+}
+
+void ik_node_problem_free(ik_node_problem *problem)
+{
+    if (problem == NULL)
+        return;
+    if (problem->chains != NULL)
+        for (int64_t at = 0; at < problem->robot->counts[IK_NODE_CHAINS]; at++) {
+            free(problem->chains[at].k);
+            free(problem->chains[at].w);
+        }
+    free(problem->chains);
+    free(problem->links.k);
+    free(problem->links.w);
+    free(problem->q);
+    free(problem->positions);
+    free(problem->quats);
+    free(problem);
+}
+
+/* Return 1 if all joint values are finite and not too large. */
+static int is_usable(const ik_node_robot *robot, const double *q)
+{
+    for (int64_t g = 0; g < robot->counts[IK_NODE_JOINTS]; g++)
+        if (!(fabs(q[g]) <= LARGEST))
+            return 0;
+    return 1;
+}
+
+/* Solve the chain under way for at most `steps` steps, which become fewer. */
+static int64_t advance_chain(ik_node_problem *problem, int64_t *steps)
+{
+    const ik_node_robot *robot = problem->robot;
+    const chain_t *chain = robot->chains + problem->chain;
+    work_t *work = problem->chains + problem->chain;
+    advance_t advance = (advance_t)robot->kernels[ADVANCE];
+    const double *positions = problem->positions + 3 * chain->first;
+    const double *quats = problem->quats + 4 * chain->first;
+    int64_t before = work->begun ? work->k[ITERATIONS] : 0;
+    /* An interrupted solve begins its other chains as well, so that their loops are closed. */
+    int64_t slice = problem->interrupted && !work->begun ? 1 : *steps;
+    int64_t status = advance(chain->model.i, chain->model.f, work->k, work->w, problem->q,
+                             robot->joints, robot->options, positions, quats, chain->goals,
+                             work->begun ? slice : -slice);
+    work->begun = 1;
+    *steps -= work->k[ITERATIONS] - before;
+    if (problem->interrupted)
+        work->k[INTERRUPTED] = 1;
+    return status;
+}
+
+static int run(ik_node_problem *problem, int64_t steps)
+{
+    const ik_node_robot *robot = problem->robot;
+    while (problem->chain < robot->counts[IK_NODE_CHAINS]) {
+        if (steps <= 0)
+            return problem->status = IK_NODE_RUNNING;
+        int64_t status = advance_chain(problem, &steps);
+        if (status == STATUS_REFUSED)
+            return problem->status = IK_NODE_ERROR_INPUT;
+        if (status == STATUS_RUNNING)
+            continue;
+        problem->chains[problem->chain].status = (int)status;
+        problem->chain++;
+    }
+    problem->status = IK_NODE_CONVERGED;
+    for (int64_t at = 0; at < robot->counts[IK_NODE_CHAINS]; at++)
+        if (problem->chains[at].status > problem->status)
+            problem->status = problem->chains[at].status;
+    ik_node_follow(robot, problem->q);
+    return problem->status;
+}
+
+int ik_node_solve(ik_node_problem *problem, const double *q0, const double *positions,
+                  const double *quats_xyzw, int steps)
+{
+    if (problem == NULL || steps < 0)
+        return IK_NODE_ERROR_ARGUMENT;
+    const ik_node_robot *robot = problem->robot;
+    const int64_t *counts = robot->counts;
+    if (counts[IK_NODE_GOALS] > 0 && (positions == NULL || quats_xyzw == NULL))
+        return IK_NODE_ERROR_ARGUMENT;
+    memmove(problem->q, q0 == NULL ? robot->start : q0,
+            (size_t)counts[IK_NODE_JOINTS] * sizeof(double));
+    for (int64_t at = 0; at < counts[IK_NODE_CHAINS]; at++) {
+        const chain_t *chain = robot->chains + at;
+        problem->chains[at].status = IK_NODE_RUNNING;
+        problem->chains[at].begun = 0;
+        problem->chains[at].k[ITERATIONS] = problem->chains[at].k[CLOSING] = 0;
+        problem->chains[at].k[STARTS] = 1;
+        for (int64_t g = 0; g < chain->goals; g++) {
+            int64_t goal = chain->constraint[chain->count - chain->goals + g];
+            double *position = problem->positions + 3 * (chain->first + g);
+            memcpy(position, positions + 3 * goal, 3 * sizeof(double));
+            memcpy(problem->quats + 4 * (chain->first + g), quats_xyzw + 4 * goal,
+                   4 * sizeof(double));
+        }
+    }
+    problem->chain = 0;
+    problem->interrupted = 0;
+    if (counts[IK_NODE_CHAINS] == 0) { /* otherwise the kernel checks and clamps q */
+        if (!is_usable(robot, problem->q))
+            return problem->status = IK_NODE_ERROR_INPUT;
+        const double *lower = robot->joints + JOINT_LOWER * counts[IK_NODE_JOINTS];
+        const double *upper = robot->joints + JOINT_UPPER * counts[IK_NODE_JOINTS];
+        for (int64_t g = 0; g < counts[IK_NODE_JOINTS]; g++)
+            problem->q[g] = fmin(fmax(problem->q[g], lower[g]), upper[g]);
+    }
+    return run(problem, steps > 0 ? steps : MOST_STEPS);
+}
+
+int ik_node_continue(ik_node_problem *problem, int steps)
+{
+    if (problem == NULL || steps < 0)
+        return IK_NODE_ERROR_ARGUMENT;
+    if (problem->status != IK_NODE_RUNNING)
+        return problem->status;
+    return run(problem, steps > 0 ? steps : MOST_STEPS);
+}
+
+int ik_node_interrupt(ik_node_problem *problem)
+{
+    if (problem == NULL)
+        return IK_NODE_ERROR_ARGUMENT;
+    problem->interrupted = 1;
+    if (problem->status == IK_NODE_RUNNING)
+        problem->chains[problem->chain].k[INTERRUPTED] = 1;
+    return 0;
+}
+
+const double *ik_node_q(const ik_node_problem *problem)
+{
+    return problem == NULL ? NULL : problem->q;
+}
+
+int ik_node_status(const ik_node_problem *problem)
+{
+    return problem == NULL ? IK_NODE_ERROR_ARGUMENT : problem->status;
+}
+
+int ik_node_chain_status(const ik_node_problem *problem, int chain)
+{
+    if (problem == NULL || !has(problem->robot, IK_NODE_CHAINS, chain))
+        return IK_NODE_ERROR_ARGUMENT;
+    return problem->status < 0 ? problem->status : problem->chains[chain].status;
+}
+
+/* Return the largest of k[of] - k[less] of all chains; less = -1 stands for 0. */
+static int64_t largest(const ik_node_problem *problem, int of, int less, int64_t least)
+{
+    int64_t most = least;
+    for (int64_t at = 0; problem && at < problem->robot->counts[IK_NODE_CHAINS]; at++) {
+        const int64_t *k = problem->chains[at].k;
+        int64_t count = k[of] - (less < 0 ? 0 : k[less]);
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
+int64_t ik_node_steps(const ik_node_problem *problem)
+{
+    return largest(problem, ITERATIONS, CLOSING, 0);
+}
+
+int64_t ik_node_closing_steps(const ik_node_problem *problem)
+{
+    return largest(problem, CLOSING, -1, 0);
+}
+
+int64_t ik_node_starts(const ik_node_problem *problem)
+{
+    return largest(problem, STARTS, -1, 1);
+}
+
+static int error_of(const ik_node_problem *problem, int what, int index, double error[2])
+{
+    if (problem == NULL || error == NULL || !has(problem->robot, what, index))
+        return IK_NODE_ERROR_ARGUMENT;
+    place_t place = problem->robot->places[what - IK_NODE_GOALS][index];
+    const int64_t *i = problem->robot->chains[place.chain].model.i;
+    memcpy(error, problem->chains[place.chain].w + BEGIN_OF(i, error) + 2 * place.constraint,
+           2 * sizeof(double));
+    return 0;
+}
+
+int ik_node_goal_error(const ik_node_problem *problem, int goal, double error[2])
+{
+    return error_of(problem, IK_NODE_GOALS, goal, error);
+}
+
+int ik_node_closure_error(const ik_node_problem *problem, int closure, double error[2])
+{
+    return error_of(problem, IK_NODE_CLOSURES, closure, error);
+}
+
+/* ---- kinematics ------------------------------------------------------------------------------- */
+
+int ik_node_forward(ik_node_problem *problem, const double *q, double *poses)
+{
+    if (problem == NULL || q == NULL || poses == NULL)
+        return IK_NODE_ERROR_ARGUMENT;
+    const ik_node_robot *robot = problem->robot;
+    if (!is_usable(robot, q))
+        return IK_NODE_ERROR_INPUT;
+    poses_t link_poses = (poses_t)robot->kernels[LINK_POSES];
+    link_poses(robot->links.i, robot->links.f, problem->links.k, problem->links.w, q, poses);
+    return 0;
+}
+
+int ik_node_jacobian(ik_node_problem *problem, const double *q, int link, double *jacobian)
+{
+    if (problem == NULL || q == NULL || jacobian == NULL ||
+        !has(problem->robot, IK_NODE_LINKS, link))
+        return IK_NODE_ERROR_ARGUMENT;
+    const ik_node_robot *robot = problem->robot;
+    if (!is_usable(robot, q))
+        return IK_NODE_ERROR_INPUT;
+    jacobian_t link_jacobian = (jacobian_t)robot->kernels[LINK_JACOBIAN];
+    link_jacobian(robot->links.i, robot->links.f, problem->links.k, problem->links.w, q, jacobian,
+                  link);
+    return 0;
+}
