@@ -73,7 +73,9 @@ setup(
     name=NAME,
     version='0.1.0',
     packages=[NAME, *(f'{NAME}.{package}' for package in find_packages(NAME))],
-    package_data={NAME: ['py.typed', 'native/*.c']},
+    package_data={
+        NAME: ['py.typed', 'native/*.c', 'native/include/ik_node/*', 'native/cmake/*']
+    },
     cmdclass={'build_py': BuildWithKernels},
     distclass=WithCompiledCode,
     # The library needs no symbol of glibc that is newer than 2.17.
@@ -81,6 +83,7 @@ setup(
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),
         (f'share/{NAME}', ['package.xml']),
+        (f'share/{NAME}/cmake', glob(f'{NAME}/native/cmake/*')),
         *((f'share/{NAME}/{folder}', glob(f'{folder}/*.*')) for folder in SHARED_FOLDERS),
     ],
     install_requires=['numpy', 'scipy', 'pyyaml', 'tqdm'],

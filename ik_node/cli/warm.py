@@ -26,14 +26,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='where the libraries are put, as FOLDER/DIGEST/libik_node.so '
         '(default: beside the code, or in the cache of the user)',
     )
+    parser.add_argument(
+        '--cmake',
+        action='store_true',
+        help='only print the folder to pass to CMake as -Dik_node_DIR=FOLDER',
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Build what is missing, and return the exit code."""
-    from ik_node.native.build import build, libraries_of
+    from ik_node.native.build import build, HERE, libraries_of
     from ik_node.native.library import library
     from tqdm import tqdm
 
+    if args.cmake:
+        print(HERE / 'cmake')
+        return 0
     for levels, folder in libraries_of(args.targets, args.folder):
         bar: tqdm[None] | None = None
 

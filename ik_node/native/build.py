@@ -217,6 +217,7 @@ def _link(compiler: list[str], levels: Sequence[str], folder: Path) -> None:
         [
             *compiler,
             *('-shared', '-fPIC', '-O2', '-fvisibility=hidden', '-Wl,-s', '-Wl,--no-undefined'),
+            f'-Wl,-soname,{LIBRARY}',
             # Python does not round a product and a sum in one, and the results are to be equal.
             *('-std=c11', '-ffp-contract=off', f'-I{HERE / "include"}', f'-I{folder}'),
             f'-DIK_LEVELS={listed}',
