@@ -1,6 +1,6 @@
 // A control loop at 1 kHz: the first goal of a robot moves on a circle.
 //
-//   python3 -m ik_node export hexapod.urdf -o hexapod.ikr --goal platform
+//   python3 -m ik_node export hexapod.urdf -o hexapod.ikr --goal platform_link --option restarts=0
 //   control_loop hexapod.ikr [SECONDS [RADIUS]]
 //
 // Prints the percentiles of the time of a solve, and of how late the loop woke up.
@@ -87,7 +87,7 @@ int run(const char * path, double seconds, double radius)
     clock_gettime(CLOCK_MONOTONIC, &woken);
 
     const double angle = 2.0 * M_PI * 1e-9 * double(kPeriod) * double(tick);  // one turn a second
-    positions[0] = x + radius * (std::cos(angle) - 1.0);
+    positions[0] = x + radius * std::cos(angle);
     positions[1] = y + radius * std::sin(angle);
     const int status = problem.solve(q.data(), positions.data(), quats.data(), kBudget);
     if (status == IK_NODE_CONVERGED) {
@@ -122,7 +122,7 @@ int main(int count, char ** words)
   }
   try {
     return run(
-      words[1], count > 2 ? std::atof(words[2]) : 10.0, count > 3 ? std::atof(words[3]) : 0.02);
+      words[1], count > 2 ? std::atof(words[2]) : 10.0, count > 3 ? std::atof(words[3]) : 0.01);
   } catch (const ik_node::Error & error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 2;

@@ -641,9 +641,9 @@ class Solver:
             If a goal, link or joint does not exist.
 
         """
-        problem, table = self.problem_for(names), self._graph.structure.table
+        problem, table, packed = self.arrays_for(names)
         rows = table.rows if joints is None else table.rows_of(joints)
-        options, packed = self._graph.packed
+        options = self._graph.packed[0]
         more = table.balls_with_preferences or table.has_targets or table.followers
         limited = options.time_budget > 0.0 or options.max_joint_step < np.inf
         if more or limited or not options.in_kernel or len(problem.chains) != 1:

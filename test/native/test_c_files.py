@@ -1,0 +1,128 @@
+"""Files of robots: what cannot be exported is refused, and damaged files are harmless."""
+
+from ik_node import Solver, SolverOptions
+from ik_node.cli.export import parse_options
+from ik_node.cli.main import main
+from ik_node.errors import OptionError, UnknownFrameError
+from ik_node.solver.export import export_robot
+import pytest
+from support.c_programs import CLOSURES, compile_c, CRobot, GOALS, interface_source, run
+from support.command_line import refusal
+from support.mechanisms import heavy_arm, MECHANISMS
+
+SANITIZED = ('-g', '-fsanitize=address,undefined', '-fno-sanitize-recover')
+DAMAGED = 400
+
+
+@pytest.fixture(scope='module')
+def hostile(tmp_path_factory):
+    """Return the program that loads damaged copies, with sanitizers if the compiler has them."""
+    folder = tmp_path_factory.mktemp('hostile')
+    own = interface_source(folder)
+    try:
+        return compile_c('hostile_files', folder, *own, *SANITIZED)
+    except AssertionError:
+        return compile_c('hostile_files', folder, *own)
+
+
+@pytest.mark.parametrize('name', ['hexapod', 'two_arms', 'coupled', 'ball', 'heavy arm'])
+def test_damaged_files_never_crash_the_program(hostile, tmp_path, name):
+    """Files cut short, with flipped bits and with other numbers, are refused or can be solved."""
+    m = heavy_arm('centre_of_mass') if name == 'heavy arm' else MECHANISMS[name]()
+    (tmp_path / 'robot.ikr').write_bytes(export_robot(m.solver(), list(m.goals)))
+    said = run(hostile, tmp_path / 'robot.ikr', DAMAGED, 1, timeout=60)
+    assert 0 < int(said.split()[0]) < DAMAGED // 2
+
+
+def test_two_threads_share_a_robot(tmp_path):
+    """Each has a problem, and finds what it finds alone, to the bit."""
+    m = MECHANISMS['hexapod']()
+    (tmp_path / 'robot.ikr').write_bytes(export_robot(m.solver(), ['platform']))
+    assert run(compile_c('two_threads', tmp_path), tmp_path / 'robot.ikr') == 'answers are equal\n'
+
+
+@pytest.mark.parametrize(
+    'option',
+    [
+        {'method': 'ccd'},
+        {'jacobian': 'numeric'},
+        {'use_svd': True},
+        {'time_budget': 0.1},
+        {'max_joint_step': 0.1},
+    ],
+)
+def test_option_that_python_handles_is_refused(option):
+    """The error names the option."""
+    m = MECHANISMS['planar']()
+    (name,) = option
+    with pytest.raises(OptionError, match=f'^{name}: '):
+        export_robot(m.solver(SolverOptions(**option)), list(m.goals))
+
+
+def test_joint_targets_and_preferences_of_balls_are_refused():
+    """The error names the joints."""
+    m = MECHANISMS['planar']()
+    joint = next(iter(m.joints.values()))
+    joint.set_target_values(0.1)
+    with pytest.raises(OptionError, match=f'joint targets: .*{joint.name}'):
+        export_robot(m.solver(), list(m.goals))
+    m = MECHANISMS['ball']()
+    ball = next(joint for joint in m.joints.values() if len(joint.dof) == 3)
+    ball.set_rest_pose_values(0.1, 0.1, 0.1)
+    with pytest.raises(OptionError, match=f'rest poses of ball joints: .*{ball.name}'):
+        export_robot(m.solver(), list(m.goals))
+
+
+def test_unknown_goal_and_goal_that_occurs_twice_are_refused():
+    """Names must exist, once, and without a zero byte."""
+    solver = MECHANISMS['planar']().solver()
+    with pytest.raises(UnknownFrameError):
+        export_robot(solver, ['nothing'])
+    with pytest.raises(UnknownFrameError):
+        export_robot(solver, (), actuated=['nothing'])
+    with pytest.raises(OptionError, match='each goal once'):
+        export_robot(solver, ['hand', 'hand'])
+    with pytest.raises(OptionError, match='zero byte'):
+        export_robot(solver, (), name='a\0b')
+
+
+def test_command_writes_a_file_that_the_library_loads(repository, tmp_path, capsys):
+    """Goals with their axes, options, loops; the file is replaced at once."""
+    path = tmp_path / 'hexapod.ikr'
+    urdf = str(repository / 'urdf' / 'hexapod.urdf')
+    words = ['export', urdf, '-o', str(path)]
+    assert main([*words, '--goal', 'platform_link:X Y Z', '--option', 'restarts=0']) == 0
+    assert 'robot hexapod, 24 joint values, 6 loops, goals: platform_link' in capsys.readouterr().out
+    robot = CRobot(path.read_bytes())
+    assert (robot.code, robot.count(CLOSURES), robot.names(GOALS)) == (0, 6, ['platform_link'])
+    assert robot.c.ik_node_goal_axes(robot.robot, 0) == 7
+    assert [each.name for each in tmp_path.iterdir()] == ['hexapod.ikr']
+
+
+@pytest.mark.parametrize(
+    ('words', 'said'),
+    [
+        (['--goal', 'nothing'], 'nothing'),
+        (['--goal', 'platform_link:X Q'], 'X Y Z EX EY EZ'),
+        (['--option', 'nothing=1'], 'nothing=1'),
+        (['--option', 'comfort=1'], 'comfort'),
+        (['--option', 'restarts=many'], 'restarts'),
+        (['--option', 'method=slsqp'], 'method'),
+    ],
+)
+def test_command_refuses_what_it_cannot_export(repository, tmp_path, capsys, words, said):
+    """One line names the argument, and no file is written."""
+    urdf = str(repository / 'urdf' / 'hexapod.urdf')
+    assert main(['export', urdf, '-o', str(tmp_path / 'out.ikr'), *words]) == 2
+    assert said in refusal(capsys)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_options_have_the_types_of_their_defaults():
+    """Whole numbers, numbers, words and switches."""
+    texts = ['restarts=3', 'damping_factor=0.1', 'adaptive_damping=false', 'jacobian=numeric']
+    expected = SolverOptions(
+        restarts=3, damping_factor=0.1, adaptive_damping=False, jacobian='numeric'
+    )
+    assert parse_options(texts) == expected
+    assert isinstance(Solver(MECHANISMS['planar']().roots, expected), Solver)

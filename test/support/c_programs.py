@@ -1,0 +1,164 @@
+"""C programs over the C interface: compiled for tests, and the interface called through ctypes."""
+
+import ctypes
+from pathlib import Path
+import shutil
+import subprocess
+
+from ik_node.native.layout_header import layout_header
+from ik_node.native.library import HERE, library
+import numpy as np
+import pytest
+
+SOURCES = Path(__file__).parents[1] / 'native'
+WARNINGS = ('-Wall', '-Wextra', '-Wpedantic', '-Werror')
+JOINTS, LINKS, GOALS, CLOSURES, CHAINS = range(5)
+CONVERGED, STALLED, DIVERGED, TIMEOUT, RUNNING = range(5)
+ARGUMENT, FILE, FORMAT, VERSION, MEMORY, PROCESSOR, INPUT = range(-1, -8, -1)
+
+_POINTERS = ('lower', 'upper', 'start', 'q')
+_TEXTS = ('name', 'robot_name', 'text', 'digest')
+_LONG = ('steps', 'closing_steps', 'starts')
+
+
+def shared_library():
+    """Return the path of the library; without one, or without a C compiler, skip the test."""
+    path = library().path
+    if path is None or shutil.which('gcc') is None:
+        pytest.skip('no compiled kernels or no gcc')
+    return path
+
+
+def compile_c(name, folder, *more):
+    """Compile `test/native/NAME.c`, linked with the library, and return the program."""
+    path, program = shared_library(), folder / name
+    flags = ('-std=c11', '-D_GNU_SOURCE', '-O1', '-pthread', *WARNINGS)
+    linked = (str(path), f'-Wl,-rpath,{path.parent}', '-lm')
+    headers = f'-I{HERE.parents[1] / "include"}'
+    source = str(SOURCES / f'{name}.c')
+    command = ['gcc', *flags, headers, source, *more, *linked, '-o', str(program)]
+    made = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stderr
+    return program
+
+
+def interface_source(folder):
+    """Return compiler arguments that compile the interface itself into a program."""
+    (folder / 'layout.h').write_text(layout_header())
+    return (f'-I{folder}', '-ffp-contract=off', str(HERE / 'ik_node.c'))
+
+
+def run(program, *words, **more):
+    """Run a program and return what it printed."""
+    words = [str(word) for word in words]
+    ended = subprocess.run([str(program), *words], capture_output=True, text=True, **more)
+    assert ended.returncode == 0, (ended.returncode, ended.stdout, ended.stderr)
+    return ended.stdout
+
+
+def interface():
+    """Return the library with the types of its functions."""
+    opened = ctypes.CDLL(str(shared_library()))
+    for name in _POINTERS:
+        getattr(opened, f'ik_node_{name}').restype = ctypes.POINTER(ctypes.c_double)
+    for name in _TEXTS:
+        getattr(opened, f'ik_node_{name}').restype = ctypes.c_char_p
+    for name in _LONG:
+        getattr(opened, f'ik_node_{name}').restype = ctypes.c_int64
+    opened.ik_node_length.restype = ctypes.c_double
+    return opened
+
+
+def _pointer(array):
+    return None if array is None else array.ctypes.data_as(ctypes.c_void_p)
+
+
+def _array(values, *shape):
+    if values is None:
+        return None
+    made = np.ascontiguousarray(values, dtype=np.float64)
+    assert made.size == np.prod(shape), (made.shape, shape)
+    return made
+
+
+class CRobot:
+    """A robot and one problem of it, through the C interface."""
+
+    def __init__(self, content):
+        self.c = interface()
+        self.robot, self.problem = ctypes.c_void_p(), ctypes.c_void_p()
+        self.code = load(self.c, content, self.robot)
+        if self.code == 0:
+            assert self.c.ik_node_problem_new(self.robot, ctypes.byref(self.problem)) == 0
+
+    def __del__(self):
+        self.c.ik_node_problem_free(self.problem)
+        self.c.ik_node_free(self.robot)
+
+    def count(self, what):
+        """Return how many joints, links ... there are."""
+        return self.c.ik_node_count(self.robot, what)
+
+    def names(self, what):
+        """Return all names of joints, links ..."""
+        at = range(self.count(what))
+        return [self.c.ik_node_name(self.robot, what, index).decode() for index in at]
+
+    def values(self, name):
+        """Return the array (joints,) of a function of the robot."""
+        found = getattr(self.c, f'ik_node_{name}')(self.robot)
+        return np.ctypeslib.as_array(found, (self.count(JOINTS),)).copy()
+
+    def solve(self, q0, poses, steps=0):
+        """Begin a solve for poses in order of the goals, and return the code."""
+        count = self.count(GOALS)
+        positions = _array([p for p, _ in poses], count, 3)
+        quats = _array([r for _, r in poses], count, 4)
+        start = _array(q0, self.count(JOINTS))
+        given = (_pointer(start), _pointer(positions), _pointer(quats), steps)
+        return self.c.ik_node_solve(self.problem, *given)
+
+    def go_on(self, steps=0):
+        """Go on with a solve, and return the code."""
+        return self.c.ik_node_continue(self.problem, steps)
+
+    @property
+    def q(self):
+        """Return a copy of the result."""
+        found = self.c.ik_node_q(self.problem)
+        return np.ctypeslib.as_array(found, (self.count(JOINTS),)).copy()
+
+    @property
+    def counters(self):
+        """Return steps, closing steps and starts."""
+        return tuple(getattr(self.c, f'ik_node_{name}')(self.problem) for name in _LONG)
+
+    def errors(self, what):
+        """Return the residual norms of all goals or closures by name."""
+        function = self.c.ik_node_goal_error if what == GOALS else self.c.ik_node_closure_error
+        found, error = {}, np.zeros(2)
+        for index, name in enumerate(self.names(what)):
+            assert function(self.problem, index, _pointer(error)) == 0
+            found[name] = tuple(error.tolist())
+        return found
+
+    def forward(self, q):
+        """Return the poses of all links, (links, 7)."""
+        poses = np.full((self.count(LINKS), 7), np.nan)
+        start = _array(q, self.count(JOINTS))
+        assert self.c.ik_node_forward(self.problem, _pointer(start), _pointer(poses)) == 0
+        return poses
+
+    def jacobian(self, q, link):
+        """Return the Jacobian of a link, (6, joints)."""
+        made = np.full((6, self.count(JOINTS)), np.nan)
+        given = (_pointer(_array(q, self.count(JOINTS))), link, _pointer(made))
+        assert self.c.ik_node_jacobian(self.problem, *given) == 0
+        return made
+
+
+def load(opened, content, into):
+    """Load a robot from bytes and return the code."""
+    return opened.ik_node_load_memory(
+        content, ctypes.c_size_t(len(content)), ctypes.byref(into)
+    )
