@@ -9,6 +9,7 @@
 
 #include "layout.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -300,8 +301,9 @@ static model_t take_model(reader_t *reader, int64_t joints)
 static int are_safe_tables(const ik_node_robot *robot)
 {
     int64_t nq = robot->counts[IK_NODE_JOINTS];
+    const double *lower = robot->joints + JOINT_LOWER * nq;
+    const double *upper = robot->joints + JOINT_UPPER * nq;
     for (int64_t g = 0; g < nq; g++) {
-        const double *lower = robot->joints + JOINT_LOWER * nq, *upper = robot->joints + JOINT_UPPER * nq;
         if (!(lower[g] <= upper[g]) || !(robot->lower[g] <= robot->upper[g]) ||
             !(robot->joints[JOINT_WINDOW * nq + g] >= 0.0) || !(fabs(robot->start[g]) <= LARGEST) ||
             robot->actuated[g] < 0 || robot->actuated[g] > 1)
@@ -482,7 +484,9 @@ int ik_node_load(const char *path, ik_node_robot **robot)
     if (file == NULL)
         return IK_NODE_ERROR_FILE;
     long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
-    int error = size < 0 || size == INT64_MAX || fseek(file, 0, SEEK_SET) != 0 ? IK_NODE_ERROR_FILE : 0;
+    /* The size of a folder, which can be opened, is the largest number. */
+    int unreadable = size < 0 || size == LONG_MAX || fseek(file, 0, SEEK_SET) != 0;
+    int error = unreadable ? IK_NODE_ERROR_FILE : 0;
     unsigned char *content = error == 0 ? room(size, 1) : NULL;
     if (error == 0 && content == NULL)
         error = IK_NODE_ERROR_MEMORY;

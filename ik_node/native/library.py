@@ -20,14 +20,7 @@ from ik_node.native.places import call_file, digest, LIBRARY, roots
 import numpy as np
 
 # Entries in the order of the library's table, `ik_node_kernels`.
-TABLE = (
-    'advance',
-    'advance_batch',
-    'linearise',
-    'external_step',
-    'link_poses',
-    'link_jacobian',
-)
+TABLE = ('advance', 'advance_batch', 'linearise', 'external_step', 'link_poses', 'link_jacobian')
 
 
 class Library(NamedTuple):

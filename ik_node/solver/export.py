@@ -100,7 +100,7 @@ def _refuse_what_needs_python(
         )
     if options.max_joint_step < np.inf:
         raise OptionError('max_joint_step', options.max_joint_step, f'infinite {why}')
-    targets = [names[at] for at in np.flatnonzero(table.rows[JOINT_TARGET_WEIGHT])]
+    targets = [names[at] for at in np.flatnonzero(table.rows[JOINT_TARGET_WEIGHT]).tolist()]
     if targets:
         raise OptionError('joint targets', listed(targets), f'none {why}')
     if table.balls_with_preferences:

@@ -57,7 +57,7 @@ def truth_problems(name, shared):
     return known.solver, list(poses), problems
 
 
-SETS = {name: scenario_problems for name in NAMES} | {name: truth_problems for name in TRUTH_SETS}
+SETS = dict.fromkeys(NAMES, scenario_problems) | dict.fromkeys(TRUTH_SETS, truth_problems)
 
 
 def answers(solver, goals, problems):
@@ -99,7 +99,9 @@ def numba_answers(shared, tmp_path_factory):
         'NUMBA_CPU_FEATURES': '',
         'PYTHONPATH': os.pathsep.join((str(here), str(here / 'test'))),
     }
-    subprocess.run([sys.executable, str(HERE), str(shared), str(path)], check=True, env=environment)
+    subprocess.run(
+        [sys.executable, str(HERE), str(shared), str(path)], check=True, env=environment
+    )
     return np.load(path)
 
 

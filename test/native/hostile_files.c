@@ -35,7 +35,7 @@ static size_t damage(unsigned char *content, size_t size)
             at = head + 8 * draw((size - head) / 8);
             memcpy(&number, content + at, 8);
             if (draw(2) == 0)
-                number += (int64_t)draw(5) - 2;
+                number = (int64_t)((uint64_t)number + draw(5) - 2);
             else
                 number = odd[draw(sizeof odd / sizeof *odd)];
             memcpy(content + at, &number, 8);

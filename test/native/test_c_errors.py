@@ -95,7 +95,11 @@ def test_null_pointers_are_refused(content):
     assert c.ik_node_interrupt(null) == ARGUMENT
     assert c.ik_node_forward(null, numbers, numbers) == ARGUMENT
     assert c.ik_node_jacobian(null, numbers, 0, numbers) == ARGUMENT
-    assert (c.ik_node_steps(null), c.ik_node_closing_steps(null), c.ik_node_starts(null)) == (0, 0, 1)
+    assert (c.ik_node_steps(null), c.ik_node_closing_steps(null), c.ik_node_starts(null)) == (
+        0,
+        0,
+        1,
+    )
     for name in ('lower', 'upper', 'start', 'q'):
         assert not getattr(c, f'ik_node_{name}')(null)
     assert c.ik_node_robot_name(null) is None
@@ -143,7 +147,11 @@ def test_numbers_that_are_not_finite_are_refused_until_the_next_solve(content, b
     wrong[-1] = bad
     pose = robot.forward(q)[robot.names(LINKS).index('platform')]
     good = [(pose[:3], pose[3:])]
-    for q0, poses in ((wrong, good), (q, [((0, bad, 0), HERE[0][1])]), (q, [(HERE[0][0], (0, 0, bad, 1))])):
+    for q0, poses in (
+        (wrong, good),
+        (q, [((0, bad, 0), HERE[0][1])]),
+        (q, [(HERE[0][0], (0, 0, bad, 1))]),
+    ):
         assert robot.solve(q0, poses) == INPUT
         assert robot.c.ik_node_status(robot.problem) == INPUT
         assert robot.c.ik_node_chain_status(robot.problem, 0) == INPUT

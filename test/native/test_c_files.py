@@ -1,6 +1,6 @@
 """Files of robots: what cannot be exported is refused, and damaged files are harmless."""
 
-from ik_node import Solver, SolverOptions
+from ik_node import load_robot, Solver, SolverOptions
 from ik_node.cli.export import parse_options
 from ik_node.cli.main import main
 from ik_node.errors import OptionError, UnknownFrameError
@@ -8,6 +8,7 @@ from ik_node.solver.export import export_robot
 import pytest
 from support.c_programs import CLOSURES, compile_c, CRobot, GOALS, interface_source, run
 from support.command_line import refusal
+from support.fourbar_urdf import TURNED
 from support.mechanisms import heavy_arm, MECHANISMS
 
 SANITIZED = ('-g', '-fsanitize=address,undefined', '-fno-sanitize-recover')
@@ -25,11 +26,21 @@ def hostile(tmp_path_factory):
         return compile_c('hostile_files', folder, *own)
 
 
-@pytest.mark.parametrize('name', ['hexapod', 'two_arms', 'coupled', 'ball', 'heavy arm'])
+def exported(name):
+    """Return the file of a mechanism with its goals, or of a four-bar with rounded numbers."""
+    if name == 'rounded':
+        robot = load_robot(TURNED.format(quarter='1.57', half='3.14', kind='hinge'))
+        return export_robot(Solver(robot), ['rocker'])
+    m = heavy_arm('centre_of_mass') if name == 'heavy arm' else MECHANISMS[name]()
+    return export_robot(m.solver(), list(m.goals))
+
+
+@pytest.mark.parametrize(
+    'name', ['hexapod', 'two_arms', 'coupled', 'ball', 'heavy arm', 'rounded']
+)
 def test_damaged_files_never_crash_the_program(hostile, tmp_path, name):
     """Files cut short, with flipped bits and with other numbers, are refused or can be solved."""
-    m = heavy_arm('centre_of_mass') if name == 'heavy arm' else MECHANISMS[name]()
-    (tmp_path / 'robot.ikr').write_bytes(export_robot(m.solver(), list(m.goals)))
+    (tmp_path / 'robot.ikr').write_bytes(exported(name))
     said = run(hostile, tmp_path / 'robot.ikr', DAMAGED, 1, timeout=60)
     assert 0 < int(said.split()[0]) < DAMAGED // 2
 
@@ -92,7 +103,9 @@ def test_command_writes_a_file_that_the_library_loads(repository, tmp_path, caps
     urdf = str(repository / 'urdf' / 'hexapod.urdf')
     words = ['export', urdf, '-o', str(path)]
     assert main([*words, '--goal', 'platform_link:X Y Z', '--option', 'restarts=0']) == 0
-    assert 'robot hexapod, 24 joint values, 6 loops, goals: platform_link' in capsys.readouterr().out
+    assert (
+        'robot hexapod, 24 joint values, 6 loops, goals: platform_link' in capsys.readouterr().out
+    )
     robot = CRobot(path.read_bytes())
     assert (robot.code, robot.count(CLOSURES), robot.names(GOALS)) == (0, 6, ['platform_link'])
     assert robot.c.ik_node_goal_axes(robot.robot, 0) == 7
@@ -125,4 +138,3 @@ def test_options_have_the_types_of_their_defaults():
         restarts=3, damping_factor=0.1, adaptive_damping=False, jacobian='numeric'
     )
     assert parse_options(texts) == expected
-    assert isinstance(Solver(MECHANISMS['planar']().roots, expected), Solver)

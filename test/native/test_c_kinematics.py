@@ -92,6 +92,4 @@ def test_plain_python_kernels_give_the_same_poses():
     np.testing.assert_allclose(
         matrices(poses)[-1], expected.pose(q, frames[-1]), rtol=0, atol=CLOSE
     )
-    np.testing.assert_allclose(
-        jacobian, expected.jacobian(q, frames[-1]), rtol=0, atol=CLOSE
-    )
+    np.testing.assert_allclose(jacobian, expected.jacobian(q, frames[-1]), rtol=0, atol=CLOSE)

@@ -6,6 +6,7 @@ from ik_node.solver.export import export_robot
 import numpy as np
 import pytest
 from support.c_programs import CHAINS, CLOSURES, compile_c, CRobot, GOALS, INPUT, run, RUNNING
+from support.fourbar_urdf import TURNED
 from support.mechanisms import heavy_arm, MECHANISMS
 
 KINDS = {kind: lambda kind=kind: heavy_arm(kind) for kind in ('look_at', 'centre_of_mass')}
@@ -99,6 +100,19 @@ def test_robot_without_chains_is_clamped_and_its_followers_follow():
     assert robot.count(CHAINS) == 0
     assert_equal(robot, robot.solve(q0, ()), solver.solve_pose({}, q0))
     assert robot.solve(np.full(len(q0), np.nan), ()) == INPUT
+
+
+def test_redundant_closures_of_rounded_numbers_are_solved_in_the_same_way():
+    """Goals within and out of reach of a four-bar whose loop closes up to rounding only."""
+    made = load_robot(TURNED.format(quarter='1.57', half='3.14', kind='hinge'))
+    assert made.redundancies
+    solver = Solver(made, OPTIONS)
+    robot = CRobot(export_robot(solver, ['rocker']))
+    for height in (-0.5, 0.0, 0.5):
+        pose = (made.forward(made.q, 'rocker')[:3, 3] + [0.0, height, 0.0], (0.0, 0.0, 0.0, 1.0))
+        assert_equal(
+            robot, robot.solve(made.q, [pose]), solver.solve_pose({'rocker': pose}, made.q)
+        )
 
 
 def test_new_solve_ends_the_one_under_way():

@@ -58,7 +58,9 @@ def test_programs_of_the_page_compile_and_run(repository, tmp_path, hexapod, cap
         kind: re.findall(rf'^```{kind}\n(.*?)^```', page, flags=re.DOTALL | re.MULTILINE)
         for kind in ('cmake', 'c', 'cpp')
     }
-    for (text,), name in zip(found.values(), ('CMakeLists.txt', 'solve.c', 'solve.cpp'), strict=True):
+    for (text,), name in zip(
+        found.values(), ('CMakeLists.txt', 'solve.c', 'solve.cpp'), strict=True
+    ):
         (tmp_path / name).write_text(text)
     assert main(['warm', '--cmake']) == 0
     folder = capsys.readouterr().out.splitlines()[-1]
@@ -86,6 +88,8 @@ def test_installed_layout_is_found_without_python(repository, tmp_path):
         'add_executable(p main.cpp)\ntarget_link_libraries(p ik_node::ik_node)\n'
     )
     prefix = f'-DCMAKE_PREFIX_PATH={tmp_path / "prefix"}'
-    made = cmake(tmp_path, tmp_path / 'build', repository, prefix, '-DPython3_EXECUTABLE=/bin/false')
+    made = cmake(
+        tmp_path, tmp_path / 'build', repository, prefix, '-DPython3_EXECUTABLE=/bin/false'
+    )
     run(made / 'p')
     assert str(package) in (made / 'CMakeCache.txt').read_text()

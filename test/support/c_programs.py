@@ -159,6 +159,4 @@ class CRobot:
 
 def load(opened, content, into):
     """Load a robot from bytes and return the code."""
-    return opened.ik_node_load_memory(
-        content, ctypes.c_size_t(len(content)), ctypes.byref(into)
-    )
+    return opened.ik_node_load_memory(content, ctypes.c_size_t(len(content)), ctypes.byref(into))
