@@ -17,10 +17,10 @@ for pair; do
     "$python" -m venv "$made/build"
     "$made/build/bin/pip" --quiet --disable-pip-version-check install "numba${numba:+==$numba}" \
         pyyaml scipy tqdm
-    tar c --exclude lib --exclude __pycache__ ik_node urdf | tar x -C "$made"
+    tar c --dereference --exclude lib --exclude __pycache__ ik_node urdf | tar x -C "$made"
     begin=$(date +%s)
     if (cd "$made" && build/bin/python -m ik_node warm 2>log >/dev/null) &&
-        "$made/build/bin/pip" --quiet --disable-pip-version-check uninstall -y numba llvmlite &&
+        "$made/build/bin/pip" --quiet --disable-pip-version-check uninstall -y numba llvmlite >/dev/null &&
         answer=$(cd "$made" && build/bin/python -W error -c '
 import ik_node, numpy
 from ik_node.native.library import library

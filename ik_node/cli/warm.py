@@ -36,7 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Build what is missing, and return the exit code."""
     from ik_node.native.build import build, libraries_of
-    from ik_node.native.library import HERE, library
+    from ik_node.native.library import library
+    from ik_node.native.places import HERE
     from tqdm import tqdm
 
     if args.cmake:

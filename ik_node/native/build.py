@@ -71,7 +71,7 @@ def build(
     levels : sequence of str
         Keys of `LEVELS`, all for one kind of processor; none = the level of this computer.
     root : Path, optional
-        Where the folder is made; None = the first of `library.roots()` that can be written to.
+        Where the folder is made; None = the first of `places.roots()` that can be written to.
     progress : callable, optional
         Called with the name of what is compiled, and with how much is done of how much.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ik_node.kernels import layout, options, solve_state, start
+from ik_node.kernels import layout, options, solve_state
 
 # What `ik_node.c` uses besides sizes and fields: name of the number -> its module.
 _NUMBERS = {
@@ -48,7 +48,7 @@ def layout_header() -> str:
     lines += ['    HEADER', '};', 'enum {']
     for module, names in _NUMBERS.items():
         lines += [f'    {name} = {getattr(module, name)},' for name in names]
-    lines += ['};', f'static const double LARGEST = {start.LARGEST!r};']
+    lines += ['};', f'static const double LARGEST = {layout.LARGEST!r};']
     fields = ' \\\n    '.join(
         f'FIELD({name}, {array}, {_expression(length)})'
         for name, (array, length, _) in layout.FIELDS.items()

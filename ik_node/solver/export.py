@@ -14,7 +14,7 @@ from ik_node.errors import listed, OptionError
 from ik_node.kernels.layout import JOINT_TARGET_WEIGHT
 from ik_node.model.flatten import flatten_links
 from ik_node.model.link import Link
-from ik_node.native.library import digest
+from ik_node.native.places import digest
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.chain_problem import ChainProblem
 from ik_node.solver.problem.joint_table import JointTable

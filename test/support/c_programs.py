@@ -6,7 +6,8 @@ import shutil
 import subprocess
 
 from ik_node.native.layout_header import layout_header
-from ik_node.native.library import HERE, library
+from ik_node.native.library import library
+from ik_node.native.places import HERE
 import numpy as np
 import pytest
 
