@@ -7,12 +7,16 @@ program. Not collected by itself; `pytest -s test/native/drill_same_bits.py` pri
 
 import os
 from pathlib import Path
+import shutil
 import subprocess
 import sys
 
-from ik_node import SolverOptions
+from ik_node import SolverOptions, Status
+from ik_node.native import build as native_build
+from ik_node.native import places
 from ik_node.native.levels import LEVELS, own_level
 from ik_node.solver.export import export_robot
+from ik_node.solver.problem.joint_table import JointTable
 import numpy as np
 import pytest
 from support.c_programs import compile_c, run
@@ -120,6 +124,54 @@ def test_numba_library_and_c_program_give_the_same_bits(shared, numba_answers, t
         count, converged = len(expected), int((expected[:, 0] == 0.0).sum())
         print(f'{name:<24} {count:>8} {converged:>9} {equal[0]:>6} {equal[1]:>6}')
         differing += 2 * count - sum(equal)
+    assert differing == 0
+
+
+@pytest.fixture(scope='module')
+def aarch64_program(tmp_path_factory):
+    """Return a script that runs the C program for aarch64, with the library for it, in qemu."""
+    gcc, qemu = 'aarch64-linux-gnu-gcc', 'qemu-aarch64'
+    if not (shutil.which(gcc) and shutil.which(qemu)):
+        pytest.skip(f'needs {gcc} and {qemu} (gcc-aarch64-linux-gnu, qemu-user)')
+    folder = tmp_path_factory.mktemp('aarch64')
+    made = native_build.build(('aarch64',), folder)
+    flags = ('-std=c11', '-O1', f'-I{places.HERE.parents[1] / "include"}')
+    linked = (str(made / places.LIBRARY), f'-Wl,-rpath,{made}', '-lm')
+    source = str(HERE.parent / 'solve_file.c')
+    subprocess.run([gcc, *flags, source, *linked, '-o', str(folder / 'program')], check=True)
+    script = folder / 'run'
+    script.write_text(f'#!/bin/sh\nexec {qemu} -L /usr/aarch64-linux-gnu {folder}/program "$@"\n')
+    script.chmod(0o755)
+    return script
+
+
+def is_isolated(solver, goals, answer):
+    """Return True if no other configuration near an answer meets the goals as well."""
+    if answer[0] != Status.CONVERGED:
+        return False
+    packed, table = solver.options.packed(), JointTable(solver.tree).rows
+    for chain in solver.problem_for(tuple(goals)).chains:
+        _, jacobian, _ = chain.linearise(answer[1:].copy(), table, packed)
+        values = np.linalg.svd(jacobian, compute_uv=False)
+        if np.sum(values > 1e-3 * values[0]) < jacobian.shape[1]:
+            return False
+    return True
+
+
+def test_aarch64_gives_the_same_statuses_and_isolated_solutions(shared, aarch64_program, tmp_path):
+    """Products and sums are rounded in one or in two there, so other bits are allowed."""
+    print(f'\n{"set":<24} {"problems":>8} {"statuses":>9} {"isolated":>9} {"1e-9":>6}')
+    differing = 0
+    for name, problems_of in SETS.items():
+        given = problems_of(name, shared)
+        expected = answers(*given)
+        found = c_answers(*given, tmp_path, aarch64_program)
+        statuses = int((expected[:, 0] == found[:, 0]).sum())
+        rows = [at for at, row in enumerate(expected) if is_isolated(*given[:2], row)]
+        near = np.abs(expected[rows, 1:] - found[rows, 1:]).max(axis=1, initial=0.0) <= 1e-9
+        count = len(expected)
+        print(f'{name:<24} {count:>8} {statuses:>9} {len(rows):>9} {int(near.sum()):>6}')
+        differing += count - statuses + len(rows) - int(near.sum())
     assert differing == 0
 
 
