@@ -14,6 +14,7 @@ peer, see the options below. Other measurements, each with its own options:
     structure   time to change the structure of a robot between solves
     load        time to load a robot of 50 joints, and of 150 links, without the XML parser
     start       time to import, and to the first solve of a process
+    control     time of a call in a loop at 1 kHz, in C++ and in Python
     page        time from pointer to picture on the browser page (needs viser)
     beside      a moving node with and without the page (needs viser)
     node        goal message to joint state, load and starts of the node, real ROS 2 processes
@@ -40,6 +41,7 @@ MODULES = {
     'structure': 'update_structure',
     'load': 'load',
     'start': 'start_up',
+    'control': 'control_loop',
     'page': 'page.page_latency',
     'beside': 'page.page_beside',
     'node': 'node.node_latency',
