@@ -67,12 +67,16 @@ int run(const char * path, double seconds, double radius)
   // Without these rights the loop runs all the same, but wakes up later.
   sched_param priority{};
   priority.sched_priority = 80;
-  if (sched_setscheduler(0, SCHED_FIFO, &priority) != 0 || mlockall(MCL_CURRENT | MCL_FUTURE) != 0) {
+  if (
+    sched_setscheduler(0, SCHED_FIFO, &priority) != 0 ||
+    mlockall(MCL_CURRENT | MCL_FUTURE) != 0)
+  {
     std::fprintf(stderr, "no real-time priority or locked memory; see examples/cpp/README.md\n");
   }
 
   const std::size_t ticks = std::size_t(std::max(1.0, seconds * 1e9 / double(kPeriod)));
-  std::vector<double> solve_times(ticks), wake_times(ticks), q(robot.start(), robot.start() + joints);
+  std::vector<double> solve_times(ticks), wake_times(ticks);
+  std::vector<double> q(robot.start(), robot.start() + joints);
   std::size_t converged = 0, unfinished = 0;
   timespec due;
   clock_gettime(CLOCK_MONOTONIC, &due);

@@ -37,7 +37,7 @@ typedef int64_t (*jacobian_t)(const int64_t *, const double *, int64_t *, double
 #define DIGEST_SIZE 16
 /* No count or size in a file is larger, so that sums and products of them do not overflow. */
 #define MOST ((int64_t)1 << 24)
-#define MOST_MEMORY ((int64_t)1 << 32) /* numbers of a workspace */
+#define MOST_MEMORY ((int64_t)1 << 28) /* numbers of a workspace */
 #define MOST_STEPS ((int64_t)1 << 40)
 #define MOST_POWERS 65
 #define ALL_AXES 63
@@ -101,7 +101,7 @@ struct ik_node_problem {
 #define SIZE_OF(i, name) ((i)[SIZE_##name])
 #define BEGIN_OF(i, name) ((i)[FIELD_##name])
 
-/* ---- checks of a packed model ----------------------------------------------------------------- */
+/* ---- checks of a packed model ---- */
 
 /* Return 1 if all numbers are in [low, end). */
 static int within(const int64_t *at, int64_t count, int64_t low, int64_t end)
@@ -247,7 +247,7 @@ static int is_safe_model(model_t model, int64_t i_count, int64_t f_count, int64_
     return 1;
 }
 
-/* ---- files ------------------------------------------------------------------------------------ */
+/* ---- files ---- */
 
 /* What is left of a file: numbers of eight bytes, then the names. */
 typedef struct {
@@ -526,7 +526,7 @@ void ik_node_free(ik_node_robot *robot)
     free(robot);
 }
 
-/* ---- what a robot is -------------------------------------------------------------------------- */
+/* ---- what a robot is ---- */
 
 int ik_node_interface(void)
 {
@@ -658,7 +658,7 @@ void ik_node_follow(const ik_node_robot *robot, double *q)
     }
 }
 
-/* ---- problems --------------------------------------------------------------------------------- */
+/* ---- problems ---- */
 
 /* Make the workspace of a model, with no solve under way; return 0 or an error. */
 static int make_work(model_t model, work_t *work)
@@ -900,7 +900,7 @@ int ik_node_closure_error(const ik_node_problem *problem, int closure, double er
     return error_of(problem, IK_NODE_CLOSURES, closure, error);
 }
 
-/* ---- kinematics ------------------------------------------------------------------------------- */
+/* ---- kinematics ---- */
 
 int ik_node_forward(ik_node_problem *problem, const double *q, double *poses)
 {

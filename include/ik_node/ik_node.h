@@ -69,7 +69,7 @@ typedef struct ik_node_robot ik_node_robot;
 /* One solve of a robot's goals: workspace and results. */
 typedef struct ik_node_problem ik_node_problem;
 
-/* ---- library ---------------------------------------------------------------------------------- */
+/* ---- library ---- */
 
 /* Return IK_NODE_INTERFACE of the library. */
 IK_NODE_API int ik_node_interface(void);
@@ -80,7 +80,7 @@ IK_NODE_API const char *ik_node_digest(void);
 /* Return a sentence about an error or the name of an outcome; never NULL. The text is static. */
 IK_NODE_API const char *ik_node_text(int code);
 
-/* ---- robot ------------------------------------------------------------------------------------ */
+/* ---- robot ---- */
 
 /*
  * Read a robot from a file. Allocates memory; the caller owns *robot and frees it with
@@ -119,7 +119,7 @@ IK_NODE_API const double *ik_node_start(const ik_node_robot *robot);
 /* Return 1 if a joint has a motor, 0 if it has none; IK_NODE_ERROR_ARGUMENT = no such joint. */
 IK_NODE_API int ik_node_is_actuated(const ik_node_robot *robot, int joint);
 
-/* Return the axes that a goal constrains: bit 0 to 5 = X Y Z EX EY EZ; or IK_NODE_ERROR_ARGUMENT. */
+/* Return the axes that a goal constrains, bits 0 to 5 = X Y Z EX EY EZ (or an error). */
 IK_NODE_API int ik_node_goal_axes(const ik_node_robot *robot, int goal);
 
 /* Return the chain that a goal belongs to, or IK_NODE_ERROR_ARGUMENT. */
@@ -134,7 +134,7 @@ IK_NODE_API double ik_node_length(const ik_node_robot *robot, int chain);
  */
 IK_NODE_API void ik_node_follow(const ik_node_robot *robot, double *q);
 
-/* ---- problem ---------------------------------------------------------------------------------- */
+/* ---- problem ---- */
 
 /*
  * Make a problem for a robot, which must live longer. Allocates all memory that its solves need;
@@ -209,7 +209,7 @@ IK_NODE_API int ik_node_goal_error(const ik_node_problem *problem, int goal, dou
 IK_NODE_API int ik_node_closure_error(const ik_node_problem *problem, int closure,
                                       double error[2]);
 
-/* ---- kinematics ------------------------------------------------------------------------------- */
+/* ---- kinematics ---- */
 
 /*
  * Write the poses of all links in the root frame, (links, 7): position [m] and quaternion xyzw with
@@ -221,9 +221,9 @@ IK_NODE_API int ik_node_closure_error(const ik_node_problem *problem, int closur
 IK_NODE_API int ik_node_forward(ik_node_problem *problem, const double *q, double *poses);
 
 /*
- * Write the geometric Jacobian of a link's origin in the axes of the root frame, (6, joints): linear
- * rows [m], then angular rows [rad], per [rad or m]. Every joint counts as free: closures and
- * couplings are not applied. Arguments and errors as for `ik_node_forward`.
+ * Write the geometric Jacobian of a link's origin in the axes of the root frame, (6, joints):
+ * linear rows [m], then angular rows [rad], per [rad or m]. Every joint counts as free: closures
+ * and couplings are not applied. Arguments and errors as for `ik_node_forward`.
  */
 IK_NODE_API int ik_node_jacobian(ik_node_problem *problem, const double *q, int link,
                                  double *jacobian);
