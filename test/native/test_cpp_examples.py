@@ -92,4 +92,4 @@ def test_installed_layout_is_found_without_python(repository, tmp_path):
         tmp_path, tmp_path / 'build', repository, prefix, '-DPython3_EXECUTABLE=/bin/false'
     )
     run(made / 'p')
-    assert str(package) in (made / 'CMakeCache.txt').read_text()
+    assert str(package) in (made / 'CMakeFiles' / 'p.dir' / 'link.txt').read_text()

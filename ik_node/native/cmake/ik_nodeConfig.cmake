@@ -18,7 +18,9 @@ foreach(_ik_node_native "${_ik_node_here}/.." ${_ik_node_installed})
   endif()
 endforeach()
 
-if(_ik_node_found AND NOT IK_NODE_LIBRARY)
+# Not cached, because the library of a checkout changes with its sources.
+set(_ik_node_library "${IK_NODE_LIBRARY}")
+if(_ik_node_found AND NOT _ik_node_library)
   find_package(Python3 QUIET COMPONENTS Interpreter)
   if(Python3_Interpreter_FOUND)
     execute_process(
@@ -31,13 +33,10 @@ if(_ik_node_found AND NOT IK_NODE_LIBRARY)
   if(NOT EXISTS "${_ik_node_library}")
     file(GLOB _ik_node_library "${_ik_node_found}/lib/*/libik_node.so")
   endif()
-  list(LENGTH _ik_node_library _ik_node_count)
-  if(_ik_node_count EQUAL 1)
-    set(IK_NODE_LIBRARY "${_ik_node_library}" CACHE FILEPATH "libik_node.so")
-  endif()
 endif()
 
-if(NOT _ik_node_found OR NOT EXISTS "${IK_NODE_LIBRARY}")
+# A list of several libraries is no file that exists.
+if(NOT _ik_node_found OR NOT EXISTS "${_ik_node_library}")
   set(ik_node_FOUND FALSE)
   set(ik_node_NOT_FOUND_MESSAGE
     "no library of ik_node: build it with `python3 -m ik_node warm`, and set Python3_EXECUTABLE "
@@ -45,6 +44,6 @@ if(NOT _ik_node_found OR NOT EXISTS "${IK_NODE_LIBRARY}")
 elseif(NOT TARGET ik_node::ik_node)
   add_library(ik_node::ik_node SHARED IMPORTED)
   set_target_properties(ik_node::ik_node PROPERTIES
-    IMPORTED_LOCATION "${IK_NODE_LIBRARY}"
+    IMPORTED_LOCATION "${_ik_node_library}"
     INTERFACE_INCLUDE_DIRECTORIES "${_ik_node_found}/include")
 endif()
