@@ -19,7 +19,7 @@ RUN_TEST := ROS_DOMAIN_ID= ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_LOG_DIR= 
 # Two processes, each with a ROS domain of its own; one that may be listened to.
 PARALLEL := $(if $(IK_NODE_TEST_DOMAIN),,-n 2 --dist loadfile)
 
-.PHONY: help setup native native-all wheels demo view test test-all soak fuzz edits mutants coverage lint format types bench \
+.PHONY: help setup native native-drills native-all wheels demo view test test-all soak fuzz edits mutants coverage lint format types bench \
         bench-peers gallery colcon lock clean
 
 help: ## List the targets
@@ -30,6 +30,10 @@ setup: ## Make .venv with the locked versions [DISTRO=kilted|jazzy] [PYTHON=pyth
 
 native: setup ## Build libik_node, the compiled kernels [TARGETS='x86_64 aarch64']
 	@$(RUN) python -m ik_node warm $(if $(TARGETS),--targets $(TARGETS))
+
+native-drills: setup ## Compare bits of Numba, library and C, check memory and indices; ten minutes
+	@$(RUN_TEST) -s --timeout 0 test/native/drill_same_bits.py test/native/drill_memory.py
+	@IK_NODE_CHECK_BOUNDS=1 $(RUN_TEST) $(PARALLEL) test/solver test/test_truth.py test/test_scenarios.py
 
 native-all: ## Build the library with Numba 0.58 and later on Python 3.10 to 3.13, and compare answers
 	@tools/native_all.sh $(ARGS)

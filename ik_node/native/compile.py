@@ -35,6 +35,8 @@ def compiled_entries() -> dict[str, Any]:
     from numba import cfunc
 
     load_entries()
+    # Checks of indices may divide numbers of 128 bits, for which GCC has a function.
+    binding.load_library_permanently('libgcc_s.so.1')
     made = {}
     for at, (name, entry) in enumerate(entries.items()):
         print(f'{at} {len(entries)} {name}', flush=True)

@@ -153,7 +153,7 @@ def is_isolated(solver, goals, answer):
     for chain in solver.problem_for(tuple(goals)).chains:
         _, jacobian, _ = chain.linearise(answer[1:].copy(), table, packed)
         values = np.linalg.svd(jacobian, compute_uv=False)
-        if np.sum(values > 1e-3 * values[0]) < jacobian.shape[1]:
+        if np.sum(values > 1e-3 * values.max(initial=0.0)) < jacobian.shape[1]:
             return False
     return True
 
