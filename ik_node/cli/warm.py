@@ -35,28 +35,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Build what is missing, and return the exit code."""
-    from ik_node.native.build import build, libraries_of
+    from ik_node.native.build import build_with_bar, libraries_of
     from ik_node.native.library import library
     from ik_node.native.places import HERE
-    from tqdm import tqdm
 
     if args.cmake:
         print(HERE / 'cmake')
         return 0
     for levels, folder in libraries_of(args.targets, args.folder):
-        bar: tqdm[None] | None = None
-
-        def show(what: str, done: int, count: int) -> None:
-            nonlocal bar
-            if bar is None:
-                bar = tqdm(total=count, unit='function', desc='compiling')
-            bar.set_postfix_str(what)
-            bar.update(done - bar.n)
-
-        made = build(levels, folder, show)
-        if bar is not None:
-            bar.update(bar.total - bar.n)
-            bar.close()
+        made = build_with_bar(levels, folder)
         print(made / 'libik_node.so')
     if not args.targets and args.folder is None:
         # This also compiles what calls the library from this Python.
