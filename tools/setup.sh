@@ -115,7 +115,7 @@ if [ "$key" != "$(cat $venv/package 2>/dev/null)" ]; then
 fi
 
 # The library of compiled kernels, with a progress bar. Without it all works, but slowly.
-key=$(cat ik_node/kernels/*.py ik_node/kernels/*/*.py ik_node/native/*.[pch]* | cksum)
+key=$(cat ik_node/kernels/*.py ik_node/kernels/*/*.py ik_node/native/*.[pch]* include/ik_node/* | cksum)
 if [ "$key" != "$(cat $venv/native 2>/dev/null)" ] || [ ! -d ik_node/native/lib ]; then
     if env -u PYTHONPATH $venv/bin/python -m ik_node warm >/dev/null; then
         echo "$key" >$venv/native
