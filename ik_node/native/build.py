@@ -206,7 +206,11 @@ def _environment(level: Level) -> dict[str, str]:
     path = os.pathsep.join(part for part in (here, os.environ.get('PYTHONPATH')) if part)
     unset = ('NUMBA_DISABLE_JIT', 'NUMBA_BOUNDSCHECK', 'NUMBA_OPT')
     kept = {name: value for name, value in os.environ.items() if name not in unset}
-    chosen = {'IK_NODE_KERNELS': 'numba', 'NUMBA_CPU_NAME': cpu, 'NUMBA_CPU_FEATURES': ''}
+    chosen = {
+        'IK_NODE_KERNELS': 'numba',
+        'NUMBA_CPU_NAME': cpu,
+        'NUMBA_CPU_FEATURES': level.features if own else '',
+    }
     return {**kept, **chosen, 'PYTHONPATH': path}
 
 

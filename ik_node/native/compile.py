@@ -55,7 +55,7 @@ def object_code(callback: Any, name: str, level_name: str) -> bytes:
     binding.initialize_all_targets()
     binding.initialize_all_asmprinters()
     machine = binding.Target.from_triple(level.triple).create_target_machine(
-        cpu=level.cpu, features='', opt=3, reloc='pic', codemodel='default'
+        cpu=level.cpu, features=level.features, opt=3, reloc='pic', codemodel='default'
     )
     text = without_python(callback.inspect_llvm(), callback.native_name, f'ik_kernel_{name}')
     module = binding.parse_assembly(for_level(text, level, level_name, machine))

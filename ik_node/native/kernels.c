@@ -28,6 +28,13 @@ IK_LEVELS
 #undef ENTRY
 
 #if defined(__x86_64__)
+static inline int has_x86_64_v4(void)
+{
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
+}
+
 static inline int has_x86_64_v3(void)
 {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&

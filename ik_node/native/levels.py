@@ -21,12 +21,15 @@ class Level(NamedTuple):
         LLVM's name of the oldest processor that has them.
     needs : tuple of str
         Flags of /proc/cpuinfo that tell whether a processor of this kind has them.
+    features : str
+        What LLVM is to do besides.
 
     """
 
     machine: str
     cpu: str
     needs: tuple[str, ...] = ()
+    features: str = ''
 
     @property
     def triple(self) -> str:
@@ -36,12 +39,19 @@ class Level(NamedTuple):
 
 # The best one of a machine comes first: a library uses the first one that the processor has.
 LEVELS = {
+    # A vector of six numbers is one register of 512 bits, which LLVM would not use by default.
+    'x86_64_v4': Level(
+        'x86_64',
+        'x86-64-v4',
+        ('avx512f', 'avx512bw', 'avx512cd', 'avx512dq', 'avx512vl'),
+        '-prefer-256-bit',
+    ),
     'x86_64_v3': Level('x86_64', 'x86-64-v3', ('avx2', 'bmi2', 'fma')),
     'x86_64_v2': Level('x86_64', 'x86-64-v2', ('sse4_2',)),
     'aarch64': Level('aarch64', 'generic'),
 }
 # What the target names of `make native TARGETS=` stand for, besides single levels.
-TARGETS = {'x86_64': ('x86_64_v3', 'x86_64_v2'), 'aarch64': ('aarch64',)}
+TARGETS = {'x86_64': ('x86_64_v4', 'x86_64_v3', 'x86_64_v2'), 'aarch64': ('aarch64',)}
 
 
 def own_level() -> str:

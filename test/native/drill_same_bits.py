@@ -100,7 +100,7 @@ def numba_answers(shared, tmp_path_factory):
         **os.environ,
         'IK_NODE_KERNELS': 'numba',
         'NUMBA_CPU_NAME': LEVELS[own_level()].cpu,
-        'NUMBA_CPU_FEATURES': '',
+        'NUMBA_CPU_FEATURES': LEVELS[own_level()].features,
         'PYTHONPATH': os.pathsep.join((str(here), str(here / 'test'))),
     }
     subprocess.run(

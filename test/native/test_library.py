@@ -360,7 +360,10 @@ def test_targets_stand_for_levels_and_unknown_ones_are_refused():
     (one,) = build.libraries_of(None)
     assert one == ((), None)
     found = build.libraries_of(['x86_64', 'aarch64'], Path('made'))
-    assert [levels for levels, _ in found] == [('x86_64_v3', 'x86_64_v2'), ('aarch64',)]
+    assert [levels for levels, _ in found] == [
+        ('x86_64_v4', 'x86_64_v3', 'x86_64_v2'),
+        ('aarch64',),
+    ]
     folders = {str(folder) for _, folder in found}
     assert len(folders) == 2
     with pytest.raises(build.OptionError, match=r"target: 'z80' is not allowed.*x86_64"):
