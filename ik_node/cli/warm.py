@@ -18,7 +18,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='NAME',
         nargs='+',
         help='build for these processors instead: x86_64 (any of the last fifteen years), '
-        'x86_64_v4, x86_64_v3 or x86_64_v2 (with AVX-512, AVX2 or neither), aarch64; one library for each kind',
+        'x86_64_v4, x86_64_v3 or x86_64_v2 (with AVX-512, AVX2 or neither), aarch64; one library '
+        'for each kind',
     )
     parser.add_argument(
         '--folder',
