@@ -103,6 +103,6 @@ setup(
     description='Inverse kinematics for robots with closed loops, as a ROS 2 node and a library.',
     license='Apache-2.0',
     entry_points={
-        'console_scripts': ['ik_node = ik_node.ros.main:main', 'ik = ik_node.cli.main:main']
+        'console_scripts': ['ik_node = ik_node.cli.main:main', 'ik = ik_node.cli.main:main']
     },
 )

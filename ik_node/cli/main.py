@@ -1,16 +1,21 @@
+# PYTHON_ARGCOMPLETE_OK
 """Entry point of the command line, which imports only the module of the command."""
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
-from contextlib import nullcontext
 import importlib
+from importlib.util import find_spec
 import os
 import sys
+from typing import Any, TYPE_CHECKING
 
+from ik_node import __version__
 from ik_node.errors import IkError
 from ik_node.ros.process.early_signals import exit_on_early_signals
+
+if TYPE_CHECKING:
+    import argparse
 
 # Summary of each command. The module of a command has the command's name.
 COMMANDS: dict[str, str] = {
@@ -27,11 +32,18 @@ COMMANDS: dict[str, str] = {
     'warm': 'build the library of compiled kernels',
     'bench': 'run the benchmarks (needs a checkout)',
 }
+# Modules that every command needs, and the packages that contain them.
+REQUIRED = {'numpy': 'numpy', 'scipy': 'scipy', 'yaml': 'pyyaml', 'tqdm': 'tqdm'}
+# The file that `ros2 run ik_node ik_node` and launch files start, below the prefix of a workspace.
+STARTED_BY_ROS = ['lib', 'ik_node', 'ik_node']
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """
     Run one command.
+
+    Without a command, arguments for ROS start the node. So does the executable of the ROS package
+    without any arguments; elsewhere, no arguments print the help.
 
     Parameters
     ----------
@@ -46,30 +58,32 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     """
     words = list(sys.argv[1:] if argv is None else argv)
+    if '_ARGCOMPLETE' in os.environ:
+        return _complete()
+    started = os.path.abspath(sys.argv[0]).split(os.sep)[-3:] if argv is None else []
+    if words[:1] == ['--ros-args'] or (not words and started == STARTED_BY_ROS):
+        words.insert(0, 'node')
     if words and words[0] in COMMANDS:
         return _run(words[0], words[1:])
-    _top_parser().parse_args(words)
-    return 2
+    parser, _ = _parsers()
+    if words:
+        parser.parse_args(words)
+    parser.print_help()
+    return 0
 
 
 def _run(name: str, words: list[str]) -> int:
-    # A signal before the node has started ends the process quietly; other commands are
-    # interrupted.
-    with exit_on_early_signals() if name == 'node' else nullcontext():
-        command = importlib.import_module(f'ik_node.cli.{name}')
-    parser = argparse.ArgumentParser(
-        prog=f'ik_node {name}',
-        description=command.__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    command.add_arguments(parser)
-    # rclpy parses the arguments after --ros-args.
-    cut = words.index('--ros-args') if '--ros-args' in words else len(words)
-    args = parser.parse_args(words[:cut])
-    args.ros_args = words[cut:]
-    if args.ros_args and name not in ('node', 'view'):
-        parser.error(f'{name} takes no --ros-args')
     try:
+        # A signal during these imports ends the process without a traceback.
+        with exit_on_early_signals(0 if name == 'node' else None):
+            parser = _parsers()[1][name]
+            command = _fill(parser, name)
+        # rclpy parses the arguments after --ros-args.
+        cut = words.index('--ros-args') if '--ros-args' in words else len(words)
+        args = parser.parse_args(words[:cut])
+        args.ros_args = words[cut:]
+        if args.ros_args and name not in ('node', 'view'):
+            parser.error(f'{name} takes no --ros-args')
         code: int = command.run(args)
         sys.stdout.flush()
     except BrokenPipeError:
@@ -84,12 +98,31 @@ def _run(name: str, words: list[str]) -> int:
         where = error.filename or ''
         print(f'ik_node {name}: {where}: {error.strerror or error}', file=sys.stderr)
         return 2
+    except ModuleNotFoundError as error:
+        print(f'ik_node {name}: {_what_to_install(error)}', file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         return 130
     return code
 
 
-def _top_parser() -> argparse.ArgumentParser:
+def _what_to_install(error: ModuleNotFoundError) -> str:
+    """Return which packages this Python lacks; raise the error again if they are our own."""
+    module = (error.name or '').partition('.')[0]
+    if module in ('', 'ik_node'):
+        raise error
+    missing = [package for name, package in REQUIRED.items() if find_spec(name) is None]
+    packages = ' '.join(missing or [module])
+    return (
+        f'{sys.executable} has no {packages}: `{sys.executable} -m pip install {packages}`, or in '
+        'a checkout `make setup` and .venv/bin/ik_node instead of this Python'
+    )
+
+
+def _parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+    """Return the parser of the whole line, and those of the commands without their arguments."""
+    import argparse  # `_run` handles signals by now
+
     width = max(len(name) for name in COMMANDS)
     table = '\n'.join(f'  {name:<{width}}  {about}' for name, about in COMMANDS.items())
     parser = argparse.ArgumentParser(
@@ -98,16 +131,31 @@ def _top_parser() -> argparse.ArgumentParser:
         epilog=f'commands:\n{table}\n\nSee `<command> --help` for the options of a command.',
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument('--version', action=_Version, nargs=0, help='print the version')
-    parser.add_argument('command', choices=list(COMMANDS), metavar='command')
-    return parser
+    parser.add_argument('--version', action='version', version=f'ik_node {__version__}')
+    commands = parser.add_subparsers(metavar='command', required=True)
+    raw = argparse.RawDescriptionHelpFormatter
+    return parser, {
+        name: commands.add_parser(name, prog=f'ik_node {name}', formatter_class=raw)
+        for name in COMMANDS
+    }
 
 
-class _Version(argparse.Action):
-    """An action that prints the version, which is looked up only then."""
+def _fill(parser: argparse.ArgumentParser, name: str) -> Any:
+    """Import a command and add its arguments to its parser."""
+    command: Any = importlib.import_module(f'ik_node.cli.{name}')
+    parser.description = command.__doc__
+    command.add_arguments(parser)
+    return command
 
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from ik_node import __version__
 
-        print(f'ik_node {__version__}')
-        parser.exit()
+def _complete() -> int:
+    """Answer a shell that completes the command line, if argcomplete is installed."""
+    if find_spec('argcomplete') is None:
+        return 1
+    import argcomplete
+
+    parser, parsers = _parsers()
+    for name in parsers.keys() & os.environ.get('COMP_LINE', '').split():
+        _fill(parsers[name], name)
+    argcomplete.autocomplete(parser)
+    return 0

@@ -1,5 +1,8 @@
 """The dispatcher: what is printed where, and the exit codes."""
 
+import os
+import re
+import signal
 import subprocess
 import sys
 
@@ -47,7 +50,36 @@ def test_version_is_printed(capsys):
     assert capsys.readouterr().out.startswith('ik_node 0.')
 
 
-@pytest.mark.parametrize('words', [[], ['fly'], ['check'], ['demo', '--seconds', 'x']])
+def test_no_arguments_print_the_help(capsys):
+    """A person who types the name alone sees the commands."""
+    assert main([]) == 0
+    assert capsys.readouterr().out.startswith('usage: ik_node ')
+
+
+@pytest.mark.parametrize(
+    ('program', 'words', 'started'),
+    [
+        ('/opt/ws/lib/ik_node/ik_node', [], ('node', [])),
+        ('/opt/ws/lib/ik_node/ik_node', ['check', 'r.urdf'], ('check', ['r.urdf'])),
+        ('/opt/ws/lib/ik_node/ik_node', ['--ros-args'], ('node', ['--ros-args'])),
+        ('/usr/bin/ik_node', ['--ros-args', '-p', 'a:=b'], ('node', ['--ros-args', '-p', 'a:=b'])),
+        ('/usr/bin/ik_node', [], None),
+        ('/opt/ws/lib/ik_node/ik', [], None),
+        ('/home/me/lib/ik_node/__main__.py', [], None),
+    ],
+)
+def test_executable_of_ros_package_is_the_node_unless_a_command_follows(
+    program, words, started, monkeypatch
+):
+    """`ros2 run ik_node ik_node` and launch files start lib/ik_node/ik_node."""
+    found = []
+    monkeypatch.setattr(sys, 'argv', [program, *words])
+    monkeypatch.setattr(cli, '_run', lambda name, words: found.append((name, words)))
+    main()
+    assert found == ([] if started is None else [started])
+
+
+@pytest.mark.parametrize('words', [['fly'], ['check'], ['demo', '--seconds', 'x']])
 def test_unusable_words_end_with_2(words, capsys):
     """A wrong command line is unusable input."""
     with pytest.raises(SystemExit) as ended:
@@ -98,3 +130,91 @@ def test_closed_output_pipe_is_no_error():
         process.stdout.close()
         said = process.stderr.read().decode()
         assert (process.wait(PATIENCE), said) == (141, '')
+
+
+# Runs a command with an import that takes for ever, or as if packages were not installed.
+SLOW = """
+import sys, time
+class Slow:
+    def find_spec(self, name, path=None, target=None):
+        if name == 'numpy':
+            print('importing', flush=True)
+            time.sleep(1000)
+sys.meta_path.insert(0, Slow())
+from ik_node.cli.main import main
+sys.exit(main([sys.argv[1]]))
+"""
+BARE = """
+import sys
+for name in sys.argv[1].split():
+    sys.modules[name] = None
+from ik_node.cli.main import main
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+@pytest.mark.parametrize('name', [*({*COMMANDS} - {'node', 'warm', 'bench'})])
+def test_ctrl_c_during_imports_leaves_no_traceback(name):
+    """The exit code is that of Ctrl-C in shells."""
+    words = [sys.executable, '-c', SLOW, name]
+    streams = {'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE, 'text': True}
+    with subprocess.Popen(words, **streams) as process:
+        assert process.stdout.readline() == 'importing\n'
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=PATIENCE) == ('', '')
+    assert process.returncode == 130
+
+
+@pytest.mark.parametrize('name', [*({*COMMANDS} - {'warm', 'bench'})])
+def test_python_without_the_required_packages_is_told_in_one_line(name):
+    """The line names all of them, as pip does, and the way to get them."""
+    words = [sys.executable, '-c', BARE, ' '.join(cli.REQUIRED), name, 'robot.urdf', '-o', 'x']
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, '')
+    assert done.stderr.count('\n') == 1
+    assert f'{sys.executable} has no numpy scipy pyyaml tqdm: `' in done.stderr
+    assert '-m pip install numpy scipy pyyaml tqdm`' in done.stderr
+    assert '.venv/bin/ik_node' in done.stderr
+
+
+def test_version_and_help_need_no_package():
+    """They are what one types first."""
+    for word in ('--version', '--help'):
+        words = [sys.executable, '-c', BARE, ' '.join(cli.REQUIRED), word]
+        assert subprocess.run(words, capture_output=True, check=False).returncode == 0
+
+
+def test_every_required_package_is_installed_by_pip(repository):
+    """setup.py names the packages that commands report as missing."""
+    (names,) = re.findall(r'install_requires=\[(.*?)\]', (repository / 'setup.py').read_text())
+    assert sorted(cli.REQUIRED.values()) == sorted(re.findall(r"'(\S+)'", names))
+
+
+@pytest.mark.parametrize(
+    ('line', 'found'),
+    [
+        ('ik_node so', ['solve ']),
+        ('ik_node solve --meth', ['--method ']),
+        ('ik_node check --clo', ['--closures ']),
+    ],
+)
+def test_shell_completes_commands_and_options(line, found, repository):
+    """A shell asks in the environment, and reads the answer from descriptor 8."""
+    pytest.importorskip('argcomplete')
+    asked = {
+        '_ARGCOMPLETE': '1',
+        '_ARGCOMPLETE_IFS': '|',
+        'COMP_LINE': line,
+        'COMP_POINT': str(len(line)),
+        'COMP_TYPE': '9',
+    }
+    words = f'exec {sys.executable} -m ik_node 8>&1 9>/dev/null >/dev/null'
+    done = subprocess.run(
+        ['bash', '-c', words],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=repository,
+        env={**os.environ, **asked},
+    )
+    assert done.stdout.split('|') == found
