@@ -12,11 +12,17 @@ from __future__ import annotations
 
 import argparse
 import json
+from pathlib import Path
 import sys
 
 from ik_node.cli.report.facts import facts_of
 from ik_node.cli.report.words import ascii_tree, in_words
 from ik_node.cli.robot_arguments import add_robot_arguments, robot_of
+from ik_node.description.mesh_path import mesh_path
+from ik_node.description.sidecars.find import sidecar_name
+from ik_node.description.visuals import read_visuals
+from ik_node.errors import shown
+from ik_node.robot import Robot
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,6 +43,7 @@ def run(args: argparse.Namespace) -> int:
         save = graph_plot(args.plot)
     robot = robot_of(args)
     found = facts_of(robot)
+    found['notes'] += _notes(robot, closures_given=args.closures is not None)
     if args.json:
         print(json.dumps(found, indent=2))
     else:
@@ -49,3 +56,22 @@ def run(args: argparse.Namespace) -> int:
     if save is not None:
         save(found)
     return 0 if found['loops_closed'] and not found['wrong_axes'] else 1
+
+
+def _notes(robot: Robot, *, closures_given: bool) -> list[str]:
+    """Return notes on what the robot may lack: loops, and the files of its meshes."""
+    found, source = [], robot.description.source
+    if not robot.closures and not closures_given:
+        found.append(
+            'no loops: the description declares none, and there is no '
+            f'{sidecar_name(Path(source))} beside it that does'
+        )
+    meshes = {v.file for v in read_visuals(robot.description.text, source) if v.kind == 'mesh'}
+    missing = sorted(file for file in meshes if mesh_path(file, source) is None)
+    if missing:
+        found.append(
+            f'{len(missing)} of {len(meshes)} meshes are not found, such as {shown(missing[0])}: '
+            'links are drawn as rods instead, and solved for all the same; package:// is searched '
+            'in the folders above the description and in sourced ROS 2 workspaces'
+        )
+    return found

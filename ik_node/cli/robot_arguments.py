@@ -43,7 +43,7 @@ def robot_of(args: argparse.Namespace, *, assemble: bool = True) -> Robot:
 
     """
     for path in (args.robot, args.closures):
-        if path is not None and not Path(path).is_file():
+        if path is not None and not Path(path).exists():
             raise DescriptionError('no such file', source=path)
     return load_robot(
         Path(args.robot),

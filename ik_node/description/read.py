@@ -8,6 +8,8 @@ from typing import Any
 
 from ik_node.description.angles import AngleReader
 from ik_node.description.description import apply_loops, Description, LoopSet
+from ik_node.description.doubts import note_doubts
+from ik_node.description.file_kind import what_else, what_is_in
 from ik_node.description.loops.closing_frames import drop_guesses, read_closing_frames
 from ik_node.description.loops.constraint import read_constraints
 from ik_node.description.loops.drake import read_drake
@@ -19,7 +21,11 @@ from ik_node.description.loops.mimic_elsewhere import (
 )
 from ik_node.description.loops.urdf_plus import read_urdf_plus
 from ik_node.description.sdf.gazebo_joint import read_gazebo_joints
-from ik_node.description.sidecars.find import read_annotations, sidecars_beside
+from ik_node.description.sidecars.find import (
+    note_annotations_beside,
+    read_annotations,
+    sidecars_beside,
+)
 from ik_node.description.tree import float_roots
 from ik_node.description.tree import trim_unused as trim_branches
 from ik_node.description.urdf.joint_elements import read_joint_elements
@@ -122,7 +128,7 @@ def read_description(
     if root not in ('fixed', 'floating'):
         raise OptionError('root', root, 'fixed floating')
     data, name, path = _load(source, max_bytes)
-    document = parse_xml(data, name, max_bytes=max_bytes)
+    document = _parse(data, name, path, max_bytes)
     notes: list[str] = []
     from_xacro = is_xacro(document, data, path)
     if from_xacro:
@@ -149,12 +155,31 @@ def read_description(
         apply_loops(loop_set, description)
     if closures is None:
         note_unnamed_pairs(description)
+        if path is not None and not description.closures:
+            note_annotations_beside(path, description)
+    note_doubts(description)
     if trim_unused:
         trim_branches(description)
     if root == 'floating':
         float_roots(description)
     _check_value_names(description)
     return description
+
+
+def _parse(data: bytes | str, name: str, path: Path | None, max_bytes: int) -> XmlDocument:
+    """Parse a description; if it is a file of another kind, raise an error that says which."""
+    if path is not None and not data.strip():
+        raise DescriptionError('the file is empty', source=name)
+    other = what_else(path) if path is not None else ''
+    try:
+        document = parse_xml(data, name, max_bytes=max_bytes)
+    except DescriptionError:
+        if other:
+            raise DescriptionError(f'this is {other}', source=name) from None
+        raise
+    if other and document.root.tag not in READERS:
+        raise DescriptionError(f'this is {other}', source=name)
+    return document
 
 
 def is_text(source: str) -> bool:
@@ -232,6 +257,8 @@ def _load(source: str | Path, max_bytes: int) -> tuple[bytes | str, str, Path | 
         raise DescriptionError('the description is empty')
     try:
         path = Path(source)
+        if path.is_dir():
+            raise DescriptionError(what_is_in(path), source=shown)
         with path.open('rb') as file:
             return file.read(max_bytes + 1), str(path), path
     except (OSError, ValueError, TypeError) as error:

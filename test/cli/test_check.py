@@ -246,3 +246,24 @@ def test_graph_layout_does_not_overlap(repository):
     labels = sorted(arc.label_y for arc in layout.arcs)
     assert min(b - a for a, b in pairwise(labels)) > 0.15
     assert layout.width > max(row.end for row in layout.rows)
+
+
+def test_missing_loops_and_meshes_are_noted(odd, tmp_path, capsys):
+    """A misnamed file of annotations or a moved folder of meshes is not silent."""
+    path = tmp_path / 'plain.urdf'
+    mesh = '<visual><geometry><mesh filename="package://gone/{}.stl"/></geometry></visual>'
+    path.write_text(
+        f'<robot name="plain"><link name="base">{mesh.format("a")}{mesh.format("b")}</link></robot>'
+    )
+    assert main(['check', str(path)]) == 0
+    text = capsys.readouterr().out
+    assert (
+        'note: no loops: the description declares none, and there is no plain.closures.yaml'
+        in text
+    )
+    assert "note: 2 of 2 meshes are not found, such as 'package://gone/a.stl'" in text
+    (tmp_path / 'none.yaml').write_text('closures: []\n')
+    assert main(['check', str(path), '--closures', str(tmp_path / 'none.yaml')]) == 0
+    assert 'no loops' not in capsys.readouterr().out
+    assert main(['check', odd]) == 0
+    assert 'no loops' not in capsys.readouterr().out

@@ -43,7 +43,7 @@ def test_unreadable_source_is_refused(tmp_path):
             'missing.urdf',
             "missing.urdf: cannot be read: No such file .* text that begins with '<'",
         ),
-        (tmp_path, 'cannot be read: Is a directory'),
+        (tmp_path, 'it is a folder, without a robot description in it; name a file'),
         ('', 'the description is empty'),
         ('a\0b', 'cannot be read: '),
         ('x' * 5000, 'cannot be read: '),

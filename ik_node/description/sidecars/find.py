@@ -97,6 +97,8 @@ def recognise(content: object, source: str) -> Sidecar:
 OWN = '.closures.yaml'
 GEPETTO = 'robot.yaml'
 LOOP_CLOSURES = 'loop_closures.yaml'
+# Number of files beside a description that are searched for annotations with another name.
+MOST_FILES = 50
 
 
 def sidecars_beside(path: Path) -> list[Sidecar]:
@@ -111,9 +113,7 @@ def sidecars_beside(path: Path) -> list[Sidecar]:
         If the sidecar file has a fault; with its name and line.
 
     """
-    stem = path.stem
-    for ending in ('.urdf', '.sdf'):  # as in NAME.urdf.xacro
-        stem = stem.removesuffix(ending)
+    stem = _stem(path)
     for name in dict.fromkeys((path.stem, stem)):
         own = path.with_name(name + OWN)
         if own.is_file():
@@ -124,6 +124,46 @@ def sidecars_beside(path: Path) -> list[Sidecar]:
             named_so = place.stem == stem
             return [sidecar if named_so else _if_of_this_robot(sidecar, place)]
     return []
+
+
+def note_annotations_beside(path: Path, description: Description) -> None:
+    """
+    Note closure annotations for a robot without loops that have another name than expected.
+
+    They are files beside the description that connect links of this robot.
+    """
+    try:
+        files = sorted(each for each in path.parent.iterdir() if each.suffix in ('.yaml', '.yml'))
+    except OSError:
+        return
+    for file in files[:MOST_FILES]:
+        try:
+            if not file.is_file() or file.stat().st_size > MAX_BYTES:
+                continue
+            data = file.read_bytes()
+            if not _begins_a_list(b'closures', data):
+                continue
+            loops = recognise(parse_yaml(data, str(file)), str(file)).loop_set(description).loops
+        except (DescriptionError, OSError):
+            continue
+        if any(description.links.keys() >= {*loop.ends} - {WORLD} for loop in loops):
+            description.notes.append(
+                f'{file.name}: it connects links of this robot and is not used, because of its '
+                f'name: call it {sidecar_name(path)}, or give it as closures (`--closures FILE`)'
+            )
+
+
+def sidecar_name(path: Path) -> str:
+    """Return the name of the file beside a description that is searched first."""
+    return _stem(path) + OWN
+
+
+def _stem(path: Path) -> str:
+    """Return the name of a description without its endings, as in NAME.urdf.xacro."""
+    stem = path.stem
+    for ending in ('.urdf', '.sdf'):
+        stem = stem.removesuffix(ending)
+    return stem
 
 
 def _places(path: Path, stem: str) -> Iterator[Path]:

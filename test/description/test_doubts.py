@@ -1,0 +1,84 @@
+"""Notes on robots that can be read, but are probably not what their authors meant."""
+
+from ik_node.description.read import read_description
+import pytest
+
+
+def arm(limit='lower="-1" upper="1"', xyz='0 0 0.4', tip='tip', kind='revolute'):
+    """Return a robot of two joints in series."""
+    return f"""<robot name="arm"><link name="base"/><link name="upper"/><link name="{tip}"/>
+      <joint name="turn" type="{kind}"><parent link="base"/><child link="upper"/>
+        <origin xyz="{xyz}"/><axis xyz="0 0 1"/><limit {limit} effort="1" velocity="1"/></joint>
+      <joint name="end" type="fixed"><parent link="upper"/><child link="{tip}"/></joint></robot>"""
+
+
+@pytest.mark.parametrize('limit', [(-180, 180), (0, 90), (-45, 0), (-360, 360)])
+def test_limits_in_degrees_are_noted(limit):
+    """The note names the joint and says what the numbers mean."""
+    (note,) = read_description(arm('lower="{}" upper="{}"'.format(*limit))).notes
+    assert f'limits of turn look like degrees, but count as rad: [{limit[0]}, {limit[1]}]' in note
+    assert 'write 3.14159 for 180 degrees' in note
+
+
+@pytest.mark.parametrize('limit', [(-3.1416, 3.1416), (-12.566, 12.566), (-10, 10), (-1e6, 1e6)])
+def test_usual_limits_are_not_noted(limit):
+    """Several turns are possible, and large numbers stand for no limit."""
+    assert read_description(arm('lower="{}" upper="{}"'.format(*limit))).notes == []
+
+
+def test_limits_of_a_slide_are_not_noted():
+    """They are lengths."""
+    assert read_description(arm('lower="0" upper="90"', kind='prismatic')).notes == []
+
+
+def test_lengths_in_millimetres_are_noted():
+    """The note names the part that is farthest from its parent."""
+    (note,) = read_description(arm(xyz='0 0 425')).notes
+    assert note.startswith("'turn' is 425 m from its parent: lengths count as metres")
+    assert 'divide them by 1000' in note
+    assert read_description(arm(xyz='0 6 8')).notes == []
+
+
+@pytest.mark.parametrize(
+    'name', ['Closing_pin_1', 'closing_pin_a', 'closing-pin-1', 'pin_closing_1', 'closure_pin_1']
+)
+def test_names_almost_of_closing_frames_are_noted(name):
+    """Without the note, the loop would be missing silently."""
+    (note,) = read_description(arm(tip=name)).notes
+    assert note.startswith(f'links {name}: they are named almost like frames that close a loop')
+    assert 'closing_NAME_1' in note
+
+
+def test_connected_links_are_not_noted():
+    """A link with such a name may be the end of a declared loop."""
+    closures = """closures: [{name: pin, frame_a: {link: closing_a}, frame_b: {link: base}}]"""
+    assert read_description(arm(tip='closing_a'), closures=closures + '\n').notes == []
+    assert read_description(arm(tip='enclosing')).notes == []
+
+
+CLOSURES = 'closures:\n  - {name: pin, frame_a: {link: tip}, frame_b: {link: base}, type: point}\n'
+
+
+@pytest.mark.parametrize('name', ['arm.closure.yaml', 'closures.yaml', 'arm.closures.yml'])
+def test_annotations_with_another_name_are_noted(tmp_path, name):
+    """The note names the file and the name that is searched."""
+    (tmp_path / 'arm.urdf').write_text(arm())
+    (tmp_path / name).write_text(CLOSURES)
+    description = read_description(tmp_path / 'arm.urdf')
+    (note,) = description.notes
+    assert not description.closures
+    assert note.startswith(f'{name}: it connects links of this robot and is not used')
+    assert 'call it arm.closures.yaml' in note
+    (tmp_path / name).rename(tmp_path / 'arm.closures.yaml')
+    assert 'pin' in read_description(tmp_path / 'arm.urdf').closures
+
+
+@pytest.mark.parametrize(
+    'text',
+    [CLOSURES.replace('tip', 'nose'), 'closures: []\n', 'closures:\n  - {}\n', 'a: 1\n', ''],
+)
+def test_other_yaml_files_are_not_noted(tmp_path, text):
+    """Annotations of another robot, and files that are none."""
+    (tmp_path / 'arm.urdf').write_text(arm())
+    (tmp_path / 'other.yaml').write_text(text)
+    assert read_description(tmp_path / 'arm.urdf').notes == []
