@@ -7,7 +7,8 @@ the columns LINK.x and so on, or repeat --link in the order of the columns. A .n
 same columns works as well.
 
 Output: a CSV file with the joint values, the status, the iterations, and the residuals of goals
-and loops in [m] and [rad]. It is written during the run; --resume continues after Ctrl-C.
+and loops in [m] and [rad]. It is written during the run; --resume continues after Ctrl-C. A file
+that exists is replaced with --overwrite only.
 """
 
 from __future__ import annotations
@@ -61,7 +62,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='N',
         help=f'random restarts; default {usual}',
     )
-    parser.add_argument('--resume', action='store_true', help='continue an output file')
+    existing = parser.add_mutually_exclusive_group()
+    existing.add_argument('--resume', action='store_true', help='continue an output file')
+    existing.add_argument('--overwrite', action='store_true', help='replace an output file')
     parser.set_defaults(goal=[])
 
 
@@ -74,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
     threads = thread_count(args.threads)
     solver = Solver(robot, options)
     solver.warm()
-    answers = AnswerTable(Path(args.out), robot, resume=args.resume)
+    answers = AnswerTable(Path(args.out), robot, resume=args.resume, overwrite=args.overwrite)
     before = answers.row_count
     if before > total:
         raise DescriptionError(f'{before} results for {total} poses', source=args.out)

@@ -136,9 +136,10 @@ def in_words(robot: Robot, solution: Solution) -> str:
     """Return the solution as text."""
     lines = [f'{solution.message} ({1e3 * solution.solve_time:.3f} ms)']
     width = max((len(plain(name)) for name in robot.joint_names), default=0)
+    units = ['rad' if dof.is_rotation else 'm' for joint in robot.joint_order for dof in joint.dof]
     lines += [
-        f'  {plain(name):<{width}}  {value: .9g}'
-        for name, value in zip(robot.joint_names, solution.q.tolist(), strict=True)
+        f'  {plain(name):<{width}}  {value: .9g} {unit}'
+        for name, value, unit in zip(robot.joint_names, solution.q.tolist(), units, strict=True)
     ]
     for kind, found in (('goal', solution.goal_errors), ('loop', solution.closure_errors)):
         lines += [

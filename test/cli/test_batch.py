@@ -117,6 +117,7 @@ def test_columns_of_two_links_are_read(run, tmp_path, repository):
     assert all(float(row[f'{foot}.position_error']) < 1e-6 for row in rows for foot in feet)
     plain = table(tmp_path, [np.concatenate(here)] * 2)
     words = [word for foot in feet for word in ('--link', foot)]
+    words.append('--overwrite')
     code, _, _, rows = run('--goals', plain, *words, robot=repository / 'urdf' / 'walker.urdf')
     assert code == 0
     assert len(rows) == 2
@@ -151,7 +152,11 @@ def test_resume_appends_to_the_output_file(run, tmp_path, poses, wanted, monkeyp
     assert [float(row[first]) for row in rows] == wanted.q[:, 0].tolist()
     assert main([*words, '--resume']) == 1, 'nothing is left to do'
     assert capsys.readouterr().out == '39 CONVERGED, 1 STALLED\n'
-    assert main([*words, '--threads', '2']) == 1, 'without --resume it is written anew'
+    before = run.out.read_text()
+    assert main(words) == 2, 'nothing is overwritten silently'
+    assert 'out.csv: the file exists: --resume continues it' in capsys.readouterr().err
+    assert run.out.read_text() == before
+    assert main([*words, '--threads', '2', '--overwrite']) == 1
     assert len(run.out.read_text().splitlines()) == 41
 
 
@@ -181,10 +186,12 @@ def test_resume_refuses_a_file_with_other_columns(run, tmp_path, poses):
         ('x,y,x\n1,2,3\n', ['--link', 'platform_link'], "column 'x'"),
         ('x,y,z,qx\n1,2,3,4\n', ['--link', 'platform_link'], 'has no column qy qz qw'),
         ('x,y,z\n1,2\n', ['--link', 'platform_link'], '3 names for 2 columns'),
-        ('x,y,z\n1,2,3\n1,2\n', ['--link', 'platform_link'], 'columns'),
-        ('x,y,z\n1,2,three\n', ['--link', 'platform_link'], "'three'"),
-        ('1,2,3\n1,nan,3\n', ['--link', 'platform_link'], 'in row 1: expected finite'),
-        ('1,2,3,0,0,0,0\n', ['--link', 'platform_link'], 'in row 0: expected a rotation'),
+        ('x,y,z\n1,2,3\n1,2\n', ['--link', 'platform_link'], ':3: 2 columns, but 3 in'),
+        ('x,y,z\n\n1,2,three\n', ['--link', 'platform_link'], ":3: 'three' is not a finite"),
+        ('1,2,3\n# a\n1,nan,3\n', ['--link', 'platform_link'], ":3: 'nan' is not a finite"),
+        ('1,2,3\n1,,3\n', ['--link', 'platform_link'], ":2: '' is not a finite number"),
+        ('1,2,3,0,0,0,1\n\n1,2,3,0,0,0,0\n', ['--link', 'platform_link'], ':3: the quaternion'),
+        ('1,2,3\n\xff', ['--link', 'platform_link'], 'poses.csv'),
         ('1,2,3\n', ['--link', 'nose'], "'nose'"),
         ('1,2,3\n', ['--link', 'platform_link', '--threads', '0'], 'threads: 0'),
         ('1,2,3\n', ['--link', 'platform_link', '--restarts', '-1'], 'restarts: -1'),

@@ -252,9 +252,8 @@ def test_missing_loops_and_meshes_are_noted(odd, tmp_path, capsys):
     """A misnamed file of annotations or a moved folder of meshes is not silent."""
     path = tmp_path / 'plain.urdf'
     mesh = '<visual><geometry><mesh filename="package://gone/{}.stl"/></geometry></visual>'
-    path.write_text(
-        f'<robot name="plain"><link name="base">{mesh.format("a")}{mesh.format("b")}</link></robot>'
-    )
+    visuals = mesh.format('a') + mesh.format('b')
+    path.write_text(f'<robot name="plain"><link name="base">{visuals}</link></robot>')
     assert main(['check', str(path)]) == 0
     text = capsys.readouterr().out
     assert (

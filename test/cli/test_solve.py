@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 from ik_node.cli.main import main
 import pytest
@@ -48,8 +49,16 @@ def test_text_has_the_solution(arm, capsys):
     assert main(['solve', arm, '--goal', 'hand:2,0,0,0,0,0,1']) == 0
     text = capsys.readouterr().out
     assert text.startswith('CONVERGED')
-    assert 'shoulder' in text
-    assert 'goal hand' in text
+    assert re.search(r'^  shoulder +\S+ rad$', text, re.MULTILINE)
+    assert re.search(r'^  goal hand: \S+ m, \S+ rad off$', text, re.MULTILINE)
+
+
+def test_text_has_the_unit_of_each_value(repository, capsys):
+    """The hexapod's legs are slides on universal joints."""
+    assert main(['solve', str(repository / 'urdf' / 'hexapod.urdf')]) == 0
+    text = capsys.readouterr().out
+    assert re.search(r'^  leg0 +\S+ m$', text, re.MULTILINE)
+    assert re.search(r'^  leg0_rx +\S+ rad$', text, re.MULTILINE)
 
 
 def test_unreachable_goal_ends_with_1(arm, capsys):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 import csv
+from itertools import islice
+import math
 from pathlib import Path
 from typing import NamedTuple
 import warnings
@@ -26,11 +28,13 @@ class AnswerTable:
     Parameters
     ----------
     path : Path
-        The file, which is overwritten unless `resume` is True.
+        The file.
     robot : Robot
         The robot with its goals.
     resume : bool
-        True to append to the rows in the file.
+        True to append to the rows in the file, if it exists.
+    overwrite : bool
+        True to replace the file, if it exists.
 
     Attributes
     ----------
@@ -40,18 +44,26 @@ class AnswerTable:
     Raises
     ------
     DescriptionError
-        If `resume` is True and the file has other columns.
+        If the file exists and is neither continued nor replaced, or cannot be continued because
+        it has other columns.
 
     """
 
-    def __init__(self, path: Path, robot: Robot, *, resume: bool) -> None:
+    def __init__(self, path: Path, robot: Robot, *, resume: bool, overwrite: bool) -> None:
         self._path = path
         self._header = [*robot.joint_names, 'status', 'iterations']
         for name in (*robot.goals, *(['loops'] if robot.closures else [])):
             self._header += [f'{name}.position_error', f'{name}.orientation_error']
         self.counts: Counter[str] = Counter()
-        if resume and path.is_file() and path.stat().st_size:
+        exists = path.is_file() and path.stat().st_size > 0
+        if exists and resume:
             self._go_on()
+        elif exists and not overwrite:
+            raise DescriptionError(
+                'the file exists: --resume continues it, if it has results of the same poses; '
+                '--overwrite replaces it',
+                source=str(path),
+            )
         else:
             with path.open('w', newline='', encoding='utf-8') as file:
                 csv.writer(file, lineterminator='\n').writerow(self._header)
@@ -83,7 +95,7 @@ class AnswerTable:
             if next(rows, None) != self._header:
                 raise DescriptionError(
                     'cannot be continued: its columns are not those of this robot and these '
-                    'goals; omit --resume to overwrite it',
+                    'goals; --overwrite replaces it',
                     source=str(self._path),
                     line=1,
                 )
@@ -143,7 +155,10 @@ def read_goal_table(path: Path, links: Sequence[str]) -> dict[str, LinkPoses]:
         raise DescriptionError(
             f'{len(names)} names for {table.shape[1]} columns', source=str(path), line=1
         )
-    return _by_link(path, names, table, links)
+    poses = _by_link(path, names, table, links)
+    if path.suffix != '.npy':
+        _check_quaternions(path, poses)
+    return poses
 
 
 def _npy(path: Path) -> Array:
@@ -169,8 +184,53 @@ def _csv(path: Path) -> tuple[list[str], Array]:
                 path, delimiter=',', skiprows=1 if names else 0, ndmin=2, encoding='utf-8-sig'
             )
     except ValueError as error:
-        raise DescriptionError(str(error), source=str(path)) from None
+        raise _fault(path, str(error)) from None
+    if not np.isfinite(table).all():
+        raise _fault(path, 'not finite')
     return names, table.reshape(-1, len(words)) if table.size == 0 else table
+
+
+def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line, counted from 1, and the words of every row of numbers in a CSV file."""
+    with path.open(encoding='utf-8-sig') as file:
+        for number, line in enumerate(file, start=1):
+            text = line.partition('#')[0].strip()
+            words = [word.strip() for word in text.split(',')]
+            if text and (number > 1 or all(_number(word) is not None for word in words)):
+                yield number, words
+
+
+def _fault(path: Path, reason: str) -> DescriptionError:
+    """Return the error for the first line that cannot be used; `reason` if none is found."""
+    width = 0
+    try:
+        for number, words in _rows(path):
+            width = width or len(words)
+            bad = [word for word in words if not math.isfinite(_number(word) or 0.0)]
+            bad += [word for word in words if _number(word) is None]
+            if len(words) != width:
+                reason = f'{len(words)} columns, but {width} in the lines before'
+            elif bad:
+                reason = f'{shown(bad[0])} is not a finite number'
+            else:
+                continue
+            return DescriptionError(reason, source=str(path), line=number)
+    except ValueError as error:  # not UTF-8
+        reason = str(error)
+    return DescriptionError(reason, source=str(path))
+
+
+def _check_quaternions(path: Path, poses: dict[str, LinkPoses]) -> None:
+    """Raise DescriptionError with the line of the first quaternion that is zero."""
+    for link, found in poses.items():
+        zero = np.flatnonzero(np.abs(found.quats_xyzw).max(axis=1, initial=0.0) < 1e-9)
+        if zero.size:
+            number, _ = next(islice(_rows(path), int(zero[0]), None))
+            raise DescriptionError(
+                f'the quaternion of {shown(link)} is zero; expected a rotation qx qy qz qw',
+                source=str(path),
+                line=number,
+            )
 
 
 def _number(word: str) -> float | None:
