@@ -1,22 +1,47 @@
-"""Run the ROS 2 node; all arguments after --ros-args are passed to ROS."""
+"""
+Run the ROS 2 node; all arguments after --ros-args are passed to ROS.
+
+With ROBOT the node reads that file as `check` does, and publishes it on robot_description for RViz
+and `ik_node view --ros`. Without ROBOT it waits for a description on that topic.
+"""
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from ik_node.cli.rclpy_needed import need_rclpy
-from ik_node.ros.parameters.parameter_text import help_text
+from ik_node.cli.robot_arguments import check_files
+from ik_node.ros.parameters.parameter_text import help_text, yaml_value
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the table of parameters to the help; the command has no options of its own."""
-    parser.usage = 'ik_node node [--help] [--ros-args -p NAME:=VALUE -r FROM:=TO ...]'
+    """Add the robot, and the table of parameters to the help."""
+    parser.usage = (
+        'ik_node node [--help] [ROBOT] [--closures FILE] '
+        '[--ros-args -p NAME:=VALUE -r FROM:=TO ...]'
+    )
     parser.epilog = f'parameters (-p NAME:=VALUE, or --params-file FILE):\n\n{help_text()}'
+    parser.add_argument(
+        'robot',
+        nargs='?',
+        metavar='ROBOT',
+        help='file with the robot description, the parameter robot_file',
+    )
+    parser.add_argument(
+        '--closures', metavar='FILE', help='closure annotations, the parameter closures'
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the node until it is stopped."""
+    check_files(args.robot, args.closures)
     need_rclpy()
     from ik_node.ros.main import main
 
-    return main(['ik_node', *args.ros_args])
+    words = []
+    for name, path in (('robot_file', args.robot), ('closures', args.closures)):
+        if path is not None:
+            words += ['-p', f'{name}:={yaml_value(str(Path(path).absolute()))}']
+    # The arguments after --ros-args come last, so that they prevail.
+    return main(['ik_node', *(['--ros-args', *words] if words else []), *args.ros_args])

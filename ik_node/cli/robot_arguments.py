@@ -32,6 +32,21 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def check_files(*paths: str | None) -> None:
+    """
+    Check that files on the command line exist; None = not given.
+
+    Raises
+    ------
+    DescriptionError
+        For the first one that does not exist.
+
+    """
+    for path in paths:
+        if path is not None and not Path(path).exists():
+            raise DescriptionError('no such file', source=path)
+
+
 def robot_of(args: argparse.Namespace, *, assemble: bool = True) -> Robot:
     """
     Load the robot that the arguments name, and close its loops unless `assemble` is False.
@@ -42,9 +57,7 @@ def robot_of(args: argparse.Namespace, *, assemble: bool = True) -> Robot:
         If a file is missing or cannot be used.
 
     """
-    for path in (args.robot, args.closures):
-        if path is not None and not Path(path).exists():
-            raise DescriptionError('no such file', source=path)
+    check_files(args.robot, args.closures)
     return load_robot(
         Path(args.robot),
         closures=args.closures,

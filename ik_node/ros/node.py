@@ -27,6 +27,7 @@ from ik_node.ros.messages.status_row import status_name
 from ik_node.ros.moveit.ik_service import add_ik_service
 from ik_node.ros.moveit.node_access import NodeAccess
 from ik_node.ros.outputs.command_publishers import CommandPublishers
+from ik_node.ros.outputs.description_output import DescriptionOutput
 from ik_node.ros.outputs.diagnostics import input_row, model_row, output_row, rate_row
 from ik_node.ros.outputs.node_outputs import NodeOutputs
 from ik_node.ros.outputs.tick_report import TickReport
@@ -104,6 +105,7 @@ class IkNode(Node):
         self._outputs = NodeOutputs(self)
         self._commands = CommandPublishers(self)
         self._transforms = TransformOutput(self)
+        self._description = DescriptionOutput(self)
         self._goal_callbacks = RotatingCallbacks(self.default_callback_group)
         self._inputs = Inputs(
             self, self._counts, self._on_description, self._on_measurement, self._goal_callbacks
@@ -129,7 +131,12 @@ class IkNode(Node):
         self.create_timer(
             1.0, lambda: self._diagnose(motion), clock=Clock(clock_type=ClockType.STEADY_TIME)
         )
-        if settings.robot_description:
+        if settings.robot_file:
+            # A fault in a file that was named at the start ends the node, like other parameters.
+            read_robot(ModelRequest.of('', settings))
+            self.get_logger().info(f'robot_file {plain(settings.robot_file)}: building its model')
+            self._supply.describe('', settings)
+        elif settings.robot_description:
             self._request_model(settings.robot_description, settings)
         else:
             self.get_logger().info(f'waiting for {self.resolve_topic_name("robot_description")}')
@@ -244,7 +251,12 @@ class IkNode(Node):
 
     def _on_description(self, text: str) -> None:
         settings = self._settings_server.settings
-        if settings.robot_description:
+        if settings.robot_file:
+            if not self._description.is_own(text):
+                self.get_logger().info(
+                    'topic robot_description ignored: the parameter robot_file is set', once=True
+                )
+        elif settings.robot_description:
             self.get_logger().info(
                 'topic robot_description ignored: the parameter of that name is set', once=True
             )
@@ -271,6 +283,8 @@ class IkNode(Node):
             self._warn_of_passive_outputs(motion)
             if other_robot:
                 self._on_robot()
+                if settings.robot_file:
+                    self._description.publish(model.robot)
             self._log_ready(model, settings, other_robot)
 
     def _adopt(

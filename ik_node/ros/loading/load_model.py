@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 import re
 
 from ik_node.description.read import text_alone
@@ -101,10 +102,12 @@ def read_robot(request: ModelRequest) -> Robot:
         If the description is refused.
 
     """
-    text = text_alone(request.text)
-    check_text(text)
+    source: str | Path = Path(request.file)
+    if not request.file:
+        source = text_alone(request.text)
+        check_text(source)
     closures = resolve_package_url(request.closures) or None
-    robot = load_robot(text, closures=closures, root=request.root, assemble=False)
+    robot = load_robot(source, closures=closures, root=request.root, assemble=False)
     check_loops(robot)
     if not robot.joint_names:
         raise DescriptionError(

@@ -19,7 +19,7 @@ class ModelRequest:
     Attributes
     ----------
     text : str
-        The robot description.
+        The robot description; '' if there is a file.
     closures : str
         Closure annotations, a path or text; '' = those in the description.
     goals : tuple of GoalSettings
@@ -32,6 +32,8 @@ class ModelRequest:
         Joint names that the robot must have; they may change later without a new model.
     base_frame, frame_prefix : str
         Parameters that determine the names of frames.
+    file : str
+        File with the robot description; '' = there is a text.
 
     """
 
@@ -43,6 +45,7 @@ class ModelRequest:
     joints: JointSettings = field(default_factory=JointSettings)
     base_frame: str = ''
     frame_prefix: str = ''
+    file: str = ''
 
     @classmethod
     def of(cls, text: str, settings: Settings) -> ModelRequest:
@@ -56,6 +59,7 @@ class ModelRequest:
             settings.joints,
             settings.base_frame,
             settings.frame_prefix,
+            settings.robot_file,
         )
 
     def changed(self, settings: Settings) -> ModelRequest:

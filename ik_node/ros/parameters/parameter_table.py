@@ -15,6 +15,13 @@ from ik_node.solver import SolverOptions
 
 NODE_PARAMETERS: tuple[ParameterSpec, ...] = (
     ParameterSpec(
+        'robot_file',
+        '',
+        'File with the robot description, read with the closures beside it; the node then '
+        'publishes robot_description. Empty = from robot_description.',
+        live=False,
+    ),
+    ParameterSpec(
         'robot_description',
         '',
         'Text of the robot description; empty = from the topic robot_description.',

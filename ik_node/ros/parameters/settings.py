@@ -7,6 +7,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
+from ik_node.errors import OptionError
 from ik_node.ros.messages.topic_names import check_goal_name, topic_parts
 from ik_node.ros.parameters.goal_settings import GoalSettings
 from ik_node.ros.parameters.joint_settings import JointSettings
@@ -31,6 +32,7 @@ class Settings:
     the parameters of `goal_names`, `joints` those that name joints, `markers` those of markers.*.
     """
 
+    robot_file: str
     robot_description: str
     closures: str
     root: str
@@ -66,6 +68,9 @@ class Settings:
         fields: dict[str, Any] = {
             spec.name: spec.check(values.get(spec.name, spec.default)) for spec in NODE_PARAMETERS
         }
+        if fields['robot_file'] and fields['robot_description']:
+            text = fields['robot_description']
+            raise OptionError('robot_description', text, "'' while robot_file is set")
         joints = JointSettings.from_values(fields)
         markers = MarkerSettings.from_values(fields)
         for name in (*_BY_JOINT, *_OF_MARKERS):

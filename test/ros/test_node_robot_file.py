@@ -1,0 +1,137 @@
+"""The node reads a file that is named at its start."""
+
+import re
+import subprocess
+import sys
+
+from ik_node.robot import load_robot
+import pytest
+from support.waiting import PATIENCE
+
+pytest.importorskip('rclpy')
+
+pytestmark = pytest.mark.ros
+
+
+@pytest.fixture
+def file(tmp_path, urdf):
+    """Return a file with a five-bar, in a folder whose name has to be quoted."""
+    path = tmp_path / "o'hara: robots" / 'bars.urdf'
+    path.parent.mkdir()
+    path.write_text(urdf('fivebar'))
+    return path
+
+
+def descriptions(graph):
+    """Return a list that receives the descriptions on the topic."""
+    from ik_node.ros.process.named_entities import LATCHED
+    from std_msgs.msg import String
+
+    texts = []
+    graph.client.create_subscription(
+        String, 'robot_description', lambda message: texts.append(message.data), LATCHED
+    )
+    return texts
+
+
+def test_node_reads_a_file_and_publishes_its_description(graph, file, urdf):
+    """The description has the loops, so that the page and RViz need no file."""
+    from sensor_msgs.msg import JointState
+
+    watched = graph.knows(urdf('fivebar'))
+    texts = descriptions(graph)
+    graph.start('node', 'ik_node', 'node', str(file), '--ros-args', '-p', 'rate:=50.0')
+    graph.client.create_subscription(JointState, 'ik_node/joint_states', graph._on_joints, 200)
+    graph.wait(lambda: len(graph.joint_states) > 5 and texts, 'joint states and a description')
+    assert {*load_robot(texts[0]).closures} == {*watched.robot.closures} != set()
+    graph.describe(urdf('hexapod'))
+    line = 'topic robot_description ignored: the parameter robot_file is set'
+    graph.wait(lambda: line in graph.log(), 'the log line')
+    assert graph.log().count('ready: robot') == 1
+
+
+def test_own_description_is_not_reported_as_ignored(graph, file, urdf):
+    """The node hears what it publishes."""
+    graph.knows(urdf('fivebar'))
+    texts = descriptions(graph)
+    graph.start_node('-p', f'robot_file:="{file}"')
+    graph.wait(lambda: texts, 'the description')
+    graph.catch_up()
+    assert 'ignored' not in graph.log()
+
+
+def test_file_cannot_be_named_over_the_network(graph, file, urdf):
+    """A xacro file runs code, so only the one who starts the node chooses it."""
+    graph.knows(urdf('fivebar'))
+    graph.start_node('-p', f'robot_file:="{file}"')
+    graph.wait(lambda: graph.joint_states, 'joint states')
+    evil = file.with_name('evil.urdf.xacro')
+    trace = file.with_name('trace')
+    evil.write_text(
+        '<robot name="evil" xmlns:xacro="http://www.ros.org/wiki/xacro">'
+        f"<link name=\"${{open('{trace}', 'w')}}\"/></robot>"
+    )
+    assert 'read-only' in graph.set_parameters(robot_file=str(evil))
+    assert 'read-only' in graph.set_parameters(robot_file='')
+    said = graph.set_parameters(robot_description=urdf('hexapod'))
+    assert "allowed: '' while robot_file is set" in said
+    graph.catch_up()
+    assert not trace.exists()
+    assert graph.log().count('ready: robot') == 1
+
+
+def test_node_without_a_file_does_not_accept_one_later(graph, file):
+    """The parameter is fixed from the start."""
+    graph.start_node()
+    assert 'read-only' in graph.set_parameters(robot_file=str(file))
+    assert 'building its model' not in graph.log()
+
+
+def test_xacro_file_is_expanded(graph, file, urdf):
+    """The file was chosen by the one who starts the node, like on a command line."""
+    pytest.importorskip('xacro')
+    head = '<robot name="bars" xmlns:xacro="http://www.ros.org/wiki/xacro">'
+    text = urdf('fivebar')
+    xacro = file.with_name('bars.urdf.xacro')
+    xacro.write_text(re.sub('<robot.*?>', head, text, count=1, flags=re.DOTALL))
+    graph.knows(text)
+    graph.start_node('-p', f'robot_file:="{xacro}"')
+    graph.wait(lambda: graph.joint_states, 'joint states')
+
+
+@pytest.mark.parametrize(
+    ('name', 'text', 'reason'),
+    [
+        ('gone.urdf', None, 'gone.urdf: cannot be read: No such file or directory'),
+        ('bad.urdf', '<robot>', 'bad.urdf:1: not well-formed XML'),
+        ('arm.step', 'ISO-10303-21;', 'arm.step: this is a CAD file'),
+    ],
+)
+def test_unusable_file_ends_the_node(graph, tmp_path, name, text, reason):
+    """The exit code is 2, and one line has the reason."""
+    if text is not None:
+        (tmp_path / name).write_text(text)
+    process = graph.start(
+        'node', 'ik_node', 'node', '--ros-args', '-p', f'robot_file:={tmp_path / name}'
+    )
+    assert process.wait(PATIENCE) == 2
+    graph.processes.clear()
+    assert reason in graph.log()
+    assert 'Traceback' not in graph.log()
+
+
+def test_executable_of_the_ros_package_is_the_node(graph, tmp_path):
+    """`ros2 run` and launch files start lib/ik_node/ik_node."""
+    program = tmp_path / 'lib' / 'ik_node' / 'ik_node'
+    program.parent.mkdir(parents=True)
+    program.write_text(
+        f'#!{sys.executable}\nimport sys\nfrom ik_node.cli.main import main\nsys.exit(main())\n'
+    )
+    program.chmod(0o755)
+    for words in ([], ['--ros-args', '-r', '__node:=other']):
+        with (graph.folder / 'node.txt').open('wb') as output:
+            graph.processes['node'] = subprocess.Popen(
+                [str(program), *words], stdout=output, stderr=output, start_new_session=True
+            )
+        graph.wait(lambda: 'waiting for' in graph.log(), 'the first log line')
+        assert graph.end('node') == 0
