@@ -91,6 +91,8 @@ setup(
         'plot': ['matplotlib'],
         'viewer': ['viser', 'trimesh'],
         'xacro': ['xacro'],
+        # The shell completes commands and options of `ik_node`.
+        'completion': ['argcomplete'],
         'test': ['pytest', 'pytest-timeout', 'hypothesis', 'urdf_parser_py'],
     },
     python_requires='>=3.10',

@@ -19,7 +19,8 @@ PAGES = (
     'trusted_inputs',
     'tuning',
 )
-# What makes each line of the table of errors in "Bring your robot": file, text, its replacement.
+# What makes each line of the table of errors in "Bring your robot": file, text, its replacement;
+# or another name of a file.
 MISTAKES = {
     "there is no link 'coupl'": ('yaml', 'link: coupler', 'link: coupl'),
     "type 'hing' is not known": ('yaml', 'hinge', 'hing'),
@@ -32,6 +33,10 @@ MISTAKES = {
     'not well-formed XML': ('xml', '</robot>', ''),
     "closure 'pin' is 0.1 m": ('yaml', '[1.1, 0, 0]', '[1.1, 0, 0.1]'),
     "closure 'pin' is 0.329 m": ('xml', 'lower="0.5"', 'lower="2.5"'),
+    'this is a CAD file': ('name', 'rocker.yaml', 'rocker.step'),
+    'no loops': ('name', 'rocker.closures.yaml', 'rocker_loops.yaml'),
+    'look like degrees': ('xml', 'lower="0.2" upper="2.8"', 'lower="0" upper="180"'),
+    'is 400 m from its parent': ('xml', '0.4 0 0', '400 0 0'),
     'no <limit>': ('xml', '<limit lower="0.2" upper="2.8" effort="5" velocity="3"/>', ''),
 }
 
@@ -167,7 +172,7 @@ def test_table_of_cut_joints_names_existing_closure_types(repository):
 def test_check_prints_lines_shown_on_page(repository, example):
     """The output equals the page line by line, except for lines replaced by dots."""
     shown = blocks(repository, 'bring_your_robot', 'console')[0].splitlines()
-    done = python(repository, example, '-m', *shown[0].split(' -m ')[1].split())
+    done = python(repository, example, '-m', *shown[0].removeprefix('$ ').split())
     assert done.returncode == 0, done.stderr
     said = done.stdout.splitlines()
     head, tail = shown[1 : shown.index('...')], shown[shown.index('...') + 1 :]
@@ -191,11 +196,23 @@ def test_check_prints_error_shown_for_each_mistake(repository, example, said):
     (row,) = (row for row in rows if said in row)
     assert len(rows) == len(MISTAKES)
     kind, right, wrong = MISTAKES[said]
-    path = example / {'xml': 'rocker.urdf', 'yaml': 'rocker.closures.yaml'}[kind]
-    assert right in path.read_text()
-    path.write_text(path.read_text().replace(right, wrong, 1))
-    done = python(repository, example, '-m', 'ik_node', 'check', 'rocker.urdf')
+    robot = 'rocker.urdf'
+    if kind == 'name':
+        (example / right).rename(example / wrong)
+        robot = wrong if wrong.endswith('.step') else robot
+    else:
+        path = example / {'xml': robot, 'yaml': 'rocker.closures.yaml'}[kind]
+        assert right in path.read_text()
+        path.write_text(path.read_text().replace(right, wrong, 1))
+    done = python(repository, example, '-m', 'ik_node', 'check', robot)
     assert row in done.stdout + done.stderr
+
+
+def test_pasted_commands_have_no_prompt_in_a_continued_line(repository):
+    """A shell would read the prompt as a word of the command."""
+    pages = [repository / 'README.md', *sorted((repository / 'docs').glob('*.md'))]
+    found = [path.name for path in pages if re.search(r'\\\n\$ ', path.read_text())]
+    assert found == []
 
 
 def test_every_path_on_the_architecture_page_exists(repository):

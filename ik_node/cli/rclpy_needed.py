@@ -20,5 +20,5 @@ def need_rclpy() -> None:
     if importlib.util.find_spec('rclpy') is None:
         raise IkError(
             'rclpy is not installed: source a ROS 2 installation, or run `make setup` in a '
-            'checkout and use .venv/bin/python'
+            'checkout and use .venv/bin/ik_node'
         )

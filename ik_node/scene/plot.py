@@ -42,7 +42,7 @@ def picture_maker(option: str, path: str | Path, *, hint: str = '') -> Callable[
         raise OptionError(
             option,
             str(path),
-            f'only with matplotlib: `pip install matplotlib` or python3-matplotlib{hint}',
+            f"only with matplotlib: `pip install 'ik_node[plot]'` or python3-matplotlib{hint}",
         ) from None
     kinds = FigureCanvasAgg.get_supported_filetypes()
     if Path(path).suffix[1:].lower() not in kinds:

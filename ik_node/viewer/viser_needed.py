@@ -19,5 +19,5 @@ def need_viser() -> None:
     """
     if importlib.util.find_spec('viser') is None:
         raise IkError(
-            'viser is not installed: `pip install ik_node[viewer]`, or `pip install viser`'
+            "viser is not installed: `pip install 'ik_node[viewer]'`, or `pip install viser`"
         )

@@ -146,7 +146,7 @@ def test_missing_matplotlib_is_reported(arm, tmp_path, capsys, monkeypatch):
     """One line says what to install, before anything is solved."""
     monkeypatch.setitem(sys.modules, 'matplotlib.figure', None)
     assert main(['compare', *arm, '--plot', str(tmp_path / 'a.png')]) == 2
-    assert 'pip install matplotlib' in refusal(capsys)
+    assert "pip install 'ik_node[plot]'" in refusal(capsys)
 
 
 def test_pictures_of_unknown_format_are_refused(arm, tmp_path, capsys):
@@ -190,11 +190,11 @@ def test_tables_of_methods_page_equal_printed_tables(repository, capsys, monkeyp
     """The tables of docs/methods.md are those that its commands print, but for the times."""
     monkeypatch.chdir(repository)
     text = (repository / 'docs' / 'methods.md').read_text()
-    pattern = r'\$ python -m ik_node (compare .*)\n((?:.*\n)*?)```'
+    pattern = r'\nik_node (compare .*)\n```\n\n```\n((?:.*\n)*?)```'
     blocks = re.findall(pattern, text.replace('\\\n', ''))
     assert len(blocks) == 3
     for command, printed in blocks:
-        words = [word for word in command.split() if word != '$']
+        words = command.split()
         if '--plot' in words:  # the picture in docs/pictures stays as it is
             at = words.index('--plot')
             del words[at : at + 2]

@@ -153,7 +153,7 @@ sys.exit(main(sys.argv[2:]))
 """
 
 
-@pytest.mark.parametrize('name', [*({*COMMANDS} - {'node', 'warm', 'bench'})])
+@pytest.mark.parametrize('name', sorted({*COMMANDS} - {'node', 'warm', 'bench'}))
 def test_ctrl_c_during_imports_leaves_no_traceback(name):
     """The exit code is that of Ctrl-C in shells."""
     words = [sys.executable, '-c', SLOW, name]
@@ -165,7 +165,7 @@ def test_ctrl_c_during_imports_leaves_no_traceback(name):
     assert process.returncode == 130
 
 
-@pytest.mark.parametrize('name', [*({*COMMANDS} - {'warm', 'bench'})])
+@pytest.mark.parametrize('name', sorted({*COMMANDS} - {'warm', 'bench'}))
 def test_python_without_the_required_packages_is_told_in_one_line(name):
     """The line names all of them, as pip does, and the way to get them."""
     words = [sys.executable, '-c', BARE, ' '.join(cli.REQUIRED), name, 'robot.urdf', '-o', 'x']

@@ -1,5 +1,6 @@
 """The node reads a file that is named at its start."""
 
+import os
 import re
 import subprocess
 import sys
@@ -120,7 +121,23 @@ def test_unusable_file_ends_the_node(graph, tmp_path, name, text, reason):
     assert 'Traceback' not in graph.log()
 
 
-def test_executable_of_the_ros_package_is_the_node(graph, tmp_path):
+def test_commands_of_bring_your_robot_start_the_node(graph, tmp_path, repository):
+    """Section 5 of the page, with the files of its sections 1, 2 and 4."""
+    text = (repository / 'docs' / 'bring_your_robot.md').read_text()
+    for name, language, number in (
+        ('rocker.urdf', 'xml', 0),
+        ('rocker.closures.yaml', 'yaml', 0),
+        ('rocker.yaml', 'yaml', 1),
+    ):
+        found = re.findall(rf'^```{language}\n(.*?)^```', text, flags=re.DOTALL | re.MULTILINE)
+        (tmp_path / name).write_text(found[number])
+    section = text.split('## 5. Move')[1]
+    command, line = re.findall(r'^```console\n\$ (.*)\n(.*)\n', section, flags=re.MULTILINE)[0]
+    _start(graph, [sys.executable, '-m', *command.split()], repository, tmp_path)
+    graph.wait(lambda: line in graph.log(), 'the line of the page')
+
+
+def test_executable_of_the_ros_package_is_the_node(graph, tmp_path, repository):
     """`ros2 run` and launch files start lib/ik_node/ik_node."""
     program = tmp_path / 'lib' / 'ik_node' / 'ik_node'
     program.parent.mkdir(parents=True)
@@ -129,9 +146,19 @@ def test_executable_of_the_ros_package_is_the_node(graph, tmp_path):
     )
     program.chmod(0o755)
     for words in ([], ['--ros-args', '-r', '__node:=other']):
-        with (graph.folder / 'node.txt').open('wb') as output:
-            graph.processes['node'] = subprocess.Popen(
-                [str(program), *words], stdout=output, stderr=output, start_new_session=True
-            )
+        _start(graph, [str(program), *words], repository, tmp_path)
         graph.wait(lambda: 'waiting for' in graph.log(), 'the first log line')
         assert graph.end('node') == 0
+
+
+def _start(graph, words, repository, folder):
+    """Start a program in a folder as the process `node`, with the package of the checkout."""
+    with (graph.folder / 'node.txt').open('wb') as output:
+        graph.processes['node'] = subprocess.Popen(
+            words,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+            cwd=folder,
+            env={**os.environ, 'PYTHONPATH': str(repository)},
+        )

@@ -32,7 +32,7 @@ def test_missing_matplotlib_is_reported(monkeypatch):
     """What to install is said, and how to do without."""
     monkeypatch.setitem(sys.modules, 'matplotlib.figure', None)
     wanted = (
-        r'only with matplotlib: `pip install matplotlib` or python3-matplotlib; -o needs none$'
+        r"only with matplotlib: `pip install 'ik_node\[plot\]'` or python3-matplotlib; -o .*none$"
     )
     with pytest.raises(OptionError, match=wanted):
         picture_maker('--plot', 'a.png', hint='; -o needs none')

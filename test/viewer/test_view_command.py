@@ -43,7 +43,7 @@ def test_missing_viser_error_says_what_to_install(words, monkeypatch, capsys, re
     captured = capsys.readouterr()
     assert captured.out == ''
     assert captured.err.count('\n') == 1
-    assert 'pip install ik_node[viewer]' in captured.err
+    assert "pip install 'ik_node[viewer]'" in captured.err
 
 
 def _without_viser(name, *_):

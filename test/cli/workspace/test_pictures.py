@@ -58,6 +58,6 @@ def test_a_table_needs_no_matplotlib(arm, run, monkeypatch):
     monkeypatch.setitem(sys.modules, 'matplotlib.figure', None)
     code, _, err, rows = run(arm, '--link', 'tip', '--plot', run.out.with_name('a.png'))
     assert (code, rows) == (2, [])
-    assert 'pip install matplotlib' in err
+    assert "pip install 'ik_node[plot]'" in err
     code, _, _, rows = run(arm, '--link', 'tip', '--grid', 5)
     assert (code, len(rows)) == (0, 25)
