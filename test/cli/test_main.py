@@ -1,10 +1,12 @@
 """The dispatcher: what is printed where, and the exit codes."""
 
+from importlib.machinery import ModuleSpec
 import os
 import re
 import signal
 import subprocess
 import sys
+from types import ModuleType
 
 from ik_node.cli import main as cli
 from ik_node.cli.main import COMMANDS, main
@@ -188,6 +190,22 @@ def test_every_required_package_is_installed_by_pip(repository):
     """setup.py names the packages that commands report as missing."""
     (names,) = re.findall(r'install_requires=\[(.*?)\]', (repository / 'setup.py').read_text())
     assert sorted(cli.REQUIRED.values()) == sorted(re.findall(r"'(\S+)'", names))
+
+
+def test_completion_knows_the_options_of_the_typed_command(monkeypatch):
+    """Only the module of that command is imported."""
+    parsers = []
+    module = ModuleType('argcomplete')
+    module.__spec__ = ModuleSpec('argcomplete', None)
+    module.autocomplete = parsers.append
+    monkeypatch.setitem(sys.modules, 'argcomplete', module)
+    monkeypatch.setenv('_ARGCOMPLETE', '1')
+    monkeypatch.setenv('COMP_LINE', 'ik_node solve --me')
+    assert main([]) == 0
+    (parser,) = parsers
+    assert parser.parse_args(['solve', 'robot.urdf', '--method', 'ccd']).method == 'ccd'
+    monkeypatch.setitem(sys.modules, 'argcomplete', None)
+    assert main([]) == 1
 
 
 @pytest.mark.parametrize(
