@@ -18,7 +18,7 @@ from ik_node.model.link import Link
 from ik_node.model.rotation import matrix_to_euler, matrix_to_quat, pose_inverse, pose_matrix
 from ik_node.model.tree import build_tree, Tree
 from ik_node.robot import Robot
-from ik_node.solver.pose import unit_pose
+from ik_node.solver.pose import check_mapping, unit_pose
 from ik_node.solver.problem.joint_table import JointTable
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +57,8 @@ def robot_to_ik_root(robot: Robot, trim_unused: bool = False) -> Joint:
         If the robot has several roots and one of them is `__world_joint__`.
 
     """
+    if not isinstance(robot, Robot):
+        raise OptionError('robot', robot, 'a Robot; load_robot returns one')
     roots, links, joints = deepcopy(
         (list(robot.description.roots), dict(robot.links), dict(robot.joints))
     )
@@ -113,6 +115,7 @@ def set_ik_from_urdf(ik_root: Frame, values: Mapping[str, Any]) -> None:
 
     """
     tree = _tree(ik_root, 'set_ik_from_urdf(ik_root, values)')
+    check_mapping('values', values, 'joint: value')
     places = _places(tree)
     q = np.array([joint.dof_values[dof] for joint, dof in tree.owner])
     for name, value in values.items():
@@ -145,6 +148,8 @@ def set_urdf_from_ik(values: MutableMapping[str, Any], ik_root: Frame) -> None:
 
     """
     tree = _tree(ik_root, 'set_urdf_from_ik(values, ik_root)')
+    if not isinstance(values, MutableMapping):
+        raise OptionError('values', values, 'a dict; the call is (values, ik_root)')
     if _is_free(ik_root):
         pose = ik_root.matrix_world
         values[ROOT] = (pose[:3, 3].copy(), matrix_to_quat(pose))
@@ -193,30 +198,15 @@ def _motion_to(joint: Joint, pose: Any) -> Array:
 
 
 def _pose(pose: Any) -> Array:
-    """Return a pose in either format as a matrix."""
-    fault = ShapeError(ROOT, '(position (3,), quat_xyzw (4,)) or a (4, 4) pose', repr(pose))
-    try:
-        matrix = np.array(pose, dtype=np.float64)
-    except (TypeError, ValueError):
-        matrix = np.zeros(0)
-    if matrix.shape == (4, 4):
-        turn = matrix[:3, :3]
-        upright = np.allclose(turn @ turn.T, np.eye(3), atol=1e-6) and np.linalg.det(turn) > 0.0
-        if not upright or not np.isfinite(matrix).all():
-            raise fault
-        return matrix
-    try:
-        position, quat_xyzw = pose
-    except (TypeError, ValueError):
-        raise fault from None
-    numbers = unit_pose(ROOT, position, quat_xyzw)
+    """Return a pose as a matrix (4, 4)."""
+    numbers = unit_pose(ROOT, pose)
     return pose_matrix(numbers[:3], numbers[3:])
 
 
 def _numbers(name: str, value: Any, count: int) -> Array:
     try:
         numbers = np.atleast_1d(np.array(value, dtype=np.float64))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         numbers = np.zeros(0)
     if numbers.shape != (count,) or not np.isfinite(numbers).all():
         raise ShapeError(name, f'{count} finite number' + 's' * (count > 1), repr(value))

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 import re
 from reprlib import Repr
+from typing import Any
 
 # Limits of the length of a name in a message, of a word, and of a whole message [characters]. They
 # keep one message readable in a log line and on a terminal.
 MOST_NAME = 80
 MOST_WORD = 200
 MOST_TEXT = 2000
+# Most names that an unknown name is compared with.
+MOST_COMPARED = 500
 _LONG_WORD = re.compile(rf'\S{{{MOST_WORD + 1},}}')
 _REPR = Repr()
 _REPR.maxlevel = 4
@@ -54,6 +58,16 @@ def listed(names: Iterable[str], most: int = 12) -> str:
     return ', '.join(every[:most] + ['...'] * (len(every) > most)) or 'none'
 
 
+def similar(name: object, known: Iterable[str]) -> str:
+    """Return up to three names that are similar to a name, in quotation marks; '' if none is."""
+    if not isinstance(name, str) or len(name) > MOST_NAME:
+        return ''
+    from difflib import get_close_matches
+
+    short = [each for each in islice(known, MOST_COMPARED) if len(each) <= MOST_NAME]
+    return ' or '.join(map(shown, get_close_matches(name, short, n=3)))
+
+
 def _escape(character: str) -> str:
     return ' ' if character.isspace() else repr(character)[1:-1]
 
@@ -75,6 +89,16 @@ class IkError(Exception):
 
     def __init__(self, message: str = '') -> None:
         super().__init__(plain(message, MOST_TEXT))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The default would pass the message to the constructors of subclasses, which take others.
+        return _restored, (type(self), self.args, vars(self))
+
+
+def _restored(kind: type[IkError], args: tuple[Any, ...], state: dict[str, Any]) -> IkError:
+    error = kind.__new__(kind, *args)
+    vars(error).update(state)
+    return error
 
 
 class DescriptionError(IkError):
@@ -105,23 +129,30 @@ class TopologyError(IkError):
     """The graph of frames cannot be solved; the message names the frames that prevent it."""
 
 
-class UnknownFrameError(IkError):
+class UnknownFrameError(IkError, KeyError):
     """
     No frame, link, joint or goal has the requested name.
 
+    It is a KeyError too, because mappings such as `Robot.joints` raise it.
+
     Attributes
     ----------
-    name : str
+    name : object
         The requested name.
     known : tuple of str
         The names that exist.
 
     """
 
-    def __init__(self, name: str, known: Iterable[str], kind: str = 'frame') -> None:
+    # That of KeyError would return the message in quotation marks.
+    __str__ = IkError.__str__
+
+    def __init__(self, name: object, known: Iterable[str], kind: str = 'frame') -> None:
         self.name = name
         self.known = tuple(known)
-        super().__init__(f'no {kind} named {shown(name)}; known: {listed(self.known)}')
+        text = f'no {kind} named {shown(name)}; known: {listed(self.known)}'
+        near = similar(name, self.known)
+        super().__init__(text + (f'; did you mean {near}?' if near else ''))
 
 
 class ShapeError(IkError):

@@ -21,6 +21,7 @@ from ik_node.model.link_goals import LinkGoals
 from ik_node.model.redundancy import Redundancy
 from ik_node.solver.analysis.assembly import Assembly, close_loops
 from ik_node.solver.options import SolverOptions
+from ik_node.solver.pose import Values
 from ik_node.solver.solver import Solver
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -134,11 +135,15 @@ class Robot:
 
     @property
     def q(self) -> Array:
-        """Return a copy of all joint values [rad or m]; setting clamps to the limits."""
+        """
+        Return a copy of all joint values [rad or m].
+
+        Setting clamps to the limits; a mapping of joint names to values sets these joints only.
+        """
         return self._solver.q
 
     @q.setter
-    def q(self, values: ArrayLike) -> None:
+    def q(self, values: Values) -> None:
         self._solver.q = values
 
     @property
@@ -162,7 +167,7 @@ class Robot:
         dof: str | None = None,
         axes: str = 'world',
         base: str | None = None,
-        offset: tuple[ArrayLike, ArrayLike] | None = None,
+        offset: Any = None,
         axis: str | ArrayLike = 'Z',
         distance: float | None = None,
         weight: float = 1.0,
@@ -194,7 +199,7 @@ class Robot:
         base : str, optional
             The link in which the goal's pose is given, so that the goal moves with it. None = the
             root frame.
-        offset : (position (3,) [m], quat_xyzw (4,)), optional
+        offset : (position (3,) [m], quat_xyzw (4,)), or another form of a pose, optional
             Pose in the link of the frame that must meet the goal; not for a centre of mass.
         axis : str or array_like, shape (3,)
             Axis of that frame, for kind look_at: X, Y, Z, -X, -Y, -Z or a direction.
@@ -262,14 +267,15 @@ class Robot:
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, '_poses': None}  # a copy has a tree of its own
 
-    def forward(self, q: ArrayLike, link: str) -> Array:
+    def forward(self, q: Values, link: str) -> Array:
         """
         Return the pose of a link in the root frame.
 
         Parameters
         ----------
-        q : array_like, shape (nq,)
-            [rad or m], taken as they are: mimic joints are not moved along.
+        q : array_like, shape (nq,), or mapping of str to float
+            [rad or m], taken as they are: mimic joints are not moved along. By name, the other
+            joints have their present values.
         link : str
             Its name.
 
@@ -287,14 +293,14 @@ class Robot:
         """
         return self._kinematics().pose(self._solver.checked_q(q), self._goals.link(link))
 
-    def jacobian(self, q: ArrayLike, link: str) -> Array:
+    def jacobian(self, q: Values, link: str) -> Array:
         """
         Return the geometric Jacobian of a link's origin, root axes.
 
         Parameters
         ----------
-        q : array_like, shape (nq,)
-            [rad or m]
+        q : array_like, shape (nq,), or mapping of str to float
+            [rad or m], as in `forward`.
         link : str
             Its name.
 
@@ -318,14 +324,15 @@ class Robot:
         """Return the mass of all links [kg]; 0 = the description has no masses."""
         return float(sum(link.mass for link in self.links.values()))
 
-    def centre_of_mass(self, q: ArrayLike, link: str | None = None) -> Array:
+    def centre_of_mass(self, q: Values, link: str | None = None) -> Array:
         """
         Return the centre of mass in the root frame.
 
         Parameters
         ----------
-        q : array_like, shape (nq,)
-            [rad or m], taken as they are: mimic joints are not moved along.
+        q : array_like, shape (nq,), or mapping of str to float
+            [rad or m], taken as they are: mimic joints are not moved along. By name, the other
+            joints have their present values.
         link : str, optional
             Name of a link: the result is for it and all links below it. None = the whole robot.
 

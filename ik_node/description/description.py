@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 from ik_node.description.unknown_name import unknown
 from ik_node.errors import DescriptionError, IkError, shown
+from ik_node.model.by_name import ByName
 from ik_node.model.closure import Closure
 from ik_node.model.dof import DOF, parse_dofs
 from ik_node.model.joint import Joint
@@ -268,9 +270,9 @@ class Description:
     text: bytes | str = ''
     dialect: str = ''
     roots: list[Link | Joint] = field(default_factory=list)
-    links: dict[str, Link] = field(default_factory=dict)
-    joints: dict[str, Joint] = field(default_factory=dict)
-    closures: dict[str, Closure] = field(default_factory=dict)
+    links: dict[str, Link] = field(default_factory=partial(ByName, 'link'))
+    joints: dict[str, Joint] = field(default_factory=partial(ByName, 'joint'))
+    closures: dict[str, Closure] = field(default_factory=partial(ByName, 'closure'))
     loops: list[LoopSet] = field(default_factory=list)
     actuated: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)

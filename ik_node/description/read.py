@@ -37,7 +37,8 @@ from ik_node.description.xacro_source import (
     XACRO_SECONDS,
 )
 from ik_node.description.xml_document import MAX_BYTES, parse_xml, XmlDocument
-from ik_node.errors import DescriptionError, OptionError, shown, UnsupportedElementError
+from ik_node.errors import DescriptionError, shown, UnsupportedElementError
+from ik_node.model.given import one_of
 
 # Closing frames come after all declared loops, because they are guesses.
 URDF_LOOPS: tuple[Callable[[XmlDocument, Description], LoopSet], ...] = (
@@ -125,8 +126,7 @@ def read_description(
         If `root` is something else.
 
     """
-    if root not in ('fixed', 'floating'):
-        raise OptionError('root', root, 'fixed floating')
+    one_of('root', root, ('fixed', 'floating'))
     data, name, path = _load(source, max_bytes)
     document = _parse(data, name, path, max_bytes)
     notes: list[str] = []

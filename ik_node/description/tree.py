@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ik_node.description.description import Description, WORLD
 from ik_node.description.xml_document import XmlDocument
 from ik_node.errors import shown, TopologyError
+from ik_node.model.by_name import ByName
 from ik_node.model.dof import DOF
 from ik_node.model.frame import Frame
 from ik_node.model.joint import Joint
@@ -137,7 +138,7 @@ def float_roots(description: Description) -> None:
     for name in floating:
         if name in description.joints:
             raise TopologyError(f'{description.source}: the joint name {shown(name)} is taken')
-    description.joints = {**floating, **description.joints}
+    description.joints = ByName('joint', {**floating, **description.joints})
     description.roots = [*floating.values(), *still]
 
 

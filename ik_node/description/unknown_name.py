@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Container
-from difflib import get_close_matches
 from itertools import islice
 
-from ik_node.errors import listed, shown
+from ik_node.errors import listed, shown, similar
 
 
 def free_name(name: str, taken: Container[str]) -> str:
@@ -23,11 +22,7 @@ def quoted(names: Collection[str], most: int = 8) -> str:
 
 def unknown(kind: str, name: str, known: list[str]) -> str:
     """Return the message for an unknown name, with similar or known names."""
-    near = get_close_matches(name, known, n=3)
+    near = similar(name, known)
     if near:
-        return (
-            f'there is no {kind} {shown(name)}; did you mean '
-            + ' or '.join(map(shown, near))
-            + '?'
-        )
+        return f'there is no {kind} {shown(name)}; did you mean {near}?'
     return f'there is no {kind} {shown(name)}; known: {listed(known)}'

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from ik_node.errors import OptionError, ShapeError, shown, TopologyError
 from ik_node.model.dof import DOF, parse_dofs
-from ik_node.model.frame import Frame
+from ik_node.model.frame import Frame, frame_of
+from ik_node.model.given import number, one_of, vector
 from ik_node.model.link import Connector
 from ik_node.model.residual import residual_rows
 from ik_node.model.rotation import pose_matrix
@@ -74,7 +75,7 @@ class Constraint(Connector):
 
     @kind.setter
     def kind(self, value: str) -> None:
-        self._kind = _one_of(f'kind of {shown(self.name)}', value, KINDS)
+        self._kind = one_of(f'kind of {shown(self.name)}', value, KINDS)
         self._count_graph_edit()
 
     @property
@@ -84,7 +85,7 @@ class Constraint(Connector):
 
     @axes.setter
     def axes(self, value: str) -> None:
-        self._axes = _one_of(f'axes of {shown(self.name)}', value, AXES)
+        self._axes = one_of(f'axes of {shown(self.name)}', value, AXES)
         self._count_graph_edit()
 
     @property
@@ -153,8 +154,8 @@ class Constraint(Connector):
 
         """
         offset = Frame(f'offset of {self.name}')
-        offset.set_position(*_vector(f'offset position of {shown(self.name)}', position, 3))
-        offset.set_quaternion(*_vector(f'offset quaternion of {shown(self.name)}', quat_xyzw, 4))
+        offset.set_position(*vector(f'offset position of {shown(self.name)}', position, 3))
+        offset.set_quaternion(*vector(f'offset quaternion of {shown(self.name)}', quat_xyzw, 4))
         self.offset_position, self.offset_quaternion = offset.position, offset.quaternion
         self._offset_matrix = pose_matrix(offset.position, offset.quaternion)
         self._count_graph_edit()
@@ -166,7 +167,8 @@ class Constraint(Connector):
         """Raise a TopologyError: goals and closures have no children."""
         raise TopologyError(
             f'{shown(self.name)} is a {type(self).__name__.lower()}, it takes no child '
-            f'({shown(child.name)}): choose the link that it acts on with make_closure(link)'
+            f'({shown(frame_of(child).name)}): choose the link that it acts on with '
+            'make_closure(link)'
         )
 
     def get_residual(self) -> Array:
@@ -203,21 +205,8 @@ class Constraint(Connector):
         return here, there @ self._offset_matrix
 
 
-def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
-    if value not in allowed:
-        raise OptionError(name, value, ' '.join(allowed))
-    return value
-
-
 def _at_least_zero(name: str, value: float) -> float:
-    number = float(value)
-    if not 0.0 <= number < np.inf:
+    found = number(value)
+    if not 0.0 <= found < np.inf:
         raise OptionError(name, value, 'a finite number, 0 or more')
-    return number
-
-
-def _vector(name: str, values: ArrayLike, count: int) -> list[float]:
-    array = np.asarray(values, dtype=float)
-    if array.shape != (count,):
-        raise ShapeError(name, f'shape ({count},)', f'shape {array.shape}')
-    return [float(value) for value in array]
+    return found

@@ -41,10 +41,10 @@ def parse_dofs(dofs: str | Iterable[int | str], name: str = 'dof') -> tuple[DOF,
         If an axis is unknown or occurs twice; its message calls the axes `name`.
 
     """
-    parts = dofs.replace(',', ' ').split() if isinstance(dofs, str) else list(dofs)
     try:
+        parts = dofs.replace(',', ' ').split() if isinstance(dofs, str) else list(dofs)
         found = [DOF[part.upper()] if isinstance(part, str) else DOF(part) for part in parts]
-    except (KeyError, ValueError):
+    except (KeyError, ValueError, TypeError):
         raise OptionError(name, dofs, 'some of X Y Z EX EY EZ') from None
     if len(set(found)) != len(found):
         raise OptionError(name, dofs, 'each of X Y Z EX EY EZ at most once')

@@ -8,6 +8,8 @@ from typing import Any, SupportsIndex
 from weakref import WeakValueDictionary
 
 from ik_node.errors import ShapeError, shown, TopologyError
+from ik_node.model.given import vector
+from ik_node.model.pose_forms import position_and_quat
 from ik_node.model.revision import Revision
 from ik_node.model.rotation import (
     matrix_to_quat,
@@ -19,7 +21,7 @@ from ik_node.model.rotation import (
     quat_multiply,
 )
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
@@ -83,8 +85,8 @@ class Frame:
         return self._position
 
     @position.setter
-    def position(self, value: Iterable[float]) -> None:
-        self.set_position(*value)
+    def position(self, value: ArrayLike) -> None:
+        self.set_position(*vector(f'position of {shown(self.name)}', value, 3))
 
     @property
     def quaternion(self) -> Array:
@@ -96,8 +98,29 @@ class Frame:
         return self._quaternion
 
     @quaternion.setter
-    def quaternion(self, value: Iterable[float]) -> None:
-        self.set_quaternion(*value)
+    def quaternion(self, value: ArrayLike) -> None:
+        self.set_quaternion(*vector(f'quaternion of {shown(self.name)}', value, 4))
+
+    def set_pose(self, pose: Any) -> None:
+        """
+        Place the frame, parent frame.
+
+        Parameters
+        ----------
+        pose : (position, quat_xyzw), or another form
+            Position (3,) [m] and orientation (4,), (position, scipy Rotation), a matrix (4, 4), or
+            a scipy RigidTransform.
+
+        Raises
+        ------
+        ShapeError
+            If the pose has none of these forms, or as `set_position` and `set_quaternion`.
+
+        """
+        position, quat_xyzw = position_and_quat(f'pose of {shown(self.name)}', pose)
+        position = self._finite('position', position)
+        self.set_quaternion(*quat_xyzw)
+        self.set_position(*position)
 
     def set_position(self, x: float, y: float, z: float) -> None:
         """Place the origin at (x, y, z) [m], parent frame."""
@@ -239,7 +262,7 @@ class Frame:
             If the frame has a parent, is this frame, or is an ancestor of this frame.
 
         """
-        if child is self:
+        if frame_of(child) is self:
             raise TopologyError(f'{shown(self.name)} cannot be its own child')
         if child.parent is not None:
             raise TopologyError(
@@ -267,7 +290,7 @@ class Frame:
             If the frame is not a child of this frame.
 
         """
-        if child.parent is not self:
+        if frame_of(child).parent is not self:
             raise TopologyError(f'{shown(child.name)} is not a child of {shown(self.name)}')
         self.children[:] = [frame for frame in self.children if frame is not child]
         child.parent = None
@@ -277,13 +300,13 @@ class Frame:
 
     def attach_child(self, child: Frame) -> None:
         """Make a frame a child of this one; its pose in the root frame is unchanged."""
-        world = child.matrix_world
+        world = frame_of(child).matrix_world
         self.add_child(child)
         child._set_world_matrix(world)
 
     def detach_child(self, child: Frame) -> None:
         """Remove a child; its pose in the root frame is unchanged."""
-        world = child.matrix_world
+        world = frame_of(child).matrix_world
         self.remove_child(child)
         child._set_world_matrix(world)
 
@@ -344,7 +367,11 @@ class Frame:
         self.matrix_needs_update = self.matrix_world_needs_update = True
 
     def _finite(self, what: str, values: Iterable[float]) -> Array:
-        array = np.array([float(value) for value in values])
+        try:
+            array = np.array([float(value) for value in values])
+        except (TypeError, ValueError, OverflowError):
+            name = f'{what} of {shown(self.name)}'
+            raise ShapeError(name, 'finite numbers', shown(values)) from None
         if not np.isfinite(array).all():
             raise ShapeError(
                 f'{what} of {shown(self.name)}', 'finite numbers', str(array.tolist())
@@ -361,6 +388,21 @@ class Frame:
             quat = quat / largest
             quat = quat / np.sqrt(quat @ quat)
         return quat
+
+
+def frame_of(value: object) -> Frame:
+    """
+    Return an argument that is a frame.
+
+    Raises
+    ------
+    TopologyError
+        If it is something else.
+
+    """
+    if not isinstance(value, Frame):
+        raise TopologyError(f'{shown(value)} is not a frame (Link, Joint, Goal)')
+    return value
 
 
 def _frozen(array: Array) -> Array:
@@ -388,7 +430,10 @@ def find_roots(frames: Frame | Iterable[Frame]) -> list[Frame]:
         If an element of `frames` is not a Frame.
 
     """
-    waiting = [frames] if isinstance(frames, Frame) else list(frames)
+    try:
+        waiting = [frames] if isinstance(frames, Frame) else list(frames)
+    except TypeError:
+        raise TopologyError(f'roots must be frames, not {shown(frames)}') from None
     for frame in waiting:
         if not isinstance(frame, Frame):
             raise TopologyError(f'roots must be frames (Link, Joint, Goal), not {shown(frame)}')

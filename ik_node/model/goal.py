@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ik_node.errors import OptionError, shown
+from ik_node.errors import shown
 from ik_node.model.constraint import Constraint
 from ik_node.model.dof import DOF, parse_dofs
+from ik_node.model.given import whole_number
 
 
 class Goal(Constraint):
@@ -35,11 +36,7 @@ class Goal(Constraint):
 
     @priority.setter
     def priority(self, value: int) -> None:
-        if isinstance(value, bool) or int(value) != value or value < 0:
-            raise OptionError(
-                f'priority of {shown(self.name)}', value, 'a whole number, 0 or more'
-            )
-        self._priority = int(value)
+        self._priority = whole_number(f'priority of {shown(self.name)}', value)
         self.revision.count_constraint()
 
     def _count_move(self) -> None:

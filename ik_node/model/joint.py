@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ik_node.errors import OptionError, ShapeError, shown, TopologyError
 from ik_node.model.dof import DOF, DOF_NAMES, parse_dofs
 from ik_node.model.euler import nearest_euler, nearest_turn
-from ik_node.model.frame import Frame
+from ik_node.model.frame import Frame, frame_of
+from ik_node.model.given import number, numbers, vector
 from ik_node.model.link import Connector
 from ik_node.model.rotation import (
     matrix_to_euler,
@@ -380,17 +381,17 @@ class Joint(Connector):
 
         """
         axis = self._own(dof)
-        bounds = [float(lower), float(upper)]
+        bounds = lower, upper = number(lower), number(upper)
         if np.isnan(bounds).any():
-            raise ShapeError(f'limits of {shown(self.name)}', 'numbers', str(bounds))
+            raise ShapeError(f'limits of {shown(self.name)}', 'numbers', str(list(bounds)))
         if lower == upper and np.isinf(lower):
             raise OptionError(
                 f'limits of {shown(self.name)} on {axis.name}',
                 (lower, upper),
                 'a number in between; -inf and inf for none',
             )
-        lower = -np.inf if np.isinf(lower) else float(lower)
-        upper = np.inf if np.isinf(upper) else float(upper)
+        lower = -np.inf if np.isinf(lower) else lower
+        upper = np.inf if np.isinf(upper) else upper
         if lower > upper:
             raise OptionError(
                 f'limits of {shown(self.name)} on {axis.name}',
@@ -414,7 +415,7 @@ class Joint(Connector):
     # -- couplings
 
     def couple(
-        self, dof: int | str, master: Joint, master_dof: int | str, coefficients: Iterable[float]
+        self, dof: int | str, master: Joint, master_dof: int | str, coefficients: ArrayLike
     ) -> None:
         """
         Make an axis follow an axis of another joint: q = sum_i c_i q_master**i.
@@ -427,7 +428,7 @@ class Joint(Connector):
             The joint that it follows.
         master_dof : DOF or str
             The axis of the master.
-        coefficients : iterable of float
+        coefficients : array_like
             c_0, c_1, ...; c_i in [unit of q / unit of q_master**i].
 
         Raises
@@ -438,20 +439,19 @@ class Joint(Connector):
             If there is no coefficient, or one is not finite.
 
         """
+        what = f'coefficients of the coupling of {shown(self.name)}'
+        if not isinstance(master, Joint):
+            raise OptionError(f'master of {shown(self.name)}', master, 'a joint')
         axis, master_axis = self._own(dof), master._own(master_dof)
-        numbers = tuple(float(number) for number in coefficients)
-        if not numbers or not np.isfinite(numbers).all():
-            raise ShapeError(
-                f'coefficients of the coupling of {shown(self.name)}',
-                'one or more finite numbers',
-                str(numbers),
-            )
+        given = numbers(what, coefficients)
+        if given.ndim != 1 or not given.size or not np.isfinite(given).all():
+            raise ShapeError(what, 'one or more finite numbers', str(given.tolist()))
         # A joint that no joint follows cannot close a circle. Without this shortcut building a
         # long chain of couplings would take quadratic time.
         if self._followed or master is self:
             self._check_circle(axis, master, master_axis)
         master._followed = True
-        self.couplings[axis] = Coupling(master, master_axis, numbers)
+        self.couplings[axis] = Coupling(master, master_axis, tuple(given.tolist()))
         self.revision.count_setting()
         self._count_graph_edit()
 
@@ -605,10 +605,7 @@ class Joint(Connector):
         return bool(allowed != wanted)
 
     def _six(self, what: str, values: ArrayLike) -> Array:
-        array = np.asarray(values, dtype=np.float64)
-        if array.shape != (6,):
-            raise ShapeError(f'{what} of {shown(self.name)}', 'shape (6,)', f'shape {array.shape}')
-        return self._finite(what, array)
+        return self._finite(what, vector(f'{what} of {shown(self.name)}', values, 6))
 
 
 def _axis(dof: int | str) -> DOF:
@@ -624,4 +621,4 @@ def save_rest_pose(root: Frame) -> None:
             frame.rest_pose_set = True
             frame.revision.count_setting()
 
-    root.traverse(save)
+    frame_of(root).traverse(save)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ik_node.errors import shown, TopologyError
 from ik_node.model.dof import DOF
-from ik_node.model.frame import Frame
+from ik_node.model.frame import Frame, frame_of
 from ik_node.model.residual import residual_rows
 import numpy as np
 from numpy.typing import NDArray
@@ -86,7 +86,7 @@ class Connector(Frame):
         """
         if self.child is None or self.child is not child:
             raise TopologyError(
-                f'{shown(child.name)} is not the child of joint {shown(self.name)}'
+                f'{shown(frame_of(child).name)} is not the child of joint {shown(self.name)}'
             )
         if self.is_closure:
             closing = self.child.closure_joints
@@ -100,7 +100,7 @@ class Connector(Frame):
     def _possible_child(self, child: Frame) -> Link:
         if not isinstance(child, Link):
             raise TopologyError(
-                f'{shown(child.name)} cannot become the child of joint '
+                f'{shown(frame_of(child).name)} cannot become the child of joint '
                 f'{shown(self.name)}: only links can'
             )
         if self.child is not None:
@@ -223,9 +223,8 @@ class Link(Frame):
             If the child is none of these, or as in `Frame.add_child`.
 
         """
-        if not child.is_joint:
+        if not frame_of(child).is_joint:
             raise TopologyError(
-                f'{shown(child.name)} cannot become a child of link {shown(self.name)}: '
-                f'only joints can'
+                f'{shown(frame_of(child).name)} cannot become a child of link {shown(self.name)}: only joints can'
             )
         super().add_child(child)

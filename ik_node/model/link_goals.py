@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from ik_node.errors import OptionError, ShapeError, shown, UnknownFrameError
+from ik_node.errors import OptionError, ShapeError, shown
+from ik_node.model.by_name import ByName
 from ik_node.model.closure import Closure
 from ik_node.model.dof import parse_dofs
+from ik_node.model.given import numbers, one_of
 from ik_node.model.goal import Goal
 from ik_node.model.link import Link
+from ik_node.model.pose_forms import position_and_quat
 from ik_node.model.rotation import matrix_to_quat, pose_inverse, pose_matrix, quat_between
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,7 +42,7 @@ class LinkGoals:
     """
 
     def __init__(self, links: Mapping[str, Link], closures: Mapping[str, Closure]) -> None:
-        self.by_name: dict[str, Goal] = {}
+        self.by_name: ByName[Goal] = ByName('goal')
         self._links = links
         self._closures = closures
 
@@ -51,7 +55,7 @@ class LinkGoals:
         dof: str | None,
         axes: str,
         base: str | None,
-        offset: tuple[ArrayLike, ArrayLike] | None,
+        offset: Any,
         axis: str | ArrayLike,
         distance: float | None,
         weight: float,
@@ -61,6 +65,8 @@ class LinkGoals:
         """Add a goal for a link; see `Robot.add_goal`."""
         goal = Goal(name=link if name is None else name)
         moved, carrier = self.link(link), None if base is None else self.link(base)
+        if not isinstance(goal.name, str):
+            raise OptionError('name', goal.name, 'a text')
         if goal.name in self.by_name or goal.name in self._closures:
             raise OptionError('name', goal.name, 'a name that no goal or closure has')
         if carrier is moved:
@@ -75,7 +81,7 @@ class LinkGoals:
         goal.axes = axes
         goal.weight, goal.priority, goal.tolerance = weight, priority, tolerance
         if offset is not None:
-            goal.set_offset(*offset)
+            goal.set_offset(*position_and_quat('offset', offset))
         if kind == 'look_at':
             turned = pose_matrix((0, 0, 0), goal.offset_quaternion) @ _turn_onto(axis)
             goal.set_offset(goal.offset_position, matrix_to_quat(turned))
@@ -88,9 +94,8 @@ class LinkGoals:
 
     def remove(self, name: str) -> None:
         """Remove a goal; see `Robot.remove_goal`."""
-        goal = self.by_name.pop(name, None)
-        if goal is None:
-            raise UnknownFrameError(name, self.by_name, 'goal')
+        goal = self.by_name[name]
+        del self.by_name[name]
         if goal.parent is not None:
             goal.parent.remove_child(goal)
         if goal.child is not None:
@@ -98,22 +103,14 @@ class LinkGoals:
 
     def link(self, name: str) -> Link:
         """Return a link by name, or raise UnknownFrameError."""
-        link = self._links.get(name)
-        if link is None:
-            raise UnknownFrameError(name, self._links, 'link')
-        return link
+        return self._links[name]
 
     @staticmethod
     def _check_kind(
-        kind: str,
-        dof: str | None,
-        offset: tuple[ArrayLike, ArrayLike] | None,
-        axis: str | ArrayLike,
-        distance: float | None,
+        kind: str, dof: str | None, offset: Any, axis: str | ArrayLike, distance: float | None
     ) -> None:
         """Raise OptionError for an unknown kind, or an argument that the kind does not use."""
-        if kind not in GOAL_KINDS:
-            raise OptionError('kind', kind, ' '.join(GOAL_KINDS))
+        one_of('kind', kind, GOAL_KINDS)
         allowed = GOAL_KINDS[kind]
         if dof is not None and (not allowed or set(parse_dofs(dof)) - set(parse_dofs(allowed))):
             some = f'some of {allowed}' if allowed else 'none: its rows have no axes'
@@ -151,10 +148,7 @@ def _turn_onto(axis: str | ArrayLike) -> Array:
             raise OptionError('axis', axis, 'X Y Z -X -Y -Z, or a direction (3,)')
         direction = sign * np.array(named)
     else:
-        try:
-            direction = np.asarray(axis, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ShapeError('axis', 'three numbers', repr(axis)[:80]) from None
+        direction = numbers('axis', axis, (3,))
         if direction.shape != (3,) or not np.isfinite(direction).all() or not direction.any():
             raise ShapeError('axis', 'shape (3,), finite, not zero', str(direction.tolist()))
     return pose_matrix((0.0, 0.0, 0.0), quat_between((0.0, 0.0, 1.0), direction))

@@ -90,6 +90,14 @@ class Request:
         return 0 if self.kind == 'look_at' else self.translation_row_count
 
     @property
+    def uses_orientation(self) -> bool:
+        """Return True if the rows depend on the orientation of frame B, not only on its origin."""
+        if self.kind in FIXED_ROWS:
+            return False
+        turned_axes = self.axes == 'goal' and self.mask != 7
+        return turned_axes or self.mask > 7 or self.kind == 'universal'
+
+    @property
     def pose(self) -> tuple[Array, Array]:
         """Return the present position [m] and orientation (xyzw) of frame B in `base`."""
         if isinstance(self.source, Constraint):

@@ -273,7 +273,7 @@ class RemoteNodeSession:
         robot = self.source
         if name not in robot.goals:
             raise UnknownFrameError(name, robot.goals, 'goal')
-        x, y, z, *quat = unit_pose(name, position, quat_xyzw)
+        x, y, z, *quat = unit_pose(name, (position, quat_xyzw))
         pose = pose_matrix((x, y, z), quat)
         self._place(robot, name, pose)
         self._commanded.add(name)

@@ -75,9 +75,9 @@ class GoalMarks:
                 make = ShapeFactory('goals', name, frames.name, look)
                 shapes += self._one(make, frames, snapshot, look, options, None)
             return shapes
-        for key, (position, quat_xyzw) in poses.items():
+        for key, pose in poses.items():
             name, frames = self._named(key)
-            x, y, z, *quat = unit_pose(key, position, quat_xyzw)
+            x, y, z, *quat = unit_pose(key, pose, frames.request)
             make = ShapeFactory('goals', name, key, look)
             wanted = pose_matrix((x, y, z), quat)
             shapes += self._one(make, frames, snapshot, look, options, wanted)

@@ -20,7 +20,7 @@ from ik_node.kernels.options import MAX_ITERATIONS, RESTARTS
 from ik_node.solver.problem.chain_problem import RANK_TOLERANCE
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
-from ik_node.solver.result import ChainAnswer, Solution
+from ik_node.solver.result import ChainAnswer, Requirement, Solution
 from ik_node.solver.status import Status
 import numpy as np
 from numpy.typing import NDArray
@@ -142,7 +142,8 @@ def drive(
             if is_spent
             else (f'; {_obstacle(problem, rows, q, places, packed, answers)}')
         )
-    return Solution(q, answers, perf_counter() - started, reason, least)
+    more = Requirement(reason, least)
+    return Solution(q, answers, perf_counter() - started, problem.tree.names, more)
 
 
 def _obstacle(

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from threading import RLock
 from typing import Protocol
 
-from ik_node.errors import ShapeError
+from ik_node.errors import OptionError, ShapeError, shown
 from ik_node.model.frame import Frame
+from ik_node.model.given import numbers
 from ik_node.model.joint import Joint
 from ik_node.model.revision import Revision
-from ik_node.solver.options import SolverOptions
-from ik_node.solver.pose import numbers, refuse_q
+from ik_node.solver.options import checked_options, SolverOptions
+from ik_node.solver.pose import refuse_q, Values
 from ik_node.solver.problem.problem import Problem
 from ik_node.solver.problem.structure import share_revision, Structure
 import numpy as np
@@ -68,9 +70,14 @@ class GraphReader:
     def __init__(
         self, source: RobotLike | Frame | Iterable[Frame], options: SolverOptions
     ) -> None:
+        if isinstance(source, (str, bytes, Path)):
+            raise OptionError('source', source, 'a Robot; load_robot(source) returns one')
+        roots = getattr(source, 'roots', None)
+        if not isinstance(source, (Frame, Iterable)) and not isinstance(roots, list):
+            raise OptionError('source', source, 'a Robot, a frame, or several frames')
         # An iterator would be exhausted when the graph is read a second time.
         self.source = list(source) if isinstance(source, Iterator) else source
-        self._options = options
+        self._options = checked_options(options)
         self.lock = RLock()
         self.structure = Structure((), ())
         self.reads, self.q_when_read = 0, np.zeros(0)
@@ -85,7 +92,7 @@ class GraphReader:
 
     @options.setter
     def options(self, options: SolverOptions) -> None:
-        self._options = options
+        self._options = checked_options(options)
         self._revision.count_options()
 
     def forget(self) -> None:
@@ -183,28 +190,47 @@ class GraphReader:
             self._values_seen = values
         return self._q.copy()
 
-    def copied(self, values: ArrayLike) -> Array:
+    def copied(self, values: Values) -> Array:
         """
         Return a copy of q as a float array; numbers that are not finite are allowed.
+
+        Parameters
+        ----------
+        values : array_like, shape (nq,), or mapping of str to float
+            [rad or m]; by name, the other values are those of the joints.
 
         Raises
         ------
         ShapeError
             If it has the wrong shape, or its elements are not numbers.
+        UnknownFrameError
+            If a joint does not exist.
 
         """
+        if isinstance(values, Mapping):
+            return self._named(values)
         array = numbers('q', values, self._shape)
         if array.shape != self._shape:
             raise ShapeError('q', f'shape {self._shape}', f'shape {array.shape}')
         return array
 
-    def checked(self, values: ArrayLike) -> Array:
+    def _named(self, values: Mapping[str, ArrayLike]) -> Array:
+        table, array = self.structure.table, self.values()
+        for name, value in values.items():
+            places, what = table.places([name]), f'q of {shown(name)}'
+            given = numbers(what, value)
+            if given.ndim > 1 or given.size != len(places):
+                raise ShapeError(what, f'{len(places)} numbers', f'shape {given.shape}')
+            array[places] = given
+        return array
+
+    def checked(self, values: Values) -> Array:
         """
         Return a copy of q as a float array.
 
         Raises
         ------
-        ShapeError
+        ShapeError, UnknownFrameError
             As in `copied`, and if a number is not finite or too large.
 
         """

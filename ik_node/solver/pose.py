@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 import math
 from typing import Any
 
-from ik_node.errors import ShapeError, shown
+from ik_node.errors import OptionError, ShapeError, shown
 from ik_node.kernels.layout import LARGEST, NORMALISED
+from ik_node.model.pose_forms import position_and_quat
+from ik_node.model.request import Request
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-FLOAT = np.dtype(np.float64)
+# Joint values as an array, or by name.
+Values = ArrayLike | Mapping[str, ArrayLike]
 
 
 def unit_pose(
-    name: str, position: ArrayLike, quat_xyzw: ArrayLike
+    name: str, pose: Any, request: Request | None = None
 ) -> tuple[float, float, float, float, float, float, float]:
     """
     Return the seven numbers of a pose, with the quaternion normalised.
@@ -24,28 +27,30 @@ def unit_pose(
     ----------
     name : str
         Name of the goal in messages.
-    position : array_like, shape (3,)
-        Position [m].
-    quat_xyzw : array_like, shape (4,)
-        Orientation.
+    pose : (position, quat_xyzw), or another form
+        Position (3,) [m] and orientation (4,), or a form of `position_and_quat`.
+    request : Request, optional
+        The goal, which decides whether a position alone is enough; None = it is not.
 
     Raises
     ------
     ShapeError
-        If a shape is wrong, a number is not finite or too large, or the quaternion is zero.
+        If the pose has none of the forms, a number is not finite or too large, or the quaternion
+        is zero.
 
     """
-    p: Any = position.tolist() if isinstance(position, np.ndarray) else position
-    r: Any = quat_xyzw.tolist() if isinstance(quat_xyzw, np.ndarray) else quat_xyzw
     try:
+        position, quat_xyzw = pose
+        p = position.tolist() if isinstance(position, np.ndarray) else position
+        r = quat_xyzw.tolist() if isinstance(quat_xyzw, np.ndarray) else quat_xyzw
         x, y, z = p
         a, b, c, d = r
         square = a * a + b * b + c * c + d * d
         norm = math.sqrt(square)
         finite = max(abs(x), abs(y), abs(z)) <= LARGEST and math.isfinite(norm + x + y + z)
     except (TypeError, ValueError, OverflowError):
-        got = f'shapes {np.shape(position)} and {np.shape(quat_xyzw)}'
-        raise ShapeError(f'pose of {shown(name)}', 'three and four numbers', got) from None
+        turns = request is None or request.uses_orientation
+        return unit_pose(name, position_and_quat(f'pose of {shown(name)}', pose, turns=turns))
     if not finite:
         large = math.isfinite(norm) and all(math.isfinite(value) for value in (x, y, z))
         wanted = f'a position within {LARGEST:g} m' if large else 'finite numbers'
@@ -55,41 +60,6 @@ def unit_pose(
     if abs(square - 1.0) <= NORMALISED:
         return x, y, z, a, b, c, d
     return x, y, z, a / norm, b / norm, c / norm, d / norm
-
-
-def numbers(
-    what: str, values: ArrayLike, shape: tuple[int, ...] | None = None
-) -> NDArray[np.float64]:
-    """
-    Return a copy of an array as the kernels take it: native floats, aligned, in C order.
-
-    Parameters
-    ----------
-    what : str
-        Name of the array in messages.
-    values : array_like
-        The numbers; masked elements become NaN.
-    shape : tuple of int, optional
-        The expected shape, for the message only; it is not checked.
-
-    Raises
-    ------
-    ShapeError
-        If the elements are not numbers.
-
-    """
-    if values.__class__ is np.ndarray and values.dtype is FLOAT:
-        return values.copy()
-    try:
-        if isinstance(values, np.ma.MaskedArray):
-            values = np.ma.filled(values.astype(np.float64), np.nan)
-        array = np.array(values, order='C', ndmin=0)
-        if array.dtype.kind in 'biufO':
-            return array.astype(np.float64, order='C', copy=False)
-    except (TypeError, ValueError, OverflowError):
-        pass
-    wanted = 'an array of numbers' if shape is None else f'numbers of shape {shape}'
-    raise ShapeError(what, wanted, shown(values))
 
 
 def refuse_q(names: Sequence[str], q: NDArray[np.float64]) -> None:
@@ -118,3 +88,48 @@ def refuse_q(names: Sequence[str], q: NDArray[np.float64]) -> None:
     large = [f'{value:g} for {name}' for name, value in named if not abs(value) <= LARGEST]
     if large:
         raise ShapeError('q', f'numbers within {LARGEST:g}', ', '.join(large))
+
+
+def names_in(what: str, names: str | Iterable[str]) -> tuple[str, ...]:
+    """
+    Return names as a tuple; a string is one name.
+
+    Raises
+    ------
+    OptionError
+        If it is neither a string nor a sequence.
+
+    """
+    try:
+        chosen = (names,) if isinstance(names, str) else tuple(names)
+    except TypeError:
+        chosen = ()
+        fits = False
+    else:
+        fits = all(isinstance(name, str) for name in chosen)
+    if not fits:
+        raise OptionError(what, names, 'a list of names')
+    return chosen
+
+
+def check_mapping(what: str, given: object, contents: str) -> None:
+    """
+    Raise an error unless an argument is a mapping.
+
+    Parameters
+    ----------
+    what : str
+        Name of the argument.
+    given : object
+        The argument.
+    contents : str
+        What it shall contain, for the message.
+
+    Raises
+    ------
+    OptionError
+        If it is not a mapping.
+
+    """
+    if not isinstance(given, Mapping):
+        raise OptionError(what, given, f'a mapping {{{contents}}}')

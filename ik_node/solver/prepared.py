@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from threading import RLock
 from time import perf_counter
 from typing import Any, NamedTuple, Protocol
 
 from ik_node.errors import ShapeError
 from ik_node.kernels.solve_state import STATUS_REFUSED, STATUS_RUNNING
+from ik_node.model.given import FLOAT, numbers
+from ik_node.model.pose_forms import position_and_quat
 from ik_node.model.revision import Revision
-from ik_node.solver.pose import FLOAT, numbers
+from ik_node.solver.pose import Values
 from ik_node.solver.problem.chain_problem import ChainProblem
+from ik_node.solver.problem.problem import Problem
 from ik_node.solver.result import Solution
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,6 +38,7 @@ class PreparedCall(NamedTuple):
     packed: Array
     goals: int
     first: int  # steps of the first slice of a new solve, as a negative number
+    names: Sequence[str]  # of all joint values
 
 
 class PosedSolver(Protocol):
@@ -52,8 +56,11 @@ class PosedSolver(Protocol):
     def q(self) -> Array:
         """Return a copy of all joint values [rad or m]."""
 
-    def copied_q(self, values: ArrayLike) -> Array:
+    def copied_q(self, values: Values) -> Array:
         """Return a copy of q as a float array."""
+
+    def problem_for(self, names: tuple[str, ...]) -> Problem:
+        """Return the problem of all closures and the named goals."""
 
     def warm(self) -> None:
         """Compile or load the kernels."""
@@ -64,11 +71,7 @@ class PosedSolver(Protocol):
         """Return the arguments of the kernel's prepared call; None = it cannot be used."""
 
     def solve_pose(
-        self,
-        goals: Mapping[str, tuple[ArrayLike, ArrayLike]],
-        q0: ArrayLike | None,
-        *,
-        joints: tuple[str, ...] | None,
+        self, goals: Mapping[str, Any], q0: Values | None, *, joints: tuple[str, ...] | None
     ) -> Solution:
         """Solve for the given poses."""
 
@@ -110,7 +113,7 @@ class PreparedSolve:
         self,
         positions: ArrayLike = _NO_POSITIONS,
         quats_xyzw: ArrayLike = _NO_QUATS,
-        q0: ArrayLike | None = None,
+        q0: Values | None = None,
     ) -> Solution:
         """
         Solve for poses; without goals, close the loops.
@@ -119,10 +122,13 @@ class PreparedSolve:
         ----------
         positions : array_like, shape (k, 3)
             Positions [m], in the order of the names; for one goal also (3,).
-        quats_xyzw : array_like, shape (k, 4)
+        quats_xyzw : array_like, shape (k, 4), or scipy Rotation
             Orientations in the same order; for one goal also (4,). Arrays of float64 are fastest.
-        q0 : array_like, shape (nq,), optional
-            Start [rad or m]; None = the joints' present values.
+            It may be left out if no goal has an orientation, or if `positions` are matrices,
+            shape (k, 4, 4), or a scipy RigidTransform.
+        q0 : array_like, shape (nq,), or mapping of str to float, optional
+            Start [rad or m]; None = the joints' present values. By name, as in
+            `Solver.solve_pose`.
 
         Raises
         ------
@@ -139,7 +145,7 @@ class PreparedSolve:
             else:
                 q = solver.q if q0 is None else solver.copied_q(q0)
             if self._call is not None:
-                chain, advance, record, joints, packed, count, first = self._call
+                chain, advance, record, joints, packed, count, first, names = self._call
                 try:
                     status = advance(q, joints, packed, positions, quats_xyzw, count, first)
                 except TypeError:  # to be converted first, or of a wrong shape
@@ -149,7 +155,7 @@ class PreparedSolve:
                     status = chain.go_on(q, joints, packed)
                 if status != STATUS_REFUSED:
                     answer = (chain, record.copy(), joints, packed)
-                    return Solution(q, (answer,), perf_counter() - started)
+                    return Solution(q, (answer,), perf_counter() - started, names)
             named = zip(self._names, *self._taken(positions, quats_xyzw), strict=True)
             goals = {name: (position, turn) for name, position, turn in named}
             return solver.solve_pose(goals, q, joints=self._joints)
@@ -157,6 +163,16 @@ class PreparedSolve:
     def _taken(self, positions: ArrayLike, quats_xyzw: ArrayLike) -> tuple[Array, Array]:
         """Return poses as the kernels take them, shapes (k, 3) and (k, 4)."""
         count = len(self._names)
+        if hasattr(quats_xyzw, 'as_quat'):
+            quats_xyzw = quats_xyzw.as_quat()
+        if quats_xyzw is _NO_QUATS and count:
+            problem = self._solver.problem_for(self._names)
+            turns = any(problem.request_of_goal(name).uses_orientation for name in self._names)
+            if hasattr(positions, 'as_matrix'):  # scipy's RigidTransform
+                positions = positions.as_matrix()
+            given = numbers('positions', positions)
+            many = given.ndim > (2 if given.shape[-1:] == (4,) else 1)
+            positions, quats_xyzw = position_and_quat('poses', given, turns=turns, many=many)
         return _table('positions', positions, count, 3), _table('quats_xyzw', quats_xyzw, count, 4)
 
     def _prepare(self) -> None:

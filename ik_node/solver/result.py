@@ -23,6 +23,7 @@ from ik_node.kernels.layout import (
     RECORD_STATUS,
     RECORD_STEPS,
 )
+from ik_node.model.by_name import ByName
 from ik_node.solver.status import Status
 import numpy as np
 from numpy.typing import NDArray
@@ -95,6 +96,11 @@ class SolveResult:
         return vars(self) | {'_condition': partial(float, self.condition_number)}
 
     @property
+    def converged(self) -> bool:
+        """Return True if the status is CONVERGED."""
+        return self.status is Status.CONVERGED
+
+    @property
     def worst(self) -> str:
         """Return the goal or closure with the largest ratio of residual to tolerance."""
         return self._worst_of({**self.closure_errors, **self.goal_errors})
@@ -147,11 +153,32 @@ _WHY = {
 }
 
 
+class Requirement(NamedTuple):
+    """
+    A requirement besides goals and closures, such as the value of a driven joint.
+
+    Attributes
+    ----------
+    reason : str
+        Why it is not met; '' = it is met.
+    least : Status
+        Best status of a solution.
+
+    """
+
+    reason: str = ''
+    least: Status = Status.CONVERGED
+
+
+MET = Requirement()
+
+
 class Solution:
     """
     The result of `Solver.solve_pose`, which does not change the robot.
 
-    The numbers are copied from the solver at once; mappings by name are made when they are read.
+    `solution['shoulder']` is the value of that joint. The numbers are copied from the solver at
+    once; mappings by name are made when they are read.
 
     Attributes
     ----------
@@ -162,32 +189,46 @@ class Solution:
 
     """
 
-    __slots__ = ('_answers', '_chains', '_least', '_reason', 'q', 'solve_time')
+    __slots__ = ('_answers', '_chains', '_more', '_names', 'q', 'solve_time')
 
     def __init__(
         self,
         q: Array,
         answers: Sequence[Answer],
         solve_time: float,
-        reason: str = '',
-        least: Status = Status.CONVERGED,
+        names: Sequence[str],
+        more: Requirement = MET,
     ) -> None:
         self.q = q
         self.solve_time = solve_time
         self._answers = answers
-        # A reason to report and the best status allowed, if a requirement besides goals and
-        # closures is not met, such as the value of a driven joint.
-        self._reason, self._least = reason, least
+        self._names = names
+        self._more = more
         self._chains: tuple[SolveResult, ...] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         answers = [each.detached(self.q) for each in self._each()]
-        return Solution, (self.q, answers, self.solve_time, self._reason, self._least)
+        return Solution, (self.q, answers, self.solve_time, self._names, self._more)
+
+    def as_dict(self) -> dict[str, float]:
+        """Return all joint values [rad or m] by name."""
+        return dict(zip(self._names, self.q.tolist(), strict=True))
+
+    def __getitem__(self, name: str) -> float:
+        return ByName('joint', self.as_dict())[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    @property
+    def converged(self) -> bool:
+        """Return True if the status is CONVERGED."""
+        return self.status is Status.CONVERGED
 
     @property
     def status(self) -> Status:
         """Return the status of the worst chain."""
-        worst = self._least
+        worst = self._more.least
         for _, record, _, _ in self._answers:
             status = STATUSES[int(record[RECORD_STATUS])]
             if status > worst:
@@ -248,8 +289,8 @@ class Solution:
     @property
     def message(self) -> str:
         """Return a sentence that gives the status of the worst chain and its reason."""
-        if self._reason:
-            return f'{self.status.name}: {self._reason}'
+        if self._more.reason:
+            return f'{self.status.name}: {self._more.reason}'
         worst = max(self.chains, key=lambda chain: (chain.status, chain.iterations), default=None)
         return 'CONVERGED: no closure or goal takes part' if worst is None else worst.message
 

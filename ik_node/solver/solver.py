@@ -17,6 +17,7 @@ from ik_node.kernels.layout import (
     JOINT_WINDOW,
 )
 from ik_node.model.frame import Frame
+from ik_node.model.given import whole_number
 from ik_node.model.redundancy import Redundancy
 from ik_node.model.revision import Revision
 from ik_node.model.tree import Tree
@@ -25,7 +26,7 @@ from ik_node.solver.drive import drive
 from ik_node.solver.graph_reader import GraphReader, RobotLike
 from ik_node.solver.method_dispatch import run_method_closed
 from ik_node.solver.options import SolverOptions
-from ik_node.solver.pose import refuse_q, unit_pose
+from ik_node.solver.pose import check_mapping, names_in, refuse_q, unit_pose, Values
 from ik_node.solver.prepared import PreparedCall, PreparedSolve
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
@@ -41,8 +42,10 @@ if TYPE_CHECKING:
     from ik_node.solver.batch.path_solution import PathSolution
 
 Array = NDArray[np.float64]
-Pose = tuple[ArrayLike, ArrayLike]
-Poses = tuple[ArrayLike, ArrayLike]
+# Any of the forms of `position_and_quat`, for which there is no common type.
+Pose = Any
+Poses = Any
+POSE = slice(CON_POSE, CON_POSE + 7)
 
 _PREFERENCES = (JOINT_TARGET_WEIGHT, JOINT_REST_ON), slice(None)
 
@@ -184,7 +187,7 @@ class Solver:
             return self._graph.values()
 
     @q.setter
-    def q(self, values: ArrayLike) -> None:
+    def q(self, values: Values) -> None:
         with self.lock:
             self._graph.current()
             self._graph.structure.write(self._graph.checked(values))
@@ -220,7 +223,7 @@ class Solver:
             lower[at], upper[at] = low, high
         return lower, upper
 
-    def copied_q(self, values: ArrayLike) -> Array:
+    def copied_q(self, values: Values) -> Array:
         """
         Return a copy of q as a float array; numbers that are not finite are allowed.
 
@@ -234,7 +237,7 @@ class Solver:
             self._graph.current()
             return self._graph.copied(values)
 
-    def checked_q(self, values: ArrayLike) -> Array:
+    def checked_q(self, values: Values) -> Array:
         """
         Return a copy of q as a float array.
 
@@ -368,14 +371,14 @@ class Solver:
             started = perf_counter()
             q = self._graph.values()
             answers = self._stepping.step(q, table, *self._graph.packed)
-            solution = Solution(q, answers, perf_counter() - started)
+            solution = Solution(q, answers, perf_counter() - started, problem.tree.names)
             self.accept(solution)
             return list(solution.chains)
 
     def solve_pose(
         self,
         goals: Mapping[str, Pose],
-        q0: ArrayLike | None = None,
+        q0: Values | None = None,
         max_step: ArrayLike | None = None,
         joints: Iterable[str] | None = None,
     ) -> Solution:
@@ -384,12 +387,14 @@ class Solver:
 
         Parameters
         ----------
-        goals : mapping of str to (position, quat_xyzw)
-            Name of a goal, or else of a link (all six axes) -> position (3,) [m] and orientation
-            (4,), in the frame of the goal's parent, or in the root frame if it has none. Goals
-            that are not named take no part.
-        q0 : array_like, shape (nq,), optional
-            Start [rad or m]; None = the joints' present values.
+        goals : mapping of str to pose
+            Name of a goal, or else of a link (all six axes) -> its pose in the frame of the
+            goal's parent, or in the root frame if it has none: (position (3,) [m], quat_xyzw
+            (4,)), (position, scipy Rotation), a matrix (4, 4), a scipy RigidTransform, or the
+            position alone if the goal has no orientation. Goals that are not named take no part.
+        q0 : array_like, shape (nq,), or mapping of str to float, optional
+            Start [rad or m]; None = the joints' present values. By name, the other joints start
+            at their present values.
         max_step : array_like, shape (nq,), optional
             Largest change of every joint value [rad or m].
         joints : iterable of str, optional
@@ -405,19 +410,22 @@ class Solver:
         UnknownFrameError
             If a key is neither a goal nor a link, or a joint does not exist.
         ShapeError
-            If a pose or q0 has the wrong shape, is not finite, or a quaternion is zero.
+            If a pose or q0 has the wrong form, is not finite, a quaternion is zero, or a matrix
+            is not a rotation.
 
         """
         with self.lock:
+            if goals.__class__ is not dict:
+                check_mapping('goals', goals, 'name of a goal or link: pose')
             problem, table = self.problem_for(tuple(goals)), self._graph.structure.table
-            for name, (position, quat_xyzw) in goals.items():
+            for name, pose in goals.items():
                 chain, at = problem.place_of_goal[name]
-                chain.table[at, CON_POSE : CON_POSE + 7] = unit_pose(name, position, quat_xyzw)
+                chain.table[at, POSE] = unit_pose(name, pose, chain.requests[at])
             start = self._graph.values() if q0 is None else self._graph.copied(q0)
             return self._run(problem, table, start, table.rows, table.window(max_step, joints))
 
     def drive(
-        self, values: Mapping[str, float], q0: ArrayLike | None = None, *, steps: int | None = None
+        self, values: Mapping[str, float], q0: Values | None = None, *, steps: int | None = None
     ) -> Solution:
         """
         Move joints to given values in steps, with the loops closed after each step.
@@ -431,7 +439,7 @@ class Solver:
         ----------
         values : mapping of str to float
             Driven joint -> its value [rad or m]; values beyond a limit are clamped to it.
-        q0 : array_like, shape (nq,), optional
+        q0 : array_like, shape (nq,), or mapping of str to float, optional
             Start [rad or m]; None = the joints' present values. Loops that are open there are
             closed first.
         steps : int, optional
@@ -450,12 +458,16 @@ class Solver:
         UnknownFrameError
             If a joint does not exist.
         OptionError
-            If a joint has several values, or follows another joint; drive that one instead.
+            If a joint has several values, or follows another joint; drive that one instead. If
+            `steps` is not an integer from 1.
         ShapeError
             If a value is not finite, or q0 cannot be used.
 
         """
         with self.lock:
+            check_mapping('values', values, 'joint: value')
+            if steps is not None:
+                steps = whole_number('steps', steps, 1)
             table = self._graph.refresh().table
             start = self._graph.values() if q0 is None else self._graph.checked(q0)
             wanted = table.driven(values)
@@ -466,7 +478,7 @@ class Solver:
     def solve_batch(
         self,
         goals: Mapping[str, Poses],
-        q0: ArrayLike | None = None,
+        q0: Values | None = None,
         max_step: ArrayLike | None = None,
         joints: Iterable[str] | None = None,
         *,
@@ -478,12 +490,13 @@ class Solver:
 
         Parameters
         ----------
-        goals : mapping of str to (positions, quats_xyzw)
-            Shapes (N, 3) [m] and (N, 4); keys and frames as in `solve_pose`. Without goals, the
-            loops are closed from every row of q0.
-        q0 : array_like, shape (nq,) or (N, nq), optional
+        goals : mapping of str to poses
+            Keys, frames and forms as in `solve_pose`, with a further first axis: (positions
+            (N, 3) [m], quats_xyzw (N, 4)), (positions, scipy Rotation), matrices (N, 4, 4) and
+            so on. Without goals, the loops are closed from every row of q0.
+        q0 : array_like, shape (nq,) or (N, nq), or mapping of str to float, optional
             One start for all problems, or one for each [rad or m]; None = the joints' present
-            values.
+            values. By name, one start as in `solve_pose`.
         max_step, joints : optional
             As in `solve_pose`.
         threads : int, optional
@@ -509,13 +522,13 @@ class Solver:
 
         with self.lock:
             work = self._work(goals, max_step, joints)
-            start = self._graph.values() if q0 is None else q0
+            start = self._start_of_many(q0)
         return solve_batch(work, goals, start, threads, progress)
 
     def solve_path(
         self,
         goals: Mapping[str, Poses],
-        q0: ArrayLike | None = None,
+        q0: Values | None = None,
         dt: float = 0.01,
         *,
         times: ArrayLike | None = None,
@@ -533,7 +546,7 @@ class Solver:
         ----------
         goals, joints, progress : optional
             As in `solve_batch`.
-        q0 : array_like, shape (nq,), optional
+        q0 : array_like, shape (nq,), or mapping of str to float, optional
             Start of the solve for the first pose [rad or m], which may restart; None = the
             joints' present values. The motion from q0 to the first pose is not part of the path.
         dt : float
@@ -562,7 +575,7 @@ class Solver:
 
         with self.lock:
             work = self._work(goals, None, joints)
-            start = self._graph.values() if q0 is None else q0
+            start = self._start_of_many(q0)
             if max_velocity is None:
                 owner = self._graph.structure.tree.owner
                 max_velocity = [joint.max_velocity[dof] for joint, dof in owner]
@@ -592,7 +605,8 @@ class Solver:
             If a key is neither a goal nor a link, or a joint does not exist.
 
         """
-        return PreparedSolve(self, tuple(keys), None if joints is None else tuple(joints))
+        chosen = None if joints is None else names_in('joints', joints)
+        return PreparedSolve(self, names_in('keys', keys), chosen)
 
     def problem_for(self, names: tuple[str, ...]) -> Problem:
         """
@@ -657,6 +671,7 @@ class Solver:
             packed,
             len(names),
             -chain.slice_steps,
+            problem.tree.names,
         )
 
     def warm(self) -> None:
@@ -712,7 +727,13 @@ class Solver:
             answers = run_method_closed(problem, loops, q, rows, options, packed, stop)
         if table.followers:
             table.follow(q)
-        return Solution(q, answers, perf_counter() - started)
+        return Solution(q, answers, perf_counter() - started, problem.tree.names)
+
+    def _start_of_many(self, q0: Values | None) -> ArrayLike:
+        """Return the start of a batch or path, which `many_starts` checks if it is an array."""
+        if q0 is None:
+            return self._graph.values()
+        return self._graph.copied(q0) if isinstance(q0, Mapping) else q0
 
     def _work(
         self, goals: Iterable[str], max_step: ArrayLike | None, joints: Iterable[str] | None
@@ -720,6 +741,7 @@ class Solver:
         """Return what all solves of a batch or path share; the caller holds the lock."""
         from ik_node.solver.batch.batch_work import BatchWork
 
+        check_mapping('goals', goals, 'name of a goal or link: poses')
         table = self._graph.refresh().table
         problem = self._graph.problem(tuple(goals))
         return BatchWork(problem, table, *self._graph.packed, table.window(max_step, joints))

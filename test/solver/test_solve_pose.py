@@ -157,11 +157,11 @@ BAD_POSES = {
     'inf both': (((INF, -INF, 0), UNIT), 'finite numbers'),
     'nan turn': (((0, 0, 0), (0, NAN, 0, 1)), 'finite numbers'),
     'no turn': (((0, 0, 0), (0, 0, 0, 0)), "quaternion of 'hand_goal': .*xyzw, got .*zero"),
-    'short': (((0, 0), UNIT), r'three and four numbers, got shapes \(2,\) and \(4,\)'),
+    'short': (((0, 0), UNIT), r'\(position \(3,\), .*, got shapes \(2,\) and \(4,\)'),
     'long': (((0, 0, 0), (0, 0, 0, 1, 0)), r'got shapes \(3,\) and \(5,\)'),
-    'matrix': ((np.zeros((3, 1)), UNIT), 'three and four numbers'),
-    'text': (('abc', UNIT), 'three and four numbers'),
-    'none': ((None, UNIT), 'three and four numbers'),
+    'matrix': ((np.zeros((3, 1)), UNIT), r'got shapes \(3, 1\) and \(4,\)'),
+    'text': (('abc', UNIT), "got \\('abc', "),
+    'none': ((None, UNIT), r'got \(None, '),
 }  # fmt: skip
 
 

@@ -163,7 +163,7 @@ def _without_limits(solver: Solver, q: Array) -> tuple[Solution, dict[str, float
             free[at] = nearest_turn(free[at], min(max(q[at], lower), upper), lower, upper)
         if not lower - OUTSIDE <= free[at] <= upper + OUTSIDE:
             against[tree.names[at]] = float(free[at])
-    return Solution(free, answers, 0.0), against
+    return Solution(free, answers, 0.0, tree.names), against
 
 
 def _gap(name: str, error: PoseError) -> str:

@@ -7,7 +7,9 @@ from typing import Any
 
 from ik_node.errors import ShapeError, shown
 from ik_node.kernels.layout import NORMALISED
-from ik_node.solver.pose import numbers
+from ik_node.model.given import numbers
+from ik_node.model.pose_forms import position_and_quat
+from ik_node.solver.problem.problem import Problem
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -15,14 +17,17 @@ Array = NDArray[np.float64]
 ManyPoses = Mapping[str, tuple[ArrayLike, ArrayLike]]
 
 
-def many_poses(goals: ManyPoses) -> dict[str, tuple[Array, Array]]:
+def many_poses(goals: ManyPoses, problem: Problem | None = None) -> dict[str, tuple[Array, Array]]:
     """
     Return copies of the poses of each goal, with the quaternions normalised.
 
     Parameters
     ----------
     goals : mapping of str to (positions, quats_xyzw)
-        Shapes (N, 3) [m] and (N, 4).
+        Shapes (N, 3) [m] and (N, 4), or another form of `position_and_quat`.
+    problem : Problem, optional
+        The problem with these goals, some of which may need positions only; None = all of them
+        need orientations.
 
     Raises
     ------
@@ -31,7 +36,10 @@ def many_poses(goals: ManyPoses) -> dict[str, tuple[Array, Array]]:
         is zero.
 
     """
-    read = {name: _poses(name, pose) for name, pose in goals.items()}
+    read = {}
+    for name, pose in goals.items():
+        turns = problem is None or problem.request_of_goal(name).uses_orientation
+        read[name] = _poses(name, pose, turns)
     counts = {name: len(positions) for name, (positions, _) in read.items()}
     if len(set(counts.values())) > 1:
         got = ', '.join(f'{count} for {shown(name)}' for name, count in counts.items())
@@ -82,21 +90,9 @@ def many_starts(q0: ArrayLike, count: int | None, names: Sequence[str]) -> tuple
     return np.array(np.broadcast_to(given, (many, width)), order='C'), one
 
 
-def _poses(name: str, pose: Any) -> tuple[Array, Array]:
+def _poses(name: str, pose: Any, turns: bool) -> tuple[Array, Array]:
     """Return copies of the poses of one goal, see `many_poses`."""
-    try:
-        positions, quats = pose
-    except (TypeError, ValueError):
-        expected = 'positions (N, 3) and quaternions xyzw (N, 4)'
-        raise ShapeError(f'poses of {shown(name)}', expected, f'{type(pose).__name__}') from None
-    at, turned = (
-        numbers(f'positions of {shown(name)}', positions),
-        numbers(f'quaternions of {shown(name)}', quats),
-    )
-    fits = at.ndim == turned.ndim == 2 and len(at) == len(turned)
-    if not fits or (at.shape[1], turned.shape[1]) != (3, 4):
-        expected = 'shapes (N, 3) and (N, 4)'
-        raise ShapeError(f'poses of {shown(name)}', expected, f'{at.shape} and {turned.shape}')
+    at, turned = position_and_quat(f'poses of {shown(name)}', pose, turns=turns, many=True)
     x, y, z, w = turned.T
     # The same order of operations as in `unit_pose`, so that results are equal to the last bit.
     with np.errstate(over='ignore', invalid='ignore'):

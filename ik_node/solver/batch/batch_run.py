@@ -48,7 +48,7 @@ def solve_batch(
     """
     started = perf_counter()
     count = thread_count(threads)
-    poses = many_poses(goals)
+    poses = many_poses(goals, work.problem)
     many = next((len(positions) for positions, _ in poses.values()), None)
     q, one_start = many_starts(q0, many, work.names)
     chains = batch_chains(work.problem, poses, len(q))
@@ -57,7 +57,7 @@ def solve_batch(
     spent = perf_counter() - started
     if progress is not None:
         progress(len(q), len(q))
-    return BatchSolution(q, chains, spent, run.rows, work.packed)
+    return BatchSolution(q, chains, spent, run.rows, work.packed, work.names)
 
 
 def thread_count(threads: int | None) -> int:

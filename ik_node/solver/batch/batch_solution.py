@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from operator import index
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
+from ik_node.errors import OptionError
 from ik_node.kernels.layout import RECORD, RECORD_STARTS, RECORD_STATUS, RECORD_STEPS
+from ik_node.model.by_name import ByName
 from ik_node.solver.batch.batch_work import BatchChain
 from ik_node.solver.result import Solution
 from ik_node.solver.status import Status
@@ -40,6 +42,7 @@ class BatchSolution:
     The result of `Solver.solve_batch`, which does not change the robot.
 
     `batch[n]` is the `Solution` of problem n, and `len(batch)` is the number of problems.
+    `batch['shoulder']` are the values of that joint, shape (N,) [rad or m].
 
     Attributes
     ----------
@@ -61,9 +64,11 @@ class BatchSolution:
         solve_time: float,
         joints: Array,
         packed: Array,
+        names: Sequence[str],
     ) -> None:
         self.q = q
         self.solve_time = solve_time
+        self._names = tuple(names)
         self._chains, self._joints, self._packed = list(chains), joints, packed
         self.status: Ints = self._most(RECORD_STATUS, Status.CONVERGED)
         self.iterations: Ints = self._most(RECORD_STEPS, 0)
@@ -79,13 +84,29 @@ class BatchSolution:
     def __len__(self) -> int:
         return len(self.q)
 
-    def __getitem__(self, row: int) -> Solution:
-        at = index(row)
+    @overload
+    def __getitem__(self, row: int) -> Solution: ...
+
+    @overload
+    def __getitem__(self, row: str) -> Array: ...
+
+    def __getitem__(self, row: int | str) -> Solution | Array:
+        if isinstance(row, str):
+            return ByName('joint', self.as_dict())[row]
+        try:
+            at = index(row)
+        except TypeError:
+            raise OptionError('problem', row, 'a number, or the name of a joint') from None
         at += len(self) if at < 0 else 0
         if not 0 <= at < len(self):
             raise IndexError(f'problem {row} of {len(self)}')
         answers = [chain.answer(at, self._joints, self._packed) for chain in self._chains]
-        return Solution(self.q[at].copy(), answers, self.solve_time / len(self))
+        spent = self.solve_time / len(self)
+        return Solution(self.q[at].copy(), answers, spent, self._names)
+
+    def as_dict(self) -> dict[str, Array]:
+        """Return the values of every joint in all problems, shape (N,) [rad or m], by name."""
+        return dict(zip(self._names, self.q.T, strict=True))
 
     def __iter__(self) -> Iterator[Solution]:
         return (self[row] for row in range(len(self)))

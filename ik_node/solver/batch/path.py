@@ -10,10 +10,10 @@ from time import perf_counter
 from ik_node.errors import OptionError, ShapeError
 from ik_node.kernels.layout import CON_POSE, RECORD_STEPS
 from ik_node.kernels.options import RESTARTS
+from ik_node.model.given import numbers, vector
 from ik_node.solver.batch.batch_input import many_poses, many_starts, ManyPoses
 from ik_node.solver.batch.batch_work import batch_chains, BatchChain, BatchWork
 from ik_node.solver.batch.path_solution import PathSolution
-from ik_node.solver.pose import numbers
 from ik_node.solver.result import ChainAnswer
 from ik_node.solver.status import Status
 import numpy as np
@@ -25,6 +25,8 @@ Bools = NDArray[np.bool_]
 
 # Relative margin of the times, so that speeds computed from rounded times are within the limits.
 MARGIN = 1e-9
+# Longest time from point to point [s], about 30 years.
+MOST_SECONDS = 1e9
 
 
 def requested_times(count: int, dt: float, times: ArrayLike | None) -> Array:
@@ -40,7 +42,7 @@ def requested_times(count: int, dt: float, times: ArrayLike | None) -> Array:
 
     """
     if times is None:
-        if not is_number(dt) or not 0.0 < dt < np.inf:
+        if not is_number(dt) or not 0.0 < dt <= MOST_SECONDS:
             raise OptionError('dt', dt, 'a time above 0 [s]')
         steps: Array = np.arange(count, dtype=np.float64)
         return float(dt) * steps
@@ -183,14 +185,13 @@ def solve_path(
 
     """
     started = perf_counter()
-    read = many_poses(goals)
+    read = many_poses(goals, work.problem)
     count = next((len(positions) for positions, _ in read.values()), 0)
     if count == 0:
         raise ShapeError('goals', 'a path of one point or more', 'none')
     if not is_number(max_step) or not 0.0 < max_step <= 1.0:
         raise OptionError('max_step', max_step, 'a number above 0, up to 1')
-    if np.ndim(q0) != 1:
-        raise ShapeError('q0', f'shape ({len(work.names)},)', f'shape {np.shape(q0)}')
+    q0 = vector('q0', q0, len(work.names))
     wanted = requested_times(count, dt, times)
     limits = checked_velocity(max_velocity, len(work.names))
     q = many_starts(q0, count, work.names)[0]
@@ -213,7 +214,7 @@ def solve_path(
     stretched = stretched_times(q, wanted, limits)
     spent = perf_counter() - started
     joints = work.rows(q[0])
-    return PathSolution(q, chains, spent, joints, follower.packed, stretched, torn)
+    return PathSolution(q, chains, spent, joints, follower.packed, work.names, stretched, torn)
 
 
 class _Follower:

@@ -46,10 +46,11 @@ class PathSolution(BatchSolution):
         solve_time: float,
         joints: Array,
         packed: Array,
+        names: Sequence[str],
         times: tuple[Array, Bools],
         torn: Bools,
     ) -> None:
-        super().__init__(q, chains, solve_time, joints, packed)
+        super().__init__(q, chains, solve_time, joints, packed, names)
         self.times, self.longer = times
         self.torn = torn
         self.velocity: Array = np.zeros_like(q)

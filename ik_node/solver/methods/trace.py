@@ -116,12 +116,12 @@ def trace(
     chosen = [request for request in requests if request.takes_part]
     problem = Problem(tree, chosen, length=options.characteristic_length)
     problem.refresh(options)
-    for name, (position, quat_xyzw) in (goals or {}).items():
+    for name, pose in (goals or {}).items():
         known = [request.name for request in problem.requests if request.is_goal]
         if name not in known:
             raise UnknownFrameError(name, known, 'goal')
         chain, at = problem.place_of_goal[name]
-        chain.table[at, CON_POSE : CON_POSE + 7] = unit_pose(name, position, quat_xyzw)
+        chain.table[at, CON_POSE : CON_POSE + 7] = unit_pose(name, pose, chain.requests[at])
     table = JointTable(tree)
     q, points = np.array(q0, dtype=np.float64), list[TracePoint]()
 
@@ -136,7 +136,8 @@ def trace(
     else:
         answers = run_method(problem, q, table.rows, options, (), observe if watched else None)
     table.follow(q)
-    return Trace(Solution(q, answers, perf_counter() - started), tuple(points))
+    solution = Solution(q, answers, perf_counter() - started, tree.names)
+    return Trace(solution, tuple(points))
 
 
 def _run_compiled(

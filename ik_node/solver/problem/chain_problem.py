@@ -232,9 +232,9 @@ class ChainProblem:
             if len(poses[0]) > 0 and array.shape != (len(goals), width):
                 raise ShapeError(what, f'shape ({len(goals)}, {width})', f'{array.shape}')
         for name, position, quat_xyzw in zip(goals, *poses, strict=False):
-            unit_pose(name, position, quat_xyzw)
+            unit_pose(name, (position, quat_xyzw))
         for name, row in zip(self.names.constraints, self.table.tolist(), strict=True):
-            unit_pose(name, row[CON_POSE : CON_POSE + 3], row[CON_POSE + 3 : CON_POSE + 7])
+            unit_pose(name, (row[CON_POSE : CON_POSE + 3], row[CON_POSE + 3 : CON_POSE + 7]))
         refuse_q(self.tree.names, q)
         raise ShapeError('q and goals', 'finite numbers', 'others')
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import pairwise
 
-from ik_node.errors import OptionError, ShapeError, shown, UnknownFrameError
+from ik_node.errors import OptionError, ShapeError, shown
 from ik_node.kernels.layout import (
     JOINT_LOWER,
     JOINT_REST,
@@ -19,10 +19,12 @@ from ik_node.kernels.layout import (
     JOINT_WINDOW,
     LARGEST,
 )
+from ik_node.model.by_name import ByName
 from ik_node.model.dof import DOF
+from ik_node.model.given import numbers, vector
 from ik_node.model.joint import Joint
 from ik_node.model.tree import Tree
-from ik_node.solver.pose import numbers
+from ik_node.solver.pose import names_in
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -91,7 +93,7 @@ class JointTable:
             for at, (joint, dof) in enumerate(tree.owner)
             if dof == DOF.EX and joint.dof_flags[3:].all()
         ]
-        self._places: dict[str, list[int]] = {}
+        self._places: ByName[list[int]] = ByName('joint')
         for at, (joint, _) in enumerate(tree.owner):
             self._places.setdefault(joint.name, []).append(at)
             self._places.setdefault(tree.names[at], [at])
@@ -256,11 +258,8 @@ class JointTable:
 
         """
         found: list[int] = []
-        for name in names:
-            own = self._places.get(name)
-            if own is None:
-                raise UnknownFrameError(name, self._places, 'joint')
-            found += own
+        for name in names_in('joints', names):
+            found += self._places[name]
         return found
 
     def window_of(self, names: Iterable[str]) -> Array:
@@ -360,10 +359,11 @@ class JointTable:
                     name,
                     f'the joint it follows: {self._tree.names[self.masters[at]]}',
                 )
-            if not abs(value) <= LARGEST:
-                what = f'value of driven joint {shown(name)}'
-                raise ShapeError(what, f'a finite number within {LARGEST:g}', str(value))
-            wanted[at] = float(value)
+            what = f'value of driven joint {shown(name)}'
+            (number,) = vector(what, np.ravel(numbers(what, value)), 1)
+            if not abs(number) <= LARGEST:
+                raise ShapeError(what, f'a finite number within {LARGEST:g}', str(number))
+            wanted[at] = number
         return wanted
 
     def move_to_targets(self, moved: NDArray[np.int64], rows: Array, q: Array) -> None:

@@ -98,6 +98,11 @@ class Problem:
             np.concatenate([np.zeros(0, np.int64), *(c.flat.var_q for c in self.chains)])
         )
 
+    def request_of_goal(self, name: str) -> Request:
+        """Return the goal with a name."""
+        chain, at = self.place_of_goal[name]
+        return chain.requests[at]
+
     @cached_property
     def units(self) -> Array:
         """Return the unit of each value, shape (nq,): 1 [rad] or the characteristic length [m]."""

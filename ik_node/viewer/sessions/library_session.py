@@ -167,7 +167,7 @@ class LibrarySession:
 
     def move_goal(self, name: str, position: ArrayLike, quat_xyzw: ArrayLike) -> None:
         """Set the pose of a goal, root frame [m]."""
-        x, y, z, *quat = unit_pose(name, position, quat_xyzw)
+        x, y, z, *quat = unit_pose(name, (position, quat_xyzw))
         self._place(self._goal(name), pose_matrix((x, y, z), quat))
         self._stale = True
 

@@ -1,5 +1,6 @@
 """Results of a batch, and of one of its problems."""
 
+from ik_node.errors import OptionError
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
 import numpy as np
@@ -39,7 +40,7 @@ def test_batch_index_counts_from_either_end(solved):
     for row in (COUNT, -COUNT - 1):
         with pytest.raises(IndexError, match=f'problem {row} of {COUNT}'):
             batch[row]
-    with pytest.raises(TypeError):
+    with pytest.raises(OptionError, match=r'problem: slice'):
         batch[1:3]
     batch[0].q[:] = 99.0
     assert (batch.q[0] != 99.0).all(), 'a view of an answer is a copy'

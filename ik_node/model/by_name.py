@@ -1,0 +1,44 @@
+"""The mapping of names to the things that have them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+from ik_node.errors import plain, UnknownFrameError
+
+Value = TypeVar('Value')
+
+# Most entries in a representation.
+MOST = 12
+
+
+class ByName(dict[str, Value]):
+    """
+    A dict whose keys are names, which raises UnknownFrameError for a name that it does not have.
+
+    Parameters
+    ----------
+    kind : str
+        What has the names, for messages: 'link', 'joint' and so on.
+    entries : mapping or iterable of (str, value)
+        The contents.
+
+    """
+
+    def __init__(
+        self, kind: str, entries: Mapping[str, Value] | Iterable[tuple[str, Value]] = ()
+    ) -> None:
+        super().__init__(entries)
+        self._kind = kind
+
+    def __getitem__(self, name: str) -> Value:
+        try:
+            return super().__getitem__(name)
+        except (KeyError, TypeError):  # or a key that cannot be in a dict, such as a list
+            raise UnknownFrameError(name, self, self._kind) from None
+
+    def __repr__(self) -> str:
+        lines = [f'  {plain(name)}: {value!r}' for name, value in [*self.items()][:MOST]]
+        lines += [f'  ... {len(self) - MOST} more'] if len(self) > MOST else []
+        return '\n'.join([f'{len(self)} {self._kind}{"s" * (len(self) != 1)}', *lines])

@@ -1,0 +1,103 @@
+"""The checks of values that callers give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ik_node.errors import OptionError, ShapeError, shown
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+FLOAT = np.dtype(np.float64)
+
+
+def numbers(what: str, values: ArrayLike, shape: tuple[int, ...] | None = None) -> Array:
+    """
+    Return a copy of an array as the kernels take it: native floats, aligned, in C order.
+
+    Parameters
+    ----------
+    what : str
+        Name of the array in messages.
+    values : array_like
+        The numbers; masked elements become NaN.
+    shape : tuple of int, optional
+        The expected shape, for the message only; it is not checked.
+
+    Raises
+    ------
+    ShapeError
+        If the elements are not numbers.
+
+    """
+    if values.__class__ is np.ndarray and values.dtype is FLOAT:
+        return values.copy()
+    try:
+        if isinstance(values, np.ma.MaskedArray):
+            values = np.ma.filled(values.astype(np.float64), np.nan)
+        array = np.array(values, order='C', ndmin=0)
+        if array.dtype.kind in 'biufO':
+            return array.astype(np.float64, order='C', copy=False)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    wanted = 'an array of numbers' if shape is None else f'numbers of shape {shape}'
+    raise ShapeError(what, wanted, shown(values))
+
+
+def vector(what: str, values: ArrayLike, count: int) -> list[float]:
+    """
+    Return some numbers as a list.
+
+    Raises
+    ------
+    ShapeError
+        If there are more or fewer of them, or they are no numbers.
+
+    """
+    array = numbers(what, values, (count,))
+    if array.shape != (count,):
+        raise ShapeError(what, f'shape ({count},)', f'shape {array.shape}')
+    given: list[float] = array.tolist()
+    return given
+
+
+def number(value: object) -> float:
+    """Return a number as a float; NaN if it is none."""
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return float('nan')
+
+
+def whole_number(what: str, value: Any, least: int = 0, most: int = 2**53) -> int:
+    """
+    Return an integer argument; a float without fraction counts as one.
+
+    Raises
+    ------
+    OptionError
+        If it is not an integer, or less than `least` or more than `most`.
+
+    """
+    is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    if is_number and least <= value <= most and int(value) == value:
+        return int(value)
+    raise OptionError(what, value, f'a whole number, {least} or more')
+
+
+def one_of(what: str, value: object, allowed: Iterable[str]) -> str:
+    """
+    Return an argument that is one of a few words.
+
+    Raises
+    ------
+    OptionError
+        If it is none of them.
+
+    """
+    if isinstance(value, str) and value in allowed:
+        return value
+    raise OptionError(what, value, ' '.join(allowed))

@@ -1,0 +1,122 @@
+"""The forms in which callers give poses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ik_node.errors import ShapeError, shown
+from ik_node.model.given import numbers
+from ik_node.model.rotation import matrix_to_quat
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# Largest element of R R^T - I of a matrix R that counts as a rotation. Matrices that were rounded
+# to three decimals or stored as 32-bit numbers are within it, scaled or sheared ones are not.
+NOT_ORTHONORMAL = 2e-3
+
+PAIR = '(position (3,), quat_xyzw (4,))'
+
+
+def position_and_quat(
+    what: str, pose: Any, *, turns: bool = True, many: bool = False
+) -> tuple[Array, Array]:
+    """
+    Return a pose, or many poses, as position and quaternion.
+
+    Parameters
+    ----------
+    what : str
+        Name of the pose in messages.
+    pose : object
+        (position, quat_xyzw), (position, scipy Rotation), a matrix (4, 4), a scipy
+        RigidTransform, or a position alone; of many poses every array has a further first axis.
+    turns : bool
+        True if the orientation is needed. False: a position alone is allowed, and its orientation
+        is the identity.
+    many : bool
+        True for many poses.
+
+    Returns
+    -------
+    positions : ndarray, shape (3,) or (N, 3)
+        [m]
+    quats_xyzw : ndarray, shape (4,) or (N, 4)
+        As given, or normalised if they come from matrices.
+
+    Raises
+    ------
+    ShapeError
+        If the pose has none of these forms, or the matrix is not a rotation with a translation.
+
+    """
+    if hasattr(pose, 'as_matrix'):  # scipy's RigidTransform; a Rotation is refused by its shape
+        pose = pose.as_matrix()
+    if isinstance(pose, (tuple, list)) and len(pose) == 2:
+        position, turn = pose
+        quat = turn.as_quat() if hasattr(turn, 'as_quat') else turn
+        pair = _array(position), _array(quat)
+        if _are_poses(*pair, many=many):
+            return pair
+    array, axes = _array(pose), 1 if many else 0
+    if array.ndim == axes + 2 and array.shape[-2:] == (4, 4):
+        return _of_matrices(what, array)
+    alone = array.ndim == axes + 1 and array.shape[-1] == 3
+    if alone and not turns:
+        upright = np.zeros((*array.shape[:-1], 4))
+        upright[..., 3] = 1.0
+        return array, upright
+    raise ShapeError(what, _expected(turns, many), _got(pose, alone))
+
+
+def _array(values: Any) -> Array:
+    """Return values as numbers; an array of shape (0,) if they are none."""
+    try:
+        return numbers('', values)
+    except ShapeError:
+        return np.zeros(0)
+
+
+def _are_poses(positions: Array, quats: Array, *, many: bool) -> bool:
+    if many:
+        fits = positions.ndim == quats.ndim == 2 and len(positions) == len(quats)
+        return fits and (positions.shape[1], quats.shape[1]) == (3, 4)
+    return positions.shape == (3,) and quats.shape == (4,)
+
+
+def _of_matrices(what: str, matrices: Array) -> tuple[Array, Array]:
+    """Return positions and quaternions of matrices, shape (4, 4) or (N, 4, 4)."""
+    each = matrices.reshape(-1, 4, 4)
+    turns = each[:, :3, :3]
+    with np.errstate(over='ignore', invalid='ignore'):
+        gaps = np.abs(turns @ turns.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2), initial=0.0)
+        lowest = np.abs(each[:, 3] - (0.0, 0.0, 0.0, 1.0)).max(axis=1, initial=0.0)
+        turned = (gaps <= NOT_ORTHONORMAL) & (np.linalg.det(turns) > 0.0) & (lowest <= 1e-6)
+    bad = np.flatnonzero(~turned)
+    if bad.size:
+        row = int(bad[0])
+        where = f'{what} in row {row}' if matrices.ndim == 3 else what
+        expected = 'a matrix (4, 4) of a rotation and a translation, last row 0 0 0 1'
+        raise ShapeError(where, expected, str(each[row].tolist()))
+    quats = np.array([matrix_to_quat(turn) for turn in turns]).reshape(-1, 4)
+    return matrices[..., :3, 3].copy(), quats.reshape((*matrices.shape[:-2], 4))
+
+
+def _expected(turns: bool, many: bool) -> str:
+    if many:
+        text = 'positions (N, 3) and quaternions xyzw (N, 4), or a Rotation, or matrices (N, 4, 4)'
+        return text if turns else f'{text}, or positions (N, 3) alone'
+    text = f'{PAIR} or (position, Rotation) or a matrix (4, 4)'
+    return text if turns else f'{text} or a position (3,) alone'
+
+
+def _got(pose: Any, alone: bool) -> str:
+    if alone:
+        return 'a position alone, which is enough only for a goal without orientation'
+    if isinstance(pose, (tuple, list)) and len(pose) == 2:
+        shapes = [_array(part.as_quat() if hasattr(part, 'as_quat') else part) for part in pose]
+        if all(part.size and part.ndim for part in shapes):
+            return f'shapes {shapes[0].shape} and {shapes[1].shape}'
+    array = _array(pose)
+    return f'shape {array.shape}' if array.ndim and array.size else shown(pose)
