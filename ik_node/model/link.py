@@ -225,6 +225,7 @@ class Link(Frame):
         """
         if not frame_of(child).is_joint:
             raise TopologyError(
-                f'{shown(frame_of(child).name)} cannot become a child of link {shown(self.name)}: only joints can'
+                f'{shown(child.name)} cannot become a child of link {shown(self.name)}: '
+                f'only joints can'
             )
         super().add_child(child)

@@ -72,8 +72,8 @@ class GraphReader:
     ) -> None:
         if isinstance(source, (str, bytes, Path)):
             raise OptionError('source', source, 'a Robot; load_robot(source) returns one')
-        roots = getattr(source, 'roots', None)
-        if not isinstance(source, (Frame, Iterable)) and not isinstance(roots, list):
+        # Of the class, because a copy of a robot is not complete yet when its solver is copied.
+        if not isinstance(source, (Frame, Iterable)) and not hasattr(type(source), 'roots'):
             raise OptionError('source', source, 'a Robot, a frame, or several frames')
         # An iterator would be exhausted when the graph is read a second time.
         self.source = list(source) if isinstance(source, Iterator) else source

@@ -90,7 +90,6 @@ def test_array_format_does_not_change_answer(arm, position, quat, q0, flat):
 
 
 REFUSED = {
-    'a dict': {'x': 1.0},
     'a text': 'abc',
     'texts': ['0.1', '0.2', '0.3'],
     'an empty list': [],
