@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ik_node.solver.result import PoseError, Solution, SolveResult
     from ik_node.solver.solver import Solver
     from ik_node.solver.status import Status, STATUS_NAMES
+    from ik_node.viewer.view import view
 
 __version__ = '0.1.0'
 
@@ -65,8 +66,11 @@ _WHERE = {
     'solver.result': ('PoseError', 'Solution', 'SolveResult'),
     'solver.solver': ('Solver',),
     'solver.status': ('STATUS_NAMES', 'Status'),
+    'viewer.view': ('view',),
 }
 _MODULE_OF = {name: module for module, names in _WHERE.items() for name in names}
+# Packages with further public names, and the modules that reading their names imports.
+_PACKAGES = {'scene': 'scene', 'kernels': 'kernels.layout'}
 
 __all__ = [
     'DOF',
@@ -103,10 +107,14 @@ __all__ = [
     'save_rest_pose',
     'set_ik_from_urdf',
     'set_urdf_from_ik',
+    'view',
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _PACKAGES:
+        import_module(f'{__name__}.{_PACKAGES[name]}')
+        return globals()[name]
     if name not in _MODULE_OF:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
     value = getattr(import_module(f'{__name__}.{_MODULE_OF[name]}'), name)
@@ -115,4 +123,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    # Modules and helpers are left out, so that completion at a prompt shows what users need.
+    return sorted({*__all__, *(name for name in globals() if name.startswith('__'))})

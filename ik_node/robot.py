@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
@@ -10,7 +11,8 @@ from ik_node.description.description import Description
 from ik_node.description.read import read_description
 from ik_node.description.xacro_source import XACRO_SECONDS
 from ik_node.description.xml_document import MAX_BYTES
-from ik_node.errors import shown, TopologyError
+from ik_node.display import html_table, html_text, public_names, Rows, table
+from ik_node.errors import IkError, listed, plain, shown, TopologyError
 from ik_node.model.closure import Closure
 from ik_node.model.frame import Frame
 from ik_node.model.goal import Goal
@@ -27,6 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
+    from ik_node.scene.shapes import Shape
     from ik_node.solver.analysis.mobility import Mobility
 
 Array = NDArray[np.float64]
@@ -60,6 +63,80 @@ class Robot:
         notes = self._solver.follow_masters()
         description.notes += [note for note in notes if note not in description.notes]
         self._start = dict(zip(self.joint_names, self.q.tolist(), strict=True))
+
+    __dir__ = public_names
+
+    def __repr__(self) -> str:
+        return '\n'.join([self._headline(), *table(self._rows())])
+
+    def _repr_html_(self) -> str:
+        from ik_node.scene.plot import png_of
+
+        text = html_text(self._headline())
+        try:
+            picture = b64encode(png_of(self._shapes())).decode()
+        except IkError:  # without matplotlib the notebook shows the table alone
+            return text + html_table(self._rows())
+        image = f'<img src="data:image/png;base64,{picture}" width="480">'
+        return f'{text}{image}{html_table(self._rows())}'
+
+    def _headline(self) -> str:
+        lines = [f'Robot {shown(self.name)} ({plain(self.dialect)})']
+        lines.append(f'{len(self.links)} links, {len(self.joint_order)} movable joints')
+        lines[-1] += f' ({len(self.actuated)} with a motor)' if self.actuated else ''
+        lines[-1] += f', {len(self.closures)} closures, goals: {listed(self.goals)}'
+        try:
+            lines.append(self.mobility.report().splitlines()[0])
+        except IkError as error:  # an edited graph that cannot be solved
+            lines.append(str(error))
+        return '\n  '.join(lines)
+
+    def _rows(self) -> Rows:
+        rows = [('joint', 'value', '')]
+        try:
+            values = zip(self.joint_names, self._solver.tree.owner, strict=True)
+            for name, (joint, dof) in values:
+                motor = 'motor' if joint.name in self.actuated else ''
+                rows.append((plain(name), joint.describe_value(dof), motor))
+        except IkError:
+            pass
+        return rows
+
+    def _shapes(self, q: Values | None = None) -> tuple[Shape, ...]:
+        from ik_node.scene.ik_roots_helper import IKRootsHelper
+
+        values = None if q is None else self._solver.checked_q(q)
+        return IKRootsHelper(self, resolution=8).shapes(values)
+
+    def plot(self, axes: Any = None, *, q: Values | None = None) -> Any:
+        """
+        Draw links, joints, limits, closures and goals with matplotlib.
+
+        Parameters
+        ----------
+        axes : matplotlib Axes3D, optional
+            Axes to draw on, with projection='3d'; None = those of a new figure.
+        q : array_like, shape (nq,), or mapping of str to float, optional
+            Joint values [rad or m], as in `forward`; None = the present ones.
+
+        Returns
+        -------
+        Axes3D
+            The axes, with the same scale in all directions.
+
+        Raises
+        ------
+        IkError
+            If matplotlib is not installed.
+        OptionError
+            If the axes are not three-dimensional.
+        ShapeError, UnknownFrameError
+            If q cannot be used.
+
+        """
+        from ik_node.scene.plot import draw_shapes
+
+        return draw_shapes(self._shapes(q), axes)
 
     # -- properties
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from ik_node.description.unknown_name import unknown
-from ik_node.errors import DescriptionError, IkError, shown
+from ik_node.errors import DescriptionError, IkError, plain, shown
 from ik_node.model.by_name import ByName
 from ik_node.model.closure import Closure
 from ik_node.model.dof import DOF, parse_dofs
@@ -232,7 +232,7 @@ def _movable(
 WORLD = 'world'
 
 
-@dataclass
+@dataclass(repr=False)
 class Description:
     """
     The model graph of a robot description, with its names.
@@ -277,6 +277,9 @@ class Description:
     actuated: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     rounded_angles: int = 0
+
+    def __repr__(self) -> str:
+        return f'Description({shown(self.name)}, {plain(self.dialect)})'
 
     @property
     def root(self) -> Link | Joint:

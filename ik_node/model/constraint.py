@@ -64,6 +64,13 @@ class Constraint(Connector):
         self.kind = kind
         self.set_dof(*DOF)
 
+    def _facts(self) -> list[str]:
+        ends = [frame for frame in (self.child, self.parent) if frame is not None]
+        facts = [' to '.join(shown(frame.name) for frame in ends)] if ends else []
+        facts += [self.kind] * (self.kind != 'frame')
+        facts += [' '.join(dof.name for dof in self.dof)] * bool(self.dof)
+        return facts + ['disabled'] * (not self.enabled)
+
     def set_dof(self, *dofs: int | str) -> None:
         """Choose the constrained axes: any of X Y Z EX EY EZ, in any order, or none."""
         self._choose(parse_dofs(dofs))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, SupportsIndex
 from weakref import WeakValueDictionary
 
+from ik_node.display import public_names
 from ik_node.errors import ShapeError, shown, TopologyError
 from ik_node.model.given import vector
 from ik_node.model.pose_forms import position_and_quat
@@ -70,8 +71,14 @@ class Frame:
         self.matrix_needs_update = False
         self.matrix_world_needs_update = False
 
+    __dir__ = public_names
+
     def __repr__(self) -> str:
-        return f'{type(self).__name__}({shown(self.name)})'
+        return f'{type(self).__name__}({", ".join([shown(self.name), *self._facts()])})'
+
+    def _facts(self) -> list[str]:
+        """Return what the representation tells besides the name."""
+        return []
 
     # -- pose relative to the parent
 

@@ -29,6 +29,13 @@ class Goal(Constraint):
         super().__init__(name)
         self._priority = 0
 
+    def _facts(self) -> list[str]:
+        position, quat_xyzw = (
+            ', '.join(f'{value:.4g}' for value in part)
+            for part in (self.position, self.quaternion)
+        )
+        return [*super()._facts(), f'at ({position}) m, turned ({quat_xyzw})']
+
     @property
     def priority(self) -> int:
         """Return the priority, an integer >= 0; goals with a lower number are met first."""

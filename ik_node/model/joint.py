@@ -113,6 +113,21 @@ class Joint(Connector):
         self._matrix_dof.setflags(write=False)
         self.matrix_dof_needs_update = False
 
+    def _facts(self) -> list[str]:
+        facts = [] if self.child is None else [f'to {shown(self.child.name)}']
+        return facts + [self.describe_value(dof) for dof in self.dof]
+
+    def describe_value(self, dof: DOF) -> str:
+        """Return the value of an axis with its unit, its limits and what holds it, as text."""
+        unit = 'rad' if dof.is_rotation else 'm'
+        text = f'{dof.name} {self.dof_values[dof]:.4g} {unit}'
+        lower, upper = self.min_dof_limit[dof], self.max_dof_limit[dof]
+        if np.isfinite((lower, upper)).any():
+            text += f' in [{lower:.4g}, {upper:.4g}]'
+        if dof in self.couplings:
+            text += f', follows {shown(self.couplings[dof].master.name)}'
+        return f'{text}, locked' if self.locked[dof] else text
+
     # -- degrees of freedom
 
     def set_dof(self, *dofs: int | str) -> None:

@@ -169,6 +169,10 @@ class Link(Frame):
         self.mass = 0.0
         self.centre_of_mass: NDArray[np.float64] = np.zeros(3)
 
+    def _facts(self) -> list[str]:
+        facts = [] if self.parent is None else [f'on {shown(self.parent.name)}']
+        return facts + [f'{self.mass:.4g} kg'] * (self.mass > 0.0)
+
     def partners(self) -> list[Connector]:
         """Return the joints, goals and closures that close on this link."""
         return self.closure_joints

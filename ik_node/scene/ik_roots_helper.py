@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import inf
 
-from ik_node.errors import OptionError
+from ik_node.display import public_names
+from ik_node.errors import listed, OptionError
 from ik_node.model.frame import Frame
 from ik_node.scene.bodies import VisualLike
 from ik_node.scene.drawing import Drawing
@@ -69,6 +70,12 @@ class IKRootsHelper:
         self.set_draw_through(draw_through)
         self.set_resolution(resolution)
 
+    __dir__ = public_names
+
+    def __repr__(self) -> str:
+        roots = listed(root.name for root in self.roots)
+        return f'IKRootsHelper(roots: {roots}; layers: {listed(sorted(self.layers))})'
+
     # -- structure
 
     def update_structure(self) -> None:
@@ -105,7 +112,7 @@ class IKRootsHelper:
         """Return the drawn layers, some of `LAYERS`."""
         return self._look.layers
 
-    def set_layers(self, layers: str | Iterable[str] | None = None) -> None:
+    def set_layers(self, layers: str | Iterable[str] | None = None) -> IKRootsHelper:
         """
         Set the drawn layers.
 
@@ -115,6 +122,11 @@ class IKRootsHelper:
             Some of frames, links, axes, limits, closures, goals, labels, visuals, as in 'axes
             limits'; None = all except labels and visuals.
 
+        Returns
+        -------
+        IKRootsHelper
+            This object, so that calls can be chained.
+
         Raises
         ------
         OptionError
@@ -123,13 +135,14 @@ class IKRootsHelper:
         """
         chosen = Look().layers if layers is None else checked_layers(layers)
         self._look = replace(self._look, layers=chosen)
+        return self
 
     @property
     def joint_scale(self) -> float:
         """Return the length of a joint axis [m]."""
         return self._look.scale
 
-    def set_joint_scale(self, scale: float | None = None) -> None:
+    def set_joint_scale(self, scale: float | None = None) -> IKRootsHelper:
         """
         Set the size of joints, frames, closures and goals.
 
@@ -137,6 +150,11 @@ class IKRootsHelper:
         ----------
         scale : float, optional
             Length of a joint axis [m]; None = depends on the robot's size.
+
+        Returns
+        -------
+        IKRootsHelper
+            This object, so that calls can be chained.
 
         Raises
         ------
@@ -151,12 +169,13 @@ class IKRootsHelper:
             self._look = replace(self._look, scale=float(scale))
         elif self._drawing is not None:
             self._look = replace(self._look, scale=self._drawing.scale)
+        return self
 
     def set_color(
         self,
         color: str | int | Sequence[float] | None = None,
         layers: str | Iterable[str] | None = None,
-    ) -> None:
+    ) -> IKRootsHelper:
         """
         Set the colour of some layers.
 
@@ -168,6 +187,11 @@ class IKRootsHelper:
         layers : str or iterable of str, optional
             The layers; None = all except closures and goals. Colours with a meaning, such as red
             for open loops, do not change.
+
+        Returns
+        -------
+        IKRootsHelper
+            This object, so that calls can be chained.
 
         Raises
         ------
@@ -181,8 +205,9 @@ class IKRootsHelper:
         else:
             rgba = coloured(self._look.rgba, color, chosen)
         self._look = replace(self._look, rgba=rgba)
+        return self
 
-    def set_draw_through(self, draw_through: bool | float = True) -> None:
+    def set_draw_through(self, draw_through: bool | float = True) -> IKRootsHelper:
         """
         Set whether hidden shapes are visible through the shapes in front of them.
 
@@ -190,6 +215,11 @@ class IKRootsHelper:
         ----------
         draw_through : bool or float
             Opacity of hidden shapes, from 0 to 1; True = 0.1.
+
+        Returns
+        -------
+        IKRootsHelper
+            This object, so that calls can be chained.
 
         Raises
         ------
@@ -203,8 +233,9 @@ class IKRootsHelper:
         if not (is_number(opacity) and 0.0 <= opacity <= 1.0):
             raise OptionError('draw_through', draw_through, 'True, False, or an opacity 0 to 1')
         self._look = replace(self._look, draw_through=float(opacity))
+        return self
 
-    def set_resolution(self, resolution: int) -> None:
+    def set_resolution(self, resolution: int) -> IKRootsHelper:
         """
         Set the number of sides of round shapes.
 
@@ -212,6 +243,11 @@ class IKRootsHelper:
         ----------
         resolution : int
             3 or more.
+
+        Returns
+        -------
+        IKRootsHelper
+            This object, so that calls can be chained.
 
         Raises
         ------
@@ -222,6 +258,7 @@ class IKRootsHelper:
         if not (is_number(resolution) and resolution >= 3 and resolution % 1 == 0):
             raise OptionError('resolution', resolution, 'a whole number, 3 or more')
         self._look = replace(self._look, segments=int(resolution))
+        return self
 
     # -- shapes
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 import warnings
 
-from ik_node.errors import OptionError
+from ik_node.errors import IkError, OptionError
 from ik_node.scene.mesh import mesh_of
 from ik_node.scene.shapes import Shape, Text
 import numpy as np
@@ -56,7 +57,7 @@ def picture_maker(option: str, path: str | Path, *, hint: str = '') -> Callable[
     return make
 
 
-def save_picture(figure: Any, path: str | Path, **settings: Any) -> None:
+def save_picture(figure: Any, path: str | Path | BytesIO, **settings: Any) -> None:
     """Write a figure to a file without warnings about characters that no font has."""
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', UserWarning)  # a name may have characters no font has
@@ -108,12 +109,72 @@ def plot_shapes(
     figure = picture_maker('plot', path)(figsize=size, layout='constrained')
     axes = figure.add_subplot(projection='3d', proj_type='ortho')
     axes.view_init(elev=elevation, azim=azimuth)
-    axes.set(title=title, xlabel='x [m]', ylabel='y [m]', zlabel='z [m]')
-    _draw(axes, list(shapes))
+    axes.set_title(title)
+    draw_shapes(shapes, axes)
     try:
         save_picture(figure, path, dpi=_DPI)
     except OSError as error:
         raise OptionError('plot', str(path), f'a file that can be written ({error})') from None
+
+
+def png_of(shapes: Iterable[Shape]) -> bytes:
+    """
+    Return a picture of shapes as PNG.
+
+    Raises
+    ------
+    IkError
+        If matplotlib is not installed.
+
+    """
+    figure = picture_maker('plot', 'picture.png')(figsize=(6.0, 6.0), layout='constrained')
+    axes = figure.add_subplot(projection='3d', proj_type='ortho')
+    axes.view_init(elev=25.0, azim=-55.0)
+    draw_shapes(shapes, axes)
+    written = BytesIO()
+    save_picture(figure, written, format='png', dpi=_DPI)
+    return written.getvalue()
+
+
+def draw_shapes(shapes: Iterable[Shape], axes: Any = None) -> Any:
+    """
+    Draw shapes on axes, with the same scale in all directions.
+
+    Parameters
+    ----------
+    shapes : iterable of Shape
+        Result of `IKRootsHelper.shapes`.
+    axes : matplotlib Axes3D, optional
+        None = those of a new figure of pyplot.
+
+    Returns
+    -------
+    Axes3D
+        The axes.
+
+    Raises
+    ------
+    IkError
+        If matplotlib is not installed.
+    OptionError
+        If the axes are not three-dimensional.
+
+    """
+    if axes is None:
+        try:
+            from matplotlib import pyplot
+        except ImportError:
+            raise IkError(
+                'matplotlib is not installed: `pip install ik_node[plot]`, or `pip install '
+                'matplotlib`'
+            ) from None
+        axes = pyplot.figure(layout='constrained').add_subplot(projection='3d', proj_type='ortho')
+        axes.view_init(elev=25.0, azim=-55.0)
+    if not hasattr(axes, 'set_zlim'):
+        raise OptionError('axes', axes, "3D axes: figure.add_subplot(projection='3d')")
+    axes.set(xlabel='x [m]', ylabel='y [m]', zlabel='z [m]')
+    _draw(axes, list(shapes))
+    return axes
 
 
 def _draw(axes: Any, shapes: list[Shape]) -> None:

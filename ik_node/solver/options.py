@@ -8,6 +8,7 @@ from functools import cached_property
 import math
 from typing import Any
 
+from ik_node.display import public_names
 from ik_node.errors import OptionError
 from ik_node.kernels import options as index
 import numpy as np
@@ -56,7 +57,7 @@ def _metadata(
     }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SolverOptions:
     """
     Options of `Solver`; `dataclasses.replace` returns a changed copy.
@@ -208,6 +209,17 @@ class SolverOptions:
             raise OptionError(
                 'comfort', self.comfort, f'with method {" or ".join(COST_METHODS)} only'
             )
+
+    __dir__ = public_names
+
+    def __repr__(self) -> str:
+        return f'SolverOptions({self.changes})'
+
+    @property
+    def changes(self) -> str:
+        """Return the options that differ from the defaults, as keyword arguments."""
+        changed = [each for each in fields(self) if getattr(self, each.name) != each.default]
+        return ', '.join(f'{each.name}={getattr(self, each.name)!r}' for each in changed)
 
     @cached_property
     def in_kernel(self) -> bool:

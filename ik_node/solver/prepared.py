@@ -7,7 +7,8 @@ from threading import RLock
 from time import perf_counter
 from typing import Any, NamedTuple, Protocol
 
-from ik_node.errors import ShapeError
+from ik_node.display import public_names
+from ik_node.errors import listed, ShapeError
 from ik_node.kernels.solve_state import STATUS_REFUSED, STATUS_RUNNING
 from ik_node.model.given import FLOAT, numbers
 from ik_node.model.pose_forms import position_and_quat
@@ -105,6 +106,12 @@ class PreparedSolve:
         solver.warm()
         with self._lock:
             self._prepare()
+
+    __dir__ = public_names
+
+    def __repr__(self) -> str:
+        moved = '' if self._joints is None else f'; joints that may move: {listed(self._joints)}'
+        return f'PreparedSolve(goals: {listed(self._names)}{moved})'
 
     def __reduce__(self) -> tuple[Any, ...]:
         return PreparedSolve, (self._solver, self._names, self._joints)

@@ -6,9 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
-from ik_node.errors import listed, shown
+from ik_node.display import html_table, html_text, public_names, Rows, table
+from ik_node.errors import listed, plain, shown
 from ik_node.kernels.layout import (
     CON_COLUMNS,
     CON_ROTATION_MISFIT,
@@ -50,7 +52,7 @@ class PoseError(NamedTuple):
     orientation: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SolveResult:
     """
     The result of one independent chain.
@@ -90,6 +92,12 @@ class SolveResult:
     closing_iterations: int = 0
     characteristic_length: float = field(default=1.0, repr=False)
     _condition: Callable[[], float] | None = field(default=None, repr=False, compare=False)
+
+    __dir__ = public_names
+
+    def __repr__(self) -> str:
+        residuals = _residuals(self.goal_errors, self.closure_errors)
+        return f'{type(self).__name__}({"; ".join([self.message, *residuals])})'
 
     def __getstate__(self) -> dict[str, Any]:
         # The function that computes the condition number refers to the solver: copy its value.
@@ -144,6 +152,22 @@ class SolveResult:
         if self.active_limits:
             text += f'; at limits: {listed(self.active_limits)}'
         return text
+
+
+def _residuals(
+    goals: Mapping[str, PoseError], closures: Mapping[str, PoseError], most: int = 4
+) -> list[str]:
+    """Return the residuals of the goals and the largest ones of the closures, as text."""
+    found = [
+        f'goal {shown(name)} {error.position:.2g} m, {error.orientation:.2g} rad off'
+        for name, error in islice(goals.items(), most)
+    ]
+    found += [f'{len(goals) - most} more goals'] if len(goals) > most else []
+    if closures:
+        position, orientation = map(max, zip(*closures.values(), strict=True))
+        what = f'{len(closures)} closure' + 's' * (len(closures) > 1)
+        found.append(f'{what} at most {position:.2g} m, {orientation:.2g} rad off')
+    return found
 
 
 _WHY = {
@@ -209,6 +233,28 @@ class Solution:
     def __reduce__(self) -> tuple[Any, ...]:
         answers = [each.detached(self.q) for each in self._each()]
         return Solution, (self.q, answers, self.solve_time, self._names, self._more)
+
+    __dir__ = public_names
+
+    def __repr__(self) -> str:
+        return '\n'.join([self._headline(), *table(self._rows())])
+
+    def _repr_html_(self) -> str:
+        return html_text(self._headline()) + html_table(self._rows())
+
+    def _headline(self) -> str:
+        lines = [f'Solution: {self.message}', *_residuals(self.goal_errors, self.closure_errors)]
+        return '\n  '.join(lines)
+
+    def _rows(self) -> Rows:
+        at_limits = set(self.active_limits)
+        return [
+            ('joint', 'value [rad or m]', ''),
+            *(
+                (plain(name), f'{value:.6g}', 'at a limit' if name in at_limits else '')
+                for name, value in self.as_dict().items()
+            ),
+        ]
 
     def as_dict(self) -> dict[str, float]:
         """Return all joint values [rad or m] by name."""

@@ -8,6 +8,8 @@ from threading import RLock
 from time import perf_counter
 from typing import Any, TYPE_CHECKING
 
+from ik_node.display import public_names
+from ik_node.errors import IkError, listed
 from ik_node.kernels.layout import (
     CON_POSE,
     JOINT_LOWER,
@@ -93,6 +95,22 @@ class Solver:
         self._reads = 0
         self._stepping: Stepping | None = None
         self._last_q: Array = np.zeros(0)
+
+    __dir__ = public_names
+
+    def __repr__(self) -> str:
+        return f'{type(self).__name__}({self.describe()})'
+
+    def describe(self) -> str:
+        """Return the size of the graph, the goals and the changed options, as text."""
+        try:
+            read = self._graph.current()
+        except IkError as error:
+            return str(error)
+        closures = len(read.tree.closers) - len(read.goals)
+        text = f'{len(read.tree.names)} joint values, {closures} closures'
+        text += f'; goals: {listed(read.goals)}' if read.goals else ', no goals'
+        return f'{text}; {self.options.changes}' if self.options.changes else text
 
     def __getstate__(self) -> dict[str, Any]:
         return {'source': self._graph.source, 'options': self.options}

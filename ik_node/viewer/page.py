@@ -9,7 +9,7 @@ import math
 import threading
 import time
 
-from ik_node.errors import IkError
+from ik_node.errors import IkError, shown
 from ik_node.viewer.access import Access, guarded
 from ik_node.viewer.panels.controls import Controls
 from ik_node.viewer.panels.joint_panel import LEFT_ALONE
@@ -111,6 +111,10 @@ class Page:
         self.server.on_client_disconnect(self._gone)
         self._thread = threading.Thread(target=self._guarded, name='page', daemon=True)
         self._thread.start()
+
+    def __repr__(self) -> str:
+        state = 'closed' if self._ended.is_set() else f'open {self.url}; close() stops it'
+        return f'Page({shown(self.session.title)}: {state})'
 
     @property
     def gizmo_size(self) -> float:

@@ -30,7 +30,7 @@ CLOSED = 1e-6
 OUTSIDE = 1e-6
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Assembly(SolveResult):
     """
     The result of closing all loops of a robot.

@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from ik_node.display import public_names
 from ik_node.errors import plain
 from ik_node.kernels.layout import JOINT_LOWER, JOINT_UPPER, JOINT_WINDOW
 from ik_node.model.goal import Goal
@@ -74,6 +75,12 @@ class Mobility(int):
         self.singular_values = found
         self._loops = kept
         return self
+
+    __dir__ = public_names
+    __str__ = int.__repr__
+
+    def __repr__(self) -> str:
+        return f'Mobility({self.report().splitlines()[0].removeprefix("mobility ")})'
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Mobility, (self.free, self._loops)

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any, NoReturn
 import weakref
 
+from ik_node.display import public_names
 from ik_node.errors import IkError, OptionError, UnknownFrameError
 from ik_node.model.frame import Frame
 from ik_node.solver.background.solve_future import SolveFuture
@@ -96,6 +97,14 @@ class AsyncSolver:
         self._commands = RLock()
         self._worker = SolveWorker()
         self._close = weakref.finalize(self, self._worker.close)
+
+    __dir__ = public_names
+
+    def __repr__(self) -> str:
+        if self._disposed:
+            return 'AsyncSolver(disposed)'
+        state = 'running' if self.running else 'idle'
+        return f'AsyncSolver({state}; {self._idle.describe()})'
 
     # -- commands
 

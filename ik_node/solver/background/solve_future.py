@@ -33,6 +33,10 @@ class SolveFuture(Future[list[SolveResult]]):
         self._drop = drop
         self._notify_once = Lock()
 
+    def __repr__(self) -> str:
+        state = 'cancelled' if self.cancelled() else 'done' if self.done() else 'running'
+        return f'SolveFuture({state})'
+
     def result(self, timeout: float | None = None) -> list[SolveResult]:
         """
         Wait for the results, and write the values to the joints.

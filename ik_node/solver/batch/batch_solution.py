@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from operator import index
 from typing import NamedTuple, overload
 
+from ik_node.display import public_names
 from ik_node.errors import OptionError
 from ik_node.kernels.layout import RECORD, RECORD_STARTS, RECORD_STATUS, RECORD_STEPS
 from ik_node.model.by_name import ByName
@@ -146,6 +147,8 @@ class BatchSolution:
         counts = ', '.join(f'{ends[status]} {Status(status).name}' for status in sorted(ends))
         first = int(left[0])
         return f'{counts}; first {first}: {self[first].message}'
+
+    __dir__ = public_names
 
     def __repr__(self) -> str:
         return f'<{type(self).__name__} of {len(self)}: {self.message}>'

@@ -104,6 +104,7 @@ class LibrarySession:
         self._clock: tuple[float, float] | None = None  # time of last update, time of the motion
         self._driven: dict[str, float] = {}
         self._stale = True
+        self._seen = self._state()
 
     @property
     def title(self) -> str:
@@ -128,6 +129,7 @@ class LibrarySession:
     def update(self, now: float) -> bool:
         """Solve if anything has changed since the last update; return True if it solved."""
         self._play(now)
+        self._notice()
         if not self._stale:
             return False
         self._stale = False
@@ -140,7 +142,22 @@ class LibrarySession:
         else:
             results = self._solver.solve()
         self.reports = [ChainReport.of(result) for result in results]
+        self._seen = self._state()
         return True
+
+    def _notice(self) -> None:
+        """Notice what the program that owns the robot has changed since the last solve."""
+        state = self._state()
+        if state != self._seen:
+            self._stale = True
+            self.structure += state[0] != self._seen[0]
+            self._seen = state
+
+    def _state(self) -> tuple[list[str], list[bytes]]:
+        """Return the names of the goals, and everything else that a program may change."""
+        goals = self.robot.goals
+        poses = [goal.matrix_world.tobytes() for goal in goals.values()]
+        return list(goals), [self._solver.q.tobytes(), *poses]
 
     def _play(self, now: float) -> None:
         """Advance the time of the motion and move the goals."""
