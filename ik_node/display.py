@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
 # Most rows of a table in a representation.
 MOST_ROWS = 12
@@ -48,8 +47,14 @@ def html_table(rows: Rows, most: int = 100) -> str:
 
 def html_text(text: str) -> str:
     """Return one or several lines of text as HTML."""
-    return f'<pre>{escape(text)}</pre>'
+    return f'<pre>{_escaped(text)}</pre>'
 
 
 def _html_row(cells: Sequence[str], tag: str) -> str:
-    return f'<tr>{"".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells)}</tr>'
+    return f'<tr>{"".join(f"<{tag}>{_escaped(cell)}</{tag}>" for cell in cells)}</tr>'
+
+
+def _escaped(text: str) -> str:
+    from html import escape  # here, because its table of entities takes a millisecond to import
+
+    return escape(text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
@@ -70,6 +69,8 @@ class Robot:
         return '\n'.join([self._headline(), *table(self._rows())])
 
     def _repr_html_(self) -> str:
+        from base64 import b64encode
+
         from ik_node.scene.plot import png_of
 
         text = html_text(self._headline())
@@ -84,7 +85,7 @@ class Robot:
         lines = [f'Robot {shown(self.name)} ({plain(self.dialect)})']
         lines.append(f'{len(self.links)} links, {len(self.joint_order)} movable joints')
         lines[-1] += f' ({len(self.actuated)} with a motor)' if self.actuated else ''
-        lines[-1] += f', {len(self.closures)} closures, goals: {listed(self.goals)}'
+        lines[-1] += f', closures: {len(self.closures)}, goals: {listed(self.goals)}'
         try:
             lines.append(self.mobility.report().splitlines()[0])
         except IkError as error:  # an edited graph that cannot be solved

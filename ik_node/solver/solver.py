@@ -108,8 +108,8 @@ class Solver:
         except IkError as error:
             return str(error)
         closures = len(read.tree.closers) - len(read.goals)
-        text = f'{len(read.tree.names)} joint values, {closures} closures'
-        text += f'; goals: {listed(read.goals)}' if read.goals else ', no goals'
+        text = f'{len(read.tree.names)} joint values, closures: {closures}, '
+        text += f'goals: {listed(read.goals)}'
         return f'{text}; {self.options.changes}' if self.options.changes else text
 
     def __getstate__(self) -> dict[str, Any]:
