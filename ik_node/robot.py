@@ -99,8 +99,8 @@ class Robot:
             for name, (joint, dof) in values:
                 motor = 'motor' if joint.name in self.actuated else ''
                 rows.append((plain(name), joint.describe_value(dof), motor))
-        except IkError:
-            pass
+        except IkError:  # the headline gives the reason
+            return []
         return rows
 
     def _shapes(self, q: Values | None = None) -> tuple[Shape, ...]:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
+from ik_node.display import MOST_ROWS, public_names
 from ik_node.errors import plain, UnknownFrameError
 
 Value = TypeVar('Value')
-
-# Most entries in a representation.
-MOST = 12
 
 
 class ByName(dict[str, Value]):
@@ -38,7 +36,9 @@ class ByName(dict[str, Value]):
         except (KeyError, TypeError):  # or a key that cannot be in a dict, such as a list
             raise UnknownFrameError(name, self, self._kind) from None
 
+    __dir__ = public_names
+
     def __repr__(self) -> str:
-        lines = [f'  {plain(name)}: {value!r}' for name, value in [*self.items()][:MOST]]
-        lines += [f'  ... {len(self) - MOST} more'] if len(self) > MOST else []
+        lines = [f'  {plain(name)}: {value!r}' for name, value in [*self.items()][:MOST_ROWS]]
+        lines += [f'  ... {len(self) - MOST_ROWS} more'] if len(self) > MOST_ROWS else []
         return '\n'.join([f'{len(self)} {self._kind}{"s" * (len(self) != 1)}', *lines])

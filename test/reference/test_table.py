@@ -1,8 +1,9 @@
 """The table of the reference library's names is complete, and its names and tests exist."""
 
-from dataclasses import fields, is_dataclass
-import importlib
+import json
 import re
+import subprocess
+import sys
 
 import ik_node as ik
 import pytest
@@ -11,6 +12,25 @@ HEADINGS = {
     'names': '| there | in | ours | difference, and why |',
     'faults': '| there | shown by |',
     'tests': '| there | ours |',
+    'defaults': '| there | default there | ours | default here | reason |',
+}
+
+# Defaults of the reference library (shared/reference/closed_chain_ik_js.md, section 1.8).
+THEIRS = {
+    'useSVD': False,
+    'maxIterations': 5,
+    'stallThreshold': 1e-4,
+    'divergeThreshold': 0.01,
+    'dampingFactor': 0.001,
+    'restPoseFactor': 0.01,
+    'translationConvergeThreshold': 1e-3,
+    'rotationConvergeThreshold': 1e-5,
+    'translationFactor': 1,
+    'rotationFactor': 1,
+    'translationErrorClamp': 0.1,
+    'rotationErrorClamp': 0.1,
+    'translationStep': 1e-3,
+    'rotationStep': 1e-3,
 }
 
 # Attributes that exist once an object does.
@@ -20,7 +40,20 @@ MADE = {
     'Joint': lambda: ik.Joint(),
     'Goal': lambda: ik.Goal(),
     'Solver': lambda: ik.Solver(ik.Link()),
+    'SolverOptions': lambda: ik.SolverOptions(),
 }
+
+# Reads names that are given as JSON, after `import ik_node as ik` alone.
+READ = """
+import json, sys
+import ik_node as ik
+for name in json.loads(sys.argv[1]):
+    found = ik
+    for part in name.split('.'):
+        if isinstance(found, type) and not hasattr(found, part):
+            found = found()
+        found = getattr(found, part)
+"""
 
 
 @pytest.fixture(scope='module')
@@ -53,16 +86,8 @@ def lookup(name):
     """Return the object with a dotted name in the package, or raise AttributeError."""
     found, parts = ik, name.split('.')
     for at, part in enumerate(parts):
-        if hasattr(found, part):
+        if hasattr(found, part) or not isinstance(found, type):
             found = getattr(found, part)
-        elif found is ik or hasattr(found, '__path__'):
-            module = '.'.join(['ik_node', *parts[: at + 1]])
-            try:
-                found = importlib.import_module(module)
-            except ModuleNotFoundError:
-                raise AttributeError(f'nothing is called {name}') from None
-        elif is_dataclass(found) and part in {entry.name for entry in fields(found)}:
-            found = None
         else:
             found = getattr(MADE[parts[at - 1]](), part)
     return found
@@ -95,6 +120,62 @@ def test_python_names_in_table_exist(text):
             except (AttributeError, KeyError):
                 missing.append(name)
     assert missing == []
+
+
+def test_python_names_exist_in_fresh_interpreter(text):
+    """Attribute access imports what it needs; each group of names has its own interpreter."""
+    groups = {}
+    for _, cells in tables(text, 'names'):
+        for name in named(cells[2]):
+            groups.setdefault(name.split('.')[0], []).append(name)
+    assert {'scene', 'kernels', 'Frame', 'SolverOptions'} <= set(groups)
+    for names in groups.values():
+        run = [sys.executable, '-c', READ, json.dumps(names)]
+        done = subprocess.run(run, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+
+
+def test_every_default_that_differs_has_a_row_with_its_reason(text):
+    """The numbers are those of both libraries, and all other defaults are equal."""
+    option_of = {
+        cells[0]: named(cells[2])[0].split('.')[1]
+        for _, cells in tables(text, 'names')
+        if named(cells[2])[0].startswith('SolverOptions.')
+    }
+    assert set(option_of) == set(THEIRS)
+    rows = {cells[0]: cells for _, cells in tables(text, 'defaults')}
+    for there, default in THEIRS.items():
+        ours = getattr(ik.SolverOptions(), option_of[there])
+        if ours == default:
+            assert there not in rows
+            continue
+        _, told, option, here, reason = rows[there]
+        assert (float(told), float(here)) == (default, ours)
+        assert named(option) == [f'SolverOptions.{option_of[there]}']
+        assert reason
+
+
+def test_page_tells_restarts_of_library_and_node(text):
+    """The node has no restarts, so that the robot does not jump."""
+    from ik_node.ros.parameters.parameter_table import parameter_table
+
+    (row,) = (spec for spec in parameter_table() if spec.name == 'solver.restarts')
+    library = ik.SolverOptions().restarts
+    assert f'is {library} in the library' in text
+    assert f'{row.default} in the node' in text.replace('\n', ' ')
+
+
+def test_setters_of_helper_return_the_helper():
+    """Calls can be chained, as in the reference library."""
+    helper = ik.scene.IKRootsHelper(ik.Link('base'))
+    same = (
+        helper.set_color('#ff0000')
+        .set_joint_scale(0.1)
+        .set_draw_through(True)
+        .set_resolution(6)
+        .set_layers('links')
+    )
+    assert same is helper
 
 
 @pytest.mark.parametrize('name', ['Joint.set_dofs', 'Solver.nothing', 'nowhere.Frame', 'no_name'])

@@ -7,6 +7,7 @@ from concurrent.futures import Future
 from threading import Lock
 from typing import Any
 
+from ik_node.display import public_names
 from ik_node.solver.result import SolveResult
 
 
@@ -32,6 +33,8 @@ class SolveFuture(Future[list[SolveResult]]):
         self._take = take
         self._drop = drop
         self._notify_once = Lock()
+
+    __dir__ = public_names
 
     def __repr__(self) -> str:
         state = 'cancelled' if self.cancelled() else 'done' if self.done() else 'running'

@@ -1,0 +1,72 @@
+"""Mappings by name raise UnknownFrameError, and otherwise behave like dicts."""
+
+import copy
+import pickle
+
+from ik_node.errors import ShapeError, UnknownFrameError
+from ik_node.model.by_name import ByName
+import pytest
+
+
+@pytest.fixture
+def legs():
+    """Return a mapping of three joints."""
+    return ByName('joint', {f'leg{k}': k for k in range(3)})
+
+
+@pytest.mark.parametrize('name', ['leg9', '', None, 3, ['leg0'], {}, slice(1)])
+def test_unknown_name_raises_unknown_frame_error(legs, name):
+    """It is a KeyError too, as for every mapping."""
+    with pytest.raises(UnknownFrameError, match=r'no joint named .*; known: leg0'):
+        legs[name]
+    with pytest.raises(KeyError):
+        legs[name]
+
+
+def test_error_names_similar_names(legs):
+    """Only if there are any, and without quotation marks around the message."""
+    with pytest.raises(UnknownFrameError) as caught:
+        legs['leg9']
+    assert str(caught.value).startswith("no joint named 'leg9'; known: leg0, leg1, leg2; did you ")
+    assert str(caught.value).endswith("mean 'leg2' or 'leg1' or 'leg0'?")
+    with pytest.raises(UnknownFrameError) as caught:
+        legs['wheel']
+    assert str(caught.value).endswith('known: leg0, leg1, leg2')
+
+
+def test_mapping_is_a_dict(legs):
+    """Membership, get, iteration and equality."""
+    assert 'leg1' in legs
+    assert 'leg9' not in legs
+    assert legs.get('leg9') is None
+    assert legs.get('leg9', 7) == 7
+    assert list(legs) == ['leg0', 'leg1', 'leg2']
+    assert legs == {'leg0': 0, 'leg1': 1, 'leg2': 2}
+
+
+@pytest.mark.parametrize(
+    'copied', [copy.copy, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))]
+)
+def test_copy_knows_what_it_names(legs, copied):
+    """Messages of a copy are the same."""
+    with pytest.raises(UnknownFrameError, match="no joint named 'x'"):
+        copied(legs)['x']
+
+
+def test_representation_has_a_line_per_entry_and_is_short(legs):
+    """Control characters in names are escaped, and long lists are cut."""
+    assert repr(legs).splitlines() == ['3 joints', '  leg0: 0', '  leg1: 1', '  leg2: 2']
+    many = ByName('link', {f'a\n{k}': k for k in range(100)})
+    lines = repr(many).splitlines()
+    assert len(lines) == 14
+    assert lines[-1] == '  ... 88 more'
+
+
+@pytest.mark.parametrize(
+    'error', [UnknownFrameError('leg9', ['leg0'], 'joint'), ShapeError('q', 'six', 'five')]
+)
+def test_error_survives_pickling(error):
+    """Errors of worker processes arrive with their attributes."""
+    arrived = pickle.loads(pickle.dumps(error))
+    assert (type(arrived), str(arrived)) == (type(error), str(error))
+    assert vars(arrived) == vars(error)

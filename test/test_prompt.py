@@ -1,0 +1,311 @@
+"""What a Python prompt and a notebook show: representations, completion, pictures and the page."""
+
+import copy
+import pickle
+import sys
+
+import ik_node as ik
+from ik_node.display import html_table, table
+from ik_node.errors import IkError, OptionError, UnknownFrameError
+import numpy as np
+import pytest
+from support.fourbar_urdf import MACHINE
+from support.mechanisms import MECHANISMS
+
+HOSTILE = 'a\n\x1b[2J<script>' + 'b' * 300
+
+
+@pytest.fixture
+def robot():
+    """Return a four-bar with a mimic joint, a ball joint and a goal."""
+    robot = ik.load_robot(MACHINE)
+    robot.add_goal('crank', name='tip', dof='X Y Z')
+    return robot
+
+
+@pytest.fixture
+def solver(robot):
+    """Return its solver."""
+    return ik.Solver(robot, ik.SolverOptions(seed=3))
+
+
+def objects(robot, solver):
+    """Return one object of every public class, and of those that their attributes have."""
+    busy = ik.AsyncSolver(robot)
+    future = busy.solve()
+    future.result(timeout=60.0)
+    places = np.zeros((2, 3))
+    solution = solver.solve_pose({'tip': robot.goals['tip'].position})
+    return [
+        robot,
+        solver,
+        busy,
+        future,
+        solution,
+        solver.solve()[0],
+        robot.assemble(),
+        solver.solve_batch({'tip': places}),
+        solver.solve_batch({'tip': places})[0],
+        solver.solve_path({'tip': places}),
+        solver.prepare('tip'),
+        solver.options,
+        robot.mobility,
+        robot.description,
+        robot.links,
+        robot.joints,
+        robot.closures,
+        robot.goals,
+        robot.goals['tip'],
+        *robot.links.values(),
+        *robot.joints.values(),
+        *robot.closures.values(),
+        ik.Frame('free'),
+        ik.Goal(),
+        ik.Closure(),
+        ik.DOF.X,
+        ik.Status.CONVERGED,
+        solution.closure_errors,
+        ik.scene.IKRootsHelper(robot),
+    ]
+
+
+def test_no_public_object_is_shown_as_an_address(robot, solver):
+    """Every representation has at most 20 printable lines that are not too long."""
+    for each in objects(robot, solver):
+        text = repr(each)
+        assert ' at 0x' not in text, type(each)
+        lines = text.splitlines()
+        assert 1 <= len(lines) <= 20
+        assert all(line.isprintable() and len(line) < 400 for line in lines), text
+
+
+def test_dir_has_no_private_names_and_no_modules(robot, solver):
+    """Completion offers what users may call."""
+    module = type(sys)
+    for each in [ik, *objects(robot, solver)]:
+        names = dir(each)
+        assert [name for name in names if name.startswith('_') and name[:2] != '__'] == []
+    assert [name for name in dir(ik) if isinstance(getattr(ik, name), module)] == []
+    assert {'solve_pose', 'q', 'options'} <= set(dir(solver))
+
+
+def test_robot_is_shown_as_table_of_joints(robot):
+    """Values, limits, motors, couplings, loops and mobility."""
+    robot.joints['drive'].lock()
+    lines = repr(robot).splitlines()
+    assert lines[0] == "Robot 'machine' (URDF + loop_joint)"
+    assert 'closures: 1, goals: tip' in lines[1]
+    assert lines[2].startswith('  mobility ')
+    (drive,) = (line for line in lines if line.strip().startswith('drive'))
+    assert ' in [0.2, 2.8], locked' in drive
+    (shake,) = (line for line in lines if line.strip().startswith('shake'))
+    assert "follows 'nod'" in shake
+
+
+def test_long_robot_is_shown_in_short_table():
+    """The last line counts the joints that are left out."""
+    robot = ik.from_dh([(0, 0.1, 0, 0)] * 50)
+    lines = repr(robot).splitlines()
+    assert len(lines) == 17
+    assert lines[-1] == '  ... 38 more'
+
+
+def test_graph_that_cannot_be_solved_is_shown_with_the_reason(robot, solver):
+    """Of a robot and of a solver."""
+    robot.goals['tip'].name = 'tie'
+    robot.links['crank'].add_child(ik.Joint('new'))
+    for each in (robot, solver):
+        assert "two closures or goals are named 'tie'" in repr(each)
+
+
+def test_frames_are_shown_with_what_they_connect(robot):
+    """Also without a parent, and with any name."""
+    assert repr(robot.links['crank']) == "Link('crank', on 'drive')"
+    drive = robot.joints['drive']
+    drive.set_dof_values(0.5)
+    assert repr(drive) == "Joint('drive', to 'crank', EZ 0.5 rad in [0.2, 2.8])"
+    assert repr(robot.closures['tie']).startswith("Closure('tie', 'coupler' to 'rocker', X Y Z")
+    goal = robot.goals['tip']
+    goal.set_pose(((1, 2, 3), (0, 0, 0, 1)))
+    goal.enabled = False
+    assert repr(goal) == (
+        "Goal('tip', 'crank', X Y Z, disabled, at (1, 2, 3) m, turned (0, 0, 0, 1))"
+    )
+    assert repr(ik.Joint()) == "Joint('')"
+
+
+def test_options_are_shown_by_their_changes():
+    """The representation makes an equal object."""
+    assert repr(ik.SolverOptions()) == 'SolverOptions()'
+    changed = ik.SolverOptions(restarts=3, method='ccd', translation_factor=2.0)
+    assert eval(repr(changed), vars(ik)) == changed
+
+
+def test_mobility_is_shown_with_its_counts_and_printed_as_number(robot):
+    """It stays an int."""
+    assert repr(robot.mobility).startswith(f'Mobility({int(robot.mobility)}: ')
+    assert str(robot.mobility) == f'{robot.mobility}' == str(int(robot.mobility))
+    assert f'{robot.mobility:3d}' == f'{int(robot.mobility):3d}'
+
+
+def test_hostile_names_are_tamed_in_text_and_html():
+    """Line breaks and control characters are escaped, tags are quoted."""
+    link, joint, tip = ik.Link(HOSTILE), ik.Joint(HOSTILE), ik.Link('tip')
+    joint.set_dof('X')
+    link.add_child(joint)
+    joint.add_child(tip)
+    goal = ik.Goal(HOSTILE)
+    goal.set_goal_dof('X')
+    goal.make_closure(tip)
+    solver = ik.Solver([link, goal])
+    (result,) = solver.solve()
+    solution = solver.solve_pose({HOSTILE: (0.1, 0, 0)})
+    for each in (link, joint, goal, solver, result, solution):
+        assert all(line.isprintable() and len(line) < 400 for line in repr(each).splitlines())
+    assert '<script>' not in solution._repr_html_()
+
+
+def test_table_aligns_columns_and_counts_the_rest():
+    """As text and as HTML."""
+    rows = [('a', 'b'), *((str(k), 'x<') for k in range(20))]
+    lines = table(rows, most=3)
+    assert lines == ['  a  b', '  0  x<', '  1  x<', '  2  x<', '  ... 17 more']
+    assert html_table(rows, most=1).endswith(
+        '<td>x&lt;</td></tr><tr><td>... 19 more</td></tr></table>'
+    )
+
+
+# -- values by name
+
+
+@pytest.mark.parametrize('name', ['arm7', 'hexapod', 'two_arms', 'ball'])
+def test_solution_gives_values_by_name(name):
+    """By index, as a dict, and in a copy; the names are those at the time of the solve."""
+    m = MECHANISMS[name]()
+    solver = m.solver()
+    solution = solver.solve_pose({})
+    for each in (solution, pickle.loads(pickle.dumps(solution)), copy.deepcopy(solution)):
+        values = each.as_dict()
+        assert list(values) == list(each) == solver.joint_names
+        np.testing.assert_array_equal(list(values.values()), solution.q)
+        for joint, value in values.items():
+            assert each[joint] == value
+            assert joint in each
+        assert 'nose' not in each
+        with pytest.raises(UnknownFrameError, match="no joint named 'nose'"):
+            each['nose']
+
+
+def test_solution_keeps_its_names_when_the_graph_changes(robot, solver):
+    """A renamed and a new joint belong to later solutions only."""
+    before = solver.solve_pose({})
+    names = list(before)
+    robot.joints['nod'].name = 'other'
+    joint, tip = ik.Joint('new'), ik.Link('new_tip')
+    joint.set_dof('EZ')
+    joint.add_child(tip)
+    robot.links['shade'].add_child(joint)
+    after = solver.solve_pose({})
+    assert list(before) == names
+    assert len(before.as_dict()) == len(before.q)
+    assert {'new', 'other'} <= set(after)
+
+
+def test_every_way_to_solve_names_its_values(robot, solver):
+    """Prepared calls, drives, batches, paths and their rows."""
+    names = solver.joint_names
+    position = robot.goals['tip'].position
+    found = [
+        solver.prepare('tip')(position, (0, 0, 0, 1)),
+        solver.drive({'drive': 1.0}),
+        solver.solve_batch({'tip': [position]})[0],
+        solver.solve_path({'tip': [position]})[0],
+        ik.Solver(ik.from_dh([(0, 1, 0, 0)])).solve_pose({}),
+    ]
+    assert [list(each) for each in found] == [*[names] * 4, ['joint1']]
+    batch = solver.solve_batch({'tip': [position] * 3})
+    assert list(batch.as_dict()) == names
+    np.testing.assert_array_equal(batch['drive'], batch.q[:, names.index('drive')])
+    with pytest.raises(UnknownFrameError, match="did you mean 'drive'"):
+        batch['drvie']
+
+
+def test_converged_is_true_only_with_that_status(robot, solver):
+    """Of a solution and of a result per chain."""
+    near = solver.solve_pose({'tip': robot.goals['tip'].position})
+    far = solver.solve_pose({'tip': (9, 9, 9)})
+    assert (near.converged, far.converged) == (True, False)
+    assert [chain.converged for chain in near.chains] == [True] * len(near.chains)
+    assert not all(chain.converged for chain in far.chains)
+
+
+@pytest.mark.parametrize('call', ['solve_pose', 'prepared', 'drive', 'batch', 'path', 'setter'])
+def test_start_by_name_equals_start_as_array(robot, solver, call):
+    """Joints that are not named start at their present values."""
+    position = robot.goals['tip'].position
+    named = {'drive': 1.0, 'wrist': (0.1, 0.2, 0.3)}
+    array = robot.q
+    for at, name in enumerate(robot.joint_names):
+        array[at] = {'drive': 1.0, 'wrist.EX': 0.1, 'wrist.EY': 0.2, 'wrist.EZ': 0.3}.get(
+            name, array[at]
+        )
+
+    def solved(q0):
+        if call == 'setter':
+            robot.q = q0
+            return robot.q
+        goals = {'tip': position}
+        calls = {
+            'solve_pose': lambda: solver.solve_pose(goals, q0),
+            'prepared': lambda: solver.prepare('tip')(position, (0, 0, 0, 1), q0),
+            'drive': lambda: solver.drive({'drive': 1.2}, q0),
+            'batch': lambda: solver.solve_batch({'tip': [position] * 2}, q0),
+            'path': lambda: solver.solve_path({'tip': [position] * 2}, q0),
+        }
+        return calls[call]().q
+
+    np.testing.assert_array_equal(solved(named), solved(array))
+
+
+# -- pictures and the page
+
+
+def test_plot_draws_on_given_axes_with_equal_scales(robot):
+    """And returns the axes."""
+    figures = pytest.importorskip('matplotlib.figure')
+    axes = figures.Figure().add_subplot(projection='3d')
+    assert robot.plot(axes, q={'drive': 1.0}) is axes
+    spans = [np.ptp(limits) for limits in (axes.get_xlim(), axes.get_ylim(), axes.get_zlim())]
+    box = axes.get_box_aspect() if hasattr(axes, 'get_box_aspect') else axes._box_aspect
+    ratios = np.array(spans) / np.array(box)
+    np.testing.assert_allclose(ratios, ratios[0], rtol=1e-6)
+    assert len(axes.collections) > 0
+    flat = figures.Figure().add_subplot()
+    with pytest.raises(OptionError, match=r'axes: .*projection='):
+        robot.plot(flat)
+
+
+def test_notebook_shows_picture_and_table_of_robot(robot, monkeypatch):
+    """Without matplotlib, the table alone."""
+    pytest.importorskip('matplotlib')
+    shown = robot._repr_html_()
+    assert '<img src="data:image/png;base64,' in shown
+    assert '<td>drive</td>' in shown
+    monkeypatch.setitem(sys.modules, 'matplotlib.figure', None)
+    shown = robot._repr_html_()
+    assert '<img' not in shown
+    assert '<td>drive</td>' in shown
+
+
+def test_plot_without_matplotlib_says_what_to_install(robot, monkeypatch):
+    """In one line."""
+    monkeypatch.setitem(sys.modules, 'matplotlib', None)
+    with pytest.raises(IkError, match=r'pip install ik_node\[plot\]'):
+        robot.plot()
+
+
+def test_view_without_viser_says_what_to_install(robot, monkeypatch):
+    """In one line."""
+    monkeypatch.setattr('importlib.util.find_spec', lambda name: None)
+    with pytest.raises(IkError, match=r'pip install ik_node\[viewer\]'):
+        ik.view(robot)

@@ -1,0 +1,208 @@
+"""A wrong argument of any form raises our error, never one from inside."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+import ik_node as ik
+import numpy as np
+import pytest
+from support.fourbar_urdf import MACHINE
+
+NONSENSE = (
+    None,
+    'nose',
+    '',
+    b'ab',
+    -1,
+    float('nan'),
+    10**400,
+    1j,
+    [],
+    {},
+    ['a', 'b'],
+    [[1], [2, 3]],
+    {'a': 1},
+    {1: 2},
+    np.zeros(0),
+    np.zeros((2, 2, 2)),
+    np.array(['a']),
+    {'x', 'y'},
+    object(),
+    len,
+    slice(1, 2),
+    ik.Link,
+)
+LINK, JOINT = 'coupler', 'drive'
+TWO = np.zeros((2, 3))
+
+
+class Bench:
+    """A robot with a goal for positions, and its solver."""
+
+    def __init__(self):
+        self.robot = ik.load_robot(MACHINE)
+        self.link = next(iter(self.robot.links.values()))
+        self.name = self.link.name
+        self.goal = self.robot.add_goal(self.name, name='place', dof='X Y Z')
+        self.solver = ik.Solver(self.robot)
+        self.joint = self.robot.joints[JOINT]
+        self.axis = self.joint.dof[0]
+        self.call = self.solver.prepare('place')
+
+    def add(self, **arguments):
+        """Add a goal, and remove it if it was accepted."""
+        added = self.robot.add_goal(self.name, **{'name': 'new', **arguments})
+        self.robot.remove_goal(added.name)
+
+
+BENCH = Bench()
+R, S, G, J, CALL = BENCH.robot, BENCH.solver, BENCH.goal, BENCH.joint, BENCH.call
+
+CALLS = {
+    'Solver': ik.Solver,
+    'Solver options': lambda v: ik.Solver(R, v),
+    'Solver.options': lambda v: setattr(S, 'options', v),
+    'AsyncSolver': ik.AsyncSolver,
+    'load_robot': ik.load_robot,
+    'load_robot root': lambda v: ik.load_robot(MACHINE, root=v),
+    'from_dh': ik.from_dh,
+    'find_roots': ik.find_roots,
+    'save_rest_pose': ik.save_rest_pose,
+    'robot_to_ik_root': ik.robot_to_ik_root,
+    'set_ik_from_urdf': lambda v: ik.set_ik_from_urdf(R.root, v),
+    'set_urdf_from_ik': lambda v: ik.set_urdf_from_ik(v, R.root),
+    'view': ik.view,
+    'solve joints': S.solve,
+    'solve_pose': S.solve_pose,
+    'solve_pose pose': lambda v: S.solve_pose({BENCH.name: v}),
+    'solve_pose position': lambda v: S.solve_pose({'place': v}),
+    'solve_pose q0': lambda v: S.solve_pose({}, v),
+    'solve_pose q0 value': lambda v: S.solve_pose({}, {JOINT: v}),
+    'solve_pose max_step': lambda v: S.solve_pose({}, max_step=v),
+    'solve_pose joints': lambda v: S.solve_pose({}, joints=v),
+    'drive': S.drive,
+    'drive value': lambda v: S.drive({JOINT: v}),
+    'drive q0': lambda v: S.drive({}, v),
+    'drive steps': lambda v: S.drive({JOINT: 0.1}, steps=v),
+    'solve_batch': S.solve_batch,
+    'solve_batch poses': lambda v: S.solve_batch({BENCH.name: v}),
+    'solve_batch q0': lambda v: S.solve_batch({'place': TWO}, v),
+    'solve_batch threads': lambda v: S.solve_batch({'place': TWO}, threads=v),
+    'solve_path': S.solve_path,
+    'solve_path poses': lambda v: S.solve_path({BENCH.name: v}),
+    'solve_path q0': lambda v: S.solve_path({'place': TWO}, v),
+    'solve_path dt': lambda v: S.solve_path({'place': TWO}, dt=v),
+    'solve_path times': lambda v: S.solve_path({'place': TWO}, times=v),
+    'solve_path max_velocity': lambda v: S.solve_path({'place': TWO}, max_velocity=v),
+    'solve_path max_step': lambda v: S.solve_path({'place': TWO}, max_step=v),
+    'prepare': S.prepare,
+    'prepare joints': lambda v: S.prepare([], v),
+    'prepared call': CALL,
+    'prepared call quats': lambda v: CALL((0, 0, 0), v),
+    'prepared call q0': lambda v: CALL((0, 0, 0), (0, 0, 0, 1), v),
+    'links': lambda v: R.links[v],
+    'joints': lambda v: R.joints[v],
+    'goals': lambda v: R.goals[v],
+    'closures': lambda v: R.closures[v],
+    'solution': lambda v: S.solve_pose({})[v],
+    'batch': lambda v: S.solve_batch({'place': TWO})[v],
+    'Robot.q': lambda v: setattr(R, 'q', v),
+    'forward q': lambda v: R.forward(v, BENCH.name),
+    'forward link': lambda v: R.forward(R.q, v),
+    'jacobian q': lambda v: R.jacobian(v, BENCH.name),
+    'plot': R.plot,
+    'add_goal': R.add_goal,
+    'remove_goal': R.remove_goal,
+    **{
+        f'add_goal {name}': lambda v, name=name: BENCH.add(**{name: v})
+        for name in ('name', 'kind', 'dof', 'axes', 'base', 'offset', 'weight', 'priority')
+    },
+    'add_goal axis': lambda v: BENCH.add(kind='look_at', axis=v),
+    'add_goal distance': lambda v: BENCH.add(kind='distance', distance=v),
+    'add_goal tolerance': lambda v: BENCH.add(tolerance=v),
+    'Frame.position': lambda v: setattr(ik.Link(), 'position', v),
+    'Frame.quaternion': lambda v: setattr(ik.Link(), 'quaternion', v),
+    'Frame.set_pose': ik.Link().set_pose,
+    'Frame.set_position': lambda v: ik.Link().set_position(v, 0, 0),
+    'Frame.set_euler': lambda v: ik.Link().set_euler(v, 0, 0),
+    'Frame.add_child': ik.Frame().add_child,
+    'Link.add_child': ik.Link().add_child,
+    'Link.attach_child': ik.Link().attach_child,
+    'Link.detach_child': ik.Link().detach_child,
+    'Joint.add_child': ik.Joint().add_child,
+    'Joint.remove_child': ik.Joint().remove_child,
+    'Goal.add_child': ik.Goal().add_child,
+    'make_closure': ik.Joint().make_closure,
+    'set_dof': ik.Joint().set_dof,
+    'set_dof_values': lambda v: J.set_dof_values(v),
+    'set_dof_value axis': lambda v: J.set_dof_value(v, 0.0),
+    'set_target_values': lambda v: J.set_target_values(v),
+    'set_max_limit': lambda v: J.set_max_limit(BENCH.axis, v),
+    'lock': lambda v: ik.Joint().lock(v),
+    'couple': lambda v: ik.Joint().couple(v, J, BENCH.axis, [0, 1]),
+    'couple master': lambda v: J.couple(BENCH.axis, v, 'X', [0, 1]),
+    'couple coefficients': lambda v: R.joint_order[0].couple(
+        R.joint_order[0].dof[0], J, BENCH.axis, v
+    ),
+    'Goal.weight': lambda v: setattr(ik.Goal(), 'weight', v),
+    'Goal.priority': lambda v: setattr(ik.Goal(), 'priority', v),
+    'Goal.tolerance': lambda v: setattr(ik.Goal(), 'tolerance', v),
+    'Goal.axes': lambda v: setattr(ik.Goal(), 'axes', v),
+    'set_goal_dof': ik.Goal().set_goal_dof,
+    'set_offset': ik.Goal().set_offset,
+    'Closure': lambda v: ik.Closure('c', v),
+    'SolverOptions': lambda v: ik.SolverOptions(restarts=v),
+}
+
+
+@pytest.mark.parametrize('call', CALLS)
+def test_wrong_argument_raises_only_ik_error(call):
+    """Where an argument happens to be valid, it is accepted; afterwards everything works."""
+    for value in NONSENSE:
+        try:
+            CALLS[call](value)
+        except ik.IkError as error:
+            text = str(error)
+        except IndexError:
+            text = '' if call == 'batch' else None
+        else:
+            text = ''
+        assert text is not None, value
+        assert text.isprintable() or not text, value
+    S.options = ik.SolverOptions()
+    assert S.solve_pose({}).status is not None
+
+
+MESSAGES = {
+    'Solver of a path': (lambda: ik.Solver('x.urdf'), "source: 'x.urdf' .*load_robot"),
+    'Solver of None': (lambda: ik.Solver(None), 'source: None .*a Robot, a frame'),
+    'options as dict': (lambda: ik.Solver(R, {'restarts': 0}), r'SolverOptions\(name=value'),
+    'unknown joint': (lambda: R.joints['drvie'], "no joint named 'drvie'; .*did you mean 'drive'"),
+    'unknown value': (lambda: S.solve_pose({})['drvie'], "did you mean 'drive'"),
+    'unknown start': (lambda: S.solve_pose({}, {'drvie': 0.0}), "did you mean 'drive'"),
+    'pose not in a mapping': (lambda: S.solve_pose([0, 0, 0]), r'goals: .*a mapping \{name of a'),
+    'position of a pose': (lambda: S.solve_pose({BENCH.name: (0, 0, 0)}), 'position alone'),
+    'view of a path': (lambda: ik.view('x.urdf'), "robot: 'x.urdf' .*load_robot"),
+}
+
+
+@pytest.mark.parametrize('case', MESSAGES)
+def test_common_mistakes_get_helpful_messages(case):
+    """The message says what was found and what to give."""
+    call, message = MESSAGES[case]
+    with pytest.raises(ik.IkError, match=message):
+        call()
+
+
+PLAIN = st.none() | st.floats() | st.integers() | st.text(max_size=3)
+NESTED = st.recursive(PLAIN, lambda inner: st.lists(inner, max_size=4), max_leaves=8)
+MAPPED = st.dictionaries(st.sampled_from(('place', JOINT, 'nose', '')), NESTED, max_size=2)
+
+
+@given(NESTED | MAPPED, NESTED | MAPPED)
+def test_any_nonsense_in_solve_pose_raises_only_ik_error(goals, q0):
+    """As goals and as start, at once."""
+    try:
+        solution = S.solve_pose(goals, q0)
+    except ik.IkError:
+        return
+    assert np.isfinite(solution.q).all()
