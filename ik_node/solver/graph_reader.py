@@ -70,11 +70,6 @@ class GraphReader:
     def __init__(
         self, source: RobotLike | Frame | Iterable[Frame], options: SolverOptions
     ) -> None:
-        if isinstance(source, (str, bytes, Path)):
-            raise OptionError('source', source, 'a Robot; load_robot(source) returns one')
-        # Of the class, because a copy of a robot is not complete yet when its solver is copied.
-        if not isinstance(source, (Frame, Iterable)) and not hasattr(type(source), 'roots'):
-            raise OptionError('source', source, 'a Robot, a frame, or several frames')
         # An iterator would be exhausted when the graph is read a second time.
         self.source = list(source) if isinstance(source, Iterator) else source
         self._options = checked_options(options)
@@ -113,10 +108,16 @@ class GraphReader:
         source = self.source
         if isinstance(source, Frame):
             frames = [source]
+        elif isinstance(source, (str, bytes, Path)):
+            raise OptionError('source', source, 'a Robot; load_robot(source) returns one')
         elif isinstance(source, Iterable):
             frames = list(source)
         else:
-            frames, order = source.roots, source.joint_order
+            try:
+                frames, order = source.roots, source.joint_order
+            except AttributeError:
+                allowed = 'a Robot, a frame, or several frames'
+                raise OptionError('source', source, allowed) from None
         self._graph_seen = self._edits_seen = -1
         for attempt in range(ATTEMPTS):
             self._revision = share_revision(frames)
