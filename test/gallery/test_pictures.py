@@ -35,7 +35,7 @@ def test_every_robot_is_on_the_page(repository):
         assert (int(mobility), int(motors)) == (robot.mobility, len(robot.actuated))
         assert imread(repository / 'docs' / small).shape[:2] == pictures.SIZE[::-1]
     for command in ('demo', 'view --demo'):
-        assert f'python -m ik_node {command} scissor_lift' in text
+        assert f'ik_node {command} scissor_lift' in text
     files = {path.stem for path in (repository / 'docs' / 'gallery').iterdir()}
     assert files == {*NAMES}
     assert 'needs a headset' in text
