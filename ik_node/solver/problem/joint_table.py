@@ -370,8 +370,9 @@ class JointTable:
         """Set joints that affect no closure or goal (not in `moved`) to their targets, in q."""
         wanted = rows[JOINT_TARGET_WEIGHT] > 0.0
         wanted[moved] = False
-        low = np.maximum(rows[JOINT_LOWER], q - rows[JOINT_WINDOW])
-        high = np.minimum(rows[JOINT_UPPER], q + rows[JOINT_WINDOW])
+        with np.errstate(invalid='ignore'):  # an infinite start is refused later
+            low = np.maximum(rows[JOINT_LOWER], q - rows[JOINT_WINDOW])
+            high = np.minimum(rows[JOINT_UPPER], q + rows[JOINT_WINDOW])
         q[wanted] = np.clip(rows[JOINT_TARGET], low, high)[wanted]
 
     def with_couplings(self, q: Array) -> Array:
