@@ -84,9 +84,6 @@ def build(
     """
     chosen = tuple(levels) or (own_level(),)
     machine = LEVELS[chosen[0]].machine
-    compiler = c_compiler(machine)
-    if importlib.util.find_spec('numba') is None:
-        raise BuildError('Numba compiles the kernels and is not installed: pip install numba')
     root = writable_root() if root is None else root
     root.mkdir(parents=True, exist_ok=True)
     with open(root / '.lock', 'w', encoding='utf-8') as lock:
@@ -96,6 +93,9 @@ def build(
         listed = folder / 'levels'
         built = listed.read_text(encoding='utf-8').split() if listed.exists() else []
         if not set(chosen).issubset(built):
+            compiler = c_compiler(machine)
+            if importlib.util.find_spec('numba') is None:
+                raise BuildError('Numba is not installed, and compiles them: pip install numba')
             with TemporaryDirectory(dir=root, prefix='.building-') as made:
                 _compile(chosen, Path(made), progress)
                 _link(compiler, chosen, Path(made))
