@@ -49,6 +49,9 @@ class GalleryItem:
     standing : mapping of str to float
         Height of links above the ground [m], by the goal's name. The motion does not contain these
         goals.
+    base_motion : callable, optional
+        Returns the pose of the root link at a time [s], for viewers that can move it; the goals
+        then stay in place, and `motion` is not used.
     joint_targets : callable, optional
         Returns targets [rad or m] at a time [s], by name, for joints that no goal determines,
         such as rolling wheels.
@@ -64,6 +67,7 @@ class GalleryItem:
     options: Mapping[str, str | float | int | bool] = field(default_factory=dict)
     comfort: Callable[[Array], float] | None = None
     reachable: bool = True
+    base_motion: Callable[[float], Pose] | None = None
     ground: Callable[[float, float], float] | None = None
     standing: Mapping[str, float] = field(default_factory=dict)
     joint_targets: Callable[[float], dict[str, float]] | None = None

@@ -29,10 +29,18 @@ def motion(time: float) -> dict[str, Pose]:
     return {'platform': (position, (sin(half) * x, sin(half) * y, 0.0, cos(half)))}
 
 
+def base_motion(time: float) -> Pose:
+    """Return the pose of the tilting base at a time [s], in the frame of the resting platform."""
+    phase, half = 2.0 * pi * time / PERIOD, 0.5 * ramp(time) * TILT
+    axis = cos(phase), sin(phase)
+    return (0.0, 0.0, 0.0), (sin(half) * axis[0], sin(half) * axis[1], 0.0, cos(half))
+
+
 ITEM = GalleryItem(
     name='hexapod_tilt',
     description='hexapod_wide.urdf',
     goals={'platform': 'platform_link'},
     motion=motion,
+    base_motion=base_motion,
     about='the hexapod: the base tilts under the platform, which stays level and in place',
 )

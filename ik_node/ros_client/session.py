@@ -7,8 +7,8 @@ import dataclasses
 from typing import Any, NamedTuple
 
 from ik_node.description.read import text_alone
-from ik_node.errors import IkError, UnknownFrameError
-from ik_node.model.rotation import matrix_to_quat, pose_matrix
+from ik_node.errors import IkError, OptionError, UnknownFrameError
+from ik_node.model.rotation import matrix_to_euler, matrix_to_quat, pose_matrix
 from ik_node.robot import load_robot, Robot
 from ik_node.ros.loading.joint_roles import JointRoles
 from ik_node.ros.loading.load_model import resolve_package_url
@@ -76,6 +76,10 @@ class RemoteNodeSession:
 
     can_play = False
     playing = False
+    solves = strict = False
+    solving = True
+    knobs: Sequence[Any] = ()
+    ground = None
 
     def __init__(self, remote: RemoteNode, end: Callable[[], None]) -> None:
         self._remote = remote
@@ -135,6 +139,24 @@ class RemoteNodeSession:
 
     def play(self, playing: bool) -> None:
         """Do nothing, because a node has no recorded motion."""
+
+    def set_solving(self, solving: bool) -> None:
+        """Do nothing, because the node always solves."""
+
+    def set_strict(self, strict: bool) -> None:
+        """Do nothing, because the node decides which configurations it publishes."""
+
+    def set_knob(self, name: str, value: float) -> None:
+        """Raise an OptionError, because a node has no such numbers."""
+        raise OptionError('knob', name, 'none with a node')
+
+    def release_goal(self, name: str) -> None:
+        """Send the pose that the link of a goal has reached."""
+        goal = self.source.goals.get(name)
+        if goal is None or goal.child is None:
+            return
+        pose = goal.child.matrix_world @ pose_matrix(goal.offset_position, goal.offset_quaternion)
+        self.move_goal(name, pose[:3, 3], matrix_to_quat(pose))
 
     def update(self, now: float) -> bool:
         """Process received messages; return True if the page must be updated."""
@@ -286,13 +308,30 @@ class RemoteNodeSession:
         name = part
         while name in taken:
             name, number = f'{part}_{number}', number + 1
-        offset = [0.0] * 6
-        if at is not None and link in self.source.links:
-            pose = self.source.links[link].matrix_world
-            offset[:3] = (pose[:3, :3].T @ (at - pose[:3, 3])).tolist()
-        added = GoalSettings(name, link, dof, 'world', tuple(offset), 1.0, 0, True)
+        added = GoalSettings(name, link, dof, 'world', self._offset(link, at), 1.0, 0, True)
         self._set_goals((*self._goals_in_ik(), added))
         return name
+
+    def seat_goal(self, name: str, at: Array | None = None) -> None:
+        """Move a goal to a point of its link, root frame [m], or to the link's frame."""
+        goal = self.source.goals.get(name)
+        if goal is None or goal.child is None:
+            raise UnknownFrameError(name, self.source.goals, 'goal')
+        offset = self._offset(goal.child.name, at)
+        turn = pose_matrix(offset[:3], goal.offset_quaternion)
+        pose = goal.child.matrix_world @ turn
+        offset = (*offset[:3], *matrix_to_euler(turn).tolist())
+        self._remote.set_remote_parameters(
+            {f'goals.{name}.offset': list(offset)},
+            lambda: self.move_goal(name, pose[:3, 3], matrix_to_quat(pose)),
+        )
+
+    def _offset(self, link: str, at: Array | None) -> tuple[float, ...]:
+        """Return the offset of a goal at a point of a link, root frame [m], as x y z r p y."""
+        if at is None or link not in self.source.links:
+            return (0.0,) * 6
+        pose = self.source.links[link].matrix_world
+        return (*(pose[:3, :3].T @ (at - pose[:3, 3])).tolist(), 0.0, 0.0, 0.0)
 
     def _set_goals(self, goals: Sequence[GoalSettings]) -> None:
         """Set the goals of the node to exactly these."""

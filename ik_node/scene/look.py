@@ -31,6 +31,7 @@ COLOURS: Mapping[str, Rgba] = MappingProxyType(
 OPEN: Rgba = (0.90, 0.10, 0.12, 1.0)  # an open loop
 UNMET: Rgba = (0.75, 0.15, 0.65, 1.0)  # the line from a goal to its link
 AT_LIMIT: Rgba = (0.92, 0.25, 0.10, 0.6)
+PASSIVE: Rgba = (0.36, 0.62, 0.80, 1.0)  # the axis of a joint that no motor moves
 LOCKED: Rgba = (0.45, 0.47, 0.50, 1.0)
 UNUSED: Rgba = (0.60, 0.62, 0.65, 0.5)  # a disabled closure or goal
 FREE: Rgba = (0.60, 0.62, 0.65, 0.4)  # a free axis of a goal

@@ -8,12 +8,14 @@ import io
 import math
 import threading
 import time
+from typing import Any
 
 from ik_node.errors import IkError, shown
 from ik_node.viewer.access import Access, guarded
 from ik_node.viewer.panels.controls import Controls
 from ik_node.viewer.panels.joint_panel import LEFT_ALONE
 from ik_node.viewer.panels.plot_panel import History
+from ik_node.viewer.panels.view_panel import Eyes
 from ik_node.viewer.sessions.goal_memory import Undo
 from ik_node.viewer.sessions.session import Array, Session
 from ik_node.viewer.stage.stage import Stage
@@ -26,6 +28,14 @@ PATIENCE = 0.02
 PANELS = 0.2
 # Panels are updated for this time after a picture [s], until moved sliders follow the robot again.
 AFTERWARDS = 2.0 * LEFT_ALONE
+
+
+# The theme of the page; each browser adds whether it is dark. The colour is that of goals.
+THEME: dict[str, Any] = {
+    'show_share_button': False,
+    'show_logo': False,
+    'brand_color': (41, 107, 230),
+}
 
 
 class _Server(viser.ViserServer):
@@ -94,7 +104,9 @@ class Page:
             self.server.stop()
             raise
         self.url = access.url(self.server.get_port())
-        self.server.gui.configure_theme(show_share_button=False, show_logo=False)
+        self.server.gui.configure_theme(**THEME)
+        # The view ends where a docked panel begins, so that no robot lies under it.
+        self.server.gui.main_panel.dock_right()
         self._controls = Controls(
             self.server.gui,
             self,
@@ -102,11 +114,16 @@ class Page:
             lambda: self.do(lambda _: None),
             {name: (about or {}).get(name, '') for name in self._robots},
             self.choose,
-            lambda client: self.do(lambda _: self._stage.look(client)),
+            Eyes(
+                lambda client: self.do(lambda _: self._stage.look(client)),
+                lambda client, flat: self.do(lambda _: self._stage.flatten(client, flat=flat)),
+                lambda client, dark: self._set_dark(client, dark=dark),
+            ),
+            self.delete_selected,
         )
         controls = self._controls
         self._stage = Stage(
-            self.server, controls.view, controls.handles, self._clicked, self._dragged
+            self.server, controls.view, controls.handles, self._clicked, self._dragged, self.select
         )
         self.server.on_client_disconnect(self._gone)
         self._thread = threading.Thread(target=self._guarded, name='page', daemon=True)
@@ -140,6 +157,23 @@ class Page:
     def undo(self) -> None:
         """Undo the last change."""
         self.do(lambda _: self._undo.step_back())
+
+    def select(self, goal: str) -> None:
+        """Select a goal, which then has the handle."""
+
+        def chosen(_: Session) -> None:
+            self._stage.selected = goal
+
+        self.do(chosen)
+
+    def delete_selected(self) -> None:
+        """Delete the selected goal, if there is one."""
+
+        def delete(session: Session) -> None:
+            if self._stage.selected:
+                session.remove_goal(self._stage.selected)
+
+        self.do(delete, undo=True)
 
     def choose(self, name: str) -> None:
         """Show another robot."""
@@ -246,15 +280,40 @@ class Page:
 
         def make(session: Session) -> None:
             at = self._stage.hit(session, link, ray) if there else None
-            session.add_goal(link, dof, at)
+            old = self._goal_on(session, link)
+            if old:
+                # As in closed-chain-ik, a second click on a link moves its goal.
+                session.seat_goal(old, at)
+            self._stage.selected = old or session.add_goal(link, dof, at)
 
         self.do(make, undo=True)
 
+    def _goal_on(self, session: Session, link: str) -> str:
+        """Return the goal of a link, the selected one if it has several; '' if it has none."""
+        goals = {} if session.robot is None else session.robot.goals
+        names = [
+            name
+            for name, goal in goals.items()
+            if goal.child is not None and goal.child.name == link and goal.kind == 'frame'
+        ]
+        if self._stage.selected in names:
+            return self._stage.selected
+        return names[0] if names else ''
+
     def _dragged(self, name: str, position: Array, quat_xyzw: Array, phase: str) -> None:
         if phase == 'start':
+            self.select(name)
             self.do(lambda _: None, undo=True)
         else:
             self.do(lambda s: s.move_goal(name, position, quat_xyzw), key=('goal', name))
+            if phase == 'end' and self._controls.handles.returns:
+                self.do(lambda s: s.release_goal(name))
+
+    def _set_dark(self, client: int, *, dark: bool) -> None:
+        """Choose dark or light colours in a browser."""
+        handle = self.server.get_clients().get(client)
+        if handle is not None:
+            handle.gui.configure_theme(**THEME, dark_mode=dark)
 
     async def _gone(self, client: viser.ClientHandle) -> None:
         """Release the handles that a disconnected browser was dragging."""

@@ -7,7 +7,7 @@ import urllib.request
 
 import numpy as np
 import pytest
-from support.waiting import PATIENCE
+from support.waiting import PATIENCE, wait_until
 
 pytest.importorskip('viser')
 
@@ -67,12 +67,11 @@ def test_drag_is_solved_and_undone(open_page):
 def test_click_makes_a_goal(open_page):
     """A clicked link has a goal, where it was clicked; undo takes it away."""
     page = open_page()
-    ray = ViewRay(np.array((0.0, 0.01, 1.0)), np.array((0.0, 0.0, -1.0)))
-    page._clicked('platform_link', ray)
-    where = page.ask(lambda session: session.robot.goals['platform_link'].matrix_world[:3, 3])
-    top = page.ask(lambda session: session.robot.links['platform_link'].matrix_world[2, 3])
-    assert where[:2] == pytest.approx((0.0, 0.01), abs=1e-9)
-    assert top < where[2] < top + 0.02
+    ray = ViewRay(np.array((0.0, 0.05, 1.0)), np.array((0.0, 0.0, -1.0)))
+    page._clicked('base_link', ray)
+    where = page.ask(lambda session: session.robot.goals['base_link'].matrix_world[:3, 3])
+    assert where == pytest.approx((0.0, 0.05, 0.0), abs=1e-9)
+    assert page.ask(lambda _: page._stage.selected) == 'base_link'
     page.undo()
     page._controls.goals._where.value = FRAME
     page._clicked('leg0_rod_link', ray)
@@ -82,6 +81,77 @@ def test_click_makes_a_goal(open_page):
     assert page.ask(lambda session: list(session.robot.goals)) == ['platform', 'leg0_rod_link']
     page.undo()
     assert page.ask(lambda session: list(session.robot.goals)) == ['platform']
+
+
+def test_second_click_on_a_link_moves_its_goal(open_page):
+    """The platform has a goal: a click moves it to the clicked point, and nothing else moves."""
+    page = open_page()
+    before = height_of(page)
+    page._clicked('platform_link', ViewRay(np.array((0.0, 0.01, 1.0)), np.array((0, 0, -1.0))))
+    assert page.ask(lambda session: list(session.robot.goals)) == ['platform']
+    where = page.ask(lambda session: session.robot.goals['platform'].matrix_world[:3, 3])
+    assert where == pytest.approx((0.0, 0.01, before + 0.007), abs=1e-9)
+    assert height_of(page) == pytest.approx(before, abs=1e-9)
+    page.undo()
+    where = page.ask(lambda session: session.robot.goals['platform'].matrix_world[:3, 3])
+    assert where == pytest.approx((0.0, 0.0, before), abs=1e-9)
+
+
+def test_selected_goal_is_deleted(open_page):
+    """The first goal is selected at the start; without a goal, nothing is deleted."""
+    page = open_page('climber')
+    assert page.ask(lambda _: page._stage.selected) == 'body'
+    page.select('left_hand')
+    page.delete_selected()
+    assert page.ask(lambda session: list(session.robot.goals)) == ['body', 'right_hand']
+    assert page.ask(lambda _: page._stage.selected) == 'body'
+    page.delete_selected()
+    page.ask(lambda session: None)
+    page.delete_selected()
+    page.ask(lambda session: None)
+    page.delete_selected()
+    assert page.ask(lambda session: list(session.robot.goals)) == []
+
+
+def test_only_selected_goal_has_handle(open_page):
+    """The others have balls; a dragged goal is selected."""
+    page = open_page('climber')
+
+    def gizmos():
+        nodes = page.server.scene._handle_from_node_name
+        return {name[8:] for name in nodes if name.startswith('/gizmos/') and nodes[name].visible}
+
+    def have(names):
+        wait_until(lambda: page.ask(lambda _: gizmos()) == names, f'handles of {names}')
+
+    have({'body'})
+    page._dragged('left_hand', np.zeros(3), np.array((0, 0, 0, 1)), 'start')
+    have({'left_hand'})
+    page._controls.view._gizmos.value = 'all'
+    page.do(lambda _: None)
+    have({'body', 'left_hand', 'right_hand'})
+
+
+def test_released_goal_returns_to_its_link_if_wanted(open_page):
+    """A goal out of reach stays where it is dropped, or returns to the platform."""
+    page = open_page()
+
+    def apart():
+        return page.ask(
+            lambda s: float(
+                np.linalg.norm(
+                    s.robot.goals['platform'].matrix_world[:3, 3]
+                    - s.robot.links['platform_link'].matrix_world[:3, 3]
+                )
+            )
+        )
+
+    lift(page, 0.1)
+    height_of(page)
+    assert apart() > 0.05
+    page._controls.handles._return.value = True
+    lift(page, 0.1)
+    assert apart() < 1e-9
 
 
 def test_page_continues_after_refused_command(open_page):

@@ -63,11 +63,11 @@ class View:
 
 
 ORIGIN = (0.0, 0.0, 0.0)
-TOP = {'platform_link': (0.0, 0.0, 0.013)}
+TOP = {'platform_link': (0.0, 0.0, 0.009)}
 VIEWS = {
     'hexapod': View(traced=TOP),
     'hexapod_gyrate': View(traced=TOP),
-    'hexapod_rotate': View(time=3.0, traced={'platform_link': (0.03, -0.026, 0.013)}),
+    'hexapod_rotate': View(time=3.0, traced={'platform_link': (0.03, -0.026, 0.009)}),
     'hexapod_tilt': View(
         time=3.3, traced={'base_link': (0.035, -0.063, 0.0)}, still='platform_link'
     ),

@@ -7,25 +7,24 @@ from html import escape
 import re
 from typing import Any, NamedTuple
 
+from ik_node.viewer.panels.browser_html import (
+    browser_html,
+    DARK_KEY,
+    DELETE_KEY,
+    LIGHT_KEY,
+    MODIFIER,
+)
 from ik_node.viewer.panels.goal_panel import GoalPanel
 from ik_node.viewer.panels.handle_panel import HandlePanel, MOVE, TURN
 from ik_node.viewer.panels.joint_panel import JointPanel
+from ik_node.viewer.panels.legend import legend_html
 from ik_node.viewer.panels.option_panel import OptionPanel
 from ik_node.viewer.panels.plot_panel import History, PlotPanel
 from ik_node.viewer.panels.session_queue import by_hand, SessionQueue
 from ik_node.viewer.panels.state_panel import StatePanel
 from ik_node.viewer.panels.status_html import status_html
-from ik_node.viewer.panels.view_panel import ViewPanel
+from ik_node.viewer.panels.view_panel import Eyes, ViewPanel
 from ik_node.viewer.sessions.session import Session
-
-# Keys with which viser's client moves the camera at 2 m/s, which is too fast for most robots. Some
-# of them have another function here. The script stops them before viser's listeners see them.
-FLIGHT = ('KeyW', 'KeyA', 'KeyS', 'KeyD', 'KeyQ', 'KeyE')
-_STOP = (
-    'if(!window.ikNodeKeys){window.ikNodeKeys=true;'
-    "document.documentElement.addEventListener('keydown',e=>{"
-    f'if([{",".join(repr(key) for key in FLIGHT)}].includes(e.code))e.stopPropagation();}})}}'
-)
 
 
 class Key(NamedTuple):
@@ -53,7 +52,6 @@ class Key(NamedTuple):
 
 def add_keys(gui: Any, keys: list[Key]) -> None:
     """Add commands with keys, which work unless the user types into an input."""
-    gui.add_html(f'<img alt="" src="data:," style="display:none" onerror="{escape(_STOP)}">')
     for each in keys:
         command = gui.add_command(each.label, hotkey=each.key, modifier=each.modifier)
         command.on_trigger(_worker(each.work))
@@ -153,8 +151,59 @@ ADVICE = (
     '<div style="padding:0 10px;font-size:0.85em">Goals lead now: switch the mode to FK to move '
     'joints by hand.</div>'
 )
-KEYS = {'W': 'move', 'E': 'turn', 'Q': 'axes', 'G': 'grid', 'F': 'view', 'Ctrl+Z': 'undo'}
+KEYS = {
+    'W': 'move',
+    'E': 'turn',
+    'Q': 'axes',
+    'G': 'grid',
+    'F': 'view',
+    'Del': 'delete goal',
+    'Ctrl+Z': 'undo',
+}
 TABS = ('Goals', 'Joints', 'Solver', 'Plots', 'View')
+
+
+class KnobPanel:
+    """
+    Sliders for the numbers of the scene.
+
+    Parameters
+    ----------
+    gui : viser.GuiApi
+    queue : SessionQueue
+
+    """
+
+    def __init__(self, gui: Any, queue: SessionQueue) -> None:
+        self._gui = gui
+        self._queue = queue
+        self._folder = gui.add_folder('scene', visible=False)
+        self._sliders: dict[str, Any] = {}
+
+    def rebuild(self, session: Session) -> None:
+        """Add a slider for each number."""
+        for slider in self._sliders.values():
+            slider.remove()
+        self._sliders = {}
+        self._folder.visible = bool(session.knobs)
+        with self._folder:
+            for knob in session.knobs:
+                slider = self._gui.add_slider(
+                    knob.name, knob.low, knob.high, knob.step, knob.value, hint=knob.hint
+                )
+                by_hand(slider, self._changer(knob.name))
+                self._sliders[knob.name] = slider
+
+    def refresh(self, session: Session) -> None:
+        """Show the present values."""
+        for knob in session.knobs:
+            if knob.name in self._sliders:
+                self._sliders[knob.name].value = knob.value
+
+    def _changer(self, name: str) -> Callable[[float], None]:
+        return lambda value: self._queue.do(
+            lambda s: s.set_knob(name, value), key=('knob', name), undo=True
+        )
 
 
 class Controls:
@@ -173,8 +222,10 @@ class Controls:
         Names and descriptions of the robots that users can choose.
     choose : callable
         Called with the name of the chosen robot.
-    look : callable
-        Called with the id of a browser whose camera should look at the robot.
+    eyes : Eyes
+        What each browser can choose for itself.
+    delete : callable
+        Deletes the selected goal.
 
     """
 
@@ -186,8 +237,10 @@ class Controls:
         redraw: Callable[[], None],
         choices: Mapping[str, str],
         choose: Callable[[str], None],
-        look: Callable[[int], None],
+        eyes: Eyes,
+        delete: Callable[[], None],
     ) -> None:
+        gui.add_html(browser_html())
         self._status = gui.add_html('')
         self._choices = choices
         self._chooser: Any = None
@@ -200,6 +253,9 @@ class Controls:
         by_hand(self._lead, lambda value: queue.do(lambda s: s.set_forward(value == FK)))
         self._play = gui.add_checkbox('move by itself', False, visible=False)
         by_hand(self._play, lambda value: queue.do(lambda s: s.play(value)))
+        self._solve = gui.add_checkbox('solve', True, hint='off: goals move, the robot waits')
+        by_hand(self._solve, lambda value: queue.do(lambda s: s.set_solving(value)))
+        self._knobs = KnobPanel(gui, queue)
         actions: dict[str, Callable[[], None]] = {
             UNDO: undo,
             RESET: lambda: queue.do(lambda s: s.reset(), undo=True),
@@ -209,6 +265,7 @@ class Controls:
             'actions', tuple(actions), hint='rest pose: joints drift to where they are now'
         )
         by_hand(buttons, lambda value: actions[value]())
+        self._legend = gui.add_html('')
         tabs = gui.add_tab_group()
         made = {label: tabs.add_tab(label) for label in TABS}
         with made['Goals']:
@@ -221,11 +278,15 @@ class Controls:
             self._yaml = gui.add_html('', order=1e9)
             self._joints = JointPanel(gui, queue)
         with made['Solver']:
+            self._strict = gui.add_checkbox(
+                'converged only', False, hint='a robot that cannot reach its goals stays in place'
+            )
+            by_hand(self._strict, lambda value: queue.do(lambda s: s.set_strict(value)))
             self._options = OptionPanel(gui, queue)
         with made['Plots']:
             self._plots = PlotPanel(gui)
         with made['View']:
-            self.view = ViewPanel(gui, redraw)
+            self.view = ViewPanel(gui, redraw, eyes)
         self._state = StatePanel(gui, redraw)
         self._made = made
         handles = self.handles
@@ -241,8 +302,11 @@ class Controls:
                     lambda _: handles.swap_axes(),
                 ),
                 Key('G', None, 'Handles: snap to grid', lambda _: handles.swap_snap()),
-                Key('F', None, 'Look at the robot', look),
+                Key('F', None, 'Look at the robot', eyes.look),
                 Key('Z', 'cmd/ctrl', UNDO, lambda _: undo()),
+                Key(DELETE_KEY, MODIFIER, 'Delete the selected goal', lambda _: delete()),
+                Key(DARK_KEY, MODIFIER, 'Dark page', lambda browser: eyes.dark(browser, True)),
+                Key(LIGHT_KEY, MODIFIER, 'Light page', lambda browser: eyes.dark(browser, False)),
             ],
         )
 
@@ -264,12 +328,18 @@ class Controls:
         self._state.rebuild(robot)
         self._options.forget()
         self._play.visible = session.can_play
+        self._solve.visible = self._strict.visible = session.solves
+        self.handles.allow_return(session.solves)
+        self._knobs.rebuild(session)
 
     def refresh(self, session: Session, history: History) -> None:
         """Update all panels."""
         self._status.content = status_html(session.title, session.note, session.reports)
         self._lead.value = FK if session.forward else IK
         self._play.value = session.playing
+        self._solve.value, self._strict.value = session.solving, session.strict
+        self._knobs.refresh(session)
+        self._legend.content = legend_html(self.view.layers)
         robot = session.robot
         if robot is None:
             return

@@ -111,6 +111,9 @@ class HandlePanel:
         self._links = gui.add_checkbox(
             'drag links', True, hint='those with a goal; dragging others turns the view'
         )
+        self._return = gui.add_checkbox(
+            'return on release', False, hint='a goal goes where its link is when you let it go'
+        )
         self._snap = gui.add_checkbox('snap to grid', False, hint='key: G')
         self._step = gui.add_number(
             'step [m]', STEP, min=1e-6, step=1e-6, visible=False, hint='of positions'
@@ -138,6 +141,15 @@ class HandlePanel:
     def links(self) -> bool:
         """Return True if links with a goal can be dragged directly."""
         return bool(self._links.value)
+
+    @property
+    def returns(self) -> bool:
+        """Return True if a released goal moves to the pose that its link has reached."""
+        return bool(self._return.value) and bool(self._return.visible)
+
+    def allow_return(self, allowed: bool) -> None:
+        """Show or hide the switch for goals that return."""
+        self._return.visible = allowed
 
     def choose(self, what: str) -> None:
         """Choose translation only or rotation only; if it is already chosen, choose both."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from math import floor, log10
 from typing import Any
 
 from ik_node.scene.chain_report import ChainReport
@@ -17,7 +16,7 @@ Array = NDArray[np.float64]
 SPAN = 30.0
 LENGTH = 600
 # Residuals of zero are drawn at this value, because of the logarithmic scale.
-LEAST = 1e-16
+LEAST = 1e-12
 
 
 class History:
@@ -43,9 +42,8 @@ class History:
             self._rows.popleft()
 
     def residuals(self) -> tuple[Array, ...]:
-        """Return times relative to the last one [s], and log10 of the residual of every chain."""
-        times, *residuals = self._columns(1)
-        return times, *map(np.log10, residuals)
+        """Return times relative to the last one [s], and the residuals of chains [m or rad]."""
+        return self._columns(1)
 
     def solve_times(self) -> tuple[Array, ...]:
         """Return times relative to the last one [s], and the solve time of every chain [ms]."""
@@ -63,7 +61,9 @@ class History:
 # A palette for the colour-blind (Okabe & Ito 2008).
 COLOURS = ('#0072B2', '#E69F00', '#009E73', '#CC79A7', '#D55E00', '#56B4E9', '#000000')
 MOST = len(COLOURS)
-HEIGHT = 170
+HEIGHT = 200
+# Range of the residual's axis [m or rad].
+RESIDUALS = (LEAST, 10.0)
 
 
 class PlotPanel:
@@ -103,19 +103,20 @@ class PlotPanel:
             ),
         )
         nothing = tuple(np.zeros(0) for _ in series)
-        for title, limits in (
-            ('largest residual [m or rad], log10', (floor(log10(LEAST)), 1.0)),
-            ('solve time [ms]', None),
+        for title, unit, scale in (
+            ('largest residual', 'm or rad', {'distr': 3, 'log': 10, 'range': RESIDUALS}),
+            ('solve time', 'ms', {}),
         ):
             self._plots.append(
                 self._gui.add_uplot(
                     data=nothing,
                     series=series,
                     title=title,
-                    scales={
-                        'x': {'time': False, 'range': (-SPAN, 0.0)},
-                        'y': {} if limits is None else {'range': limits},
-                    },
+                    scales={'x': {'time': False, 'range': (-SPAN, 0.0)}, 'y': scale},
+                    axes=(
+                        {'label': 'time [s]', 'labelSize': 20, 'size': 32},
+                        {'label': f'{title} [{unit}]', 'labelSize': 20, 'size': 52},
+                    ),
                     height=HEIGHT,
                     legend={'show': len(names) > 1},
                 )

@@ -42,3 +42,13 @@ def by_hand(handle: Any, work: Callable[[Any], object]) -> None:
             work(event.target.value)
 
     (handle.on_click if hasattr(handle, 'on_click') else handle.on_update)(changed)
+
+
+def each_hand(handle: Any, work: Callable[[int, Any], object]) -> None:
+    """Call `work` with the id of the browser and the value when a user presses a button."""
+
+    async def pressed(event: Any) -> None:
+        if event.client_id is not None:
+            work(event.client_id, event.target.value)
+
+    handle.on_click(pressed)

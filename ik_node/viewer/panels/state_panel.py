@@ -88,6 +88,7 @@ class StatePanel:
     def __init__(self, gui: Any, changed: Callable[[], None]) -> None:
         self._panel = gui.add_panel()
         self._panel.float(x=AWAY, y=-AWAY, width=WIDTH)
+        self._panel.minimize()
         with self._panel.add_tab('State'):
             self._goal = gui.add_dropdown('link of goal', (NOTHING,))
             self._text = gui.add_html('')

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 from ik_node.scene import LAYERS
-from ik_node.viewer.panels.session_queue import by_hand
+from ik_node.viewer.panels.session_queue import by_hand, each_hand
 
 ABOUT = {
     'frames': 'frames of the links',
@@ -20,7 +20,32 @@ ABOUT = {
 AT_FIRST = ('axes', 'limits', 'closures', 'goals')
 # Largest number of missing meshes that are listed.
 MOST = 8
+HANDLES = ('selected', 'all', 'none')
 BODIES = ('meshes', 'rods', 'both', 'none')
+
+
+THREE, TWO = '3-D', '2-D'
+LIGHT, DARK = 'light', 'dark'
+
+
+class Eyes(NamedTuple):
+    """
+    What each browser can choose for itself, as functions of the browser's id.
+
+    Attributes
+    ----------
+    look : callable
+        Look at the whole robot.
+    flatten : callable
+        With True, look onto the plane of the goal's link in 2-D; with False, in 3-D.
+    dark : callable
+        With True, use dark colours; with False, light ones.
+
+    """
+
+    look: Callable[[int], None]
+    flatten: Callable[[int, bool], None]
+    dark: Callable[[int, bool], None]
 
 
 class ViewPanel:
@@ -32,10 +57,18 @@ class ViewPanel:
     gui : viser.GuiApi
     changed : callable
         Called when a setting changes.
+    eyes : Eyes
+        What each browser can choose for itself.
 
     """
 
-    def __init__(self, gui: Any, changed: Callable[[], None]) -> None:
+    def __init__(self, gui: Any, changed: Callable[[], None], eyes: Eyes) -> None:
+        view = gui.add_button_group(
+            'view', (THREE, TWO), hint='2-D: onto the plane of a planar robot, else from above'
+        )
+        page = gui.add_button_group('page', (LIGHT, DARK), hint='in this browser')
+        each_hand(view, lambda browser, value: eyes.flatten(browser, value == TWO))
+        each_hand(page, lambda browser, value: eyes.dark(browser, value == DARK))
         self._bodies = gui.add_dropdown(
             'links', BODIES, initial_value='meshes', hint='as described, or as rods'
         )
@@ -45,13 +78,15 @@ class ViewPanel:
             for layer in LAYERS
             if layer in ABOUT
         }
-        self._gizmos = gui.add_checkbox('handles of goals', True)
+        self._gizmos = gui.add_dropdown(
+            'handles', HANDLES, hint='a click on the ball of a goal selects it'
+        )
         self._state = gui.add_checkbox('joints and pose as text', True)
         self._size = gui.add_slider('size of marks', 0.2, 3.0, 0.1, 1.0)
-        self._fine = gui.add_checkbox(
-            'fine light', False, hint='with shadows; for browsers with a graphics card'
+        self._shadows = gui.add_checkbox(
+            'shadows', True, hint='off: faster in browsers without a graphics card'
         )
-        switches = (self._fine, self._bodies, *self._layers.values(), self._gizmos, self._state)
+        switches = (self._shadows, self._bodies, *self._layers.values(), self._gizmos, self._state)
         for handle in (*switches, self._size):
             by_hand(handle, lambda _: changed())
 
@@ -79,9 +114,9 @@ class ViewPanel:
         return {'meshes': 'bare', 'none': 'none'}.get(str(self._bodies.value), 'all')
 
     @property
-    def gizmos(self) -> bool:
-        """Return True if goals have handles."""
-        return bool(self._gizmos.value)
+    def gizmos(self) -> str:
+        """Return which goals have handles: 'selected', 'all' or 'none'."""
+        return str(self._gizmos.value)
 
     @property
     def state(self) -> bool:
@@ -89,9 +124,9 @@ class ViewPanel:
         return bool(self._state.value)
 
     @property
-    def fine_light(self) -> bool:
-        """Return True if the lights cast shadows."""
-        return bool(self._fine.value)
+    def shadows(self) -> bool:
+        """Return True if the robot casts shadows."""
+        return bool(self._shadows.value)
 
     @property
     def size(self) -> float:

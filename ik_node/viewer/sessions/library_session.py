@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 import dataclasses
+import time
 from typing import Any, NamedTuple
 
 from ik_node.errors import OptionError, UnknownFrameError
 from ik_node.gallery import gallery_item
 from ik_node.gallery.description_path import description_path
 from ik_node.model.dof import parse_dofs
+from ik_node.model.frame import Frame
 from ik_node.model.goal import Goal
 from ik_node.model.joint import Joint, save_rest_pose
+from ik_node.model.link import Link
 from ik_node.model.rotation import matrix_to_quat, pose_inverse, pose_matrix, quat_identity
 from ik_node.robot import load_robot, Robot
 from ik_node.scene.chain_report import ChainReport
 from ik_node.solver.options import COST_METHODS, SolverOptions
 from ik_node.solver.pose import unit_pose
+from ik_node.solver.result import SolveResult
 from ik_node.solver.solver import Solver
+from ik_node.solver.status import Status
 from ik_node.viewer.sessions.goal_memory import GoalMemory, restore_goals
+from ik_node.viewer.sessions.session import Ground, Knob
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -40,15 +46,29 @@ def gallery_session(name: str) -> LibrarySession:
     for goal, link in item.goals.items():
         robot.add_goal(link, name=goal, dof=item.dof.get(goal))
     homes = {goal: robot.forward(robot.q, link) for goal, link in item.goals.items()}
+    base = robot.roots[0]
 
-    def motion(time: float) -> dict[str, Array]:
-        for joint, value in (item.joint_targets(time) if item.joint_targets else {}).items():
+    def motion(at: float) -> dict[str, Array]:
+        if item.base_motion is not None:
+            position, quat_xyzw = item.base_motion(at)
+            base.set_position(*position)
+            base.set_quaternion(*quat_xyzw)
+            return homes
+        for joint, value in (item.joint_targets(at) if item.joint_targets else {}).items():
             robot.joints[joint].set_target_values(value)
             robot.joints[joint].target_set = True
-        return item.poses(time, homes, lambda link: robot.forward(robot.q, link))
+        return item.poses(at, homes, lambda link: robot.forward(robot.q, link))
 
     options = dataclasses.replace(OPTIONS, **item.solver_options)
-    return LibrarySession(robot, motion, options)
+    terrain = None if item.ground is None else Terrain(item.ground, item.standing)
+    tilted = None if item.base_motion is None else base
+    return LibrarySession(robot, motion, options, terrain=terrain, base=tilted)
+
+
+def _seat(link: Link, at: Array | None) -> Array:
+    """Return a point in the root frame [m], or the origin of a link, in the frame of the link."""
+    pose = link.matrix_world
+    return np.zeros(3) if at is None else pose[:3, :3].T @ (at - pose[:3, 3])
 
 
 # Returns the root-frame pose (4, 4) of each goal at a time [s].
@@ -58,6 +78,35 @@ Motion = Callable[[float], dict[str, Array]]
 OPTIONS = SolverOptions(restarts=0)
 
 
+# Solves per update until the wheels stand on the ground, and the remaining error [m].
+SETTLES, SETTLED = 10, 1e-5
+TERRAIN, TILT = 'terrain height', 'base tilt [deg]'
+
+
+class Terrain(NamedTuple):
+    """
+    The ground of a robot with links that stand on it.
+
+    Attributes
+    ----------
+    shape : callable
+        Returns the height of the ground [m] at x, y [m].
+    standing : mapping of str to float
+        Height of links above the ground [m], by the goal's name.
+    scale : float
+        Factor of the height.
+
+    """
+
+    shape: Ground
+    standing: Mapping[str, float]
+    scale: float = 1.0
+
+    def height(self, x: float, y: float) -> float:
+        """Return the height of the ground [m]."""
+        return self.scale * self.shape(x, y)
+
+
 class Memory(NamedTuple):
     """The state that `restore` restores."""
 
@@ -65,6 +114,7 @@ class Memory(NamedTuple):
     goals: list[GoalMemory]
     targets: dict[str, list[float]]  # of the joints that have targets
     closed: dict[str, bool]  # whether each closure is enabled
+    knobs: dict[str, float]  # numbers of the scene
 
 
 class LibrarySession:
@@ -79,20 +129,45 @@ class LibrarySession:
         Motion of the goals for `play`.
     options : SolverOptions
         Initial options.
+    terrain : Terrain, optional
+        The ground on which links stand.
+    base : Frame, optional
+        The root link, if users can tilt it.
 
     Attributes
     ----------
     playing : bool
         Whether goals follow the motion.
+    solving : bool
+        Whether the robot follows its goals.
+    strict : bool
+        Whether only converged configurations are shown.
+    terrain : Terrain or None
+        The ground on which links stand.
+    base : Frame or None
+        The root link, if users can tilt it.
 
     """
 
+    solves = True
+
     def __init__(
-        self, robot: Robot, motion: Motion | None = None, options: SolverOptions = OPTIONS
+        self,
+        robot: Robot,
+        motion: Motion | None = None,
+        options: SolverOptions = OPTIONS,
+        *,
+        terrain: Terrain | None = None,
+        base: Frame | None = None,
     ) -> None:
         self.robot = robot
         self.motion = motion
         self.playing = False
+        self.solving = True
+        self.strict = False
+        self.terrain = terrain
+        self.base = base
+        self._tilt = 0.0
         self.structure = 0
         self.forward = False
         self.note = ''
@@ -127,7 +202,11 @@ class LibrarySession:
         return self._solver.options
 
     def update(self, now: float) -> bool:
-        """Solve if anything has changed since the last update; return True if it solved."""
+        """
+        Solve if anything has changed since the last update; return True if it has.
+
+        A solve that ended at its limit of iterations goes on in the next update.
+        """
         self._play(now)
         self._notice()
         if not self._stale:
@@ -139,8 +218,11 @@ class LibrarySession:
             self._solver.accept(solution)
             self._carry_goals()
             results = list(solution.chains)
+        elif not self.solving:
+            self._seen = self._state()
+            return True
         else:
-            results = self._solver.solve()
+            results = self._solve()
         self.reports = [ChainReport.of(result) for result in results]
         self._seen = self._state()
         return True
@@ -158,6 +240,50 @@ class LibrarySession:
         goals = self.robot.goals
         poses = [goal.matrix_world.tobytes() for goal in goals.values()]
         return list(goals), [self._solver.q.tobytes(), *poses]
+
+    def _solve(self) -> list[SolveResult]:
+        """Solve, with the standing links on the ground."""
+        before = self._solver.q
+        for _ in range(SETTLES):
+            heights = self._place_on_ground()
+            results = self._solver.solve()
+            if np.abs(self._heights() - heights).max(initial=0.0) < SETTLED:
+                break
+        statuses = {result.status for result in results}
+        if self.strict and statuses - {Status.CONVERGED}:
+            self._solver.q = before
+        else:
+            self._stale = Status.TIMEOUT in statuses
+        return results
+
+    def _heights(self) -> Array:
+        """Return the heights of the goals of standing links for their present places [m]."""
+        terrain = self.terrain
+        if terrain is None:
+            return np.zeros(0)
+        links = [self.robot.goals[goal].child for goal in self._standing(terrain)]
+        places = [link.matrix_world[:2, 3].tolist() for link in links if link is not None]
+        heights = [terrain.standing[goal] for goal in self._standing(terrain)]
+        return np.array(
+            [terrain.height(x, y) + up for (x, y), up in zip(places, heights, strict=True)]
+        )
+
+    def _standing(self, terrain: Terrain) -> list[str]:
+        goals = self.robot.goals
+        return [name for name in terrain.standing if name in goals and goals[name].enabled]
+
+    def _place_on_ground(self) -> Array:
+        """Move the goals of standing links to the ground below them; return their heights [m]."""
+        heights = self._heights()
+        if self.terrain is None:
+            return heights
+        for name, height in zip(self._standing(self.terrain), heights.tolist(), strict=True):
+            goal = self.robot.goals[name]
+            if goal.child is not None:
+                pose = goal.child.matrix_world.copy()
+                pose[2, 3] = height
+                self._place(goal, pose)
+        return heights
 
     def _play(self, now: float) -> None:
         """Advance the time of the motion and move the goals."""
@@ -180,7 +306,62 @@ class LibrarySession:
         """Start or stop the motion of the goals."""
         self.playing = playing
 
+    # -- switches and numbers
+
+    def set_solving(self, solving: bool) -> None:
+        """Start or stop solving; goals can be moved meanwhile."""
+        self.solving = solving
+        self._stale = True
+
+    def set_strict(self, strict: bool) -> None:
+        """Choose whether only converged configurations are shown."""
+        self.strict = strict
+        self._stale = True
+
+    @property
+    def knobs(self) -> Sequence[Knob]:
+        """Return the numbers of the scene that users can change."""
+        knobs = []
+        if self.terrain is not None:
+            text = 'factor of the height of the bumps; the wheels follow'
+            knobs.append(Knob(TERRAIN, 0.0, 2.0, 0.05, self.terrain.scale, text))
+        if self.base is not None:
+            text = 'about x; the goals stay in place'
+            knobs.append(Knob(TILT, -17.0, 17.0, 0.5, float(np.degrees(self._tilt)), text))
+        return knobs
+
+    def set_knob(self, name: str, value: float) -> None:
+        """
+        Change a number of the scene.
+
+        Raises
+        ------
+        OptionError
+            If there is no such number.
+
+        """
+        if name == TERRAIN and self.terrain is not None:
+            self.terrain = self.terrain._replace(scale=value)
+        elif name == TILT and self.base is not None:
+            self._tilt = float(np.radians(value))
+            half = 0.5 * self._tilt
+            self.base.set_quaternion(np.sin(half), 0.0, 0.0, np.cos(half))
+        else:
+            raise OptionError('knob', name, ', '.join(knob.name for knob in self.knobs))
+        self._stale = True
+
+    @property
+    def ground(self) -> Ground | None:
+        """Return the ground on which the robot stands, another object if it changes; or None."""
+        return None if self.terrain is None else self.terrain.height
+
     # -- goals
+
+    def release_goal(self, name: str) -> None:
+        """Move a goal to the pose that its link has reached."""
+        self.update(time.monotonic())
+        self._carry(self._goal(name))
+        self._stale = True
 
     def move_goal(self, name: str, position: ArrayLike, quat_xyzw: ArrayLike) -> None:
         """Set the pose of a goal, root frame [m]."""
@@ -195,12 +376,19 @@ class LibrarySession:
         while name in taken:
             name, number = f'{link}_{number}', number + 1
         offset = None
-        if at is not None and link in self.robot.links:
-            pose = self.robot.links[link].matrix_world
-            offset = (pose[:3, :3].T @ (at - pose[:3, 3]), quat_identity())
+        if link in self.robot.links:
+            offset = (_seat(self.robot.links[link], at), quat_identity())
         self.robot.add_goal(link, name=name, dof=dof, offset=offset)
         self._anew()
         return name
+
+    def seat_goal(self, name: str, at: Array | None = None) -> None:
+        """Move a goal to a point of its link, root frame [m], or to the link's frame."""
+        goal = self._goal(name)
+        if goal.child is not None:
+            goal.set_offset(_seat(goal.child, at), goal.offset_quaternion)
+            self._carry(goal)
+            self._anew()
 
     def remove_goal(self, name: str) -> None:
         """Remove a goal."""
@@ -275,7 +463,8 @@ class LibrarySession:
         joints = [joint for joint in self.robot.joint_order if joint.target_set]
         targets = {joint.name: joint.dof_target[joint.dof].tolist() for joint in joints}
         closed = {name: each.enabled for name, each in self.robot.closures.items()}
-        return Memory(self.q, goals, targets, closed)
+        knobs = {knob.name: knob.value for knob in self.knobs}
+        return Memory(self.q, goals, targets, closed, knobs)
 
     def restore(self, memory: Memory) -> None:
         """Restore a state that `remember` returned."""
@@ -288,6 +477,8 @@ class LibrarySession:
                 joint.target_set = False
         for name, closed in memory.closed.items():
             self.robot.closures[name].enabled = closed
+        for name, value in memory.knobs.items():
+            self.set_knob(name, value)
         self._solver.q = memory.q
         self._stale = True
 
@@ -323,6 +514,9 @@ class LibrarySession:
     def _carry_goals(self) -> None:
         """Move goals of kind frame to their links."""
         for goal in self.robot.goals.values():
-            if goal.kind == 'frame' and goal.child is not None:
-                offset = pose_matrix(goal.offset_position, goal.offset_quaternion)
-                self._place(goal, goal.child.matrix_world @ offset)
+            self._carry(goal)
+
+    def _carry(self, goal: Goal) -> None:
+        if goal.kind == 'frame' and goal.child is not None:
+            offset = pose_matrix(goal.offset_position, goal.offset_quaternion)
+            self._place(goal, goal.child.matrix_world @ offset)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol
 
 from ik_node.model.frame import Frame
 from ik_node.robot import Robot
@@ -14,6 +14,33 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
+
+
+class Knob(NamedTuple):
+    """
+    A number of the scene that users can change with a slider.
+
+    Attributes
+    ----------
+    name : str
+        Its name and unit.
+    low, high, step, value : float
+        Its range, its step and its present value.
+    hint : str
+        One line of description.
+
+    """
+
+    name: str
+    low: float
+    high: float
+    step: float
+    value: float
+    hint: str
+
+
+# Returns the height of the ground [m] at x, y [m], root frame.
+Ground = Callable[[float, float], float]
 
 
 class Session(Protocol):
@@ -68,6 +95,38 @@ class Session(Protocol):
     def playing(self) -> bool:
         """Return True if the goals follow the motion."""
 
+    @property
+    def solves(self) -> bool:
+        """Return True if this process solves, which `set_solving` and `set_strict` need."""
+
+    @property
+    def solving(self) -> bool:
+        """Return True if the robot follows its goals."""
+
+    @property
+    def strict(self) -> bool:
+        """Return True if only converged configurations are shown."""
+
+    def set_solving(self, solving: bool) -> None:
+        """Start or stop solving; goals can be moved meanwhile."""
+
+    def set_strict(self, strict: bool) -> None:
+        """Choose whether only converged configurations are shown."""
+
+    @property
+    def knobs(self) -> Sequence[Knob]:
+        """Return the numbers of the scene that users can change."""
+
+    def set_knob(self, name: str, value: float) -> None:
+        """Change a number of the scene."""
+
+    @property
+    def ground(self) -> Ground | None:
+        """Return the ground on which the robot stands, another object if it changes; or None."""
+
+    def release_goal(self, name: str) -> None:
+        """Move a goal to the pose that its link has reached."""
+
     def play(self, playing: bool) -> None:
         """Start or stop the motion of the goals."""
 
@@ -79,6 +138,9 @@ class Session(Protocol):
 
     def add_goal(self, link: str, dof: str, at: Array | None = None) -> str:
         """Add a goal at a link's frame, or at a point of it, root frame [m]; return its name."""
+
+    def seat_goal(self, name: str, at: Array | None = None) -> None:
+        """Move a goal to a point of its link, root frame [m], or to the link's frame."""
 
     def remove_goal(self, name: str) -> None:
         """Remove a goal."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ik_node.model.goal import Goal
@@ -61,12 +62,17 @@ class GoalGizmos:
     ----------
     scene : viser.SceneApi
     on_drag : callable
+    on_select : callable
+        Called with the name of a goal whose ball is clicked or dragged.
 
     """
 
-    def __init__(self, scene: Any, on_drag: OnDrag) -> None:
+    def __init__(
+        self, scene: Any, on_drag: OnDrag, on_select: Callable[[str], None] = lambda _: None
+    ) -> None:
         self._scene = scene
         self._on_drag = on_drag
+        self._on_select = on_select
         self._handles: dict[str, GoalHandle] = {}
         self._by_link: dict[str, GoalHandle] = {}
 
@@ -77,15 +83,37 @@ class GoalGizmos:
         self._handles.clear()
         self._by_link.clear()
 
-    def draw(self, robot: Robot, size: float, style: HandleStyle, *, visible: bool) -> None:
-        """Show handles of a size [m] for all enabled goals."""
+    def draw(
+        self, robot: Robot, size: float, style: HandleStyle, shown: str, selected: str = ''
+    ) -> None:
+        """
+        Show a ball for every enabled goal, and the gizmos of the selected one or of all.
+
+        Parameters
+        ----------
+        robot : Robot
+            The robot with its goals.
+        size : float
+            Length of the arrows of a gizmo [m].
+        style : HandleStyle
+            Settings for dragging goals.
+        shown : str
+            'selected', 'all' or 'none'.
+        selected : str
+            Name of the selected goal.
+
+        """
         for name in [name for name in self._handles if name not in robot.goals]:
             self._handles.pop(name).remove()
         for name, goal in robot.goals.items():
             if name not in self._handles:
                 plane = plane_of(robot, goal)
-                self._handles[name] = GoalHandle(self._scene, name, size, plane, self._on_drag)
-            self._handles[name].draw(goal, style, visible=visible)
+                self._handles[name] = GoalHandle(
+                    self._scene, name, size, plane, self._on_drag, self._on_select
+                )
+            self._handles[name].draw(
+                goal, style, visible=shown != 'none', whole=shown == 'all' or name == selected
+            )
         self._by_link = {
             goal.child.name: self._handles[name]
             for name, goal in reversed([*robot.goals.items()])

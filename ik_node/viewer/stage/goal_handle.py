@@ -62,17 +62,17 @@ def pointer_translation(eye: Array, held: Array, pointer: Array, axes: Array) ->
 # phase of the drag: start, update or end.
 OnDrag = Callable[[str, Array, Array, str], None]
 
-# Radius of the ball, as a share of the gizmo's size.
-BALL = 0.15
+# Radius of the ball, as a share of the gizmo's size, and its scale without gizmos.
+BALL, SMALL = 0.13, 0.6
 COLOUR = (41, 107, 230)
-OPACITY = 0.55
+OPACITY = 0.7
 # A gizmo on a grid without an event for this time [s] is at rest or has been released.
 REST = 0.4
 
 
 class GoalHandle:
     """
-    The gizmos of a goal, and the ball that can be dragged.
+    The gizmos of a goal, and the ball that can be dragged and selects the goal.
 
     Parameters
     ----------
@@ -84,17 +84,26 @@ class GoalHandle:
     plane : ndarray, shape (3, 2), or None
         Plane in which the link moves, and in which the ball is dragged; None = not planar.
     on_drag : callable
+    on_select : callable
+        Called with the name of the goal when its ball is clicked or dragged.
 
     """
 
     def __init__(
-        self, scene: Any, name: str, size: float, plane: Array | None, on_drag: OnDrag
+        self,
+        scene: Any,
+        name: str,
+        size: float,
+        plane: Array | None,
+        on_drag: OnDrag,
+        on_select: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._scene = scene
         self._name = name
         self._size = size
         self._plane = plane
         self._on_drag = on_drag
+        self._on_select = on_select
         self._style = HandleStyle()
         self._parts: dict[Gizmo, Any] = {}
         # During a drag on a grid: the hidden gizmo, and its visible copy on the grid.
@@ -111,8 +120,20 @@ class GoalHandle:
         self._start = (self._pose, self._axes)
         self._grip: Array = np.zeros(3)
 
-    def draw(self, goal: Goal, style: HandleStyle, *, visible: bool) -> None:
-        """Move the handle to the goal, except for a gizmo that is being dragged."""
+    def draw(self, goal: Goal, style: HandleStyle, *, visible: bool, whole: bool = True) -> None:
+        """
+        Move the handle to the goal, except for a gizmo that is being dragged.
+
+        Parameters
+        ----------
+        goal, style
+            The goal, and the settings for dragging it.
+        visible : bool
+            Whether anything is shown.
+        whole : bool
+            Whether the gizmos are shown; else there is only a small ball.
+
+        """
         self._style = style
         move, turn = constrained_axes(goal)
         nothing = (False, False, False)
@@ -120,8 +141,10 @@ class GoalHandle:
         self._choose(gizmos_for(move, turn if style.turn else nothing))
         visible = visible and goal.enabled
         for gizmo in self._parts.values():
-            gizmo.visible = visible
-        self._show_ball(visible and any(move))
+            gizmo.visible = visible and (whole or gizmo is self._held)
+        self._show_ball(visible)
+        if self._ball is not None:
+            self._ball.scale = 1.0 if whole else SMALL
         if not visible:
             self._end_snapped()
             return
@@ -139,6 +162,7 @@ class GoalHandle:
         self._track(event)
         start, axes = self._start
         if event.phase == 'start':
+            self._on_select(self._name)
             self._grip = np.array(event.start_position, dtype=np.float64)
             self._tell(start, 'start')
         if event.phase != 'update' or not any(self._move):
@@ -273,7 +297,11 @@ class GoalHandle:
             async def pulled(event: Any) -> None:
                 self.pull(event)
 
+            async def clicked(_: object) -> None:
+                self._on_select(self._name)
+
             self._ball.on_drag(pulled)
+            self._ball.on_click(clicked)
         if self._ball is not None:
             self._ball.visible = visible
 

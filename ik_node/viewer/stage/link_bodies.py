@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -113,6 +113,8 @@ def _round(shape: Shape) -> Triangles:
 
 
 PLAIN: Rgba = (0.72, 0.74, 0.78, 1.0)
+# Fixed bodies larger than the robot by this factor are ground.
+GROUND = 1.5
 
 
 class LinkBodies:
@@ -127,6 +129,8 @@ class LinkBodies:
         Called with the name of a clicked link and the `ViewRay` of the click.
     on_pull : callable
         Called with the name of a dragged link and the event.
+    hidden : collection of str
+        Links that are not drawn.
 
     Attributes
     ----------
@@ -141,7 +145,12 @@ class LinkBodies:
     """
 
     def __init__(
-        self, scene: Any, robot: Robot, on_click: OnClick, on_pull: Callable[[str, Any], None]
+        self,
+        scene: Any,
+        robot: Robot,
+        on_click: OnClick,
+        on_pull: Callable[[str, Any], None],
+        hidden: Collection[str] = (),
     ) -> None:
         self._scene = scene
         self._on_click = on_click
@@ -152,6 +161,7 @@ class LinkBodies:
         self._handles: dict[str, list[Any]] = {}
         self._pulled: set[str] = set()
         self._solid: dict[str, list[Array]] = {}
+        self._links = robot.links
         self._visible = True
         self.missing: list[str] = []
         self.drawn: set[str] = set()
@@ -159,7 +169,7 @@ class LinkBodies:
         with MeshReader() as reader:
             for number, visual in enumerate(read_visuals(robot.description.text, self._source)):
                 link = robot.links.get(visual.link)
-                if link is None:
+                if link is None or visual.link in hidden:
                     continue
                 at = f'/bodies/{quote(visual.link, safe="")}'
                 if visual.link not in self._frames:
@@ -172,7 +182,7 @@ class LinkBodies:
                     self.bare.add(visual.link)
         solid = {self._column(robot, link) for link in self.drawn}
         self.bare |= {link for link in robot.links if self._column(robot, link) not in solid}
-        self.bare -= self.drawn
+        self.bare -= self.drawn | set(hidden)
 
     def draw(self, q: Array, *, visible: bool) -> None:
         """Move all bodies to the poses of their links."""
@@ -194,6 +204,47 @@ class LinkBodies:
         turn = self._skeleton.at(q).frames[self._frames[link][1]]
         solid = np.concatenate(self._solid[link])
         return ray.hit(solid @ turn[:3, :3].T + turn[:3, 3])
+
+    def extent(self, q: Array, rods: Sequence[Array] = ()) -> tuple[Array, float]:
+        """
+        Return the points of the robot without its ground, and the height of the ground.
+
+        Bodies that are fixed to the root and much larger than the rest of the robot are ground.
+
+        Parameters
+        ----------
+        q : ndarray, shape (nq,)
+            The configuration.
+        rods : sequence of ndarray, shape (n, 3)
+            Points of links that are drawn as rods, root frame [m].
+
+        Returns
+        -------
+        points : ndarray, shape (n, 3)
+            Root frame [m].
+        height : float
+            Height of the ground [m].
+
+        """
+        frames = self._skeleton.at(q).frames
+        own: list[Array] = [*rods]
+        fixed: list[Array] = []
+        plates: list[Array] = []
+        for link, solids in self._solid.items():
+            at = self._frames[link][1]
+            points = np.concatenate(solids).reshape(-1, 3)
+            points = points @ frames[at][:3, :3].T + frames[at][:3, 3]
+            is_fixed = self._skeleton.carrier(self._links[link])[0] < 0
+            (fixed if is_fixed else own).append(points)
+        size = float(np.linalg.norm(np.ptp(np.concatenate(own), axis=0))) if own else np.inf
+        for points in fixed:
+            ground = float(np.linalg.norm(np.ptp(points, axis=0))) > GROUND * size
+            (plates if ground else own).append(points)
+        found = np.concatenate([*own, np.zeros((0, 3))])
+        if not len(found):
+            found = np.zeros((1, 3))
+        low = float(found[:, 2].min())
+        return found, min([low, *(float(points[:, 2].min()) for points in plates)])
 
     def let_pull(self, links: set[str]) -> None:
         """Set which links can be dragged; dragging other links rotates the view."""

@@ -319,3 +319,106 @@ def test_comfort_is_used_again_when_its_method_is_selected():
     with pytest.raises(OptionError, match='max_iterations'):
         session.set_option('max_iterations', 0)
     assert session.options.comfort is comfort
+
+
+def test_solving_goes_on_after_the_limit_of_iterations(hexapod):
+    """A solve of one step per update reaches its goal in later updates, then rests."""
+    hexapod.set_option('max_iterations', 1)
+    wanted = lift(hexapod, 'platform', 0.006)
+    assert hexapod.update(1.0)
+    assert hexapod.reports[0].status == 'TIMEOUT'
+    updates = 1
+    while hexapod.update(1.0 + updates):
+        updates += 1
+        assert updates < 50
+    assert updates > 1
+    reached = hexapod.robot.links['platform_link'].matrix_world
+    np.testing.assert_allclose(reached, wanted, atol=2e-6)
+
+
+def test_robot_waits_while_solving_is_off(hexapod):
+    """A goal that is dragged meanwhile is met when solving is on again."""
+    before = hexapod.q
+    hexapod.set_solving(False)
+    wanted = lift(hexapod, 'platform', 0.006)
+    assert hexapod.update(1.0)
+    np.testing.assert_array_equal(hexapod.q, before)
+    assert not hexapod.update(2.0)
+    hexapod.set_solving(True)
+    hexapod.update(3.0)
+    reached = hexapod.robot.links['platform_link'].matrix_world
+    np.testing.assert_allclose(reached, wanted, atol=2e-6)
+
+
+def test_strict_session_keeps_the_last_converged_configuration(hexapod):
+    """A goal out of reach moves nothing, but the report says so; without strict, it does."""
+    before = hexapod.q
+    hexapod.set_strict(True)
+    lift(hexapod, 'platform', 0.1)
+    hexapod.update(1.0)
+    np.testing.assert_array_equal(hexapod.q, before)
+    assert hexapod.reports[0].status != 'CONVERGED'
+    hexapod.set_strict(False)
+    hexapod.update(2.0)
+    assert np.abs(hexapod.q - before).max() > 1e-3
+
+
+def test_wheels_stand_on_the_ground_wherever_the_rover_is_dragged():
+    """On bumps of any height: every wheel's centre is a radius above the ground below it."""
+    session = gallery_session('rocker_bogie')
+    item = gallery_item('rocker_bogie')
+    session.update(0.0)
+
+    def errors():
+        ground = session.ground
+        return [
+            session.robot.links[item.goals[goal]].matrix_world[2, 3]
+            - up
+            - ground(*session.robot.links[item.goals[goal]].matrix_world[:2, 3])
+            for goal, up in item.standing.items()
+        ]
+
+    for x, y, scale in ((1.0, 0.3, 1.0), (2.0, 0.6, 1.0), (2.0, 0.6, 1.6), (2.0, 0.6, 0.0)):
+        session.set_knob('terrain height', scale)
+        session.move_goal('chassis', (x, y, 0.0), (0.0, 0.0, 0.2, 0.98))
+        for now in range(6):
+            session.update(float(now))
+        np.testing.assert_allclose(errors(), 0.0, atol=2e-4)
+        heights = [
+            session.robot.links[item.goals[goal]].matrix_world[2, 3] for goal in item.standing
+        ]
+        assert np.ptp(heights) > 0.05 if scale else np.ptp(heights) < 1e-3
+    session.reset()
+    assert session.knobs[0].value == 1.0
+
+
+def test_base_tilts_under_a_platform_that_stays():
+    """By its slider, by its motion, and no more after a reset; other numbers are refused."""
+    session = gallery_session('hexapod_tilt')
+    session.update(0.0)
+    home = session.robot.links['platform_link'].matrix_world.copy()
+
+    def tilt():
+        session.update(0.0)
+        assert session.reports[0].status == 'CONVERGED'
+        platform = session.robot.links['platform_link'].matrix_world
+        np.testing.assert_allclose(platform, home, atol=3e-6)
+        return float(np.arccos(session.robot.links['base_link'].matrix_world[2, 2]))
+
+    session.set_knob('base tilt [deg]', -15.0)
+    assert tilt() == pytest.approx(np.radians(15.0))
+    session.reset()
+    assert tilt() == pytest.approx(0.0, abs=1e-7)
+    session.play(True)
+    for now in np.arange(0.0, 2.0, 0.05).tolist():
+        session.update(now)
+    session.play(False)
+    assert tilt() == pytest.approx(0.3, abs=1e-6)
+    with pytest.raises(OptionError, match='knob'):
+        session.set_knob('terrain height', 1.0)
+    assert gallery_session('hexapod').knobs == []
+
+
+def test_dh_arm_uses_the_jacobian_transpose():
+    """It is the method of the source of this robot."""
+    assert gallery_session('dh_arm').options.method == 'jacobian_transpose'

@@ -1,0 +1,72 @@
+"""Style and script that the page adds to viser's client."""
+
+from __future__ import annotations
+
+from html import escape
+
+# Keys with which viser's client moves the camera at 2 m/s, which is too fast for most robots. Some
+# of them have another function here. The script stops them before viser's listeners see them.
+FLIGHT = ('KeyW', 'KeyA', 'KeyS', 'KeyD', 'KeyQ', 'KeyE')
+# The page's own commands, which the script triggers with these keys and all modifiers, because a
+# command tells the server which browser it comes from.
+DARK_KEY, LIGHT_KEY, DELETE_KEY = 'D', 'L', 'X'
+MODIFIER = 'cmd/ctrl+alt+shift'
+
+_STYLE = """
+canvas[data-engine]{background:linear-gradient(#e4eaf2,#f6f8fa 55%,#eceff3)}
+[data-mantine-color-scheme=dark] canvas[data-engine]{
+  background:linear-gradient(#1d2128,#2b313a 55%,#23282f)}
+#root [style*="letter-spacing"],#root input,#root button{letter-spacing:normal!important}
+#root .mantine-Text-root:has(>label){color:inherit!important;opacity:.85}
+"""
+
+_SCRIPT = """
+const root=document.documentElement;
+const ask=key=>root.dispatchEvent(new KeyboardEvent('keydown',{key:key,code:'Key'+key,
+  ctrlKey:true,altKey:true,shiftKey:true}));
+const dark=matchMedia('(prefers-color-scheme: dark)');
+if(!window.ikNode){
+  window.ikNode=true;
+  root.addEventListener('keydown',e=>{
+    if(%FLIGHT%.includes(e.code)&&!e.altKey)e.stopPropagation();
+    const typing=['INPUT','TEXTAREA','SELECT'].includes((e.target.tagName||''));
+    if(e.key==='Delete'&&!typing)ask('%DELETE%');
+  });
+  dark.addEventListener('change',()=>ask(dark.matches?'%DARK%':'%LIGHT%'));
+}
+let tries=0;
+const is=()=>root.getAttribute('data-mantine-color-scheme')==='dark';
+const timer=setInterval(()=>{
+  if(is()||!dark.matches||++tries>40)clearInterval(timer);else ask('%DARK%');},250);
+if(matchMedia('(max-width: 36em)').matches){
+  const sheet=this.closest('.mantine-Paper-root');
+  if(sheet&&!window.ikNodeSheet){
+    window.ikNodeSheet=true;
+    const handle=[...sheet.querySelectorAll('div')].find(
+      e=>e.style.cursor==='pointer'&&e.style.height==='3.5em');
+    sheet.style.width='100%';
+    if(handle){handle.parentElement.style.width='100vw';handle.click();}
+  }
+}
+"""
+
+
+def browser_html() -> str:
+    """
+    Return invisible HTML with the style and the script of the page.
+
+    The script stops viser's flight keys, passes on the key Delete, follows the dark mode of the
+    system, and closes the sheet with the panels on a phone.
+    """
+    script = _SCRIPT
+    for word, value in (
+        ('FLIGHT', str(list(FLIGHT))),
+        ('DELETE', DELETE_KEY),
+        ('DARK', DARK_KEY),
+        ('LIGHT', LIGHT_KEY),
+    ):
+        script = script.replace(f'%{word}%', value)
+    return (
+        f'<style>{_STYLE}</style>'
+        f'<img alt="" src="data:," style="display:none" onerror="{escape(script)}">'
+    )

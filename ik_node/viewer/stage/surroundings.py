@@ -1,0 +1,127 @@
+"""Ground and lights of the 3D view."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import log10
+from typing import Any
+
+import numpy as np
+
+# Colour of the ground's lines: grey on a light page and on a dark one.
+LINES, SECTIONS = (140, 150, 166), (120, 130, 148)
+# Line widths [px]; below 1, lines are as thin as a pixel and transparent.
+THIN, WIDE = 0.28, 0.45
+# Distance from the robot at which the ground has faded out, as a multiple of the robot's size.
+FADE = 3.0
+# Darkness of shadows on the ground.
+SHADOW = 0.22
+# Number of pieces along a side of a terrain, and its colour.
+PIECES, SOIL = 110, (150, 144, 136)
+# Number of cells along a robot of the size of ten cells, and cells per section.
+CELLS, PER_SECTION = 10.0, 5
+
+
+class Ground:
+    """
+    A soft grid below the robot, which receives its shadow.
+
+    Parameters
+    ----------
+    scene : viser.SceneApi
+
+    """
+
+    def __init__(self, scene: Any) -> None:
+        self._scene = scene
+
+    def place(self, size: float, height: float, middle: tuple[float, float]) -> None:
+        """
+        Place the ground for a robot.
+
+        Parameters
+        ----------
+        size : float
+            Size of the robot [m]; the grid has cells of 1, 10, 100 mm, ...
+        height : float
+            Height of the ground [m].
+        middle : (float, float)
+            x and y of the robot's middle, around which the ground fades out [m].
+
+        """
+        cell = 10.0 ** round(log10(size / CELLS))
+        # The middle of the grid is on a line, so that the lines are at round coordinates.
+        x, y = (cell * PER_SECTION * round(at / (cell * PER_SECTION)) for at in middle)
+        self._scene.add_grid(
+            '/floor',
+            width=2.0 * FADE * size,
+            height=2.0 * FADE * size,
+            cell_size=cell,
+            cell_color=LINES,
+            cell_thickness=THIN,
+            section_size=PER_SECTION * cell,
+            section_color=SECTIONS,
+            section_thickness=WIDE,
+            fade_distance=FADE * size,
+            fade_from='origin',
+            shadow_opacity=SHADOW,
+            position=(x, y, height),
+        )
+
+
+def add_terrain(
+    scene: Any, height: Callable[[float, float], float], x: float, y: float, half: float
+) -> Any:
+    """
+    Add a surface of the height of uneven ground around a point.
+
+    Parameters
+    ----------
+    scene : viser.SceneApi
+        The scene.
+    height : callable
+        Returns the height [m] at x, y [m].
+    x, y, half : float
+        Middle and half the width of the surface [m].
+
+    """
+    at = np.linspace(-half, half, PIECES + 1)
+    xs, ys = np.meshgrid(x + at, y + at, indexing='ij')
+    zs = np.array([height(*place) for place in zip(xs.flat, ys.flat, strict=True)])
+    corner = (np.arange(PIECES)[:, None] * (PIECES + 1) + np.arange(PIECES)).reshape(-1, 1)
+    both = np.array((0, PIECES + 1, PIECES + 2, 0, PIECES + 2, 1))
+    return scene.add_mesh_simple(
+        '/terrain',
+        np.column_stack((xs.flat, ys.flat, zs)).astype(np.float32),
+        (corner + both).reshape(-1, 3).astype(np.uint32),
+        color=SOIL,
+        side='double',
+        cast_shadow=False,
+    )
+
+
+class Lights:
+    """
+    Sun, sky and a light from the back, as in the pictures of the gallery.
+
+    Parameters
+    ----------
+    scene : viser.SceneApi
+
+    """
+
+    def __init__(self, scene: Any) -> None:
+        self._scene = scene
+        self._shadows: bool | None = None
+        scene.configure_environment_map(None)
+        scene.add_light_hemisphere(
+            '/lights/sky', sky_color=(232, 240, 255), ground_color=(160, 156, 150), intensity=1.9
+        )
+        scene.add_light_directional('/lights/sun', intensity=1.1, position=(2.1, -2.5, 4.7))
+        scene.add_light_directional('/lights/back', intensity=0.5, position=(-4.0, 5.0, 1.0))
+
+    def set_shadows(self, shadows: bool) -> None:
+        """Choose whether the light from above casts shadows."""
+        if shadows != self._shadows:
+            self._shadows = shadows
+            self._scene.configure_default_lights(enabled=True, cast_shadow=shadows)
