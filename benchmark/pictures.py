@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-from matplotlib import colormaps
 from matplotlib.figure import Figure
-import numpy as np
 from report import fits
 
 Row = dict[str, Any]
@@ -19,15 +18,39 @@ FAMILIES = {
 }
 
 
+# Text, secondary text, and the ground and lines of a plot, as in the pictures of `reach`.
+INK, FAINT, GROUND, RULED = '#1C2733', '#66717D', '#F2F4F7', '#FFFFFF'
+# Ours are warm and thick, the others cool and thin.
+OURS = ('#D7263D', '#F46A1F', '#F7A600', '#B5179E', '#6A040F', '#FF8FA3')
+OTHERS = (
+    *('#1F4E79', '#2F80C2', '#7FB3DF', '#0F766E', '#2BB3A3', '#8FD3C8', '#4C3F91', '#8576C9'),
+    *('#B9AEE6', '#37474F', '#78909C', '#B0BEC5', '#33691E', '#7CB342', '#5D4037', '#A1887F'),
+)
+
+
 def colours(rows: list[Row]) -> dict[str, Any]:
-    """Return a colour for every solver, dark red for ours."""
+    """Return a colour for every solver, warm for ours and cool for the others."""
     labels = sorted({row['label'] for row in rows if not row['ours']})
-    # Reds and pinks are ours.
-    others = [at for at in range(20) if at not in (6, 7, 12, 13)]
-    peers = dict(zip(labels, colormaps['tab20'](np.array(others)), strict=False))
-    shades = ('#8b0000', '#ff2020', '#ff80a0', '#c000c0', '#000000', '#808080')
     mine = sorted({row['label'] for row in rows if row['ours']})
-    return {**peers, **dict(zip(mine, shades, strict=False))}
+    return {**dict(zip(labels, cycle(OTHERS))), **dict(zip(mine, cycle(OURS)))}
+
+
+def style(axes: Any) -> None:
+    """Give a plot the ground and lines of the pictures of `reach`."""
+    axes.set_facecolor(GROUND)
+    axes.grid(visible=True, which='major', color=RULED, linewidth=1.2)
+    axes.set_axisbelow(True)
+    axes.tick_params(which='both', length=0, colors=INK, labelsize=9)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+
+
+def title(figure: Any, text: str, below: str) -> None:
+    """Write a title and a line below it in the upper left corner."""
+    inch = 1.0 / figure.get_size_inches()[1]
+    figure.text(0.015, 1.0 - 0.18 * inch, text, size=15, weight='bold', color=INK, va='top')
+    figure.text(0.015, 1.0 - 0.52 * inch, below, size=10.5, color=FAINT, va='top')
+    figure.get_layout_engine().set(rect=(0.0, 0.0, 1.0, 1.0 - 0.85 * inch))
 
 
 def draw(report: dict[str, Any], folder: Path) -> list[Path]:
@@ -50,8 +73,9 @@ def growth(family: str, rows: list[Row], shade: dict[str, Any], path: Path) -> P
     """Draw time against size, one line for every solver that solves more than half."""
     what, key, power, time = FAMILIES[family]
     found = {fit['label']: fit for fit in fits(rows)}
-    figure = Figure(figsize=(8, 5), layout='constrained')
+    figure = Figure(figsize=(8.5, 5.6), layout='constrained')
     axes = figure.subplots()
+    style(axes)
     for label in sorted(found, key=lambda label: (not label.startswith('ours'), label)):
         mine = [row for row in rows if row['label'] == label and row['solved_1e-4'] > 50.0]
         mine = sorted((row for row in mine if row[key]), key=lambda row: row['size'])
@@ -61,14 +85,16 @@ def growth(family: str, rows: list[Row], shade: dict[str, Any], path: Path) -> P
             [row['size'] for row in mine],
             [row[key] for row in mine],
             marker='o',
+            markersize=5,
             color=shade[label],
-            linewidth=2.5 if mine[0]['ours'] else 1.2,
+            linewidth=2.6 if mine[0]['ours'] else 1.3,
+            zorder=3 if mine[0]['ours'] else 2,
             label=f'{label}: n^{found[label][power]:.2f}',
         )
-    axes.set_xlabel(what)
-    axes.set_ylabel(time)
-    axes.grid(visible=True, which='both', alpha=0.3)
-    axes.legend(fontsize=8)
+    axes.set_xlabel(what, color=INK)
+    axes.set_ylabel(time, color=INK)
+    title(figure, f'{time.split(" [")[0].capitalize()}', f'against the number of {what}')
+    axes.legend(fontsize=8, frameon=False, labelcolor=INK)
     figure.savefig(path, dpi=120)
     return path
 
@@ -78,10 +104,11 @@ def budgets(rows: list[Row], shade: dict[str, Any], path: Path) -> Path:
     names = list(dict.fromkeys(row['task'] for row in rows))
     columns = min(3, len(names))
     lines = -(-len(names) // columns)
-    size = (4.6 * columns, 3.2 * lines + 0.8)
+    size = (4.4 * columns, 2.7 * lines + 2.2)
     figure = Figure(figsize=size, layout='constrained')
     grid = figure.subplots(lines, columns, squeeze=False)
     for axes, name in zip(grid.flat, names, strict=False):
+        style(axes)
         for row in (row for row in rows if row['task'] == name and row['budget']):
             times, shares = zip(*row['budget'], strict=True)
             axes.step(
@@ -89,22 +116,42 @@ def budgets(rows: list[Row], shade: dict[str, Any], path: Path) -> Path:
                 [0.0, *shares],
                 where='post',
                 color=shade[row['label']],
-                linewidth=2.5 if row['ours'] else 1.2,
+                linewidth=2.6 if row['ours'] else 1.3,
+                zorder=3 if row['ours'] else 2,
                 label=row['label'],
             )
+            # Some solvers stop before they have solved all problems.
+            axes.plot(times[-1], shares[-1], 'o', color=shade[row['label']], markersize=3.5)
         axes.set_xscale('log')
-        axes.set_ylim(0, 102)
-        axes.set_title(name, fontsize=10)
-        axes.set_xlabel('time [us]', fontsize=8)
-        axes.grid(visible=True, which='both', alpha=0.2)
+        axes.set_ylim(0, 104)
+        axes.set_yticks((0, 25, 50, 75, 100))
+        axes.set_title(name, fontsize=10.5, weight='bold', color=INK, loc='left')
+    for column in range(columns):
+        last = (len(names) - 1 - column) // columns
+        grid[last, column].set_xlabel('time [us]', fontsize=9.5, color=INK)
+    for row_of_axes in grid:
+        row_of_axes[0].set_ylabel('solved [%]', fontsize=9.5, color=INK)
     for axes in grid.flat[len(names) :]:
         axes.set_visible(False)
-    figure.supylabel('solved within it [%], ours to 1e-6, others to what they were asked for')
+    title(
+        figure,
+        'Problems solved within a time',
+        'ours to 1e-6 m and rad, the others to the tolerance that they were given',
+    )
     handles = {
         label: handle
         for axes in grid.flat
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
-    figure.legend(handles.values(), handles, loc='outside lower center', ncols=4, fontsize=8)
+    order = sorted(handles, key=lambda label: (not label.startswith('ours'), label))
+    figure.legend(
+        [handles[label] for label in order],
+        order,
+        loc='outside lower left',
+        ncols=4,
+        fontsize=9,
+        frameon=False,
+        labelcolor=INK,
+    )
     figure.savefig(path, dpi=110)
     return path

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 import json
 from typing import Any
@@ -13,6 +13,8 @@ from ik_node.cli.robot_arguments import add_robot_arguments, robot_of
 from ik_node.errors import MOST_TEXT, OptionError, plain
 from ik_node.robot import Robot
 from ik_node.scene import IKRootsHelper, plot_shapes, Shape
+from ik_node.scene.look import AT_LIMIT, COLOURS, OPEN, UNMET
+from ik_node.scene.shapes import Rgba
 from ik_node.solver import Solution, Solver, SolverOptions
 from ik_node.solver.options import METHODS
 import numpy as np
@@ -22,7 +24,7 @@ Array = NDArray[np.float64]
 
 # Colour of the robot at the start.
 GHOST = (0.55, 0.58, 0.62, 0.25)
-_SIDES = 12
+_SIDES = 20
 
 
 def plot_solution(
@@ -51,7 +53,14 @@ def plot_solution(
 
     """
     try:
-        plot_shapes(shapes_of(robot, start, poses, solution), path, title=title_of(solution))
+        shapes = shapes_of(robot, start, poses, solution)
+        plot_shapes(
+            shapes,
+            path,
+            size=(8.5, 8.5),
+            title=title_of(robot.name, solution),
+            legend=legend_of(shapes),
+        )
     except OptionError as error:
         raise OptionError('--plot', path, error.allowed) from None
 
@@ -71,9 +80,26 @@ def shapes_of(
     return shapes
 
 
-def title_of(solution: Solution) -> str:
-    """Return the status, and the largest residuals of goals and loops."""
-    parts = [f'{solution.status.name} after {solution.iterations} iterations']
+def legend_of(shapes: Sequence[Shape]) -> dict[str, Rgba]:
+    """Return the colours of the drawn shapes by their meanings."""
+    names = {
+        'solution': COLOURS['links'],
+        'start': GHOST,
+        'joint axis': COLOURS['axes'],
+        'joint range': COLOURS['limits'],
+        'at a limit': AT_LIMIT,
+        'loop': COLOURS['closures'],
+        'open loop': OPEN,
+        'goal': COLOURS['goals'],
+        'reached': UNMET,
+    }
+    drawn = {shape.rgba for shape in shapes}
+    return {name: rgba for name, rgba in names.items() if rgba in drawn}
+
+
+def title_of(name: str, solution: Solution) -> str:
+    """Return the name and the status, and the largest residuals of goals and loops."""
+    parts = [f'{plain(name)}: {solution.status.name} after {solution.iterations} iterations']
     for kind, errors in (('goals', solution.goal_errors), ('loops', solution.closure_errors)):
         if errors:
             position, orientation = np.array([tuple(e) for e in errors.values()]).max(axis=0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ import warnings
 
 from ik_node.errors import IkError, OptionError
 from ik_node.scene.mesh import mesh_of
-from ik_node.scene.shapes import Shape, Text
+from ik_node.scene.shapes import Rgba, Shape, Text
 import numpy as np
 from numpy.typing import NDArray
 
@@ -72,6 +72,12 @@ _MARGIN, _FLAT = 0.04, 0.3
 # Share of the picture that the scene fills, and range of readable font sizes [pt].
 _FILLED, _LETTERS = 0.6, (6.0, 14.0)
 _DPI = 100
+# Text, secondary text, ground, walls, lines and shadows, as in the pictures of `reach`.
+_INK, _FAINT, _GROUND, _WALL, _RULED, _DARK = (
+    *('#1C2733', '#66717D', '#E9EDF2', '#F5F7F9', '#FFFFFF', '#D3DAE2'),
+)
+# Place of the axes in the picture: left, bottom, width, height.
+_PLACE = (0.02, 0.05, 0.96, 0.84)
 
 
 def plot_shapes(
@@ -82,6 +88,7 @@ def plot_shapes(
     azimuth: float = -55.0,
     size: tuple[float, float] = (9.0, 9.0),
     title: str = '',
+    legend: Mapping[str, Rgba] | None = None,
 ) -> None:
     """
     Draw shapes to a file, with the same scale for all three axes.
@@ -98,7 +105,9 @@ def plot_shapes(
     size : (float, float)
         Size of the picture in hundreds of pixels.
     title : str
-        Title of the picture.
+        Title of the picture; its first line is bold.
+    legend : mapping of str to tuple of float, optional
+        Colours, by their meanings.
 
     Raises
     ------
@@ -106,10 +115,10 @@ def plot_shapes(
         If matplotlib is missing, does not support the format, or cannot write the file.
 
     """
-    figure = picture_maker('plot', path)(figsize=size, layout='constrained')
-    axes = figure.add_subplot(projection='3d', proj_type='ortho')
+    figure = picture_maker('plot', path)(figsize=size)
+    axes = figure.add_axes(_PLACE, projection='3d', proj_type='ortho')
     axes.view_init(elev=elevation, azim=azimuth)
-    axes.set_title(title)
+    _write(figure, title, legend or {})
     draw_shapes(shapes, axes)
     try:
         save_picture(figure, path, dpi=_DPI)
@@ -177,12 +186,61 @@ def draw_shapes(shapes: Iterable[Shape], axes: Any = None) -> Any:
     return axes
 
 
+def _write(figure: Any, title: str, legend: Mapping[str, Rgba]) -> None:
+    """Write the title into the upper left corner, and the legend below the scene."""
+    inch = 1.0 / figure.get_size_inches()[1]
+    first, *others = title.split('\n')
+    top = 1.0 - 0.25 * inch
+    figure.text(0.04, top, first, size=14, weight='bold', color=_INK, va='top')
+    below = '\n'.join(others)
+    figure.text(0.04, top - 0.33 * inch, below, size=10, color=_FAINT, va='top', linespacing=1.4)
+    if legend:
+        from matplotlib.lines import Line2D
+
+        dot: dict[str, Any] = {
+            'marker': 'o',
+            'linestyle': '',
+            'markersize': 9,
+            'markeredgecolor': 'none',
+        }
+        figure.legend(
+            [Line2D([], [], color=rgba, **dot) for rgba in legend.values()],
+            list(legend),
+            loc='lower center',
+            ncols=len(legend),
+            frameon=False,
+            labelcolor=_FAINT,
+            handletextpad=0.1,
+            columnspacing=1.4,
+        )
+
+
+def _furnish(axes: Any) -> None:
+    """Draw the walls and the ground like the ground of `reach`."""
+    for axis, colour in ((axes.xaxis, _WALL), (axes.yaxis, _WALL), (axes.zaxis, _GROUND)):
+        axis.set_pane_color(colour)
+        axis.pane.set_edgecolor(_RULED)
+        axis.line.set_color((0.0, 0.0, 0.0, 0.0))
+        axis.label.set_color(_INK)
+        axis._axinfo['grid'].update(color=_RULED, linewidth=1.1)
+        axis._axinfo['tick'].update(inward_factor=0.0, outward_factor=0.0)
+    axes.tick_params(colors=_FAINT, labelsize=9)
+
+
+def _shadow(triangles: Array, height: float) -> Array:
+    """Return the shadows (n, 3, 3) of triangles on the ground below them, at a height [m]."""
+    shadows = triangles.copy()
+    shadows[:, :, 2] = height
+    return shadows
+
+
 def _draw(axes: Any, shapes: list[Shape]) -> None:
     # All triangles are in one collection, because matplotlib sorts by depth only within a
     # collection.
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
     axes.computed_zorder = False
+    _furnish(axes)
     solid = [mesh_of(shape) for shape in shapes]
     triangles = np.concatenate([np.zeros((0, 3, 3)), *(found for found, _ in solid)])
     colours = np.concatenate([np.zeros((0, 4)), *(found for _, found in solid)])
@@ -196,6 +254,14 @@ def _draw(axes: Any, shapes: list[Shape]) -> None:
     texts = [shape for shape in shapes if isinstance(shape, Text)]
     places = np.array([text.position for text in texts]).reshape(-1, 3)
     shown = _equal(axes, np.concatenate([triangles.reshape(-1, 3), places]))
+    firm = [
+        found
+        for (found, colours), shape in zip(solid, shapes, strict=True)
+        if shape.layer == 'links' and shape.rgba[3] == 1.0
+    ]
+    if firm:
+        shadow = _shadow(np.concatenate(firm), axes.get_zlim()[0])
+        axes.add_collection3d(Poly3DCollection(shadow, facecolors=_DARK, zorder=0.5))
     points_per_metre = _FILLED * 72.0 * min(axes.figure.get_size_inches()) / shown
     for text in texts:
         axes.text(

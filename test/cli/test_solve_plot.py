@@ -5,7 +5,7 @@ import sys
 
 from ik_node import load_robot, Solver
 from ik_node.cli.main import main
-from ik_node.cli.solve import GHOST, shapes_of, title_of
+from ik_node.cli.solve import GHOST, legend_of, shapes_of, title_of
 import numpy as np
 import pytest
 from support.command_line import refusal
@@ -76,8 +76,8 @@ def test_start_is_not_drawn_if_nothing_moved(fivebar):
 def test_title_has_status_and_residuals(fivebar):
     """It has the status and the worst of goals and loops."""
     *_, solution = answer(fivebar, FAR)
-    status, goals, loops = title_of(solution).splitlines()
-    assert status == f'{solution.status.name} after {solution.iterations} iterations'
+    status, goals, loops = title_of('fivebar', solution).splitlines()
+    assert status == f'fivebar: {solution.status.name} after {solution.iterations} iterations'
     assert goals.startswith(
         f'goals: residuals up to {solution.goal_errors["tool_link"].position:.1e} m'
     )
@@ -99,3 +99,10 @@ def test_missing_matplotlib_is_reported(fivebar, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, 'matplotlib.figure', None)
     assert main(['solve', str(fivebar), '--plot', 'a.png']) == 2
     assert "--plot: 'a.png' is not allowed; allowed: only with matplotlib" in refusal(capsys)
+
+
+def test_legend_names_the_colours_that_are_drawn(fivebar):
+    """No loop is open and no limit is touched in a solution; the start is another one."""
+    robot, start, poses, solution = answer(fivebar, NEAR)
+    names = list(legend_of(shapes_of(robot, start, poses, solution)))
+    assert names == ['solution', 'start', 'joint axis', 'joint range', 'loop', 'goal']

@@ -165,6 +165,16 @@ class Browser:
         image = pytest.importorskip('matplotlib.image')
         return np.asarray(image.imread(io.BytesIO(data), format='png'))[:, :, :3]
 
+    def resize(self, width: int, height: int) -> None:
+        """Set the size of the page [px], which may be smaller than a window can be."""
+        how = {'width': width, 'height': height, 'deviceScaleFactor': 1, 'mobile': False}
+        self._devtools('Emulation.setDeviceMetricsOverride', **how)
+
+    def prefer(self, scheme: str) -> None:
+        """Tell the page that the system is 'dark' or 'light'."""
+        wish = {'name': 'prefers-color-scheme', 'value': scheme}
+        self._devtools('Emulation.setEmulatedMedia', features=[wish])
+
     def close(self) -> None:
         """Close the window; may be called again."""
         if self._at:
@@ -175,9 +185,11 @@ class Browser:
 class Window:
     """A browser that shows a page, and where things are in it."""
 
-    def __init__(self, browser: Browser, page: Any) -> None:
+    def __init__(self, browser: Browser, page: Any, size: tuple[int, int] | None = None) -> None:
         self.browser = browser
         self._page = page
+        if size is not None:
+            browser.resize(*size)
         known = set(page.server.get_clients())
         browser.load(page.url)
         self.client = wait_until(
@@ -190,7 +202,8 @@ class Window:
 
     def ready(self) -> None:
         """Wait until it is drawn."""
-        wait_until(lambda: 'Goals' in self.browser.text(), 'the panel')
+        # On a phone, the sheet with the panels is closed.
+        wait_until(lambda: 'ik_node' in self.browser.text(), 'the panel')
         # The scene fades in.
         wait_until(lambda: self.colours() > 200, 'a scene that is not blank')
 

@@ -128,13 +128,13 @@ def open_page() -> Iterator[Callable[..., Any]]:
 
 
 @pytest.fixture
-def open_window(open_browser: Callable[[], Browser]) -> Iterator[Callable[[Any], Window]]:
+def open_window(open_browser: Callable[[], Browser]) -> Iterator[Callable[..., Window]]:
     """Return a function that opens a page in a browser of its own, which ends with the test."""
     opened: list[Browser] = []
 
-    def open_one(page: Any) -> Window:
+    def open_one(page: Any, size: tuple[int, int] | None = None) -> Window:
         opened.append(open_browser())
-        return Window(opened[-1], page)
+        return Window(opened[-1], page, size)
 
     yield open_one
     for browser in opened:

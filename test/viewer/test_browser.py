@@ -48,7 +48,11 @@ def test_keys_switch_handles_axes_and_grid(open_page, open_window):
     """W moves, E turns, Q swaps axes, G has a grid, and the view stays; F and Ctrl+Z go back."""
     page = open_page()
     window = open_window(page)
-    eye = window.client.camera.position.copy()
+    eye = wait_until(
+        lambda: page._stage._cameras._sent[window.client.client_id][0][-1].eye,
+        'the fitted camera',
+        ready=lambda eye: np.allclose(window.client.camera.position, eye),
+    )
 
     def style():
         return page._controls.handles.style
@@ -167,6 +171,7 @@ def test_chooser_rest_pose_yaml_and_tabs_work(open_page, open_window):
     wait_until(lambda: 'a pen on two arms' in window.browser.text(), 'what it is')
     page.do(lambda session: session.set_forward(True))
     page.do(lambda session: session.set_joint('left_shoulder', 0.3))
+    window.browser.run('document.querySelector("[aria-label=\'Expand panel\']").click()')
     wait_until(lambda: '0.3000 rad' in window.browser.text(), 'the state of its joints')
     q = page.ask(lambda session: session.q)
     window.browser.press('Rest pose')
@@ -189,3 +194,86 @@ def test_chooser_rest_pose_yaml_and_tabs_work(open_page, open_window):
     ):
         window.browser.press(tab)
         wait_until(lambda word=word: word in window.browser.text(), f'{word} on {tab}')
+
+
+def test_delete_key_removes_the_selected_goal(open_page, open_window):
+    """With the focus on the view, not while somebody types."""
+    page = open_page('climber')
+    window = open_window(page)
+    window.browser.hit_key('\ue017')
+    wait_until(
+        lambda: page.ask(lambda s: [*s.robot.goals]) == ['left_hand', 'right_hand'], 'its end'
+    )
+    window.browser.hit_key('z', control=True)
+    wait_until(lambda: len(page.ask(lambda s: [*s.robot.goals])) == 3, 'the step back')
+
+
+def test_page_follows_dark_mode_of_the_system(open_page, open_window):
+    """A browser whose system is dark gets a dark page; buttons choose for one browser."""
+    page = open_page()
+    window = open_window(page)
+
+    def dark():
+        scheme = 'return document.documentElement.getAttribute("data-mantine-color-scheme")'
+        return window.browser.run(scheme) == 'dark'
+
+    assert not dark()
+    light = window.browser.picture()
+    window.browser.prefer('dark')
+    wait_until(dark, 'a dark page')
+    wait_until(lambda: window.browser.picture().mean() < light.mean() - 0.3, 'a dark scene')
+    window.browser.press('View')
+    window.browser.press('light')
+    wait_until(lambda: not dark(), 'a light page')
+    window.browser.press('dark')
+    wait_until(dark, 'a dark page again')
+
+
+def test_robot_is_neither_cut_nor_under_a_panel(open_page, open_window):
+    """On a laptop, and on a phone, whose sheet of panels is closed at first; and in 2-D."""
+    page = open_page('scissor_lift')
+    for width, height in ((1280, 800), (390, 844)):
+        window = open_window(page, (width, height))
+        client = window.client
+        canvas = 'const r=document.querySelector("canvas[data-engine]").getBoundingClientRect();'
+        right, bottom = window.browser.run(f'{canvas}return [r.right, r.bottom]')
+        panel = window.browser.run(
+            'const p=[...document.querySelectorAll(".mantine-Paper-root")].map('
+            'e=>e.getBoundingClientRect()).find(r=>r.bottom>=innerHeight-1&&r.width>=innerWidth-1);'
+            'return p?p.top:innerHeight'
+        )
+        assert right == (width if width < 600 else pytest.approx(960, abs=10))
+        assert (panel < height) == (width < 600)
+
+        def places(client=client, window=window):
+            fit = page._stage._cameras._sent[client.client_id][0][-1]
+            if not np.allclose(client.camera.position, fit.eye, atol=1e-6):
+                return np.zeros((0, 2))
+            return np.array([window.pixel(point) for point in page._stage._points[::7]])
+
+        found = wait_until(places, 'the fitted camera', ready=len)
+        assert (found.min(axis=0) > 0.0).all()
+        assert found[:, 0].max() < right
+        assert found[:, 1].max() < min(bottom, panel)
+        filled = np.ptp(found, axis=0) / (right, min(bottom, panel))
+        assert filled.max() > 0.5
+    window.browser.close()
+
+
+def test_planar_arm_is_seen_in_2d(open_page, open_window):
+    """From straight above, without perspective; 3-D restores the first view."""
+    page = open_page('fivebar')
+    window = open_window(page)
+    window.browser.press('View')
+    window.browser.press('2-D')
+    camera = window.client.camera
+    wait_until(lambda: camera.client.camera.fov < 0.1, 'a narrow view')
+
+    def steep():
+        here = window.client.camera
+        back = here.position - here.look_at
+        return back[2] / np.linalg.norm(back)
+
+    wait_until(lambda: steep() > 0.999, 'a view from above')
+    window.browser.press('3-D')
+    wait_until(lambda: steep() < 0.95, 'the first view')

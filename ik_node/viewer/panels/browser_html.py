@@ -12,6 +12,8 @@ FLIGHT = ('KeyW', 'KeyA', 'KeyS', 'KeyD', 'KeyQ', 'KeyE')
 DARK_KEY, LIGHT_KEY, DELETE_KEY = 'D', 'L', 'X'
 MODIFIER = 'cmd/ctrl+alt+shift'
 
+SLOW = 'no graphics card found: switch off shadows on the tab View if the page is slow'
+
 _STYLE = """
 canvas[data-engine]{background:linear-gradient(#e4eaf2,#f6f8fa 55%,#eceff3)}
 [data-mantine-color-scheme=dark] canvas[data-engine]{
@@ -38,6 +40,14 @@ let tries=0;
 const is=()=>root.getAttribute('data-mantine-color-scheme')==='dark';
 const timer=setInterval(()=>{
   if(is()||!dark.matches||++tries>40)clearInterval(timer);else ask('%DARK%');},250);
+// viser's warning of slow drawing would lie on the robot, so the panel says it instead.
+let looks=0;
+const slow=setInterval(()=>{
+  const warning=[...document.querySelectorAll('.mantine-Notification-root')].find(
+    e=>e.textContent.includes('Software WebGL'));
+  if(warning){this.nextElementSibling.style.display='block';
+    warning.querySelector('button').click();}
+  if(warning||++looks>100)clearInterval(slow);},100);
 if(matchMedia('(max-width: 36em)').matches){
   const sheet=this.closest('.mantine-Paper-root');
   if(sheet&&!window.ikNodeSheet){
@@ -53,10 +63,11 @@ if(matchMedia('(max-width: 36em)').matches){
 
 def browser_html() -> str:
     """
-    Return invisible HTML with the style and the script of the page.
+    Return HTML with the style and the script of the page.
 
     The script stops viser's flight keys, passes on the key Delete, follows the dark mode of the
-    system, and closes the sheet with the panels on a phone.
+    system, closes the sheet with the panels on a phone, and moves viser's warning of a missing
+    graphics card into the panel.
     """
     script = _SCRIPT
     for word, value in (
@@ -69,4 +80,5 @@ def browser_html() -> str:
     return (
         f'<style>{_STYLE}</style>'
         f'<img alt="" src="data:," style="display:none" onerror="{escape(script)}">'
+        f'<div style="display:none;padding:4px 10px 0;font-size:0.8em;opacity:0.8">{SLOW}</div>'
     )

@@ -111,12 +111,9 @@ class PlotPanel:
                 self._gui.add_uplot(
                     data=nothing,
                     series=series,
-                    title=title,
+                    title=f'{title} [{unit}]',
                     scales={'x': {'time': False, 'range': (-SPAN, 0.0)}, 'y': scale},
-                    axes=(
-                        {'label': 'time [s]', 'labelSize': 20, 'size': 32},
-                        {'label': f'{title} [{unit}]', 'labelSize': 20, 'size': 52},
-                    ),
+                    axes=({'label': 'time [s]', 'labelSize': 20, 'size': 32}, {'size': 52}),
                     height=HEIGHT,
                     legend={'show': len(names) > 1},
                 )

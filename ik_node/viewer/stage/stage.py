@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from ik_node.model.joint import Joint
+from ik_node.model.link import Link
 from ik_node.robot import Robot
 from ik_node.scene import AXIS_COLOURS, IKRootsHelper, mesh_of
 from ik_node.scene.look import COLOURS, FREE, PASSIVE
@@ -33,6 +35,8 @@ GIZMO = 0.2
 GROUND = 'ground_link'
 # Half the width of a shown terrain, as a multiple of the size of the robot.
 TERRAIN = 3.5
+# A freely moving body has at least so many joints: three in a plane.
+FREE_JOINTS = 3
 # Number of sides of round marks, which is low because a browser draws hundreds of them.
 SIDES = 16
 
@@ -85,6 +89,7 @@ class Stage:
         self._bodies: LinkBodies | None = None
         self._robot: Robot | None = None
         self._motors: frozenset[str] = frozenset()
+        self._virtual: frozenset[str] = frozenset()
         self._plane: Array | None = None
         self._points: Array = np.zeros((1, 3))
         # The ground that is shown, its mesh, and x, y and half the width of its middle [m].
@@ -113,6 +118,7 @@ class Stage:
             )
             self._view.show_missing(self._bodies.missing)
             self._motors = _motors(robot)
+            self._virtual = _virtual(robot, self._bodies.drawn, self._motors)
         self._helper = IKRootsHelper(session.source, resolution=SIDES)
         self._size = self._helper.joint_scale
         if self.selected not in robot.goals:
@@ -194,7 +200,7 @@ class Stage:
                 yield shape
 
     def _is_drawn(self, shape: Shape) -> bool:
-        """Return False for a link with a body, and for axes of goals that a handle shows."""
+        """Return False for a link with a body, a free body's joints, and what a handle shows."""
         if shape.layer == 'goals' and self._view.gizmos != 'none':
             if shape.rgba in AXIS_COLOURS:
                 style = self._handles.style
@@ -204,6 +210,8 @@ class Stage:
             # Balls are part of the handles.
             if shape.rgba in (FREE, COLOURS['goals']):
                 return shape.of == self.selected and shape.rgba == FREE
+        if shape.layer in ('axes', 'limits') and shape.of in self._virtual:
+            return False
         if shape.layer != 'links' or self._bodies is None:
             return True
         if self._view.rods == 'bare' and self._bodies.drawn:
@@ -240,6 +248,25 @@ class Stage:
         self._points = np.concatenate([robot_points, handle])
         self._cameras.show(self._points, view_of(robot_points))
         self._around = (float(middle[0]), float(middle[1]), TERRAIN * size)
+
+
+def _virtual(robot: Robot, drawn: set[str], motors: frozenset[str]) -> frozenset[str]:
+    """
+    Return the names of values whose joints only describe a freely moving body.
+
+    These are passive joints in a row without bodies between them, at least one of which slides.
+    """
+    rows: dict[Joint, list[Joint]] = {}
+    for joint in robot.joint_order:
+        above = joint.parent
+        before = above.parent if isinstance(above, Link) and above.name not in drawn else None
+        row = rows.get(before, []) if isinstance(before, Joint) else []
+        if drawn and not motors.intersection(joint.value_names):
+            row.append(joint)
+            rows[joint] = row
+    found = [row for row in rows.values() if len(row) >= FREE_JOINTS]
+    sliding = [row for row in found if any(not j.dof[0].is_rotation for j in row)]
+    return frozenset(name for row in sliding for joint in row for name in joint.value_names)
 
 
 def _motors(robot: Robot) -> frozenset[str]:

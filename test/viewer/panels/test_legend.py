@@ -1,7 +1,11 @@
-"""The legend of colours."""
+"""The legend of colours, and the units of plots."""
 
+from types import SimpleNamespace
+
+from ik_node.scene.chain_report import ChainReport
 from ik_node.scene.look import COLOURS, PASSIVE
 from ik_node.viewer.panels.legend import legend_html
+from ik_node.viewer.panels.plot_panel import History, PlotPanel
 
 
 def test_legend_explains_the_colours_of_visible_layers():
@@ -16,3 +20,19 @@ def test_legend_explains_the_colours_of_visible_layers():
         assert f'{colour}"></span>{meaning}<' in html
     assert 'loop' not in html
     assert 'joint range' not in html
+
+
+def test_plots_have_units():
+    """The residual's axis is logarithmic; titles have units, and the time axis has a label."""
+    made = []
+
+    def add_uplot(**about):
+        made.append(about)
+        return SimpleNamespace(data=None, remove=lambda: None)
+
+    history = History()
+    history.add(0.0, [ChainReport('arm', 'CONVERGED', '', 1, 1e-3, {}, {})])
+    PlotPanel(SimpleNamespace(add_uplot=add_uplot)).refresh(history)
+    assert [plot['title'] for plot in made] == ['largest residual [m or rad]', 'solve time [ms]']
+    assert made[0]['scales']['y']['distr'] == 3
+    assert all(plot['axes'][0]['label'] == 'time [s]' for plot in made)
