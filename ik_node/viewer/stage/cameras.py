@@ -16,6 +16,8 @@ ASPECT = 1.2
 NEAR, FAR = 0.02, 6.0
 # How far a user can move away, as a multiple of the distance at first.
 AWAY = 4.0
+# Number of sent cameras that are remembered for each browser.
+KEPT = 6
 # A camera within this share of its distance from a fitted one has not been moved by a user.
 UNMOVED = 1e-3
 
@@ -83,23 +85,27 @@ class Cameras:
         client.camera.on_update(moved)
 
     def _follow(self, client: Any) -> None:
-        """Fit a camera to the changed size of its view, unless a user has moved it."""
+        """
+        Fit a camera to the changed size of its view, unless a user has moved it.
+
+        A browser that is still loading may apply an older camera after the last one; this one is
+        fitted again.
+        """
         cameras, aspect = self._sent.get(client.client_id, ([], 0.0))
-        if abs(_aspect(client) - aspect) < 1e-3 * aspect:
-            return
-        eye, look_at = client.camera.position, client.camera.look_at
-        for camera in cameras:
-            near = UNMOVED * camera.distance
-            if np.abs(eye - camera.eye).max() < near > np.abs(look_at - camera.look_at).max():
-                self._fit(client)
-                return
+        resized = abs(_aspect(client) - aspect) > 1e-3 * aspect
+        if any(_is_at(client, camera) for camera in (cameras if resized else cameras[:-1])) and (
+            resized or not _is_at(client, cameras[-1])
+        ):
+            self._fit(client)
 
     def _fit(self, client: Any) -> None:
         aspect = _aspect(client)
         view = self._views.get(client.client_id, self._view)
         camera = fitted(self._points, view, aspect)
         cameras, _ = self._sent.get(client.client_id, ([], 0.0))
-        self._sent[client.client_id] = ([*cameras, camera][-4:], aspect)
+        if not cameras or np.abs(cameras[-1].eye - camera.eye).max() > 0.0:
+            cameras = [*cameras, camera][-KEPT:]
+        self._sent[client.client_id] = (cameras, aspect)
         handle = client.camera
         with client.atomic():
             handle.near, handle.far = NEAR * camera.distance, FAR * camera.distance
@@ -107,6 +113,14 @@ class Cameras:
             handle.fov = view.fov
             handle.up_direction = view.up
             handle.position, handle.look_at = camera.eye, camera.look_at
+
+
+def _is_at(client: Any, camera: Camera) -> bool:
+    """Return True if a browser has this camera."""
+    near = UNMOVED * camera.distance
+    apart = np.abs(client.camera.position - camera.eye).max()
+    turned = np.abs(client.camera.look_at - camera.look_at).max()
+    return bool(max(apart, turned) < near)
 
 
 def _aspect(client: Any) -> float:

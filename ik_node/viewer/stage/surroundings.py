@@ -16,8 +16,8 @@ THIN, WIDE = 0.28, 0.45
 FADE = 3.0
 # Darkness of shadows on the ground.
 SHADOW = 0.22
-# Number of pieces along a side of a terrain, and its colour.
-PIECES, SOIL = 110, (150, 144, 136)
+# Number of pieces along a side of a terrain, pieces per line, and the colours of both.
+PIECES, EVERY, SOIL, RELIEF = 96, 3, (150, 144, 136), (120, 114, 106)
 # Number of cells along a robot of the size of ten cells, and cells per section.
 CELLS, PER_SECTION = 10.0, 5
 
@@ -90,7 +90,7 @@ def add_terrain(
     zs = np.array([height(*place) for place in zip(xs.flat, ys.flat, strict=True)])
     corner = (np.arange(PIECES)[:, None] * (PIECES + 1) + np.arange(PIECES)).reshape(-1, 1)
     both = np.array((0, PIECES + 1, PIECES + 2, 0, PIECES + 2, 1))
-    return scene.add_mesh_simple(
+    surface = scene.add_mesh_simple(
         '/terrain',
         np.column_stack((xs.flat, ys.flat, zs)).astype(np.float32),
         (corner + both).reshape(-1, 3).astype(np.uint32),
@@ -98,6 +98,18 @@ def add_terrain(
         side='double',
         cast_shadow=False,
     )
+    # Lines along x and y, a little above the surface, show its relief.
+    places = np.stack((xs, ys, zs.reshape(xs.shape) + 2e-3 * half / PIECES), axis=2)
+    rows = places[::EVERY], places[:, ::EVERY].swapaxes(0, 1)
+    pieces = np.concatenate([np.stack((row[:, :-1], row[:, 1:]), axis=2) for row in rows])
+    pieces.reshape(-1, 2, 3).astype(np.float32)
+    scene.add_line_segments(
+        '/terrain/lines',
+        pieces.reshape(-1, 2, 3).astype(np.float32),
+        colors=RELIEF,
+        line_width=1.0,
+    )
+    return surface
 
 
 class Lights:
