@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from math import log10
 from typing import Any
 
 from ik_node.scene.chain_report import ChainReport
@@ -16,7 +17,7 @@ Array = NDArray[np.float64]
 SPAN = 30.0
 LENGTH = 600
 # Residuals of zero are drawn at this value, because of the logarithmic scale.
-LEAST = 1e-12
+LEAST = 1e-16
 
 
 class History:
@@ -42,8 +43,9 @@ class History:
             self._rows.popleft()
 
     def residuals(self) -> tuple[Array, ...]:
-        """Return times relative to the last one [s], and the residuals of chains [m or rad]."""
-        return self._columns(1)
+        """Return times relative to the last one [s], and log10 of the residual of every chain."""
+        times, *residuals = self._columns(1)
+        return times, *map(np.log10, residuals)
 
     def solve_times(self) -> tuple[Array, ...]:
         """Return times relative to the last one [s], and the solve time of every chain [ms]."""
@@ -62,8 +64,8 @@ class History:
 COLOURS = ('#0072B2', '#E69F00', '#009E73', '#CC79A7', '#D55E00', '#56B4E9', '#000000')
 MOST = len(COLOURS)
 HEIGHT = 200
-# Range of the residual's axis [m or rad].
-RESIDUALS = (LEAST, 10.0)
+# Range of the residual's axis [log10 of m or rad].
+RESIDUALS = (log10(LEAST), 1.0)
 
 
 class PlotPanel:
@@ -104,7 +106,7 @@ class PlotPanel:
         )
         nothing = tuple(np.zeros(0) for _ in series)
         for title, unit, scale in (
-            ('largest residual', 'm or rad', {'distr': 3, 'log': 10, 'range': RESIDUALS}),
+            ('largest residual', 'log10 of m or rad', {'range': RESIDUALS}),
             ('solve time', 'ms', {}),
         ):
             self._plots.append(

@@ -327,7 +327,9 @@ class LibrarySession:
             knobs.append(Knob(TERRAIN, 0.0, 2.0, 0.05, self.terrain.scale, text))
         if self.base is not None:
             text = 'about x; the goals stay in place'
-            knobs.append(Knob(TILT, -17.0, 17.0, 0.5, float(np.degrees(self._tilt)), text))
+            knobs.append(
+                Knob(TILT, -17.0, 17.0, 0.5, round(float(np.degrees(self._tilt)), 6), text)
+            )
         return knobs
 
     def set_knob(self, name: str, value: float) -> None:

@@ -102,7 +102,6 @@ def add_terrain(
     places = np.stack((xs, ys, zs.reshape(xs.shape) + 2e-3 * half / PIECES), axis=2)
     rows = places[::EVERY], places[:, ::EVERY].swapaxes(0, 1)
     pieces = np.concatenate([np.stack((row[:, :-1], row[:, 1:]), axis=2) for row in rows])
-    pieces.reshape(-1, 2, 3).astype(np.float32)
     scene.add_line_segments(
         '/terrain/lines',
         pieces.reshape(-1, 2, 3).astype(np.float32),

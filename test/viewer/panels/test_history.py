@@ -13,14 +13,14 @@ def report(name, residual, solve_time=0.001):
 
 
 def test_history_has_time_column_and_one_per_chain():
-    """Times count back from the last one; residuals are above zero, solve times in ms."""
+    """Times count back from the last one; residuals are powers of ten, solve times in ms."""
     history = History()
     history.add(10.0, [report('a', 1e-3), report('b', 1e-7, 0.002)])
     history.add(10.5, [report('a', 1e-4), report('b', 0.0)])
     times, a, b = history.residuals()
     np.testing.assert_allclose(times, (-0.5, 0.0))
-    np.testing.assert_allclose(a, (1e-3, 1e-4))
-    np.testing.assert_allclose(b, (1e-7, LEAST))
+    np.testing.assert_allclose(a, (-3.0, -4.0))
+    np.testing.assert_allclose(b, (-7.0, np.log10(LEAST)))
     np.testing.assert_allclose(history.solve_times()[2], (2.0, 1.0))
 
 
