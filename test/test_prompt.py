@@ -301,12 +301,12 @@ def test_notebook_shows_picture_and_table_of_robot(robot, monkeypatch):
 def test_plot_without_matplotlib_says_what_to_install(robot, monkeypatch):
     """In one line."""
     monkeypatch.setitem(sys.modules, 'matplotlib', None)
-    with pytest.raises(IkError, match=r'pip install ik_node\[plot\]'):
+    with pytest.raises(IkError, match=r"pip install 'ik_node\[plot\]'"):
         robot.plot()
 
 
 def test_view_without_viser_says_what_to_install(robot, monkeypatch):
     """In one line."""
     monkeypatch.setattr('importlib.util.find_spec', lambda name: None)
-    with pytest.raises(IkError, match=r'pip install ik_node\[viewer\]'):
+    with pytest.raises(IkError, match=r"pip install 'ik_node\[viewer\]'"):
         ik.view(robot)

@@ -174,7 +174,7 @@ def draw_shapes(shapes: Iterable[Shape], axes: Any = None) -> Any:
             from matplotlib import pyplot
         except ImportError:
             raise IkError(
-                'matplotlib is not installed: `pip install ik_node[plot]`, or `pip install '
+                "matplotlib is not installed: `pip install 'ik_node[plot]'`, or `pip install "
                 'matplotlib`'
             ) from None
         axes = pyplot.figure(layout='constrained').add_subplot(projection='3d', proj_type='ortho')

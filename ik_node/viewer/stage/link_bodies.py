@@ -268,7 +268,14 @@ class LinkBodies:
 
     def _add(self, name: str, visual: Visual, reader: MeshReader) -> bool:
         x, y, z, w = visual.quat_xyzw
-        place = {'position': visual.position, 'wxyz': (w, x, y, z)}
+        # Bodies do not shade themselves: the shadow maps are too coarse for small robots.
+        fixed = self._skeleton.carrier(self._links[visual.link])[0] < 0
+        place = {
+            'position': visual.position,
+            'wxyz': (w, x, y, z),
+            'cast_shadow': not fixed,
+            'receive_shadow': fixed,
+        }
         r, g, b, opacity = visual.rgba or PLAIN
         look = {
             'color': (round(255 * r), round(255 * g), round(255 * b)),

@@ -59,6 +59,27 @@ def test_bodies_follow_their_links(scene):
     assert scene.nodes == {}
 
 
+def test_moving_bodies_cast_shadows_on_fixed_ones(scene):
+    """The base is shaded by the platform, and nothing by itself."""
+    robot = load_robot(description_path('hexapod.urdf'))
+    LinkBodies(scene, robot, lambda link, ray: None, lambda link, event: None)
+    base, platform = (
+        next(node for at, node in scene.nodes.items() if at.startswith(f'/bodies/{name}_link/'))
+        for name in ('base', 'platform')
+    )
+    assert (base.cast_shadow, base.receive_shadow) == (False, True)
+    assert (platform.cast_shadow, platform.receive_shadow) == (True, False)
+
+
+def test_extent_leaves_out_the_ground(scene):
+    """The walker's plate is much larger than the walker, and not above the floor."""
+    robot = load_robot(description_path('walker.urdf'))
+    bodies = LinkBodies(scene, robot, lambda link, ray: None, lambda link, event: None)
+    points, height = bodies.extent(robot.q)
+    assert np.ptp(points, axis=0).max() < 1.5
+    assert height <= points[:, 2].min()
+
+
 def test_mesh_is_read_and_scaled(scene, tmp_path):
     """A mesh that is found is shown in its size."""
     pytest.importorskip('trimesh')
