@@ -1,3 +1,4 @@
+# flake8: noqa: E203
 """Ground and lights of the 3D view."""
 
 from __future__ import annotations
