@@ -239,7 +239,8 @@ def test_robot_is_neither_cut_nor_under_a_panel(open_page, open_window):
         right, bottom = window.browser.run(f'{canvas}return [r.right, r.bottom]')
         panel = window.browser.run(
             'const p=[...document.querySelectorAll(".mantine-Paper-root")].map('
-            'e=>e.getBoundingClientRect()).find(r=>r.bottom>=innerHeight-1&&r.width>=innerWidth-1);'
+            'e=>e.getBoundingClientRect()).find('
+            'r=>r.bottom>=innerHeight-1&&r.width>=innerWidth-1);'
             'return p?p.top:innerHeight'
         )
         assert right == (width if width < 600 else pytest.approx(960, abs=10))
