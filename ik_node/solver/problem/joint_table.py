@@ -348,7 +348,7 @@ class JointTable:
         """
         wanted = {}
         for name, value in values.items():
-            places = self.places([name])
+            places = self._places[name]
             if len(places) != 1:
                 names = ' '.join(self._tree.names[at] for at in places)
                 raise OptionError('driven joint', name, f'one value of it: {names}')
@@ -359,10 +359,12 @@ class JointTable:
                     name,
                     f'the joint it follows: {self._tree.names[self.masters[at]]}',
                 )
-            what = f'value of driven joint {shown(name)}'
-            (number,) = vector(what, np.ravel(numbers(what, value)), 1)
-            if not abs(number) <= LARGEST:
-                raise ShapeError(what, f'a finite number within {LARGEST:g}', str(number))
+            number = value
+            if not (number.__class__ is float and abs(number) <= LARGEST):
+                what = f'value of driven joint {shown(name)}'
+                (number,) = vector(what, np.ravel(numbers(what, value)), 1)
+                if not abs(number) <= LARGEST:
+                    raise ShapeError(what, f'a finite number within {LARGEST:g}', str(number))
             wanted[at] = number
         return wanted
 
