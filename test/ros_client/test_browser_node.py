@@ -41,6 +41,7 @@ def test_browser_draws_the_joint_states(rested):
     assert places == sorted(places)
     assert len({name for name, _, _ in seen}) > 6
     live.shows('CONVERGED')
+    live.browser.press('State')
 
     def as_text():
         text = live.browser.text()
