@@ -1,1 +1,1 @@
-"""Compiled kinematics: arrays in, integers out. The only place that imports Numba."""
+"""The method as functions of arrays that return integers; `ik_node.native` compiles them."""

@@ -2,8 +2,8 @@
 """
 What travels into a kernel: four packed arrays, the tables of a solve, and where everything is.
 
-Calling a compiled function costs about 70 ns an array, and passing a hundred arrays from kernel to
-kernel costs more than the arithmetic. Therefore the fields of a model are laid end to end in one
+Passing a hundred arrays to a compiled function, and from kernel to kernel, costs more than the
+arithmetic. Therefore the fields of a model are laid end to end in one
 integer array `i` and one float array `f`, everything a solve writes in `k` (integers) and `w`
 (floats), and `Solve` names the place where each field begins: field x of variable v is s.w[s.x +
 v].

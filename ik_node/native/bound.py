@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Protocol
 
 from ik_node.kernels.layout import JOINT_ROWS, RECORD, SIZES
 from ik_node.kernels.options import OPTION_COUNT
@@ -17,77 +16,14 @@ Floats = NDArray[np.float64]
 NQ_AT, NC_AT = SIZES.index('nq'), SIZES.index('nc')
 
 
-class BoundKernels(Protocol):
+class BoundKernels:
     """
     The entries of the kernels for the arrays of one chain.
 
     One thread at a time may call them. Arguments are contiguous arrays of float64, as
     `kernels.solve.advance` describes them; a method raises TypeError for any other, and does
-    nothing.
-    """
-
-    def advance(
-        self,
-        q: Floats,
-        joints: Floats,
-        options: Floats,
-        positions: ArrayLike,
-        quats_xyzw: ArrayLike,
-        goals: int,
-        steps: int,
-    ) -> int:
-        """
-        Solve or go on; see `kernels.solve.advance`.
-
-        Positions and quaternions may also be arrays with strides, and for `goals` = 1 a single
-        row; a compiled call also takes tuples and lists.
-        """
-
-    def advance_batch(
-        self,
-        q: Floats,
-        joints: Floats,
-        options: Floats,
-        positions: Floats,
-        quats_xyzw: Floats,
-        records: Floats,
-        first: int,
-        steps: int,
-    ) -> int:
-        """Solve problem after problem; see `kernels.batch.advance_batch`."""
-
-    def linearise(self, q: Floats, joints: Floats, options: Floats) -> int:
-        """Evaluate at q; see `kernels.external_step.linearise`."""
-
-    def external_step(self, q: Floats, joints: Floats, options: Floats) -> int:
-        """Take a given step; see `kernels.external_step.external_step`."""
-
-
-def bind(
-    model_ints: Ints, model_floats: Floats, work_ints: Ints, work_floats: Floats
-) -> BoundKernels:
-    """
-    Return the kernels bound to the packed model and the workspace of a chain.
-
-    The first call of a process loads the library, or builds it if there is none.
-
-    Raises
-    ------
-    TypeError
-        If an array is not contiguous, or of another type than int64 or float64.
-
-    """
-    loaded = library()
-    arrays = (model_ints, model_floats, work_ints, work_floats)
-    if loaded.call is not None:
-        made: BoundKernels = loaded.call.Bound(*arrays)
-        return made
-    return PythonBound(loaded.functions, arrays)
-
-
-class PythonBound:
-    """
-    The calls in Python: of plain kernels, and of a library for which `call.c` is not compiled.
+    nothing. This class calls plain kernels, and a library for which `call.c` is not compiled; the
+    type `Bound` of `call.c` has the same methods.
 
     Parameters
     ----------
@@ -118,7 +54,12 @@ class PythonBound:
         goals: int,
         steps: int,
     ) -> int:
-        """Solve or go on; see `kernels.solve.advance`."""
+        """
+        Solve or go on; see `kernels.solve.advance`.
+
+        Positions and quaternions may also be arrays with strides, and for `goals` = 1 a single
+        row; `call.c` also takes tuples and lists.
+        """
         self._check(q, joints, options)
         poses = _rows(positions, goals, 3), _rows(quats_xyzw, goals, 4)
         return self._functions['advance'](*self._chain, q, joints, options, *poses, goals, steps)
@@ -163,6 +104,28 @@ class PythonBound:
         _check(q, 1, self._nq)
         _check(joints, 2, JOINT_ROWS * self._nq)
         _check(options, 1, OPTION_COUNT)
+
+
+def bind(
+    model_ints: Ints, model_floats: Floats, work_ints: Ints, work_floats: Floats
+) -> BoundKernels:
+    """
+    Return the kernels bound to the packed model and the workspace of a chain.
+
+    The first call of a process loads the library, or builds it if there is none.
+
+    Raises
+    ------
+    TypeError
+        If an array is not contiguous, or of another type than int64 or float64.
+
+    """
+    loaded = library()
+    arrays = (model_ints, model_floats, work_ints, work_floats)
+    if loaded.call is not None:
+        made: BoundKernels = loaded.call.Bound(*arrays)
+        return made
+    return BoundKernels(loaded.functions, arrays)
 
 
 def _check(array: Floats, dimensions: int, size: int) -> None:

@@ -140,6 +140,24 @@ static const double *rows_of(PyObject *given, npy_intp goals, int width, double 
     return NULL;
 }
 
+/* What every entry takes besides the arrays of the chain. */
+typedef struct {
+    double *q, *joints, *options;
+} inputs_t;
+
+/* Read q, joints and options from the first three arguments; 0, with a TypeError, if they differ. */
+static int read_inputs(const Bound *self, PyObject *const *given, inputs_t *inputs)
+{
+    inputs->q = numbers(given[0], 1, self->nq, "q");
+    if (inputs->q == NULL)
+        return 0;
+    inputs->joints = numbers(given[1], 2, kernels.joint_rows * self->nq, "joints");
+    if (inputs->joints == NULL)
+        return 0;
+    inputs->options = numbers(given[2], 1, kernels.option_count, "options");
+    return inputs->options != NULL;
+}
+
 static int has_count(Py_ssize_t count, Py_ssize_t wanted)
 {
     if (count != wanted)
@@ -152,12 +170,8 @@ static int has_count(Py_ssize_t count, Py_ssize_t wanted)
 
 static PyObject *bound_advance(Bound *self, PyObject *const *given, Py_ssize_t count)
 {
-    if (!has_count(count, 7))
-        return NULL;
-    double *q = numbers(given[0], 1, self->nq, "q");
-    double *joints = q ? numbers(given[1], 2, kernels.joint_rows * self->nq, "joints") : NULL;
-    double *options = joints ? numbers(given[2], 1, kernels.option_count, "options") : NULL;
-    if (options == NULL)
+    inputs_t with;
+    if (!has_count(count, 7) || !read_inputs(self, given, &with))
         return NULL;
     int64_t goals = PyLong_AsLongLong(given[5]), steps = PyLong_AsLongLong(given[6]);
     if (PyErr_Occurred())
@@ -170,7 +184,8 @@ static PyObject *bound_advance(Bound *self, PyObject *const *given, Py_ssize_t c
     int64_t status = 0;
     if (quats != NULL) {
         Py_BEGIN_ALLOW_THREADS
-        status = kernels.advance(CHAIN(self), q, joints, options, positions, quats, goals, steps);
+        status = kernels.advance(CHAIN(self), with.q, with.joints, with.options, positions, quats,
+                                 goals, steps);
         Py_END_ALLOW_THREADS
     }
     if (room != few)
@@ -215,16 +230,12 @@ static PyObject *bound_advance_batch(Bound *self, PyObject *const *given, Py_ssi
 
 static PyObject *call_at_q(Bound *self, PyObject *const *given, Py_ssize_t count, at_q_t kernel)
 {
-    if (!has_count(count, 3))
-        return NULL;
-    double *q = numbers(given[0], 1, self->nq, "q");
-    double *joints = q ? numbers(given[1], 2, kernels.joint_rows * self->nq, "joints") : NULL;
-    double *options = joints ? numbers(given[2], 1, kernels.option_count, "options") : NULL;
-    if (options == NULL)
+    inputs_t with;
+    if (!has_count(count, 3) || !read_inputs(self, given, &with))
         return NULL;
     int64_t status;
     Py_BEGIN_ALLOW_THREADS
-    status = kernel(CHAIN(self), q, joints, options);
+    status = kernel(CHAIN(self), with.q, with.joints, with.options);
     Py_END_ALLOW_THREADS
     return PyLong_FromLongLong(status);
 }

@@ -49,6 +49,7 @@ def compiled_entries() -> dict[str, Any]:
 
 def object_code(callback: Any, name: str, level_name: str) -> bytes:
     """Return an object file with one entry, which is called `ik_kernel_NAME_LEVEL`."""
+    from ik_node.kernels.numba_ext.entry_call import symbol_of
     from llvmlite import binding
 
     level = LEVELS[level_name]
@@ -57,7 +58,7 @@ def object_code(callback: Any, name: str, level_name: str) -> bytes:
     machine = binding.Target.from_triple(level.triple).create_target_machine(
         cpu=level.cpu, features=level.features, opt=3, reloc='pic', codemodel='default'
     )
-    text = without_python(callback.inspect_llvm(), callback.native_name, f'ik_kernel_{name}')
+    text = without_python(callback.inspect_llvm(), callback.native_name, symbol_of(name))
     module = binding.parse_assembly(for_level(text, level, level_name, machine))
     module.verify()
     code: bytes = machine.emit_object(module)

@@ -31,7 +31,7 @@ def test_every_field_documents_array_length_and_meaning():
 
 
 def test_packed_arrays_are_contiguous_and_writeable():
-    """Numba takes half a microsecond longer per call for any other kind."""
+    """The library reads and writes them through pointers."""
     fields = {
         name: np.zeros(lay_out_length(name)) for name, (where, _, _) in FIELDS.items()
         if where in 'if'

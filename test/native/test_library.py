@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 from ik_node.native import build, library, places
-from ik_node.native.bound import bind, PythonBound
+from ik_node.native.bound import bind, BoundKernels
 from ik_node.native.compile import with_short_names, without_python
 from ik_node.native.levels import LEVELS, own_level
 from ik_node.solver.options import SolverOptions
@@ -140,7 +140,7 @@ def test_every_way_to_call_library_gives_same_bits(name):
         way = (
             bind(*arrays)
             if kind == 'compiled'
-            else PythonBound(library.library().functions, tuple(arrays))
+            else BoundKernels(library.library().functions, tuple(arrays))
         )
         q = start + 0.05
         statuses = [way.advance(q, joints, packed, *TABLE_POSES, 0, -3)]
@@ -176,7 +176,7 @@ def test_argument_that_is_no_plain_array_is_refused(way, change):
     chain, start, joints, packed = chain_of('arm6')
     arrays = [array.copy() for array in chain.arrays]
     functions = library.library().functions
-    called = bind(*arrays) if way == 'library' else PythonBound(functions, tuple(arrays))
+    called = bind(*arrays) if way == 'library' else BoundKernels(functions, tuple(arrays))
     given = {
         'q': start,
         'joints': joints,
@@ -199,7 +199,7 @@ def test_model_that_is_no_plain_array_is_refused(way):
         for bad in (chain.arrays[at].astype('f4'), np.repeat(chain.arrays[at], 2)[::2]):
             arrays = [*chain.arrays[:at], bad, *chain.arrays[at + 1 :]]
             with pytest.raises(TypeError):
-                bind(*arrays) if way == 'library' else PythonBound(functions, tuple(arrays))
+                bind(*arrays) if way == 'library' else BoundKernels(functions, tuple(arrays))
 
 
 @needs_library

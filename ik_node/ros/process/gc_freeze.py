@@ -9,9 +9,9 @@ class GcFreeze:
     """
     A freeze of long-lived objects, so that the garbage collector does not scan them during ticks.
 
-    A full collection scans every object of the process, which takes 60 ms with the objects of
-    Numba and rclpy. Objects that ticks create are still collected. The node's process creates
-    this object first; the collector is off until `freeze_startup`.
+    A full collection scans every object of the process, those of all imported libraries included,
+    which may take longer than a tick. Objects that ticks create are still collected. The node's
+    process creates this object first; the collector is off until `freeze_startup`.
 
     """
 
