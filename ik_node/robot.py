@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from ik_node.display import html_table, html_text, public_names, Rows, table
 from ik_node.errors import IkError, listed, plain, shown, TopologyError
 from ik_node.model.closure import Closure
 from ik_node.model.frame import Frame
+from ik_node.model.given import finite, numbers
 from ik_node.model.goal import Goal
 from ik_node.model.joint import Joint
 from ik_node.model.kinematics import TreePoses
@@ -22,7 +23,7 @@ from ik_node.model.link_goals import LinkGoals
 from ik_node.model.redundancy import Redundancy
 from ik_node.solver.analysis.assembly import Assembly, close_loops
 from ik_node.solver.options import SolverOptions
-from ik_node.solver.pose import Values
+from ik_node.solver.pose import names_in, Values
 from ik_node.solver.solver import Solver
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,6 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 if TYPE_CHECKING:
     from ik_node.scene.shapes import Shape
     from ik_node.solver.analysis.mobility import Mobility
+    from ik_node.solver.transmission.transmission import Transmission
 
 Array = NDArray[np.float64]
 
@@ -57,6 +59,7 @@ class Robot:
         self.description = description
         self._goals = LinkGoals(description.links, description.closures)
         self._poses: TreePoses | None = None
+        self._transmissions: dict[tuple[str, ...], Transmission] = {}
         self.assembly: Assembly | None = None
         self._solver = Solver(self, SolverOptions(restarts=20))
         notes = self._solver.follow_masters()
@@ -212,6 +215,11 @@ class Robot:
         return np.array([joint.max_velocity[dof] for joint, dof in self._solver.tree.owner])
 
     @property
+    def max_effort(self) -> Array:
+        """Return the effort limits [N m or N], in the order of q; inf = none."""
+        return np.array([joint.max_effort[dof] for joint, dof in self._solver.tree.owner])
+
+    @property
     def q(self) -> Array:
         """
         Return a copy of all joint values [rad or m].
@@ -343,7 +351,8 @@ class Robot:
         return poses
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, '_poses': None}  # a copy has a tree of its own
+        # A copy has a tree of its own.
+        return {**self.__dict__, '_poses': None, '_transmissions': {}}
 
     def forward(self, q: Values, link: str) -> Array:
         """
@@ -394,6 +403,174 @@ class Robot:
 
         """
         return self._kinematics().jacobian(self._solver.checked_q(q), self._goals.link(link))
+
+    # -- transmission
+
+    def transmission(
+        self,
+        actuators: Iterable[str] | None = None,
+        joints: Iterable[str] | None = None,
+        *,
+        weights: ArrayLike | None = None,
+    ) -> Transmission:
+        """
+        Return the map of position, velocity and effort between actuators and a joint space.
+
+        Parameters
+        ----------
+        actuators : iterable of str, optional
+            Joints with a motor, or single values of joints; None = `actuated`.
+        joints : iterable of str, optional
+            The joint space: joints, single values of joints, or links, whose poses then count;
+            None = every joint value.
+        weights : array_like, shape (n_actuators,), optional
+            Weights of the squared efforts, for more actuators than degrees of freedom; None = 1.
+
+        Raises
+        ------
+        UnknownFrameError
+            If a name is neither a joint nor a link.
+        TopologyError
+            If an actuator moves nothing, or a joint or link is not determined by the actuators or
+            in no loop with them.
+
+        """
+        from ik_node.solver.transmission.transmission import Transmission
+
+        motors = self.actuated if actuators is None else actuators
+        return Transmission(self._solver, motors, joints, weights)
+
+    def _motors(self, actuators: Iterable[str] | None) -> Transmission:
+        """Return the transmission to all joints, made once for each set of actuators."""
+        key = tuple(self.actuated) if actuators is None else names_in('actuators', actuators)
+        known: Transmission | None = self._transmissions.get(key)
+        if known is None:
+            known = self._transmissions[key] = self.transmission(key)
+        return known
+
+    def velocity(
+        self, q: Values, actuator_velocity: ArrayLike, actuators: Iterable[str] | None = None
+    ) -> Array:
+        """
+        Return the velocities of all joints that follow from those of the actuators.
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,), or mapping of str to float
+            Joint values with closed loops [rad or m].
+        actuator_velocity : array_like, shape (n_actuators,)
+            [rad/s or m/s]
+        actuators : iterable of str, optional
+            Joints with a motor; None = `actuated`.
+
+        Returns
+        -------
+        ndarray, shape (nq,)
+            [rad/s or m/s]
+
+        Raises
+        ------
+        TopologyError, ShapeError, OptionError
+            As for `transmission` and `Transmission.jacobian`.
+
+        """
+        motion = self._motors(actuators).motion(q)
+        return motion @ finite('actuator_velocity', actuator_velocity, motion.shape[1])
+
+    def link_jacobian(self, q: Values, link: str, actuators: Iterable[str] | None = None) -> Array:
+        """
+        Return the geometric Jacobian of a link's origin by the actuators, with closed loops.
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,), or mapping of str to float
+            Joint values with closed loops [rad or m].
+        link : str
+            Its name.
+        actuators : iterable of str, optional
+            Joints with a motor; None = `actuated`.
+
+        Returns
+        -------
+        ndarray, shape (6, n_actuators)
+            Linear rows [m], then angular rows [rad], root axes, per [rad or m].
+
+        Raises
+        ------
+        UnknownFrameError, TopologyError, ShapeError, OptionError
+            As for `forward`, `transmission` and `Transmission.jacobian`.
+
+        """
+        jacobian = self.jacobian(q, link)
+        return jacobian @ self._motors(actuators).motion(q)
+
+    def wrench_to_actuators(
+        self, q: Values, link: str, wrench: ArrayLike, actuators: Iterable[str] | None = None
+    ) -> Array:
+        """
+        Return the efforts of the actuators that hold a wrench which acts on a link.
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,), or mapping of str to float
+            Joint values with closed loops [rad or m].
+        link : str
+            Its name.
+        wrench : array_like, shape (6,), or (force, torque)
+            Force [N] at the link's origin and torque [N m], root axes.
+        actuators : iterable of str, optional
+            Joints with a motor; None = `actuated`.
+
+        Returns
+        -------
+        ndarray, shape (n_actuators,)
+            -J^T wrench [N m or N], without gravity.
+
+        """
+        given = finite('wrench', np.ravel(numbers('wrench', wrench)), 6)
+        return -(self.link_jacobian(q, link, actuators).T @ given)
+
+    def gravity_effort(
+        self,
+        q: Values,
+        gravity: ArrayLike = (0.0, 0.0, -9.81),
+        actuators: Iterable[str] | None = None,
+    ) -> Array:
+        """
+        Return the efforts of the actuators that hold the robot still against gravity.
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,), or mapping of str to float
+            Joint values with closed loops [rad or m].
+        gravity : array_like, shape (3,)
+            Acceleration of free fall, root axes [m/s^2].
+        actuators : iterable of str, optional
+            Joints with a motor; None = `actuated`.
+
+        Returns
+        -------
+        ndarray, shape (n_actuators,)
+            The derivative of the potential energy by the actuators [N m or N].
+
+        Raises
+        ------
+        TopologyError
+            If no link has a mass, or as for `transmission`.
+        ShapeError, OptionError
+            As for `Transmission.jacobian`.
+
+        """
+        fall = finite('gravity', gravity, 3)
+        bodies = [link for link in self.links.values() if link.mass > 0.0]
+        if not bodies:
+            raise TopologyError(
+                f'{shown(self.name)} has no mass: give the links of the description an '
+                '<inertial>, or set Link.mass'
+            )
+        motion = self._motors(actuators).motion(q)
+        weight = self._kinematics().weight_effort(self._solver.checked_q(q), bodies, fall)
+        return -(motion.T @ weight)
 
     # -- masses
 

@@ -268,13 +268,19 @@ NORMALISED = 2e-15
 # Number of candidates that are kept.
 CANDIDATE_ROOM = 8
 
+Fields = dict[str, tuple[str, str, str]]
+
+
+def lengths_of(table: type[Any]) -> tuple[tuple[str, ...], Fields]:
+    """Return the sizes of a table such as `Solve`, and array, length and meaning of each field."""
+    hints = table.__annotations__
+    return tuple(name for name, hint in hints.items() if hint is int), {
+        name: hint.__metadata__ for name, hint in hints.items() if hasattr(hint, '__metadata__')
+    }
+
+
 FIXED = {'NUMBERS': NUMBERS, 'COUNTS': COUNTS, 'RECORD': RECORD}
-SIZES = tuple(name for name in Solve._fields if Solve.__annotations__[name] is int)
-FIELDS: dict[str, tuple[str, str, str]] = {
-    name: hint.__metadata__
-    for name, hint in Solve.__annotations__.items()
-    if hasattr(hint, '__metadata__')
-}
+SIZES, FIELDS = lengths_of(Solve)
 
 # Constraint kinds and the axes in which their components are counted.
 KIND_FRAME, KIND_UNIVERSAL, KIND_DISTANCE, KIND_LOOK_AT, KIND_MASS = 0, 1, 2, 3, 4
@@ -310,22 +316,34 @@ JOINT_ROWS = 8
 CON_COLUMNS = 14
 
 
-def lay_out(sizes: Mapping[str, int]) -> tuple[dict[str, int], dict[str, int]]:
+def lay_out(
+    sizes: Mapping[str, int], fields: Fields = FIELDS, header: int = len(SIZES) + len(FIELDS)
+) -> tuple[dict[str, int], dict[str, int]]:
     """
     Place all fields for the given sizes.
+
+    Parameters
+    ----------
+    sizes : mapping of str to int
+        Value of every size.
+    fields : mapping of str to tuple
+        The fields of a table, see `lengths_of`.
+    header : int
+        Numbers of sizes and places, which stand first in the first array.
 
     Returns
     -------
     begins : dict
         Where every field begins in its array.
     totals : dict
-        Length of the arrays i, f, k, w.
+        Length of the arrays i, f, k, w, or of those of another table.
 
     """
     names = {**sizes, **FIXED}
-    totals = {'i': len(SIZES) + len(FIELDS), 'f': 0, 'k': 0, 'w': 0}
+    totals = dict.fromkeys((array for array, _, _ in fields.values()), 0)
+    totals[next(iter(totals))] = header
     begins = {}
-    for name, (array, length, _) in FIELDS.items():
+    for name, (array, length, _) in fields.items():
         begins[name] = totals[array]
         totals[array] += _length(length, names)
     return begins, totals

@@ -163,6 +163,22 @@ def turn_euler(ex: float, ey: float, ez: float, wx: float, wy: float, wz: float)
 
 
 @kernel
+def euler_rates(ex: float, ey: float, wx: float, wy: float, wz: float) -> Vector:
+    """
+    Return the rates of ex, ey, ez at which Rz(ez) Ry(ey) Rx(ex) turns with angular velocity w.
+
+    w [rad/s] is in the axes of the turned frame. In gimbal lock, where no rates may do, they are
+    large and finite.
+    """
+    sx, cx, sy, cy = sin(ex), cos(ex), sin(ey), cos(ey)
+    if abs(cy) < 1e-9:
+        cy = 1e-9 if cy >= 0.0 else -1e-9
+    ry = cx * wy - sx * wz
+    rz = (sx * wy + cx * wz) / cy
+    return wx + sy * rz, ry, rz
+
+
+@kernel
 def principal_euler(ex: float, ey: float, ez: float) -> Vector:
     """Return the Euler angles of the same rotation with |ey| <= pi/2 and |ex|, |ez| <= pi."""
     ey = near_turn(ey, 0.0)

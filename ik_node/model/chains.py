@@ -135,13 +135,17 @@ def support_of(tree: Tree, request: Request) -> Support:
 
 
 def find_chains(
-    tree: Tree, requests: Sequence[Request], supports: Sequence[Support]
+    tree: Tree,
+    requests: Sequence[Request],
+    supports: Sequence[Support],
+    together: Sequence[int] | None = None,
 ) -> list[Chain]:
     """
     Split the constraints into independent chains, see theory.md, section 11.
 
     Two constraints belong to the same chain if a free joint value moves both (union-find). The
-    grouping does not depend on the order of the roots or of the constraints.
+    grouping does not depend on the order of the roots or of the constraints. If `together` is
+    given, there is one chain of all constraints, whose free columns include those given.
     """
     leader: dict[int, int] = {}
 
@@ -154,6 +158,10 @@ def find_chains(
     moved = [
         sorted({tree.columns[c].master for c in (*s.a_columns, *s.b_columns)}) for s in supports
     ]
+    if together is not None:
+        free = {*together, *(master for masters in moved for master in masters)}
+        order = sorted(range(len(requests)), key=lambda at: requests[at].is_goal)
+        return [Chain(tuple(order), tuple(sorted(free)))]
     for masters in moved:
         for master in masters:
             leader.setdefault(master, master)
@@ -164,7 +172,7 @@ def find_chains(
         groups.setdefault(find(masters[0]) if masters else -1 - at, []).append(at)
     chains = []
     for key, members in groups.items():
-        free = tuple(sorted(m for m in leader if key >= 0 and find(m) == key))
+        own = tuple(sorted(m for m in leader if key >= 0 and find(m) == key))
         ordered = sorted(members, key=lambda at: requests[at].is_goal)
-        chains.append(Chain(tuple(ordered), free))
+        chains.append(Chain(tuple(ordered), own))
     return chains

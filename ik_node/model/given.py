@@ -64,6 +64,24 @@ def vector(what: str, values: ArrayLike, count: int) -> list[float]:
     return given
 
 
+def finite(name: str, given: ArrayLike, count: int) -> Array:
+    """
+    Return some finite numbers; a single one needs no array around it.
+
+    Raises
+    ------
+    ShapeError
+        If there are more or fewer of them, or one is not finite.
+
+    """
+    values = numbers(name, given, (count,))
+    if values.shape != (count,) and not (count == 1 and values.shape == ()):
+        raise ShapeError(name, f'shape ({count},)', f'shape {values.shape}')
+    if not np.isfinite(values).all():
+        raise ShapeError(name, 'finite numbers', str(values.tolist()))
+    return values.reshape(count)
+
+
 def number(value: object) -> float:
     """Return a number as a float; NaN if it is none."""
     try:

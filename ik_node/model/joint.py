@@ -80,6 +80,8 @@ class Joint(Connector):
         Limits [m] and [rad]; -inf and inf = none.
     max_velocity : ndarray, shape (6,)
         Largest speeds [m/s] and [rad/s]; inf = none.
+    max_effort : ndarray, shape (6,)
+        Largest efforts of a motor [N] and [N m]; inf = none.
     target_set, rest_pose_set : bool
         True if the solver draws the joint towards `dof_target` or `dof_rest_pose`.
     track_joint_wrap : bool
@@ -103,6 +105,7 @@ class Joint(Connector):
         self.min_dof_limit = np.full(6, -np.inf)
         self.max_dof_limit = np.full(6, np.inf)
         self.max_velocity = np.full(6, np.inf)
+        self.max_effort = np.full(6, np.inf)
         self.target_set = False
         self.rest_pose_set = False
         self.track_joint_wrap = False
@@ -132,7 +135,7 @@ class Joint(Connector):
 
     def set_dof(self, *dofs: int | str) -> None:
         """
-        Choose the axes; values, targets, rest pose, limits, speeds, locks and couplings are reset.
+        Choose the axes; values, targets, rest pose, limits, locks and couplings are reset.
 
         Raises
         ------
@@ -149,6 +152,7 @@ class Joint(Connector):
         self.min_dof_limit.fill(-np.inf)
         self.max_dof_limit.fill(np.inf)
         self.max_velocity.fill(np.inf)
+        self.max_effort.fill(np.inf)
         self.target_set = self.rest_pose_set = False
         self.locked.fill(False)
         self.couplings.clear()

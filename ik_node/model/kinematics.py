@@ -189,6 +189,43 @@ class TreePoses:
         centre: Array = np.average(centres, axis=0, weights=masses)
         return centre[:3]
 
+    def weight_effort(self, q: Array, bodies: Iterable[Link], gravity: Array) -> Array:
+        """
+        Return the generalised forces of the weights of some links, with all values free.
+
+        Parameters
+        ----------
+        q : ndarray, shape (nq,)
+            Joint values [rad or m].
+        bodies : iterable of Link
+            Links of the tree.
+        gravity : ndarray, shape (3,)
+            Acceleration of free fall, root axes [m/s^2].
+
+        Returns
+        -------
+        ndarray, shape (nq,)
+            J^T m g summed over the centres of mass [N m or N].
+
+        """
+        columns = self.tree.columns
+        poses = self.at(self.values(q))
+        masses, moments = np.zeros(len(columns) + 1), np.zeros((len(columns) + 1, 3))
+        for body in bodies:
+            column, pose_in_column = self.tree.carrier[body]
+            centre = (poses[column] @ pose_in_column @ [*body.centre_of_mass, 1.0])[:3]
+            masses[column] += body.mass
+            moments[column] += body.mass * centre
+        efforts = np.zeros(len(self.tree.names))
+        for at in range(len(columns) - 1, -1, -1):
+            axis, origin = poses[at][:3, 2], poses[at][:3, 3]
+            arm = moments[at] - masses[at] * origin
+            force = np.cross(arm, gravity) if self._is_rotation[at] else masses[at] * gravity
+            efforts[self.tree.q_of_column[at]] += axis @ force
+            masses[self._parents[at]] += masses[at]
+            moments[self._parents[at]] += moments[at]
+        return efforts
+
     def _along_path(self, q: Array, frame: Frame) -> tuple[Indices, list[Array]]:
         """Return the columns that carry a frame, root first, and their poses after motion."""
         path = self._paths.get(frame)

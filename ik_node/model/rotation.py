@@ -140,6 +140,14 @@ def quat_to_rotation_vector(quat: ArrayLike) -> Array:
     return np.array((x * scale, y * scale, z * scale))
 
 
+def rotation_vector_to_quat(turn: ArrayLike) -> Array:
+    """Return the quaternion (xyzw) of a rotation vector [rad]."""
+    x, y, z = np.asarray(turn, dtype=float).tolist()
+    angle = hypot(x, y, z)
+    scale = sin(0.5 * angle) / angle if angle > 1e-12 else 0.5
+    return np.array((scale * x, scale * y, scale * z, cos(0.5 * angle)))
+
+
 def pose_matrix(position: ArrayLike, quat: ArrayLike) -> Array:
     """Return the pose, shape (4, 4), of a position [m] and a quaternion (xyzw)."""
     matrix = np.eye(4)

@@ -100,6 +100,16 @@ class BoundKernels:
         self._check(q, joints, options)
         return self._functions['external_step'](*self._chain, q, joints, options)
 
+    def transmit(
+        self, q: Floats, joints: Floats, options: Floats, plan: Ints, data: Floats, gives: int
+    ) -> int:
+        """Carry positions, velocities and efforts through loops; see `kernels.transmit`."""
+        self._check(q, joints, options)
+        if plan.dtype != np.int64 or not plan.flags.carray or plan.size != plan[0]:
+            raise TypeError('plan: not a contiguous array of int64 of its length')
+        _check(data, 1, int(plan[1]))
+        return self._functions['transmit'](*self._chain, q, joints, options, plan, data, gives)
+
     def _check(self, q: Floats, joints: Floats, options: Floats) -> None:
         _check(q, 1, self._nq)
         _check(joints, 2, JOINT_ROWS * self._nq)

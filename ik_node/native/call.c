@@ -23,10 +23,14 @@ typedef int64_t (*batch_t)(const int64_t *, const double *, int64_t *, double *,
 typedef int64_t (*at_q_t)(const int64_t *, const double *, int64_t *, double *, double *,
                           const double *, const double *);
 
+typedef int64_t (*transmit_t)(const int64_t *, const double *, int64_t *, double *, double *,
+                              const double *, const double *, int64_t *, double *, int64_t);
+
 static struct {
     advance_t advance;
     batch_t advance_batch;
     at_q_t linearise, external_step;
+    transmit_t transmit;
     npy_intp nq_at, nc_at, joint_rows, option_count, record;
 } kernels;
 
@@ -250,6 +254,31 @@ static PyObject *bound_external_step(Bound *self, PyObject *const *given, Py_ssi
     return call_at_q(self, given, count, kernels.external_step);
 }
 
+static PyObject *bound_transmit(Bound *self, PyObject *const *given, Py_ssize_t count)
+{
+    inputs_t with;
+    if (!has_count(count, 6) || !read_inputs(self, given, &with))
+        return NULL;
+    int64_t gives = PyLong_AsLongLong(given[5]);
+    if (gives == -1 && PyErr_Occurred())
+        return NULL;
+    /* The first two numbers of a plan are the lengths of both arrays. */
+    if (!is_plain(given[3], NPY_INT64) || PyArray_SIZE((PyArrayObject *)given[3]) < 2 ||
+        PyArray_SIZE((PyArrayObject *)given[3]) != INTS((PyArrayObject *)given[3])[0]) {
+        PyErr_SetString(PyExc_TypeError, "plan: not a contiguous array of int64 of its length");
+        return NULL;
+    }
+    int64_t *plan = INTS((PyArrayObject *)given[3]);
+    double *data = numbers(given[4], 1, plan[1], "data");
+    if (data == NULL)
+        return NULL;
+    int64_t status;
+    Py_BEGIN_ALLOW_THREADS
+    status = kernels.transmit(CHAIN(self), with.q, with.joints, with.options, plan, data, gives);
+    Py_END_ALLOW_THREADS
+    return PyLong_FromLongLong(status);
+}
+
 static PyObject *bound_new(PyTypeObject *type, PyObject *arguments, PyObject *named)
 {
     PyObject *arrays[4];
@@ -289,7 +318,8 @@ static void bound_free(Bound *self)
 #define METHOD(name) {#name, (PyCFunction)(void (*)(void))bound_##name, METH_FASTCALL, NULL}
 
 static PyMethodDef bound_methods[] = {
-    METHOD(advance), METHOD(advance_batch), METHOD(linearise), METHOD(external_step), {NULL},
+    METHOD(advance), METHOD(advance_batch), METHOD(linearise), METHOD(external_step),
+    METHOD(transmit), {NULL},
 };
 
 static PyTypeObject bound_type = {
@@ -304,8 +334,8 @@ static PyTypeObject bound_type = {
 
 static PyObject *use(PyObject *module, PyObject *given)
 {
-    unsigned long long at[4];
-    if (!PyArg_ParseTuple(given, "KKKKnnnnn", at, at + 1, at + 2, at + 3, &kernels.nq_at,
+    unsigned long long at[5];
+    if (!PyArg_ParseTuple(given, "KKKKKnnnnn", at, at + 1, at + 2, at + 3, at + 4, &kernels.nq_at,
                           &kernels.nc_at, &kernels.joint_rows, &kernels.option_count,
                           &kernels.record))
         return NULL;
@@ -313,6 +343,7 @@ static PyObject *use(PyObject *module, PyObject *given)
     kernels.advance_batch = (batch_t)(uintptr_t)at[1];
     kernels.linearise = (at_q_t)(uintptr_t)at[2];
     kernels.external_step = (at_q_t)(uintptr_t)at[3];
+    kernels.transmit = (transmit_t)(uintptr_t)at[4];
     Py_RETURN_NONE;
 }
 

@@ -11,7 +11,8 @@
     ENTRY(linearise, LEVEL_NAME)                                                                   \
     ENTRY(external_step, LEVEL_NAME)                                                               \
     ENTRY(link_poses, LEVEL_NAME)                                                                  \
-    ENTRY(link_jacobian, LEVEL_NAME)
+    ENTRY(link_jacobian, LEVEL_NAME)                                                               \
+    ENTRY(transmit, LEVEL_NAME)
 
 typedef void (*entry_t)(void);
 

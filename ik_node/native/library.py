@@ -20,7 +20,17 @@ from ik_node.native.places import call_file, digest, LIBRARY, roots
 import numpy as np
 
 # Entries in the order of the library's table, `ik_node_kernels`.
-TABLE = ('advance', 'advance_batch', 'linearise', 'external_step', 'link_poses', 'link_jacobian')
+TABLE = (
+    'advance',
+    'advance_batch',
+    'linearise',
+    'external_step',
+    'link_poses',
+    'link_jacobian',
+    'transmit',
+)
+# The ones that `call.c` calls, in the order of its function `use`.
+CALLED = ('advance', 'advance_batch', 'linearise', 'external_step', 'transmit')
 
 
 class Library(NamedTuple):
@@ -119,7 +129,8 @@ def _of_addresses(path: Path | None, addresses: list[int]) -> Library:
     call = None if path is None else _call_module(path.parent)
     if call is not None:
         places = (SIZES.index('nq'), SIZES.index('nc'))
-        call.use(*addresses[:4], *places, JOINT_ROWS, OPTION_COUNT, RECORD)
+        called = [addresses[TABLE.index(name)] for name in CALLED]
+        call.use(*called, *places, JOINT_ROWS, OPTION_COUNT, RECORD)
     return Library(path, call, _Functions(addresses))
 
 

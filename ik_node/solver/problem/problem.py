@@ -54,6 +54,9 @@ class Problem:
         The characteristic length [m]; 0 = computed for each chain.
     redundancies : sequence of Redundancy
         Redundancies among the closures.
+    together : sequence of int, optional
+        Columns whose values are free beside those that affect a closure or goal: all of them are
+        then one chain. None = only the latter, in independent chains.
 
     Attributes
     ----------
@@ -73,6 +76,7 @@ class Problem:
         known: dict[tuple[str, ...], ChainProblem] | None = None,
         length: float = 0.0,
         redundancies: Sequence[Redundancy] = (),
+        together: Sequence[int] | None = None,
     ) -> None:
         known = {} if known is None else known
         self.tree = tree
@@ -83,7 +87,7 @@ class Problem:
         # Goals only, because a closure may have the same name as the link of a goal.
         self.place_of_goal: dict[str, tuple[ChainProblem, int]] = {}
         self._rows: list[tuple[Request, ChainProblem, int]] = []
-        for chain in find_chains(tree, requests, supports):
+        for chain in find_chains(tree, requests, supports, together):
             names = tuple(requests[at].name for at in chain.requests)
             made = make_chain_problem(
                 tree, requests, supports, chain, known.get(names), length, redundancies

@@ -1,0 +1,1 @@
+"""Position, velocity and effort between actuators and a joint space, through closed loops."""

@@ -1,0 +1,292 @@
+# flake8: noqa: E203
+"""What a transmission returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ik_node.display import html_table, html_text, public_names, Rows, table
+from ik_node.errors import plain
+from ik_node.solver.status import Status
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# The fields of `kernels.transmit.Transmit` that a state copies: they follow each other.
+FIRST, LAST = 'numbers', 'row_effort'
+
+
+class TransmissionState:
+    """
+    Positions, velocities and efforts of actuators and joint space that belong together.
+
+    Velocities are time derivatives; of a link they are the linear velocity of its origin, then its
+    angular velocity, root axes. Efforts are those that act on the mechanism, positive in the
+    direction of the value.
+
+    Attributes
+    ----------
+    q : ndarray, shape (nq,)
+        All joint values with closed loops [rad or m].
+    status : Status
+        CONVERGED, or STALLED if the position that was given cannot be had: the values are then
+        those of the nearest configuration that was found.
+    message : str
+        What is not as it was given; '' = everything is.
+    actuator_acceleration, joint_acceleration, acceleration : ndarray or None
+        Accelerations of the actuators, (n_actuators,), of the joint space, (n_joints,), and of
+        all joints, (nq,) [rad/s^2 or m/s^2]; None = not given.
+
+    """
+
+    __slots__ = (
+        '_gives',
+        '_numbers',
+        '_places',
+        'acceleration',
+        'actuator_acceleration',
+        'joint_acceleration',
+        'message',
+        'q',
+        'status',
+    )
+
+    def __init__(
+        self,
+        q: Array,
+        status: Status,
+        numbers: Array,
+        places: Mapping[str, tuple[int, int]],
+        gives: tuple[bool, bool],
+        message: str = '',
+    ) -> None:
+        self.q = q
+        self.status = status
+        self.message = message
+        self._numbers = numbers
+        self._places = places
+        self._gives = gives
+        self.acceleration: Array | None = None
+        self.actuator_acceleration: Array | None = None
+        self.joint_acceleration: Array | None = None
+
+    __dir__ = public_names
+
+    def _part(self, name: str) -> Array:
+        first, last = self._places[name]
+        return self._numbers[first:last]
+
+    def _rate(self, name: str) -> Array | None:
+        return self._part(name) if self._gives[0] else None
+
+    def _effort(self, name: str) -> Array | None:
+        return self._part(name) if self._gives[1] else None
+
+    @property
+    def converged(self) -> bool:
+        """Return True if the position that was given is reached, and the loops are closed."""
+        return self.status is Status.CONVERGED
+
+    @property
+    def velocity(self) -> Array | None:
+        """Return the velocities of all joints, shape (nq,) [rad/s or m/s]."""
+        return self._rate('velocity')
+
+    @property
+    def actuator_position(self) -> Array:
+        """Return the values of the actuators, shape (n_actuators,) [rad or m]."""
+        return self._part('act_position')
+
+    @property
+    def actuator_velocity(self) -> Array | None:
+        """Return the velocities of the actuators, shape (n_actuators,) [rad/s or m/s]."""
+        return self._rate('act_velocity')
+
+    @property
+    def actuator_effort(self) -> Array | None:
+        """Return the efforts of the actuators, shape (n_actuators,) [N m or N]."""
+        return self._effort('act_effort')
+
+    @property
+    def joint_position(self) -> Array:
+        """Return the joint space, shape (n_joints,); of a link position and rotation vector."""
+        return self._part('row_position')
+
+    @property
+    def joint_velocity(self) -> Array | None:
+        """Return its velocities, shape (n_joints,) [rad/s or m/s]."""
+        return self._rate('row_velocity')
+
+    @property
+    def joint_effort(self) -> Array | None:
+        """Return its efforts, shape (n_joints,) [N m or N]."""
+        return self._effort('row_effort')
+
+    def _rows(self) -> Rows:
+        rows: list[Sequence[str]] = [('', 'position', 'velocity', 'effort', 'acceleration')]
+        for kind in ('actuator', 'joint'):
+            columns = [getattr(self, f'{kind}_{what}') for what in rows[0][1:]]
+            for at in range(len(columns[0])):
+                cells = ('' if column is None else f'{column[at]:.6g}' for column in columns)
+                rows.append((f'{kind} {at}', *cells))
+        return rows
+
+    def __repr__(self) -> str:
+        head = f'TransmissionState: {self.status.name}'
+        return '\n'.join(
+            [head + (f', {self.message}' if self.message else ''), *table(self._rows())]
+        )
+
+    def _repr_html_(self) -> str:
+        text = f'{self.status.name} {plain(self.message, 1000)}'
+        return html_text(text) + html_table(self._rows())
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything in plain types, as for JSON."""
+        found: dict[str, Any] = {'status': self.status.name, 'message': self.message}
+        for name in ('q', 'velocity', 'acceleration'):
+            found[name] = _plain(getattr(self, name))
+        for kind in ('actuator', 'joint'):
+            for what in ('position', 'velocity', 'effort', 'acceleration'):
+                found[f'{kind}_{what}'] = _plain(getattr(self, f'{kind}_{what}'))
+        return found
+
+
+def _plain(values: Array | None) -> list[float] | None:
+    return None if values is None else values.tolist()
+
+
+@dataclass(frozen=True)
+class Singularity:
+    """
+    How near a configuration is to a singularity, in [rad] and characteristic lengths.
+
+    Attributes
+    ----------
+    type_1 : (float, float)
+        Smallest and largest singular value of the motion of the joint space, over all motions of
+        the loops with unit speed. Near zero some direction of the joint space is lost: it cannot
+        be moved, and carries any load there (Gosselin and Angeles 1990).
+    type_2 : (float, float)
+        The same for the motion of the actuators. Near zero the actuators lose hold of the
+        mechanism: it moves while they stand still, and no effort of theirs acts on it.
+    lost_1 : ndarray, shape (n_joints,)
+        The direction of the joint space that is nearest to being lost.
+    lost_2 : ndarray, shape (nq,)
+        The motion of all joints that the actuators hold least.
+
+    References
+    ----------
+    Gosselin & Angeles, Singularity analysis of closed-loop kinematic chains, 1990.
+
+    """
+
+    type_1: tuple[float, float]
+    type_2: tuple[float, float]
+    lost_1: Array
+    lost_2: Array
+
+    @property
+    def nearness(self) -> float:
+        """
+        Return the smaller of both ratios of smallest to largest singular value.
+
+        It is from 0 (in a singularity) to 1.
+        """
+        return min(_ratio(self.type_1), _ratio(self.type_2))
+
+    @property
+    def condition(self) -> float:
+        """Return the reciprocal of `nearness`; infinite in a singularity."""
+        return 1.0 / self.nearness if self.nearness > 0.0 else np.inf
+
+    def warning(self, threshold: float, names: Sequence[str], rows: Sequence[str]) -> str:
+        """
+        Return a sentence that names the singularity and what is lost; '' above the threshold.
+
+        Parameters
+        ----------
+        threshold : float
+            Least ratio of singular values without a warning.
+        names, rows : sequence of str
+            Names of the joint values, and of the rows of the joint space.
+
+        """
+        found = []
+        if _ratio(self.type_2) < threshold:
+            found.append(
+                f'near a singularity of type II ({_ratio(self.type_2):.2g}): the actuators lose '
+                f'hold of {_largest(self.lost_2, names)}'
+            )
+        if _ratio(self.type_1) < threshold:
+            found.append(
+                f'near a singularity of type I ({_ratio(self.type_1):.2g}): '
+                f'{_largest(self.lost_1, rows)} can hardly be moved'
+            )
+        return '; '.join(found)
+
+
+def _ratio(values: tuple[float, float]) -> float:
+    return values[0] / values[1] if values[1] > 0.0 else 0.0
+
+
+def _largest(direction: Array, names: Sequence[str]) -> str:
+    """Return the names of the largest parts of a direction."""
+    size = np.abs(direction)
+    chosen = np.flatnonzero(size > 0.3 * size.max(initial=0.0))[:4]
+    return ', '.join(plain(names[at]) for at in chosen.tolist())
+
+
+@dataclass(frozen=True)
+class Polytope:
+    """
+    The values that limits of the actuators allow: {y: low <= normals y <= high}.
+
+    Attributes
+    ----------
+    lower, upper : ndarray, shape (n,)
+        Least and largest value of each component.
+    normals, low, high : ndarray, shape (m, n), (m,), (m,)
+        Its faces; a face without limit has infinite bounds.
+    vertices : ndarray, shape (k, n), or None
+        Its corners for up to three components; None = it has more, or is not bounded.
+    inner : (ndarray, ndarray)
+        A box inside: lower and upper bounds, (n,), that may be used one by one. It is the
+        polytope's box shrunk about zero.
+
+    """
+
+    lower: Array
+    upper: Array
+    normals: Array
+    low: Array
+    high: Array
+    vertices: Array | None
+    inner: tuple[Array, Array]
+
+    def contains(self, values: Array, slack: float = 1e-9) -> bool:
+        """Return True if values are within the limits, up to a share of them."""
+        along = self.normals @ values
+        size = slack * np.maximum(1.0, np.abs(along))
+        return bool(((along >= self.low - size) & (along <= self.high + size)).all())
+
+
+@dataclass(frozen=True)
+class JointBounds:
+    """
+    What limits of the actuators leave to the joint space at one configuration.
+
+    Attributes
+    ----------
+    velocity : Polytope
+        Velocities [rad/s or m/s].
+    effort : Polytope
+        Efforts [N m or N], without gravity.
+
+    """
+
+    velocity: Polytope
+    effort: Polytope

@@ -1,0 +1,549 @@
+# flake8: noqa: E203
+"""The transmission between actuators and a joint space, through closed loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ik_node.display import public_names
+from ik_node.errors import listed, ShapeError
+from ik_node.kernels.layout import JOINT_LOWER, JOINT_UPPER, JOINT_WINDOW
+from ik_node.kernels.transmit import GIVES_EFFORT, GIVES_POSITION
+from ik_node.model.given import finite, numbers
+from ik_node.solver.drive import drive
+from ik_node.solver.pose import Values
+from ik_node.solver.problem.redundancy import without_rounding
+from ik_node.solver.solver import Solver
+from ik_node.solver.status import Status
+from ik_node.solver.transmission.bounds import effort_bounds, velocity_bounds
+from ik_node.solver.transmission.direction import Direction
+from ik_node.solver.transmission.prepared import PreparedTransmission
+from ik_node.solver.transmission.reading import give, give_position, Reading
+from ik_node.solver.transmission.state import JointBounds, Singularity, TransmissionState
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+# Part of the joint space below which an actuator moves nothing.
+NOTHING = 1e-9
+# A row of the joint space moves with passive joints alone if it has such a part in their motion.
+IDLE = 1e-6
+# A singular value or row below this share is zero.
+RANK = 1e-6
+# Step of the differences along a motion [rad or characteristic lengths].
+STEP = 2e-3
+# Disagreements below this are not reported [rad/s or m/s].
+AGREES = 1e-9
+# The offset from the present values at which dependence is examined a second time [rad or L].
+ASIDE = 0.03
+
+
+class Transmission:
+    """
+    The map of position, velocity and effort between actuators and a joint space.
+
+    It holds at configurations with closed loops, and keeps their assembly. `Robot.transmission`
+    returns one. It follows changes of the robot; several threads may use it, one at a time.
+
+    Parameters
+    ----------
+    solver : Solver
+        Solver of the robot.
+    actuators : iterable of str
+        Joints with a motor, or single values of joints.
+    joints : iterable of str, optional
+        The joint space: joints, single values of joints, and links, whose poses then count. None =
+        every joint value.
+    weights : array_like, shape (n_actuators,), optional
+        Weights of the squared efforts, for more actuators than degrees of freedom; None = 1.
+
+    Raises
+    ------
+    UnknownFrameError
+        If a name is neither a joint nor a link.
+    TopologyError
+        If an actuator moves nothing, or a named joint or link is not determined by the actuators
+        or in no loop with them.
+
+    Notes
+    -----
+    docs/transmission.md explains the theory, the signs and redundancy.
+
+    """
+
+    def __init__(
+        self,
+        solver: Solver,
+        actuators: Iterable[str],
+        joints: Iterable[str] | None = None,
+        weights: ArrayLike | None = None,
+    ) -> None:
+        self._reading = Reading(solver, actuators, joints, weights)
+
+    __dir__ = public_names
+
+    def __repr__(self) -> str:
+        joints = 'all joints' if self._reading.joints is None else listed(self._reading.joints)
+        return f'Transmission(actuators: {listed(self.actuators)}; joints: {joints})'
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Transmission, (
+            self._reading.solver,
+            self._reading.actuators,
+            self._reading.joints,
+            self._reading.weights,
+        )
+
+    @property
+    def actuators(self) -> list[str]:
+        """Return the names of the actuators' values, in their order."""
+        names = self._reading.forward.problem.tree.names
+        return [names[at] for at in self._reading.space.actuators]
+
+    @property
+    def joints(self) -> list[str]:
+        """Return the name of each row of the joint space; for a link 'LINK.vx' to 'LINK.wz'."""
+        names = self._reading.forward.problem.tree.names
+        rows = [names[at] for at in self._reading.space.joints]
+        return rows + [
+            f'{link.name}.{axis}'
+            for link in self._reading.space.links
+            for axis in ('vx', 'vy', 'vz', 'wx', 'wy', 'wz')
+        ]
+
+    def _at(self, q: Values) -> Direction:
+        self._reading.refresh()
+        self._reading.forward.evaluate(self._reading.solver.checked_q(q))
+        return self._reading.forward
+
+    def jacobian(self, q: Values) -> Array:
+        """
+        Return d joint / d actuator with closed loops.
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,), or mapping of str to float
+            Joint values with closed loops [rad or m].
+
+        Returns
+        -------
+        ndarray, shape (n_joints, n_actuators)
+            [rad or m per rad or m]; for more actuators than degrees of freedom, of velocities
+            that agree: others are taken to the nearest that do.
+
+        Raises
+        ------
+        ShapeError
+            If q has the wrong shape or is not finite.
+        OptionError
+            If a loop is open at q.
+
+        """
+        with self._reading.solver.lock:
+            return self._reading.ratio(self._at(q))
+
+    def motion(self, q: Values) -> Array:
+        """
+        Return d q / d actuator with closed loops, shape (nq, n_actuators).
+
+        Parameters and errors are those of `jacobian`. Joints that the actuators do not determine
+        have the part of least norm.
+        """
+        with self._reading.solver.lock:
+            return self._reading.motions(self._at(q))
+
+    def actuator_effort(self, q: Values, joint_effort: ArrayLike) -> Array:
+        """
+        Return the efforts of the actuators that do the work of efforts in the joint space.
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,), or mapping of str to float
+            Joint values with closed loops [rad or m].
+        joint_effort : array_like, shape (n_joints,)
+            [N m or N]
+
+        Returns
+        -------
+        ndarray, shape (n_actuators,)
+            tau_u = J^T tau_y [N m or N]; the least of all with more actuators than needed.
+
+        """
+        effort = finite('joint_effort', joint_effort, len(self.joints))
+        return self.jacobian(q).T @ effort
+
+    def joint_effort(self, q: Values, actuator_effort: ArrayLike) -> Array:
+        """
+        Return the efforts in the joint space that do the work of the actuators.
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,), or mapping of str to float
+            Joint values with closed loops [rad or m].
+        actuator_effort : array_like, shape (n_actuators,)
+            [N m or N]
+
+        Returns
+        -------
+        ndarray, shape (n_joints,)
+            The least tau_y with J^T tau_y = tau_u [N m or N]; if there is none, the nearest.
+
+        """
+        count = len(self._reading.space.actuators)
+        given = finite('actuator_effort', actuator_effort, count)
+        with self._reading.solver.lock:
+            self._reading.refresh()
+            direction = self._reading.forward
+            direction.field('effort_in', count)[:] = given
+            direction.evaluate(self._reading.solver.checked_q(q), GIVES_EFFORT)
+            return direction.field('row_effort', direction.sizes['ny']).copy()
+
+    def singularity(self, q: Values) -> Singularity:
+        """
+        Return how near a configuration is to singularities of type I and II.
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,), or mapping of str to float
+            Joint values with closed loops [rad or m].
+
+        Notes
+        -----
+        With an orthonormal basis N of the motions of the loops, in [rad] and characteristic
+        lengths, the singular values are those of S N, of the actuators' motions, and of Y N, of
+        the joint space's. Motions that no actuator ever determines do not count.
+
+        """
+        with self._reading.solver.lock:
+            self._reading.refresh()
+            checked = self._reading.solver.checked_q(q)
+            forward = self._reading.forward
+            motions = self._loop_motions(forward, checked)
+            forward.evaluate(checked)
+            units = forward.problem.units
+            acting = (
+                motions[list(self._reading.space.actuators)]
+                / units[list(self._reading.space.actuators), None]
+            )
+            rows = [
+                motions[list(self._reading.space.joints)]
+                / units[list(self._reading.space.joints), None]
+            ]
+            for link in self._reading.space.links:
+                moved = self._reading.poses.jacobian(checked, link) @ motions
+                moved[:3] /= forward.chain.flat.length
+                rows.append(moved)
+            second, least = _extremes(acting, max(0, self._reading.idle))
+            first, lost = _extremes(np.vstack(rows), max(0, self._reading.idle), rows=True)
+            return Singularity(first, second, lost, motions @ least)
+
+    def _loop_motions(self, direction: Direction, q: Array) -> Array:
+        """Return a basis (nq, m) of the motions of the loops, orthonormal in [rad] and lengths."""
+        chain, joints = direction.chain, direction.free.copy()
+        joints[JOINT_WINDOW] = direction.moving[JOINT_WINDOW]
+        places = chain.flat.var_q
+        joints[JOINT_WINDOW, list(self._reading.space.actuators)] = np.inf
+        free = joints[JOINT_WINDOW, places] > 0.0
+        # Plain Euler angles, not the turned axes of free balls.
+        joints[JOINT_LOWER], joints[JOINT_UPPER] = -1e30, 1e30
+        _, jacobian, _ = chain.linearise_by_size(q, joints, direction.packed)
+        redundancy = next(iter(chain.redundancies), None)
+        _, sizes, directions = np.linalg.svd(without_rounding(jacobian, free, redundancy))
+        rank = int(np.sum(sizes > RANK * sizes.max(initial=1e-6)))
+        motions = np.zeros((direction.sizes['nq'], directions.shape[0] - rank))
+        motions[places[free]] = directions[rank:].T * chain.flat.units[free, None]
+        table = self._reading.solver.arrays_for(())[1]
+        for follower, master, polynomial in table.followers:
+            slope = np.polynomial.Polynomial(polynomial).deriv()(q[master])
+            motions[follower] = slope * motions[master]
+        return motions
+
+    def joint_bounds(self, q: Values) -> JointBounds:
+        """
+        Return the limits of the actuators as bounds on the joint space at q.
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,), or mapping of str to float
+            Joint values with closed loops [rad or m].
+
+        Returns
+        -------
+        JointBounds
+            Of `Joint.max_velocity` and `Joint.max_effort` of the actuators.
+
+        """
+        ratio = self.jacobian(q)
+        owner = self._reading.forward.problem.tree.owner
+        axes = [owner[at] for at in self._reading.space.actuators]
+        speeds = np.array([joint.max_velocity[dof] for joint, dof in axes])
+        efforts = np.array([joint.max_effort[dof] for joint, dof in axes])
+        return JointBounds(velocity_bounds(ratio, speeds), effort_bounds(ratio, efforts))
+
+    def gains_to_actuators(
+        self,
+        q: Values,
+        stiffness: ArrayLike,
+        damping: ArrayLike,
+        joint_effort: ArrayLike | None = None,
+    ) -> tuple[Array, Array]:
+        """
+        Return gains of the actuators that act as gains in the joint space do.
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,), or mapping of str to float
+            Joint values with closed loops [rad or m].
+        stiffness, damping : array_like, shape (n_joints,) or (n_joints, n_joints)
+            K of tau = tau_0 - K (y - y_0), and D of tau = -D dy/dt.
+        joint_effort : array_like, shape (n_joints,), optional
+            tau_0, which turns with the mechanism [N m or N]; None = 0.
+
+        Returns
+        -------
+        stiffness, damping : ndarray, shape (n_actuators, n_actuators)
+            J^T K J - sum_k tau_0k H_k and J^T D J, with the second derivatives H_k of y_k by the
+            actuators.
+
+        """
+        size = len(self.joints)
+        gains = [
+            _matrix(name, given, size)
+            for name, given in (('stiffness', stiffness), ('damping', damping))
+        ]
+        ratio = self.jacobian(q)
+        stiff, damped = (ratio.T @ gain @ ratio for gain in gains)
+        if joint_effort is not None:
+            effort = finite('joint_effort', joint_effort, size)
+            with self._reading.solver.lock:
+                checked = self._reading.solver.checked_q(q)
+                for a in range(ratio.shape[1]):
+                    along = np.zeros(ratio.shape[1])
+                    along[a] = 1.0
+                    stiff[:, a] -= self._change(checked, along)[1].T @ effort
+        return stiff, damped
+
+    def _change(self, q: Array, speeds: Array) -> tuple[Array, Array]:
+        """
+        Return the time derivatives of motion and ratio while the actuators move at some speeds.
+
+        They are differences of fourth order along the motion with closed loops.
+        """
+        direction, place = self._reading.forward, list(self._reading.space.actuators)
+        direction.evaluate(q)
+        motion = self._reading.motions(direction)
+        moved = np.abs(motion @ speeds / direction.problem.units).max(initial=0.0)
+        if moved < 1e-12:
+            return np.zeros_like(motion), np.zeros_like(self._reading.ratio(direction))
+        step = STEP / moved
+        agreed = (motion @ speeds)[place]
+        change, ratio_change = np.zeros_like(motion), np.zeros_like(self._reading.ratio(direction))
+        held = direction.free.copy()
+        held[JOINT_WINDOW] = direction.moving[JOINT_WINDOW]
+        for times, factor in ((1, 8.0), (-1, -8.0), (2, -1.0), (-2, 1.0)):
+            direction.field('value_in', len(place))[:] = q[place] + times * step * agreed
+            direction.call(q.copy(), held, GIVES_POSITION)
+            change += factor * self._by_chosen(self._reading.motions(direction))
+            ratio_change += factor * self._by_chosen(self._reading.ratio(direction), direction)
+        direction.evaluate(q)
+        return change / (12.0 * step), ratio_change / (12.0 * step)
+
+    def _by_chosen(self, matrix: Array, direction: Direction | None = None) -> Array:
+        """Return a derivative by redundant actuators as one by the values that are set."""
+        chosen = self._reading.forward.field_ints('given_row', self._reading.forward.sizes['ng'])
+        if len(chosen) == matrix.shape[1]:
+            return matrix
+        motion = matrix if direction is None else self._reading.motions(direction)
+        own = motion[[self._reading.space.actuators[at] for at in chosen.tolist()]]
+        by_chosen = np.zeros_like(matrix)
+        by_chosen[:, chosen] = matrix @ np.linalg.pinv(own)
+        return by_chosen
+
+    def to_joints(
+        self,
+        position: ArrayLike,
+        velocity: ArrayLike | None = None,
+        effort: ArrayLike | None = None,
+        acceleration: ArrayLike | None = None,
+        q0: Values | None = None,
+    ) -> TransmissionState:
+        """
+        Return everything that follows from the actuators.
+
+        Parameters
+        ----------
+        position, velocity, effort, acceleration : array_like, shape (n_actuators,)
+            Of the actuators; all but the position may be left out.
+        q0 : array_like, shape (nq,), or mapping of str to float, optional
+            Start [rad or m], which decides the assembly; None = the present values.
+
+        Returns
+        -------
+        TransmissionState
+            STALLED if the loops, limits or a singularity do not allow the position: the nearest
+            one that was found.
+
+        Raises
+        ------
+        ShapeError
+            If an argument has the wrong shape or is not finite.
+
+        """
+        return self._carry(False, position, velocity, effort, acceleration, q0)
+
+    def to_actuators(
+        self,
+        position: Any,
+        velocity: ArrayLike | None = None,
+        effort: ArrayLike | None = None,
+        acceleration: ArrayLike | None = None,
+        q0: Values | None = None,
+    ) -> TransmissionState:
+        """
+        Return everything that follows from the joint space.
+
+        Parameters
+        ----------
+        position : array_like, shape (n_joints,)
+            Joint values [rad or m], then for each link its position [m] and rotation vector [rad].
+            For a joint space that is one link, any form of a pose.
+        velocity, effort, acceleration : array_like, shape (n_joints,), optional
+            Of the joint space.
+        q0 : array_like, shape (nq,), or mapping of str to float, optional
+            Start [rad or m], which decides the assembly; None = the present values.
+
+        Returns
+        -------
+        TransmissionState
+            As for `to_joints`. Velocities and accelerations that the mechanism cannot have are
+            replaced by the nearest; `message` gives the difference.
+
+        Raises
+        ------
+        ShapeError
+            If an argument has the wrong shape or is not finite.
+
+        """
+        return self._carry(True, position, velocity, effort, acceleration, q0)
+
+    def _carry(
+        self,
+        inverse: bool,
+        position: Any,
+        velocity: ArrayLike | None,
+        effort: ArrayLike | None,
+        acceleration: ArrayLike | None,
+        q0: Values | None,
+    ) -> TransmissionState:
+        solver = self._reading.solver
+        with solver.lock:
+            direction = self._reading.direction(inverse)
+            q = solver.q if q0 is None else solver.checked_q(q0)
+            values = self._reading.given_position(inverse, position)
+            if acceleration is not None and velocity is None:
+                velocity = np.zeros(direction.sizes['ny' if inverse else 'na'])
+            gives = give(direction, velocity, effort)
+            give_position(direction, values)
+            status = direction.call(q, direction.moving, gives | GIVES_POSITION)
+            message = ''
+            if status == Status.STALLED:
+                q, message = self._nearest(direction, q, values)
+                direction.evaluate(q, gives)
+            state = self._reading.state_of(direction, q, Status(status), gives, message)
+            if acceleration is not None:
+                self._accelerate(state, inverse, acceleration)
+            return state
+
+    def _nearest(
+        self, direction: Direction, q: Array, values: tuple[Array, Array, Array]
+    ) -> tuple[Array, str]:
+        """Return the configuration nearest to a position that cannot be had, and the reason."""
+        solver, space = self._reading.solver, self._reading.space
+        joints, positions, quats = values
+        if space.links and direction.inverse:
+            poses = zip(space.links, positions, quats, strict=True)
+            pose_of = {link.name: (where, turn) for link, where, turn in poses}
+            solution = solver.solve_pose(pose_of, q0=q)
+            return solution.q, solution.message
+        problem, table, packed = solver.arrays_for(())
+        rows = direction.field_ints('given_row', direction.sizes['ng']).tolist()
+        places = space.joints if direction.inverse else space.actuators
+        wanted = {
+            places[row]: float(joints[row]) for row in rows if places[row] not in table.masters
+        }
+        driven = drive(problem, table, q.copy(), wanted, packed)
+        before = max((abs(q[at] - value) for at, value in wanted.items()), default=0.0)
+        after = max((abs(driven.q[at] - value) for at, value in wanted.items()), default=0.0)
+        closed = all(
+            max(error) < 1e-4 * direction.chain.flat.length
+            for error in driven.closure_errors.values()
+        )
+        if closed and after <= before:
+            return driven.q, driven.message
+        return q, driven.message
+
+    def _accelerate(self, state: TransmissionState, inverse: bool, given: ArrayLike) -> None:
+        """Write the accelerations: those given, and the curvature of the loops' motion."""
+        count = self._reading.space.row_count if inverse else len(self._reading.space.actuators)
+        wanted = finite('acceleration', given, count)
+        speeds = np.zeros(0) if state.actuator_velocity is None else state.actuator_velocity
+        motion_change, ratio_change = self._change(state.q, speeds)
+        motion, ratio = (
+            self._reading.motions(self._reading.forward),
+            self._reading.ratio(self._reading.forward),
+        )
+        if inverse:
+            rest = wanted - ratio_change @ speeds
+            wanted = np.asarray(np.linalg.lstsq(ratio, rest, rcond=None)[0], dtype=float)
+        state.actuator_acceleration = wanted
+        state.joint_acceleration = ratio @ wanted + ratio_change @ speeds
+        state.acceleration = motion @ wanted + motion_change @ speeds
+
+    def prepare_to_joints(self) -> PreparedTransmission:
+        """Return `to_joints` as a callable for real-time use."""
+        return PreparedTransmission(self._reading, False)
+
+    def prepare_to_actuators(self) -> PreparedTransmission:
+        """Return `to_actuators` as a callable for real-time use."""
+        return PreparedTransmission(self._reading, True)
+
+    @property
+    def solver(self) -> Solver:
+        """Return the solver of the robot."""
+        return self._reading.solver
+
+
+def _matrix(name: str, given: ArrayLike, size: int) -> Array:
+    """Return a diagonal or full matrix of gains."""
+    values = numbers(name, given)
+    if values.shape == (size,):
+        return np.diag(values)
+    if values.shape != (size, size) or not np.isfinite(values).all():
+        raise ShapeError(name, f'shape ({size},) or ({size}, {size})', f'shape {values.shape}')
+    return values
+
+
+def _extremes(
+    matrix: Array, skipped: int, rows: bool = False
+) -> tuple[tuple[float, float], Array]:
+    """
+    Return smallest and largest singular value of a motion, and the direction of the smallest.
+
+    Parameters
+    ----------
+    matrix : ndarray, shape (n, m)
+        Motion of n values over m motions of the loops.
+    skipped : int
+        Motions that are never determined: as many zero singular values do not count.
+    rows : bool
+        True: the direction is one of the n values; False: of the m motions.
+
+    """
+    left, sizes, right = np.linalg.svd(matrix)
+    count = min(matrix.shape[0], max(matrix.shape[1] - skipped, 0))
+    if not count:
+        return (0.0, 0.0), np.zeros(matrix.shape[0 if rows else 1])
+    direction = left[:, count - 1] if rows else right[count - 1]
+    return (float(sizes[count - 1]), float(sizes[0])), direction
