@@ -25,7 +25,7 @@ from tasks.rounded import rounded_urdf, tilted_urdf
 SHARED = Path(__file__).resolve().parents[2] / 'shared' / 'models'
 GALLERY = (
     *('delta', 'fivebar', 'gripper', 'hexapod', 'knee_leg', 'palletizer', 'peaucellier'),
-    *('rocker_bogie', 'scissor_lift', 'strandbeest'),
+    *('rocker_bogie', 'scissor_lift', 'strandbeest', 'ankle', 'excavator'),
 )
 MODELS = (
     *('closed_loop_2bt/closed_loop.urdf', 'delta_clavel/model.urdf', 'fivebar_planar/model.urdf'),

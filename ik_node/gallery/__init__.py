@@ -19,6 +19,8 @@ NAMES: tuple[str, ...] = (
     'peaucellier',
     'two_arms_one_box',
     'knee_leg',
+    'ankle',
+    'excavator',
     'rocker_bogie',
     'hexapod_gyrate',
     'hexapod_rotate',

@@ -34,6 +34,9 @@ FACTS = {
     # Six of the box, and the elbows, which swing round while the box stands still.
     'two_arms_one_box': (8, 0, [f'{side}_{hinge}' for side in SIDES for hinge in ARM]),
     'knee_leg': (3, 3, ['roll', 'hip', 'crank']),
+    'ankle': (2, 0, ['motor_left', 'motor_right']),
+    # The swing and three planar chains, with three redundant rows for each of four pins.
+    'excavator': (4, 12, ['swing', 'boom_cylinder', 'arm_cylinder', 'bucket_cylinder']),
     # Six of the chassis, the differential, two bogies, and ten that move wheels only.
     'rocker_bogie': (
         19,

@@ -88,6 +88,8 @@ VIEWS = {
     ),
     'two_arms_one_box': View(azimuth=-22.0, elevation=28.0),
     'knee_leg': View(time=1.9, azimuth=52.0),
+    'ankle': View(time=2.5, until=4.0, azimuth=130.0, traced={'foot_link': (0.145, 0.0, -0.048)}),
+    'excavator': View(time=3.2, azimuth=-52.0, elevation=16.0),
     'rocker_bogie': View(
         time=5.4,
         until=5.4,
