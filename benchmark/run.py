@@ -15,6 +15,7 @@ peer, see the options below. Other measurements, each with its own options:
     load        time to load a robot of 50 joints, and of 150 links, without the XML parser
     start       time to import, and to the first solve of a process
     control     time of a call in a loop at 1 kHz, in C++ and in Python
+    ankle       a humanoid's ankle: transmission of position, velocity and effort, by hand
     page        time from pointer to picture on the browser page (needs viser)
     beside      a moving node with and without the page (needs viser)
     node        goal message to joint state, load and starts of the node, real ROS 2 processes
@@ -42,6 +43,7 @@ MODULES = {
     'load': 'load',
     'start': 'start_up',
     'control': 'control_loop',
+    'ankle': 'ankle',
     'page': 'page.page_latency',
     'beside': 'page.page_beside',
     'node': 'node.node_latency',

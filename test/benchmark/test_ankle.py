@@ -1,0 +1,78 @@
+"""The ankle's transmission written by hand: its three forms, and the robot of the gallery."""
+
+import ctypes
+
+import ankle as bench
+import hand_written_ankle as by_hand
+from ik_node import load_robot, Solver, SolverOptions
+from ik_node.gallery.description_path import description_path
+import numpy as np
+import pytest
+
+JOINTS = ('ankle_pitch', 'ankle_roll', 'motor_left', 'motor_right')
+TIGHT = SolverOptions(translation_converge_threshold=1e-13, rotation_converge_threshold=1e-13)
+
+
+def samples(count):
+    """Return positions, velocities and efforts of the ankle, (count, 6)."""
+    dice = np.random.default_rng(5)
+    position = dice.uniform((-0.8, -0.4), (0.8, 0.4), (count, 2))
+    return np.hstack((position, dice.normal(size=(count, 4))))
+
+
+def test_motor_angles_are_those_of_the_closed_robot():
+    """The robot's loops close at the angles of the formula, and in the same assembly branch."""
+    robot = load_robot(description_path('ankle.urdf'))
+    solver, places = Solver(robot, TIGHT), [robot.joint_names.index(name) for name in JOINTS]
+    for row in samples(40):
+        solution = solver.drive(dict(zip(JOINTS[:2], row[:2].tolist(), strict=True)))
+        assert solution.status.name == 'CONVERGED'
+        expected = [*row[:2], *by_hand.motor_angles(row[:2])]
+        np.testing.assert_allclose(solution.q[places], expected, atol=1e-10)
+
+
+@pytest.mark.parametrize('form', ['arrays', 'floats'])
+def test_conversion_to_motors_and_back_returns_the_same_values(form):
+    """Position, velocity and effort, and the power on both sides is the same."""
+    for row in samples(100):
+        if form == 'arrays':
+            motors = np.concatenate(by_hand.to_motors(row[:2], row[2:4], row[4:]))
+            back = np.concatenate(by_hand.to_ankle(motors[:2], motors[2:4], motors[4:]))
+        else:
+            motors = np.array(by_hand.fast_to_motors(*row))
+            back = np.array(by_hand.fast_to_ankle(*motors))
+        np.testing.assert_allclose(back, row, atol=1e-11)
+        assert motors[2:4] @ motors[4:] == pytest.approx(row[2:4] @ row[4:], abs=1e-12)
+
+
+def test_velocity_is_the_derivative_of_the_position():
+    """Central differences of the closed form for the position."""
+    step = 1e-5
+    for row in samples(40):
+        rates = by_hand.motors_by_ankle(row[:2], by_hand.motor_angles(row[:2]))
+        for joint, moved in enumerate(step * np.eye(2)):
+            ends = [by_hand.motor_angles(row[:2] + side * moved) for side in (1.0, -1.0)]
+            difference = (ends[0] - ends[1]) / (2.0 * step)
+            np.testing.assert_allclose(rates[:, joint], difference, rtol=1e-7, atol=1e-8)
+
+
+def test_floats_and_c_agree_with_arrays(tmp_path):
+    """All three forms return the same values to rounding."""
+    loaded = bench.library(tmp_path)
+    out, start = (ctypes.c_double * 6)(), (ctypes.c_double * 2)()
+    for row in samples(40):
+        motors = np.concatenate(by_hand.to_motors(row[:2], row[2:4], row[4:]))
+        np.testing.assert_allclose(by_hand.fast_to_motors(*row), motors, rtol=1e-12, atol=1e-13)
+        if loaded is not None:
+            loaded.hand_to_motors((ctypes.c_double * 6)(*row), out)
+            np.testing.assert_allclose(out, motors, rtol=1e-12, atol=1e-13)
+            loaded.hand_to_ankle((ctypes.c_double * 6)(*motors), start, out)
+            np.testing.assert_allclose(out, row, atol=1e-11)
+
+
+def test_bench_prints_a_row_for_every_form(capsys):
+    """With few calls."""
+    assert bench.main(['--count', '20', '--rounds', '1']) == 0
+    text = capsys.readouterr().out
+    for form in ('NumPy', 'floats', 'C'):
+        assert f'by hand, {form}' in text

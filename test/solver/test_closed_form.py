@@ -1,0 +1,17 @@
+"""Closed-form Jacobians of mechanisms agree with differences along closed motions of the robot."""
+
+import numpy as np
+import pytest
+from support.closed_form import CLOSED_FORMS
+from support.closed_motion import closed_configurations, difference_jacobian
+
+
+@pytest.mark.parametrize('name', CLOSED_FORMS)
+def test_closed_form_agrees_with_central_differences(name, shared):
+    """At forty configurations of each mechanism, relative to the largest element."""
+    form = CLOSED_FORMS[name]
+    robot = form.robot(shared)
+    for q in closed_configurations(robot, form.reach, 40):
+        jacobian = form.jacobian(dict(zip(robot.joint_names, q.tolist(), strict=True)))
+        found = difference_jacobian(robot, form.actuators, form.joints, q)
+        np.testing.assert_allclose(found, jacobian, atol=1e-7 * np.abs(jacobian).max())

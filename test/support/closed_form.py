@@ -1,0 +1,426 @@
+# flake8: noqa: I100
+"""
+Velocity Jacobians of mechanisms with loops in closed form, d joint / d actuator.
+
+Each formula is the textbook's for its kind of mechanism, with the dimensions written here. Nothing
+of `ik_node` is used but the robots that the formulas are compared with.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from math import cos, hypot, pi, sin, sqrt
+
+from ik_node import load_robot
+from ik_node.gallery.description_path import description_path
+from ik_node.robot import Robot
+import numpy as np
+
+from benchmark import hand_written_ankle
+
+UP = np.array((0.0, 0.0, 1.0))
+
+
+@dataclass(frozen=True)
+class ClosedForm:
+    """
+    A robot, and the Jacobian of its transmission in closed form.
+
+    Attributes
+    ----------
+    load : callable
+        Returns the robot for the folder `shared`.
+    actuators : tuple of str
+        Joints with a motor: the columns.
+    joints : tuple of str
+        Joints, and links for six rows each (linear velocity of the origin, then angular velocity,
+        root axes): the rows.
+    jacobian : callable
+        Returns the Jacobian, shape (rows, actuators), at closed joint values by name.
+    reach : mapping of str to (float, float)
+        Joints that determine the configuration, and their ranges [rad or m]: the robot can be
+        driven from its start to every combination.
+    start : mapping of str to float
+        Joint values near those of the start [rad or m]; without them it is the description's.
+
+    """
+
+    load: Callable
+    actuators: tuple[str, ...]
+    joints: tuple[str, ...]
+    jacobian: Callable[[Mapping[str, float]], np.ndarray]
+    reach: Mapping[str, tuple[float, float]]
+    start: Mapping[str, float] = field(default_factory=dict)
+
+    def robot(self, shared) -> Robot:
+        """Return the robot at its start, with closed loops."""
+        robot = self.load(shared)
+        robot.q = self.start
+        robot.assemble()
+        return robot
+
+
+def cross(a, b):
+    """Return the cross product of two vectors of a plane."""
+    return a[0] * b[1] - a[1] * b[0]
+
+
+def bar(length, angle):
+    """Return a vector of a plane."""
+    return np.array((length * cos(angle), length * sin(angle)))
+
+
+def across(vector):
+    """Return the velocity of a vector that turns with 1 rad/s in its plane."""
+    return np.array((-vector[1], vector[0]))
+
+
+def gallery(name):
+    """Return a function that loads a robot of the gallery."""
+    return lambda shared: load_robot(description_path(f'{name}.urdf'))
+
+
+def model(name, file='model.urdf'):
+    """Return a function that loads a model beside the checkout with its closures."""
+    folder = f'models/{name}'
+    return lambda shared: load_robot(
+        shared / folder / file, closures=shared / folder / 'closures.yaml'
+    )
+
+
+# -- four-bar: crank + coupler = ground + rocker
+
+
+def four_bar(crank, coupler, rocker):
+    """
+    Return the angular velocities of coupler and rocker for a crank that turns with 1 rad/s.
+
+    The crank's and the coupler's vectors lead from pin to pin to the rocker's end. The derivative
+    of the loop is multiplied by the vector of the bar that is not asked for.
+    """
+    across_pins = cross(rocker, coupler)
+    return cross(crank, rocker) / across_pins, cross(crank, coupler) / across_pins
+
+
+def crank_rocker(q):
+    """Return the relative angles of coupler and rocker; bars 0.1, 0.26, 0.22 and 0.28 m."""
+    crank, rocker = bar(0.1, q['crank_joint']), bar(0.22, q['rocker_joint'])
+    coupler_rate, rocker_rate = four_bar(crank, np.add((0.28, 0.0), rocker) - crank, rocker)
+    return np.array([[coupler_rate - 1.0], [rocker_rate]])
+
+
+def knee(q):
+    """Return knee and rod by the crank: in x, z, with angles about y, which turn z to x."""
+    crank, lever = about_y((-0.04, -0.03), q['crank']), about_y((-0.032, -0.024), q['knee'])
+    rod = np.add((0.21 - 0.03, -0.28 + 0.04), lever) - crank
+    rod_rate, knee_rate = four_bar(crank, rod, lever)
+    return np.array([[knee_rate], [rod_rate - 1.0]])
+
+
+def about_y(point, angle):
+    """Return x, z of a point turned about y."""
+    x, z = point
+    return np.array((cos(angle) * x + sin(angle) * z, cos(angle) * z - sin(angle) * x))
+
+
+# -- five-bar: the tool is at fixed distances from both elbows
+
+
+def five_bar(left, right, left_fore, right_fore):
+    """
+    Return the velocity of the tool (2, 2) and the angular velocities of the forearms (2, 2).
+
+    s . (v - u' w) = 0 for each forearm s and each upper arm u, which turns with w.
+    """
+    directions = np.array((left_fore, right_fore))
+    elbows = np.array((across(left), across(right)))
+    tool = np.linalg.solve(directions, np.diag(np.sum(directions * elbows, axis=1)))
+    fores = [
+        cross(fore, tool - elbows[side][:, None] * np.eye(2)[side]) / (fore @ fore)
+        for side, fore in enumerate((left_fore, right_fore))
+    ]
+    return tool, np.array(fores)
+
+
+def five_bar_rows(motors, half, uppers, fores, zeros):
+    """
+    Return a function for a five-bar whose motors are `half` left and right of the middle [m].
+
+    `zeros` are the angles of both upper arms and of the left elbow at zero [rad].
+    """
+
+    def rows(q):
+        left, right = (
+            bar(length, zero + q[motor])
+            for length, zero, motor in zip(uppers, zeros[:2], motors, strict=True)
+        )
+        left_fore = bar(fores[0], zeros[0] + q[motors[0]] + zeros[2] + q['left_elbow'])
+        right_fore = np.add((-2.0 * half, 0.0), left) + left_fore - right
+        tool, turns = five_bar(left, right, left_fore, right_fore)
+        still = np.zeros((3, 2))
+        return np.vstack((turns - np.eye(2), tool, still, turns[:1]))
+
+    return rows
+
+
+# -- delta: the platform's centre is at a rod's length from three moving points
+
+
+def delta_rows(circle, upper, platform, rod, motors=('arm0', 'arm1', 'arm2')):
+    """Return a function for the delta with these lengths [m], arms turned 120 degrees apart."""
+
+    def rows(q):
+        centres, rates = [], []
+        for k, motor in enumerate(motors):
+            turn, angle = 2.0 * pi * k / 3.0, q[motor]
+            out = np.array((cos(turn), sin(turn), 0.0))
+            # Positive angles turn the upper arm down.
+            centres.append(
+                (circle - platform + upper * cos(angle)) * out - upper * sin(angle) * UP
+            )
+            rates.append(-upper * (sin(angle) * out + cos(angle) * UP))
+        rods = lower_meeting(np.array(centres), rod) - centres
+        # s . (v - e') = 0 for each rod s and elbow e.
+        velocity = np.linalg.solve(rods, np.diag(np.sum(rods * rates, axis=1)))
+        return np.vstack((velocity, np.zeros((3, 3))))
+
+    return rows
+
+
+def lower_meeting(centres, radius):
+    """Return the lower point in which three spheres of one radius meet."""
+    a, b = centres[1] - centres[0], centres[2] - centres[0]
+    normal = np.cross(a, b)
+    # The centre of the circle through the three centres, relative to the first one.
+    middle = np.cross((a @ a) * b - (b @ b) * a, normal) / (2.0 * normal @ normal)
+    up = normal / np.linalg.norm(normal)
+    up = up if up[2] > 0.0 else -up
+    return centres[0] + middle - sqrt(radius**2 - middle @ middle) * up
+
+
+# -- hexapod: the rate of a leg is its line in Pluecker coordinates times the platform's twist
+
+
+def hexapod_rows(base, platform, height, pose):
+    """Return a function for the hexapod with these anchors (6, 2) [m] and height at zero [m]."""
+    base, platform = (np.column_stack((points, np.zeros(6))) for points in (base, platform))
+
+    def rows(q):
+        position, turned = pose(q)
+        levers = platform @ turned.T
+        legs = position + height * UP + levers - base
+        legs /= np.linalg.norm(legs, axis=1)[:, None]
+        # The platform's origin is the point of the twist.
+        return np.linalg.inv(np.hstack((legs, np.cross(levers, legs))))
+
+    return rows
+
+
+def about(axis, angle):
+    """Return the rotation about a coordinate axis, (3, 3)."""
+    c, s = cos(angle), sin(angle)
+    i, j = (axis + 1) % 3, (axis + 2) % 3
+    turned = np.eye(3)
+    turned[[i, i, j, j], [i, j, i, j]] = c, -s, s, c
+    return turned
+
+
+def gallery_pose(q):
+    """Return position and rotation R_z R_y R_x of the gallery's platform."""
+    x, y, z, yaw, pitch, roll = (
+        q[f'platform_{name}'] for name in ('x', 'y', 'z', 'yaw', 'pitch', 'roll')
+    )
+    return np.array((x, y, z)), about(2, yaw) @ about(1, pitch) @ about(0, roll)
+
+
+def vendor_pose(q):
+    """Return position and rotation R_x R_y R_z of the vendor's platform."""
+    u, v, w = (q[f'ang_{name}'] for name in 'uvw')
+    position = np.array([q[f'cart_{name}'] for name in 'xyz'])
+    return position, about(0, u) @ about(1, v) @ about(2, w)
+
+
+def mirrored(points):
+    """Return three points and their mirror images, as the anchors are numbered."""
+    return np.array([*points, *((x, -y) for x, y in reversed(points))])
+
+
+GALLERY_BASE = mirrored([(0.055774, 0.012802), (-0.0168, 0.054702), (-0.038973, 0.041901)])
+GALLERY_PLATFORM = mirrored([(0.029355, 0.025682), (0.007564, 0.038264), (-0.036919, 0.012581)])
+VENDOR_BASE = np.array(
+    [
+        (0.055773843, 0.012801635),
+        (-0.016800381, 0.054702383),
+        (-0.038973463, 0.041900747),
+        (-0.038973463, -0.041900748),
+        (-0.016800381, -0.054702383),
+        (0.055773843, -0.012801635),
+    ]
+)
+VENDOR_PLATFORM = np.array(
+    [
+        (0.029355221, 0.025682309),
+        (0.007563921, 0.038263522),
+        (-0.036919143, 0.012581213),
+        (-0.036919143, -0.012581213),
+        (0.007563922, -0.038263522),
+        (0.029355222, -0.025682309),
+    ]
+)
+
+
+# -- the ankle with two rods, and the excavator
+
+
+def ankle(q):
+    """Return pitch and roll by the motors: the inverse of the derivative of the rods."""
+    return np.linalg.inv(
+        hand_written_ankle.motors_by_ankle(
+            (q['ankle_pitch'], q['ankle_roll']), (q['motor_left'], q['motor_right'])
+        )
+    )
+
+
+def by_cylinder(foot, pin, angle):
+    """
+    Return the angular velocity of a lever whose cylinder gets longer by 1 m/s.
+
+    With the cylinder's foot and its pin on the lever relative to the hinge, (x, z) [m], the
+    length l has l l' = pin' . (pin - foot). Positive angles turn x to z.
+    """
+    pin = turned(pin, angle)
+    length = np.subtract(pin, foot)
+    return hypot(*length) / (across(pin) @ length)
+
+
+def turned(point, angle):
+    """Return a point of a plane, turned."""
+    x, y = point
+    return np.array((cos(angle) * x - sin(angle) * y, sin(angle) * x + cos(angle) * y))
+
+
+def excavator(q):
+    """Return boom, arm, bucket, rocker and push link by the three cylinders."""
+    rocker = turned((0.32, -0.04), q['rocker'])
+    ear = turned((0.26, -0.02), q['bucket'])
+    push = np.add((0.06 - 0.1, -1.42 + 1.14), ear) - rocker
+    push_rate, bucket_rate = four_bar(rocker, push, ear)
+    found = np.zeros((5, 3))
+    found[0, 0] = by_cylinder((0.42, -0.38), (1.05, 0.72), q['boom'])
+    found[1, 1] = by_cylinder((-1.4, 0.45), (0.03, 0.38), q['arm'])
+    found[3, 2] = by_cylinder((0.24, 1.02), (0.32, -0.04), q['rocker'])
+    found[2, 2] = bucket_rate * found[3, 2]
+    found[4, 2] = (push_rate - 1.0) * found[3, 2]
+    return found
+
+
+def slider_crank(q):
+    """Return rod and slide by the crank; crank 0.08 m, rod 0.24 m, the slide 0.03 m above."""
+    crank = bar(0.08, q['crank_joint'])
+    rod = np.array((q['slide_joint'], 0.03)) - crank
+    # The rod's end moves along x: rod' = slide' - crank', and its z part vanishes.
+    rate = -across(crank)[1] / across(rod)[1]
+    return np.array([[rate - 1.0], [across(crank)[0] + rate * across(rod)[0]]])
+
+
+LEGS = tuple(f'leg{k}' for k in range(6))
+ARMS = tuple(f'arm{k}' for k in range(3))
+NEAR_MIDDLE = (-0.5, 0.5)
+MOTORS = ('left_shoulder', 'right_shoulder')
+ELBOWS = ('left_elbow', 'right_elbow')
+
+CLOSED_FORMS = {
+    'fourbar_crank_rocker': ClosedForm(
+        model('fourbar_crank_rocker'),
+        ('crank_joint',),
+        ('coupler_joint', 'rocker_joint'),
+        crank_rocker,
+        {'crank_joint': (-3.0, 3.0)},
+    ),
+    'knee_leg': ClosedForm(
+        gallery('knee_leg'), ('crank',), ('knee', 'rod'), knee, {'crank': (-0.7, 0.8)}
+    ),
+    'slider_crank_offset': ClosedForm(
+        model('slider_crank_offset'),
+        ('crank_joint',),
+        ('rod_joint', 'slide_joint'),
+        slider_crank,
+        {'crank_joint': (-3.0, 3.0)},
+    ),
+    'fivebar': ClosedForm(
+        gallery('fivebar'),
+        MOTORS,
+        (*ELBOWS, 'tool_link'),
+        five_bar_rows(
+            MOTORS,
+            0.08,
+            (0.18, 0.18),
+            (0.24, 0.24),
+            (2.0943951023932, 1.0471975511966, -1.3107330535954),
+        ),
+        dict.fromkeys(MOTORS, NEAR_MIDDLE),
+    ),
+    'fivebar_planar': ClosedForm(
+        model('fivebar_planar'),
+        ('left_motor', 'right_motor'),
+        (*ELBOWS, 'tool'),
+        five_bar_rows(
+            ('left_motor', 'right_motor'), 0.1, (0.25, 0.25), (0.3, 0.28), (0.0, 0.0, 0.0)
+        ),
+        {'left_motor': (1.6, 2.2), 'right_motor': (0.9, 1.5)},
+        start={'left_motor': 2.0, 'left_elbow': -1.2, 'right_motor': 1.0, 'right_elbow': 1.3},
+    ),
+    'delta': ClosedForm(
+        gallery('delta'),
+        ARMS,
+        ('platform_link',),
+        delta_rows(0.1, 0.15, 0.04, 0.33),
+        dict.fromkeys(ARMS, (-0.3, 0.5)),
+    ),
+    'delta_clavel': ClosedForm(
+        model('delta_clavel'),
+        ARMS,
+        ('platform',),
+        delta_rows(0.2, 0.25, 0.06, 0.55),
+        dict.fromkeys(ARMS, (-0.3, 0.7)),
+    ),
+    'hexapod': ClosedForm(
+        gallery('hexapod'),
+        LEGS,
+        ('platform_link',),
+        hexapod_rows(GALLERY_BASE, GALLERY_PLATFORM, 0.088326, gallery_pose),
+        {
+            **dict.fromkeys(('platform_x', 'platform_y'), (-0.008, 0.008)),
+            'platform_z': (-0.004, 0.008),
+            **dict.fromkeys(('platform_yaw', 'platform_pitch', 'platform_roll'), (-0.15, 0.15)),
+        },
+    ),
+    'pi_hexapod': ClosedForm(
+        model('pi_hexapod_h811', 'pi_hexapod_legs.urdf'),
+        tuple(f'axis{k}_leg' for k in range(6)),
+        ('platform_link',),
+        hexapod_rows(VENDOR_BASE, VENDOR_PLATFORM, 0.088326097, vendor_pose),
+        {
+            **dict.fromkeys(('cart_x', 'cart_y'), (-0.005, 0.005)),
+            'cart_z': (0.0, 0.006),
+            **dict.fromkeys(('ang_u', 'ang_v', 'ang_w'), (-0.05, 0.05)),
+        },
+    ),
+    'ankle': ClosedForm(
+        gallery('ankle'),
+        ('motor_left', 'motor_right'),
+        ('ankle_pitch', 'ankle_roll'),
+        ankle,
+        {'ankle_pitch': (-0.79, 0.79), 'ankle_roll': (-0.39, 0.39)},
+    ),
+    'excavator': ClosedForm(
+        gallery('excavator'),
+        ('boom_cylinder', 'arm_cylinder', 'bucket_cylinder'),
+        ('boom', 'arm', 'bucket', 'rocker', 'push'),
+        excavator,
+        {
+            'boom_cylinder': (-0.32, 0.29),
+            'arm_cylinder': (-0.26, 0.29),
+            'bucket_cylinder': (-0.15, 0.23),
+        },
+    ),
+}
