@@ -16,6 +16,7 @@ peer, see the options below. Other measurements, each with its own options:
     start       time to import, and to the first solve of a process
     control     time of a call in a loop at 1 kHz, in C++ and in Python
     ankle       a humanoid's ankle: transmission of position, velocity and effort, by hand
+    statics     efforts that hold mechanisms with loops still, compared with MuJoCo (needs mujoco)
     page        time from pointer to picture on the browser page (needs viser)
     beside      a moving node with and without the page (needs viser)
     node        goal message to joint state, load and starts of the node, real ROS 2 processes
@@ -44,6 +45,7 @@ MODULES = {
     'start': 'start_up',
     'control': 'control_loop',
     'ankle': 'ankle',
+    'statics': 'statics',
     'page': 'page.page_latency',
     'beside': 'page.page_beside',
     'node': 'node.node_latency',

@@ -1,0 +1,33 @@
+"""Efforts that hold mechanisms still agree with MuJoCo."""
+
+import pytest
+import statics
+
+needs_mujoco = pytest.mark.skipif(statics.mujoco is None, reason='MuJoCo is not installed')
+
+
+@needs_mujoco
+@pytest.mark.parametrize('name', statics.MECHANISMS)
+def test_holding_efforts_agree_with_mujoco(name):
+    """The derivative of the energy does, and `gravity_effort`."""
+    row = statics.compared(name, 5, 1)
+    assert row.gap < 1e-11
+    assert row.largest > 0.1
+    assert row.is_fine, row
+
+
+@needs_mujoco
+def test_table_has_a_row_for_each_mechanism(capsys):
+    """The exit code is 0 if all agree."""
+    assert statics.main(['ankle', 'fivebar', '--count', '2']) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[-2:]] == ['ankle', 'fivebar']
+    assert all(line.endswith('ok') for line in lines[-2:])
+
+
+def test_unknown_mechanism_is_refused(capsys):
+    """The error lists the known ones."""
+    with pytest.raises(SystemExit) as ended:
+        statics.main(['crane'])
+    assert ended.value.code == 2
+    assert "no mechanism 'crane'; there are: ankle, knee_leg" in capsys.readouterr().err
