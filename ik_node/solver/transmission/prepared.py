@@ -142,9 +142,13 @@ class PreparedTransmission:
                 if effort is not None:
                     efforts[:] = effort
                     gives |= GIVES_EFFORT
+                fits = len(position) == len(rates) or direction.poses
+                fits &= velocity is None or len(velocity) == len(rates)  # type: ignore[arg-type]
+                fits &= effort is None or len(effort) == len(rates)  # type: ignore[arg-type]
             except (ValueError, TypeError):
+                fits = False
+            if not fits:  # a single number, or one that would have been repeated
                 self._refuse(position, velocity, effort)
-                raise
             transmit, joints, packed, plan, data = self._arguments
             q = self._q.copy()
             status = transmit(q, joints, packed, plan, data, gives)
