@@ -1,5 +1,5 @@
 """
-Time of the transmission of the gallery's ankle, written by hand; `bench ankle`.
+Time of the transmission of the gallery's ankle, by ik_node and by hand; `bench ankle`.
 
 A call converts position, velocity and effort of the ankle's two joints to those of its two motors,
 or back. The ankle moves on an ellipse of pitch and roll in steps of a control loop at 1 kHz, and a
@@ -20,6 +20,8 @@ from time import perf_counter
 from typing import Any
 
 import hand_written_ankle as by_hand
+from ik_node.gallery.description_path import description_path
+from ik_node.robot import load_robot
 from machine import machine
 import numpy as np
 from numpy.typing import NDArray
@@ -107,6 +109,24 @@ def python_rows() -> Iterator[tuple[str, Call, Call, int]]:
             row = motors[at % STEPS]
             by_hand.to_ankle(row[:2], row[2:4], row[4:], starts[at % STEPS])
 
+    robot = load_robot(description_path('ankle.urdf'))
+    transmission = robot.transmission(
+        ('motor_left', 'motor_right'), ('ankle_pitch', 'ankle_roll')
+    )
+    prepared_to_motors = transmission.prepare_to_actuators()
+    prepared_to_ankle = transmission.prepare_to_joints()
+
+    def our_to_motors(count: int) -> None:
+        for at in range(count):
+            row = ankle[at % STEPS]
+            prepared_to_motors(row[:2], row[2:4], row[4:])
+
+    def our_to_ankle(count: int) -> None:
+        for at in range(count):
+            row = motors[at % STEPS]
+            prepared_to_ankle(row[:2], row[2:4], row[4:])
+
+    yield 'ik_node, prepared call', our_to_motors, our_to_ankle, 1
     yield 'by hand, NumPy', to_motors, to_ankle, 20
     yield 'by hand, floats', fast_to_motors, fast_to_ankle, 1
 

@@ -34,14 +34,15 @@ from ik_node.kernels.layout import (
 from ik_node.kernels.redundant import choose_independent_rows, store_grouped_rows
 from ik_node.kernels.rotation import euler_rates, log_rotation, quaternion_of
 from ik_node.kernels.rows import axis, residuals
-from ik_node.kernels.solve import advance
+from ik_node.kernels.solve import advance, write_answer
 from ik_node.kernels.solve_state import (
     STATUS_CONVERGED,
     STATUS_REFUSED,
     STATUS_RUNNING,
     STATUS_STALLED,
 )
-from ik_node.kernels.start import start_solve
+from ik_node.kernels.start import set_bounds, start_solve
+from ik_node.kernels.step import apply_step
 from ik_node.kernels.unchecked_array import beyond, flat, kept
 
 
@@ -74,10 +75,12 @@ class Transmit(NamedTuple):
     inverse: int  # 1 = the joint space is given, 0 = the actuators are
     act_column: Annotated[int, 'p', 'na', 'column of an actuator']
     variable: Annotated[int, 'p', 'nv', 'VARIABLE_*, or the actuator that moves it']
+    closing: Annotated[int, 'p', 'nv', 'the same while loops are closed: what is set is locked']
     row_place: Annotated[int, 'p', 'ny', 'place in q of a joint value; -1 = row of a link']
     link_column: Annotated[int, 'p', 'nl', 'column that carries a link; -1 = root frame']
     given_row: Annotated[int, 'p', 'ng', 'which actuator or row a value that is set is']
     given_place: Annotated[int, 'p', 'ng', 'place in q of its master']
+    solved: Annotated[int, 'p', 'nv', '1 = a row was solved for it']
     pivot: Annotated[int, 'p', 'nr', 'variable that a row was solved for']
     order: Annotated[int, 'p', 'nt', 'columns of the ratio in the order of their factorisation']
     given_offset: Annotated[int, 'd', 'ng', 'value = offset + scale * master [rad or m]']
@@ -101,6 +104,8 @@ class Transmit(NamedTuple):
     motion: Annotated[int, 'd', 'nq * na', 'd q / d actuator']
     ratio: Annotated[int, 'd', 'ny * na', 'd joint space / d actuator']
     rows: Annotated[int, 'd', 'nr * nv', 'the Jacobian of the closures while it is reduced']
+    scale: Annotated[int, 'd', 'na', 'd variable / d actuator [rad or L per rad or m]']
+    rest: Annotated[int, 'd', 'nr', 'the residual while it is reduced [L or rad]']
     gain: Annotated[int, 'd', 'nv * na', 'd variable / d variable of an actuator [rad, L]']
     idle: Annotated[int, 'd', 'nv * ni', 'orthonormal motions without any actuator [rad, L]']
     excess: Annotated[int, 'd', 'na2', 'orthonormal conditions that actuators must satisfy']
@@ -143,6 +148,12 @@ NOTHING, SMALLEST = 1e-9, 1e-4
 PART, LONGEST, LEAST_PART, CORRECTION = 0.1, 0.3, 1e-6, 0.3
 # Corrections below this are always accepted [rad or L].
 ACCEPTED = 1e-4
+# A residual below this is rounding [rad or L]; most steps of Newton's method, before the solver
+# closes the loops in its own way, within limits.
+CLOSED, NEWTON_STEPS = 1e-11, 6
+# What the next turn of `transmit` is for: frames at q; loops closed by Newton's method; by the
+# solver; the linear part after that; nothing, since motion and ratio are those at q.
+STAGE_PLACE, STAGE_CLOSE, STAGE_SOLVE, STAGE_SOLVED, STAGE_LINEAR = range(5)
 # Most parts of a way, and most steps of the solver for each.
 PARTS, STEPS = 2000, 300
 # A joint or link is where it should be within this distance [rad or m].
@@ -160,13 +171,14 @@ open_transmit: Callable[..., Transmit] = kernel(_names['open_transmit'])
 
 
 @kernel
-def scale_of(s: Solve, t: Transmit, a: int) -> float:
-    """Return d variable / d actuator [rad or L per rad or m] of the actuator's own variable."""
-    j = t.p[t.act_column + a]
-    rate = s.w[s.rate + j]
-    if abs(rate) < 1e-12:
-        rate = 1e-12
-    return float(1.0 / (rate * unit_of_column(s, j)))
+def write_scales(s: Solve, t: Transmit) -> None:
+    """Write d variable / d actuator of each actuator's own variable."""
+    for a in range(t.na):
+        j = t.p[t.act_column + a]
+        rate = s.w[s.rate + j]
+        if abs(rate) < 1e-12:
+            rate = 1e-12
+        t.d[t.scale + a] = 1.0 / (rate * unit_of_column(s, j))
 
 
 @kernel
@@ -182,7 +194,7 @@ def add_condition(s: Solve, t: Transmit, row: int, count: int) -> int:
     at, before = t.excess + count * na, 0.0
     for a in range(na):
         v = s.i[s.var + t.p[t.act_column + a]]
-        d[at + a] = d[row + v] * scale_of(s, t, a) * d[t.root + a]
+        d[at + a] = d[row + v] * d[t.scale + a] * d[t.root + a]
         before += d[at + a] * d[at + a]
     for _ in range(2):
         for e in range(count):
@@ -202,15 +214,19 @@ def add_condition(s: Solve, t: Transmit, row: int, count: int) -> int:
 
 
 @kernel
-def reduce_loops(s: Solve, t: Transmit) -> int:
+def reduce_loops(s: Solve, t: Transmit, kinds: int) -> int:
     """
     Solve the rows of the closures for passive variables, by Gauss and Jordan's elimination.
 
     Every row is solved for the passive variable with its largest coefficient. What is left of a
-    row without any is a condition for the actuators, or nothing. Return the number of solved rows.
+    row without any is a condition for the actuators, or nothing. `kinds` is the place of the
+    variables' kinds in p. Return the number of solved rows.
     """
     d, p, nv = t.d, t.p, t.nv
     count, excess, least = 0, 0, 1.0
+    write_scales(s, t)
+    for v in range(nv):
+        p[t.solved + v] = 0
     for c in range(s.nc):
         if constraint_value(s, c, CON_LEVEL) > 0.0:
             continue
@@ -218,11 +234,12 @@ def reduce_loops(s: Solve, t: Transmit) -> int:
             if s.k[s.implied + r] == 1:
                 continue
             row, size = t.rows + count * nv, SMALLEST
+            d[t.rest + count] = s.w[s.trial + r]
             for v in range(nv):
                 d[row + v] = 0.0
             for slot in range(s.i[s.slot0 + c], s.i[s.slot0 + c + 1]):
                 v = s.i[s.slot_var + slot]
-                if p[t.variable + v] != VARIABLE_LOCKED:
+                if p[kinds + v] != VARIABLE_LOCKED:
                     d[row + v] = s.w[s.jac + 6 * slot + r - 6 * c]
                     size = max(size, abs(d[row + v]))
             for b in range(count):
@@ -232,21 +249,24 @@ def reduce_loops(s: Solve, t: Transmit) -> int:
                     for u in range(nv):
                         d[row + u] -= factor * d[t.rows + b * nv + u]
                     d[row + v] = 0.0
+                    d[t.rest + count] -= factor * d[t.rest + b]
             best, most, rest = -1, 0.0, 0.0
             for v in range(nv):
-                if p[t.variable + v] != VARIABLE_PASSIVE:
+                if p[kinds + v] != VARIABLE_PASSIVE:
                     rest = max(rest, abs(d[row + v]))
                 elif abs(d[row + v]) > most:
                     best, most = v, abs(d[row + v])
             if most > NOTHING * size:
                 least = min(least, most / size)
-                pivot = d[row + best]
+                factor = 1.0 / d[row + best]
                 for v in range(nv):
-                    d[row + v] /= pivot
+                    d[row + v] *= factor
                 d[row + best] = 1.0
+                d[t.rest + count] *= factor
                 p[t.pivot + count] = best
+                p[t.solved + best] = 1
                 count += 1
-            elif rest > NOTHING * size:
+            elif kinds == t.variable and rest > NOTHING * size:
                 excess = add_condition(s, t, row, excess)
     for b in range(count - 1, 0, -1):
         v = p[t.pivot + b]
@@ -256,6 +276,7 @@ def reduce_loops(s: Solve, t: Transmit) -> int:
             if factor != 0.0:
                 for u in range(nv):
                     d[row + u] -= factor * d[t.rows + b * nv + u]
+                d[t.rest + above] -= factor * d[t.rest + b]
     d[t.numbers + RESULT_EXCESS] = excess
     d[t.numbers + RESULT_PIVOT] = least
     return count
@@ -278,12 +299,7 @@ def write_gain(s: Solve, t: Transmit, count: int) -> None:
             d[t.gain + p[t.pivot + b] * na + a] = -d[t.rows + b * nv + own]
     found = 0
     for v in range(nv):
-        if p[t.variable + v] != VARIABLE_PASSIVE:
-            continue
-        solved = False
-        for b in range(count):
-            solved = solved or p[t.pivot + b] == v
-        if solved:
+        if p[t.variable + v] != VARIABLE_PASSIVE or p[t.solved + v] == 1:
             continue
         if found < t.ni:
             at = t.idle + found * nv
@@ -350,7 +366,7 @@ def write_motion(s: Solve, t: Transmit) -> None:
             at_y = t.motion + s.i[s.column_q + j + 1] * na
             at_x = t.motion + s.i[s.column_q + j + 2] * na
             for a in range(na):
-                scale = scale_of(s, t, a)
+                scale = d[t.scale + a]
                 rx, ry, rz = euler_rates(
                     s.w[s.x + x],
                     s.w[s.x + y],
@@ -362,7 +378,7 @@ def write_motion(s: Solve, t: Transmit) -> None:
         else:
             factor = s.w[s.rate + j] * unit_of_column(s, j)
             for a in range(na):
-                d[at + a] = factor * d[t.gain + v * na + a] * scale_of(s, t, a)
+                d[at + a] = factor * d[t.gain + v * na + a] * d[t.scale + a]
     project(t, t.motion, t.nq)
 
 
@@ -389,7 +405,7 @@ def write_link_rows(s: Solve, t: Transmit, link: int, first: int) -> None:
             ly = d[point + 1] - length * w[frame + 10]
             lz = d[point + 2] - length * w[frame + 11]
             for a in range(na):
-                turn = rate * d[t.gain + v * na + a] * scale_of(s, t, a)
+                turn = rate * d[t.gain + v * na + a] * d[t.scale + a]
                 at = t.ratio + first * na + a
                 if s.i[s.prismatic + j] == 1:
                     d[at] += length * turn * ax
@@ -575,17 +591,41 @@ def multiply(t: Transmit, matrix: int, rows: int, given: int, out: int) -> None:
 
 
 @kernel
-def linear_part(s: Solve, t: Transmit) -> None:
-    """Write motion, ratio and its factors at the frames of the last evaluation."""
-    jacobian(s)
-    if s.groups > 0:
-        store_grouped_rows(s)
-        choose_independent_rows(s)
-    count = reduce_loops(s, t)
+def linear_part(s: Solve, t: Transmit, closes: bool) -> bool:
+    """
+    Write motion, ratio and its factors at x.
+
+    If `closes`, the loops are closed first by Newton's method with the given values held; return
+    False if that does not converge.
+    """
+    steps = 0
+    while True:
+        forward(s, s.x)
+        residuals(s)
+        open_by = 0.0
+        for r in range(s.nr):
+            open_by = max(open_by, abs(s.w[s.trial + r]))
+        closed = not closes or open_by <= CLOSED
+        if not closed and (steps == NEWTON_STEPS or open_by > PART):
+            return False
+        jacobian(s)
+        if s.groups > 0:
+            store_grouped_rows(s)
+            choose_independent_rows(s)
+        count = reduce_loops(s, t, t.variable if closed else t.closing)
+        if closed:
+            break
+        for v in range(s.nv):
+            s.w[s.step + v] = 0.0
+        for b in range(count):
+            s.w[s.step + t.p[t.pivot + b]] = -t.d[t.rest + b]
+        apply_step(s, s.x, s.x)
+        steps += 1
     write_gain(s, t, count)
     write_motion(s, t)
     write_ratio(s, t)
     factorise_ratio(t)
+    return True
 
 
 @kernel
@@ -708,7 +748,9 @@ def predict(s: Solve, t: Transmit, share: float) -> float:
     for v in range(s.nv):
         most = max(most, abs(share * d[t.q_ahead + s.i[s.var_q + v]]) / s.f[s.unit + v])
     for g in range(t.nq):
-        d[t.q_ahead + g] = s.q[g] + share * d[t.q_ahead + g]
+        value = s.q[g] + share * d[t.q_ahead + g]
+        value = max(value, s.joints[JOINT_LOWER, g])
+        d[t.q_ahead + g] = min(value, s.joints[JOINT_UPPER, g])
     return most
 
 
@@ -841,63 +883,75 @@ def transmit(
     s, t = open_solve(i, f, k, w, q, joints, options), open_transmit(plan, data)
     if not are_finite(t, gives):
         return STATUS_REFUSED
-    d, parts, share, arrived, within = t.d, 0, 1.0, False, True
-    status, placed, tracked = STATUS_CONVERGED, False, gives & TRACKED != 0
-    moves = gives & GIVES_POSITION != 0
-    for g in range(s.nq):
-        d[t.q_before + g] = s.q[g]
+    d, moves, quick = t.d, gives & GIVES_POSITION != 0, t.nl * t.inverse + s.groups == 0
+    stage = STAGE_LINEAR if gives & TRACKED != 0 else STAGE_PLACE
+    status, parts, share, moved = STATUS_CONVERGED, 0, 1.0, 0.0
+    under_way, blocked, arrived, within = False, False, False, True
     while True:
-        if not tracked:
-            if not placed:
-                if not start_solve(s):
-                    return STATUS_REFUSED
-                forward(s, s.x)
-                residuals(s)
-            linear_part(s, t)
-            placed, tracked = True, True
-        if not moves or arrived:
-            break
-        left = write_way(s, t)
-        share = min(min(1.0, 2.0 * share), PART / max(left, PART))
-        for g in range(s.nq):
-            d[t.q_before + g] = s.q[g]
-        done = False
-        while not done:
-            moved = predict(s, t, share)
-            if moved > LONGEST:
-                share *= LONGEST / moved
-                moved = predict(s, t, share)
-            for g in range(s.nq):
-                s.q[g] = d[t.q_ahead + g]
-            within = set_part(s, t, share)
-            status = advance(
-                i,
-                f,
-                k,
-                w,
-                q,
-                joints,
-                options,
-                beyond(data, t.position_part),
-                beyond(data, t.quat_part),
-                t.nl * t.inverse,
-                -STEPS,
-            )
-            done = (
-                status not in (STATUS_REFUSED, STATUS_RUNNING)
-                and is_closed(s, t)
-                and stays_on_branch(s, t, moved)
-            )
-            parts += 1
+        if stage == STAGE_PLACE:
+            if not start_solve(s):
+                return STATUS_REFUSED
+        elif stage == STAGE_CLOSE:
+            set_bounds(s)
+        if stage != STAGE_LINEAR:
+            done = stage != STAGE_SOLVE and linear_part(s, t, stage == STAGE_CLOSE)
+            if stage == STAGE_CLOSE and done:
+                write_answer(s)
+                done = stays_on_branch(s, t, moved)
             if not done:
                 for g in range(s.nq):
-                    s.q[g] = d[t.q_before + g]
-                share *= 0.25
-                if share * left < LEAST_PART or parts >= PARTS:
-                    break
-        arrived = not done or not within or share == 1.0
-        placed, tracked = done, False
-        status = STATUS_CONVERGED if done and within else STATUS_STALLED
+                    s.q[g] = d[t.q_ahead + g]
+                within = set_part(s, t, share)
+                status = advance(
+                    i,
+                    f,
+                    k,
+                    w,
+                    q,
+                    joints,
+                    options,
+                    beyond(data, t.position_part),
+                    beyond(data, t.quat_part),
+                    t.nl * t.inverse,
+                    -STEPS,
+                )
+                parts += 1
+                stage = STAGE_SOLVED
+                if (
+                    status in (STATUS_REFUSED, STATUS_RUNNING)
+                    or not is_closed(s, t)
+                    or not stays_on_branch(s, t, moved)
+                ):
+                    for g in range(s.nq):
+                        s.q[g] = d[t.q_before + g]
+                    share *= 0.25
+                    under_way = False
+                    blocked = parts >= PARTS
+                    stage = STAGE_PLACE
+                continue
+            stage = STAGE_LINEAR
+            arrived = under_way and (not within or share == 1.0)
+        if not moves or blocked or arrived:
+            break
+        left = write_way(s, t)
+        if under_way:
+            share = 2.0 * share if left > 10.0 * LEAST_PART else 1.0
+        elif share < 1.0 and share * left < LEAST_PART:
+            blocked = True
+            break
+        share = min(min(1.0, share), PART / max(left, PART))
+        for g in range(s.nq):
+            d[t.q_before + g] = s.q[g]
+        moved = predict(s, t, share)
+        if moved > LONGEST:
+            share *= LONGEST / moved
+            moved = predict(s, t, share)
+        for g in range(s.nq):
+            s.q[g] = d[t.q_ahead + g]
+        within = set_part(s, t, share)
+        under_way = True
+        stage = STAGE_CLOSE if quick else STAGE_SOLVE
+    status = STATUS_CONVERGED if within and not blocked else STATUS_STALLED
     if moves:
         write_way(s, t)
         off = 0.0

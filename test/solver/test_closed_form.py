@@ -1,4 +1,4 @@
-"""Closed-form Jacobians of mechanisms agree with differences along closed motions of the robot."""
+"""Closed-form Jacobians of mechanisms agree with transmissions, and with differences."""
 
 import numpy as np
 import pytest
@@ -15,3 +15,15 @@ def test_closed_form_agrees_with_central_differences(name, shared):
         jacobian = form.jacobian(dict(zip(robot.joint_names, q.tolist(), strict=True)))
         found = difference_jacobian(robot, form.actuators, form.joints, q)
         np.testing.assert_allclose(found, jacobian, atol=1e-7 * np.abs(jacobian).max())
+
+
+@pytest.mark.parametrize('name', CLOSED_FORMS)
+def test_transmission_is_the_closed_form(name, shared):
+    """At a hundred configurations of each mechanism, relative to the largest element."""
+    form = CLOSED_FORMS[name]
+    robot = form.robot(shared)
+    transmission = robot.transmission(form.actuators, form.joints)
+    for q in closed_configurations(robot, form.reach, 100):
+        jacobian = form.jacobian(dict(zip(robot.joint_names, q.tolist(), strict=True)))
+        found = transmission.jacobian(q)
+        assert np.abs(found - jacobian).max() <= 1e-9 * np.abs(jacobian).max()

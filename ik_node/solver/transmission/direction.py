@@ -22,7 +22,14 @@ from ik_node.kernels.layout import (
     lay_out,
 )
 from ik_node.kernels.solve_state import STATUS_REFUSED
-from ik_node.kernels.transmit import FIELDS, RESULTS, SIZES, VARIABLE_LOCKED, VARIABLE_PASSIVE
+from ik_node.kernels.transmit import (
+    CLOSED,
+    FIELDS,
+    RESULTS,
+    SIZES,
+    VARIABLE_LOCKED,
+    VARIABLE_PASSIVE,
+)
 from ik_node.model.chains import ancestors
 from ik_node.model.flatten import frame12
 from ik_node.model.link import Link
@@ -38,9 +45,8 @@ from numpy.typing import ArrayLike, NDArray
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-# Loops are closed to this [rad or characteristic lengths], so that positions do not lag behind
-# small motions; the solver's own tolerance is enough where rounding does not allow it.
-CLOSED = 1e-11
+# The kinds of a variable that is locked, and of one that is not.
+LOCK = (VARIABLE_LOCKED, VARIABLE_PASSIVE)
 # Options of the solves that close the loops after a part of the way.
 OPTIONS = SolverOptions(restarts=0, max_iterations=30, stall_threshold=1e-14)
 # Loops that are open by more than this [rad or characteristic lengths] are not evaluated.
@@ -156,12 +162,14 @@ class Direction:
             'nr': 6 * len(requests),
             'inverse': int(inverse),
         }
-        kinds = np.where(locked[self.chain.flat.var_q], VARIABLE_LOCKED, VARIABLE_PASSIVE)
+        var_q = self.chain.flat.var_q
+        kinds = np.where(locked[var_q], *LOCK)
         for place, a in own.items():
-            kinds[self.chain.flat.var_q == place] = a
+            kinds[var_q == place] = a
         fields: dict[str, ArrayLike] = {
             'act_column': [local[place] for place in space.actuators],
             'variable': kinds,
+            'closing': np.where(np.isin(var_q, set_masters) | (kinds == VARIABLE_LOCKED), *LOCK),
             'row_place': [*space.joints, *[-1] * (6 * len(space.links))],
             'link_column': link_columns,
             'given_row': list(given),
