@@ -15,7 +15,7 @@ from tempfile import NamedTemporaryFile
 from typing import Any
 
 from ik_node.cli.robot_arguments import add_robot_arguments, robot_of
-from ik_node.errors import MOST_TEXT, OptionError, plain
+from ik_node.errors import listed, MOST_TEXT, OptionError, plain
 from ik_node.solver import Solver, SolverOptions
 from ik_node.solver.export import export_robot
 
@@ -23,6 +23,7 @@ ALL_AXES = 'X Y Z EX EY EZ'
 EPILOG = """examples:
   ik_node export hexapod.urdf -o hexapod.ikr --goal platform
   ik_node export arm.urdf -o arm.ikr --goal "tool:X Y Z" --option restarts=0
+  ik_node export ankle.urdf -o ankle.ikr --joints ankle_pitch ankle_roll
 """
 
 
@@ -37,6 +38,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='LINK[:AXES]',
         help='link whose pose programs will give, and the axes it is given on, some of '
         f'{ALL_AXES} (default: all); may be repeated; without goals only the loops are closed',
+    )
+    parser.add_argument(
+        '--joints',
+        nargs='*',
+        metavar='NAME',
+        help='joints or links between which and the actuators the transmission is exported; '
+        'without names all joints',
+    )
+    parser.add_argument(
+        '--actuators',
+        nargs='+',
+        metavar='JOINT',
+        help="joints with a motor, for --joints (default: the description's)",
     )
     parser.add_argument(
         '--option',
@@ -58,12 +72,20 @@ def run(args: argparse.Namespace) -> int:
         link, _, axes = (text, '', '') if text in robot.links else text.rpartition(':')
         robot.add_goal(link or text, name=link or text, dof=axes if link and axes else ALL_AXES)
         names.append(link or text)
-    content = export_robot(Solver(robot, options), names, robot.name, robot.actuated)
+    transmission = None
+    if args.joints is not None:
+        transmission = robot.transmission(args.actuators, args.joints or None)
+    content = export_robot(
+        Solver(robot, options), names, robot.name, robot.actuated, transmission
+    )
     _write(Path(args.output), content)
     summary = (
         f'{args.output}: {len(content)} bytes: robot {robot.name}, {len(robot.joint_names)} joint '
         f'values, {len(robot.closures)} loops, goals: {", ".join(names) or "none"}'
     )
+    if transmission is not None:
+        summary += f'; transmission: {listed(transmission.actuators)} to '
+        summary += listed(transmission.joints)
     print(plain(summary, MOST_TEXT))
     return 0
 

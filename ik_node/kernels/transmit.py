@@ -142,7 +142,7 @@ SIZES, FIELDS = lengths_of(Transmit)
 
 # A pivot or remainder below this share of its row is rounding. A row counts at least as this large
 # [1]: smaller coefficients of all its variables are rounding.
-NOTHING, SMALLEST = 1e-9, 1e-4
+NOTHING, SMALLEST, NEARLY_NOTHING = 1e-7, 1e-4, 1e-3
 # Longest part of a way: of what is given, and of any joint [rad or L]. A way is blocked where even
 # its least part is. Share by which closing may correct the motion that was predicted.
 PART, LONGEST, LEAST_PART, CORRECTION = 0.1, 0.3, 1e-6, 0.3
@@ -224,6 +224,8 @@ def reduce_loops(s: Solve, t: Transmit, kinds: int) -> int:
     """
     d, p, nv = t.d, t.p, t.nv
     count, excess, least = 0, 0, 1.0
+    # Away from the closed configuration redundant rows are only nearly so.
+    nothing = NOTHING if kinds == t.variable else NEARLY_NOTHING
     write_scales(s, t)
     for v in range(nv):
         p[t.solved + v] = 0
@@ -256,7 +258,7 @@ def reduce_loops(s: Solve, t: Transmit, kinds: int) -> int:
                     rest = max(rest, abs(d[row + v]))
                 elif abs(d[row + v]) > most:
                     best, most = v, abs(d[row + v])
-            if most > NOTHING * size:
+            if most > nothing * size:
                 least = min(least, most / size)
                 factor = 1.0 / d[row + best]
                 for v in range(nv):
@@ -283,6 +285,47 @@ def reduce_loops(s: Solve, t: Transmit, kinds: int) -> int:
 
 
 @kernel
+def write_idle(s: Solve, t: Transmit, kinds: int, count: int) -> None:
+    """
+    Write an orthonormal basis of the motions of passive variables alone, from the solved rows.
+
+    There is one for each passive variable that no row was solved for.
+    """
+    d, p, nv = t.d, t.p, t.nv
+    found = 0
+    for v in range(nv):
+        if p[kinds + v] != VARIABLE_PASSIVE or p[t.solved + v] == 1:
+            continue
+        if found < t.ni:
+            at = t.idle + found * nv
+            for u in range(nv):
+                d[at + u] = 0.0
+            d[at + v] = 1.0
+            for b in range(count):
+                d[at + p[t.pivot + b]] = -d[t.rows + b * nv + v]
+            remove_idle(t, found, t.d, at, 1)
+            square = 0.0
+            for u in range(nv):
+                square += d[at + u] * d[at + u]
+            for u in range(nv):
+                d[at + u] /= sqrt(square)
+        found += 1
+    d[t.numbers + RESULT_IDLE] = found
+
+
+@kernel
+def remove_idle(t: Transmit, count: int, into: Floats, at: int, stride: int) -> None:
+    """Take the part along the first idle motions out of the variables at into[at], by strides."""
+    d = t.d
+    for e in range(min(count, t.ni)):
+        own, along = t.idle + e * t.nv, 0.0
+        for u in range(t.nv):
+            along += into[at + stride * u] * d[own + u]
+        for u in range(t.nv):
+            into[at + stride * u] -= along * d[own + u]
+
+
+@kernel
 def write_gain(s: Solve, t: Transmit, count: int) -> None:
     """
     Write G of dx = G du, theory.md, eq. (17), from the solved rows.
@@ -297,36 +340,7 @@ def write_gain(s: Solve, t: Transmit, count: int) -> None:
         d[t.gain + own * na + a] = 1.0
         for b in range(count):
             d[t.gain + p[t.pivot + b] * na + a] = -d[t.rows + b * nv + own]
-    found = 0
-    for v in range(nv):
-        if p[t.variable + v] != VARIABLE_PASSIVE or p[t.solved + v] == 1:
-            continue
-        if found < t.ni:
-            at = t.idle + found * nv
-            for u in range(nv):
-                d[at + u] = 0.0
-            d[at + v] = 1.0
-            for b in range(count):
-                d[at + p[t.pivot + b]] = -d[t.rows + b * nv + v]
-            for e in range(found):
-                other, along = t.idle + e * nv, 0.0
-                for u in range(nv):
-                    along += d[at + u] * d[other + u]
-                for u in range(nv):
-                    d[at + u] -= along * d[other + u]
-            square = 0.0
-            for u in range(nv):
-                square += d[at + u] * d[at + u]
-            for u in range(nv):
-                d[at + u] /= sqrt(square)
-            for a in range(na):
-                along = 0.0
-                for u in range(nv):
-                    along += d[at + u] * d[t.gain + u * na + a]
-                for u in range(nv):
-                    d[t.gain + u * na + a] -= along * d[at + u]
-        found += 1
-    d[t.numbers + RESULT_IDLE] = found
+        remove_idle(t, int(d[t.numbers + RESULT_IDLE]), d, t.gain + a, na)
 
 
 @kernel
@@ -612,15 +626,20 @@ def linear_part(s: Solve, t: Transmit, closes: bool) -> bool:
         if s.groups > 0:
             store_grouped_rows(s)
             choose_independent_rows(s)
-        count = reduce_loops(s, t, t.variable if closed else t.closing)
+        kinds = t.variable if closed else t.closing
+        count = reduce_loops(s, t, kinds)
+        write_idle(s, t, kinds, count)
         if closed:
             break
         for v in range(s.nv):
             s.w[s.step + v] = 0.0
         for b in range(count):
             s.w[s.step + t.p[t.pivot + b]] = -t.d[t.rest + b]
+        remove_idle(t, int(t.d[t.numbers + RESULT_IDLE]), s.w, s.step, 1)
         apply_step(s, s.x, s.x)
         steps += 1
+    if closes:
+        write_answer(s)
     write_gain(s, t, count)
     write_motion(s, t)
     write_ratio(s, t)
@@ -896,7 +915,6 @@ def transmit(
         if stage != STAGE_LINEAR:
             done = stage != STAGE_SOLVE and linear_part(s, t, stage == STAGE_CLOSE)
             if stage == STAGE_CLOSE and done:
-                write_answer(s)
                 done = stays_on_branch(s, t, moved)
             if not done:
                 for g in range(s.nq):

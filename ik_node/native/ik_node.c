@@ -23,7 +23,7 @@ typedef void (*entry_t)(void);
 
 /* Entries in the order of library.py, TABLE. */
 const entry_t *ik_node_kernels(void);
-enum { ADVANCE = 0, LINK_POSES = 4, LINK_JACOBIAN = 5 };
+enum { ADVANCE = 0, LINK_POSES = 4, LINK_JACOBIAN = 5, TRANSMIT = 6 };
 
 typedef int64_t (*advance_t)(const int64_t *, const double *, int64_t *, double *, double *,
                              const double *, const double *, const double *, const double *,
@@ -32,8 +32,10 @@ typedef int64_t (*poses_t)(const int64_t *, const double *, int64_t *, double *,
                            double *);
 typedef int64_t (*jacobian_t)(const int64_t *, const double *, int64_t *, double *, const double *,
                               double *, int64_t);
+typedef int64_t (*transmit_t)(const int64_t *, const double *, int64_t *, double *, double *,
+                              const double *, const double *, int64_t *, double *, int64_t);
 
-#define FORMAT 1
+#define FORMAT 2
 #define DIGEST_SIZE 16
 /* No count or size in a file is larger, so that sums and products of them do not overflow. */
 #define MOST ((int64_t)1 << 24)
@@ -67,10 +69,20 @@ typedef struct {
     const double *coefficients;
 } follower_t;
 
+/* One direction of a transmission, see kernels/transmit.py. */
+typedef struct {
+    model_t model;
+    const double *table, *joints, *options;
+    const int64_t *plan;
+    const double *data;
+} direction_t;
+
+#define KINDS (IK_NODE_ROWS + 1)
+
 struct ik_node_robot {
     const entry_t *kernels;
     void *content;
-    int64_t counts[5]; /* by IK_NODE_JOINTS ... */
+    int64_t counts[KINDS]; /* by IK_NODE_JOINTS ... */
     int64_t follower_count;
     const double *lower, *upper, *start, *joints, *options;
     const int64_t *actuated;
@@ -78,8 +90,9 @@ struct ik_node_robot {
     place_t *places[2]; /* of goals, of closures */
     follower_t *followers;
     model_t links;
+    direction_t directions[2]; /* to joints, to actuators; without a transmission all NULL */
     const char *name;
-    const char **names[4]; /* of joints, links, goals, closures */
+    const char **names[KINDS]; /* chains have none */
 };
 
 typedef struct {
@@ -247,6 +260,76 @@ static int is_safe_model(model_t model, int64_t i_count, int64_t f_count, int64_
     return 1;
 }
 
+/* Return 1 if the header of a plan is the layout that its sizes lead to. */
+static int has_transmit_layout(const int64_t *p, int64_t p_count, int64_t d_count)
+{
+    if (p_count < TRANSMIT_HEADER)
+        return 0;
+    for (int at = TRANSMIT_SIZE_d_size + 1; at < TRANSMIT_FIELD_act_column; at++)
+        if (p[at] < 0 || p[at] > MOST)
+            return 0;
+    int64_t p_size = TRANSMIT_HEADER, d_size = 0;
+#define SIZE(name) p[TRANSMIT_SIZE_##name]
+#define FIELD(name, array, length)                                                                 \
+    if (p[TRANSMIT_FIELD_##name] != array##_size)                                                  \
+        return 0;                                                                                  \
+    array##_size += length;                                                                        \
+    if (array##_size > MOST_MEMORY)                                                                \
+        return 0;
+    TRANSMIT_FIELDS(FIELD)
+#undef FIELD
+#undef SIZE
+    return p_size == p_count && d_size == d_count && p[TRANSMIT_SIZE_p_size] == p_size &&
+           p[TRANSMIT_SIZE_d_size] == d_size;
+}
+
+#define T(name) p[TRANSMIT_SIZE_##name]
+#define PLACE(name) (p + p[TRANSMIT_FIELD_##name])
+
+/* Return 1 if no index of a plan leads out of an array of the plan, its data or its model. */
+static int is_safe_plan(const direction_t *direction, int64_t p_count, int64_t d_count, int inverse,
+                        const int64_t *counts)
+{
+    const int64_t *p = direction->plan, *i = direction->model.i;
+    if (!has_transmit_layout(p, p_count, d_count) || !all_finite(direction->data, d_count))
+        return 0;
+    const int64_t na = T(na), ny = T(ny), nl = T(nl), ng = T(ng), most = na > ny ? na : ny;
+    const int64_t least = na < ny ? na : ny, n = S(n), nv = S(nv);
+    if (na != counts[IK_NODE_ACTUATORS] || ny != counts[IK_NODE_ROWS] || na < 1 || ny < 6 * nl ||
+        T(nx) != most || T(nt) != least || T(na2) != na * na || T(nt2) != least * least ||
+        T(nq) != S(nq) || T(nv) != nv || T(nc) != S(nc) || T(nr) != S(nr) ||
+        T(inverse) != inverse || ng > (inverse ? ny - 6 * nl : na))
+        return 0;
+    const int64_t joints = ny - 6 * nl;
+    if (!within(PLACE(act_column), na, 0, n) ||
+        !within(PLACE(variable), nv, VARIABLE_LOCKED, na) ||
+        !within(PLACE(closing), nv, VARIABLE_LOCKED, 0) ||
+        !within(PLACE(row_place), joints, 0, S(nq)) ||
+        !within(PLACE(row_place) + joints, 6 * nl, -1, 0) ||
+        !within(PLACE(link_column), nl, -1, n) ||
+        !within(PLACE(given_row), ng, 0, inverse ? joints : na) ||
+        !within(PLACE(given_place), ng, 0, S(nq)))
+        return 0;
+    for (int64_t a = 0; a < na; a++)
+        if (AT(var)[PLACE(act_column)[a]] < 0 ||
+            !(direction->data[p[TRANSMIT_FIELD_root] + a] > 0.0))
+            return 0;
+    for (int64_t g = 0; g < ng; g++)
+        if (direction->data[p[TRANSMIT_FIELD_given_scale] + g] == 0.0)
+            return 0;
+    int64_t goals = 0;
+    for (int64_t c = 0; c < S(nc); c++) {
+        const double *row = direction->table + CON_COLUMNS * c;
+        goals += row[CON_LEVEL] > 0.0;
+        for (int k = 0; k < CON_COLUMNS; k++)
+            if (isnan(row[k]))
+                return 0;
+        if (row[CON_LEVEL] != (goals > 0 ? 1.0 : 0.0))
+            return 0;
+    }
+    return goals == nl * inverse;
+}
+
 /* ---- files ---- */
 
 /* What is left of a file: numbers of eight bytes, then the names. */
@@ -298,25 +381,48 @@ static model_t take_model(reader_t *reader, int64_t joints)
 }
 
 /* Return 1 if limits, windows and options are numbers that the kernels can use. */
-static int are_safe_tables(const ik_node_robot *robot)
+static int are_safe_tables(int64_t nq, const double *joints, const double *options)
 {
-    int64_t nq = robot->counts[IK_NODE_JOINTS];
-    const double *lower = robot->joints + JOINT_LOWER * nq;
-    const double *upper = robot->joints + JOINT_UPPER * nq;
-    for (int64_t g = 0; g < nq; g++) {
-        if (!(lower[g] <= upper[g]) || !(robot->lower[g] <= robot->upper[g]) ||
-            !(robot->joints[JOINT_WINDOW * nq + g] >= 0.0) || !(fabs(robot->start[g]) <= LARGEST) ||
-            robot->actuated[g] < 0 || robot->actuated[g] > 1)
+    const double *lower = joints + JOINT_LOWER * nq, *upper = joints + JOINT_UPPER * nq;
+    for (int64_t g = 0; g < nq; g++)
+        if (!(lower[g] <= upper[g]) || !(joints[JOINT_WINDOW * nq + g] >= 0.0))
             return 0;
-    }
     for (int64_t k = 0; k < JOINT_ROWS * nq; k++)
-        if (isnan(robot->joints[k]))
+        if (isnan(joints[k]))
             return 0;
-    const double *options = robot->options;
     for (int k = 0; k < OPTION_COUNT; k++)
         if (!(options[k] >= 0.0))
             return 0;
     return options[MAX_ITERATIONS] <= 1e6 && options[RESTARTS] <= 1e6 && options[SEED] <= INT32_MAX;
+}
+
+/* Return 1 if limits, start and motors of all joints are usable. */
+static int are_safe_joints(const ik_node_robot *robot)
+{
+    for (int64_t g = 0; g < robot->counts[IK_NODE_JOINTS]; g++)
+        if (!(robot->lower[g] <= robot->upper[g]) || !(fabs(robot->start[g]) <= LARGEST) ||
+            robot->actuated[g] < 0 || robot->actuated[g] > 1)
+            return 0;
+    return 1;
+}
+
+/* Read one direction of the transmission. */
+static void take_direction(reader_t *reader, ik_node_robot *robot, int inverse)
+{
+    direction_t *into = robot->directions + inverse;
+    int64_t nq = robot->counts[IK_NODE_JOINTS];
+    into->model = take_model(reader, nq);
+    if (reader->failed)
+        return;
+    into->table = take(reader, CON_COLUMNS * SIZE_OF(into->model.i, nc));
+    into->joints = take(reader, JOINT_ROWS * nq);
+    into->options = take(reader, OPTION_COUNT);
+    int64_t p_count = take_count(reader, MOST_MEMORY), d_count = take_count(reader, MOST_MEMORY);
+    into->plan = take(reader, p_count);
+    into->data = take(reader, d_count);
+    if (!reader->failed && (!are_safe_tables(nq, into->joints, into->options) ||
+                            !is_safe_plan(into, p_count, d_count, inverse, robot->counts)))
+        reader->failed = 1;
 }
 
 /* Read one chain; `found` counts its goals and closures, of which each may occur once. */
@@ -390,7 +496,7 @@ static const char *take_name(reader_t *reader)
 static int take_robot(reader_t *reader, ik_node_robot *robot)
 {
     int64_t *counts = robot->counts;
-    for (int what = 0; what < 5; what++) {
+    for (int what = 0; what < KINDS; what++) {
         counts[what] = take_count(reader, MOST);
         /* Every one of them takes a byte at least. */
         if (reader->failed || (size_t)counts[what] > reader->left)
@@ -404,7 +510,8 @@ static int take_robot(reader_t *reader, ik_node_robot *robot)
     robot->joints = take(reader, JOINT_ROWS * nq);
     robot->actuated = take(reader, nq);
     robot->options = take(reader, OPTION_COUNT);
-    if (reader->failed || (size_t)robot->follower_count > reader->left || !are_safe_tables(robot))
+    if (reader->failed || (size_t)robot->follower_count > reader->left ||
+        !are_safe_tables(nq, robot->joints, robot->options) || !are_safe_joints(robot))
         return IK_NODE_ERROR_FORMAT;
     robot->chains = room(counts[IK_NODE_CHAINS], sizeof *robot->chains);
     robot->followers = room(robot->follower_count, sizeof *robot->followers);
@@ -418,7 +525,7 @@ static int take_robot(reader_t *reader, ik_node_robot *robot)
         for (int64_t at = 0; at < count; at++)
             robot->places[kind][at].chain = -1;
     }
-    for (int what = 0; what < 4; what++)
+    for (int what = 0; what < KINDS; what++)
         if ((robot->names[what] = room(counts[what], sizeof **robot->names)) == NULL)
             return IK_NODE_ERROR_MEMORY;
     int64_t found[2] = {0, 0};
@@ -426,13 +533,15 @@ static int take_robot(reader_t *reader, ik_node_robot *robot)
         take_chain(reader, robot, (int)at, found);
     take_followers(reader, robot);
     robot->links = take_model(reader, nq);
+    for (int inverse = 0; inverse < 2 && counts[IK_NODE_ACTUATORS] > 0; inverse++)
+        take_direction(reader, robot, inverse);
     if (reader->failed || found[0] != counts[IK_NODE_GOALS] ||
         found[1] != counts[IK_NODE_CLOSURES] ||
         SIZE_OF(robot->links.i, nc) != counts[IK_NODE_LINKS] || SIZE_OF(robot->links.i, nv) != 0)
         return IK_NODE_ERROR_FORMAT;
     robot->name = take_name(reader);
-    for (int what = 0; what < 4; what++)
-        for (int64_t at = 0; at < counts[what]; at++)
+    for (int what = 0; what < KINDS; what++)
+        for (int64_t at = 0; what != IK_NODE_CHAINS && at < counts[what]; at++)
             robot->names[what][at] = take_name(reader);
     return reader->failed || reader->left > 0 ? IK_NODE_ERROR_FORMAT : 0;
 }
@@ -516,7 +625,7 @@ void ik_node_free(ik_node_robot *robot)
 {
     if (robot == NULL)
         return;
-    for (int what = 0; what < 4; what++)
+    for (int what = 0; what < KINDS; what++)
         free(robot->names[what]);
     free(robot->places[0]);
     free(robot->places[1]);
@@ -568,7 +677,7 @@ const char *ik_node_text(int code)
 /* Return 1 if a robot has a joint, link ... of this index. */
 static int has(const ik_node_robot *robot, int what, int64_t index)
 {
-    return robot != NULL && what >= 0 && what <= IK_NODE_CHAINS && index >= 0 &&
+    return robot != NULL && what >= 0 && what < KINDS && index >= 0 &&
            index < robot->counts[what];
 }
 
@@ -579,19 +688,19 @@ const char *ik_node_robot_name(const ik_node_robot *robot)
 
 int ik_node_count(const ik_node_robot *robot, int what)
 {
-    if (robot == NULL || what < 0 || what > IK_NODE_CHAINS)
+    if (robot == NULL || what < 0 || what >= KINDS)
         return IK_NODE_ERROR_ARGUMENT;
     return (int)robot->counts[what];
 }
 
 const char *ik_node_name(const ik_node_robot *robot, int what, int index)
 {
-    return has(robot, what, index) && what < IK_NODE_CHAINS ? robot->names[what][index] : NULL;
+    return has(robot, what, index) && what != IK_NODE_CHAINS ? robot->names[what][index] : NULL;
 }
 
 int ik_node_find(const ik_node_robot *robot, int what, const char *name)
 {
-    if (robot == NULL || name == NULL || what < 0 || what >= IK_NODE_CHAINS)
+    if (robot == NULL || name == NULL || what < 0 || what >= KINDS || what == IK_NODE_CHAINS)
         return IK_NODE_ERROR_ARGUMENT;
     for (int at = 0; at < robot->counts[what]; at++)
         if (strcmp(robot->names[what][at], name) == 0)
@@ -926,4 +1035,178 @@ int ik_node_jacobian(ik_node_problem *problem, const double *q, int link, double
     link_jacobian(robot->links.i, robot->links.f, problem->links.k, problem->links.w, q, jacobian,
                   link);
     return 0;
+}
+
+/* ---- transmission ---- */
+
+struct ik_node_transmission {
+    const ik_node_robot *robot;
+    double *q;
+    work_t work[2];
+    int64_t *plan[2];
+    double *data[2];
+    int latest;     /* the direction of the last call, whose results are returned; -1 = none */
+    int tracked[2]; /* 1 = the arrays of a direction are those at q */
+};
+
+/* Return a copy of some numbers of eight bytes; NULL = no memory. */
+static void *copy_of(const void *numbers, int64_t count)
+{
+    void *made = room(count, 8);
+    if (made != NULL)
+        memcpy(made, numbers, 8 * (size_t)count);
+    return made;
+}
+
+int ik_node_transmission_new(const ik_node_robot *robot, ik_node_transmission **transmission)
+{
+    if (transmission != NULL)
+        *transmission = NULL;
+    if (robot == NULL || transmission == NULL || robot->counts[IK_NODE_ACTUATORS] == 0)
+        return IK_NODE_ERROR_ARGUMENT;
+    ik_node_transmission *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return IK_NODE_ERROR_MEMORY;
+    made->robot = robot;
+    made->latest = -1;
+    made->q = copy_of(robot->start, robot->counts[IK_NODE_JOINTS]);
+    int error = made->q == NULL ? IK_NODE_ERROR_MEMORY : 0;
+    for (int at = 0; at < 2 && error == 0; at++) {
+        const direction_t *direction = robot->directions + at;
+        made->plan[at] = copy_of(direction->plan, direction->plan[TRANSMIT_SIZE_p_size]);
+        made->data[at] = copy_of(direction->data, direction->plan[TRANSMIT_SIZE_d_size]);
+        error = make_work(direction->model, made->work + at);
+        if (made->plan[at] == NULL || made->data[at] == NULL)
+            error = IK_NODE_ERROR_MEMORY;
+        if (error == 0)
+            memcpy(made->work[at].w + BEGIN_OF(direction->model.i, constraints), direction->table,
+                   (size_t)(CON_COLUMNS * SIZE_OF(direction->model.i, nc)) * sizeof(double));
+    }
+    if (error != 0)
+        ik_node_transmission_free(made);
+    else
+        *transmission = made;
+    return error;
+}
+
+void ik_node_transmission_free(ik_node_transmission *transmission)
+{
+    if (transmission == NULL)
+        return;
+    for (int at = 0; at < 2; at++) {
+        free(transmission->work[at].k);
+        free(transmission->work[at].w);
+        free(transmission->plan[at]);
+        free(transmission->data[at]);
+    }
+    free(transmission->q);
+    free(transmission);
+}
+
+int ik_node_transmission_start(ik_node_transmission *transmission, const double *q)
+{
+    if (transmission == NULL)
+        return IK_NODE_ERROR_ARGUMENT;
+    const ik_node_robot *robot = transmission->robot;
+    if (q != NULL && !is_usable(robot, q))
+        return IK_NODE_ERROR_INPUT;
+    memmove(transmission->q, q == NULL ? robot->start : q,
+            (size_t)robot->counts[IK_NODE_JOINTS] * sizeof(double));
+    transmission->tracked[0] = transmission->tracked[1] = 0;
+    transmission->latest = -1;
+    return 0;
+}
+
+#define PART(transmission, at, name)                                                               \
+    ((transmission)->data[at] + (transmission)->plan[at][TRANSMIT_FIELD_##name])
+
+static int carry(ik_node_transmission *transmission, int inverse, const double *position,
+                 const double *velocity, const double *effort)
+{
+    if (transmission == NULL || position == NULL)
+        return IK_NODE_ERROR_ARGUMENT;
+    const ik_node_robot *robot = transmission->robot;
+    const direction_t *direction = robot->directions + inverse;
+    const int64_t *p = direction->plan;
+    int64_t links = inverse ? T(nl) : 0, count = inverse ? T(ny) : T(na);
+    int64_t values = count - 6 * links, gives = GIVES_POSITION;
+    memcpy(PART(transmission, inverse, value_in), position, (size_t)values * sizeof(double));
+    for (int64_t link = 0; link < links; link++) {
+        const double *pose = position + values + 6 * link;
+        double *quat = PART(transmission, inverse, quat_in) + 4 * link;
+        memcpy(PART(transmission, inverse, pose_in) + 3 * link, pose, 3 * sizeof(double));
+        double angle = sqrt(pose[3] * pose[3] + pose[4] * pose[4] + pose[5] * pose[5]);
+        double sine = sin(0.5 * angle), scale = angle > 1e-12 ? sine / angle : 0.5;
+        for (int k = 0; k < 3; k++)
+            quat[k] = scale * pose[3 + k];
+        quat[3] = cos(0.5 * angle);
+    }
+    if (velocity != NULL) {
+        memcpy(PART(transmission, inverse, rate_in), velocity, (size_t)count * sizeof(double));
+        gives |= GIVES_VELOCITY;
+    }
+    if (effort != NULL) {
+        memcpy(PART(transmission, inverse, effort_in), effort, (size_t)count * sizeof(double));
+        gives |= GIVES_EFFORT;
+    }
+    if (transmission->tracked[inverse])
+        gives |= TRACKED;
+    transmit_t transmit = (transmit_t)robot->kernels[TRANSMIT];
+    work_t *work = transmission->work + inverse;
+    int64_t status =
+        transmit(direction->model.i, direction->model.f, work->k, work->w, transmission->q,
+                 direction->joints, direction->options, transmission->plan[inverse],
+                 transmission->data[inverse], gives);
+    transmission->tracked[1 - inverse] = 0;
+    transmission->tracked[inverse] = status != STATUS_REFUSED;
+    transmission->latest = status == STATUS_REFUSED ? -1 : inverse;
+    return status == STATUS_REFUSED ? IK_NODE_ERROR_INPUT : (int)status;
+}
+
+int ik_node_to_joints(ik_node_transmission *transmission, const double *position,
+                      const double *velocity, const double *effort)
+{
+    return carry(transmission, 0, position, velocity, effort);
+}
+
+int ik_node_to_actuators(ik_node_transmission *transmission, const double *position,
+                         const double *velocity, const double *effort)
+{
+    return carry(transmission, 1, position, velocity, effort);
+}
+
+const double *ik_node_transmission_q(const ik_node_transmission *transmission)
+{
+    return transmission == NULL ? NULL : transmission->q;
+}
+
+const double *ik_node_transmission_get(const ik_node_transmission *transmission, int part)
+{
+    if (transmission == NULL || transmission->latest < 0)
+        return NULL;
+    int at = transmission->latest;
+    switch (part) {
+    case IK_NODE_VELOCITY:
+        return PART(transmission, at, velocity);
+    case IK_NODE_ACTUATOR_POSITION:
+        return PART(transmission, at, act_position);
+    case IK_NODE_ACTUATOR_VELOCITY:
+        return PART(transmission, at, act_velocity);
+    case IK_NODE_ACTUATOR_EFFORT:
+        return PART(transmission, at, act_effort);
+    case IK_NODE_ROW_POSITION:
+        return PART(transmission, at, row_position);
+    case IK_NODE_ROW_VELOCITY:
+        return PART(transmission, at, row_velocity);
+    case IK_NODE_ROW_EFFORT:
+        return PART(transmission, at, row_effort);
+    case IK_NODE_MOTION:
+        return PART(transmission, at, motion);
+    case IK_NODE_RATIO:
+        return PART(transmission, at, ratio);
+    case IK_NODE_SINGULARITY:
+        return PART(transmission, at, numbers) + RESULT_PIVOT;
+    default:
+        return NULL;
+    }
 }

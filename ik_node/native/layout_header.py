@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ik_node.kernels import layout, options, solve_state
+from collections.abc import Sequence
+
+from ik_node.kernels import layout, options, solve_state, transmit
 
 # What `ik_node.c` uses besides sizes and fields: name of the number -> its module.
 _NUMBERS = {
@@ -17,6 +19,15 @@ _NUMBERS = {
         'CON_LEVEL',
         'KIND_MASS',
         'AXES_A',
+    ),
+    transmit: (
+        'RESULTS',
+        'GIVES_POSITION',
+        'GIVES_VELOCITY',
+        'GIVES_EFFORT',
+        'TRACKED',
+        'VARIABLE_LOCKED',
+        'RESULT_PIVOT',
     ),
     options: ('OPTION_COUNT', 'MAX_ITERATIONS', 'RESTARTS', 'SEED'),
     solve_state: (
@@ -40,7 +51,8 @@ def layout_header() -> str:
 
     `SIZE_x` is the place of size x in the header of a packed model, `FIELD_x` the place of the
     beginning of field x. `FIELDS(FIELD)` expands to FIELD(name, array, length) for all fields,
-    where a length is an expression of `SIZE(x)`.
+    where a length is an expression of `SIZE(x)`. `TRANSMIT_SIZE_x`, `TRANSMIT_FIELD_x` and
+    `TRANSMIT_FIELDS` are the same for the arrays of a transmission.
     """
     lines = ['/* Made by layout_header.py. */', '#include <stdint.h>', 'enum {']
     lines += [f'    SIZE_{name},' for name in layout.SIZES]
@@ -49,13 +61,18 @@ def layout_header() -> str:
     for module, names in _NUMBERS.items():
         lines += [f'    {name} = {getattr(module, name)},' for name in names]
     lines += ['};', f'static const double LARGEST = {layout.LARGEST!r};']
-    fields = ' \\\n    '.join(
-        f'FIELD({name}, {array}, {_expression(length)})'
-        for name, (array, length, _) in layout.FIELDS.items()
-    )
-    return '\n'.join([*lines, f'#define FIELDS(FIELD) \\\n    {fields}', ''])
+    lines += ['enum {', *(f'    TRANSMIT_SIZE_{name},' for name in transmit.SIZES)]
+    lines += [*(f'    TRANSMIT_FIELD_{name},' for name in transmit.FIELDS)]
+    lines += ['    TRANSMIT_HEADER', '};']
+    lines += [_fields('FIELDS', layout.FIELDS, layout.SIZES)]
+    return '\n'.join([*lines, _fields('TRANSMIT_FIELDS', transmit.FIELDS, transmit.SIZES), ''])
 
 
-def _expression(length: str) -> str:
-    """Return a length of `layout.FIELDS` in C."""
-    return ' '.join(f'SIZE({w})' if w in layout.SIZES else w for w in length.split())
+def _fields(macro: str, fields: layout.Fields, sizes: Sequence[str]) -> str:
+    """Return a macro of all fields, with their lengths in C."""
+    rows = []
+    for name, (array, length, _) in fields.items():
+        words = (f'SIZE({word})' if word in sizes else word for word in length.split())
+        rows.append(f'FIELD({name}, {array}, {" ".join(words)})')
+    listed = ' \\\n    '.join(rows)
+    return f'#define {macro}(FIELD) \\\n    {listed}'

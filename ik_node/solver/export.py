@@ -19,14 +19,20 @@ from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.chain_problem import ChainProblem
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.solver import Solver
+from ik_node.solver.transmission.direction import Direction
+from ik_node.solver.transmission.transmission import Transmission
 import numpy as np
 from numpy.typing import ArrayLike
 
-MAGIC, FORMAT = b'ik_robot', 1
+MAGIC, FORMAT = b'ik_robot', 2
 
 
 def export_robot(
-    solver: Solver, goals: Iterable[str], name: str = 'robot', actuated: Sequence[str] = ()
+    solver: Solver,
+    goals: Iterable[str],
+    name: str = 'robot',
+    actuated: Sequence[str] = (),
+    transmission: Transmission | None = None,
 ) -> bytes:
     """
     Return the file of a robot, for solves of some goals with the solver's options.
@@ -45,6 +51,8 @@ def export_robot(
         Name of the robot.
     actuated : sequence of str
         Joints or joint values with a motor.
+    transmission : Transmission, optional
+        The transmission of the robot that programs use; None = none.
 
     Raises
     ------
@@ -63,10 +71,13 @@ def export_robot(
         _refuse_what_needs_python(solver.options, table, tree.names)
         links = [frame for frame in tree.carrier if isinstance(frame, Link)]
         closures = [n for chain in problem.chains for _, n in chain.names.closures]
-        names = (tree.names, [link.name for link in links], keys, closures)
+        names = [tree.names, [link.name for link in links], keys, closures, [], []]
+        if transmission is not None:
+            names[-2:] = transmission.actuators, transmission.joints
         motors = np.zeros(len(tree.names), dtype=np.int64)
         motors[table.places(actuated)] = 1
-        counts = [*map(len, names), len(problem.chains), len(table.followers)]
+        counts = [*map(len, names), len(table.followers)]
+        counts[4:4] = [len(problem.chains)]
         parts = [MAGIC, _ints([FORMAT]), digest().encode(), _ints(counts)]
         parts += [_floats(limits) for limits in solver.limits()]
         parts += [_floats(solver.q), _floats(table.rows), _ints(motors), _floats(packed)]
@@ -75,6 +86,8 @@ def export_robot(
         for follower, master, polynomial in table.followers:
             parts += [_ints([follower, master, len(polynomial)]), _floats(polynomial)]
         parts += _model(*flatten_links(tree, links))
+        for inverse in (False, True) if transmission is not None else ():
+            parts += _direction(transmission.direction(inverse))
     return b''.join([*parts, _text([name, *(each for of_kind in names for each in of_kind)])])
 
 
@@ -113,6 +126,20 @@ def _chain(chain: ChainProblem, goals: tuple[str, ...], closures: list[str]) -> 
     named = zip(chain.names.constraints, chain.names.are_goals, strict=True)
     places = [goals.index(n) if is_goal else -1 - closures.index(n) for n, is_goal in named]
     return [*_model(chain.flat.ints, chain.flat.floats), _floats(chain.table), _ints(places)]
+
+
+def _direction(direction: Direction) -> list[bytes]:
+    """Return one direction of a transmission."""
+    chain = direction.chain
+    return [
+        *_model(chain.flat.ints, chain.flat.floats),
+        _floats(chain.table),
+        _floats(direction.moving),
+        _floats(direction.packed),
+        _ints([direction.plan.size, direction.data.size]),
+        _ints(direction.plan),
+        _floats(direction.settings()),
+    ]
 
 
 def _model(ints: ArrayLike, floats: ArrayLike) -> list[bytes]:

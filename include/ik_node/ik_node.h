@@ -32,7 +32,7 @@ extern "C" {
 #define IK_NODE_API __attribute__((visibility("default")))
 
 /* The version of this interface. A program may compare it with `ik_node_interface()`. */
-#define IK_NODE_INTERFACE 1
+#define IK_NODE_INTERFACE 2
 
 /* The outcome of a solve; a larger number is worse. */
 enum {
@@ -60,7 +60,9 @@ enum {
     IK_NODE_LINKS = 1,    /* links */
     IK_NODE_GOALS = 2,    /* goals, in the order of the export */
     IK_NODE_CLOSURES = 3, /* loop closures */
-    IK_NODE_CHAINS = 4    /* independent chains, which have no names */
+    IK_NODE_CHAINS = 4,   /* independent chains, which have no names */
+    IK_NODE_ACTUATORS = 5, /* actuators of the transmission */
+    IK_NODE_ROWS = 6      /* rows of its joint space: joint values, then six for each link */
 };
 
 /* A robot with its loops and goals, read from a file. */
@@ -227,6 +229,76 @@ IK_NODE_API int ik_node_forward(ik_node_problem *problem, const double *q, doubl
  */
 IK_NODE_API int ik_node_jacobian(ik_node_problem *problem, const double *q, int link,
                                  double *jacobian);
+
+/* ---- transmission ---- */
+
+/*
+ * Position, velocity and effort between the actuators and the joint space of the export
+ * (`--actuators`, `--joints`), through closed loops; docs/transmission.md explains the signs.
+ */
+typedef struct ik_node_transmission ik_node_transmission;
+
+/* What a transmission returns; see `ik_node_transmission_get`. */
+enum {
+    IK_NODE_VELOCITY = 0,          /* (joints) of all joints [rad/s or m/s] */
+    IK_NODE_ACTUATOR_POSITION = 1, /* (actuators) [rad or m] */
+    IK_NODE_ACTUATOR_VELOCITY = 2, /* (actuators) [rad/s or m/s] */
+    IK_NODE_ACTUATOR_EFFORT = 3,   /* (actuators) [N m or N] */
+    IK_NODE_ROW_POSITION = 4,      /* (rows) [rad or m]; of a link position and rotation vector */
+    IK_NODE_ROW_VELOCITY = 5,      /* (rows) [rad/s or m/s] */
+    IK_NODE_ROW_EFFORT = 6,        /* (rows) [N m or N] */
+    IK_NODE_MOTION = 7,            /* (joints, actuators) d joint / d actuator */
+    IK_NODE_RATIO = 8,             /* (rows, actuators) d row / d actuator */
+    IK_NODE_SINGULARITY = 9        /* (2) from 1 to 0 in a singularity of type II, of type I */
+};
+
+/*
+ * Make a transmission for a robot, which must live longer. Allocates all memory that its calls need;
+ * the caller owns *transmission and frees it with `ik_node_transmission_free`.
+ *
+ * Returns 0, IK_NODE_ERROR_ARGUMENT (also for a robot exported without one), or
+ * IK_NODE_ERROR_MEMORY; *transmission is then NULL.
+ */
+IK_NODE_API int ik_node_transmission_new(const ik_node_robot *robot,
+                                         ik_node_transmission **transmission);
+
+/* Free a transmission; NULL is allowed. */
+IK_NODE_API void ik_node_transmission_free(ik_node_transmission *transmission);
+
+/*
+ * Start the next call from q, (joints) [rad or m] with closed loops, which decides the assembly;
+ * NULL = the start of the robot. Without this, a call starts from the result of the one before.
+ *
+ * Returns 0, IK_NODE_ERROR_ARGUMENT or IK_NODE_ERROR_INPUT.
+ */
+IK_NODE_API int ik_node_transmission_start(ik_node_transmission *transmission, const double *q);
+
+/*
+ * Carry positions, velocities and efforts of the actuators to the joint space, or back.
+ *
+ * position  (actuators) or (rows) [rad or m]; of a link position [m] and rotation vector [rad]
+ * velocity  the same [rad/s or m/s]; NULL = not wanted
+ * effort    the same [N m or N]; NULL = not wanted
+ *
+ * Returns IK_NODE_CONVERGED; IK_NODE_STALLED if limits, loops or a singularity end the way to the
+ * position: the results are then those where it ends; IK_NODE_ERROR_ARGUMENT; IK_NODE_ERROR_INPUT.
+ * A small step takes a few microseconds; a long way is walked in parts of at most 0.1 rad, a
+ * bounded number of them.
+ */
+IK_NODE_API int ik_node_to_joints(ik_node_transmission *transmission, const double *position,
+                                  const double *velocity, const double *effort);
+IK_NODE_API int ik_node_to_actuators(ik_node_transmission *transmission, const double *position,
+                                     const double *velocity, const double *effort);
+
+/* Return all joint values of the last call, (joints) [rad or m]. The transmission owns the array. */
+IK_NODE_API const double *ik_node_transmission_q(const ik_node_transmission *transmission);
+
+/*
+ * Return a part of the result of the last call, IK_NODE_VELOCITY ...; NULL = there is none. What was
+ * not given has no meaning. The transmission owns the array, and the next call overwrites it.
+ */
+IK_NODE_API const double *ik_node_transmission_get(const ik_node_transmission *transmission,
+                                                   int part);
 
 #ifdef __cplusplus
 }

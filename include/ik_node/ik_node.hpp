@@ -67,7 +67,7 @@ public:
   const ik_node_robot * get() const noexcept { return robot_.get(); }
   const char * name() const noexcept { return ik_node_robot_name(get()); }
 
-  // `what` is IK_NODE_JOINTS, IK_NODE_LINKS, IK_NODE_GOALS, IK_NODE_CLOSURES or IK_NODE_CHAINS.
+  // `what` is IK_NODE_JOINTS, IK_NODE_LINKS, IK_NODE_GOALS, IK_NODE_CLOSURES, IK_NODE_CHAINS ...
   int count(int what) const noexcept { return ik_node_count(get(), what); }
   const char * name(int what, int index) const noexcept { return ik_node_name(get(), what, index); }
 
@@ -168,6 +168,63 @@ private:
 
   Robot robot_;
   std::unique_ptr<ik_node_problem, Free> problem_;
+};
+
+// The transmission of a robot that was exported with --joints. One thread at a time may use it.
+class Transmission
+{
+public:
+  explicit Transmission(const Robot & robot)
+  : robot_(robot)
+  {
+    ik_node_transmission * made = nullptr;
+    const int code = ik_node_transmission_new(robot.get(), &made);
+    if (code < 0) {
+      throw Error(code);
+    }
+    transmission_.reset(made);
+  }
+
+  ik_node_transmission * get() const noexcept { return transmission_.get(); }
+  const Robot & robot() const noexcept { return robot_; }
+
+  // q (joints), or nullptr for the start of the robot.
+  int start(const double * q = nullptr) noexcept { return ik_node_transmission_start(get(), q); }
+
+  // Actuators to joint space; velocity and effort may be nullptr. See ik_node_to_joints.
+  int to_joints(
+    const double * position, const double * velocity = nullptr,
+    const double * effort = nullptr) noexcept
+  {
+    return ik_node_to_joints(get(), position, velocity, effort);
+  }
+
+  // Joint space to actuators.
+  int to_actuators(
+    const double * position, const double * velocity = nullptr,
+    const double * effort = nullptr) noexcept
+  {
+    return ik_node_to_actuators(get(), position, velocity, effort);
+  }
+
+  const double * q() const noexcept { return ik_node_transmission_q(get()); }
+  // `part` is IK_NODE_VELOCITY ... IK_NODE_SINGULARITY.
+  const double * operator[](int part) const noexcept
+  {
+    return ik_node_transmission_get(get(), part);
+  }
+
+private:
+  struct Free
+  {
+    void operator()(ik_node_transmission * each) const noexcept
+    {
+      ik_node_transmission_free(each);
+    }
+  };
+
+  Robot robot_;
+  std::unique_ptr<ik_node_transmission, Free> transmission_;
 };
 
 }  // namespace ik_node

@@ -245,6 +245,12 @@ class Direction:
         """Return a view of a field of `plan`."""
         return self.plan[self.begins[name] : self.begins[name] + count]
 
+    def settings(self) -> Array:
+        """Return `data` as it was before the first call."""
+        kept = self.data.copy()
+        kept[self.begins['value_in'] :] = 0.0
+        return kept
+
     def field(self, name: str, *shape: int) -> Array:
         """Return a view of a field of `data` with the given shape."""
         at, count = self.begins[name], int(np.prod(shape))

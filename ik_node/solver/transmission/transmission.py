@@ -501,6 +501,18 @@ class Transmission:
         state.joint_acceleration = ratio @ wanted + ratio_change @ speeds
         state.acceleration = motion @ wanted + motion_change @ speeds
 
+    def direction(self, inverse: bool) -> Direction:
+        """
+        Return the arrays of one direction; the caller holds the solver's lock.
+
+        Parameters
+        ----------
+        inverse : bool
+            True: from the joint space to the actuators.
+
+        """
+        return self._reading.direction(inverse)
+
     def prepare_to_joints(self) -> PreparedTransmission:
         """Return `to_joints` as a callable for real-time use."""
         return PreparedTransmission(self._reading, False)
