@@ -34,11 +34,12 @@ def test_joint_names_follow_order_of_description(bars):
     assert bars.root.name == 'ground'
 
 
-def test_missing_limits_and_velocities_are_infinite(bars):
-    """Limits and velocities are those of the description, or infinite."""
+def test_missing_limits_of_all_kinds_are_infinite(bars):
+    """Limits, velocities and efforts are those of the description, or infinite."""
     assert bars.lower.tolist() == [-np.inf, 0.2, -np.inf, -1.0, -0.3]
     assert bars.upper.tolist() == [np.inf, 2.8, np.inf, 1.0, 0.3]
     assert bars.max_velocity.tolist() == [np.inf, 3.0, np.inf, 2.0, 2.0]
+    assert bars.max_effort.tolist() == [np.inf, 1.0, np.inf, 1.0, 1.0]
 
 
 def test_loops_are_closed_on_load(bars):

@@ -35,6 +35,7 @@ def facts_of(frame):
         'min_dof_limit',
         'max_dof_limit',
         'max_velocity',
+        'max_effort',
         'locked',
         'dof',
         'offset_position',

@@ -39,7 +39,7 @@ def differences(robot: Robot, other: Robot) -> list[str]:
     found = _of_names(robot, other)
     if found:
         return found
-    for what in ('lower', 'upper', 'max_velocity'):
+    for what in ('lower', 'upper', 'max_velocity', 'max_effort'):
         if not np.array_equal(getattr(robot, what), getattr(other, what)):
             found.append(f'{what} of the joints')
     if not np.allclose(robot.start, other.start, rtol=TOLERANCE, atol=TOLERANCE):

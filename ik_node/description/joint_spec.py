@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field, replace
 from math import isinf
 
 from ik_node.description.description import Loop, LoopFrame
+from ik_node.description.unknown_name import quoted
+from ik_node.description.xml_document import MAX_NUMBER
 from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint
 from ik_node.model.rotation import (
@@ -45,6 +48,8 @@ class JointSpec:
         Limits of revolute and prismatic joints [rad or m]; infinite = no limit.
     velocity : float
         Velocity limit [rad/s or m/s]; infinite = no limit.
+    effort : float
+        Effort limit [N m or N]; infinite, zero or negative = no limit.
     child_position, child_quat_xyzw : ndarray
         Pose of the child link in the moved joint frame [m]; the identity in a URDF.
     needed : bool
@@ -67,6 +72,7 @@ class JointSpec:
     lower: float = -np.inf
     upper: float = np.inf
     velocity: float = np.inf
+    effort: float = np.inf
     child_position: Array = field(default_factory=lambda: np.zeros(3))
     child_quat_xyzw: Array = field(default_factory=quat_identity)
     needed: bool = False
@@ -78,6 +84,11 @@ class JointSpec:
         """Return True if a closure in its place would lose limits or a value that is needed."""
         limited = self.type_name in LIMITED_TYPES and not (isinf(self.lower) and isinf(self.upper))
         return self.needed or limited
+
+    @property
+    def max_effort(self) -> float:
+        """Return the effort limit [N m or N]; infinite for none, or a number beyond 1e12."""
+        return self.effort if 0.0 < self.effort <= MAX_NUMBER else np.inf
 
     def place(self, origin: Array | None = None, child: Array | None = None) -> None:
         """
@@ -104,6 +115,7 @@ class JointSpec:
             joint.set_dof(*_axis_dofs(self.type_name, index))
             for dof in joint.dof:
                 joint.max_velocity[dof] = self.velocity if len(joint.dof) == 1 else np.inf
+                joint.max_effort[dof] = self.max_effort if len(joint.dof) == 1 else np.inf
             if self.type_name in LIMITED_TYPES:
                 joint.set_limits(joint.dof[0], self.lower, self.upper)
         elif self.type_name in BALL_TYPES:
@@ -134,6 +146,17 @@ class JointSpec:
         turned = replace(self, parent=self.child, child=self.parent, axis=-self.axis)
         turned.place(origin, child)
         return turned
+
+
+def note_efforts(specs: Iterable[JointSpec], motors: Container[str], notes: list[str]) -> None:
+    """
+    Append one note for all motors whose effort limit in the file is 0 or less.
+
+    Exporters write 0 if the limit is not known, so such a number does not limit the motor.
+    """
+    names = [spec.name for spec in specs if spec.effort <= 0.0 and spec.name in motors]
+    if names:
+        notes.append(f'effort limit of 0 or less, taken as unlimited: {quoted(names)}')
 
 
 def _axis_turn(axis: Array) -> tuple[int, Array]:

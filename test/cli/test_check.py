@@ -152,6 +152,7 @@ def test_json_has_the_tree(odd, capsys):
         'lower': None,
         'upper': 2.0,
         'velocity': None,
+        'effort': None,
         'actuated': True,
         'follows': None,
         'held_by': 'loops',

@@ -34,13 +34,14 @@ def test_loops_are_closed_at_zero(repository, name):
     assert description.notes == []
 
 
-def test_limits_and_speeds_are_finite(repository, name):
-    """Every joint has limits around zero and a top speed."""
+def test_all_limits_are_finite(repository, name):
+    """Every joint has limits around zero, a top speed and a largest effort."""
     description = read_description(repository / 'urdf' / f'{name}.urdf')
     for joint in description.joint_order:
         (dof,) = joint.dof
         assert -4.0 < joint.min_dof_limit[dof] < 0.0 < joint.max_dof_limit[dof] < 4.0
         assert 0.0 < joint.max_velocity[dof] < np.inf
+        assert 0.0 < joint.max_effort[dof] < np.inf
 
 
 def test_loops_and_motors_are_in_description_text(repository, name):

@@ -38,12 +38,14 @@ def test_set_dof_resets_everything(joint):
     joint.lock()
     joint.couple(DOF.X, master, DOF.X, (0, 1))
     joint.max_velocity[DOF.X] = 2.0
+    joint.max_effort[DOF.X] = 3.0
     joint.set_dof(DOF.X, DOF.EZ)
     for array in (joint.dof_values, joint.dof_target, joint.dof_rest_pose):
         assert array.tolist() == [0] * 6
     assert joint.min_dof_limit.tolist() == [-np.inf] * 6
     assert joint.max_dof_limit.tolist() == [np.inf] * 6
     assert joint.max_velocity.tolist() == [np.inf] * 6
+    assert joint.max_effort.tolist() == [np.inf] * 6
     assert not joint.target_set
     assert not joint.rest_pose_set
     assert not joint.locked.any()

@@ -39,7 +39,7 @@ def some_pose(random, frame, *, plain=False):
 
 
 def some_limits(random, joint):
-    """Set random limits of axes, on both sides, one or none, and velocity limits."""
+    """Set random limits of axes, on both sides, one or none, and velocity and effort limits."""
     for dof in joint.dof:
         low, high = np.sort(random.normal(0.0, 1.0, 2))
         low, high = min(low, 0.0), max(high, 0.0)
@@ -50,6 +50,8 @@ def some_limits(random, joint):
         joint.set_limits(dof, *bounds)
         if random.random() < 0.6:
             joint.max_velocity[dof] = random.uniform(0.1, 3.0)
+        if kind > 1:
+            joint.max_effort[dof] = 1.0 + high - low
 
 
 def some_couplings(random, joints):

@@ -55,6 +55,7 @@ def inspect(description):
         assert (joint.min_dof_limit <= joint.dof_values).all()
         assert (joint.dof_values <= joint.max_dof_limit).all()
         assert (joint.max_velocity > 0.0).all()
+        assert (joint.max_effort > 0.0).all()
     for closure in description.closures.values():
         assert np.isfinite(closure.get_residual()).all()
     for name in description.actuated:  # of a joint, or of one of its values: NAME.EZ

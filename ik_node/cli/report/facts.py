@@ -71,6 +71,7 @@ def _values(joint: Joint, actuated: list[str], held: dict[str, str]) -> list[dic
             'lower': _bound(joint.min_dof_limit[dof]),
             'upper': _bound(joint.max_dof_limit[dof]),
             'velocity': _bound(joint.max_velocity[dof]),
+            'effort': _bound(joint.max_effort[dof]),
             'unit': 'rad' if dof.is_rotation else 'm',
             'value': float(joint.dof_values[dof]),
             'actuated': name in actuated or joint.name in actuated,

@@ -155,6 +155,7 @@ class _JointReader:
                 f'gazebo joint {shown(spec.name)}: velocity {velocity:g}, taken as unlimited'
             )
         spec.velocity = velocity if velocity > 0.0 else np.inf
+        spec.effort = read_bound(self._document, limit, 'effort')
 
     def _axis(self, element: Element, pose: Array) -> Array:
         """Return a unit vector in the joint frame."""

@@ -43,8 +43,8 @@ class SdfAxis:
         Limits [rad or m]; infinite = no limit.
     velocity : float
         Velocity limit [rad/s or m/s]; infinite = no limit.
-    effort : float or None
-        The effort limit in the file.
+    effort : float
+        Effort limit in the file [N m or N]; negative or infinite = no limit, 0 = no motor.
 
     Raises
     ------
@@ -87,8 +87,7 @@ class SdfAxis:
         if self.velocity <= 0.0:
             notes.append(f'{what}: velocity {self.velocity:g}, taken as unlimited')
             self.velocity = inf
-        effort = None if limit is None else limit.find('effort')
-        self.effort = None if effort is None else read_bound(document, limit, 'effort')
+        self.effort = read_bound(document, limit, 'effort')
 
     def _expressed_in(
         self, version: tuple[int, ...], joint: SdfFrame, tag: str, notes: list[str]
@@ -263,6 +262,8 @@ def _divide(document: XmlDocument, graph: FrameGraph, joint: SdfJoint, notes: li
         first.axis = np.array((0.0, 0.0, 1.0))
     for spec, axis in zip(joint.specs, joint.axes.values(), strict=False):
         spec.axis, spec.velocity = axis.direction, axis.velocity
+        # The format defines negative numbers as no limit, so they need no note.
+        spec.effort = axis.effort if axis.effort >= 0.0 else inf
         if joint.type_name != 'continuous':
             spec.lower, spec.upper = axis.lower, axis.upper
     if joint.type_name == 'screw':

@@ -7,7 +7,7 @@ import re
 
 from ik_node.description.build_tree import hang_joints
 from ik_node.description.description import Description, LoopSet, WORLD
-from ik_node.description.joint_spec import JointSpec
+from ik_node.description.joint_spec import JointSpec, note_efforts
 from ik_node.description.sdf.couplings import read_couplings
 from ik_node.description.sdf.drake import DrakeLoops
 from ik_node.description.sdf.frame_graph import FrameGraph, read_pose
@@ -152,6 +152,8 @@ class _SdfReader:
             drake.read(scope)
         description.loops += [*drake.found, LoopSet(document.source, couplings=rules)]
         description.actuated = [each for each in motors if description.joints[each].dof]
+        specs = [spec for joint in self._joints.values() for spec in joint.specs]
+        note_efforts(specs, description.actuated, description.notes)
         self._note_unread(scopes)
         return description
 

@@ -50,7 +50,7 @@ def _names(joints: Iterable[Element]) -> list[str]:
     return list(dict.fromkeys(filter(None, (joint.get('name') for joint in joints))))
 
 
-LIMITS = ('lower', 'upper', 'velocity')
+LIMITS = ('lower', 'upper', 'velocity', 'effort')
 
 
 def read_joint_elements(document: XmlDocument, description: Description) -> LoopSet:
@@ -95,6 +95,8 @@ def _unlimit(document: XmlDocument, limit: Element, joint: Joint | None) -> None
     dof = joint.dof[0]
     if 'velocity' in names:
         joint.max_velocity[dof] = inf
+    if 'effort' in names:
+        joint.max_effort[dof] = inf
     lower, upper = joint.min_dof_limit[dof], joint.max_dof_limit[dof]
     joint.set_limits(dof, -inf if 'lower' in names else lower, inf if 'upper' in names else upper)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from math import inf, isinf
 from xml.etree.ElementTree import Element
 
 from ik_node.description.joint_spec import AXIS_TYPES, BALL_TYPES, JointSpec, LIMITED_TYPES
 from ik_node.description.origin import read_origin
-from ik_node.description.xml_document import XmlDocument
+from ik_node.description.xml_document import MAX_NUMBER, XmlDocument
 from ik_node.errors import shown, UnsupportedElementError
 from ik_node.model.rotation import unit
 import numpy as np
@@ -114,3 +115,12 @@ def _read_limit(
         notes.append(f'joint {shown(spec.name)}: velocity="{velocity:g}", taken as unlimited')
         velocity = inf
     spec.velocity = velocity
+    spec.effort = _effort(document, limit)
+
+
+def _effort(document: XmlDocument, limit: Element | None) -> float:
+    """Return the effort limit; infinite if there is none, or the number is beyond 1e12."""
+    with suppress(ValueError):  # `numbers` reports a text that is not a number
+        if limit is not None and abs(float(limit.get('effort', '0'))) > MAX_NUMBER:
+            return inf
+    return document.numbers(limit, 'effort', (inf,))[0]

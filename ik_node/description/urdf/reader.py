@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element
 
 from ik_node.description.build_tree import hang_joints
 from ik_node.description.description import Description
-from ik_node.description.joint_spec import AXIS_TYPES, JointSpec
+from ik_node.description.joint_spec import AXIS_TYPES, JointSpec, note_efforts
 from ik_node.description.tree import read_masses
 from ik_node.description.unknown_name import unknown
 from ik_node.description.urdf.joint_elements import driven_joints
@@ -63,6 +63,7 @@ def read_urdf(document: XmlDocument) -> Description:
         _couple(joint, elements[joint], mimic, description, document)
     known = {name: description.joints.get(name) for name in motors}
     description.actuated = [name for name, joint in known.items() if joint and joint.dof]
+    note_efforts(specs, description.actuated or elements, description.notes)
     return description
 
 

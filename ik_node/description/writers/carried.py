@@ -14,7 +14,7 @@ from ik_node.model.link import Link
 # Elements that the writer writes itself.
 WRITTEN_TAGS = ('link', 'joint', 'loop_joint', 'joint_coupling', 'joint_start')
 OWN_JOINT_TAGS = ('origin', 'parent', 'child', 'axis', 'limit', 'mimic')
-OWN_LIMITS = ('lower', 'upper', 'velocity', 'unlimited')
+OWN_LIMITS = ('lower', 'upper', 'velocity', 'effort', 'unlimited')
 MOTOR_TAGS = ('ros2_control', 'transmission')
 
 
@@ -81,7 +81,7 @@ class Carried:
         ]
 
     def limit_of(self, name: str) -> dict[str, str]:
-        """Return the other attributes of a joint's limit: effort and so on."""
+        """Return the attributes of a joint's limit that the model does not have."""
         joint = self._joints.get(name)
         limit = None if joint is None else joint.find('limit')
         found = {} if limit is None else limit.attrib

@@ -252,5 +252,5 @@ def _is_identity(pose: Pose) -> bool:
 
 def _is_limited(joint: Joint) -> bool:
     """Return True if a value has limits, which URDF does not support on several axes."""
-    arrays = (joint.min_dof_limit, joint.max_dof_limit, joint.max_velocity)
+    arrays = (joint.min_dof_limit, joint.max_dof_limit, joint.max_velocity, joint.max_effort)
     return bool(np.isfinite([array[joint.dof] for array in arrays]).any())

@@ -128,17 +128,18 @@ class _UrdfText:
             'lower': float(joint.min_dof_limit[dof]),
             'upper': float(joint.max_dof_limit[dof]),
             'velocity': float(joint.max_velocity[dof]),
+            'effort': float(joint.max_effort[dof]),
         }
         if plain.type_name == 'continuous':
             del values['lower'], values['upper']
-            if np.isinf(values['velocity']) and not carried:
+            if np.isinf([*values.values()]).all() and not carried:
                 return
         limit = SubElement(element, 'limit')
         unlimited = [name for name, value in values.items() if np.isinf(value)]
         for name, value in values.items():
             stand_in = -UNLIMITED if name == 'lower' else UNLIMITED
             limit.set(name, number_text(stand_in if name in unlimited else value))
-        for name, text in {'effort': number_text(UNLIMITED), **carried}.items():
+        for name, text in carried.items():
             limit.set(name, text)
         if unlimited:
             limit.set('unlimited', ' '.join(unlimited))

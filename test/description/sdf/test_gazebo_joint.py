@@ -146,6 +146,23 @@ def test_velocity_limit_of_a_joint_that_stays(text, expected):
     assert description.joints['g'].max_velocity[5] == expected
 
 
+@pytest.mark.parametrize(
+    ('text', 'expected'),
+    [
+        ('<effort>2.5</effort>', 2.5),
+        ('', np.inf),
+        ('<effort>0</effort>', np.inf),
+        ('<effort>-1</effort>', np.inf),
+        ('<effort>1e16</effort>', np.inf),
+    ],
+)
+def test_effort_limit_of_a_joint_that_stays(text, expected):
+    """A positive <effort> is the limit of the joint; without one there is none."""
+    inside = f'<axis><xyz>0 0 1</xyz><limit><lower>-1</lower>{text}</limit></axis>'
+    description = read_description(robot(joint(inside=inside)))
+    assert description.joints['g'].max_effort[5] == expected
+
+
 def test_joint_with_name_of_closure_is_renamed():
     """The joint that stays gets another one."""
     limit = '<axis><xyz>0 0 1</xyz><limit><lower>-1</lower></limit></axis>'

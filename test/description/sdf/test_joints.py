@@ -182,6 +182,31 @@ def test_limits_are_read(written, lower, upper, velocity):
     assert noted == ('<velocity>-1<' in written or '<velocity>0<' in written)
 
 
+@pytest.mark.parametrize(
+    ('text', 'effort'),
+    [
+        ('<effort>2.5</effort>', 2.5),
+        ('', np.inf),
+        ('<effort></effort>', np.inf),
+        ('<effort>-1</effort>', np.inf),
+        ('<effort>0</effort>', np.inf),
+        ('<effort>inf</effort>', np.inf),
+        ('<effort>1e16</effort>', np.inf),
+    ],
+)
+def test_effort_limit_is_read(text, effort):
+    """A positive <effort> is the limit of its axis; as the format says, -1 is none."""
+    limit = limits('-1', '1', text)
+    for kind, dof in (('revolute', DOF.EZ), ('continuous', DOF.EZ), ('prismatic', DOF.Z)):
+        found = read_description(sdf(joint(kind, axis(inner=limit))))
+        assert found.joints['j'].max_effort[dof] == effort
+        assert not any('effort' in note for note in found.notes)
+    axes = axis() + axis('1 0 0', limit, 'axis2')
+    found = read_description(sdf(joint('universal', axes)))
+    assert np.isinf(found.joints['j'].max_effort).all()
+    assert found.joints['j_axis2'].max_effort[DOF.EX] == effort
+
+
 def test_a_continuous_joint_has_no_limits():
     """Whatever is written."""
     made = read_description(sdf(joint('continuous', axis(inner=limits('-1', '1'))))).joints['j']
@@ -213,7 +238,16 @@ def test_zero_effort_means_no_motor():
     """Where some have an effort of 0, the others have motors."""
     idle = axis(inner=limits(more='<effort>0</effort>'))
     text = sdf(joint('revolute', axis()) + joint('revolute', idle, 'k', 'bc'))
-    assert read_description(text).actuated == ['j']
+    description = read_description(text)
+    assert description.actuated == ['j']
+    assert np.isinf(description.joints['k'].max_effort).all()
+    assert not any('effort' in note for note in description.notes)
+    plugin = (
+        '<plugin filename="gz-sim-joint-controller-system"><joint_name>k</joint_name></plugin>'
+    )
+    description = read_description(text.replace('</model>', f'{plugin}</model>'))
+    assert description.actuated == ['k']
+    assert "effort limit of 0 or less, taken as unlimited: 'k'" in description.notes
 
 
 def test_masses_are_read():

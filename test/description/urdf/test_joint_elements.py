@@ -10,7 +10,7 @@ import pytest
 ARM = """<robot name="arm">
   <link name="a"/><link name="b"/><link name="c"/><link name="d"/>
   <joint name="turn" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>
-    <limit lower="-1000" upper="2" velocity="1000" {unlimited}/></joint>
+    <limit lower="-1000" upper="2" velocity="1000" effort="1000" {unlimited}/></joint>
   <joint name="slide" type="prismatic"><parent link="b"/><child link="c"/><axis xyz="0 0 1"/>
     <limit lower="-1" upper="1" velocity="2"/></joint>
   <joint name="ball" type="spherical"><parent link="c"/><child link="d"/></joint>
@@ -40,6 +40,8 @@ def test_unlimited_numbers_are_ignored():
     assert (joint.max_dof_limit[5], joint.max_velocity[5]) == (2.0, np.inf)
     plain = read().joints['turn']
     assert (plain.min_dof_limit[5], plain.max_velocity[5]) == (-1000.0, 1000.0)
+    assert (joint.max_effort[5], plain.max_effort[5]) == (1000.0, 1000.0)
+    assert read(unlimited='unlimited="effort"').joints['turn'].max_effort[5] == np.inf
 
 
 def test_joint_start_sets_the_value():
@@ -81,7 +83,7 @@ def test_single_values_have_motors():
         ('<joint_start joint="ball.X" value="1"/>', '', "no joint value 'ball.X'"),
         ('<joint_start joint="turn"/>', '', 'value="..." is missing'),
         ('<joint_start joint="turn" value="nan"/>', '', "'nan' is not a number"),
-        ('', 'unlimited="lower effort"', 'expected some of lower upper velocity'),
+        ('', 'unlimited="lower jerk"', 'expected some of lower upper velocity effort'),
     ],
 )
 def test_mistakes_are_refused(more, unlimited, said):

@@ -1,6 +1,9 @@
 """URDF: every joint type, every default, and that values mean what URDF says."""
 
+from math import inf
+
 from ik_node.description.read import read_description
+from ik_node.errors import DescriptionError
 from ik_node.model.dof import DOF
 from ik_node.model.rotation import pose_matrix, quat_from_euler
 import numpy as np
@@ -116,7 +119,6 @@ def limits(inside, type_name='revolute'):
 
 def test_limits_are_read():
     """What is not written does not limit."""
-    inf = float('inf')
     full = '<limit lower="-1" upper="2" effort="9" velocity="3"/>'
     assert limits(full) == ([-1, 2, 3], [])
     assert limits('<limit upper="2"/>') == ([-inf, 2, inf], [])
@@ -134,6 +136,60 @@ def test_odd_limits_are_noted():
     assert numbers == [0, 0, float('inf')]
     assert 'lower and upper are both 0' in notes[0]
     assert 'velocity="0", taken as unlimited' in notes[1]
+
+
+@pytest.mark.parametrize(
+    ('written', 'effort', 'is_noted'),
+    [
+        ('effort="9.5"', 9.5, False),
+        ('', inf, False),
+        ('effort="inf"', inf, False),
+        ('effort="1e16"', inf, False),
+        ('effort="1.7976931348623157e+308"', inf, False),
+        ('effort="0"', inf, True),
+        ('effort="-1"', inf, True),
+    ],
+)
+def test_effort_limit_is_read(written, effort, is_noted):
+    """A positive number is a limit; exporters write 0 for a number that they do not know."""
+    for type_name in ('revolute', 'continuous', 'prismatic'):
+        inside = f'<axis xyz="0 0 1"/><limit lower="-1" upper="1" {written}/>'
+        description = read_description(one(type_name, inside))
+        joint = description.joints['j']
+        assert joint.max_effort[joint.dof[0]] == effort
+        note = "effort limit of 0 or less, taken as unlimited: 'j'"
+        assert description.notes == [note] * is_noted
+
+
+def test_effort_of_several_axes_is_not_limited():
+    """A planar joint has forces and a torque, for which one number cannot be the limit."""
+    joint = read_description(one('planar', '<axis xyz="0 0 1"/><limit effort="3"/>')).joints['j']
+    assert np.isinf(joint.max_effort).all()
+
+
+def test_zero_effort_of_a_passive_joint_is_not_noted():
+    """If motors are declared, a note names only those that have an effort limit of 0."""
+    limit = '<axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="0"/>'
+    joints = ''.join(
+        f'<joint name="{name}" type="revolute"><parent link="{parent}"/><child link="{child}"/>'
+        f'{limit}</joint>'
+        for name, parent, child in (('j', 'a', 'b'), ('k', 'b', 'c'))
+    )
+    motor = '<ros2_control><joint name="k"><command_interface name="position"/></joint>'
+    text = f'<robot name="r"><link name="a"/><link name="b"/><link name="c"/>{joints}'
+    assert read_description(f'{text}</robot>').notes == [
+        "effort limit of 0 or less, taken as unlimited: 'j', 'k'"
+    ]
+    assert read_description(f'{text}{motor}</ros2_control></robot>').notes == [
+        "effort limit of 0 or less, taken as unlimited: 'k'"
+    ]
+
+
+def test_effort_that_is_not_a_number_is_refused():
+    """The error names the attribute."""
+    for text in ('strong', 'nan', '1 2', ''):
+        with pytest.raises(DescriptionError, match='effort'):
+            limits(f'<limit lower="0" upper="1" effort="{text}"/>')
 
 
 def test_a_start_outside_the_limits_is_clamped():

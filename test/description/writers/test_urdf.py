@@ -3,10 +3,12 @@
 from xml.etree import ElementTree
 
 from ik_node.description.description import Description
+from ik_node.description.read import read_description
 from ik_node.description.tree import hang_tree
 from ik_node.description.writers.urdf import to_urdf
 from ik_node.errors import TopologyError
 from ik_node.model.closure import Closure
+from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 from ik_node.model.rotation import quat_between, quat_conjugate, unit
@@ -100,6 +102,30 @@ def test_a_mass_that_was_changed_is_written():
     assert 'are unknown' in robot.to_urdf()
 
 
+def test_effort_that_was_changed_is_written():
+    """The value of the joint counts, not the text of the source; other attributes are kept."""
+    robot = load_robot(
+        DRESSED.replace('effort="7"', 'effort="7" jerk="5"'), closures='closures: []'
+    )
+    joint = robot.joint_order[0]
+    joint.max_effort[joint.dof] = 0.25
+    limit = written(robot).find('joint/limit').attrib
+    assert (limit['effort'], limit['jerk']) == ('0.25', '5')
+    joint.max_effort[joint.dof] = np.inf
+    limit = written(robot).find('joint/limit').attrib
+    assert (limit['effort'], limit['unlimited']) == ('1000000000', 'effort')
+
+
+def test_effort_of_a_joint_without_other_limits_is_written():
+    """A continuous joint has a <limit> if its effort is limited."""
+    description = one_joint('EZ')
+    description.joints['joint'].max_effort[DOF.EZ] = 4.0
+    text = to_urdf(description)
+    limit = ElementTree.fromstring(text).find('joint/limit')
+    assert limit.attrib == {'velocity': '1000000000', 'effort': '4', 'unlimited': 'velocity'}
+    assert read_description(text).joints['joint'].max_effort[DOF.EZ] == 4.0
+
+
 def test_limits_are_written_for_all_tools():
     """A number stands where there is none, as urdfdom wants one; ours know better."""
     description = one_joint('EZ')
@@ -110,8 +136,11 @@ def test_limits_are_written_for_all_tools():
         'upper': '0.5',
         'velocity': '1000000000',
         'effort': '1000000000',
-        'unlimited': 'lower velocity',
+        'unlimited': 'lower velocity effort',
     }
+    description.joints['joint'].max_effort[DOF.EZ] = 2.5
+    limit = ElementTree.fromstring(to_urdf(description)).find('joint/limit')
+    assert (limit.get('effort'), limit.get('unlimited')) == ('2.5', 'lower velocity')
     assert ElementTree.fromstring(to_urdf(one_joint('EZ'))).find('joint/limit') is None
 
 
@@ -119,6 +148,9 @@ def test_joints_with_several_axes_are_written():
     """Those with a name in URDF keep it; others become joints that act one after the other."""
     assert kinds(one_joint('EX', 'EY', 'EZ')) == [('joint', 'spherical')]
     assert kinds(one_joint('X', 'Y', 'EZ')) == [('joint', 'planar')]
+    limited = one_joint('X', 'Y', 'EZ')
+    limited.joints['joint'].max_effort[DOF.Y] = 2.0
+    assert [name for name, _ in kinds(limited)] == ['joint.X', 'joint.Y', 'joint.EZ']
     assert kinds(one_joint('X', 'Y', 'Z', 'EX', 'EY', 'EZ')) == [('joint', 'floating')]
     description = one_joint('X', 'EX', 'EZ')
     assert kinds(description) == [
