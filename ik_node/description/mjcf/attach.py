@@ -11,6 +11,7 @@ from ik_node.description.mjcf.defaults import Settings
 from ik_node.description.mjcf.document import MjcfDocument
 from ik_node.description.mjcf.model import Mjcf, MjcfBody, MjcfConstraint, MjcfCoupling, MjcfJoint
 from ik_node.description.unknown_name import quoted, unknown
+from ik_node.description.xml_document import MAX_NUMBER
 from ik_node.errors import shown, UnsupportedElementError
 from ik_node.model.rotation import quat_conjugate, quat_multiply
 import numpy as np
@@ -96,9 +97,7 @@ def _attach(
         each for each in model.equalities if not any(each is constraint for constraint in to_world)
     ]
     writer.add_section('equality', [writer.equality(each, model) for each in kept])
-    writer.add_section(
-        'actuator', [writer.make('motor', {'joint': prefix + each}) for each in model.actuated]
-    )
+    writer.add_section('actuator', [writer.motor(each) for each in model.actuated])
     return writer.bodies(model)
 
 
@@ -191,6 +190,8 @@ class _Writer:
             degrees(each) if in_degrees else each for each in (joint.ref, joint.lower, joint.upper)
         ]
         limited = bool(np.isfinite(numbers).all())
+        least, largest = joint.efforts
+        has_limit = -MAX_NUMBER <= least < largest <= MAX_NUMBER
         return self.make(
             'joint',
             {
@@ -201,8 +202,15 @@ class _Writer:
                 'ref': repr(float(numbers[0])),
                 'limited': str(limited).lower(),
                 'range': _text(numbers[1:]) if limited else '0 0',
+                'actuatorfrclimited': str(has_limit).lower(),
+                'actuatorfrcrange': _text(joint.efforts) if has_limit else '0 0',
             },
         )
+
+    def motor(self, joint: str) -> Element:
+        """Return a motor without limits of its own; the joint has them."""
+        limits = {'ctrllimited': 'false', 'forcelimited': 'false'}
+        return self.make('motor', {'joint': self._prefix + joint, **limits})
 
     def equality(self, equality: MjcfConstraint | MjcfCoupling, model: Mjcf) -> Element:
         active = {'active': str(equality.enabled).lower()}

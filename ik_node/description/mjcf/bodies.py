@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import isfinite
 from xml.etree.ElementTree import Element
 
 from ik_node.description.description import WORLD
 from ik_node.description.mjcf.defaults import Defaults, Settings
-from ik_node.description.mjcf.document import FALSE_TRUE, MjcfDocument
+from ik_node.description.mjcf.document import MjcfDocument
 from ik_node.description.mjcf.model import MjcfBody, MjcfJoint, MjcfSite
 from ik_node.description.mjcf.orientation import no_direction, quat_of_z, read_quat, SMALLEST
 from ik_node.description.unknown_name import quoted
@@ -35,20 +36,12 @@ def read_joint(
     """
     kind = document.word(element, 'type', 'hinge', KINDS)
     joint = MjcfJoint(element.get('name', ''), kind)
-    lower, upper = document.numbers(element, 'range', (0.0, 0.0))
-    limited = document.word(element, 'limited', 'auto', (*FALSE_TRUE, 'auto'))
     if kind == 'free':
         return joint
     joint.position = np.array(document.numbers(element, 'pos', (0.0, 0.0, 0.0)))
-    if limited == 'auto' and not settings.autolimits and (lower or upper):
-        raise document.error(
-            element,
-            f'range="{element.get("range")}", but neither limited="true" or "false" nor '
-            '<compiler autolimits="true"/>',
-        )
-    is_limited = limited == 'true' or (limited == 'auto' and lower < upper)
+    lower, upper = document.limits(element, 'range', 'limited', settings.autolimits)
     if kind == 'ball':
-        if is_limited:
+        if isfinite(upper):
             notes.append(
                 f'the ball joint on line {document.line(element)} is limited to a cone; the cone '
                 'is not read'
@@ -61,14 +54,12 @@ def read_joint(
     joint.ref = document.numbers(element, 'ref', (0.0,))[0]
     if kind == 'hinge':
         joint.ref = settings.angle(joint.ref)
-    if is_limited:
-        if not lower < upper:
-            raise document.error(
-                element, f'range="{lower:g} {upper:g}": the first must be below the second'
-            )
-        turns = kind == 'hinge'
-        joint.lower = settings.angle(lower) if turns else lower
-        joint.upper = settings.angle(upper) if turns else upper
+    turns = kind == 'hinge'
+    joint.lower = settings.angle(lower) if turns else lower
+    joint.upper = settings.angle(upper) if turns else upper
+    joint.efforts = document.limits(
+        element, 'actuatorfrcrange', 'actuatorfrclimited', settings.autolimits
+    )
     return joint
 
 

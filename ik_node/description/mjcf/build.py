@@ -95,6 +95,7 @@ def _joint_spec(joint: MjcfJoint, parent: str, child: str, pose: Pose) -> JointS
     spec.position, spec.quat_xyzw = compose(pose, (place, back))
     spec.child_position = -joint.position
     spec.axis, spec.lower, spec.upper = joint.axis, joint.lower, joint.upper
+    spec.effort = max(map(abs, joint.efforts))
     return spec
 
 

@@ -85,11 +85,20 @@ def read_settings(document: MjcfDocument) -> Settings:
 
 MAIN = 'main'
 ROTATIONS = ('quat', 'axisangle', 'xyaxes', 'zaxis', 'euler')
-TAGS = ('joint', 'site', 'geom', 'equality', 'mesh', 'material')
+# The class of every actuator. <motor>, <position> and so on are short forms of it.
+ACTUATOR = 'general'
+TAGS = ('joint', 'site', 'geom', 'equality', 'mesh', 'material', ACTUATOR)
 # A connect, weld or joint equality takes the class's <equality>.
 ALIASES = {'connect': 'equality', 'weld': 'equality'}
 
 Attributes = dict[str, str]
+
+# What a short form in a class sets in the <general> elements of the class: with <motor> the force
+# is the control input; with all others the range of the control input does not limit the force.
+MOTOR = {'gaintype': 'fixed', 'gainprm': '1', 'biastype': 'none', 'dyntype': 'none'}
+SERVO = {'biastype': 'affine'}
+SERVOS = ('position', 'velocity', 'intvelocity', 'damper', 'cylinder', 'muscle', 'adhesion')
+SHORT_FORMS = {'motor': MOTOR, **dict.fromkeys((*SERVOS, 'dcmotor', 'pid'), SERVO)}
 
 
 class Defaults:
@@ -159,8 +168,11 @@ class Defaults:
     def _fill(self, element: Element, name: str) -> None:
         attributes = self._classes[name]
         for child in element:
-            if child.tag in attributes:
-                attributes[child.tag] = _over(attributes[child.tag], child.attrib)
+            tag, own = child.tag, child.attrib
+            if tag in SHORT_FORMS:
+                tag, own = ACTUATOR, {**SHORT_FORMS[tag], **own}
+            if tag in attributes:
+                attributes[tag] = _over(attributes[tag], own)
         for child in element.findall('default'):
             inner = self._document.attribute(child, 'class')
             if inner in self._classes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from os.path import abspath
 from pathlib import Path
 from xml.etree.ElementTree import Element
@@ -86,6 +87,43 @@ class MjcfDocument(XmlDocument):
     def is_true(self, element: Element, name: str, default: str) -> bool:
         """Return the value of an attribute that must be true or false."""
         return self.word(element, name, default, FALSE_TRUE) == 'true'
+
+    def limits(
+        self, element: Element, name: str, limited_name: str, autolimits: bool
+    ) -> tuple[float, float]:
+        """
+        Return the limits in an attribute, as written; infinite if it does not limit.
+
+        Parameters
+        ----------
+        element : Element
+            An element with the attributes of its class.
+        name, limited_name : str
+            The attribute with the two limits, and the one that states whether they count.
+        autolimits : bool
+            Whether two limits count if nothing is stated.
+
+        Raises
+        ------
+        DescriptionError
+            If the limits are not two numbers, or they count and are not in order, or nothing
+            states whether they count.
+
+        """
+        lower, upper = self.numbers(element, name, (0.0, 0.0))
+        limited = self.word(element, limited_name, 'auto', (*FALSE_TRUE, 'auto'))
+        if limited == 'auto' and not autolimits and (lower or upper):
+            raise self.error(
+                element,
+                f'{name}="{element.get(name)}", but neither {limited_name}="true" or "false" nor '
+                '<compiler autolimits="true"/>',
+            )
+        if limited == 'true' and not lower < upper:
+            raise self.error(
+                element, f'{name}="{lower:g} {upper:g}": the first must be below the second'
+            )
+        counts = limited == 'true' or (limited == 'auto' and lower < upper)
+        return (lower, upper) if counts else (-inf, inf)
 
     def some_numbers(self, element: Element, name: str, most: int) -> list[float]:
         """Return the 1 to `most` numbers of an attribute; an empty list if it is missing."""

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+Range = tuple[float, float]
+UNLIMITED = (-np.inf, np.inf)
+
 
 @dataclass
 class MjcfJoint:
@@ -26,6 +29,8 @@ class MjcfJoint:
         Joint value of the pose in the file [rad or m].
     lower, upper : float
         Limits [rad or m]; infinite = no limit.
+    efforts : (float, float)
+        Range of the total effort of the actuators of a hinge [N m] or slide [N].
     is_named : bool
         Whether the name is in the file.
 
@@ -38,6 +43,7 @@ class MjcfJoint:
     ref: float = 0.0
     lower: float = -np.inf
     upper: float = np.inf
+    efforts: Range = UNLIMITED
     is_named: bool = True
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from xml.etree.ElementTree import Element
-
 from ik_node.description.description import Description
+from ik_node.description.mjcf.actuators import read_actuators
 from ik_node.description.mjcf.attach import expand_attaches
 from ik_node.description.mjcf.bodies import BodyReader
 from ik_node.description.mjcf.build import build
@@ -12,57 +11,16 @@ from ik_node.description.mjcf.defaults import Defaults, read_settings
 from ik_node.description.mjcf.document import MjcfDocument
 from ik_node.description.mjcf.equality import EqualityReader
 from ik_node.description.mjcf.masses import read_masses
-from ik_node.description.mjcf.model import Mjcf, MjcfCoupling
+from ik_node.description.mjcf.model import Mjcf
 from ik_node.description.mjcf.replicate import expand_replicates
 from ik_node.description.unknown_name import quoted
 from ik_node.description.xml_document import XmlDocument
-from ik_node.errors import shown
 
 # Sections that need no note: they are read elsewhere, or do not affect the kinematics.
 SILENT = (
     *('compiler', 'option', 'size', 'visual', 'statistic', 'default', 'asset', 'worldbody'),
     *('contact', 'equality', 'tendon', 'actuator', 'sensor', 'custom', 'extension', 'keyframe'),
 )
-
-
-def read_actuators(document: MjcfDocument, model: Mjcf, notes: list[str]) -> None:
-    """
-    Find the joints that actuators drive, and note actuators that drive no joint.
-
-    An actuator of a fixed tendon drives the only joint of the tendon that follows no other joint.
-    """
-    known = {joint.name for joint in model.joints}
-    follows = {
-        each.joint
-        for each in model.equalities
-        if isinstance(each, MjcfCoupling) and each.enabled and each.master
-    }
-    tendons = {
-        tendon.get('name', ''): [joint.get('joint', '') for joint in tendon.findall('joint')]
-        for section in document.sections('tendon')
-        for tendon in section.findall('fixed')
-    }
-    driven: dict[str, None] = {}
-    others: dict[str, int] = {}
-    for element in (each for section in document.sections('actuator') for each in section):
-        name = element.get('joint') or element.get('jointinparent')
-        tendon = element.get('tendon')
-        free = [each for each in tendons.get(tendon or '', ()) if each not in follows]
-        if name is None and len(free) == 1:
-            name = free[0]
-        if name in known:
-            driven[name] = None
-        elif name is not None:
-            notes.append(f'{_shown(element)}: there is no joint {shown(name)}')
-        elif tendon is not None:
-            pulls = ' '.join(tendons.get(tendon, ()))
-            through = f'the tendon {shown(tendon)}' + (f' of {pulls}' if pulls else '')
-            notes.append(f'{_shown(element)} pulls {through}; no joint counts as driven by it')
-        else:
-            others[element.tag] = others.get(element.tag, 0) + 1
-    for tag, count in others.items():
-        notes.append(f'{count} <{tag}> actuators act on no joint; they are not read')
-    model.actuated = list(driven)
 
 
 def note_the_rest(document: MjcfDocument, notes: list[str]) -> None:
@@ -81,11 +39,6 @@ def note_the_rest(document: MjcfDocument, notes: list[str]) -> None:
     tags = {str(each.tag) for each in document.root} - {*SILENT, 'deformable'}
     for tag in sorted(tags):
         notes.append(f'<{tag}> is not read')
-
-
-def _shown(element: Element) -> str:
-    name = element.get('name')
-    return f'actuator <{element.tag}>' if name is None else f'actuator {shown(name)}'
 
 
 def read_mjcf(document: XmlDocument) -> Description:
@@ -126,6 +79,6 @@ def read_model(document: MjcfDocument, notes: list[str]) -> Mjcf:
     read_masses(document, reader, settings, notes)
     model = Mjcf(reader.bodies)
     model.equalities = EqualityReader(document, reader, defaults, notes).found
-    read_actuators(document, model, notes)
+    read_actuators(document, model, settings, defaults, notes)
     note_the_rest(document, notes)
     return model
