@@ -110,9 +110,7 @@ def python_rows() -> Iterator[tuple[str, Call, Call, int]]:
             by_hand.to_ankle(row[:2], row[2:4], row[4:], starts[at % STEPS])
 
     robot = load_robot(description_path('ankle.urdf'))
-    transmission = robot.transmission(
-        ('motor_left', 'motor_right'), ('ankle_pitch', 'ankle_roll')
-    )
+    transmission = robot.transmission(('motor_left', 'motor_right'), ('ankle_pitch', 'ankle_roll'))
     prepared_to_motors = transmission.prepare_to_actuators()
     prepared_to_ankle = transmission.prepare_to_joints()
 

@@ -86,8 +86,9 @@ def export_robot(
         for follower, master, polynomial in table.followers:
             parts += [_ints([follower, master, len(polynomial)]), _floats(polynomial)]
         parts += _model(*flatten_links(tree, links))
-        for inverse in (False, True) if transmission is not None else ():
-            parts += _direction(transmission.direction(inverse))
+        if transmission is not None:
+            for inverse in (False, True):
+                parts += _direction(transmission.direction(inverse))
     return b''.join([*parts, _text([name, *(each for of_kind in names for each in of_kind)])])
 
 

@@ -217,7 +217,8 @@ class Direction:
         head = [named[name] for name in SIZES] + [begins[name] for name in FIELDS]
         self.plan[: len(head)] = head
         self.begins = begins
-        # Parts of a result, counted from its first field.
+        # The result of a call, and its parts, counted from its first field.
+        self.results = self.data[begins[FIRST] : begins[LAST] + self.sizes['ny']]
         lengths = {'nq': self.sizes['nq'], 'na': self.sizes['na'], 'ny': self.sizes['ny']}
         self.places = {
             name: (begins[name] - begins[FIRST], begins[name] - begins[FIRST] + lengths[length])
@@ -234,6 +235,8 @@ class Direction:
         made = copy(self)
         made.chain = self.chain.with_own_workspace()
         made.plan, made.data = self.plan.copy(), self.data.copy()
+        first = self.begins[FIRST]
+        made.results = made.data[first : first + self.results.size]
         return made
 
     @property

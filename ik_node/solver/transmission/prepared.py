@@ -82,6 +82,9 @@ class PreparedTransmission:
             direction.packed,
             direction.plan,
             direction.data,
+            direction.results,
+            direction.places,
+            direction.poses,
         )
         self._tracked = 0
 
@@ -128,36 +131,39 @@ class PreparedTransmission:
         with self._lock:
             if self._edits != self._revision.edits:
                 self._prepare()
-            direction, reading = self._direction, self._reading
-            gives = GIVES_POSITION | self._tracked
+            transmit, joints, packed, plan, data, results, places, poses = self._arguments
             values, rates, efforts = self._inputs
+            gives, count = GIVES_POSITION | self._tracked, len(rates)
             try:
-                if direction.poses:
-                    give_position(direction, reading.given_position(self._inverse, position))
+                if poses:
+                    self._give_poses(position)
                 else:
                     values[:] = position
+                    count = len(position)
                 if velocity is not None:
                     rates[:] = velocity
                     gives |= GIVES_VELOCITY
+                    count += len(velocity) - len(rates)  # type: ignore[arg-type]
                 if effort is not None:
                     efforts[:] = effort
                     gives |= GIVES_EFFORT
-                fits = len(position) == len(rates) or direction.poses
-                fits &= velocity is None or len(velocity) == len(rates)  # type: ignore[arg-type]
-                fits &= effort is None or len(effort) == len(rates)  # type: ignore[arg-type]
+                    count += len(effort) - len(rates)  # type: ignore[arg-type]
             except (ValueError, TypeError):
-                fits = False
-            if not fits:  # a single number, or one that would have been repeated
+                count = -1
+            if count != len(rates):  # a single number, or one that would have been repeated
                 self._refuse(position, velocity, effort)
-            transmit, joints, packed, plan, data = self._arguments
             q = self._q.copy()
             status = transmit(q, joints, packed, plan, data, gives)
             if status == STATUS_REFUSED:
                 self._tracked = 0
                 self._refuse(position, velocity, effort)
-                direction.chain.refuse(q, (np.zeros((0, 3)), np.zeros((0, 4))))
+                self._direction.chain.refuse(q, (np.zeros((0, 3)), np.zeros((0, 4))))
             self._q, self._tracked = q, TRACKED
-            return self._reading.state_of(direction, q, _STATUS[status], gives)
+            return TransmissionState(q, _STATUS[status], results.copy(), places, gives)
+
+    def _give_poses(self, position: Any) -> None:
+        given = self._reading.given_position(self._inverse, position)
+        give_position(self._direction, given)
 
     def _refuse(self, *given: Any) -> None:
         """Raise the error for an argument with a wrong shape or number, if there is one."""

@@ -13,7 +13,6 @@ from ik_node.kernels.transmit import (
     GIVES_VELOCITY,
     RESULT_EXCESS,
     RESULT_IDLE,
-    RESULT_MISFIT,
     RESULTS,
 )
 from ik_node.model.given import finite
@@ -25,7 +24,6 @@ from ik_node.solver.pose import names_in
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
 from ik_node.solver.transmission.direction import Direction, Space
-from ik_node.solver.transmission.state import FIRST, LAST, TransmissionState
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -42,8 +40,6 @@ IDLE = 1e-6
 RANK = 1e-6
 # Step of the differences along a motion [rad or characteristic lengths].
 STEP = 2e-3
-# Disagreements below this are not reported [rad/s or m/s].
-AGREES = 1e-9
 # The offset from the present values at which dependence is examined a second time [rad or L].
 ASIDE = 0.03
 
@@ -282,19 +278,6 @@ class Reading:
         poses = values[len(space.joints) :].reshape(-1, 6)
         quats = np.array([rotation_vector_to_quat(turn) for turn in poses[:, 3:]]).reshape(-1, 4)
         return values[: len(space.joints)], poses[:, :3], quats
-
-    def state_of(
-        self, direction: Direction, q: Array, status: Status, gives: int, message: str = ''
-    ) -> TransmissionState:
-        """Return the result that a call left in the arrays of a direction."""
-        first = direction.begins[FIRST]
-        last = direction.begins[LAST] + direction.sizes['ny']
-        copy = direction.data[first:last].copy()
-        if gives & GIVES_VELOCITY and copy[RESULT_MISFIT] > AGREES:
-            more = f'velocities that were given disagree by {copy[RESULT_MISFIT]:.3g}'
-            message = f'{message}; {more}' if message else more
-        given = (gives & GIVES_VELOCITY != 0, gives & GIVES_EFFORT != 0)
-        return TransmissionState(q, status, copy, direction.places, given, message)
 
 
 def give_position(direction: Direction, values: tuple[Array, Array, Array]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ik_node.display import html_table, html_text, public_names, Rows, table
 from ik_node.errors import plain
+from ik_node.kernels.transmit import GIVES_EFFORT, GIVES_VELOCITY, RESULT_MISFIT
 from ik_node.solver.status import Status
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ Array = NDArray[np.float64]
 
 # The fields of `kernels.transmit.Transmit` that a state copies: they follow each other.
 FIRST, LAST = 'numbers', 'row_effort'
+# Disagreements below this are not reported [rad/s or m/s].
+AGREES = 1e-9
 
 
 class TransmissionState:
@@ -34,25 +37,10 @@ class TransmissionState:
     status : Status
         CONVERGED, or STALLED if the position that was given cannot be had: the values are then
         those of the nearest configuration that was found.
-    message : str
-        What is not as it was given; '' = everything is.
-    actuator_acceleration, joint_acceleration, acceleration : ndarray or None
-        Accelerations of the actuators, (n_actuators,), of the joint space, (n_joints,), and of
-        all joints, (nq,) [rad/s^2 or m/s^2]; None = not given.
 
     """
 
-    __slots__ = (
-        '_gives',
-        '_numbers',
-        '_places',
-        'acceleration',
-        'actuator_acceleration',
-        'joint_acceleration',
-        'message',
-        'q',
-        'status',
-    )
+    __slots__ = ('_accelerations', '_gives', '_numbers', '_places', '_said', 'q', 'status')
 
     def __init__(
         self,
@@ -60,18 +48,16 @@ class TransmissionState:
         status: Status,
         numbers: Array,
         places: Mapping[str, tuple[int, int]],
-        gives: tuple[bool, bool],
-        message: str = '',
+        gives: int,
+        said: str = '',
     ) -> None:
         self.q = q
         self.status = status
-        self.message = message
         self._numbers = numbers
         self._places = places
         self._gives = gives
-        self.acceleration: Array | None = None
-        self.actuator_acceleration: Array | None = None
-        self.joint_acceleration: Array | None = None
+        self._said = said
+        self._accelerations: tuple[Array, Array, Array] | None = None
 
     __dir__ = public_names
 
@@ -80,15 +66,24 @@ class TransmissionState:
         return self._numbers[first:last]
 
     def _rate(self, name: str) -> Array | None:
-        return self._part(name) if self._gives[0] else None
+        return self._part(name) if self._gives & GIVES_VELOCITY else None
 
     def _effort(self, name: str) -> Array | None:
-        return self._part(name) if self._gives[1] else None
+        return self._part(name) if self._gives & GIVES_EFFORT else None
 
     @property
     def converged(self) -> bool:
         """Return True if the position that was given is reached, and the loops are closed."""
         return self.status is Status.CONVERGED
+
+    @property
+    def message(self) -> str:
+        """Return what is not as it was given; '' = everything is."""
+        off = self._numbers[RESULT_MISFIT] if self._gives & GIVES_VELOCITY else 0.0
+        if not off > AGREES:
+            return self._said
+        more = f'velocities that were given disagree by {off:.3g}'
+        return f'{self._said}; {more}' if self._said else more
 
     @property
     def velocity(self) -> Array | None:
@@ -124,6 +119,25 @@ class TransmissionState:
     def joint_effort(self) -> Array | None:
         """Return its efforts, shape (n_joints,) [N m or N]."""
         return self._effort('row_effort')
+
+    @property
+    def actuator_acceleration(self) -> Array | None:
+        """Return the accelerations of the actuators, shape (n_actuators,); None = not given."""
+        return None if self._accelerations is None else self._accelerations[0]
+
+    @property
+    def joint_acceleration(self) -> Array | None:
+        """Return those of the joint space, shape (n_joints,) [rad/s^2 or m/s^2]."""
+        return None if self._accelerations is None else self._accelerations[1]
+
+    @property
+    def acceleration(self) -> Array | None:
+        """Return those of all joints, shape (nq,) [rad/s^2 or m/s^2]."""
+        return None if self._accelerations is None else self._accelerations[2]
+
+    def add_accelerations(self, actuators: Array, rows: Array, joints: Array) -> None:
+        """Complete the state by the accelerations of actuators, joint space and all joints."""
+        self._accelerations = (actuators, rows, joints)
 
     def _rows(self) -> Rows:
         rows: list[Sequence[str]] = [('', 'position', 'velocity', 'effort', 'acceleration')]

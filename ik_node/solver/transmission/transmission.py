@@ -34,8 +34,6 @@ IDLE = 1e-6
 RANK = 1e-6
 # Step of the differences along a motion [rad or characteristic lengths].
 STEP = 2e-3
-# Disagreements below this are not reported [rad/s or m/s].
-AGREES = 1e-9
 # The offset from the present values at which dependence is examined a second time [rad or L].
 ASIDE = 0.03
 
@@ -451,7 +449,8 @@ class Transmission:
             if status == Status.STALLED:
                 q, message = self._nearest(direction, q, values)
                 direction.evaluate(q, gives)
-            state = self._reading.state_of(direction, q, Status(status), gives, message)
+            results = direction.results.copy()
+            state = TransmissionState(q, Status(status), results, direction.places, gives, message)
             if acceleration is not None:
                 self._accelerate(state, inverse, acceleration)
             return state
@@ -497,9 +496,11 @@ class Transmission:
         if inverse:
             rest = wanted - ratio_change @ speeds
             wanted = np.asarray(np.linalg.lstsq(ratio, rest, rcond=None)[0], dtype=float)
-        state.actuator_acceleration = wanted
-        state.joint_acceleration = ratio @ wanted + ratio_change @ speeds
-        state.acceleration = motion @ wanted + motion_change @ speeds
+        state.add_accelerations(
+            wanted,
+            ratio @ wanted + ratio_change @ speeds,
+            motion @ wanted + motion_change @ speeds,
+        )
 
     def direction(self, inverse: bool) -> Direction:
         """

@@ -64,7 +64,7 @@ def test_wrong_argument_is_named_in_the_error(way, wrong):
 def test_open_loop_is_an_error_that_names_it():
     """A Jacobian there would be that of another mechanism."""
     robot = gallery_robot('fivebar')
-    q = robot.q + (0.0, 0.1, 0.0, 0.0)
+    q = robot.q + np.array((0.0, 0.1, 0.0, 0.0))
     with pytest.raises(OptionError, match='is open by'):
         robot.transmission().jacobian(q)
 
@@ -238,7 +238,7 @@ def test_way_into_a_singularity_of_type_two_ends_with_a_warning():
     assert 'singularity of type II' in warned
     assert 'elbow' in warned
     for _ in range(20):
-        again = prepared(start + (0.8, -0.8), (1.0, -1.0), (1.0, 1.0))
+        again = prepared(start + np.array((0.8, -0.8)), (1.0, -1.0), (1.0, 1.0))
         assert np.abs(again.q - last).max() <= 0.1
         assert np.isfinite(again.joint_effort).all()
 
@@ -250,7 +250,7 @@ def test_motors_pass_a_singularity_of_type_one():
     here = transmission.to_joints(robot.q[places_of(transmission)]).joint_position
     warned = ''
     for turn in np.linspace(0.0, 1.5, 400):
-        state = back(here + (turn, 0.0), (1.0, 0.0), (1.0, 1.0))
+        state = back(here + np.array((turn, 0.0)), (1.0, 0.0), (1.0, 1.0))
         assert np.isfinite(state.actuator_velocity).all()
         assert np.isfinite(state.actuator_effort).all()
         if state.status is Status.STALLED:
@@ -265,7 +265,9 @@ def test_motors_pass_a_singularity_of_type_one():
     forward, elbows = transmission.prepare_to_joints(), []
     forward.start(state.q)
     for turn in np.linspace(0.0, 0.2, 40):
-        beyond = [forward(motors + (0.0, side * turn), (0.0, 1.0)) for side in (1.0, -1.0)]
+        beyond = [
+            forward(motors + np.array((0.0, side * turn)), (0.0, 1.0)) for side in (1.0, -1.0)
+        ]
         assert all(each.converged for each in beyond)
         elbows += [each.q[elbow] for each in beyond]
         assert np.isfinite(beyond[0].joint_velocity).all()
