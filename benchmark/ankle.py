@@ -21,7 +21,10 @@ from typing import Any
 
 import hand_written_ankle as by_hand
 from ik_node.gallery.description_path import description_path
+from ik_node.native.library import library as kernel_library
 from ik_node.robot import load_robot
+from ik_node.solver import Solver
+from ik_node.solver.export import export_robot
 from machine import machine
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +33,7 @@ Array = NDArray[np.float64]
 Call = Callable[[int], Any]
 
 SOURCE = Path(__file__).with_name('hand_written_ankle.c')
+NAMES = ('motor_left', 'motor_right'), ('ankle_pitch', 'ankle_roll')
 STEPS = 1000  # of the ellipse, once around in a second
 PITCH, ROLL = 0.5, 0.25  # half axes [rad]
 COUNT = 2000  # calls of a round
@@ -63,7 +67,7 @@ def library(folder: Path) -> ctypes.CDLL | None:
     flags = ['-std=c11', '-O3', '-fPIC', '-shared', '-Wall', '-Wextra', '-Wpedantic', '-Werror']
     subprocess.run([compiler, *flags, str(SOURCE), '-lm', '-o', str(built)], check=True)
     loaded = ctypes.CDLL(str(built))
-    loaded.hand_time.restype = ctypes.c_double
+    loaded.hand_time.restype = loaded.call_time.restype = ctypes.c_double
     loaded.hand_time.argtypes = [
         *(ctypes.c_int, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_long)
     ]
@@ -110,7 +114,7 @@ def python_rows() -> Iterator[tuple[str, Call, Call, int]]:
             by_hand.to_ankle(row[:2], row[2:4], row[4:], starts[at % STEPS])
 
     robot = load_robot(description_path('ankle.urdf'))
-    transmission = robot.transmission(('motor_left', 'motor_right'), ('ankle_pitch', 'ankle_roll'))
+    transmission = robot.transmission(*NAMES)
     prepared_to_motors = transmission.prepare_to_actuators()
     prepared_to_ankle = transmission.prepare_to_joints()
 
@@ -143,6 +147,28 @@ def c_times(loaded: ctypes.CDLL, count: int, rounds: int) -> tuple[float, float]
     return found[0], found[1]
 
 
+def our_c_times(loaded: ctypes.CDLL, count: int, rounds: int) -> list[float]:
+    """Return the fastest times of a call of the C interface, to the motors and back [us]."""
+    robot = load_robot(description_path('ankle.urdf'))
+    transmission = robot.transmission(*NAMES)
+    content = export_robot(Solver(robot), (), transmission=transmission)
+    ours = ctypes.CDLL(str(kernel_library().path))
+    made, carried = ctypes.c_void_p(), ctypes.c_void_p()
+    ours.ik_node_load_memory(content, ctypes.c_size_t(len(content)), ctypes.byref(made))
+    ours.ik_node_transmission_new(made, ctypes.byref(carried))
+    found = []
+    for carry, rows in zip(
+        (ours.ik_node_to_actuators, ours.ik_node_to_joints), path_of_ankle(), strict=True
+    ):
+        call = ctypes.cast(carry, ctypes.c_void_p)
+        data, steps = rows.ctypes.data_as(ctypes.c_void_p), ctypes.c_long(STEPS)
+        given = (call, carried, ctypes.c_long(count), data, steps)
+        found.append(1e6 * min(loaded.call_time(*given) for _ in range(rounds)))
+    ours.ik_node_transmission_free(carried)
+    ours.ik_node_free(made)
+    return found
+
+
 def main(words: list[str] | None = None) -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(prog='ik_node bench ankle', description=__doc__)
@@ -162,6 +188,8 @@ def main(words: list[str] | None = None) -> int:
         else:
             there_c, back_c = c_times(loaded, 50 * args.count, args.rounds)
             print(f'{"by hand, C":34s} {there_c:10.3f} {back_c:10.3f}')
+            there_c, back_c = our_c_times(loaded, 10 * args.count, args.rounds)
+            print(f'{"ik_node, C interface":34s} {there_c:10.3f} {back_c:10.3f}')
     return 0
 
 

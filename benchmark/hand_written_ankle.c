@@ -142,3 +142,21 @@ double hand_time(int is_forward, long count, const double *in, const double *sta
     double each = (now() - begin) / (double)count;
     return sum == sum ? each : -1.0;
 }
+
+typedef int (*carry_t)(void *, const double *, const double *, const double *);
+
+/*
+ * Return the time of one call of ik_node_to_joints or ik_node_to_actuators [s], of count calls that
+ * take position, velocity and effort from the rows of in, (rows, 6), in turn.
+ */
+double call_time(carry_t carry, void *transmission, long count, const double *in, long rows)
+{
+    int status = 0;
+    double begin = now();
+    for (long call = 0; call < count; ++call) {
+        const double *row = in + 6 * (call % rows);
+        status |= carry(transmission, row, row + 2, row + 4);
+    }
+    double each = (now() - begin) / (double)count;
+    return status == 0 ? each : -1.0;
+}

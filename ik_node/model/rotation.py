@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import atan2, cos, hypot, sin
+from math import atan2, cos, hypot, sin, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -143,7 +143,7 @@ def quat_to_rotation_vector(quat: ArrayLike) -> Array:
 def rotation_vector_to_quat(turn: ArrayLike) -> Array:
     """Return the quaternion (xyzw) of a rotation vector [rad]."""
     x, y, z = np.asarray(turn, dtype=float).tolist()
-    angle = hypot(x, y, z)
+    angle = sqrt(x * x + y * y + z * z)
     scale = sin(0.5 * angle) / angle if angle > 1e-12 else 0.5
     return np.array((scale * x, scale * y, scale * z, cos(0.5 * angle)))
 

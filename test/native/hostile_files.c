@@ -67,8 +67,19 @@ static int use(const ik_node_robot *robot)
         for (size_t link = 0; link < links; link++)
             ik_node_jacobian(problem, ik_node_start(robot), (int)link, jacobian);
     }
-    for (int what = IK_NODE_JOINTS; what < IK_NODE_CHAINS; what++)
-        for (int at = 0; at < ik_node_count(robot, what); at++)
+    size_t actuators = (size_t)ik_node_count(robot, IK_NODE_ACTUATORS);
+    size_t rows = (size_t)ik_node_count(robot, IK_NODE_ROWS);
+    double *given = calloc(actuators + rows + 1, sizeof *given);
+    ik_node_transmission *transmission;
+    if (given != NULL && ik_node_transmission_new(robot, &transmission) == 0) {
+        ik_node_to_joints(transmission, given, given, given);
+        ik_node_to_joints(transmission, given, given, given);
+        ik_node_to_actuators(transmission, given, given, given);
+        ik_node_transmission_free(transmission);
+    }
+    free(given);
+    for (int what = IK_NODE_JOINTS; what <= IK_NODE_ROWS; what++)
+        for (int at = 0; what != IK_NODE_CHAINS && at < ik_node_count(robot, what); at++)
             if (strlen(ik_node_name(robot, what, at)) > 1000000)
                 return 1;
     free(poses);

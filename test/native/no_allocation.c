@@ -89,6 +89,18 @@ static int loop(const char *path)
     }
     printf("%ld solves, %ld calls of the allocator\n", solves, calls - before);
     ik_node_problem_free(problem);
+    ik_node_transmission *transmission;
+    if (ik_node_transmission_new(robot, &transmission) == 0) {
+        double given[64] = {0.0};
+        before = calls;
+        for (int tick = 0; tick < 200; tick++) {
+            given[0] = 1e-4 * tick;
+            ik_node_to_joints(transmission, given, given, given);
+            ik_node_to_actuators(transmission, given, given, given);
+        }
+        printf("transmission: %ld allocations\n", calls - before);
+        ik_node_transmission_free(transmission);
+    }
     ik_node_free(robot);
     return 0;
 }
@@ -105,12 +117,16 @@ int main(int count, char **words)
         made = 0;
         fail_at = at;
         int code = ik_node_load(words[1], &robot);
+        ik_node_transmission *transmission = NULL;
+        problem = NULL;
         if (code == 0)
             code = ik_node_problem_new(robot, &problem);
+        if (code == 0 && ik_node_count(robot, IK_NODE_ACTUATORS) > 0)
+            code = ik_node_transmission_new(robot, &transmission);
         all_failed = made <= at;
         fail_at = -1;
-        if (code == 0)
-            ik_node_problem_free(problem);
+        ik_node_transmission_free(transmission);
+        ik_node_problem_free(problem);
         ik_node_free(robot);
         refused += code == IK_NODE_ERROR_MEMORY;
         /* The C library needs memory to open a file. */

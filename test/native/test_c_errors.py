@@ -208,7 +208,7 @@ def test_robot_tells_names_limits_goals_and_motors():
     robot = CRobot(export_robot(solver, [name], 'näme', solver.joint_names[:1]))
     c, given = robot.c, robot.robot
     assert c.ik_node_robot_name(given).decode() == 'näme'
-    assert c.ik_node_interface() == 1
+    assert c.ik_node_interface() == 2
     assert robot.names(JOINTS) == solver.joint_names
     assert robot.names(GOALS) == [name]
     for at, link in enumerate(robot.names(LINKS)):

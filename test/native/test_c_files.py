@@ -4,6 +4,7 @@ from ik_node import load_robot, Solver, SolverOptions
 from ik_node.cli.export import parse_options
 from ik_node.cli.main import main
 from ik_node.errors import OptionError, UnknownFrameError
+from ik_node.gallery.description_path import description_path
 from ik_node.solver.export import export_robot
 import pytest
 from support.c_programs import CLOSURES, compile_c, CRobot, GOALS, interface_source, run
@@ -31,12 +32,16 @@ def exported(name):
     if name == 'rounded':
         robot = load_robot(TURNED.format(quarter='1.57', half='3.14', kind='hinge'))
         return export_robot(Solver(robot), ['rocker'])
+    if name == 'ankle':
+        robot = load_robot(description_path('ankle.urdf'))
+        transmission = robot.transmission(None, ['ankle_pitch', 'foot_link'])
+        return export_robot(Solver(robot), (), transmission=transmission)
     m = heavy_arm('centre_of_mass') if name == 'heavy arm' else MECHANISMS[name]()
     return export_robot(m.solver(), list(m.goals))
 
 
 @pytest.mark.parametrize(
-    'name', ['hexapod', 'two_arms', 'coupled', 'ball', 'heavy arm', 'rounded']
+    'name', ['hexapod', 'two_arms', 'coupled', 'ball', 'heavy arm', 'rounded', 'ankle']
 )
 def test_damaged_files_never_crash_the_program(hostile, tmp_path, name):
     """Files cut short, with flipped bits and with other numbers, are refused or can be solved."""

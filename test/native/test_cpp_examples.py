@@ -81,7 +81,8 @@ def test_installed_layout_is_found_without_python(repository, tmp_path):
     (package / 'lib' / 'digest').mkdir(parents=True)
     shutil.copy(path, package / 'lib' / 'digest')
     (tmp_path / 'main.cpp').write_text(
-        '#include "ik_node/ik_node.hpp"\nint main() { return ik_node_interface() - 1; }\n'
+        '#include "ik_node/ik_node.hpp"\n'
+        'int main() { return ik_node_interface() - IK_NODE_INTERFACE; }\n'
     )
     (tmp_path / 'CMakeLists.txt').write_text(
         'cmake_minimum_required(VERSION 3.16)\nproject(p CXX)\nfind_package(ik_node REQUIRED)\n'

@@ -13,11 +13,11 @@ import pytest
 
 SOURCES = Path(__file__).parents[1] / 'native'
 WARNINGS = ('-Wall', '-Wextra', '-Wpedantic', '-Werror')
-JOINTS, LINKS, GOALS, CLOSURES, CHAINS = range(5)
+JOINTS, LINKS, GOALS, CLOSURES, CHAINS, ACTUATORS, ROWS = range(7)
 CONVERGED, STALLED, DIVERGED, TIMEOUT, RUNNING = range(5)
 ARGUMENT, FILE, FORMAT, VERSION, MEMORY, PROCESSOR, INPUT = range(-1, -8, -1)
 
-_POINTERS = ('lower', 'upper', 'start', 'q')
+_POINTERS = ('lower', 'upper', 'start', 'q', 'transmission_q', 'transmission_get')
 _TEXTS = ('name', 'robot_name', 'text', 'digest')
 _LONG = ('steps', 'closing_steps', 'starts')
 
@@ -156,6 +156,55 @@ class CRobot:
         given = (_pointer(_array(q, self.count(JOINTS))), link, _pointer(made))
         assert self.c.ik_node_jacobian(self.problem, *given) == 0
         return made
+
+
+class CTransmission:
+    """The transmission of a robot, through the C interface."""
+
+    def __init__(self, content):
+        self.c = interface()
+        self.robot, self.transmission = ctypes.c_void_p(), ctypes.c_void_p()
+        assert load(self.c, content, self.robot) == 0
+        made = ctypes.byref(self.transmission)
+        assert self.c.ik_node_transmission_new(self.robot, made) == 0
+        self.counts = [self.c.ik_node_count(self.robot, what) for what in range(7)]
+
+    def __del__(self):
+        self.c.ik_node_transmission_free(self.transmission)
+        self.c.ik_node_free(self.robot)
+
+    def names(self, what):
+        """Return all names of actuators or rows."""
+        found = (self.c.ik_node_name(self.robot, what, at) for at in range(self.counts[what]))
+        return [name.decode() for name in found]
+
+    def start(self, q):
+        """Start from joint values, and return the code."""
+        given = _pointer(_array(q, self.counts[JOINTS]))
+        return self.c.ik_node_transmission_start(self.transmission, given)
+
+    def carry(self, inverse, *given):
+        """Carry position, velocity and effort to joints or to actuators; return the code."""
+        call = self.c.ik_node_to_actuators if inverse else self.c.ik_node_to_joints
+        count = self.counts[ROWS if inverse else ACTUATORS]
+        arrays = [_array(each, count) for each in given] + [None] * (3 - len(given))
+        return call(self.transmission, *map(_pointer, arrays))
+
+    @property
+    def q(self):
+        """Return a copy of all joint values."""
+        found = self.c.ik_node_transmission_q(self.transmission)
+        return np.ctypeslib.as_array(found, (self.counts[JOINTS],)).copy()
+
+    def part_pointer(self, part):
+        """Return the pointer to a part of the result; None = there is none."""
+        found = self.c.ik_node_transmission_get(self.transmission, part)
+        return found or None
+
+    def part(self, part):
+        """Return a copy of a part of the result."""
+        count = self.counts[JOINTS if part == 0 else (ACTUATORS if part < 4 else ROWS)]
+        return np.ctypeslib.as_array(self.part_pointer(part), (count,)).copy()
 
 
 def load(opened, content, into):

@@ -18,9 +18,8 @@ from ik_node.kernels.transmit import (
 from ik_node.model.given import finite
 from ik_node.model.kinematics import TreePoses
 from ik_node.model.link import Link
-from ik_node.model.pose_forms import position_and_quat
 from ik_node.model.rotation import rotation_vector_to_quat
-from ik_node.solver.pose import names_in
+from ik_node.solver.pose import names_in, unit_pose
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
 from ik_node.solver.transmission.direction import Direction, Space
@@ -271,8 +270,8 @@ class Reading:
         if space.links and not space.joints and len(space.links) == 1:
             flat = _flat_pose(position)
             if flat is None:
-                where, turn = position_and_quat('position', position)
-                return np.zeros(0), where.reshape(1, 3), turn.reshape(1, 4)
+                pose = np.array(unit_pose('position', position))
+                return np.zeros(0), pose[:3].reshape(1, 3), pose[3:].reshape(1, 4)
             position = flat
         values = finite('position', position, space.row_count)
         poses = values[len(space.joints) :].reshape(-1, 6)
@@ -285,8 +284,6 @@ def give_position(direction: Direction, values: tuple[Array, Array, Array]) -> N
     joints, positions, quats = values
     direction.field('value_in', joints.size)[:] = joints
     direction.field('pose_in', positions.size)[:] = positions.ravel()
-    if quats.size:
-        quats = quats / np.linalg.norm(quats, axis=1, keepdims=True)
     direction.field('quat_in', quats.size)[:] = quats.ravel()
 
 
