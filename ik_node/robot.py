@@ -419,7 +419,8 @@ class Robot:
         Parameters
         ----------
         actuators : iterable of str, optional
-            Joints with a motor, or single values of joints; None = `actuated`.
+            Joints with a motor, or single values of joints; None = those of `actuated` that move
+            the joint space.
         joints : iterable of str, optional
             The joint space: joints, single values of joints, or links, whose poses then count;
             None = every joint value.
@@ -438,6 +439,9 @@ class Robot:
         from ik_node.solver.transmission.transmission import Transmission
 
         motors = self.actuated if actuators is None else actuators
+        if actuators is None and motors and joints is not None:
+            joints = names_in('joints', joints)
+            motors = self._motors(None).actuators_of(joints) or motors
         return Transmission(self._solver, motors, joints, weights)
 
     def _motors(self, actuators: Iterable[str] | None) -> Transmission:

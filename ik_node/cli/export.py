@@ -75,9 +75,7 @@ def run(args: argparse.Namespace) -> int:
     transmission = None
     if args.joints is not None:
         transmission = robot.transmission(args.actuators, args.joints or None)
-    content = export_robot(
-        Solver(robot, options), names, robot.name, robot.actuated, transmission
-    )
+    content = export_robot(Solver(robot, options), names, robot.name, robot.actuated, transmission)
     _write(Path(args.output), content)
     summary = (
         f'{args.output}: {len(content)} bytes: robot {robot.name}, {len(robot.joint_names)} joint '

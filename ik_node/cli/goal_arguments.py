@@ -93,7 +93,7 @@ def parse_goal_arguments(args: argparse.Namespace) -> GoalArguments:
 
     """
     return GoalArguments(
-        [_goal(text) for text in args.goal], [_start(text) for text in args.start]
+        [_goal(text) for text in args.goal], [joint_value(text) for text in args.start]
     )
 
 
@@ -109,13 +109,21 @@ def _goal(text: str) -> tuple[str, tuple[float, ...]]:
     return link, values
 
 
-def _start(text: str) -> tuple[str, float]:
-    """Parse JOINT=VALUE."""
+def joint_value(text: str, option: str = '--start') -> tuple[str, float]:
+    """
+    Parse JOINT=VALUE.
+
+    Raises
+    ------
+    OptionError
+        If the text, which was given for the option, has another form.
+
+    """
     name, _, value = text.rpartition('=')
     try:
         number = float(value)
     except ValueError:
         number = float('nan')
     if not name or number != number:
-        raise OptionError('--start', text, 'JOINT=VALUE')
+        raise OptionError(option, text, 'JOINT=VALUE')
     return name, number

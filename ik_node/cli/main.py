@@ -27,6 +27,7 @@ COMMANDS: dict[str, str] = {
     'batch': 'solve for many poses in a file',
     'reach': 'compute a slice of the workspace of a link',
     'compare': 'solve a problem with every method, as a table and a plot',
+    'transmission': 'show how motors move joints through loops: ratios, limits, singularities',
     'view': 'show a robot in the browser: drag its goals, or watch a running node',
     'export': 'export a robot with its goals to a file for C and C++ programs',
     'warm': 'build the library of compiled kernels',

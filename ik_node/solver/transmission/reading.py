@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 from ik_node.errors import listed, ShapeError, shown, TopologyError, UnknownFrameError
 from ik_node.kernels.transmit import (
@@ -26,9 +26,6 @@ from ik_node.solver.transmission.direction import Direction, Space
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-if TYPE_CHECKING:
-    pass
-
 Array = NDArray[np.float64]
 
 # Part of the joint space below which an actuator moves nothing.
@@ -37,8 +34,6 @@ NOTHING = 1e-9
 IDLE = 1e-6
 # A singular value or row below this share is zero.
 RANK = 1e-6
-# Step of the differences along a motion [rad or characteristic lengths].
-STEP = 2e-3
 # The offset from the present values at which dependence is examined a second time [rad or L].
 ASIDE = 0.03
 
@@ -64,6 +59,8 @@ class Reading:
         The direction from the actuators to the joint space.
     poses : TreePoses
         Forward kinematics of the robot's tree.
+    moved : ndarray, shape (n_joints, n_actuators)
+        Largest ratio at the present configuration and one beside it: 0 = does not move it.
     idle, excess : int
         Motions of passive joints that no actuator determines, and conditions that actuators must
         satisfy together.
@@ -151,7 +148,8 @@ class Reading:
             moved = np.maximum(np.abs(moved), np.abs(self.ratio(direction)))
             self.idle, self.excess = self._counts(direction)
             direction.evaluate(here)
-        self._refuse_what_does_not_depend(np.abs(moved), idle)
+        self.moved = np.abs(moved)
+        self._refuse_what_does_not_depend(self.moved, idle)
         return direction
 
     def _counts(self, direction: Direction) -> tuple[int, int]:

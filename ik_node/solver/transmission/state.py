@@ -281,6 +281,13 @@ class Polytope:
     vertices: Array | None
     inner: tuple[Array, Array]
 
+    @property
+    def alone(self) -> Array:
+        """Return the largest value of each component while the others are zero, shape (n,)."""
+        with np.errstate(divide='ignore'):
+            found: Array = (self.high[:, None] / np.abs(self.normals)).min(axis=0, initial=np.inf)
+        return found
+
     def contains(self, values: Array, slack: float = 1e-9) -> bool:
         """Return True if values are within the limits, up to a share of them."""
         along = self.normals @ values

@@ -10,7 +10,9 @@ from ik_node.display import public_names
 from ik_node.errors import listed, ShapeError
 from ik_node.kernels.layout import JOINT_LOWER, JOINT_UPPER, JOINT_WINDOW
 from ik_node.kernels.transmit import GIVES_EFFORT, GIVES_POSITION
+from ik_node.model.chains import ancestors
 from ik_node.model.given import finite, numbers
+from ik_node.model.link import Link
 from ik_node.solver.drive import drive
 from ik_node.solver.pose import Values
 from ik_node.solver.problem.redundancy import without_rounding
@@ -19,23 +21,15 @@ from ik_node.solver.status import Status
 from ik_node.solver.transmission.bounds import effort_bounds, velocity_bounds
 from ik_node.solver.transmission.direction import Direction
 from ik_node.solver.transmission.prepared import PreparedTransmission
-from ik_node.solver.transmission.reading import give, give_position, Reading
+from ik_node.solver.transmission.reading import give, give_position, NOTHING, RANK, Reading
 from ik_node.solver.transmission.state import JointBounds, Singularity, TransmissionState
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
-# Part of the joint space below which an actuator moves nothing.
-NOTHING = 1e-9
-# A row of the joint space moves with passive joints alone if it has such a part in their motion.
-IDLE = 1e-6
-# A singular value or row below this share is zero.
-RANK = 1e-6
 # Step of the differences along a motion [rad or characteristic lengths].
 STEP = 2e-3
-# The offset from the present values at which dependence is examined a second time [rad or L].
-ASIDE = 0.03
 
 
 class Transmission:
@@ -110,6 +104,31 @@ class Transmission:
             for link in self._reading.space.links
             for axis in ('vx', 'vy', 'vz', 'wx', 'wy', 'wz')
         ]
+
+    def actuators_of(self, names: Iterable[str]) -> list[str]:
+        """
+        Return the actuators that move some of the joints or links.
+
+        Parameters
+        ----------
+        names : iterable of str
+            Joints and links; those that do not exist are left out.
+
+        """
+        wanted = set(names)
+        solver, space = self._reading.solver, self._reading.space
+        with solver.lock:
+            self._reading.refresh()
+            tree, places = solver.tree, set[int]()
+            for frame, (column, _) in tree.carrier.items():
+                if isinstance(frame, Link) and frame.name in wanted:
+                    places |= {tree.q_of_column[at] for at in ancestors(tree, column)}
+            for at, (joint, _) in enumerate(tree.owner):
+                if joint.name in wanted or tree.names[at] in wanted:
+                    places.add(at)
+            rows = [row for row, place in enumerate(space.joints) if place in places]
+            moves = self._reading.moved[rows].max(axis=0, initial=0.0) > NOTHING
+        return [name for name, used in zip(self.actuators, moves, strict=True) if used]
 
     def _at(self, q: Values) -> Direction:
         self._reading.refresh()

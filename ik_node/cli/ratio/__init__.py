@@ -1,0 +1,1 @@
+"""The ranges of a transmission, and their picture."""

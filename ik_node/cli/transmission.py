@@ -1,0 +1,203 @@
+"""Show how motors move joints through closed loops: ratios, limits and singularities."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from ik_node.cli.goal_arguments import joint_value
+from ik_node.cli.ratio.plot import ratio_plot
+from ik_node.cli.ratio.sweep import Sweep
+from ik_node.cli.robot_arguments import add_robot_arguments, robot_of
+from ik_node.display import table
+from ik_node.errors import listed, MOST_TEXT, plain
+from ik_node.robot import Robot
+from ik_node.solver import Solver
+from ik_node.solver.transmission.transmission import Transmission
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# A ratio of singular values below this is named as a singularity.
+WARNING = 0.05
+EPILOG = """examples:
+  ik_node transmission ankle.urdf --joints ankle_pitch ankle_roll --plot ankle.png
+  ik_node transmission excavator.urdf --at boom_cylinder=0.1 --json
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the robot, actuators, joint space and outputs."""
+    add_robot_arguments(parser)
+    parser.add_argument(
+        '--actuators',
+        nargs='+',
+        metavar='JOINT',
+        help="joints with a motor (default: the description's)",
+    )
+    parser.add_argument(
+        '--joints',
+        nargs='+',
+        metavar='NAME',
+        help='the joint space: joints, or links whose poses count (default: the joints that the '
+        'actuators move)',
+    )
+    parser.add_argument(
+        '--at',
+        nargs='+',
+        action='extend',
+        default=[],
+        metavar='JOINT=VALUE',
+        help='joints to drive there first, with the loops closed [rad or m]',
+    )
+    parser.add_argument(
+        '--plot',
+        metavar='F.png',
+        help='draw ratios, limits and singularities over the range of the joints: a map for two '
+        'joints, curves for others',
+    )
+    parser.add_argument('--json', action='store_true', help='print JSON')
+    parser.epilog = EPILOG
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the transmission, draw it, and return the exit code."""
+    draw = ratio_plot(args.plot) if args.plot else None
+    robot = robot_of(args)
+    wanted = dict(joint_value(text, '--at') for text in args.at)
+    code = 0
+    if wanted:
+        solution = Solver(robot).drive(wanted)
+        robot.q = solution.q
+        if not solution.converged:
+            print(plain(f'--at: {solution.message}', MOST_TEXT))
+            code = 1
+    joints = args.joints or _moved(robot, args.actuators)
+    transmission = robot.transmission(args.actuators, joints)
+    sweep = Sweep(transmission, robot.q)
+    found = facts(robot, transmission, sweep)
+    if args.json:
+        print(json.dumps(found))
+    else:
+        print('\n'.join(_lines(found)))
+    if draw is not None:
+        draw(robot, transmission, sweep)
+        print(plain(f'drawn to {args.plot}', MOST_TEXT))
+    return code
+
+
+def _moved(robot: Robot, actuators: list[str] | None) -> list[str]:
+    """Return the passive joints that the actuators move, and actuators that move none."""
+    transmission = robot.transmission(actuators)
+    moves = np.abs(transmission.jacobian(robot.q)) > 1e-9
+    motors = transmission.actuators
+    passive = np.array([name not in motors for name in robot.joint_names])
+    direct = [motor for a, motor in enumerate(motors) if not moves[passive, a].any()]
+    moved = moves.any(axis=1) & passive
+    return [name for at, name in enumerate(robot.joint_names) if moved[at] or name in direct]
+
+
+def facts(robot: Robot, transmission: Transmission, sweep: Sweep) -> dict[str, Any]:
+    """Return everything about the present configuration and the range in plain types."""
+    q, rows, motors = robot.q, transmission.joints, transmission.actuators
+    ratio, bounds = transmission.jacobian(q), transmission.joint_bounds(q)
+    singular = transmission.singularity(q)
+    state = transmission.to_joints([q[robot.joint_names.index(name)] for name in motors])
+    found: dict[str, Any] = {
+        'robot': robot.name,
+        'actuators': _values(motors, state.actuator_position),
+        'joints': _values(rows, state.joint_position),
+        'ratio': {row: _values(motors, values) for row, values in zip(rows, ratio, strict=True)},
+        'velocity': _values(rows, bounds.velocity.upper),
+        'effort': _values(rows, bounds.effort.alone),
+        'singularity': {
+            'type_1': list(singular.type_1),
+            'type_2': list(singular.type_2),
+            'nearness': singular.nearness,
+            'warning': singular.warning(WARNING, robot.joint_names, rows),
+        },
+        'range': sweep.facts(),
+    }
+    if robot.mass > 0.0:
+        found['gravity_effort'] = _values(motors, robot.gravity_effort(q, actuators=motors))
+    return found
+
+
+def _values(names: list[str], values: Array) -> dict[str, float | None]:
+    """Return values by name; None = infinite."""
+    finite = (float(v) if np.isfinite(v) else None for v in values)
+    return dict(zip(names, finite, strict=True))
+
+
+def _lines(found: dict[str, Any]) -> list[str]:
+    """Return the report as text."""
+    motors, rows = list(found['actuators']), list(found['joints'])
+    lines = [
+        plain(f'{found["robot"]}: {listed(motors)} move {listed(rows)}', MOST_TEXT),
+        '',
+        'positions [rad or m]',
+        *table([('', 'position'), *_cells(found['actuators']), *_cells(found['joints'])], 60),
+        '',
+        'ratios: velocity of a joint per unit of a motor; a motor works against their transpose',
+        *table(
+            [('', *motors), *((row, *map(_text, found['ratio'][row].values())) for row in rows)]
+        ),
+        '',
+        'largest velocity [rad/s or m/s] of each joint, and effort [N m or N] of each one alone',
+        *table(
+            [
+                ('', 'velocity', 'effort'),
+                *(
+                    (row, _text(found['velocity'][row]), _text(found['effort'][row]))
+                    for row in rows
+                ),
+            ],
+            60,
+        ),
+    ]
+    if 'gravity_effort' in found:
+        lines += ['', 'efforts that hold the weight [N m or N]']
+        lines += table([('', 'effort'), *_cells(found['gravity_effort'])])
+    singular, swept = found['singularity'], found['range']
+    lines += [
+        '',
+        'singular values [rad, characteristic lengths]: the joints {:.3g} to {:.3g} (type I), the '
+        'motors {:.3g} to {:.3g} (type II)'.format(*singular['type_1'], *singular['type_2']),
+    ]
+    if singular['warning']:
+        lines.append(plain(singular['warning'], MOST_TEXT))
+    if swept['reached']:
+        lines += [
+            '',
+            f'over the range of {listed(swept["swept"])} ({swept["reached"]} configurations):',
+            *table(
+                [
+                    ('', 'least', 'largest'),
+                    *(
+                        (f'{row} / {motor}', _text(ends[0]), _text(ends[1]))
+                        for row, by_motor in swept['ratio'].items()
+                        for motor, ends in by_motor.items()
+                        if max(map(abs, ends)) > 1e-12
+                    ),
+                ],
+                60,
+            ),
+            plain(
+                f'nearest to a singularity: {swept["least_nearness"]:.3g} of 1 at '
+                + ', '.join(f'{n} = {v:.4g}' for n, v in swept['nearest'].items()),
+                MOST_TEXT,
+            ),
+        ]
+    return lines
+
+
+def _cells(values: dict[str, float | None]) -> list[tuple[str, str]]:
+    return [(plain(name), _text(value)) for name, value in values.items()]
+
+
+def _text(value: float | None) -> str:
+    if value is None:
+        return 'no limit'
+    return '0' if abs(value) < 1e-12 else f'{value:.5g}'
