@@ -3,7 +3,7 @@
 Position, velocity and effort between actuators and a joint space, through closed loops.
 
 With the Jacobian A of the closures, theory.md, section 4, velocities satisfy A dx = 0. Elimination
-of the passive variables leaves those of the actuators, dx = G du, theory.md, eq. (17); rows of
+of the passive variables leaves those of the actuators, dx = G du, theory.md, eq. (13); rows of
 actuators alone that remain are conditions which redundant actuators must satisfy together. What a
 transmission needs besides a `Solve` is in two packed arrays, `p` (integers) and `d` (floats),
 whose fields `Transmit` names.
@@ -328,7 +328,7 @@ def remove_idle(t: Transmit, count: int, into: Floats, at: int, stride: int) -> 
 @kernel
 def write_gain(s: Solve, t: Transmit, count: int) -> None:
     """
-    Write G of dx = G du, theory.md, eq. (17), from the solved rows.
+    Write G of dx = G du, theory.md, eq. (13), from the solved rows.
 
     Motions that no actuator determines are left out: G has no part along them.
     """
