@@ -212,7 +212,7 @@ class Robot:
     @property
     def max_velocity(self) -> Array:
         """Return the velocity limits [rad/s or m/s], in the order of q; inf = none."""
-        return np.array([joint.max_velocity[dof] for joint, dof in self._solver.tree.owner])
+        return self._solver.tree.max_velocity
 
     @property
     def max_effort(self) -> Array:

@@ -138,6 +138,29 @@ def fix_all_beyond_bounds(s: Solve) -> bool:
 
 
 @kernel
+def step_between_bounds(s: Solve) -> None:
+    """
+    Write the step that eq. (7) gives for the free variables to `full`, with the factor at hand.
+
+    Reads `rhs`, `preferred_step` and, for fixed variables, `step`. Multipliers go to `load`.
+    """
+    moved = False
+    for v in range(s.nv):
+        # The linear system starts from the preferred step; fixed variables keep theirs.
+        s.w[s.full + v] = s.w[s.step + v]
+        if s.k[s.fixed + v] == FREE:
+            s.w[s.full + v] = s.w[s.preferred_step + v]
+        moved = moved or s.w[s.full + v] != 0.0
+    for r in range(s.nr):
+        s.w[s.load + r] = s.w[s.rhs + r]
+    if moved:
+        add_jacobian_times(s, s.full, s.load)
+    solve_factored(s)
+    for v in range(s.nv):
+        s.w[s.full + v] += s.w[s.preferred_step + v]
+
+
+@kernel
 def bounded_step(s: Solve, exact: bool) -> None:
     """
     Solve theory.md, eq. (6): the damped step within the bounds.
@@ -158,21 +181,8 @@ def bounded_step(s: Solve, exact: bool) -> None:
 
     """
     for _ in range(EXACT_ROUNDS if exact else QUICK_ROUNDS):
-        moved = False
-        for v in range(s.nv):
-            # The linear system starts from the preferred step; fixed variables keep theirs.
-            s.w[s.full + v] = s.w[s.step + v]
-            if s.k[s.fixed + v] == FREE:
-                s.w[s.full + v] = s.w[s.preferred_step + v]
-            moved = moved or s.w[s.full + v] != 0.0
-        for r in range(s.nr):
-            s.w[s.load + r] = s.w[s.rhs + r]
-        if moved:
-            add_jacobian_times(s, s.full, s.load)
         factorise(s)
-        solve_factored(s)
-        for v in range(s.nv):
-            s.w[s.full + v] += s.w[s.preferred_step + v]
+        step_between_bounds(s)
         if exact:
             if not advance_to_bound(s) and not release_one_bound(s):
                 return

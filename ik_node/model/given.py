@@ -90,6 +90,11 @@ def number(value: object) -> float:
         return float('nan')
 
 
+def is_number(value: object) -> bool:
+    """Return True if a value is a real number."""
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+
+
 def whole_number(what: str, value: Any, least: int = 0, most: int = 2**53) -> int:
     """
     Return an integer argument; a float without fraction counts as one.
@@ -100,8 +105,7 @@ def whole_number(what: str, value: Any, least: int = 0, most: int = 2**53) -> in
         If it is not an integer, or less than `least` or more than `most`.
 
     """
-    is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-    if is_number and least <= value <= most and int(value) == value:
+    if is_number(value) and least <= value <= most and int(value) == value:
         return int(value)
     raise OptionError(what, value, f'a whole number, {least} or more')
 

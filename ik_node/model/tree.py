@@ -100,6 +100,11 @@ class Tree:
     q_of_column: list[int] = field(default_factory=list)
     owner: list[tuple[Joint, DOF]] = field(default_factory=list)
 
+    @property
+    def max_velocity(self) -> Array:
+        """Return the largest speeds, shape (nq,) [rad/s or m/s]; inf = none."""
+        return np.array([joint.max_velocity[dof] for joint, dof in self.owner], np.float64)
+
 
 def same_motions(one: Tree, other: Tree) -> bool:
     """Return True if two trees have the same columns, with the same indices in q."""

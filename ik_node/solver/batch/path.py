@@ -10,7 +10,7 @@ from time import perf_counter
 from ik_node.errors import OptionError, ShapeError
 from ik_node.kernels.layout import CON_POSE, RECORD_STEPS
 from ik_node.kernels.options import RESTARTS
-from ik_node.model.given import numbers, vector
+from ik_node.model.given import is_number, numbers, vector
 from ik_node.solver.batch.batch_input import many_poses, many_starts, ManyPoses
 from ik_node.solver.batch.batch_work import batch_chains, BatchChain, BatchWork
 from ik_node.solver.batch.path_solution import PathSolution
@@ -58,11 +58,6 @@ def requested_times(count: int, dt: float, times: ArrayLike | None) -> Array:
         got = f'{given[row]} after {given[row - 1]}'
         raise ShapeError(f'times in row {row}', 'a later time than before', got)
     return given
-
-
-def is_number(value: object) -> bool:
-    """Return True if a value is a real number."""
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
 
 
 def checked_velocity(given: ArrayLike, count: int) -> Array:
