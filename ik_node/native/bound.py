@@ -110,6 +110,24 @@ class BoundKernels:
         _check(data, 1, int(plan[1]))
         return self._functions['transmit'](*self._chain, q, joints, options, plan, data, gives)
 
+    def velocity(
+        self,
+        q: Floats,
+        joints: Floats,
+        options: Floats,
+        speeds: Floats,
+        twists: Floats,
+        out: Floats,
+        dt: float,
+    ) -> int:
+        """Find joint velocities; see `kernels.velocity.velocity`, with the period dt [s]."""
+        self._check(q, joints, options)
+        _check(speeds, 1, self._nq)
+        _check(twists, 2, 6 * int(self._chain[0][NC_AT]))
+        _check(out, 2, 2 * self._nq)
+        arrays = (q, joints, options, speeds, twists, np.array([dt], np.float64), out)
+        return self._functions['velocity'](*self._chain, *arrays)
+
     def _check(self, q: Floats, joints: Floats, options: Floats) -> None:
         _check(q, 1, self._nq)
         _check(joints, 2, JOINT_ROWS * self._nq)

@@ -22,6 +22,9 @@ typedef int64_t (*batch_t)(const int64_t *, const double *, int64_t *, double *,
                            double *, int64_t, int64_t, int64_t, int64_t, int64_t);
 typedef int64_t (*at_q_t)(const int64_t *, const double *, int64_t *, double *, double *,
                           const double *, const double *);
+typedef int64_t (*velocity_t)(const int64_t *, const double *, int64_t *, double *, double *,
+                              const double *, const double *, const double *, const double *,
+                              const double *, double *);
 
 typedef int64_t (*transmit_t)(const int64_t *, const double *, int64_t *, double *, double *,
                               const double *, const double *, int64_t *, double *, int64_t);
@@ -31,6 +34,7 @@ static struct {
     batch_t advance_batch;
     at_q_t linearise, external_step;
     transmit_t transmit;
+    velocity_t velocity;
     npy_intp nq_at, nc_at, joint_rows, option_count, record;
 } kernels;
 
@@ -279,6 +283,26 @@ static PyObject *bound_transmit(Bound *self, PyObject *const *given, Py_ssize_t 
     return PyLong_FromLongLong(status);
 }
 
+static PyObject *bound_velocity(Bound *self, PyObject *const *given, Py_ssize_t count)
+{
+    inputs_t with;
+    if (!has_count(count, 7) || !read_inputs(self, given, &with))
+        return NULL;
+    npy_intp constraints = (npy_intp)INTS(self->model_ints)[kernels.nc_at];
+    double *speeds = numbers(given[3], 1, self->nq, "speeds");
+    double *twists = speeds ? numbers(given[4], 2, 6 * constraints, "twists") : NULL;
+    double *out = twists ? numbers(given[5], 2, 2 * self->nq, "out") : NULL;
+    double period = PyFloat_AsDouble(given[6]);
+    if (out == NULL || PyErr_Occurred())
+        return NULL;
+    int64_t status;
+    Py_BEGIN_ALLOW_THREADS
+    status = kernels.velocity(CHAIN(self), with.q, with.joints, with.options, speeds, twists,
+                              &period, out);
+    Py_END_ALLOW_THREADS
+    return PyLong_FromLongLong(status);
+}
+
 static PyObject *bound_new(PyTypeObject *type, PyObject *arguments, PyObject *named)
 {
     PyObject *arrays[4];
@@ -318,8 +342,8 @@ static void bound_free(Bound *self)
 #define METHOD(name) {#name, (PyCFunction)(void (*)(void))bound_##name, METH_FASTCALL, NULL}
 
 static PyMethodDef bound_methods[] = {
-    METHOD(advance), METHOD(advance_batch), METHOD(linearise), METHOD(external_step),
-    METHOD(transmit), {NULL},
+    METHOD(advance),  METHOD(advance_batch), METHOD(linearise), METHOD(external_step),
+    METHOD(transmit), METHOD(velocity),      {NULL},
 };
 
 static PyTypeObject bound_type = {
@@ -334,8 +358,8 @@ static PyTypeObject bound_type = {
 
 static PyObject *use(PyObject *module, PyObject *given)
 {
-    unsigned long long at[5];
-    if (!PyArg_ParseTuple(given, "KKKKKnnnnn", at, at + 1, at + 2, at + 3, at + 4, &kernels.nq_at,
+    unsigned long long at[6];
+    if (!PyArg_ParseTuple(given, "KKKKKKnnnnn", at, at + 1, at + 2, at + 3, at + 4, at + 5, &kernels.nq_at,
                           &kernels.nc_at, &kernels.joint_rows, &kernels.option_count,
                           &kernels.record))
         return NULL;
@@ -344,6 +368,7 @@ static PyObject *use(PyObject *module, PyObject *given)
     kernels.linearise = (at_q_t)(uintptr_t)at[2];
     kernels.external_step = (at_q_t)(uintptr_t)at[3];
     kernels.transmit = (transmit_t)(uintptr_t)at[4];
+    kernels.velocity = (velocity_t)(uintptr_t)at[5];
     Py_RETURN_NONE;
 }
 

@@ -19,7 +19,7 @@ from ik_node.kernels.decorators import entries
 from ik_node.native.levels import Level, LEVELS
 
 # Modules with entries, in the order of their compilation: what another one calls comes first.
-MODULES = ('solve', 'batch', 'external_step', 'links', 'transmit')
+MODULES = ('solve', 'batch', 'external_step', 'links', 'transmit', 'velocity')
 
 
 def load_entries() -> None:

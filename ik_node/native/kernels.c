@@ -12,7 +12,8 @@
     ENTRY(external_step, LEVEL_NAME)                                                               \
     ENTRY(link_poses, LEVEL_NAME)                                                                  \
     ENTRY(link_jacobian, LEVEL_NAME)                                                               \
-    ENTRY(transmit, LEVEL_NAME)
+    ENTRY(transmit, LEVEL_NAME)                                                                    \
+    ENTRY(velocity, LEVEL_NAME)
 
 typedef void (*entry_t)(void);
 

@@ -28,9 +28,10 @@ TABLE = (
     'link_poses',
     'link_jacobian',
     'transmit',
+    'velocity',
 )
 # The ones that `call.c` calls, in the order of its function `use`.
-CALLED = ('advance', 'advance_batch', 'linearise', 'external_step', 'transmit')
+CALLED = ('advance', 'advance_batch', 'linearise', 'external_step', 'transmit', 'velocity')
 
 
 class Library(NamedTuple):

@@ -148,7 +148,12 @@ def test_every_way_to_call_library_gives_same_bits(name):
             statuses.append(way.advance(q, joints, packed, *TABLE_POSES, 0, 3))
         way.linearise(q, joints, packed)
         way.external_step(q, joints, packed)
-        answers.append((statuses, q.tobytes(), *(array.tobytes() for array in arrays)))
+        out, speeds = np.zeros((2, len(q))), np.ones(len(q))
+        twists = np.zeros((len(chain.names.constraints), 6))
+        twists[-1] = 0.5
+        statuses.append(way.velocity(q, joints, packed, speeds, twists, out, 0.1))
+        assert out[0].any()
+        answers.append((statuses, *(array.tobytes() for array in (q, out, *arrays))))
     assert answers[0] == answers[1]
 
 
@@ -188,6 +193,23 @@ def test_argument_that_is_no_plain_array_is_refused(way, change):
     with pytest.raises(TypeError):
         called.advance(*change(given).values(), 1, -10)
     assert [array.tobytes() for array in arrays] == before
+
+
+@pytest.mark.parametrize('way', ['library', 'python'])
+@pytest.mark.parametrize(
+    ('at', 'bad'), [(3, np.zeros(5)), (4, np.zeros(6)), (5, np.zeros((1, 6)))]
+)
+def test_velocity_refuses_arrays_of_wrong_shape(way, at, bad):
+    """Largest speeds, twists and the array for the answer."""
+    chain, start, joints, packed = chain_of('arm6')
+    arrays = tuple(array.copy() for array in chain.arrays)
+    functions = library.library().functions
+    called = bind(*arrays) if way == 'library' else BoundKernels(functions, arrays)
+    given = [start, joints, packed, np.ones(6), np.ones((1, 6)), np.zeros((2, 6)), 0.0]
+    assert called.velocity(*given) in (0, 1)
+    given[at] = bad
+    with pytest.raises(TypeError):
+        called.velocity(*given)
 
 
 @pytest.mark.parametrize('way', ['library', 'python'])

@@ -1,0 +1,445 @@
+"""
+Joint velocities for given twists of goals, at one configuration; docs/theory.md, section 12.
+
+The rows of closures and goals are linear in the joint velocities, so each level is one quadratic
+program in the step's own form: `step` holds velocities [rad/s or L/s], `lower` and `upper` the
+bounds of velocities, and `residual` the negative twists. All of them are divided by the largest
+component of a twist, so that the thresholds here are relative.
+"""
+
+from math import cos, inf, sin
+
+from ik_node.kernels.decorators import entry, FLOATS, INTS, kernel
+from ik_node.kernels.factor import factorise
+from ik_node.kernels.forward import forward
+from ik_node.kernels.jacobian import jacobian
+from ik_node.kernels.layout import (
+    CON_LEVEL,
+    CON_WEIGHT,
+    constraint_value,
+    Floats,
+    Ints,
+    JOINT_LOWER,
+    JOINT_UPPER,
+    JOINT_WINDOW,
+    KIND_FRAME,
+    KIND_MASS,
+    open_solve,
+    Solve,
+    unit_of_column,
+)
+from ik_node.kernels.lm_step import IGNORED_SOFTNESS, SOFTEST
+from ik_node.kernels.options import (
+    ADAPTIVE_DAMPING,
+    DAMPING_FACTOR,
+    ROTATION_FACTOR,
+    TRANSLATION_FACTOR,
+)
+from ik_node.kernels.redundant import choose_independent_rows
+from ik_node.kernels.rows import counting_axis, norm, residuals, set_row
+from ik_node.kernels.solve_state import (
+    HELD_SOFTNESS,
+    LAST_LEVEL,
+    LEVEL,
+    PHASE,
+    PHASE_DONE,
+    STATUS_CONVERGED,
+    STATUS_REFUSED,
+    STATUS_STALLED,
+)
+from ik_node.kernels.start import row_weight, start_solve
+from ik_node.kernels.step import (
+    add_jacobian_times,
+    advance_to_bound,
+    EXACT_ROUNDS,
+    FREE,
+    LOCKED,
+    release_one_bound,
+    step_between_bounds,
+)
+from ik_node.kernels.unchecked_array import flat, table
+
+# The damping of a step, and the most steps of a level. Together they are a filter: a direction
+# with singular value sigma is met up to (DAMPING / (sigma^2 + DAMPING))^ROUNDS.
+DAMPING, ROUNDS = 1e-4, 20
+# Least damping that an option can set, which the factorisation needs.
+LEAST_DAMPING = 1e-8
+# Held rows are as stiff as double precision allows beside the damping, see `lm_step`.
+HELD_PRODUCT = 1e-12
+# Largest rate of a closure's residual that counts as none, relative to the largest twist.
+CLOSED = 1e-11
+# A level ends when a step changes no velocity by more than this, relative to the largest twist.
+SETTLED = 1e-12
+# Largest difference between a row's rate and its twist that counts as met: likewise, and in any
+# case [L/s or rad/s].
+TOLERANCE, ROUNDING = 1e-6, 1e-9
+# Below this |cos(EY)| a ball joint moves by its Euler angles, whose rates on SO(3) have no bound.
+GIMBAL_LOCK = 1e-2
+# Shortens a way to a limit so that q + dt velocity does not exceed the limit by rounding.
+INSIDE = 1.0 - 1e-15
+# A velocity that is nearer to a bound than this is at the bound, relative to the largest twist and
+# to the velocity.
+AT_BOUND = 1e-9
+# The level of all goals at once. Levels 1 to LAST_LEVEL are those of the priorities; after them
+# come the least norm and, where loops are not closed well enough, their closing.
+ALL_GOALS = 0
+LEAST_NORM, CLOSE_LOOPS = 1, 2
+# What bounds the velocity of a joint value.
+BOUND_NONE, BOUND_VELOCITY, BOUND_POSITION = range(3)
+
+
+@kernel
+def set_twist_rows(s: Solve, twists: Floats) -> float:
+    """
+    Write the rows of goals, w_r, and minus their rates, to `vector`, `lever` and `residual`.
+
+    A position row counts the velocity of the origin of frame A relative to the parent of frame B,
+    an orientation row the angular velocity. Rows of look_at and distance keep the residual's row
+    vectors: frame B moves with the twist. Return the largest rate [L/s or rad/s].
+    """
+    w, largest = s.w, 0.0
+    for c in range(s.nc):
+        a, b, kind = s.a_frame + 12 * c, s.b_frame + 12 * c, s.i[s.kind + c]
+        goal = constraint_value(s, c, CON_LEVEL) > 0.0
+        if goal and kind in (KIND_FRAME, KIND_MASS):
+            row = 6 * c
+            for k in range(6):
+                if s.i[s.mask + c] & (1 << k):
+                    x, y, z = counting_axis(w, s.i[s.axes + c], a, b, k % 3)
+                    set_row(s, row, 0.0, x, y, z)
+                    row += 1
+            for k in range(12):
+                w[b + k] = w[a + k]
+            for k in range(6):
+                w[s.lever + 6 * c + k] = w[a + 9 + k % 3]
+        for r in range(6 * c, 6 * c + 6):
+            part = 0 if r < s.i[s.turning + c] else 3
+            at, rate = s.vector + r + 12 * c, 0.0
+            if r < s.i[s.row_end + c]:
+                for k in range(3):
+                    rate += w[at + 6 * k] * twists[c, part + k]
+            rate /= s.f[s.length] if part == 0 else 1.0
+            w[s.residual + r] = -rate
+            largest = max(largest, abs(rate))
+    return largest
+
+
+@kernel
+def bounds_of_column(s: Solve, j: int, speeds: Floats, dt: float) -> tuple[float, float]:
+    """
+    Return the bounds of the velocity of column j [rad/s or m/s].
+
+    They follow from its largest speed and, if dt > 0, from (limit - q) / dt; otherwise a value at
+    a limit does not move beyond it.
+    """
+    g = s.i[s.column_q + j]
+    most = speeds[g]
+    down, up = s.joints[JOINT_LOWER, g] - s.q[g], s.joints[JOINT_UPPER, g] - s.q[g]
+    if s.joints[JOINT_WINDOW, g] == 0.0:
+        return 0.0, 0.0
+    if dt > 0.0:
+        return max(-most, min(down / dt * INSIDE, 0.0)), min(most, max(up / dt * INSIDE, 0.0))
+    return (-most if down < 0.0 else 0.0), (most if up > 0.0 else 0.0)
+
+
+@kernel
+def free_balls(s: Solve, speeds: Floats) -> None:
+    """Mark the ball joints without any bound, away from gimbal lock, which turn on SO(3)."""
+    for j in range(s.n):
+        if s.i[s.ball + j] == 1:
+            free = 1 if abs(cos(s.w[s.value + j + 1])) > GIMBAL_LOCK else 0
+            for k in range(3):
+                low, high = bounds_of_column(s, j + k, speeds, 1.0)
+                if low > -inf or high < inf:
+                    free = 0
+            for k in range(3):
+                s.k[s.free_ball + s.i[s.var + j + k]] = free
+
+
+@kernel
+def set_velocity_bounds(s: Solve, speeds: Floats, dt: float, scale: float) -> None:
+    """
+    Write the bounds of all variables, in units of `scale`, and start from rest.
+
+    A variable is bounded by every column that follows it. All bounds allow the velocity 0.
+    """
+    for v in range(s.nv):
+        s.w[s.x + v] = 0.0
+        s.w[s.lower + v], s.w[s.upper + v] = -inf, inf
+    for j in range(s.n):
+        v, slope = s.i[s.var + j], scale * s.w[s.rate + j] * unit_of_column(s, j)
+        if v >= 0 and slope != 0.0:
+            low, high = bounds_of_column(s, j, speeds, dt)
+            if slope < 0.0:
+                low, high = high, low
+            s.w[s.lower + v] = max(s.w[s.lower + v], low / slope)
+            s.w[s.upper + v] = min(s.w[s.upper + v], high / slope)
+
+
+@kernel
+def begin_from_rest(s: Solve) -> None:
+    """Set all velocities to zero, and free the variables that may move."""
+    for v in range(s.nv):
+        s.w[s.step + v] = 0.0
+        s.k[s.fixed + v] = LOCKED if s.w[s.lower + v] == s.w[s.upper + v] else FREE
+
+
+@kernel
+def is_held(s: Solve, c: int) -> bool:
+    """Return True if the rows of constraint c keep their rates in the present level."""
+    own, weight = constraint_value(s, c, CON_LEVEL), constraint_value(s, c, CON_WEIGHT)
+    level, closing = s.k[LEVEL], s.k[LAST_LEVEL] + CLOSE_LOOPS
+    return bool(own == 0.0 or (own < level < closing and weight > 0.0))
+
+
+@kernel
+def begin_level(s: Solve) -> bool:
+    """
+    Set softness M and right-hand side of all rows, and the damping D, for the present level.
+
+    The level `ALL_GOALS` ignores weights; those after the last have no rows of their own. Return
+    False if the level has nothing to improve.
+    """
+    level, found = s.k[LEVEL], bool(s.k[LEVEL] > s.k[LAST_LEVEL])
+    damping = 1.0 if found else DAMPING
+    if not found and s.options[ADAPTIVE_DAMPING] == 0.0:
+        damping = max(s.options[DAMPING_FACTOR] * s.options[DAMPING_FACTOR], LEAST_DAMPING)
+    s.w[HELD_SOFTNESS] = min(HELD_PRODUCT / damping, SOFTEST)
+    for v in range(s.nv):
+        s.w[s.damping + v] = damping
+    for c in range(s.nc):
+        own, held = constraint_value(s, c, CON_LEVEL), is_held(s, c)
+        counts = (own == level or level == ALL_GOALS) and constraint_value(s, c, CON_WEIGHT) > 0.0
+        for r in range(6 * c, 6 * c + 6):
+            s.w[s.softness + r], s.w[s.rhs + r] = IGNORED_SOFTNESS, 0.0
+            if s.k[s.implied + r] == 1:
+                continue
+            if held:
+                s.w[s.softness + r] = s.w[HELD_SOFTNESS]
+                s.w[s.rhs + r] = -s.w[s.hold + r]
+            elif counts:
+                found = True
+                factor = s.options[
+                    ROTATION_FACTOR if r >= s.i[s.angular + c] else TRANSLATION_FACTOR
+                ]
+                weight = factor * factor if level == ALL_GOALS else row_weight(s, r)
+                s.w[s.softness + r] = 1.0 / weight
+                s.w[s.rhs + r] = s.w[s.residual + r]
+    return found
+
+
+@kernel
+def improve_level(s: Solve) -> bool:
+    """
+    Minimise the cost of the present level within the bounds.
+
+    Return False if the velocities settled without meeting a bound. From rest they then have the
+    least norm.
+
+    Every round solves theory.md, eq. (7), about the velocities of the round before (the proximal
+    point method), or about 0 to minimise their norm. Held rows have multipliers that carry over
+    from round to round (Rockafellar 1976), so that they are met to the last digits. The factor is
+    used again until a variable meets or leaves a bound.
+
+    References
+    ----------
+    Rockafellar, R. T. (1976), Augmented Lagrangians and applications of the proximal point
+    algorithm in convex programming, Mathematics of Operations Research 1(2).
+
+    """
+    about_rest = s.k[LEVEL] == s.k[LAST_LEVEL] + LEAST_NORM
+    changed, met, rounds = True, False, 0
+    for _ in range(EXACT_ROUNDS + 2 * s.nv):
+        if changed:
+            factorise(s)
+        for v in range(s.nv):
+            s.w[s.preferred_step + v] = 0.0 if about_rest else s.w[s.step + v]
+        step_between_bounds(s)
+        for c in range(s.nc):
+            if is_held(s, c):
+                for r in range(6 * c, 6 * c + 6):
+                    if s.k[s.implied + r] == 0:
+                        s.w[s.rhs + r] = s.w[HELD_SOFTNESS] * s.w[s.load + r] - s.w[s.hold + r]
+        change = 0.0
+        for v in range(s.nv):
+            if s.k[s.fixed + v] == FREE:
+                change = max(change, abs(s.w[s.full + v] - s.w[s.step + v]))
+        changed = advance_to_bound(s)
+        met = met or changed
+        if not changed:
+            changed = release_one_bound(s)
+            rounds += 0 if changed else 1
+        if not changed and (change <= SETTLED or rounds >= ROUNDS):
+            return met or change > SETTLED
+    return True
+
+
+@kernel
+def end_level(s: Solve, tolerance: float) -> bool:
+    """
+    Write J v - t to `trial`, and J v to `hold`; return True if all twists are met.
+
+    Rows of goals that are not held yet keep their rates in the levels that follow.
+    """
+    for r in range(s.nr):
+        s.w[s.trial + r] = s.w[s.residual + r]
+    add_jacobian_times(s, s.step, s.trial)
+    met = True
+    for c in range(s.nc):
+        if constraint_value(s, c, CON_LEVEL) > 0.0:
+            for r in range(6 * c, s.i[s.row_end + c]):
+                if not is_held(s, c):
+                    s.w[s.hold + r] = s.w[s.trial + r] - s.w[s.residual + r]
+                met = met and abs(s.w[s.trial + r]) <= tolerance
+    return met
+
+
+@kernel
+def have_equal_weights(s: Solve) -> bool:
+    """Return True if all goals have the same weight."""
+    first = constraint_value(s, s.nc - 1, CON_WEIGHT)
+    for c in range(s.nc):
+        goal = constraint_value(s, c, CON_LEVEL) > 0.0
+        if goal and constraint_value(s, c, CON_WEIGHT) != first:
+            return False
+    return True
+
+
+@kernel
+def loops_are_closed(s: Solve) -> bool:
+    """Return True if the velocities keep all loops closed; `trial` holds J v of closures."""
+    for c in range(s.nc):
+        if constraint_value(s, c, CON_LEVEL) == 0.0:
+            for r in range(6 * c, s.i[s.row_end + c]):
+                if s.k[s.implied + r] == 0 and abs(s.w[s.trial + r]) > CLOSED:
+                    return False
+    return True
+
+
+@kernel
+def solve_levels(s: Solve, tolerance: float) -> bool:
+    """
+    Write the velocities to `step`; return True if all twists are met.
+
+    All goals come first, without weights. If they cannot all be met, the levels follow one after
+    the other, from rest. Then the norm is minimised with all rows held, unless the velocities have
+    the least norm already. Near a singular pose of the loops a goal can force them open; the last
+    level closes them.
+    """
+    last, level = s.k[LAST_LEVEL], ALL_GOALS
+    met, unfinished = False, False
+    begin_from_rest(s)
+    while level <= last + CLOSE_LOOPS:
+        s.k[LEVEL] = level
+        if begin_level(s):
+            unfinished = improve_level(s) or unfinished
+            met = end_level(s, tolerance)
+        if level > ALL_GOALS:
+            level += 1
+        elif met or (last == 1 and have_equal_weights(s)):
+            level = last + (LEAST_NORM if unfinished else CLOSE_LOOPS)
+        else:
+            begin_from_rest(s)
+            level = 1
+        if level == last + CLOSE_LOOPS and loops_are_closed(s):
+            break
+    return met
+
+
+@kernel
+def write_velocities(s: Solve, speeds: Floats, dt: float, scale: float, out: Floats) -> None:
+    """Write the velocity of every column to row 0 of `out`, and BOUND_* to row 1."""
+    for j in range(s.n):
+        v, g = s.i[s.var + j], s.i[s.column_q + j]
+        if v < 0:
+            continue
+        if s.i[s.ball + j] > 0 and s.k[s.free_ball + v] == 1:
+            if s.i[s.ball + j] == 1:
+                # Rates of Rz(ez) Ry(ey) Rx(ex) for an angular velocity in the turned frame's axes.
+                z, y, x = v, s.i[s.var + j + 1], s.i[s.var + j + 2]
+                ex, ey = s.w[s.value + j + 2], s.w[s.value + j + 1]
+                wx, wy, wz = s.w[s.step + x], s.w[s.step + y], s.w[s.step + z]
+                turn = (wy * sin(ex) + wz * cos(ex)) / cos(ey)
+                out[0, g] = scale * turn
+                out[0, s.i[s.column_q + j + 1]] = scale * (wy * cos(ex) - wz * sin(ex))
+                out[0, s.i[s.column_q + j + 2]] = scale * (wx + turn * sin(ey))
+            continue
+        low, high = bounds_of_column(s, j, speeds, dt)
+        unit = scale * unit_of_column(s, j)
+        rate = unit * s.w[s.rate + j] * s.w[s.step + v]
+        out[0, g] = min(max(rate, low), high)
+        near = AT_BOUND * max(unit, abs(rate))
+        if low < high and (rate <= low + near or rate >= high - near):
+            at_speed = abs(rate) >= speeds[g] - near
+            out[1, g] = BOUND_VELOCITY if at_speed else BOUND_POSITION
+
+
+@entry(INTS, FLOATS, INTS, *8 * [FLOATS])
+def velocity(
+    i: Ints,
+    f: Floats,
+    k: Ints,
+    w: Floats,
+    q: Floats,
+    joints: Floats,
+    options: Floats,
+    speeds: Floats,
+    twists: Floats,
+    period: Floats,
+    out: Floats,
+) -> int:
+    """
+    Write the joint velocities that give goals their twists and keep the loops closed.
+
+    Parameters
+    ----------
+    i, f, k, w, joints, options : ndarray
+        As for `solve.advance`.
+    q : ndarray, shape (nq,)
+        All joint values [rad or m]; clipped to the limits.
+    speeds : ndarray, shape (nq,)
+        Largest speed of every joint value [rad/s or m/s], 0 or more; inf = none.
+    twists : ndarray, shape (nc, 6)
+        Linear [m/s] and angular [rad/s] velocity of every goal, root axes; 0 for closures.
+    period : ndarray, shape (1,)
+        Time for which the position limits are to be kept [s]; 0 = only at this instant.
+    out : ndarray, shape (2, nq)
+        Row 0: velocities [rad/s or m/s]. Row 1: BOUND_*. Only values of this chain are written.
+
+    Returns
+    -------
+    int
+        STATUS_CONVERGED if all twists are met, STATUS_STALLED if not, STATUS_REFUSED if a number
+        is not finite. `error` (2 nc,) holds the norms of what is missing [m/s], [rad/s].
+
+    """
+    s = open_solve(i, f, k, w, q, joints, options)
+    most, dt = flat(speeds, s.nq), flat(period, 1)[0]
+    fine = start_solve(s)
+    s.k[PHASE] = PHASE_DONE
+    for g in range(s.nq):
+        fine = fine and most[g] >= 0.0
+    if not fine:
+        return STATUS_REFUSED
+    forward(s, s.x)
+    residuals(s)
+    scale = set_twist_rows(s, table(twists, s.nc, 6))
+    met = True
+    for r in range(s.nr):
+        s.w[s.trial + r] = 0.0
+    if scale > 0.0:
+        for r in range(s.nr):
+            s.w[s.residual + r] /= scale
+        free_balls(s, most)
+        jacobian(s)
+        choose_independent_rows(s)
+        set_velocity_bounds(s, most, dt, scale)
+        met = solve_levels(s, max(TOLERANCE, ROUNDING / scale))
+        write_velocities(s, most, dt, scale, table(out, 2, s.nq))
+    for c in range(s.nc):
+        end = s.i[s.angular + c]
+        missing = scale * norm(s.w, s.trial + 6 * c, s.trial + end)
+        s.w[s.error + 2 * c] = s.f[s.length] * missing
+        missing = scale * norm(s.w, s.trial + end, s.trial + s.i[s.row_end + c])
+        s.w[s.error + 2 * c + 1] = missing
+    return STATUS_CONVERGED if met else STATUS_STALLED
