@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ik_node.solver.result import PoseError, Solution, SolveResult
     from ik_node.solver.solver import Solver
     from ik_node.solver.status import Status, STATUS_NAMES
+    from ik_node.solver.velocity import TwistError, VelocitySolution
     from ik_node.viewer.view import view
 
 __version__ = '0.1.0'
@@ -66,6 +67,7 @@ _WHERE = {
     'solver.result': ('PoseError', 'Solution', 'SolveResult'),
     'solver.solver': ('Solver',),
     'solver.status': ('STATUS_NAMES', 'Status'),
+    'solver.velocity': ('TwistError', 'VelocitySolution'),
     'viewer.view': ('view',),
 }
 _MODULE_OF = {name: module for module, names in _WHERE.items() for name in names}
@@ -98,8 +100,10 @@ __all__ = [
     'SolverOptions',
     'Status',
     'TopologyError',
+    'TwistError',
     'UnknownFrameError',
     'UnsupportedElementError',
+    'VelocitySolution',
     'find_roots',
     'from_dh',
     'load_robot',

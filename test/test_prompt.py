@@ -48,6 +48,7 @@ def objects(robot, solver):
         solver.solve_batch({'tip': places}),
         solver.solve_batch({'tip': places})[0],
         solver.solve_path({'tip': places}),
+        solver.velocity({'tip': (0.1, 0.0, 0.0)}),
         solver.prepare('tip'),
         solver.options,
         robot.mobility,

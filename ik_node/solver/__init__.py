@@ -6,6 +6,7 @@ from ik_node.solver.options import SolverOptions
 from ik_node.solver.result import PoseError, Solution, SolveResult
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status, STATUS_NAMES
+from ik_node.solver.velocity import TwistError, VelocitySolution
 
 if TYPE_CHECKING:
     from ik_node.solver.background.async_solver import AsyncSolver
@@ -19,6 +20,8 @@ __all__ = [
     'Solver',
     'SolverOptions',
     'Status',
+    'TwistError',
+    'VelocitySolution',
 ]
 
 

@@ -35,6 +35,7 @@ from ik_node.solver.problem.problem import Problem
 from ik_node.solver.result import Solution, SolveResult
 from ik_node.solver.status import Status
 from ik_node.solver.stepping import Stepping
+from ik_node.solver.velocity import solve_velocity, Twist, VelocitySolution
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -442,6 +443,65 @@ class Solver:
             start = self._graph.values() if q0 is None else self._graph.copied(q0)
             return self._run(problem, table, start, table.rows, table.window(max_step, joints))
 
+    def velocity(
+        self, goals: Mapping[str, Twist], q: Values | None = None, dt: float | None = None
+    ) -> VelocitySolution:
+        """
+        Find the joint velocities that give goals their twists and keep the loops closed.
+
+        The velocities keep every loop closed to first order, the largest speeds of the joints
+        (`Joint.max_velocity`), position limits and locks. If not all twists are possible, goals
+        count by priority and weight as for poses: within one priority, the weighted sum of
+        squares of what is missing is minimised. Of all velocities that are left, the result is
+        the one of least norm in [rad/s] and characteristic lengths per second; joint targets and
+        rest poses have no influence. Near singular poses the velocities are damped: they stay
+        bounded, and goals fall behind their twists. See theory.md, section 12. No object is
+        written to.
+
+        Parameters
+        ----------
+        goals : mapping of str to twist
+            Name of a goal, or else of a link (all six axes) -> velocity of the goal's frame on
+            the link: linear (3,) [m/s] of its origin and angular (3,) [rad/s], root axes. For a
+            goal with a base link it is the velocity relative to that link. Also one array (6,), or
+            the linear velocity alone if the goal has no orientation. Only the components along
+            the goal's constrained axes count; with axes 'goal' those of its present pose. A goal
+            of kind look_at or distance follows a target that moves with the linear velocity. For
+            centre_of_mass, it is the velocity of the centre of mass.
+        q : array_like, shape (nq,), or mapping of str to float, optional
+            Configuration with closed loops [rad or m]; None = the joints' present values. Values
+            beyond a limit are moved to it, and coupled values follow their masters.
+        dt : float, optional
+            Time [s] for which the velocities are to be applied: q + dt * velocity is within the
+            position limits. None = a joint at a limit does not move beyond it.
+
+        Returns
+        -------
+        VelocitySolution
+            Velocities, status and what is missing of every twist. CONVERGED means that no row of
+            a goal deviates by more than a millionth of the largest component of the chain's
+            twists, or by more than 1e-9 [rad/s or characteristic lengths per second]; otherwise
+            the status is STALLED.
+
+        Raises
+        ------
+        UnknownFrameError
+            If a key is neither a goal nor a link, or a joint does not exist.
+        ShapeError
+            If a twist or q has the wrong form or is not finite, or a largest speed is not 0 or
+            more.
+        OptionError
+            If dt is not a time above 0.
+
+        """
+        with self.lock:
+            if goals.__class__ is not dict:
+                check_mapping('goals', goals, 'name of a goal or link: twist')
+            problem, table = self.problem_for(tuple(goals)), self._graph.structure.table
+            start = self._graph.values() if q is None else self._graph.copied(q)
+            packed = self._graph.packed[1]
+            return solve_velocity(problem, goals, start, table.rows, packed, dt)
+
     def drive(
         self, values: Mapping[str, float], q0: Values | None = None, *, steps: int | None = None
     ) -> Solution:
@@ -595,8 +655,7 @@ class Solver:
             work = self._work(goals, None, joints)
             start = self._start_of_many(q0)
             if max_velocity is None:
-                owner = self._graph.structure.tree.owner
-                max_velocity = [joint.max_velocity[dof] for joint, dof in owner]
+                max_velocity = self._graph.structure.tree.max_velocity
         return solve_path(work, goals, start, dt, times, max_velocity, max_step, progress)
 
     def prepare(self, keys: Iterable[str], joints: Iterable[str] | None = None) -> PreparedSolve:

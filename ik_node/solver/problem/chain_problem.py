@@ -100,6 +100,11 @@ class ChainProblem:
         return bind(*self.arrays)
 
     @cached_property
+    def twists(self) -> Array:
+        """Return the twists of goals for `kernels.velocity`, shape (nc, 6); 0 for closures."""
+        return np.zeros((len(self.names.constraints), 6))
+
+    @cached_property
     def slice_steps(self) -> int:
         """Return the steps of one call of the kernel, after which Python can handle Ctrl-C."""
         return max(LEAST_SLICE, SLICE_WORK // max(1, len(self.names.values)))

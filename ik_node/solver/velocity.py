@@ -1,0 +1,268 @@
+# flake8: noqa: E203
+"""The joint velocities that give goals their twists, and the result of `Solver.velocity`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from time import perf_counter
+from typing import Any, NamedTuple
+
+from ik_node.display import html_table, html_text, public_names, Rows, table
+from ik_node.errors import listed, OptionError, plain, ShapeError, shown
+from ik_node.kernels.layout import CON_POSE, LARGEST
+from ik_node.kernels.solve_state import STATUS_REFUSED
+from ik_node.kernels.velocity import BOUND_NONE, BOUND_POSITION, BOUND_VELOCITY
+from ik_node.model.by_name import ByName
+from ik_node.model.given import is_number, numbers
+from ik_node.model.request import FIXED_ROWS, Request
+from ik_node.solver.pose import refuse_q
+from ik_node.solver.problem.chain_problem import ChainProblem, TABLE_POSES
+from ik_node.solver.problem.problem import Problem
+from ik_node.solver.result import ChainNames, STATUSES
+from ik_node.solver.status import Status
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+# Any of the forms of `unit_twist`, for which there is no common type.
+Twist = Any
+
+# Longest time for which position limits are kept [s], about 30 years.
+MOST_SECONDS = 1e9
+
+
+class TwistError(NamedTuple):
+    """
+    The norms of the difference between a goal's velocity and its twist, on its constrained axes.
+
+    Attributes
+    ----------
+    linear : float
+        Norm over its position rows [m/s].
+    angular : float
+        Norm over its orientation rows [rad/s].
+
+    """
+
+    linear: float
+    angular: float
+
+
+class VelocitySolution:
+    """
+    The result of `Solver.velocity`; `solution['shoulder']` is the velocity of that joint value.
+
+    Attributes
+    ----------
+    velocity : ndarray, shape (nq,)
+        Time derivatives of all joint values [rad/s or m/s], in the order of `Solver.joint_names`.
+    solve_time : float
+        Time of the computation [s].
+
+    """
+
+    __slots__ = ('_answers', '_bounds', '_names', 'solve_time', 'velocity')
+
+    def __init__(
+        self,
+        rates: Array,
+        answers: Sequence[tuple[ChainNames, int, Array]],
+        solve_time: float,
+        names: Sequence[str],
+    ) -> None:
+        self.velocity: Array = rates[0]
+        self.solve_time = solve_time
+        self._bounds: Array = rates[1]
+        self._answers = answers
+        self._names = names
+
+    __dir__ = public_names
+
+    def __repr__(self) -> str:
+        return '\n'.join([self._headline(), *table(self._rows())])
+
+    def _repr_html_(self) -> str:
+        return html_text(self._headline()) + html_table(self._rows())
+
+    def _headline(self) -> str:
+        return f'VelocitySolution: {self.message}'
+
+    def _rows(self) -> Rows:
+        marks = {BOUND_NONE: '', BOUND_VELOCITY: 'at its speed', BOUND_POSITION: 'at its limit'}
+        named = zip(self.as_dict().items(), self._bounds.tolist(), strict=True)
+        return [
+            ('joint', 'velocity [rad/s or m/s]', ''),
+            *((plain(name), f'{value:.6g}', marks[bound]) for (name, value), bound in named),
+        ]
+
+    def as_dict(self) -> dict[str, float]:
+        """Return all velocities [rad/s or m/s] by name."""
+        return dict(zip(self._names, self.velocity.tolist(), strict=True))
+
+    def __getitem__(self, name: str) -> float:
+        return ByName('joint', self.as_dict())[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    @property
+    def status(self) -> Status:
+        """Return CONVERGED if all goals have their twists, see `Solver.velocity`, else STALLED."""
+        return max((STATUSES[status] for _, status, _ in self._answers), default=Status.CONVERGED)
+
+    @property
+    def converged(self) -> bool:
+        """Return True if the status is CONVERGED."""
+        return self.status is Status.CONVERGED
+
+    @property
+    def goal_errors(self) -> dict[str, TwistError]:
+        """Return the difference between velocity and twist of every goal."""
+        return {
+            name: TwistError._make(errors.reshape(-1, 2)[at].tolist())
+            for names, _, errors in self._answers
+            for at, name in names.goals
+        }
+
+    @property
+    def active_limits(self) -> tuple[str, ...]:
+        """Return the joint values that are as fast as velocity or position limits allow."""
+        return (*self._at(BOUND_VELOCITY), *self._at(BOUND_POSITION))
+
+    def _at(self, bound: int) -> list[str]:
+        return [self._names[at] for at in np.flatnonzero(self._bounds == bound).tolist()]
+
+    @property
+    def message(self) -> str:
+        """Return a sentence that gives the status and its reason."""
+        if self.converged:
+            return 'CONVERGED: every goal has its twist'
+        stalled = {name for names, status, _ in self._answers if status for _, name in names.goals}
+        off = {name: error for name, error in self.goal_errors.items() if name in stalled}
+        name, worst = max(off.items(), key=lambda item: max(item[1]))
+        text = f'STALLED: goal {shown(name)} is {worst.linear:.3g} m/s, '
+        text += f'{worst.angular:.3g} rad/s off'
+        for what, names in (
+            ('velocity', self._at(BOUND_VELOCITY)),
+            ('position', self._at(BOUND_POSITION)),
+        ):
+            text += f'; at {what} limits: {listed(names)}' if names else ''
+        if not self.active_limits:
+            text += '; the joints cannot produce this twist here, or other goals prevent it'
+        return text
+
+
+def solve_velocity(
+    problem: Problem,
+    goals: Mapping[str, Twist],
+    q: Array,
+    joints: Array,
+    packed: Array,
+    dt: float | None,
+) -> VelocitySolution:
+    """
+    Find the joint velocities for the twists of goals, theory.md, section 12.
+
+    Parameters
+    ----------
+    problem : Problem
+        All closures, and the goals.
+    goals : mapping of str to twist
+        See `Solver.velocity`.
+    q : ndarray, shape (nq,)
+        Configuration; values beyond a limit are moved to it [rad or m].
+    joints : ndarray, shape (8, nq)
+        Limits and locks, see `JointTable.rows`.
+    packed : ndarray
+        Packed options.
+    dt : float or None
+        Time for which position limits are to be kept [s].
+
+    Raises
+    ------
+    ShapeError
+        If a twist, q or the largest speed of a joint cannot be used.
+    OptionError
+        If dt is not a time above 0.
+
+    """
+    started = perf_counter()
+    if dt is not None and not (is_number(dt) and 0.0 < dt <= MOST_SECONDS):
+        raise OptionError('dt', dt, 'None or a time above 0 [s]')
+    for name, twist in goals.items():
+        chain, at = problem.place_of_goal[name]
+        request = chain.requests[at]
+        chain.twists[at] = unit_twist(name, twist, request)
+        if request.axes == 'goal' or request.kind in FIXED_ROWS:
+            # A pose of an earlier `solve_pose` may stand in the table.
+            position, quat_xyzw = request.pose
+            chain.table[at, CON_POSE : CON_POSE + 3] = position
+            chain.table[at, CON_POSE + 3 : CON_POSE + 7] = quat_xyzw
+    speeds = problem.tree.max_velocity
+    rates: Array = np.zeros((2, len(q)))
+    period = 0.0 if dt is None else float(dt)
+    if not problem.chains:
+        refuse_q(problem.tree.names, q)
+    answers = []
+    for chain in problem.chains:
+        status = chain.kernels.velocity(q, joints, packed, speeds, chain.twists, rates, period)
+        if status == STATUS_REFUSED:
+            _refuse(chain, q, speeds)
+        answers.append((chain.names, status, chain.errors.copy()))
+    return VelocitySolution(rates, answers, perf_counter() - started, problem.tree.names)
+
+
+def _refuse(chain: ChainProblem, q: Array, speeds: Array) -> None:
+    """Raise the error for the argument that the kernel refused."""
+    names = chain.tree.names
+    bad = [f'{speeds[at]} for {names[at]}' for at in np.flatnonzero(~(speeds >= 0.0)).tolist()]
+    if bad:
+        raise ShapeError('max_velocity of the joints', 'speeds of 0 or more', listed(bad))
+    chain.refuse(q, TABLE_POSES)
+
+
+def unit_twist(
+    name: str, twist: Twist, request: Request
+) -> tuple[float, float, float, float, float, float]:
+    """
+    Return the six numbers of a twist.
+
+    Parameters
+    ----------
+    name : str
+        Name of the goal in messages.
+    twist : (linear, angular), or another form
+        Linear (3,) [m/s] and angular (3,) [rad/s] velocity; both as one array (6,); or the
+        linear velocity alone if the goal has no orientation rows.
+    request : Request
+        The goal.
+
+    Raises
+    ------
+    ShapeError
+        If the twist has none of the forms, or a number is not finite or too large.
+
+    """
+    try:
+        linear, angular = twist
+        x, y, z = linear.tolist() if isinstance(linear, np.ndarray) else linear
+        a, b, c = angular.tolist() if isinstance(angular, np.ndarray) else angular
+        # Chained comparisons, which NaN fails too, are faster than abs, max and isfinite.
+        near = -LARGEST <= x <= LARGEST and -LARGEST <= y <= LARGEST and -LARGEST <= z <= LARGEST
+        near = near and -LARGEST <= a <= LARGEST
+        if near and -LARGEST <= b <= LARGEST and -LARGEST <= c <= LARGEST:
+            return x, y, z, a, b, c
+    except (TypeError, ValueError, OverflowError):
+        pass
+    what = f'twist of {shown(name)}'
+    array = numbers(what, twist)
+    turns = request.row_count > request.translation_row_count
+    if array.shape == (3,) and not turns:
+        array = np.concatenate((array, np.zeros(3)))
+    if array.shape not in ((2, 3), (6,)):
+        wanted = 'linear (3,) and angular (3,) velocity'
+        raise ShapeError(what, wanted if turns else f'{wanted}, or (3,)', f'shape {array.shape}')
+    if not (np.abs(array) <= LARGEST).all():
+        raise ShapeError(what, f'finite numbers within {LARGEST:g}', shown(array.tolist()))
+    x, y, z, a, b, c = array.ravel().tolist()
+    return x, y, z, a, b, c

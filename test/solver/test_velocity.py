@@ -1,0 +1,575 @@
+"""Joint velocities for twists of goals, against differences of solves and against SciPy."""
+
+import pickle
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+import ik_node as ik
+from ik_node.errors import OptionError, ShapeError, UnknownFrameError
+from ik_node.native import is_compiled
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.status import Status
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.spatial.transform import Rotation
+from support.building import mechanism_of
+from support.mechanisms import AXES, heavy_arm, held, MECHANISMS
+from support.rates import derivative, Optimum, Rates
+
+FINE = SolverOptions(
+    restarts=0, translation_converge_threshold=1e-13, rotation_converge_threshold=1e-13
+)
+NAMES = [name for name in MECHANISMS if name not in ('snake', 'string_of_bodies')]
+# Plain Python is a hundred times slower.
+EXAMPLES = 60 if is_compiled() else 3
+LINEAR, ANGULAR = np.array((0.1, -0.2, 0.05)), np.array((0.3, 0.1, -0.2))
+TWIST = np.concatenate((LINEAR, ANGULAR))
+
+
+def robot_of(name):
+    """Return a robot of the package as a mechanism, with a goal for one of its links."""
+    robot = ik.load_robot(f'urdf/{name}.urdf')
+    links = {'delta': 'platform_link', 'two_arms_one_box': 'box_link', 'hexapod': 'platform_link'}
+    robot.add_goal(links[name], name='tool')
+    for joint in robot.joints.values():
+        joint.max_velocity.fill(np.inf)
+    return mechanism_of(robot)
+
+
+def mechanism(name, repository, monkeypatch):
+    """Return a mechanism of the catalogue or a robot of the package."""
+    monkeypatch.chdir(repository)
+    return MECHANISMS[name]() if name in MECHANISMS else robot_of(name.removeprefix('urdf '))
+
+
+def closed(m, solver, rng, spread=0.4):
+    """Return random values with closed loops."""
+    for _ in range(30):
+        found = solver.solve_pose({}, m.random_q(solver.joint_names, rng, spread))
+        if found.converged:
+            return found.q
+    raise AssertionError(f'{m.name} does not close')
+
+
+def random_twists(m, rng, size=0.5):
+    """Return a twist for every goal."""
+    return {name: tuple(rng.normal(size=(2, 3)) * size) for name in m.goals}
+
+
+CURVES = [
+    'fourbar',
+    'fourbar_pinned',
+    'fivebar',
+    'hexapod',
+    'hexapod_single',
+    'walker',
+    'two_arm_box',
+    'universal_and_distance',
+    'arm6',
+    'arm7',
+    'ball',
+    'free_body',
+    'mixed',
+    'universals',
+    'coupled',
+    'relative',
+    'urdf delta',
+    'urdf hexapod',
+    'urdf two_arms_one_box',
+]
+
+
+@pytest.mark.parametrize('name', CURVES)
+@pytest.mark.parametrize('seed', range(3))
+def test_velocity_follows_curve_of_closed_configurations(name, seed, repository, monkeypatch):
+    """The twists along such a curve are met, by the curve's velocity if there is no other one."""
+    m = mechanism(name, repository, monkeypatch)
+    solver, rng = m.solver(FINE), np.random.default_rng(seed)
+    q = closed(m, solver, rng, 0.3)
+    least, most = solver.limits()
+    if ((q <= least) | (q >= most)).any():
+        pytest.skip('at a limit')
+    way = 0.2 * rng.normal(size=len(q))
+    curve = derivative(lambda s: solver.solve_pose({}, q + s * way).q)
+    rates = Rates(m, solver, q)
+    twists = {name: rates.twist(goal, curve) for name, goal in m.goals.items()}
+    rows = [
+        rates.rows(goal) @ rates.matrix(lambda v, g=goal: rates.twist(g, v))
+        for goal in m.goals.values()
+    ]
+    values = np.linalg.svd(np.vstack([rates.matrix(rates.loops), *rows]), compute_uv=False)
+    values = values[values > 1e-6]
+    if values[-1] < 0.02:
+        pytest.skip('near a singular pose')
+    found = solver.velocity(twists, q)
+    assert found.converged, found.message
+    assert np.abs(rates.loops(found.velocity)).max(initial=0.0) <= 1e-9
+    for name, twist in twists.items():
+        missing = rates.rows(m.goals[name]) @ (rates.twist(m.goals[name], found.velocity) - twist)
+        np.testing.assert_allclose(missing, 0.0, atol=1e-8)
+    if len(values) == len(rates.free):
+        np.testing.assert_allclose(
+            found.velocity, curve, atol=1e-8 * max(1.0, np.abs(curve).max())
+        )
+
+
+@pytest.mark.parametrize('name', ['arm6', 'hexapod', 'hexapod_single', 'walker', 'urdf delta'])
+def test_velocity_is_derivative_of_solved_path(name, repository, monkeypatch):
+    """Poses on a line, turned about an axis that stands still."""
+    m = mechanism(name, repository, monkeypatch)
+    solver = m.solver(FINE)
+    (goal,) = m.goals
+    if name == 'urdf delta':  # its platform does not turn
+        m.goals[goal].set_goal_dof('X', 'Y', 'Z')
+    q = closed(m, solver, np.random.default_rng(1), 0.2)
+    there = m.naive(solver.joint_names, q).world(m.links[m.goals[goal].child.name])
+    times = np.linspace(-2e-3, 2e-3, 5)
+    positions = there[:3, 3] + np.outer(times, LINEAR)
+    turned = Rotation.from_rotvec(np.outer(times, ANGULAR)) * Rotation.from_matrix(there[:3, :3])
+    path = solver.solve_path({goal: (positions, turned.as_quat())}, q, dt=1e-3)
+    assert path.converged.all()
+    slope = (path.q[0] - 8 * path.q[1] + 8 * path.q[3] - path.q[4]) / 12e-3
+    found = solver.velocity({goal: (LINEAR, ANGULAR)}, path.q[2])
+    assert found.converged
+    np.testing.assert_allclose(found.velocity, slope, atol=1e-8)
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(
+    st.sampled_from(NAMES),
+    st.integers(0, 10**6),
+    st.sampled_from([None, 0.002, 0.05, 1.0]),
+    st.booleans(),
+    st.booleans(),
+)
+def test_velocity_is_optimal_within_limits(name, seed, dt, fast, locks):
+    """Loops stay closed, limits are kept, and SciPy finds the multipliers of the optimum."""
+    m, rng = MECHANISMS[name](), np.random.default_rng(seed)
+    if not m.goals:
+        return
+    solver = m.solver(SolverOptions(restarts=5))
+    q = closed(m, solver, rng)
+    for goal in m.goals.values():
+        goal.weight, goal.priority = rng.uniform(0.3, 1.0), int(rng.integers(2))
+    joints = [joint for joint in m.joints.values() if joint.dof]
+    for joint in joints:
+        joint.max_velocity[:] = np.inf if fast else rng.uniform(0.1, 1.0)
+    if locks:
+        joints[rng.integers(len(joints))].lock()
+    found = Optimum(m, solver, random_twists(m, rng), q, dt)
+    velocity, (least, most) = found.solution.velocity, solver.limits()
+    assert np.isfinite(velocity).all()
+    assert np.abs(velocity).max() <= 1e3
+    assert found.loops <= 1e-9
+    assert found.errors <= 1e-8 * max(1.0, np.abs(velocity).max())
+    assert found.beyond <= 1e-15
+    assert (np.abs(velocity) <= solver.tree.max_velocity).all()
+    if dt is not None:
+        assert (q + dt * velocity >= least).all()
+        assert (q + dt * velocity <= most).all()
+    assert set(found.solution.active_limits) <= found.bound
+    if np.abs(velocity).max() <= 20.0:  # farther off the damping counts
+        # These are often near singular poses.
+        singular = name in ('standing', 'universals')
+        assert max(found.slopes, default=0.0) <= (1e-3 if singular else 1e-5)
+        assert found.norm <= 1e-5
+
+
+@pytest.mark.parametrize('seed', range(6 if is_compiled() else 1))
+def test_limited_velocity_equals_that_of_slsqp(seed):
+    """Two goals of one priority with weights, on an arm with slow joints."""
+    m, rng = MECHANISMS['arm7'](), np.random.default_rng(seed)
+    m.goal('elbow', 'j4_link', 'X Y Z').weight = 0.5
+    for joint in m.joints.values():
+        joint.max_velocity[:] = 0.3
+    solver = m.solver()
+    q, goals = m.random_q(solver.joint_names, rng), random_twists(m, rng, 1.0)
+    rates = Rates(m, solver, q)
+    length = solver.problem_for(tuple(goals)).chains[0].characteristic_length
+    matrix, target = [], []
+    for name, twist in goals.items():
+        goal = m.goals[name]
+        unit = goal.weight / np.array([length] * 3 + [1.0] * 3)
+        rows = rates.rows(goal) * unit
+        matrix.append(rows @ rates.matrix(lambda v, g=goal: rates.twist(g, v)))
+        target.append(rows @ np.ravel(twist))
+    matrix, target = np.vstack(matrix), np.concatenate(target)
+    best = minimize(
+        lambda v: 0.5 * np.sum((matrix @ v - target) ** 2),
+        np.zeros(7),
+        jac=lambda v: matrix.T @ (matrix @ v - target),
+        bounds=[(-0.3, 0.3)] * 7,
+        method='SLSQP',
+        options={'ftol': 1e-15, 'maxiter': 500},
+    )
+    found = solver.velocity(goals, q)
+    cost = 0.5 * np.sum((matrix @ found.velocity - target) ** 2)
+    assert cost == pytest.approx(best.fun, rel=1e-7)
+    np.testing.assert_allclose(found.velocity, best.x, atol=1e-4)
+
+
+def test_lower_priority_uses_what_higher_one_leaves():
+    """Position first, then an orientation that contradicts it."""
+    m = MECHANISMS['planar']()
+    m.goal('turn', 'end', 'EZ').priority = 1
+    m.goal('elbow', 'p3_link', 'X').priority = 2
+    solver = m.solver()
+    q = np.array((0.3, 0.5, -0.4))
+    goals = {
+        'end_goal': ((0.1, 0.2, 0.0), np.zeros(3)),
+        'turn': (np.zeros(3), (0.0, 0.0, 0.7)),
+        'elbow': ((0.5, 0.0, 0.0), np.zeros(3)),
+    }
+    found = solver.velocity(goals, q)
+    errors = found.goal_errors
+    assert found.status is Status.STALLED
+    assert max(*errors['end_goal'], *errors['turn']) <= 1e-9
+    assert errors['elbow'].linear > 0.01
+    assert "goal 'elbow'" in found.message
+    without = solver.velocity({name: goals[name] for name in ('end_goal', 'turn')}, q)
+    np.testing.assert_allclose(found.velocity, without.velocity, atol=1e-9)
+
+
+def test_compatible_goal_of_small_weight_is_met_too():
+    """Weights only count where not all goals can be met."""
+    m = MECHANISMS['arm7']()
+    m.goals['hand_goal'].set_goal_dof('X', 'Y', 'Z')
+    m.goal('elbow', 'j4_link', 'X').weight = 1e-3
+    solver = m.solver()
+    found = solver.velocity({'hand_goal': (LINEAR, ANGULAR), 'elbow': (LINEAR, ANGULAR)})
+    assert found.converged
+    assert found.goal_errors['elbow'].linear <= 1e-9
+
+
+def test_goal_without_weight_has_no_influence():
+    """It is reported like the others."""
+    m = MECHANISMS['arm7']()
+    m.goal('elbow', 'j4_link', 'X').weight = 0.0
+    solver = m.solver()
+    goals = {'hand_goal': (LINEAR, ANGULAR), 'elbow': ((9.0, 0.0, 0.0), ANGULAR)}
+    found = solver.velocity(goals)
+    alone = solver.velocity({'hand_goal': (LINEAR, ANGULAR)})
+    np.testing.assert_allclose(found.velocity, alone.velocity, atol=1e-12)
+    assert found.goal_errors['elbow'].linear > 8.0
+    assert found.status is Status.STALLED
+
+
+DOFS = ['X Y Z', 'X', 'EX EY EZ', 'EX EY', 'EZ', 'X Z EY', 'X Y Z EX EY EZ']
+
+
+@pytest.mark.parametrize('axes', AXES)
+@pytest.mark.parametrize('dof', DOFS)
+@pytest.mark.parametrize('parent', ['base', 'left'])
+def test_twist_counts_on_constrained_axes_only(axes, dof, parent):
+    """In every frame of the axes, for frames that stand or move, far from the goal's pose."""
+    m = held(axes, dof.split(), parent=parent)
+    solver = m.solver()
+    rng = np.random.default_rng(3)
+    q = m.random_q(solver.joint_names, rng, 0.5)
+    rates = Rates(m, solver, q)
+    goal = m.goals['goal']
+    twist = rng.normal(size=(2, 3))
+    found = solver.velocity({'goal': twist}, q)
+    missing = rates.rows(goal) @ (rates.twist(goal, found.velocity) - twist.ravel())
+    moves = sum(each in 'XYZ' for each in dof.split())
+    reported = np.linalg.norm(missing[:moves]), np.linalg.norm(missing[moves:])
+    np.testing.assert_allclose(found.goal_errors['goal'], reported, atol=1e-8)
+    if len(missing) < 6:
+        assert found.converged
+        np.testing.assert_allclose(missing, 0.0, atol=1e-8)
+
+
+@pytest.mark.parametrize('kind', ['look_at', 'distance'])
+@pytest.mark.parametrize('base', [None, 'j2_link'])
+def test_goal_of_this_kind_follows_moving_target(kind, base):
+    """Its residual stays as it is while the target moves with the linear velocity."""
+    m = MECHANISMS['arm7']()
+    goal = m.goal('seen', 'hand', parent=base)
+    goal.kind, goal.distance = kind, 0.4
+    goal.set_position(0.8, 0.3, 0.9)
+    solver = m.solver()
+    q = m.random_q(solver.joint_names, np.random.default_rng(5))
+    found = solver.velocity({'seen': (LINEAR, ANGULAR)}, q)
+    assert found.converged
+
+    def residual(s):
+        naive = m.naive(solver.joint_names, q + s * found.velocity)
+        turn = np.eye(3) if base is None else naive.world(m.links[base])[:3, :3]
+        wanted = (goal.position + s * (turn.T @ LINEAR), (0, 0, 0, 1))
+        return np.concatenate(naive.residual(goal, wanted))
+
+    np.testing.assert_allclose(derivative(residual), 0.0, atol=1e-8)
+    assert np.abs(found.velocity).max() > 0.01
+    farther = solver.velocity({'seen': (3.0 * LINEAR, -ANGULAR)}, q)
+    np.testing.assert_allclose(farther.velocity, 3.0 * found.velocity, atol=1e-9)
+
+
+def test_centre_of_mass_moves_with_linear_velocity():
+    """The angular velocity has no effect."""
+    m = heavy_arm('frame')
+    m.goal('balance', 'j1_link', 'X Y Z').kind = 'centre_of_mass'
+    solver = m.solver()
+    q = m.random_q(solver.joint_names, np.random.default_rng(2))
+    found = solver.velocity({'balance': LINEAR}, q)
+    assert found.converged
+    moved = derivative(
+        lambda s: m.naive(solver.joint_names, q + s * found.velocity).centre_of_mass(
+            m.links['j1_link']
+        )
+    )
+    np.testing.assert_allclose(moved, LINEAR, atol=1e-9)
+
+
+SINGULAR = {
+    'stretched arm': ('arm7', np.zeros(7)),
+    'stretched planar arm': ('planar', (0.3, 0.0, 0.0)),
+    'folded planar arm': ('planar', (0.3, np.pi, np.pi)),
+    'wrist in line': ('arm6', (0.2, 0.4, 0.8, 0.3, 0.0, -0.2)),
+    'standing straight': ('standing', None),
+    'flat parallelogram': ('parallelogram', np.zeros(3)),
+    'gimbal lock': ('ball', (0.1, np.pi / 2, -0.3, 0.9, 0.3, -np.pi / 2, 0.2)),
+    'body in gimbal lock': ('free_body', (0.1, 0.2, 0.3, 0.2, np.pi / 2, 0.1, 0.0, 0.0)),
+}
+
+
+@pytest.mark.parametrize('name', SINGULAR)
+@pytest.mark.parametrize('off', [0.0, 1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2])
+def test_velocity_is_bounded_near_singular_pose(name, off):
+    """At any distance, with loops closed to first order."""
+    kind, q = SINGULAR[name]
+    m = MECHANISMS[kind]()
+    solver = m.solver(FINE)
+    rng = np.random.default_rng(4)
+    q = np.zeros(len(solver.joint_names)) if q is None else np.array(q, float)
+    q = q + off * rng.normal(size=len(q))
+    if m.closures:
+        q = solver.solve_pose({}, q).q
+    rates = Rates(m, solver, q)
+    for goals in (random_twists(m, rng, 1.0) for _ in range(3)):
+        found = solver.velocity(goals, q)
+        length = solver.problem_for(tuple(goals)).chains[0].characteristic_length
+        size = max(np.abs(twist / np.array([[length], [1.0]])).max() for twist in goals.values())
+        assert np.isfinite(found.velocity).all()
+        # Euler angles near gimbal lock turn up to a hundred times as fast as the ball.
+        assert np.abs(found.velocity).max() <= (3e4 if 'gimbal' in name else 600.0) * size
+        gap = np.abs(rates.loops(found.velocity)).max(initial=0.0)
+        most = 1e-6 if off == 1e-6 else 1e-9  # double precision holds loops no firmer there
+        assert gap <= most * max(1.0, np.abs(found.velocity).max())
+
+
+@pytest.mark.parametrize('off', [0.0, 1e-12, 1e-9, 1e-7, 1e-5, 1e-3, -1e-9, -1e-5, -1e-3])
+def test_five_bar_in_type_ii_singularity_keeps_loop_closed(off):
+    """Both forearms are in line: the tool moves across them while the motors stand still."""
+    m = MECHANISMS['fivebar']()
+    solver = m.solver(FINE)
+    left, right = np.arccos(-0.75), np.arccos(0.75)
+    flat = np.array((left, -left, right, np.pi - right))
+    height = 0.4 * np.sin(left)
+    pose = ((0.2, height + off, 0.0), (0, 0, 0, 1))
+    q = solver.solve_pose({'tool': pose}, np.add(flat, (0.0, off, 0.0, -off))).q
+    rates = Rates(m, solver, q)
+    for twist in ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.3, -0.4, 0.0)):
+        for dt in (None, 0.01):
+            found = solver.velocity({'tool': (twist, np.zeros(3))}, q, dt)
+            assert np.abs(found.velocity).max() <= 1e3
+            assert np.abs(rates.loops(found.velocity)).max() <= 1e-9
+    across = solver.velocity({'tool': ((0.0, 1.0, 0.0), np.zeros(3))}, q)
+    assert across.converged
+    assert abs(across['l1']) <= 0.1
+    assert abs(across['l2']) == pytest.approx(2.0, abs=0.1)
+
+
+def test_constant_damping_of_options_slows_motion_near_singular_pose():
+    """With adaptive_damping off, damping_factor squared is the damping."""
+    m = MECHANISMS['planar']()
+    q = (0.3, 0.01, -0.01)
+    along = (np.array((np.cos(0.3), np.sin(0.3), 0.0)), np.zeros(3))
+    sizes = []
+    for factor in (0.01, 0.1, 1.0):
+        options = SolverOptions(adaptive_damping=False, damping_factor=factor)
+        found = m.solver(options).velocity({'end_goal': along}, q)
+        sizes.append(np.linalg.norm(found.velocity))
+    assert sizes[0] > 3.0 * sizes[1] > 9.0 * sizes[2]
+
+
+def test_joint_at_limit_moves_inwards_only():
+    """Without dt the limit matters only to a joint that is at it."""
+    m = MECHANISMS['arm6']()
+    solver = m.solver()
+    least, most = solver.limits()
+    q = closed(m, solver, np.random.default_rng(0))
+    free = solver.velocity({'hand_goal': (LINEAR, ANGULAR)}, q).velocity
+    at = int(np.argmax(np.abs(free)))
+    outwards = most if free[at] > 0 else least
+    inside = q.copy()
+    inside[at] = outwards[at] - 1e-6 * np.sign(free[at])
+    assert solver.velocity({'hand_goal': (LINEAR, ANGULAR)}, inside).active_limits == ()
+    q[at] = outwards[at]
+    there, back = (solver.velocity({'hand_goal': k * TWIST}, q) for k in (1.0, -1.0))
+    if back.active_limits:
+        there, back = back, there
+    name = solver.joint_names[at]
+    assert there[name] == pytest.approx(0.0, abs=1e-12)
+    assert there.active_limits == (name,)
+    assert f'at position limits: {name}' in there.message
+    assert back.converged
+    assert np.sign(back[name]) == -np.sign(outwards[at])
+
+
+def test_limits_of_followers_bind_their_master():
+    """Largest speed and position limit of a coupled joint; both are named."""
+    m = MECHANISMS['coupled']()
+    solver = m.solver()
+    goals = {'tool_goal': ((0.0, 0.3, 0.0), np.zeros(3))}
+    q = solver.q
+    q[0] = 0.0
+    m.joints['k2'].max_velocity[:] = 0.1
+    goals = {'tool_goal': ((-1.0, 0.0, 0.0), np.zeros(3))}
+    m.goals['tool_goal'].set_goal_dof('X')
+    found = solver.velocity(goals, q)
+    assert abs(found['k2']) == 0.1
+    assert found['k1'] == pytest.approx(found['k2'] / 0.8)
+    assert found['k3'] == pytest.approx(found['k2'] * 0.7)
+    slope = 0.1 + 2 * 0.3 * q[solver.joint_names.index('k1')]
+    assert found['cam'] == pytest.approx(found['k1'] * slope)
+    assert found.active_limits == ('k2',)
+    m.joints['k2'].max_velocity[:] = np.inf
+    near = solver.velocity(goals, q, dt=100.0)
+    assert near.active_limits
+    least, most = solver.limits()
+    assert (q + 100.0 * near.velocity <= most).all()
+    assert (q + 100.0 * near.velocity >= least).all()
+
+
+def test_locked_joint_stands_still_and_others_take_over():
+    """A lock counts from the next call on."""
+    m = MECHANISMS['arm7']()
+    solver = m.solver()
+    before = solver.velocity({'hand_goal': (LINEAR, ANGULAR)})
+    m.joints['j3'].lock()
+    after = solver.velocity({'hand_goal': (LINEAR, ANGULAR)})
+    assert before['j3'] != 0.0
+    assert after['j3'] == 0.0
+    assert after.converged
+    assert after.active_limits == ()
+
+
+def test_joints_outside_every_chain_stand_still():
+    """Also with a motion of the other arm."""
+    m = MECHANISMS['two_arms']()
+    found = m.solver().velocity({'left_hand': (LINEAR, ANGULAR)})
+    assert found.converged
+    moved = {name for name, value in found.as_dict().items() if value != 0.0}
+    assert moved == {f'left_j{k}' for k in range(1, 8)}
+
+
+def test_velocity_is_linear_without_limits_and_zero_for_zero_twist():
+    """Of any size."""
+    m = MECHANISMS['hexapod']()
+    solver = m.solver()
+    one = solver.velocity({'pose': (LINEAR, ANGULAR)}).velocity
+    for factor in (-1.0, 1e-9, 1e6):
+        many = solver.velocity({'pose': (factor * LINEAR, factor * ANGULAR)}).velocity
+        np.testing.assert_allclose(many, factor * one, rtol=1e-9, atol=1e-12 * abs(factor))
+    still = solver.velocity({'pose': np.zeros(6)})
+    assert still.converged
+    assert not still.velocity.any()
+    assert not solver.velocity({}).velocity.any()
+
+
+def test_joint_targets_and_rest_poses_have_no_influence():
+    """The velocity of least norm does not depend on them."""
+    m = MECHANISMS['arm7']()
+    solver = m.solver()
+    before = solver.velocity({'hand_goal': (LINEAR, ANGULAR)})
+    m.joints['j1'].set_target_values(1.0)
+    m.joints['j3'].set_rest_pose_values(1.0)
+    after = solver.velocity({'hand_goal': (LINEAR, ANGULAR)})
+    np.testing.assert_array_equal(before.velocity, after.velocity)
+
+
+def test_call_does_not_disturb_solves_and_is_not_disturbed():
+    """Neither steps under way, nor poses of `solve_pose`, nor a change of the largest speeds."""
+    m = held('goal', ['X', 'Y', 'EZ'])
+    solver, other = m.solver(), m.solver()
+    q = solver.q + 0.1
+    first = solver.velocity({'goal': (LINEAR, ANGULAR)}, q)
+    solver.solve_pose({'goal': ((0.1, 0.2, 0.3), (0.5, 0.5, 0.5, 0.5))}, q)
+    again = solver.velocity({'goal': (LINEAR, ANGULAR)}, q)
+    np.testing.assert_array_equal(first.velocity, again.velocity)
+    pose = ((0.15, 0.05, 0.3), (0.1, 0.2, 0.3, 0.9))
+    np.testing.assert_array_equal(
+        solver.solve_pose({'goal': pose}, q).q, other.solve_pose({'goal': pose}, q).q
+    )
+    batch = solver.solve_batch({'goal': ([pose[0]], [pose[1]])}, q)
+    np.testing.assert_array_equal(batch.q[0], other.solve_pose({'goal': pose}, q).q)
+    m.joints['r'].max_velocity[:] = 1e-3  # a write to the array is not counted as a change
+    slow = solver.velocity({'goal': (LINEAR, ANGULAR)}, q)
+    assert all(abs(slow[f'r.{dof}']) <= 1e-3 for dof in ('EX', 'EY', 'EZ'))
+
+
+def test_result_names_its_values_and_survives_pickling():
+    """By name, as text, as HTML, and as a copy."""
+    m = MECHANISMS['fivebar']()
+    for joint in m.joints.values():
+        joint.max_velocity[:] = 0.2
+    solver = m.solver()
+    found = solver.velocity({'tool': ((1.0, 0.0, 0.0), np.zeros(3))})
+    assert list(found) == solver.joint_names
+    assert found['l1'] == found.velocity[0] == found.as_dict()['l1']
+    assert found.active_limits
+    assert 'at velocity limits: ' in found.message
+    assert "goal 'tool' is" in repr(found)
+    assert 'at its speed' in found._repr_html_()
+    assert found.solve_time > 0.0
+    copy = pickle.loads(pickle.dumps(found))
+    assert repr(copy) == repr(found)
+    assert copy.goal_errors == found.goal_errors
+    assert isinstance(found.goal_errors['tool'], ik.TwistError)
+    with pytest.raises(UnknownFrameError, match='no joint named'):
+        found['nose']
+
+
+@pytest.mark.parametrize(
+    ('goals', 'error', 'words'),
+    [
+        ({'nose': np.zeros(6)}, UnknownFrameError, 'no goal or link named'),
+        ({'hand_goal': np.zeros(3)}, ShapeError, "twist of 'hand_goal'"),
+        ({'hand_goal': (LINEAR, (0.0, np.nan, 0.0))}, ShapeError, 'finite'),
+        ({'hand_goal': (LINEAR, (0.0, 1e300, 0.0))}, ShapeError, 'within'),
+        ({'hand_goal': 'fast'}, ShapeError, "twist of 'hand_goal'"),
+        ([('hand_goal', np.zeros(6))], OptionError, 'a mapping'),
+    ],
+)
+def test_wrong_twists_are_refused(goals, error, words):
+    """The message names the goal."""
+    solver = MECHANISMS['arm6']().solver()
+    with pytest.raises(error, match=words):
+        solver.velocity(goals)
+
+
+@pytest.mark.parametrize('dt', [0.0, -1.0, np.nan, np.inf, 'soon', True, 1j])
+def test_wrong_period_is_refused(dt):
+    """It has to be a time above 0."""
+    with pytest.raises(OptionError, match='a time above 0'):
+        MECHANISMS['arm6']().solver().velocity({}, dt=dt)
+
+
+@pytest.mark.parametrize('bad', [np.nan, -1.0])
+def test_wrong_largest_speed_is_refused(bad):
+    """The message names the joint."""
+    m = MECHANISMS['arm6']()
+    m.joints['j2'].max_velocity[:] = bad
+    with pytest.raises(ShapeError, match=f'max_velocity.*{bad} for j2'):
+        m.solver().velocity({'hand_goal': np.zeros(6)})
+
+
+@pytest.mark.parametrize('names', [('hand_goal',), ()])
+def test_wrong_configuration_is_refused(names):
+    """With and without goals."""
+    solver = MECHANISMS['arm6']().solver()
+    with pytest.raises(ShapeError, match='NaN or infinity for j3'):
+        solver.velocity({name: np.zeros(6) for name in names}, {'j3': np.nan})
+    with pytest.raises(ShapeError, match=r'shape \(6,\)'):
+        solver.velocity({name: np.zeros(6) for name in names}, np.zeros(5))
