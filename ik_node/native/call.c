@@ -359,9 +359,9 @@ static PyTypeObject bound_type = {
 static PyObject *use(PyObject *module, PyObject *given)
 {
     unsigned long long at[6];
-    if (!PyArg_ParseTuple(given, "KKKKKKnnnnn", at, at + 1, at + 2, at + 3, at + 4, at + 5, &kernels.nq_at,
-                          &kernels.nc_at, &kernels.joint_rows, &kernels.option_count,
-                          &kernels.record))
+    if (!PyArg_ParseTuple(given, "KKKKKKnnnnn", at, at + 1, at + 2, at + 3, at + 4, at + 5,
+                          &kernels.nq_at, &kernels.nc_at, &kernels.joint_rows,
+                          &kernels.option_count, &kernels.record))
         return NULL;
     kernels.advance = (advance_t)(uintptr_t)at[0];
     kernels.advance_batch = (batch_t)(uintptr_t)at[1];
