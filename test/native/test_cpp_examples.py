@@ -8,7 +8,7 @@ import sys
 
 from ik_node.cli.main import main
 import pytest
-from support.c_programs import run, shared_library
+from support.c_programs import compile_c, run, shared_library
 
 needs_cmake = pytest.mark.skipif(
     shutil.which('cmake') is None or shutil.which('g++') is None, reason='no cmake or no g++'
@@ -58,10 +58,15 @@ def test_programs_of_the_page_compile_and_run(repository, tmp_path, hexapod, cap
         kind: re.findall(rf'^```{kind}\n(.*?)^```', page, flags=re.DOTALL | re.MULTILINE)
         for kind in ('cmake', 'c', 'cpp')
     }
-    for (text,), name in zip(
+    for (text, *_), name in zip(
         found.values(), ('CMakeLists.txt', 'solve.c', 'solve.cpp'), strict=True
     ):
         (tmp_path / name).write_text(text)
+    (tmp_path / 'ankle.c').write_text(found['c'][1])
+    urdf, ankle = str(repository / 'urdf' / 'ankle.urdf'), str(tmp_path / 'ankle.ikr')
+    assert main(['export', urdf, '-o', ankle, '--joints', 'ankle_pitch', 'ankle_roll']) == 0
+    said = run(compile_c(tmp_path / 'ankle', tmp_path), ankle)
+    assert said.startswith('CONVERGED: 0.')
     assert main(['warm', '--cmake']) == 0
     folder = capsys.readouterr().out.splitlines()[-1]
     made = cmake(tmp_path, tmp_path / 'build', repository, f'-Dik_node_DIR={folder}')

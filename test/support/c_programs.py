@@ -31,7 +31,7 @@ def shared_library():
 
 
 def compile_c(name, folder, *more):
-    """Compile `test/native/NAME.c`, linked with the library, and return the program."""
+    """Compile `test/native/NAME.c`, or PATH.c, with the library, and return the program."""
     path, program = shared_library(), folder / name
     flags = ('-std=c11', '-D_GNU_SOURCE', '-O1', '-pthread', *WARNINGS)
     linked = (str(path), f'-Wl,-rpath,{path.parent}', '-lm')
