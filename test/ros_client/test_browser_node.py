@@ -41,7 +41,7 @@ def test_browser_draws_the_joint_states(rested):
     assert places == sorted(places)
     assert len({name for name, _, _ in seen}) > 6
     live.shows('CONVERGED')
-    live.browser.press('State')
+    live.window.open_state()
 
     def as_text():
         text = live.browser.text()
@@ -186,5 +186,6 @@ def test_page_shows_another_robot_in_motion(live, urdf):
         lambda: np.allclose(live.drawn(link), live.said(link)[:3, 3], atol=1e-6),
         'it to be drawn where it is',
     )
+    live.window.open_state()
     live.shows(r'left_shoulder\s+0\.3000 rad')
     assert 'leg0' not in live.browser.text()

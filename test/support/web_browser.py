@@ -212,6 +212,12 @@ class Window:
         picture = self.browser.picture()[:, : WIDTH - 360]
         return len(np.unique((255 * picture).astype(np.uint8).reshape(-1, 3), axis=0))
 
+    def open_state(self) -> None:
+        """Open the window State, which is a folded bar in each new browser."""
+        bar = 'document.querySelector("[aria-label=\'Expand panel\']")?.click();'
+        opened = 'return document.querySelector("[aria-label=\'Minimize panel\']")!==null'
+        wait_until(lambda: self.browser.run(bar + opened), 'the window State to be open')
+
     def pixel(self, point: Any) -> tuple[float, float]:
         """Return where a point of the scene [m] is in the window [px]."""
         camera = self.client.camera

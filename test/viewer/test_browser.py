@@ -171,7 +171,7 @@ def test_chooser_rest_pose_yaml_and_tabs_work(open_page, open_window):
     wait_until(lambda: 'a pen on two arms' in window.browser.text(), 'what it is')
     page.do(lambda session: session.set_forward(True))
     page.do(lambda session: session.set_joint('left_shoulder', 0.3))
-    window.browser.run('document.querySelector("[aria-label=\'Expand panel\']").click()')
+    window.open_state()
     wait_until(lambda: '0.3000 rad' in window.browser.text(), 'the state of its joints')
     q = page.ask(lambda session: session.q)
     window.browser.press('Rest pose')

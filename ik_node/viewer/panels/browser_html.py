@@ -35,6 +35,11 @@ if(!window.ikNode){
     if(e.key==='Delete'&&!typing)ask('%DELETE%');
   });
   dark.addEventListener('change',()=>ask(dark.matches?'%DARK%':'%LIGHT%'));
+  // viser's client reconnects only while the page has the focus. This page is often seen beside a
+  // terminal that has it, so a visible page counts as one with the focus.
+  document.hasFocus=()=>!document.hidden;
+  document.addEventListener('visibilitychange',
+    ()=>window.dispatchEvent(new Event(document.hidden?'blur':'focus')));
 }
 let tries=0;
 const is=()=>root.getAttribute('data-mantine-color-scheme')==='dark';
@@ -66,8 +71,8 @@ def browser_html() -> str:
     Return HTML with the style and the script of the page.
 
     The script stops viser's flight keys, passes on the key Delete, follows the dark mode of the
-    system, closes the sheet with the panels on a phone, and moves viser's warning of a missing
-    graphics card into the panel.
+    system, lets a visible page without the focus reconnect, closes the sheet with the panels on a
+    phone, and moves viser's warning of a missing graphics card into the panel.
     """
     script = _SCRIPT
     for word, value in (

@@ -20,6 +20,8 @@ AWAY = 4.0
 KEPT = 6
 # A camera within this share of its distance from a fitted one has not been moved by a user.
 UNMOVED = 1e-3
+# A browser has applied a camera if it reports it to this share of its distance.
+APPLIED = 1e-5
 
 
 class Cameras:
@@ -93,9 +95,8 @@ class Cameras:
         """
         cameras, aspect = self._sent.get(client.client_id, ([], 0.0))
         resized = abs(_aspect(client) - aspect) > 1e-3 * aspect
-        if any(_is_at(client, camera) for camera in (cameras if resized else cameras[:-1])) and (
-            resized or not _is_at(client, cameras[-1])
-        ):
+        unmoved = any(_is_at(client, camera, UNMOVED) for camera in cameras)
+        if unmoved and (resized or not _is_at(client, cameras[-1], APPLIED)):
             self._fit(client)
 
     def _fit(self, client: Any) -> None:
@@ -115,9 +116,9 @@ class Cameras:
             handle.position, handle.look_at = camera.eye, camera.look_at
 
 
-def _is_at(client: Any, camera: Camera) -> bool:
-    """Return True if a browser has this camera."""
-    near = UNMOVED * camera.distance
+def _is_at(client: Any, camera: Camera, share: float) -> bool:
+    """Return True if a browser has this camera, to a share of its distance."""
+    near = share * camera.distance
     apart = np.abs(client.camera.position - camera.eye).max()
     turned = np.abs(client.camera.look_at - camera.look_at).max()
     return bool(max(apart, turned) < near)
