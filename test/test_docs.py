@@ -33,10 +33,14 @@ MISTAKES = {
     'not well-formed XML': ('xml', '</robot>', ''),
     "closure 'pin' is 0.1 m": ('yaml', '[1.1, 0, 0]', '[1.1, 0, 0.1]'),
     "closure 'pin' is 0.329 m": ('xml', 'lower="0.5"', 'lower="2.5"'),
+    'turns about 1 0 0': ('yaml', '[0.9, 0, 0]', '[0.9, 0, 0], rpy: [0, 1.5708, 0]'),
+    'opposite': ('yaml', '[1.1, 0, 0]', '[1.1, 0, 0], rpy: [3.14159, 0, 0]'),
     'this is a CAD file': ('name', 'rocker.yaml', 'rocker.step'),
     'no loops': ('name', 'rocker.closures.yaml', 'rocker_loops.yaml'),
     'look like degrees': ('xml', 'lower="0.2" upper="2.8"', 'lower="0" upper="180"'),
     'is 400 m from its parent': ('xml', '0.4 0 0', '400 0 0'),
+    'lower and upper are both 0': ('xml', 'lower="0.2" upper="2.8"', 'lower="0" upper="0"'),
+    'no motors': ('yaml', 'actuated: [drive]', ''),
     'no <limit>': ('xml', '<limit lower="0.2" upper="2.8" effort="5" velocity="3"/>', ''),
 }
 

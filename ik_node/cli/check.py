@@ -66,6 +66,11 @@ def _notes(robot: Robot, *, closures_given: bool) -> list[str]:
             'no loops: the description declares none, and there is no '
             f'{sidecar_name(Path(source))} beside it that does'
         )
+    if robot.closures and not robot.actuated:
+        found.append(
+            'no motors are named, so every joint counts as one: name them with `actuated: [...]` '
+            'beside the closures, or with <transmission> or <ros2_control> in the description'
+        )
     meshes = {v.file for v in read_visuals(robot.description.text, source) if v.kind == 'mesh'}
     missing = sorted(file for file in meshes if mesh_path(file, source) is None)
     if missing:

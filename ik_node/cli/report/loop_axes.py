@@ -13,7 +13,7 @@ from ik_node.model.goal import Goal
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 from ik_node.model.request import request_of
-from ik_node.model.rotation import matrix_to_quat, quat_conjugate, quat_multiply
+from ik_node.model.rotation import matrix_to_quat, pose_matrix, quat_conjugate, quat_multiply
 from ik_node.model.tree import Tree
 from ik_node.robot import Robot
 from ik_node.solver import Solver, SolverOptions, Status
@@ -141,60 +141,105 @@ def wrong_axes(robot: Robot, result: Assembly) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        For each such loop: its name, its present axis and the axis of a joint that would free it,
-        both in the link of frame B; the joint; and the mobility of the robot with that axis.
+        For each frame of such a loop whose axis is wrong: the name of the loop, the link of the
+        frame, its present axis and the axis of a joint that would free the loop, both in that
+        link; the joint; and the mobility of the robot with these axes. A loop with the same
+        numbers on both sides has one entry, for frame B.
 
     """
-    if result.status is Status.CONVERGED:
-        suspects = [name for chain in robot.mobility.frozen for name in chain]
-    else:
-        suspects = list(result.open_loops)
-    found = []
-    for name in suspects:
-        entry = _other_axis(robot, name) if _turns_about_one(robot.closures[name]) else None
-        if entry is not None:
-            found.append(entry)
-    return found
+    if result.status is not Status.CONVERGED:
+        return _other_axes(robot, [n for n in result.open_loops if _turns_about_one(robot, n)])
+    frozen = [name for chain in robot.mobility.frozen for name in chain]
+    return [
+        entry
+        for name in frozen
+        if _turns_about_one(robot, name)
+        for entry in _other_axes(robot, [name])
+    ]
 
 
-def _turns_about_one(closure: Closure) -> bool:
+def _turns_about_one(robot: Robot, name: str) -> bool:
+    closure = robot.closures[name]
     turns = [dof for dof in closure.dof if dof.is_rotation]
     return closure.kind == 'frame' and len(turns) == 2
 
 
-def _other_axis(robot: Robot, name: str) -> dict[str, Any] | None:
-    """Find a joint axis with which a loop closes and moves; return None if there is none."""
+def _other_axes(robot: Robot, names: list[str]) -> list[dict[str, Any]]:
+    """
+    Find joint axes with which all named loops close and move; return [] if there are none.
+
+    All of them are released to points first. Then one after the other gets its rotational axes
+    back, about the axis that leaves the robot the largest mobility; its present axis is preferred.
+    """
     loose = Robot(deepcopy(robot.description))
-    closure = loose.closures[name]
-    dofs = tuple(closure.dof)
-    free = next(dof for dof in (DOF.EX, DOF.EY, DOF.EZ) if dof not in dofs)
-    present = _axis(closure, free)
-    closure.set_dof(*(dof for dof in dofs if not dof.is_rotation))
-    if loose.assemble().status is not Status.CONVERGED:
-        return None
-    best: dict[str, Any] | None = None
-    for joint, axis in _axes(closure):
-        copy = Robot(deepcopy(loose.description))
-        _turn(copy.closures[name], axis, free)
-        copy.closures[name].set_dof(*dofs)
-        closes = copy.assemble().status is Status.CONVERGED
-        moves = all(name not in chain for chain in copy.mobility.frozen)
-        if closes and moves and (best is None or int(copy.mobility) > best['mobility']):
-            parent = copy.closures[name].parent
-            best = {
-                'name': name,
-                'link': parent.name if parent is not None else None,
-                'axis': _short(present),
-                'freeing_axis': _short(_axis(copy.closures[name], free)),
-                'joint': joint,
-                'mobility': int(copy.mobility),
-            }
-    return best
+    kept = {name: tuple(loose.closures[name].dof) for name in names}
+    for name, dofs in kept.items():
+        loose.closures[name].set_dof(*(dof for dof in dofs if not dof.is_rotation))
+    if not names or loose.assemble().status is not Status.CONVERGED:
+        return []
+    found: list[dict[str, Any]] = []
+    for name, dofs in kept.items():
+        free = next(dof for dof in (DOF.EX, DOF.EY, DOF.EZ) if dof not in dofs)
+        best: tuple[int, Robot, list[dict[str, Any]]] | None = None
+        # The present axis of a single loop is known to be wrong.
+        present: list[tuple[str, Array | None]] = [('', None)] if len(names) > 1 else []
+        for joint, axis in [*present, *_axes(loose.closures[name])]:
+            copy = Robot(deepcopy(loose.description))
+            entries = [] if axis is None else _turned(copy.closures[name], axis, free, joint)
+            copy.closures[name].set_dof(*dofs)
+            closes = copy.assemble().status is Status.CONVERGED
+            moves = closes and all(name not in chain for chain in copy.mobility.frozen)
+            if moves and (best is None or int(copy.mobility) > best[0]):
+                best = int(copy.mobility), copy, entries
+        if best is None:
+            return []
+        loose, found = best[1], found + best[2]
+    return [{**entry, 'mobility': int(loose.mobility)} for entry in found]
 
 
-def _axis(closure: Closure, free: DOF) -> Array:
-    """Return the free rotation axis of a closure, in the link of frame B."""
-    return np.asarray(closure.matrix[:3, free - DOF.EX])
+def _turned(closure: Closure, axis: Array, free: DOF, joint: str) -> list[dict[str, Any]]:
+    """
+    Rotate both frames of a closure to an axis; return an entry for each frame that was off.
+
+    Parameters
+    ----------
+    closure : Closure
+        A closure whose frames coincide in position.
+    axis : ndarray, shape (3,)
+        New direction of the free axis, root frame; its sign does not matter.
+    free : DOF
+        The rotational axis about which the closure is free.
+    joint : str
+        The joint whose axis this is.
+
+    """
+    links = [frame for frame in (closure.parent, closure.child) if frame is not None]
+    turns = [link.matrix_world[:3, :3] for link in links]
+    before = [_free_axis(closure, link, free) for link in links]
+    seen = [turn @ local for turn, local in zip(turns, before, strict=True)]
+    along = next((side for side in (float(axis @ each) for each in seen) if abs(side) > SAME), 1.0)
+    axis = axis / np.linalg.norm(axis) * np.sign(along)
+    _turn(closure, axis, free)
+    found = [
+        {
+            'name': closure.name,
+            'link': link.name,
+            'axis': _short(local),
+            'freeing_axis': _short(turn.T @ axis),
+            'joint': joint,
+        }
+        for link, turn, local, each in zip(links, turns, before, seen, strict=True)
+        if np.max(np.abs(each - axis)) > SAME
+    ]
+    same = all(entry[key] == found[0][key] for entry in found for key in ('axis', 'freeing_axis'))
+    return found[:1] if same else found
+
+
+def _free_axis(closure: Closure, link: object, free: DOF) -> Array:
+    """Return the free rotation axis of a closure's frame in a link, in the frame of the link."""
+    if link is closure.parent:
+        return np.asarray(closure.matrix[:3, free - DOF.EX])
+    return np.asarray(pose_matrix(np.zeros(3), closure.offset_quaternion)[:3, free - DOF.EX])
 
 
 def _axes(closure: Closure) -> Iterator[tuple[str, Array]]:
@@ -230,4 +275,4 @@ def _turn(closure: Closure, axis: Array, free: DOF) -> None:
 
 
 def _short(axis: Array) -> list[float]:
-    return [round(float(part), 6) + 0.0 for part in axis]
+    return [round(float(part), 5) + 0.0 for part in axis]

@@ -164,10 +164,12 @@ def _remarks(found: dict[str, Any]) -> Iterator[str]:
         )
     for entry in found['wrong_axes']:
         axis, other = (' '.join(f'{x:g}' for x in entry[key]) for key in ('axis', 'freeing_axis'))
+        opposite = entry['axis'] == [0.0 - x for x in entry['freeing_axis']]
         yield (
-            f'loop {plain(entry["name"])} turns about {axis} in {plain(entry["link"])}, but its '
-            f'joints do not: about {other}, the axis of {plain(entry["joint"])}, the mobility '
-            f'would be {entry["mobility"]}'
+            f'loop {plain(entry["name"])} turns about {axis} in {plain(entry["link"])}, '
+            + ('opposite to its other side: ' if opposite else 'but its joints do not: ')
+            + f'about {other}, the axis of {plain(entry["joint"])}, the mobility would be '
+            f'{entry["mobility"]}'
         )
     for why, text in HELD.items():
         names = [name for name, by in found['held'].items() if by == why]

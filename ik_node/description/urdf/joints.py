@@ -108,9 +108,9 @@ def _read_limit(
     if spec.lower > spec.upper:
         raise document.error(element, f'lower="{spec.lower:g}" is above upper="{spec.upper:g}"')
     if spec.lower == spec.upper:
-        notes.append(
-            f'joint {shown(spec.name)}: lower and upper are both {spec.lower:g}, it cannot move'
-        )
+        why = ', as exporters write it for limits that were left empty' * (spec.lower == 0.0)
+        both = f'lower and upper are both {spec.lower:g}, it cannot move{why}'
+        notes.append(f'joint {shown(spec.name)}: {both}')
     if velocity <= 0.0:
         notes.append(f'joint {shown(spec.name)}: velocity="{velocity:g}", taken as unlimited')
         velocity = inf

@@ -40,7 +40,8 @@ class Assembly(SolveResult):
     closes_without_limits : bool or None
         True if the loops that stay open would close without joint limits; None = all loops close.
     against_limits : mapping of str to float
-        Joint values beyond their limits with which these loops would close [rad or m].
+        Joint values beyond their limits with which these loops would close [rad or m]; empty if
+        they would not close.
     least_errors : mapping of str to PoseError
         Residuals of the closures without joint limits; empty if all loops close.
 
@@ -118,10 +119,13 @@ def close_loops(solver: Solver) -> Assembly:
 
     """
     solution = solver.solve_pose({})
-    free, answer = None, None
+    free: Solution | None = None
+    against: dict[str, float] = {}
     if solution.status is not Status.CONVERGED:
-        free, answer = _without_limits(solver, solution.q)
-        if free.status is Status.CONVERGED and not answer:
+        free, values = _without_limits(solver, solution.q)
+        if free.status is Status.CONVERGED:
+            against = values
+        if free.status is Status.CONVERGED and not values:
             # The values found without limits happen to be within the limits.
             again = solver.solve_pose({}, q0=free.q)
             if again.status is Status.CONVERGED:
@@ -138,7 +142,7 @@ def close_loops(solver: Solver) -> Assembly:
         active_limits=solution.active_limits,
         tolerances=tolerances,
         closes_without_limits=None if free is None else free.status is Status.CONVERGED,
-        against_limits=answer or {},
+        against_limits=against,
         least_errors={} if free is None else free.closure_errors,
     )
 
