@@ -113,7 +113,10 @@ def _expected(turns: bool, many: bool) -> str:
 
 def _got(pose: Any, alone: bool) -> str:
     if alone:
-        return 'a position alone, which is enough only for a goal without orientation'
+        return (
+            'a position alone, which is enough only for a goal without orientation: '
+            "robot.add_goal(link, dof='X Y Z') makes one"
+        )
     if isinstance(pose, (tuple, list)) and len(pose) == 2:
         shapes = [_array(part.as_quat() if hasattr(part, 'as_quat') else part) for part in pose]
         if all(part.size and part.ndim for part in shapes):

@@ -45,6 +45,8 @@ from rclpy.node import Node
 
 # A description with at most this many links is read in less than half a second.
 _QUICK_LINKS = 300
+# How a node without goals gets some.
+_NO_GOALS = '; goal_names creates some, or the page: `ik_node view --ros`'
 
 
 def _is_shown(report: TickReport, settings: Settings) -> bool:
@@ -334,6 +336,7 @@ class IkNode(Node):
             f'ready: robot {plain(robot.name)}, {len(model.joint_names)} joints, '
             f'{len(robot.closures)} loops, mobility {model.mobility}, '
             f'goals: {listed(robot.goals)}'
+            + ('' if robot.goals or settings.state_source == 'actuated' else _NO_GOALS)
         )
         for parameter, names in unknown_joint_targets(robot, settings.joints).items():
             self.get_logger().warning(

@@ -51,7 +51,11 @@ def unit_pose(
         near = -LARGEST <= x <= LARGEST and -LARGEST <= y <= LARGEST and -LARGEST <= z <= LARGEST
     except (TypeError, ValueError, OverflowError):
         turns = request is None or request.uses_orientation
-        return unit_pose(name, position_and_quat(f'pose of {shown(name)}', pose, turns=turns))
+        try:
+            pair = position_and_quat(f'pose of {shown(name)}', pose, turns=turns)
+        except ShapeError as refusal:
+            raise refusal from None
+        return unit_pose(name, pair)
     if not (near and norm < math.inf):
         large = norm < math.inf and all(abs(value) < math.inf for value in (x, y, z))
         wanted = f'a position within {LARGEST:g} m' if large else 'finite numbers'

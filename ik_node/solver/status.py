@@ -20,5 +20,11 @@ class Status(IntEnum):
     DIVERGED = 2
     TIMEOUT = 3
 
+    def __str__(self) -> str:
+        return self.name
+
+    def __format__(self, spec: str) -> str:
+        return format(self.name, spec)
+
 
 STATUS_NAMES: tuple[str, ...] = tuple(status.name for status in Status)

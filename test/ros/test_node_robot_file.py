@@ -44,6 +44,7 @@ def test_node_reads_a_file_and_publishes_its_description(graph, file, urdf):
     graph.start('node', 'ik_node', 'node', str(file), '--ros-args', '-p', 'rate:=50.0')
     graph.client.create_subscription(JointState, 'ik_node/joint_states', graph._on_joints, 200)
     graph.wait(lambda: len(graph.joint_states) > 5 and texts, 'joint states and a description')
+    assert 'goals: none; goal_names creates some, or the page: `ik_node view --ros`' in graph.log()
     assert {*load_robot(texts[0]).closures} == {*watched.robot.closures} != set()
     graph.describe(urdf('hexapod'))
     line = 'topic robot_description ignored: the parameter robot_file is set'

@@ -17,6 +17,13 @@ def solve(name, goals, **options):
     return m.solver(SolverOptions(**options)).solve_pose(goals)
 
 
+def test_status_is_printed_as_its_name():
+    """It is also a number, which says nothing to a reader."""
+    assert str(Status.CONVERGED) == 'CONVERGED'
+    assert f'{Status.STALLED:>8}' == ' STALLED'
+    assert Status.CONVERGED == 0
+
+
 def test_reachable_goal_is_converged():
     """Steps are counted, and residuals are below the thresholds."""
     solution = solve('planar', {'end_goal': ((1.0, 1.5, 0), UNIT)})
