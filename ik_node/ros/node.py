@@ -23,12 +23,18 @@ from ik_node.ros.loading.model_request import ModelRequest
 from ik_node.ros.loading.model_supply import as_refusal, ModelSupply
 from ik_node.ros.markers.scene_output import SceneOutput
 from ik_node.ros.messages.convert import seconds_from_stamp
-from ik_node.ros.messages.status_row import status_name
+from ik_node.ros.messages.status_row import status_name, StatusRow
 from ik_node.ros.moveit.ik_service import add_ik_service
 from ik_node.ros.moveit.node_access import NodeAccess
 from ik_node.ros.outputs.command_publishers import CommandPublishers
 from ik_node.ros.outputs.description_output import DescriptionOutput
-from ik_node.ros.outputs.diagnostics import input_row, model_row, output_row, rate_row
+from ik_node.ros.outputs.diagnostics import (
+    input_row,
+    model_row,
+    output_row,
+    rate_row,
+    transmission_row,
+)
 from ik_node.ros.outputs.node_outputs import NodeOutputs
 from ik_node.ros.outputs.tick_report import TickReport
 from ik_node.ros.outputs.transform_output import TransformOutput
@@ -97,6 +103,7 @@ class IkNode(Node):
         self._refusals_logged = 0
         self._passive_outputs: tuple[str, ...] = ()
         self._fault = ''
+        self._singularity = ''
         self._answer: TickReport | None = None
         self._diagnosed = (time.monotonic(), 0)
         self._motion: Motion | None = None
@@ -436,6 +443,7 @@ class IkNode(Node):
             row = rate_row(name, rate, settings.rate, counts)
             row.values['last_error'] = counts.last_error
             rows.append(row)
+        rows += self._singularity_rows(motion, settings)
         fault = motion.hardware.fault
         if settings.output_type != 'none':
             hardware = motion.hardware
@@ -450,3 +458,18 @@ class IkNode(Node):
         self._outputs.publish_diagnostics(
             rows, self.get_clock().now().to_msg(), model.robot.name if model else ''
         )
+
+    def _singularity_rows(self, motion: Motion, settings: Settings) -> list[StatusRow]:
+        """Return the row of the joint space, if there is one; log a new warning."""
+        space, tracker = motion.joint_space, motion.tracker
+        if tracker is None or not space.names:
+            return []
+        singularity, warning = space.singularity(tracker.q), ''
+        if singularity is not None:
+            warning = singularity.warning(
+                settings.transmission_singularity_warning, tracker.model.joint_names, space.names
+            )
+        if warning and not self._singularity:
+            self.get_logger().warning(f'transmission: {warning}')
+        self._singularity = warning
+        return [transmission_row(status_name(self), singularity, warning, space.note)]

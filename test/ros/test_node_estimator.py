@@ -260,11 +260,11 @@ def test_failing_answer_does_not_end_the_node(context, monkeypatch):
 
     publish, failures = JointStateOutput.publish, []
 
-    def fail(self, position, velocity, stamp):
+    def fail(self, position, velocity, stamp, effort):
         if stamp.sec == 1100:
             failures.append(stamp)
             raise ValueError('no room')
-        publish(self, position, velocity, stamp)
+        publish(self, position, velocity, stamp, effort)
 
     monkeypatch.setattr(JointStateOutput, 'publish', fail)
     try:

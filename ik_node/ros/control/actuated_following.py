@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import dataclasses
 
 from ik_node.errors import listed
+from ik_node.ros.control.joint_space import JointSpace
 from ik_node.ros.control.measured_drive import MOST_STEPS
 from ik_node.ros.control.tracker import Tracker
 from ik_node.ros.inputs.measured_state import MeasuredState
@@ -35,11 +36,14 @@ class ActuatedFollowing:
     ----------
     measured : MeasuredState
         The measured joint values.
+    joint_space : JointSpace
+        Velocities and efforts of all joints from those of the motors.
 
     """
 
-    def __init__(self, measured: MeasuredState) -> None:
+    def __init__(self, measured: MeasuredState, joint_space: JointSpace) -> None:
         self._measured = measured
+        self._joint_space = joint_space
         self._last_request: tuple[object, ...] = ()
         self._failed_report: TickReport | None = None
         # Where a drive stands that needs more than one tick, where it started, and its step count.
@@ -68,7 +72,8 @@ class ActuatedFollowing:
         """
         Solve for a measurement that has arrived.
 
-        The velocity is the difference between this answer and the last answer to the same set of
+        The velocity follows from the measured velocities of the motors, if all of them are known.
+        Otherwise it is the difference between this answer and the last answer to the same set of
         motors, divided by the difference of their stamps. If several senders each measure a part
         of the motors, every motor has moved once between these two answers.
 
@@ -94,7 +99,10 @@ class ActuatedFollowing:
         # A held configuration does not belong to this stamp.
         if not report.held:
             measured = tuple(self._measured.values(actuated))
-            report.velocity = self._velocity(tracker.model, measured, motors, report.q, stamp)
+            difference = self._velocity(tracker.model, measured, motors, report.q, stamp)
+            velocity = self._joint_space.velocity(report.q)
+            report.velocity = difference if velocity is None else velocity
+            report.effort = self._joint_space.effort(report.q)
         self._answer, self._answer_model, self._answered_at = report, tracker.model, now
         return report
 

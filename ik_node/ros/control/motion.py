@@ -10,6 +10,7 @@ from ik_node.ros.control.actuated_following import ActuatedFollowing
 from ik_node.ros.control.closure_switch import ClosureSwitch
 from ik_node.ros.control.goal_following import GoalFollowing
 from ik_node.ros.control.hardware_output import HardwareOutput
+from ik_node.ros.control.joint_space import JointSpace
 from ik_node.ros.control.tracker import Tracker
 from ik_node.ros.inputs.inputs import Inputs
 from ik_node.ros.inputs.joint_targets import apply_joint_values
@@ -71,6 +72,7 @@ class Motion:
         True while the service `~/enable` has stopped the robot.
     closures : ClosureSwitch
     hardware : HardwareOutput
+    joint_space : JointSpace
     roles : JointRoles
 
     """
@@ -78,7 +80,8 @@ class Motion:
     def __init__(self, inputs: Inputs) -> None:
         self._inputs = inputs
         self._goals = GoalFollowing(inputs.goals, inputs.measured)
-        self._actuated = ActuatedFollowing(inputs.measured)
+        self.joint_space = JointSpace(inputs.measured)
+        self._actuated = ActuatedFollowing(inputs.measured, self.joint_space)
         self._rest_pose = RestPose()
         self._time: float | None = None
         self.tracker: Tracker | None = None
@@ -120,6 +123,7 @@ class Motion:
         self._inputs.targets.configure(joints.targets)
         if self.tracker is not None:
             self.roles = self._configure(self.tracker.model, settings)
+            self.joint_space.configure(self.tracker.model, self.roles)
 
     def _configure(self, model: LoadedModel, settings: Settings) -> JointRoles:
         """Apply parameters to a model; return the roles of its joints."""
@@ -207,7 +211,10 @@ class Motion:
     def _follow(self, tracker: Tracker, settings: Settings, now: float) -> TickReport:
         if settings.state_source == 'actuated':
             return self._actuated.report(tracker, self.roles.actuated, settings, now)
-        return self._goals.report(tracker, settings, now)
+        report = self._goals.report(tracker, settings, now)
+        if not self._inputs.measured.is_stale(now, settings.joint_state_timeout):
+            report.effort = self.joint_space.effort(report.q)
+        return report
 
     def goal_poses(self, tracker: Tracker, settings: Settings) -> dict[str, Pose | None]:
         """Return the active goals and their poses; None for a goal without a pose."""

@@ -13,7 +13,11 @@ from ik_node.ros.inputs.joint_targets import JointTargets
 from ik_node.ros.inputs.measured_state import MeasuredState
 from ik_node.ros.inputs.transform_lookup import TransformLookup
 from ik_node.ros.loading.loaded_model import LoadedModel
-from ik_node.ros.messages.convert import positions_from_message, seconds_from_stamp
+from ik_node.ros.messages.convert import (
+    measurement_from_message,
+    positions_from_message,
+    seconds_from_stamp,
+)
 from ik_node.ros.messages.refusals import Refusals, RefusedInputError
 from ik_node.ros.process.named_entities import LATCHED
 from ik_node.ros.process.node_counts import NodeCounts
@@ -130,10 +134,11 @@ class Inputs:
 
     def _take_joint_state(self, message: JointState) -> None:
         try:
-            names, positions = positions_from_message('joint_states', message)
+            read = measurement_from_message('joint_states', message)
         except RefusedInputError as error:
             self.refuse('joint_states', str(error))
             return
+        names = read.names
         self._counts.joint_states += 1
         if len(set(names)) < len(names):
             twice = [name for name, count in Counter(names).items() if count > 1]
@@ -142,7 +147,9 @@ class Inputs:
                 'position counts',
                 throttle_duration_sec=10.0,
             )
-        unknown = self.measured.update(names, positions, time_of(self._node, message))
+        unknown = self.measured.update(
+            names, read.positions, time_of(self._node, message), read.velocities, read.efforts
+        )
         if unknown:
             count = f' ({len(unknown)} in all)' if len(unknown) > 5 else ''
             self._node.get_logger().warning(

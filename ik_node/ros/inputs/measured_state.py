@@ -1,8 +1,9 @@
-"""The last measured position of each joint."""
+"""The last measured position, velocity and effort of each joint."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,8 @@ class MeasuredState:
         self._joint_names: tuple[str, ...] | None = None
         self._known: frozenset[str] | None = None
         self._values: dict[str, float] = {}
+        self._velocities: dict[str, float] = {}
+        self._efforts: dict[str, float] = {}
         self._times: dict[str, float] = {}
         self._arrived: dict[str, int] = {}
         self._reported: set[str] = set()
@@ -42,14 +45,30 @@ class MeasuredState:
         known = self._known = frozenset(names)
         self._values = {name: value for name, value in self._values.items() if name in known}
         self._times = {name: time for name, time in self._times.items() if name in known}
+        self._velocities, self._efforts = {}, {}
         self._arrived = {name: at for name, at in self._arrived.items() if name in known}
         self._reported.clear()
 
     def update(
-        self, names: Sequence[str], positions: Sequence[float], time: float
+        self,
+        names: Sequence[str],
+        positions: Sequence[float],
+        time: float,
+        velocities: Mapping[str, float] = MappingProxyType({}),
+        efforts: Mapping[str, float] = MappingProxyType({}),
     ) -> tuple[str, ...]:
         """
-        Store positions measured at `time` [s].
+        Store values measured at `time` [s].
+
+        Parameters
+        ----------
+        names, positions
+            Joints and their positions [rad or m].
+        time : float
+            Time of the measurement [s].
+        velocities, efforts : mapping of str to float
+            Velocities [rad/s or m/s] and efforts [N m or N] of some of the joints; those of the
+            other joints of the message are unknown from now on.
 
         Returns
         -------
@@ -66,6 +85,11 @@ class MeasuredState:
                 self._values[name] = position
                 self._times[name] = time
                 self._arrived[name] = self.arrivals
+                for known_of, part in ((self._velocities, velocities), (self._efforts, efforts)):
+                    if name in part:
+                        known_of[name] = part[name]
+                    else:
+                        known_of.pop(name, None)
             elif name not in self._reported and len(self._reported) < _MOST_REPORTED:
                 self._reported.add(name)
                 unknown.append(name)
@@ -80,6 +104,14 @@ class MeasuredState:
     def values(self, names: Iterable[str]) -> dict[str, float]:
         """Return the last value of each of these joints, without those never measured."""
         return {name: self._values[name] for name in names if name in self._values}
+
+    def velocities(self, names: Sequence[str]) -> list[float] | None:
+        """Return the last velocity of each of these joints; None if one is unknown."""
+        return _all_of(self._velocities, names)
+
+    def efforts(self, names: Sequence[str]) -> list[float] | None:
+        """Return the last effort of each of these joints; None if one is unknown."""
+        return _all_of(self._efforts, names)
 
     def values_since(self, names: Iterable[str], arrivals: int) -> dict[str, float]:
         """Return the values of these joints that arrived after joint state number `arrivals`."""
@@ -110,3 +142,7 @@ class MeasuredState:
                 if value is not None:
                     measured[index] = value
         return measured
+
+
+def _all_of(known: Mapping[str, float], names: Sequence[str]) -> list[float] | None:
+    return [known[name] for name in names] if names and known.keys() >= set(names) else None

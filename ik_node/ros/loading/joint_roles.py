@@ -24,12 +24,23 @@ class JointRoles:
         Values that hardware outputs command, in this order.
     locked : frozenset of str
         Values that the solver does not change.
+    own_motors : tuple of str
+        Motors of the transmission; empty = `actuated`.
+    joint_space : tuple of str
+        Joint space of the transmission; empty = none.
 
     """
 
     actuated: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
     locked: frozenset[str] = frozenset()
+    own_motors: tuple[str, ...] = ()
+    joint_space: tuple[str, ...] = ()
+
+    @property
+    def motors(self) -> tuple[str, ...]:
+        """Return the motors of the transmission."""
+        return self.own_motors or self.actuated
 
     @classmethod
     def of(cls, robot: Robot, settings: JointSettings) -> JointRoles:
@@ -48,7 +59,9 @@ class JointRoles:
         actuated = names.find('actuated_joints', settings.actuated, leading=True)
         actuated = actuated or names.described_motors()
         outputs = names.find('output.joints', settings.outputs, leading=True) or actuated
-        return cls(actuated, outputs, locked)
+        motors = names.find('transmission.actuators', settings.transmission_actuators, True)
+        joint_space = names.find('transmission.joints', settings.transmission_joints)
+        return cls(actuated, outputs, locked, motors, joint_space)
 
 
 def check_joint_targets(robot: Robot, settings: JointSettings) -> None:

@@ -6,7 +6,8 @@ The functions are pure and accept any object with the fields of the message.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 import importlib.util
 import math
 from typing import Any
@@ -100,7 +101,11 @@ def positions_from_message(topic: str, message: Any) -> tuple[Sequence[str], Seq
         If the sizes differ, or a position is not finite.
 
     """
-    names, positions = message.name, message.position
+    _check_positions(topic, message.name, message.position)
+    return message.name, message.position
+
+
+def _check_positions(topic: str, names: Sequence[str], positions: Sequence[float]) -> None:
     if len(names) != len(positions):
         raise RefusedInputError(
             topic,
@@ -114,7 +119,66 @@ def positions_from_message(topic: str, message: Any) -> tuple[Sequence[str], Seq
                 raise RefusedInputError(
                     topic, f'position of {name}', position, 'not a finite number'
                 )
-    return names, positions
+
+
+@dataclass(frozen=True)
+class JointValues:
+    """
+    The content of a sensor_msgs/JointState.
+
+    Attributes
+    ----------
+    names : sequence of str
+        Names of the joints that have a position.
+    positions : sequence of float
+        Positions in the order of `names` [rad or m].
+    velocities, efforts : mapping of str to float
+        Known velocities [rad/s or m/s] and efforts [N m or N] by joint.
+
+    """
+
+    names: Sequence[str]
+    positions: Sequence[float]
+    velocities: Mapping[str, float]
+    efforts: Mapping[str, float]
+
+
+def measurement_from_message(topic: str, message: Any) -> JointValues:
+    """
+    Read a sensor_msgs/JointState with measured values.
+
+    Numbers that are NaN, and empty velocities and efforts, are unknown.
+
+    Raises
+    ------
+    RefusedInputError
+        If sizes differ, a number is infinite, or all positions are NaN.
+
+    """
+    names, positions = message.name, message.position
+    velocities = _known(topic, 'velocity', names, message.velocity)
+    efforts = _known(topic, 'effort', names, message.effort)
+    if len(names) == len(positions) and math.isnan(sum(positions)):
+        known = [at for at, value in enumerate(positions) if not math.isnan(value)]
+        if known:
+            names, positions = [names[at] for at in known], [positions[at] for at in known]
+    _check_positions(topic, names, positions)
+    return JointValues(names, positions, velocities, efforts)
+
+
+def _known(
+    topic: str, field: str, names: Sequence[str], values: Sequence[float]
+) -> dict[str, float]:
+    """Return those numbers of a field that are known, by joint."""
+    if len(values) not in (0, len(names)):
+        raise RefusedInputError(
+            topic, field, f'{len(values)} numbers', f'{len(names)} names need as many, or none'
+        )
+    known = {n: v for n, v in zip(names, values, strict=False) if not math.isnan(v)}
+    for name, value in known.items():
+        if math.isinf(value):
+            raise RefusedInputError(topic, f'{field} of {name}', value, 'not a finite number')
+    return known
 
 
 def pose_in_root(pose: Pose, frame: NDArray[np.float64]) -> Pose:
@@ -142,9 +206,14 @@ def fill_pose(pose: Any, matrix: NDArray[np.float64]) -> None:
 
 
 def fill_joint_state(
-    message: Any, stamp: Any, position: NDArray[np.float64], velocity: NDArray[np.float64]
+    message: Any,
+    stamp: Any,
+    position: NDArray[np.float64],
+    velocity: NDArray[np.float64],
+    effort: NDArray[np.float64] | None = None,
 ) -> None:
-    """Write stamp, positions and velocities to a sensor_msgs/JointState; names stay."""
+    """Write all but the names to a sensor_msgs/JointState; unknown efforts are empty."""
     message.header.stamp = stamp
+    message.effort = [] if effort is None else effort.tolist()
     message.position = position.tolist()
     message.velocity = velocity.tolist()

@@ -10,6 +10,7 @@ from ik_node.ros.messages.status_row import ERROR, OK, StatusRow, WARN
 from ik_node.ros.outputs.tick_report import TickReport
 from ik_node.ros.process.node_counts import NodeCounts
 from ik_node.solver import Solution, SolveResult
+from ik_node.solver.transmission.state import Singularity
 
 _LEVELS = {'CONVERGED': OK, 'STALLED': WARN, 'TIMEOUT': WARN, 'DIVERGED': ERROR}
 
@@ -119,6 +120,37 @@ def model_row(
         message = f'keeping {plain(robot.name)}; the last description was refused: {refused}'
         return StatusRow(ERROR, name, message, values)
     return StatusRow(OK, name, f'robot {plain(robot.name)}', values)
+
+
+def transmission_row(
+    node: str, singularity: Singularity | None, warning: str, note: str
+) -> StatusRow:
+    """
+    Return the diagnostic row of the joint space and its singularities.
+
+    Parameters
+    ----------
+    node : str
+        Name of the node.
+    singularity : Singularity or None
+        Singular values at the present configuration; None if there is no transmission.
+    warning : str
+        The sentence of `Singularity.warning`.
+    note : str
+        Why there is no transmission.
+
+    """
+    name = f'{node}: transmission'
+    if singularity is None:
+        return StatusRow(ERROR, name, f'no joint space: {note}')
+    values = {
+        'nearness': f'{singularity.nearness:.3g}',
+        'condition': f'{singularity.condition:.3g}',
+    }
+    for kind in ('type_1', 'type_2'):
+        least, most = getattr(singularity, kind)
+        values |= {f'{kind}.smallest': f'{least:.3g}', f'{kind}.largest': f'{most:.3g}'}
+    return StatusRow(WARN if warning else OK, name, warning or 'no singularity is near', values)
 
 
 def rate_row(node: str, rate: float, wanted: float, counts: NodeCounts) -> StatusRow:

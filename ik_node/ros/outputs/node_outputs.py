@@ -93,7 +93,9 @@ class JointStateOutput:
         """Use the joint names of this model from now on."""
         self._message = JointState(name=list(model.joint_names))
 
-    def publish(self, position: Array, velocity: Array, stamp: Any) -> None:
+    def publish(
+        self, position: Array, velocity: Array, stamp: Any, effort: Array | None = None
+    ) -> None:
         """
         Publish one configuration.
 
@@ -105,9 +107,11 @@ class JointStateOutput:
             Velocities [rad/s or m/s].
         stamp : builtin_interfaces.msg.Time
             Time of the tick or of the measurement.
+        effort : ndarray, shape (nq,), optional
+            Efforts [N m or N]; None = unknown.
 
         """
-        fill_joint_state(self._message, stamp, position, velocity)
+        fill_joint_state(self._message, stamp, position, velocity, effort)
         self._publisher.publish(self._message)
 
 
@@ -155,7 +159,7 @@ class NodeOutputs:
 
         """
         if joints:
-            self._joint_states.publish(report.q, report.velocity, stamp)
+            self._joint_states.publish(report.q, report.velocity, stamp, report.effort)
         self._reached.publish(report, model, stamp)
 
     def publish_status(self, report: TickReport, model: LoadedModel, stamp: Any) -> None:

@@ -37,6 +37,8 @@ class TickReport:
         True if input was stale and its age is not ignored.
     silent : bool
         True if joint states must not be published.
+    effort : ndarray, shape (nq,), or None
+        Efforts from measured ones [N m or N]; None = unknown.
 
     """
 
@@ -49,6 +51,7 @@ class TickReport:
     goals: Mapping[str, Pose] = field(default_factory=dict)
     stale: bool = False
     silent: bool = False
+    effort: NDArray[np.float64] | None = None
 
     @property
     def converged(self) -> bool:

@@ -68,6 +68,10 @@ class JointSettings:
         Order of the hardware outputs; empty = the actuated joints.
     rest_pose, targets : mapping of str to float
         Values by joint [rad or m].
+    transmission_actuators : tuple of str
+        Motors of the transmission; empty = the actuated joints.
+    transmission_joints : tuple of str
+        Joint space of the transmission; empty = none.
 
     """
 
@@ -76,6 +80,8 @@ class JointSettings:
     outputs: tuple[str, ...] = ()
     rest_pose: Mapping[str, float] = field(default_factory=dict)
     targets: Mapping[str, float] = field(default_factory=dict)
+    transmission_actuators: tuple[str, ...] = ()
+    transmission_joints: tuple[str, ...] = ()
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> JointSettings:
@@ -94,6 +100,8 @@ class JointSettings:
             outputs=_names(values['output.joints']),
             rest_pose=parse_joint_values('rest_pose', values['rest_pose']),
             targets=parse_joint_values('joint_targets', values['joint_targets']),
+            transmission_actuators=_names(values['transmission.actuators']),
+            transmission_joints=_names(values['transmission.joints']),
         )
 
 

@@ -133,6 +133,26 @@ NODE_PARAMETERS: tuple[ParameterSpec, ...] = (
         low=0.0,
         high=1.0e3,
     ),
+    ParameterSpec(
+        'transmission.actuators',
+        ('',),
+        'Motors between which and transmission.joints the node converts velocities, efforts and '
+        'commands; empty = the actuated joints.',
+    ),
+    ParameterSpec(
+        'transmission.joints',
+        ('',),
+        'Joint space: the joints of joint-space commands and plans, whose efforts and '
+        'singularities are computed; empty = none.',
+    ),
+    ParameterSpec(
+        'transmission.singularity_warning',
+        0.05,
+        'Ratio of smallest to largest singular value below which /diagnostics warns of a '
+        'singularity; 0 = never.',
+        low=0.0,
+        high=1.0,
+    ),
     ParameterSpec('locked_joints', ('',), 'Joints that the solver does not move.'),
     ParameterSpec(
         'rest_pose',

@@ -17,7 +17,15 @@ from ik_node.ros.parameters.parameter_table import NODE_PARAMETERS, solver_param
 from ik_node.solver import SolverOptions
 
 # Parameters that `JointSettings` reads.
-_BY_JOINT = ('locked_joints', 'actuated_joints', 'output.joints', 'rest_pose', 'joint_targets')
+_BY_JOINT = (
+    'locked_joints',
+    'actuated_joints',
+    'output.joints',
+    'transmission.actuators',
+    'transmission.joints',
+    'rest_pose',
+    'joint_targets',
+)
 # Parameters that `MarkerSettings` reads.
 _OF_MARKERS = tuple(spec.name for spec in NODE_PARAMETERS if spec.name.startswith('markers.'))
 
@@ -48,6 +56,7 @@ class Settings:
     output_type: str
     output_horizon: float
     output_max_following_error: float
+    transmission_singularity_warning: float
     joints: JointSettings
     markers: MarkerSettings
     goals: tuple[GoalSettings, ...]

@@ -218,7 +218,7 @@ def test_yaml_reads_back(repository):
     """A YAML parser reads every default with the right type."""
     yaml = pytest.importorskip('yaml')
     values = yaml.safe_load(yaml_text())['/**']['ros__parameters']
-    for group in ('solver', 'output', 'markers'):
+    for group in ('solver', 'output', 'markers', 'transmission'):
         values.update({f'{group}.{key}': value for key, value in values.pop(group).items()})
     for spec in parameter_table():
         if '<name>' not in spec.name:

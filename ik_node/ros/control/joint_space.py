@@ -1,0 +1,121 @@
+"""The transmission between the motors and the joint space that the parameters name."""
+
+from __future__ import annotations
+
+from ik_node.errors import IkError
+from ik_node.ros.inputs.measured_state import MeasuredState
+from ik_node.ros.loading.joint_roles import JointRoles
+from ik_node.ros.loading.loaded_model import LoadedModel
+from ik_node.solver.transmission.state import Singularity
+from ik_node.solver.transmission.transmission import Transmission
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+class JointSpace:
+    """
+    Velocities, efforts and singularities of the present robot by its motors.
+
+    The transmissions are made on first use, because most robots need none. All work runs in the
+    executor of the node.
+
+    Parameters
+    ----------
+    measured : MeasuredState
+        The measured velocities and efforts.
+
+    Attributes
+    ----------
+    note : str
+        Why the last value could not be computed; '' if it could.
+
+    """
+
+    def __init__(self, measured: MeasuredState) -> None:
+        self._measured = measured
+        self._model: LoadedModel | None = None
+        self._roles = JointRoles()
+        self._made: dict[tuple[str, ...], Transmission] = {}
+        self.note = ''
+
+    def configure(self, model: LoadedModel, roles: JointRoles) -> None:
+        """Use a model with these roles of its joints from now on."""
+        if (model, roles) != (self._model, self._roles):
+            self._model, self._roles, self.note = model, roles, ''
+            self._made.clear()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the joints of the joint space; empty if there is none."""
+        return self._roles.joint_space
+
+    @property
+    def motors(self) -> tuple[str, ...]:
+        """Return the motors of the joint space."""
+        return self._roles.motors
+
+    def transmission(self) -> Transmission:
+        """
+        Return the transmission between the motors and the joint space.
+
+        Raises
+        ------
+        IkError
+            If the motors do not determine the joints of the joint space.
+
+        """
+        return self._transmission(self.motors, self.names)
+
+    def velocity(self, q: Array) -> Array | None:
+        """Return the velocities (nq,) of all joints; None if those of the motors are unknown."""
+        motors = self._roles.actuated
+        known = self._measured.velocities(motors)
+        if known is None:
+            return None
+        try:
+            velocity: Array = self._transmission(motors, ()).motion(q) @ np.array(known)
+        except IkError as error:
+            self.note = str(error)
+            return None
+        return velocity
+
+    def effort(self, q: Array) -> Array | None:
+        """
+        Return the efforts (nq,) by measured ones; None if they are unknown.
+
+        Motors have their measured effort, joints of the joint space the effort that does the same
+        work. The other joints are passive: their effort is 0.
+        """
+        motors, names = self.motors, self.names
+        known = self._measured.efforts(motors)
+        if known is None or self._model is None:
+            return None
+        index = self._model.joint_names.index
+        effort = np.zeros_like(q)
+        try:
+            if names:
+                effort[[*map(index, names)]] = self.transmission().joint_effort(q, known)
+        except IkError as error:
+            self.note = str(error)
+            return None
+        effort[[*map(index, motors)]] = known
+        return effort
+
+    def singularity(self, q: Array) -> Singularity | None:
+        """Return how near q is to a singularity of the joint space; None if that is unknown."""
+        self.note = ''
+        try:
+            return self.transmission().singularity(q)
+        except IkError as error:
+            self.note = str(error)
+            return None
+
+    def _transmission(self, motors: tuple[str, ...], names: tuple[str, ...]) -> Transmission:
+        """Return the transmission to some joints, or to all of them."""
+        if self._model is None:
+            raise IkError('no robot yet')
+        if names not in self._made:
+            self._made[names] = Transmission(self._model.solver, motors, names or None)
+        return self._made[names]

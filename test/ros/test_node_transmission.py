@@ -1,0 +1,104 @@
+# flake8: noqa: E402, I100
+"""An ankle's motors measured: velocities, efforts and singularities of its joint space."""
+
+import math
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from sensor_msgs.msg import JointState
+
+pytestmark = pytest.mark.ros
+
+MOTORS = ['motor_left', 'motor_right']
+JOINTS = ['ankle_pitch', 'ankle_roll']
+
+
+@pytest.fixture(scope='module')
+def ankle(lasting_graph, urdf):
+    """Provide the graph with an ankle that follows its measured motors."""
+    graph = lasting_graph
+    graph.robot = graph.knows(urdf('ankle')).robot
+    graph.start_node(
+        *('-p', 'state_source:=actuated', '-p', f'actuated_joints:=[{", ".join(MOTORS)}]'),
+        *('-p', f'transmission.joints:=[{", ".join(JOINTS)}]'),
+    )
+    graph.describe(urdf('ankle'))
+    graph.wait(lambda: graph.joint_states, 'the first joint state')
+    return graph
+
+
+def answer(graph, position, velocity=(), effort=()):
+    """Have the motors measured until it is answered; return the answer's parts by joint."""
+    stamp = graph.client.get_clock().now().to_msg()
+    message = JointState(name=MOTORS, position=position, velocity=velocity, effort=effort)
+    message.header.stamp = stamp
+
+    def answered():
+        found = [each for each in graph.joint_states if each.header.stamp == stamp]
+        if not found:
+            graph.publish(JointState, 'joint_states', message, arrives=False)
+        return found
+
+    found = graph.wait(answered, 'the answer')[0]
+    return {
+        part: dict(zip(found.name, getattr(found, part), strict=False))
+        for part in ('position', 'velocity', 'effort')
+    }
+
+
+def values(names, part):
+    """Return the values of some joints."""
+    return np.array([part[name] for name in names])
+
+
+def test_velocities_and_efforts_of_the_ankle_follow_from_its_motors(ankle):
+    """They are those of the library, and both spaces have the same power."""
+    found = answer(ankle, [0.3, -0.1], [0.7, -0.4], [2.0, -1.5])
+    transmission = ankle.robot.transmission(MOTORS, JOINTS)
+    wanted = transmission.to_joints([0.3, -0.1], [0.7, -0.4], [2.0, -1.5])
+    assert values(JOINTS, found['position']) == pytest.approx(wanted.joint_position, abs=1e-6)
+    assert values(JOINTS, found['velocity']) == pytest.approx(wanted.joint_velocity, abs=1e-5)
+    assert values(JOINTS, found['effort']) == pytest.approx(wanted.joint_effort, abs=1e-4)
+    assert [*found['velocity'].values()] == pytest.approx(wanted.velocity, abs=1e-5)
+    power = values(JOINTS, found['effort']) @ values(JOINTS, found['velocity'])
+    assert power == pytest.approx(2.0 * 0.7 + 1.5 * 0.4, rel=1e-9)
+
+
+def test_unknown_efforts_are_empty(ankle):
+    """They may be NaN, or missing as a whole."""
+    found = answer(ankle, [0.2, 0.1], [0.5, 0.5], [1.0, math.nan])
+    assert found['effort'] == {}
+    assert values(MOTORS, found['velocity']).tolist() == [0.5, 0.5]
+    assert answer(ankle, [0.21, 0.1])['effort'] == {}
+
+
+def test_position_that_is_nan_is_unknown(ankle):
+    """The other motor is followed."""
+    before = values(MOTORS, answer(ankle, [0.1, 0.1])['position'])
+    found = answer(ankle, [math.nan, 0.15])
+    assert values(MOTORS, found['position']).tolist() == [before[0], 0.15]
+
+
+def test_diagnostics_have_the_singular_values(ankle):
+    """They warn at the threshold of the parameter, with the sentence of the library."""
+    answer(ankle, [0.0, 0.0])
+    message, numbers = ankle.row('transmission')
+    assert message == 'no singularity is near'
+    singularity = ankle.robot.transmission(MOTORS, JOINTS).singularity(ankle.robot.q)
+    assert float(numbers['nearness']) == pytest.approx(singularity.nearness, rel=0.01)
+    assert float(numbers['type_2.largest']) == pytest.approx(singularity.type_2[1], rel=0.01)
+    assert ankle.set_parameters(transmission__singularity_warning=1.0) == ''
+    wanted = 'near a singularity of type II (0.94): the actuators lose hold of '
+    ankle.wait(lambda: ankle.row('transmission')[0].startswith(wanted), wanted)
+    ankle.wait(lambda: f'transmission: {wanted}' in ankle.log(), 'the log line')
+    assert ankle.set_parameters(transmission__singularity_warning=0.05) == ''
+
+
+def test_unknown_joint_of_the_joint_space_is_refused(ankle):
+    """The reason names the parameter and the joint."""
+    reason = ankle.set_parameters(transmission__joints=['knee'])
+    assert 'transmission.joints' in reason
+    assert 'knee' in reason
