@@ -206,8 +206,7 @@ class IkNode(Node):
         if report is not self._answer:
             self._publish_state(report, tracker.model, settings, stamp)
         self._outputs.publish_status(report, tracker.model, stamp)
-        if command is not None:
-            self._commands.publish(command)
+        self._commands.publish(command)
         self._scene.tick(
             tracker.model,
             report.q if _is_shown(report, settings) else None,
@@ -379,7 +378,7 @@ class IkNode(Node):
         names = [goal.name for goal in settings.goals]
         set_names(self._goal_entities, names)
         self._inputs.goal_inputs.set_goals(names, settings.base_frame, settings.frame_prefix)
-        self._commands.set_type(settings.output_type)
+        self._commands.set_type(settings.output_type, settings.output_interface)
         if settings.output_type != 'none' and settings.joint_state_timeout == 0.0:
             self.get_logger().warning(
                 'output.type is set and joint_state_timeout is 0: commands do not '

@@ -102,3 +102,42 @@ def test_unknown_joint_of_the_joint_space_is_refused(ankle):
     reason = ankle.set_parameters(transmission__joints=['knee'])
     assert 'transmission.joints' in reason
     assert 'knee' in reason
+
+
+def test_joint_space_commands_are_commands_of_the_motors(ankle):
+    """Beside the measured state, which stays published; efforts and velocities go out too."""
+    from std_msgs.msg import Float64MultiArray
+    from trajectory_msgs.msg import JointTrajectory
+
+    trajectories, numbers = [], []
+    ankle.client.create_subscription(
+        JointTrajectory, 'ik_node/joint_trajectory', trajectories.append, 1000
+    )
+    ankle.client.create_subscription(Float64MultiArray, 'ik_node/commands', numbers.append, 1000)
+    assert ankle.set_parameters(output__type='both', output__interface='velocity') == ''
+    answer(ankle, [0.0, 0.0])
+    ankle.wait(
+        lambda: 'there are no goals' in ankle.row('output')[0], 'no commands before there is one'
+    )
+    command = JointState(name=JOINTS, position=[0.2, -0.1], velocity=[0.0, math.nan])
+    ankle.publish(JointState, 'ik_node/joint_command', command, 1)
+    wanted = ankle.robot.transmission(MOTORS, JOINTS).to_actuators([0.2, -0.1])
+    there = pytest.approx(wanted.actuator_position, abs=1e-5)
+
+    def arrived():
+        if trajectories:
+            values_of = trajectories[-1].points[-1].positions
+            # The robot follows its commands.
+            measured = JointState(name=MOTORS, position=values_of)
+            ankle.publish(JointState, 'joint_states', measured, arrives=False)
+        return trajectories and list(trajectories[-1].points[-1].positions) == there
+
+    ankle.wait(arrived, 'the position')
+    assert all(each.joint_names == MOTORS for each in trajectories)
+    ankle.wait(lambda: list(numbers[-1].data) == [0.0, 0.0], 'rest')
+    assert any(np.abs(each.data).max() > 0.1 for each in numbers)
+    ankle.wait(lambda: ankle.value('ankle_pitch') == pytest.approx(0.2, abs=1e-4), 'the ankle')
+    refused = JointState(name=['ankle_pitch'], position=[2.0])
+    ankle.publish(JointState, 'ik_node/joint_command', refused, 1)
+    ankle.wait(lambda: 'its limits are -0.8 and 0.8' in ankle.log(), 'the reason')
+    assert ankle.set_parameters(output__type='none', output__interface='position') == ''

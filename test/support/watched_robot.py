@@ -56,6 +56,7 @@ class Moving:
     def __init__(self, text: str, values: dict[str, Any]) -> None:
         from ik_node.ros.control.motion import Motion
         from ik_node.ros.inputs.goal_inputs import GoalInbox
+        from ik_node.ros.inputs.joint_commands import JointCommands
         from ik_node.ros.inputs.joint_targets import JointTargets
         from ik_node.ros.inputs.measured_state import MeasuredState
         from ik_node.ros.loading.load_model import load_model
@@ -63,6 +64,7 @@ class Moving:
         from ik_node.ros.parameters.settings import Settings
 
         self.goals, self.measured, self.targets = GoalInbox(), MeasuredState(), JointTargets()
+        self.commands = JointCommands()
         self.values = {name.replace('__', '.'): value for name, value in values.items()}
         self.settings = Settings.from_values(self.values)
         self.now = 100.0
@@ -82,10 +84,12 @@ class Moving:
         """Count ages anew."""
         self.goals.rewind(now)
         self.measured.rewind(now)
+        self.commands.rewind(now)
 
     def forget(self) -> None:
         """Drop goals and wishes."""
         self.goals.clear()
+        self.commands.clear()
         self.targets.clear(self.model.robot)
 
     # -- what a test does
@@ -103,6 +107,14 @@ class Moving:
         position = self.model.reached(name, self.model.q_start)[:3, 3] + np.array(offset)
         self.goals.put(name, (tuple(position.tolist()), (0.0, 0.0, 0.0, 1.0)), self.now)
         return position
+
+    def command(self, **parts: dict[str, float]) -> None:
+        """Command positions, velocities or efforts of the joint space now."""
+        from ik_node.ros.messages.convert import JointCommand
+
+        values = [parts.get(part, {}) for part in ('positions', 'velocities', 'efforts')]
+        self.commands.put(JointCommand(*values), self.now)
+        self.goals.clear()
 
     def measure(self, **values: float) -> None:
         """Have joint values measured now."""

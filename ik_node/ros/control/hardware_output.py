@@ -129,7 +129,7 @@ class HardwareOutput:
         outputs : sequence of str
             Commanded joint values.
         has_goals : bool
-            Whether a goal has a pose.
+            Whether a goal has a pose, or a joint-space command leads the robot.
         settings : Settings
             Parameters of this tick.
         now : float
@@ -241,10 +241,9 @@ class HardwareOutput:
         """Return the reason why there can be no command; '' if there can be one."""
         if settings.output_type == 'none':
             return 'output.type is none'
-        if settings.state_source == 'actuated':
-            return 'with state_source actuated there are no goals'
         if not has_goals:
-            return 'no goal yet'
+            actuated = settings.state_source == 'actuated'
+            return 'with state_source actuated there are no goals' if actuated else 'no goal yet'
         known = self._measured.values(outputs)
         missing = [name for name in outputs if name not in known]
         if missing:

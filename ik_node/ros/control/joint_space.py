@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ik_node.errors import IkError
+from collections.abc import Mapping, Sequence
+
+from ik_node.errors import IkError, plain
 from ik_node.ros.inputs.measured_state import MeasuredState
 from ik_node.ros.loading.joint_roles import JointRoles
 from ik_node.ros.loading.loaded_model import LoadedModel
@@ -103,6 +105,79 @@ class JointSpace:
         effort[[*map(index, motors)]] = known
         return effort
 
+    def allowed_share(self, q: Array, velocities: Mapping[str, float], scale: float) -> float:
+        """
+        Return the share of joint-space velocities with which every motor keeps its limit.
+
+        Parameters
+        ----------
+        q : ndarray, shape (nq,)
+            Present configuration [rad or m].
+        velocities : mapping of str to float
+            Velocities of some joints of the joint space, the others do not move [rad/s or m/s].
+        scale : float
+            Share of the velocity limits of the motors that may be used.
+
+        """
+        try:
+            ratio = self.transmission().jacobian(q)
+            limits = scale * self._limits('max_velocity')
+        except IkError as error:
+            self.note = str(error)
+            return 0.0
+        wanted = np.array([velocities.get(name, 0.0) for name in self.names])
+        motor_velocity = np.linalg.lstsq(ratio, wanted, rcond=None)[0]
+        return _share(motor_velocity, limits)
+
+    def motor_efforts(
+        self, q: Array, efforts: Mapping[str, float], outputs: Sequence[str], scale: float
+    ) -> tuple[Array | None, str]:
+        """
+        Return the efforts of motors that do the work of efforts in the joint space.
+
+        If one of them exceeds its limit, all are reduced in proportion.
+
+        Parameters
+        ----------
+        q : ndarray, shape (nq,)
+            Configuration [rad or m].
+        efforts : mapping of str to float
+            Efforts of some joints of the joint space; those of the others are 0 [N m or N].
+        outputs : sequence of str
+            Motors whose efforts are returned.
+        scale : float
+            Share of the effort limits of the motors that may be used.
+
+        Returns
+        -------
+        efforts : ndarray, shape (n_outputs,), or None
+            [N m or N]
+        reason : str
+            Why there are none; '' if there are.
+
+        """
+        motors = self.motors
+        wanted = np.array([efforts.get(name, 0.0) for name in self.names])
+        try:
+            limits = self._limits('max_effort')
+            found = self.transmission().actuator_effort(q, wanted)
+        except IkError as error:
+            return None, str(error)
+        for name in outputs:
+            if name not in motors:
+                return None, f'{plain(name)} is not among the motors of the joint space'
+        for name, limit in zip(motors, limits.tolist(), strict=True):
+            if not np.isfinite(limit):
+                return None, f'{plain(name)} has no effort limit in the description'
+        found = found * _share(found, scale * limits)
+        return found[[motors.index(name) for name in outputs]], ''
+
+    def _limits(self, kind: str) -> Array:
+        """Return the limits of the motors; infinite if there is none."""
+        solver = self.transmission().solver
+        axes = [solver.tree.owner[solver.joint_names.index(name)] for name in self.motors]
+        return np.array([getattr(joint, kind)[dof] for joint, dof in axes])
+
     def singularity(self, q: Array) -> Singularity | None:
         """Return how near q is to a singularity of the joint space; None if that is unknown."""
         self.note = ''
@@ -119,3 +194,11 @@ class JointSpace:
         if names not in self._made:
             self._made[names] = Transmission(self._model.solver, motors, names or None)
         return self._made[names]
+
+
+def _share(values: Array, limits: Array) -> float:
+    """Return the largest share of values, at most 1, that is within limits."""
+    if not np.isfinite(values).all():
+        return 0.0
+    excess = np.abs(values) > limits
+    return float(np.min(limits[excess] / np.abs(values[excess]), initial=1.0))

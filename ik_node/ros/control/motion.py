@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+import dataclasses
 
 from ik_node.model.joint import Joint
 from ik_node.robot import Robot
 from ik_node.ros.control.actuated_following import ActuatedFollowing
 from ik_node.ros.control.closure_switch import ClosureSwitch
+from ik_node.ros.control.command_following import CommandFollowing
 from ik_node.ros.control.goal_following import GoalFollowing
 from ik_node.ros.control.hardware_output import HardwareOutput
 from ik_node.ros.control.joint_space import JointSpace
@@ -82,6 +84,8 @@ class Motion:
         self._goals = GoalFollowing(inputs.goals, inputs.measured)
         self.joint_space = JointSpace(inputs.measured)
         self._actuated = ActuatedFollowing(inputs.measured, self.joint_space)
+        self._commands = CommandFollowing(inputs.commands, inputs.measured, self.joint_space)
+        self._command_tracker: Tracker | None = None
         self._rest_pose = RestPose()
         self._time: float | None = None
         self.tracker: Tracker | None = None
@@ -112,6 +116,10 @@ class Motion:
             self.hardware.silence('new robot')
         self.closures.take_model(model, same_robot)
         tracker = self.tracker
+        if self._command_tracker is None:
+            self._command_tracker = Tracker(model)
+        else:
+            self._command_tracker.replace_model(model)
         self._inputs.set_robot(model, lambda: tracker.q)
         self.apply(settings)
         return not same_robot
@@ -124,6 +132,7 @@ class Motion:
         if self.tracker is not None:
             self.roles = self._configure(self.tracker.model, settings)
             self.joint_space.configure(self.tracker.model, self.roles)
+            self._inputs.commands.configure(self.tracker.model, self.roles)
 
     def _configure(self, model: LoadedModel, settings: Settings) -> JointRoles:
         """Apply parameters to a model; return the roles of its joints."""
@@ -174,13 +183,45 @@ class Motion:
             self.hardware.silence('paused')
             return tracker.hold(now, 'paused'), None
         hardware, outputs = self.hardware, self.roles.outputs
-        commands = settings.output_type != 'none'
-        has_goals = commands and self._goals.has_goals(tracker, settings)
-        first = hardware.begin(tracker, outputs, has_goals, settings, now)
-        report = self.closures.report(tracker, settings, now, hardware.q)
-        if report is None:
-            report = self._follow(tracker, settings, now)
-        return report, hardware.command(tracker, report, outputs, settings, now, first)
+        commanded = self._is_commanded()
+        has_goals = commanded or (
+            settings.output_type != 'none'
+            and settings.state_source != 'actuated'
+            and self._goals.has_goals(tracker, settings)
+        )
+        # Beside measured motors, which lead the published configuration, commands have their own.
+        leader = tracker
+        if commanded and settings.state_source == 'actuated' and self._command_tracker:
+            leader = self._command_tracker
+        first = hardware.begin(leader, outputs, has_goals, settings, now)
+        report = wanted = self.closures.report(tracker, settings, now, hardware.q)
+        if report is None or wanted is None:
+            if commanded and (leader is tracker or hardware.q is not None):
+                wanted = self._commands.report(leader, settings, now)
+            report = (
+                wanted if wanted and leader is tracker else self._follow(tracker, settings, now)
+            )
+        if settings.state_source != 'actuated' and not self._inputs.measured.is_stale(
+            now, settings.joint_state_timeout
+        ):
+            report.effort = self.joint_space.effort(report.q)
+        command = hardware.command(leader, wanted or report, outputs, settings, now, first)
+        return report, self._with_efforts(command, settings) if command else None
+
+    def _is_commanded(self) -> bool:
+        """Return True if a joint-space command leads the robot; a newer goal ends it."""
+        if self._inputs.goals.poses():
+            self._inputs.commands.clear()
+        return self._inputs.commands.command is not None
+
+    def _with_efforts(self, command: HardwareCommand, settings: Settings) -> HardwareCommand:
+        """Return a command with the efforts that the interface needs."""
+        hardware = self.hardware
+        if settings.output_interface != 'effort' or hardware.q is None:
+            return command
+        efforts = self._commands.efforts(hardware.q, command.names, settings)
+        hardware.note = hardware.note or self._commands.note
+        return dataclasses.replace(command, efforts=efforts)
 
     def answer(
         self, tracker: Tracker, names: Sequence[str], settings: Settings, stamp: float, now: float
@@ -211,10 +252,7 @@ class Motion:
     def _follow(self, tracker: Tracker, settings: Settings, now: float) -> TickReport:
         if settings.state_source == 'actuated':
             return self._actuated.report(tracker, self.roles.actuated, settings, now)
-        report = self._goals.report(tracker, settings, now)
-        if not self._inputs.measured.is_stale(now, settings.joint_state_timeout):
-            report.effort = self.joint_space.effort(report.q)
-        return report
+        return self._goals.report(tracker, settings, now)
 
     def goal_poses(self, tracker: Tracker, settings: Settings) -> dict[str, Pose | None]:
         """Return the active goals and their poses; None for a goal without a pose."""

@@ -117,26 +117,30 @@ class Tracker:
         notes: tuple[str, ...],
         start: Array | None = None,
         longest: float | None = None,
+        exact: bool = True,
     ) -> TickReport:
         """
-        Solve for measured joint values, in the present assembly branch.
+        Solve for measured or commanded joint values, in the present assembly branch.
 
         Parameters
         ----------
         values : mapping of str to float
-            Measured values [rad or m]. If loops or limits do not allow them, the last good
-            configuration is held.
+            Values [rad or m].
         settings, now, notes
             As for `tick`.
         start : ndarray, shape (nq,), optional
             Where an earlier tick stopped on the way; None = the present configuration.
         longest : float, optional
             As for `window`.
+        exact : bool
+            True: if loops or limits do not allow the values, hold the last good configuration.
+            False: take the nearest one on the way to them.
 
         """
         drive = MeasuredDrive(self.model, values, settings)
         q0 = self.q if start is None else start
-        report = self._take(lambda: drive.solve(q0), settings, now, notes, drive.unmet, longest)
+        unmet = drive.unmet if exact else (lambda solution: '')
+        report = self._take(lambda: drive.solve(q0), settings, now, notes, unmet, longest)
         if drive.note:
             report.notes = (*notes, drive.note)
         return report

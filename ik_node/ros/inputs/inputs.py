@@ -9,11 +9,13 @@ from typing import Any
 
 from ik_node.errors import listed
 from ik_node.ros.inputs.goal_inputs import clock_time, GoalInputs, OVERRIDABLE_QOS, time_of
+from ik_node.ros.inputs.joint_commands import JointCommands
 from ik_node.ros.inputs.joint_targets import JointTargets
 from ik_node.ros.inputs.measured_state import MeasuredState
 from ik_node.ros.inputs.transform_lookup import TransformLookup
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.convert import (
+    command_from_message,
     measurement_from_message,
     positions_from_message,
     seconds_from_stamp,
@@ -58,6 +60,8 @@ class Inputs:
         The measured joint values.
     targets : JointTargets
         The joint targets.
+    commands : JointCommands
+        The joint-space command.
     refusals : Refusals
         Counts of refused messages.
     lookup : TransformLookup
@@ -75,6 +79,7 @@ class Inputs:
     ) -> None:
         self.measured = MeasuredState()
         self.targets = JointTargets()
+        self.commands = JointCommands()
         self.refusals = Refusals()
         self.lookup = TransformLookup(node)
         self.goal_inputs = GoalInputs(node, counts, self.lookup, self.refuse, goal_callbacks)
@@ -95,6 +100,7 @@ class Inputs:
             qos_overriding_options=OVERRIDABLE_QOS,
         )
         subscribe(JointState, '~/joint_targets', self._take_joint_targets, 1)
+        subscribe(JointState, '~/joint_command', self._take_joint_command, 1)
 
     def set_robot(self, model: LoadedModel, present_q: Callable[[], NDArray[np.float64]]) -> None:
         """
@@ -115,6 +121,7 @@ class Inputs:
     def forget(self) -> None:
         """Drop goals and joint targets until they are sent again."""
         self.goal_inputs.forget()
+        self.commands.clear()
         if self._model is not None:
             self.targets.clear(self._model.robot)
 
@@ -122,6 +129,7 @@ class Inputs:
         """Count ages from `now` [s], after the clock has jumped back."""
         self.goal_inputs.rewind(now)
         self.measured.rewind(now)
+        self.commands.rewind(now)
 
     def now(self) -> float:
         """Return the time of the node's clock [s]."""
@@ -159,6 +167,19 @@ class Inputs:
         if not seconds_from_stamp(stamp):
             stamp = self._node.get_clock().now().to_msg()
         self._on_measurement(names, stamp)
+
+    def _take_joint_command(self, message: JointState) -> None:
+        topic = 'joint_command'
+        try:
+            command = command_from_message(topic, message)
+            if self._model is None:
+                raise RefusedInputError(topic, 'name', list(message.name), 'no robot yet')
+            self.commands.put(command, time_of(self._node, message))
+        except RefusedInputError as error:
+            self.refuse(topic, str(error))
+        else:
+            # The newer of goals and commands leads the robot.
+            self.goals.clear()
 
     def _take_joint_targets(self, message: JointState) -> None:
         topic = 'joint_targets'

@@ -143,6 +143,48 @@ class JointValues:
     efforts: Mapping[str, float]
 
 
+@dataclass(frozen=True)
+class JointCommand:
+    """
+    A joint-space command: what is known of its positions, velocities and efforts, by joint.
+
+    Attributes
+    ----------
+    positions, velocities, efforts : mapping of str to float
+        [rad or m], [rad/s or m/s], [N m or N]
+
+    """
+
+    positions: Mapping[str, float]
+    velocities: Mapping[str, float]
+    efforts: Mapping[str, float]
+
+    @property
+    def names(self) -> set[str]:
+        """Return the joints that the command names."""
+        return {*self.positions, *self.velocities, *self.efforts}
+
+
+def command_from_message(topic: str, message: Any) -> JointCommand:
+    """
+    Read a sensor_msgs/JointState with commanded values; empty parts and NaN are not commanded.
+
+    Raises
+    ------
+    RefusedInputError
+        If sizes differ, a number is infinite, or nothing is commanded.
+
+    """
+    parts = (
+        _known(topic, field, message.name, getattr(message, field))
+        for field in ('position', 'velocity', 'effort')
+    )
+    command = JointCommand(*parts)
+    if not command.names:
+        raise RefusedInputError(topic, 'name', list(message.name), 'it commands nothing')
+    return command
+
+
 def measurement_from_message(topic: str, message: Any) -> JointValues:
     """
     Read a sensor_msgs/JointState with measured values.

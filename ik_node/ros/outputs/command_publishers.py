@@ -53,6 +53,8 @@ class HardwareCommand:
         State at the start of the period; None without a horizon.
     stop : CommandedState or None
         State in which the joints stop if no further command follows; None without a horizon.
+    efforts : ndarray, shape (n,), or None
+        Efforts of the motors [N m or N]; None if none are commanded.
 
     """
 
@@ -62,6 +64,7 @@ class HardwareCommand:
     period: float
     begin: CommandedState | None = None
     stop: CommandedState | None = None
+    efforts: NDArray[np.float64] | None = None
 
 
 _TOPICS = {
@@ -83,9 +86,15 @@ class CommandPublishers:
     def __init__(self, node: Node) -> None:
         self._node = node
         self._publishers: dict[str, Any] = {}
+        self._interface = 'position'
+        # Length of the last array of velocities or efforts; 0 if zeros were sent after it.
+        self._moving = 0
 
-    def set_type(self, output_type: str) -> None:
-        """Create the topics for a value of `output.type`, and remove all others."""
+    def set_type(self, output_type: str, interface: str = 'position') -> None:
+        """Create the topics for `output.type` and `output.interface`, and remove all others."""
+        if interface != self._interface or output_type not in ('commands', 'both'):
+            self.publish(None)
+        self._interface = interface
         for name, (kind, topic) in _TOPICS.items():
             wanted = output_type in (name, 'both')
             if wanted and name not in self._publishers:
@@ -93,11 +102,28 @@ class CommandPublishers:
             elif not wanted and name in self._publishers:
                 self._node.destroy_publisher(self._publishers.pop(name))
 
-    def publish(self, command: HardwareCommand) -> None:
-        """Publish one command on every existing topic."""
+    def publish(self, command: HardwareCommand | None) -> None:
+        """
+        Publish one command on every existing topic.
+
+        Without a command, stop drives that follow velocities or efforts, which would otherwise
+        keep the last ones: send zeros once.
+        """
         for name, publisher in self._publishers.items():
-            fill = trajectory if name == 'joint_trajectory' else numbers
-            publisher.publish(fill(command))
+            if name == 'commands':
+                self._publish_numbers(publisher, command)
+            elif command is not None:
+                publisher.publish(trajectory(command))
+
+    def _publish_numbers(self, publisher: Any, command: HardwareCommand | None) -> None:
+        message = None if command is None else numbers(command, self._interface)
+        if message is None and self._moving:
+            message = Float64MultiArray(data=[0.0] * self._moving)
+            self._moving = 0
+        elif message is not None and self._interface != 'position':
+            self._moving = len(message.data)
+        if message is not None:
+            publisher.publish(message)
 
 
 def trajectory(command: HardwareCommand) -> JointTrajectory:
@@ -109,10 +135,11 @@ def trajectory(command: HardwareCommand) -> JointTrajectory:
     """
     next_point = CommandedState(command.period, command.positions, command.velocities)
     states = (command.begin, next_point, command.stop)
-    return JointTrajectory(
-        joint_names=list(command.names),
-        points=[_point(state) for state in states if state is not None],
-    )
+    points = [_point(state) for state in states if state is not None]
+    if command.efforts is not None:
+        for point in points:
+            point.effort = command.efforts.tolist()
+    return JointTrajectory(joint_names=list(command.names), points=points)
 
 
 def _point(state: CommandedState) -> JointTrajectoryPoint:
@@ -124,6 +151,11 @@ def _point(state: CommandedState) -> JointTrajectoryPoint:
     return point
 
 
-def numbers(command: HardwareCommand) -> Float64MultiArray:
-    """Return the positions only, in the order of `output.joints`."""
-    return Float64MultiArray(data=command.positions.tolist())
+def numbers(command: HardwareCommand, interface: str = 'position') -> Float64MultiArray | None:
+    """Return positions, velocities or efforts in the order of `output.joints`; None if unknown."""
+    values = {
+        'position': command.positions,
+        'velocity': command.velocities,
+        'effort': command.efforts,
+    }[interface]
+    return None if values is None else Float64MultiArray(data=values.tolist())

@@ -112,6 +112,13 @@ NODE_PARAMETERS: tuple[ParameterSpec, ...] = (
         choices=('none', 'joint_trajectory', 'commands', 'both'),
     ),
     ParameterSpec(
+        'output.interface',
+        'position',
+        'Content of ~/commands. effort: the efforts of ~/joint_command, which ~/joint_trajectory '
+        'then also has. At the end of commands, zero velocities or efforts are sent once.',
+        choices=('position', 'velocity', 'effort'),
+    ),
+    ParameterSpec(
         'output.joints', ('',), 'Commanded joints, in this order; empty = the actuated joints.'
     ),
     ParameterSpec(
@@ -150,6 +157,14 @@ NODE_PARAMETERS: tuple[ParameterSpec, ...] = (
         0.05,
         'Ratio of smallest to largest singular value below which /diagnostics warns of a '
         'singularity; 0 = never.',
+        low=0.0,
+        high=1.0,
+    ),
+    ParameterSpec(
+        'transmission.max_effort_scale',
+        1.0,
+        'Share of the effort and velocity limits of motors that efforts and velocities in the '
+        'joint space may need, near singularities above all; larger ones are scaled down.',
         low=0.0,
         high=1.0,
     ),

@@ -54,9 +54,11 @@ class Settings:
     publish_on: str
     max_joint_velocity: float
     output_type: str
+    output_interface: str
     output_horizon: float
     output_max_following_error: float
     transmission_singularity_warning: float
+    transmission_max_effort_scale: float
     joints: JointSettings
     markers: MarkerSettings
     goals: tuple[GoalSettings, ...]

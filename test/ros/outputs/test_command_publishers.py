@@ -1,6 +1,8 @@
 # flake8: noqa: E402, I100
 """Commands as the messages that controllers take."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -92,3 +94,30 @@ def test_topics_follow_the_output_type(output, topics):
         assert set(node.topics) == topics
         publishers.publish(COMMAND)
         assert all(len(messages) == 1 for messages in node.topics.values())
+
+
+@pytest.mark.parametrize(
+    ('interface', 'values'), [('velocity', [1.0, -1.0]), ('effort', [5.0, 6.0])]
+)
+def test_drives_of_velocities_and_efforts_are_stopped_once(interface, values):
+    """Without further commands they would keep the last numbers; positions need no stop."""
+    node = NodeDouble()
+    publishers = CommandPublishers(node)
+    publishers.set_type('commands', interface)
+    publishers.publish(None)
+    publishers.publish(dataclasses.replace(COMMAND, efforts=np.array([5.0, 6.0])))
+    publishers.publish(None)
+    publishers.publish(None)
+    sent = [list(message.data) for message in node.topics['~/commands']]
+    assert sent == [values, [0.0, 0.0]]
+    publishers.set_type('commands', 'position')
+    publishers.publish(COMMAND)
+    publishers.publish(None)
+    assert list(node.topics['~/commands'][-1].data) == [0.1, 0.2]
+
+
+def test_efforts_are_in_the_trajectory_if_they_are_commanded():
+    """Controllers of positions refuse points with efforts."""
+    with_efforts = dataclasses.replace(COMMAND, efforts=np.array([5.0, 6.0]))
+    assert list(trajectory(with_efforts).points[0].effort) == [5.0, 6.0]
+    assert list(trajectory(COMMAND).points[0].effort) == []

@@ -1,0 +1,183 @@
+"""Joint-space commands become commands of motors, with the limits and loops of all others."""
+
+from ik_node.ros.messages.refusals import RefusedInputError
+import numpy as np
+import pytest
+
+MOTORS = ('motor_left', 'motor_right')
+JOINTS = ('ankle_pitch', 'ankle_roll')
+
+
+@pytest.fixture
+def ankle(moving):
+    """Provide an ankle at rest, its motors measured and commanded."""
+    return make(moving)
+
+
+def make(moving, text='ankle', **values):
+    """Return an ankle at rest, its motors measured and commanded."""
+    values = {'output__type': 'both', **values}
+    robot = moving(text, actuated_joints=MOTORS, transmission__joints=JOINTS, **values)
+    for name in MOTORS:
+        robot.model.robot.joints[name].max_effort.fill(45.0)
+    robot.measure(motor_left=0.0, motor_right=0.0)
+    return robot
+
+
+def follow(robot, ticks):
+    """Tick while the motors follow their commands; return the last command."""
+    for _ in range(ticks):
+        _, command = robot.tick()
+        robot.watched.check_q(robot.motion.hardware.q)
+        robot.measure(**dict(zip(command.names, command.positions.tolist(), strict=True)))
+    return command
+
+
+def commanded(robot):
+    """Return the commanded values of the joint space."""
+    return [robot.value(name, robot.motion.hardware.q) for name in JOINTS]
+
+
+@pytest.mark.parametrize('source', ['solution', 'measured', 'actuated'])
+def test_positions_are_reached_by_the_motors(moving, source):
+    """Beside measured motors as well, which lead the published configuration."""
+    robot = make(moving, state_source=source)
+    robot.command(positions={'ankle_pitch': 0.3, 'ankle_roll': -0.1})
+    _, command = robot.tick()
+    assert command.positions.tolist() == [0.0, 0.0]
+    command = follow(robot, 60)
+    assert commanded(robot) == pytest.approx([0.3, -0.1], abs=1e-6)
+    wanted = robot.model.robot.transmission(MOTORS, JOINTS).to_actuators([0.3, -0.1])
+    assert command.positions == pytest.approx(wanted.actuator_position, abs=1e-6)
+    assert command.velocities.tolist() == [0.0, 0.0]
+    robot.tick()
+    assert robot.value('ankle_pitch') == pytest.approx(0.3, abs=1e-6)
+
+
+def test_velocities_of_motors_keep_their_limits(ankle):
+    """A step of the position is approached at the limits."""
+    ankle.command(positions={'ankle_pitch': 0.6, 'ankle_roll': 0.2})
+    ankle.tick()
+    fastest = 0.0
+    for _ in range(60):
+        fastest = max(fastest, np.abs(follow(ankle, 1).velocities).max())
+    assert 1.0 < fastest <= 20.0 * (1.0 + 1e-9)
+    assert commanded(ankle) == pytest.approx([0.6, 0.2], abs=1e-6)
+
+
+def test_joint_without_a_command_keeps_its_position(ankle):
+    """A command may name a part of the joint space."""
+    ankle.command(positions={'ankle_pitch': 0.2, 'ankle_roll': 0.15})
+    follow(ankle, 40)
+    ankle.command(positions={'ankle_pitch': -0.2})
+    follow(ankle, 60)
+    assert commanded(ankle) == pytest.approx([-0.2, 0.15], abs=1e-6)
+
+
+def test_velocity_moves_the_joint_until_it_is_stale(ankle):
+    """Without goal_timeout that is half a second; the last command is then repeated."""
+    ankle.command(positions={'ankle_roll': 0.0}, velocities={'ankle_pitch': 0.4})
+    follow(ankle, 40)
+    assert commanded(ankle)[0] == pytest.approx(0.4 * 0.39, abs=0.005)
+    follow(ankle, 20)
+    assert commanded(ankle)[0] == pytest.approx(0.4 * 0.49, abs=0.005)
+    assert ankle.motion.hardware.note == 'joint_command is stale'
+    command = follow(ankle, 1)
+    assert command.velocities.tolist() == [0.0, 0.0]
+
+
+def test_velocity_is_scaled_to_the_limits_of_the_motors(moving):
+    """All joints keep the direction of the command."""
+    robot = make(moving, transmission__max_effort_scale=0.05, goal_timeout=10.0)
+    robot.command(velocities={'ankle_pitch': 30.0, 'ankle_roll': 3.0})
+    follow(robot, 5)
+    fastest = np.abs(follow(robot, 1).velocities).max()
+    assert fastest == pytest.approx(0.05 * 20.0, rel=0.02)
+    pitch, roll = commanded(robot)
+    assert pitch / roll == pytest.approx(10.0, rel=0.02)
+
+
+def test_joint_at_its_limit_turns_round_at_once(moving):
+    """A target does not run ahead of the joint."""
+    robot = make(moving, goal_timeout=10.0)
+    robot.command(velocities={'ankle_roll': 2.0})
+    follow(robot, 60)
+    limit = commanded(robot)[1]
+    assert limit == pytest.approx(0.4, abs=0.05)
+    robot.command(velocities={'ankle_roll': -1.0})
+    follow(robot, 10)
+    assert commanded(robot)[1] == pytest.approx(limit - 0.1, abs=0.02)
+
+
+def test_efforts_do_the_work_of_those_of_the_joints(moving):
+    """They are bounded by the parameter, all in proportion."""
+    robot = make(moving, output__interface='effort')
+    robot.command(efforts={'ankle_pitch': 10.0, 'ankle_roll': 2.0})
+    transmission = robot.model.robot.transmission(MOTORS, JOINTS)
+    wanted = transmission.jacobian(robot.model.q_start).T @ [10.0, 2.0]
+    assert follow(robot, 5).efforts == pytest.approx(wanted, rel=1e-6)
+    robot.configure(transmission__max_effort_scale=0.1)
+    bounded = follow(robot, 1).efforts
+    assert np.abs(bounded).max() == pytest.approx(4.5)
+    assert bounded / bounded[0] == pytest.approx(wanted / wanted[0], rel=1e-6)
+
+
+def test_command_of_efforts_keeps_to_the_measured_position(moving):
+    """The load moves the robot; the position that is commanded beside the effort follows."""
+    robot = make(moving, output__interface='effort')
+    robot.command(efforts={'ankle_pitch': 1.0})
+    follow(robot, 2)
+    robot.measure(motor_left=0.02, motor_right=0.02)
+    for _ in range(5):
+        _, command = robot.tick()
+    assert command.positions == pytest.approx([0.02, 0.02], abs=1e-9)
+
+
+def test_efforts_need_limits_in_the_description(moving):
+    """Near a singularity nothing else would bound them."""
+    robot = make(moving, output__interface='effort')
+    robot.model.robot.joints['motor_left'].max_effort.fill(np.inf)
+    robot.command(efforts={'ankle_pitch': 1.0})
+    assert follow(robot, 3).efforts is None
+    assert 'motor_left has no effort limit' in robot.motion.hardware.note
+
+
+def test_newer_goal_ends_the_command(moving):
+    """A command ends goals as well."""
+    robot = make(
+        moving, goal_names=('foot',), goals__foot__link='foot_link', goals__foot__dof='EX EY'
+    )
+    robot.command(positions={'ankle_pitch': 0.3})
+    follow(robot, 50)
+    robot.goal('foot', (0.0, 0.0, 0.0))
+    follow(robot, 50)
+    assert commanded(robot) == pytest.approx([0.0, 0.0], abs=1e-5)
+    robot.command(positions={'ankle_pitch': 0.3})
+    follow(robot, 50)
+    assert commanded(robot)[0] == pytest.approx(0.3, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ('position', 'words'),
+    [
+        ({'ankle_pitch': 0.9}, r'position of ankle_pitch = 0\.9 refused: its limits are -0\.8'),
+        ({'motor_left': 0.1}, "'motor_left' refused: it is not among transmission.joints"),
+    ],
+)
+def test_impossible_command_is_refused(ankle, position, words):
+    """The reason names the joint; the last command stays in force."""
+    with pytest.raises(RefusedInputError, match=words):
+        ankle.command(positions=position)
+    assert ankle.tick()[1] is None
+
+
+def test_position_beyond_the_reach_of_the_motors_is_approached(moving, urdf):
+    """The status names the joint; all numbers stay finite."""
+    text = urdf('ankle').replace('lower="-0.9" upper="1.2"', 'lower="-0.2" upper="0.2"')
+    robot = make(moving, text)
+    robot.command(positions={'ankle_pitch': 0.7})
+    for _ in range(60):
+        follow(robot, 1)
+    report, _ = robot.tick()
+    assert any('instead of 0.7' in note for note in report.notes)
+    assert 0.05 < commanded(robot)[0] < 0.3
