@@ -129,6 +129,10 @@ class TopologyError(IkError):
     """The graph of frames cannot be solved; the message names the frames that prevent it."""
 
 
+class PlanError(IkError):
+    """A plan cannot be followed; the message gives the time, the joint and the limit."""
+
+
 class UnknownFrameError(IkError, KeyError):
     """
     No frame, link, joint or goal has the requested name.

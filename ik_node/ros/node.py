@@ -40,6 +40,9 @@ from ik_node.ros.outputs.tick_report import TickReport
 from ik_node.ros.outputs.transform_output import TransformOutput
 from ik_node.ros.parameters.parameter_server import ParameterServer
 from ik_node.ros.parameters.settings import Settings
+from ik_node.ros.plans.plan_conversion import PlanConversion
+from ik_node.ros.plans.plan_topic import PlanTopic
+from ik_node.ros.process.background_work import BackgroundWork
 from ik_node.ros.process.duplicate_nodes import DuplicateNodes
 from ik_node.ros.process.named_entities import NamedEntities, set_names
 from ik_node.ros.process.node_counts import NodeCounts
@@ -127,6 +130,10 @@ class IkNode(Node):
         add_ik_service(
             self, NodeAccess(motion, lambda: self._settings_server.settings, self._inputs.lookup)
         )
+        conversion = PlanConversion(
+            motion, lambda: self._settings_server.settings, self._inputs.now, BackgroundWork(self)
+        )
+        PlanTopic(self, conversion, motion, self._commands, self._inputs.refuse, self._inputs.now)
         self._goal_entities = (
             self._inputs.goal_inputs.topics,
             self._outputs.goal_topics,

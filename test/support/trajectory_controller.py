@@ -119,3 +119,48 @@ def rms_acceleration(messages, period, lag, start, **options):
 
 def _seconds(duration):
     return duration.sec + 1e-9 * duration.nanosec
+
+
+def objection(message, joints, now, nonzero_end=False):
+    """
+    Return why a joint_trajectory_controller refuses a trajectory; '' if it accepts it.
+
+    The rules are those of `JointTrajectoryController::validate_trajectory_msg` with the default
+    parameters: no partial joints, no integration, no efforts.
+
+    Parameters
+    ----------
+    message : trajectory_msgs/JointTrajectory
+        The trajectory.
+    joints : sequence of str
+        Joints of the controller.
+    now : float
+        Time of the controller [s].
+    nonzero_end : bool
+        Its parameter `allow_nonzero_velocity_at_trajectory_end`.
+
+    """
+    names, points = list(message.joint_names), message.points
+    if not names or sorted(names) != sorted(joints):
+        return f'joints {names} are not those of the controller'
+    if not points:
+        return 'empty trajectory'
+    stamp = _seconds(message.header.stamp)
+    if stamp != 0.0 and stamp + _time(points[-1]) < now:
+        return 'the trajectory ends in the past'
+    if not nonzero_end and any(abs(each) > 1e-12 for each in points[-1].velocities):
+        return 'velocity of last trajectory point is not zero'
+    for before, after in pairwise(points):
+        if _time(after) <= _time(before):
+            return 'time_from_start does not increase'
+    for point in points:
+        sizes = {len(point.velocities), len(point.accelerations)}
+        if len(point.positions) != len(names) or not sizes <= {0, len(names)}:
+            return 'sizes differ from the number of joints'
+        if len(point.effort):
+            return 'efforts are not supported'
+    return ''
+
+
+def _time(point):
+    return _seconds(point.time_from_start)

@@ -162,6 +162,30 @@ class HardwareOutput:
         self._velocity = np.zeros_like(q)
         return True
 
+    def measured_start(
+        self, tracker: Tracker, outputs: Sequence[str], settings: Settings, now: float
+    ) -> tuple[Array, str]:
+        """
+        Return the measured configuration, or the reason why there is none.
+
+        Parameters
+        ----------
+        tracker, outputs, settings, now
+            As for `begin`.
+
+        Returns
+        -------
+        q : ndarray, shape (nq,)
+            With closed loops [rad or m].
+        reason : str
+            Why there is none; '' if there is one.
+
+        """
+        reason = self._unmeasured(outputs) or self._stale(outputs, settings, now)
+        if reason:
+            return tracker.q, reason
+        return self._measured_configuration(tracker, outputs, settings, self.q)
+
     def command(
         self,
         tracker: Tracker,
@@ -244,10 +268,9 @@ class HardwareOutput:
         if not has_goals:
             actuated = settings.state_source == 'actuated'
             return 'with state_source actuated there are no goals' if actuated else 'no goal yet'
-        known = self._measured.values(outputs)
-        missing = [name for name in outputs if name not in known]
-        if missing:
-            return 'not measured yet: ' + listed(missing)
+        unmeasured = self._unmeasured(outputs)
+        if unmeasured:
+            return unmeasured
         waiting = self._awaited_joints(outputs, now)
         if waiting:
             return waiting
@@ -255,6 +278,11 @@ class HardwareOutput:
         if stale and (self.q is None or settings.on_stale == 'stop'):
             return stale
         return ''
+
+    def _unmeasured(self, outputs: Sequence[str]) -> str:
+        known = self._measured.values(outputs)
+        missing = [name for name in outputs if name not in known]
+        return 'not measured yet: ' + listed(missing) if missing else ''
 
     def _awaited_joints(self, outputs: Sequence[str], now: float) -> str:
         """Return the joints that must be measured again after a gap, as a message; '' for none."""

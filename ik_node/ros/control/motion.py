@@ -22,6 +22,10 @@ from ik_node.ros.messages.convert import Pose
 from ik_node.ros.outputs.command_publishers import HardwareCommand
 from ik_node.ros.outputs.tick_report import TickReport
 from ik_node.ros.parameters.settings import Settings
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
 
 
 class RestPose:
@@ -88,6 +92,8 @@ class Motion:
         self._command_tracker: Tracker | None = None
         self._rest_pose = RestPose()
         self._time: float | None = None
+        # When the controller will have followed the last plan [s].
+        self._plan_end: float | None = None
         self.tracker: Tracker | None = None
         self.paused = False
         self.closures = ClosureSwitch()
@@ -193,7 +199,13 @@ class Motion:
         leader = tracker
         if commanded and settings.state_source == 'actuated' and self._command_tracker:
             leader = self._command_tracker
+        if has_goals:
+            self._plan_end = None
         first = hardware.begin(leader, outputs, has_goals, settings, now)
+        if self._plan_end is not None:
+            hardware.note = (
+                'a joint-space plan is under way' if now < self._plan_end else hardware.note
+            )
         report = wanted = self.closures.report(tracker, settings, now, hardware.q)
         if report is None or wanted is None:
             if commanded and (leader is tracker or hardware.q is not None):
@@ -259,6 +271,27 @@ class Motion:
         if settings.state_source == 'actuated':
             return {}
         return self._goals.goal_poses(tracker, settings)
+
+    def plan_start(self, settings: Settings, now: float) -> tuple[Array, str]:
+        """
+        Return the configuration (nq,) from which a plan begins [rad or m].
+
+        The second value is the reason why there can be no plan; '' if there can be one.
+        """
+        tracker = self.tracker
+        if tracker is None or self.paused:
+            return np.zeros(0), 'paused' if self.paused else 'no robot yet'
+        return self.hardware.measured_start(tracker, self.roles.outputs, settings, now)
+
+    def follow_plan(self, end: float) -> None:
+        """
+        Stop commands, because a controller follows a plan until a time [s].
+
+        Goals and joint-space commands that arrive later lead the robot again.
+        """
+        self._inputs.goals.clear()
+        self._inputs.commands.clear()
+        self._plan_end = end
 
     # -- on demand
 

@@ -115,6 +115,14 @@ class CommandPublishers:
             elif command is not None:
                 publisher.publish(trajectory(command))
 
+    def publish_trajectory(self, message: JointTrajectory) -> bool:
+        """Publish a whole trajectory; return False if `output.type` has none."""
+        publisher = self._publishers.get('joint_trajectory')
+        if publisher is None:
+            return False
+        publisher.publish(message)
+        return True
+
     def _publish_numbers(self, publisher: Any, command: HardwareCommand | None) -> None:
         message = None if command is None else numbers(command, self._interface)
         if message is None and self._moving:

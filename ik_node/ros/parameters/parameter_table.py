@@ -153,6 +153,15 @@ NODE_PARAMETERS: tuple[ParameterSpec, ...] = (
         'singularities are computed; empty = none.',
     ),
     ParameterSpec(
+        'transmission.path_tolerance',
+        1.0e-4,
+        'Largest opening of a loop between two points of a trajectory that is made from a '
+        'joint-space plan; points are added to keep it.',
+        unit='m or rad',
+        low=1.0e-7,
+        high=1.0,
+    ),
+    ParameterSpec(
         'transmission.singularity_warning',
         0.05,
         'Ratio of smallest to largest singular value below which /diagnostics warns of a '

@@ -57,6 +57,7 @@ class Settings:
     output_interface: str
     output_horizon: float
     output_max_following_error: float
+    transmission_path_tolerance: float
     transmission_singularity_warning: float
     transmission_max_effort_scale: float
     joints: JointSettings

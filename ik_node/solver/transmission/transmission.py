@@ -171,6 +171,22 @@ class Transmission:
         with self._reading.solver.lock:
             return self._reading.motions(self._at(q))
 
+    def loop_error(self, q: Values) -> float:
+        """
+        Return by how much the loops of the transmission are open at any q, the largest [m or rad].
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,), or mapping of str to float
+            Joint values, whose loops may be open [rad or m].
+
+        """
+        with self._reading.solver.lock:
+            self._reading.refresh()
+            direction, checked = self._reading.forward, self._reading.solver.checked_q(q)
+            errors = direction.chain.linearise(checked, direction.free, direction.packed)[2]
+            return float(errors.max(initial=0.0))
+
     def actuator_effort(self, q: Values, joint_effort: ArrayLike) -> Array:
         """
         Return the efforts of the actuators that do the work of efforts in the joint space.

@@ -1,0 +1,1 @@
+"""Plans in the joint space, which become trajectories of the motors."""

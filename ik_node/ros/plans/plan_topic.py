@@ -1,0 +1,79 @@
+"""The topic ~/joint_trajectory_command: plans in the joint space."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ik_node.errors import IkError
+from ik_node.ros.control.motion import Motion
+from ik_node.ros.messages.convert import seconds_from_stamp
+from ik_node.ros.outputs.command_publishers import CommandPublishers
+from ik_node.ros.plans.plan_conversion import PlanConversion
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from rclpy.node import Node
+from trajectory_msgs.msg import JointTrajectory
+
+TOPIC = 'joint_trajectory_command'
+
+
+class PlanTopic:
+    """
+    The subscription to plans, which go out on `~/joint_trajectory` as trajectories of the motors.
+
+    Plans are converted one after the other, because the subscription has its own callback group.
+
+    Parameters
+    ----------
+    node : rclpy.node.Node
+    conversion : PlanConversion
+    motion : Motion
+        Stops its own commands when a plan goes out.
+    publishers : CommandPublishers
+    refuse : callable
+        Counts and logs a refused message: (topic, reason) -> None.
+    now : callable
+        Returns the time of the node's clock [s].
+
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        conversion: PlanConversion,
+        motion: Motion,
+        publishers: CommandPublishers,
+        refuse: Callable[[str, str], None],
+        now: Callable[[], float],
+    ) -> None:
+        self._node = node
+        self._conversion = conversion
+        self._motion = motion
+        self._publishers = publishers
+        self._refuse = refuse
+        self._now = now
+        node.create_subscription(
+            JointTrajectory,
+            f'~/{TOPIC}',
+            self._take,
+            1,
+            callback_group=MutuallyExclusiveCallbackGroup(),
+        )
+
+    async def _take(self, message: Any) -> None:
+        try:
+            plan = await self._conversion.convert(TOPIC, message)
+        except IkError as error:
+            self._refuse(TOPIC, str(error))
+            return
+        except Exception as error:  # noqa: BLE001
+            # A defect of this package must not end the node.
+            self._refuse(TOPIC, f'{TOPIC}: a plan failed: {type(error).__name__}: {error}')
+            return
+        if not self._publishers.publish_trajectory(plan.trajectory):
+            self._refuse(TOPIC, f'{TOPIC}: output.type has no ~/joint_trajectory')
+            return
+        begin = max(self._now(), seconds_from_stamp(message.header.stamp))
+        self._motion.follow_plan(begin + plan.duration)
+        log = self._node.get_logger()
+        (log.warning if plan.warning else log.info)(f'{TOPIC}: {plan.summary}')

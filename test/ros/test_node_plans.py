@@ -1,0 +1,158 @@
+# flake8: noqa: E402, I100
+"""Plans in the joint space of an ankle and a delta, over the middleware."""
+
+from itertools import pairwise
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from sensor_msgs.msg import JointState
+from support.trajectory_controller import objection
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+pytestmark = pytest.mark.ros
+
+TOLERANCE = 1e-5
+COUNT = 200
+SPACES = {
+    'ankle': (['motor_left', 'motor_right'], ['ankle_pitch', 'ankle_roll'], [0.4, 0.2]),
+    'delta': (
+        ['arm0', 'arm1', 'arm2'],
+        ['platform_x', 'platform_y', 'platform_z'],
+        [0.03, 0.02, 0.03],
+    ),
+}
+
+
+@pytest.fixture(params=SPACES)
+def planner(request, graph, urdf):
+    """Provide the graph with a robot whose motors are measured, and a list of trajectories."""
+    graph.motors, graph.joints, graph.there = SPACES[request.param]
+    graph.watched = graph.knows(urdf(request.param))
+    graph.trajectories = []
+    graph.client.create_subscription(
+        JointTrajectory, 'ik_node/joint_trajectory', graph.trajectories.append, 100
+    )
+    graph.start_node(
+        *('-p', 'output.type:=joint_trajectory', '-p', 'joint_state_timeout:=1000.0'),
+        *('-p', f'actuated_joints:=[{", ".join(graph.motors)}]'),
+        *('-p', f'transmission.joints:=[{", ".join(graph.joints)}]'),
+        *('-p', f'transmission.path_tolerance:={TOLERANCE}'),
+    )
+    graph.describe(urdf(request.param))
+    graph.wait(lambda: graph.joint_states, 'the first joint state')
+    return graph
+
+
+def measure(graph):
+    """Have the motors measured where the description has them."""
+    at = [graph.watched.names.index(name) for name in graph.motors]
+    values = dict(zip(graph.motors, graph.watched.robot.q[at].tolist(), strict=True))
+    graph.measure(**values)
+
+
+def plan(graph, duration=1.0, count=COUNT):
+    """Return a quintic from rest to rest, its joints in reversed order."""
+    begin = graph.watched.robot.q[[graph.watched.names.index(name) for name in graph.joints]]
+    message = JointTrajectory(joint_names=graph.joints[::-1])
+    message.header.stamp.sec = int(time.time()) + 1000
+    for s in np.linspace(0.0, 1.0, count):
+        position = begin + (graph.there - begin) * (10 * s**3 - 15 * s**4 + 6 * s**5)
+        point = JointTrajectoryPoint(positions=position[::-1].tolist())
+        nanoseconds = round(1e9 * duration * s)
+        point.time_from_start.sec, point.time_from_start.nanosec = divmod(nanoseconds, 10**9)
+        message.points.append(point)
+    return message
+
+
+def send(graph, message):
+    """Send a plan."""
+    graph.publish(JointTrajectory, 'ik_node/joint_trajectory_command', message, 1)
+
+
+def seconds(point):
+    """Return the time of a point as a pair that can be compared."""
+    return point.time_from_start.sec, point.time_from_start.nanosec
+
+
+def configurations(graph, message):
+    """Return the configurations of all points, (n, nq), by forward kinematics in the test."""
+    transmission = graph.watched.robot.transmission(graph.motors, graph.joints)
+    q, found = graph.watched.robot.q, []
+    for point in message.points:
+        state = transmission.to_joints(list(point.positions), q0=q)
+        assert state.converged
+        q = state.q.copy()
+        found.append(q)
+    return np.array(found)
+
+
+def test_plan_becomes_a_trajectory_of_the_motors(planner):
+    """The controller accepts it, stamps stay, and the loops are closed between the points."""
+    send(planner, plan(planner))
+    planner.wait(lambda: 'not measured yet' in planner.log(), 'the reason for no trajectory')
+    measure(planner)
+    sent = plan(planner)
+    send(planner, sent)
+    planner.wait(lambda: planner.trajectories, 'the trajectory')
+    (made,) = planner.trajectories
+    assert objection(made, planner.motors, time.time()) == ''
+    assert list(made.joint_names) == planner.motors
+    assert made.header.stamp == sent.header.stamp
+    times = [seconds(point) for point in made.points]
+    assert set(times) >= {seconds(point) for point in sent.points}
+    q = configurations(planner, made)
+    joints = q[:, [planner.watched.names.index(name) for name in planner.joints]]
+    given = [times.index(seconds(point)) for point in sent.points]
+    wanted = np.array([point.positions[::-1] for point in sent.points])
+    assert joints[given] == pytest.approx(wanted, abs=1e-6)
+    opening = max(
+        planner.watched.gap(loop, before + share * (after - before))
+        for before, after in pairwise(q)
+        for share in (0.3, 0.5, 0.7)
+        for loop in planner.watched.loops
+    )
+    assert opening <= 1.1 * TOLERANCE
+    velocities = np.array([point.velocities for point in made.points])
+    assert np.abs(velocities).max() > 0.1
+    assert all(len(point.accelerations) == len(planner.motors) for point in made.points)
+    # Sparse points need more between them.
+    send(planner, plan(planner, count=2))
+    planner.wait(lambda: len(planner.trajectories) == 2, 'the second trajectory')
+    assert len(planner.trajectories[1].points) > 4
+
+
+def test_impossible_plans_are_refused_before_the_first_point(planner):
+    """The log and the diagnostics have the reason; nothing goes out."""
+    measure(planner)
+    fast, partial, far = plan(planner, 0.01), plan(planner), plan(planner)
+    partial.joint_names = partial.joint_names[:1]
+    for point in far.points:
+        point.positions = [value + 5.0 for value in point.positions]
+    # The first words are logged; later ones only counted, as for every topic.
+    for message, words in (
+        (fast, 'the velocity of'),
+        (partial, 'the joints of transmission.joints, each once'),
+        (far, 'the first point is at time 0, but'),
+    ):
+        send(planner, message)
+        planner.wait(lambda words=words: words in planner.row('input')[1]['last'], words)
+    assert 'joint_trajectory_command' in planner.log()
+    assert planner.trajectories == []
+
+
+def test_command_after_a_plan_leads_the_motors_again(planner):
+    """Before it, the node is silent beside the controller that follows the plan."""
+    measure(planner)
+    send(planner, plan(planner, duration=1000.0))
+    planner.wait(lambda: planner.trajectories, 'the trajectory')
+    planner.wait(lambda: 'a joint-space plan is under way' in planner.row('output')[0], 'the note')
+    assert planner.is_silent(planner.trajectories)
+    begin = planner.watched.robot.q[planner.watched.names.index(planner.joints[0])]
+    command = JointState(name=planner.joints[:1], position=[float(begin)])
+    planner.publish(JointState, 'ik_node/joint_command', command, 1)
+    planner.wait(lambda: len(planner.trajectories) > 5, 'commands')
+    assert len(planner.trajectories[-1].points) == 1
