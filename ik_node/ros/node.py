@@ -136,6 +136,7 @@ class IkNode(Node):
         PlanTopic(self, conversion, motion, self._commands, self._inputs.refuse, self._inputs.now)
         self._goal_entities = (
             self._inputs.goal_inputs.topics,
+            self._inputs.goal_inputs.twist_topics,
             self._outputs.goal_topics,
             self._node_services.goals,
         )

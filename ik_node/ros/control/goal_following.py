@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from ik_node.model.rotation import pose_matrix, rotation_vector_to_quat
 from ik_node.ros.control.tracker import Tracker
 from ik_node.ros.inputs.goal_inputs import GoalInbox
+from ik_node.ros.inputs.joint_commands import VELOCITY_TIMEOUT
 from ik_node.ros.inputs.measured_state import MeasuredState
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.convert import Pose, pose_from_matrix
@@ -11,6 +13,11 @@ from ik_node.ros.outputs.tick_report import TickReport
 from ik_node.ros.parameters.settings import Settings
 import numpy as np
 from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# Largest distance of a moving goal from its link, besides two ticks of its motion [m or rad].
+_LEAD = 1e-3
 
 
 class GoalFollowing:
@@ -29,6 +36,7 @@ class GoalFollowing:
     def __init__(self, goals: GoalInbox, measured: MeasuredState) -> None:
         self._goals = goals
         self._measured = measured
+        self._moved_at = 0.0
         self._active_of: tuple[LoadedModel, Settings] | None = None
         self._active_names: frozenset[str] = frozenset()
         self._active_poses_of: tuple[object, object] = (None, None)
@@ -53,6 +61,41 @@ class GoalFollowing:
         report.stale = bool(stale) and settings.on_stale == 'hold'
         return report
 
+    def move(self, tracker: Tracker, q: Array, settings: Settings, now: float) -> None:
+        """
+        Move the poses of goals that have a twist.
+
+        Parameters
+        ----------
+        tracker : Tracker
+            Tracker of the present model.
+        q : ndarray, shape (nq,)
+            Configuration of the robot or of its last command [rad or m].
+        settings : Settings
+            Parameters of this tick.
+        now : float
+            Time of the node's clock [s].
+
+        """
+        elapsed = min(max(now - self._moved_at, 0.0), 2.0 * settings.period)
+        self._moved_at = now
+        twists = self._goals.twists(now, settings.goal_timeout or VELOCITY_TIMEOUT)
+        for name in self._active(tracker, settings).intersection(twists):
+            linear, angular = (elapsed * part for part in twists[name])
+            here = tracker.model.reached(name, q)
+            before = self._goals.poses().get(name)
+            at = here if before is None else pose_matrix(*before)
+            # A pose that runs ahead of the robot would move it after the end of the twist.
+            lead = [
+                np.linalg.norm(at[:3, 3] - here[:3, 3]) - 2.0 * np.linalg.norm(linear),
+                np.linalg.norm(at[:3, :3] - here[:3, :3]) - 3.0 * np.linalg.norm(angular),
+            ]
+            if max(lead) > _LEAD:
+                at = here
+            moved = pose_matrix((0.0, 0.0, 0.0), rotation_vector_to_quat(angular)) @ at
+            moved[:3, 3] = at[:3, 3] + linear
+            self._goals.move(name, pose_from_matrix(moved))
+
     def _poses(self, active: frozenset[str]) -> dict[str, Pose]:
         """Return the poses of the active goals; the same object until one of them changes."""
         poses = self._goals.poses()
@@ -63,7 +106,7 @@ class GoalFollowing:
 
     def has_goals(self, tracker: Tracker, settings: Settings) -> bool:
         """Return True if at least one active goal has a pose."""
-        return not self._active(tracker, settings).isdisjoint(self._goals.poses())
+        return not self._active(tracker, settings).isdisjoint(self._goals.names())
 
     def goal_poses(self, tracker: Tracker, settings: Settings) -> dict[str, Pose | None]:
         """Return the active goals and their poses; None for a goal without a pose."""

@@ -202,6 +202,9 @@ class Motion:
         if has_goals:
             self._plan_end = None
         first = hardware.begin(leader, outputs, has_goals, settings, now)
+        if settings.state_source != 'actuated':
+            at = tracker.q if hardware.q is None else hardware.q
+            self._goals.move(tracker, at, settings, now)
         if self._plan_end is not None:
             hardware.note = (
                 'a joint-space plan is under way' if now < self._plan_end else hardware.note
@@ -222,7 +225,7 @@ class Motion:
 
     def _is_commanded(self) -> bool:
         """Return True if a joint-space command leads the robot; a newer goal ends it."""
-        if self._inputs.goals.poses():
+        if self._inputs.goals.names():
             self._inputs.commands.clear()
         return self._inputs.commands.command is not None
 

@@ -1,4 +1,4 @@
-"""Subscriptions to goal poses: each message is checked, transformed to the root frame and kept."""
+"""Subscriptions to goals: each message is checked, transformed to the root frame and kept."""
 
 from __future__ import annotations
 
@@ -6,12 +6,18 @@ from collections import deque
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
-from geometry_msgs.msg import PoseStamped
+from geometry_msgs.msg import PoseStamped, TwistStamped
 from ik_node.ros.inputs.transform_lookup import TransformLookup, TransformNotYetError
 from ik_node.ros.loading.loaded_model import LoadedModel
-from ik_node.ros.messages.convert import Pose, pose_from_message, pose_in_root, seconds_from_stamp
+from ik_node.ros.messages.convert import (
+    Pose,
+    pose_from_message,
+    pose_in_root,
+    seconds_from_stamp,
+    twist_from_message,
+)
 from ik_node.ros.messages.frame_names import frame_in_root
 from ik_node.ros.messages.refusals import RefusedInputError
 from ik_node.ros.process.named_entities import NamedEntities
@@ -32,17 +38,34 @@ _LONGEST_WAIT = 1.0
 _MOST_WAITING = 200
 
 
+class Twist(NamedTuple):
+    """
+    The velocity of a goal's frame, root axes.
+
+    Attributes
+    ----------
+    linear, angular : ndarray, shape (3,)
+        [m/s], [rad/s]
+
+    """
+
+    linear: NDArray[np.float64]
+    angular: NDArray[np.float64]
+
+
 class GoalInbox:
     """
-    The last accepted pose of each goal, in the root frame.
+    The last accepted pose or twist of each goal, in the root frame.
 
-    A pose replaces an earlier pose of the same goal. Times are seconds of the node's clock.
+    A pose replaces an earlier pose or twist of the same goal. A twist moves the pose of its goal.
+    Times are seconds of the node's clock.
     """
 
     def __init__(self) -> None:
         self._poses: dict[str, Pose] = {}
         self._times: dict[str, float] = {}
         self._held: dict[str, Pose] = {}
+        self._twists: dict[str, Twist] = {}
         self._all: dict[str, Pose] | None = None
 
     def put(self, name: str, pose: Pose, time: float) -> None:
@@ -51,6 +74,30 @@ class GoalInbox:
         self._poses[name] = pose
         self._times[name] = time
         self._held.pop(name, None)
+        self._twists.pop(name, None)
+
+    def put_twist(self, name: str, twist: Twist, time: float) -> None:
+        """Store the velocity of a goal, valid at `time` [s]."""
+        self._twists[name] = twist
+        self._times[name] = time
+        self._held.pop(name, None)
+        self._all = None
+
+    def twists(self, now: float, timeout: float) -> Mapping[str, Twist]:
+        """Return the twists that are not older than `timeout` [s], and drop the others."""
+        if self._twists:
+            for name in [name for name in self._twists if now - self._times[name] > timeout]:
+                del self._twists[name]
+        return self._twists
+
+    def names(self) -> set[str]:
+        """Return the goals that have a pose or a twist."""
+        return {*self._poses, *self._twists}
+
+    def move(self, name: str, pose: Pose) -> None:
+        """Move the pose of a goal that has a twist."""
+        self._all = None
+        self._poses[name] = pose
 
     def rewind(self, now: float) -> None:
         """Limit all times to `now` [s], after the clock has jumped back."""
@@ -62,13 +109,15 @@ class GoalInbox:
         self._poses.clear()
         self._times.clear()
         self._held.clear()
+        self._twists.clear()
 
     def keep(self, names: Collection[str]) -> None:
         """Remove the poses of all goals except those named."""
         self._all = None
-        for name in [name for name in self._poses if name not in names]:
-            del self._poses[name], self._times[name]
-            self._held.pop(name, None)
+        for name in [name for name in self._times if name not in names]:
+            del self._times[name]
+            for kept in (self._poses, self._held, self._twists):
+                kept.pop(name, None)
 
     def stale(self, now: float, timeout: float) -> tuple[str, ...]:
         """Return the goals older than `timeout` [s]; with a timeout of 0 no goal is stale."""
@@ -117,8 +166,8 @@ class GoalInputs:
     ----------
     inbox : GoalInbox
         The accepted poses.
-    topics : NamedEntities
-        One subscription `~/goals/<name>` for each goal.
+    topics, twist_topics : NamedEntities
+        One subscription `~/goals/<name>` and one `~/goals/<name>/twist` for each goal.
 
     """
 
@@ -144,6 +193,15 @@ class GoalInputs:
         # Goals that wait for a robot or for their frame, with the time of their arrival [s],
         # oldest first.
         self._early: dict[str, deque[tuple[PoseStamped, float]]] = {}
+        self.twist_topics = NamedEntities(
+            'goal',
+            '~/goals/{}/twist',
+            node.resolve_topic_name,
+            lambda name, topic: node.create_subscription(
+                TwistStamped, topic, partial(self.take_twist, name), 1, callback_group=callbacks
+            ),
+            node.destroy_subscription,
+        )
         self.topics = NamedEntities(
             'goal',
             '~/goals/{}',
@@ -224,6 +282,35 @@ class GoalInputs:
             waiting.append((message, arrival))
         else:
             self._refuse_frame(name, message, failure)
+
+    def take_twist(self, name: str, message: TwistStamped) -> None:
+        """Accept or refuse a twist for a goal. This is the callback of `~/goals/<name>/twist`."""
+        topic, model, header = f'goals/{name}/twist', self._model, message.header
+        try:
+            linear, angular = twist_from_message(topic, message.twist)
+            if model is None:
+                raise RefusedInputError(topic, 'twist', list(linear), 'no robot yet')
+            frame = frame_in_root(
+                header.frame_id,
+                self._base_frame,
+                model.robot,
+                self._present_q(),
+                self._lookup.pose,
+                self._frame_prefix,
+            )
+        except RefusedInputError as error:
+            self._refuse(topic, str(error))
+        except LookupError as error:
+            # A sender of twists repeats them, so none waits for its frame.
+            if not self._lookup.is_starting:
+                reason = str(error.args[0])
+                refused = RefusedInputError(topic, 'header.frame_id', header.frame_id, reason)
+                self._refuse(topic, str(refused))
+        else:
+            turn = np.eye(3) if frame is None else frame[:3, :3]
+            self._counts.goals += 1
+            twist = Twist(turn @ linear, turn @ angular)
+            self.inbox.put_twist(name, twist, time_of(self._node, message))
 
     def take_early_goals(self) -> None:
         """Try again to accept the goals that wait; the node calls this on every tick."""

@@ -83,6 +83,24 @@ def pose_from_message(topic: str, pose: Any) -> Pose:
     return position, (x / norm, y / norm, z / norm, w / norm)
 
 
+def twist_from_message(topic: str, twist: Any) -> tuple[list[float], list[float]]:
+    """
+    Read a geometry_msgs/Twist into linear [m/s] and angular [rad/s] velocity.
+
+    Raises
+    ------
+    RefusedInputError
+        If a number is not finite.
+
+    """
+    parts = []
+    for field in ('linear', 'angular'):
+        vector = getattr(twist, field)
+        parts.append([vector.x, vector.y, vector.z])
+        _refuse_non_finite(topic, f'twist.{field}', 'xyz', parts[-1])
+    return parts[0], parts[1]
+
+
 def _refuse_non_finite(
     topic: str, field: str, parts: Iterable[str], values: Iterable[float]
 ) -> None:
