@@ -40,6 +40,7 @@ from ik_node.ros.outputs.tick_report import TickReport
 from ik_node.ros.outputs.transform_output import TransformOutput
 from ik_node.ros.parameters.parameter_server import ParameterServer
 from ik_node.ros.parameters.settings import Settings
+from ik_node.ros.plans.plan_action import add_plan_action
 from ik_node.ros.plans.plan_conversion import PlanConversion
 from ik_node.ros.plans.plan_topic import PlanTopic
 from ik_node.ros.process.background_work import BackgroundWork
@@ -133,7 +134,10 @@ class IkNode(Node):
         conversion = PlanConversion(
             motion, lambda: self._settings_server.settings, self._inputs.now, BackgroundWork(self)
         )
-        PlanTopic(self, conversion, motion, self._commands, self._inputs.refuse, self._inputs.now)
+        now = self._inputs.now
+        PlanTopic(self, conversion, motion, self._commands, self._inputs.refuse, now)
+        controller = self._settings_server.settings.output_action
+        add_plan_action(self, controller, conversion, motion, now)
         self._goal_entities = (
             self._inputs.goal_inputs.topics,
             self._inputs.goal_inputs.twist_topics,

@@ -141,6 +141,13 @@ NODE_PARAMETERS: tuple[ParameterSpec, ...] = (
         high=1.0e3,
     ),
     ParameterSpec(
+        'output.action',
+        '',
+        'Action of the joint_trajectory_controller to which ~/follow_joint_trajectory passes '
+        'plans, if control_msgs is installed; empty = the node has no such action.',
+        live=False,
+    ),
+    ParameterSpec(
         'transmission.actuators',
         ('',),
         'Motors between which and transmission.joints the node converts velocities, efforts and '

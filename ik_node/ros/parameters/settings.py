@@ -55,6 +55,7 @@ class Settings:
     max_joint_velocity: float
     output_type: str
     output_interface: str
+    output_action: str
     output_horizon: float
     output_max_following_error: float
     transmission_path_tolerance: float

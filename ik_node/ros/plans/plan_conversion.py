@@ -33,6 +33,8 @@ class ConvertedPlan:
         The trajectory of the motors.
     duration : float
         Time of its last point from the start [s].
+    start : ndarray, shape (nq,)
+        The configuration from which the plan begins [rad or m].
     summary : str
         Number of points, and the singularity that the plan passes, for the log.
     warning : bool
@@ -42,6 +44,7 @@ class ConvertedPlan:
 
     trajectory: JointTrajectory
     duration: float
+    start: NDArray[np.float64]
     summary: str
     warning: bool
 
@@ -107,6 +110,7 @@ class PlanConversion:
         return ConvertedPlan(
             trajectory_of(converted, message.header, outputs),
             float(plan.times[-1]),
+            start,
             f'{summary}; {warning}' if warning else summary,
             bool(warning),
         )
