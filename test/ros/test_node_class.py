@@ -140,7 +140,12 @@ def test_names_are_checked_after_namespace_and_remapping(bench, urdf):
     longer = ['--ros-args', '-r', f'~/reached/tool:=/{"r" * 250}']
     with pytest.raises(OptionError, match='~/reached/tool'):
         bench.add('left', goal_names=['tool'], cli_args=longer)
-    short = {'goals/{}': '/in', 'reached/{}': '/out', 'goals/{}/enable': '/on'}
+    short = {
+        'goals/{}': '/in',
+        'goals/{}/twist': '/move',
+        'reached/{}': '/out',
+        'goals/{}/enable': '/on',
+    }
     rules = [f'~/{name.format("g" * 240)}:={other}' for name, other in short.items()]
     words = ['--ros-args', *(word for rule in rules for word in ('-r', rule))]
     node = bench.add('right', goal_names=['g' * 240], cli_args=words)
