@@ -181,3 +181,50 @@ def test_position_beyond_the_reach_of_the_motors_is_approached(moving, urdf):
     report, _ = robot.tick()
     assert any('instead of 0.7' in note for note in report.notes)
     assert 0.05 < commanded(robot)[0] < 0.3
+
+
+@pytest.mark.parametrize(
+    ('joints', 'velocities', 'kind'),
+    [
+        # Both distal links come into one line, and the robot passes on.
+        (('left_elbow', 'right_elbow'), (1.0, -1.0), 'type_2'),
+        # The left elbow reaches the end of its range, and the robot stands there.
+        (('left_shoulder', 'left_elbow'), (0.0, 1.0), 'type_1'),
+    ],
+)
+def test_singularities_are_named_before_and_bound_all_commands(
+    moving, urdf, joints, velocities, kind
+):
+    """A five-bar passes one and stands in the other: no NaN, no jump, no large effort."""
+    text = urdf('fivebar').replace('lower="-1.2" upper="1.2"', 'lower="-3" upper="3"')
+    robot = moving(
+        text,
+        transmission__joints=joints,
+        transmission__max_effort_scale=0.5,
+        output__type='both',
+        output__interface='effort',
+        goal_timeout=100.0,
+    )
+    robot.measure(left_shoulder=0.0, right_shoulder=0.0)
+    velocity = dict(zip(joints, velocities, strict=True))
+    robot.command(velocities=velocity, efforts=dict.fromkeys(joints, 3.0))
+    space, model = robot.motion.joint_space, robot.model
+    nearness, warnings = [], []
+    before = None
+    for _ in range(300):
+        command = follow(robot, 1)
+        q = robot.motion.hardware.q
+        assert np.isfinite([*q, *command.velocities, *command.efforts]).all()
+        assert np.abs(command.efforts).max() <= 0.5 * 5.0 * (1.0 + 1e-9)
+        if before is not None:
+            assert (np.abs(q - before) <= model.max_velocity * 0.01 * (1.0 + 1e-6)).all()
+        before = q
+        singularity = space.singularity(q)
+        nearness.append(singularity.nearness)
+        warnings.append(singularity.warning(0.2, model.joint_names, space.names))
+    least = int(np.argmin(nearness))
+    assert nearness[least] < 0.05
+    type_name = {'type_1': 'type I ', 'type_2': 'type II '}[kind]
+    assert f'singularity of {type_name}' in warnings[least]
+    assert warnings[0] == ''
+    assert warnings[least - 1] != ''
