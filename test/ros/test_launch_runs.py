@@ -183,11 +183,13 @@ def test_missing_rviz_is_named(repository, launched, tmp_path):
     assert launched(path, 'rviz:=false')[0] == 0
 
 
-def test_ended_node_is_restarted_with_respawn(repository, launched):
-    """The log level is an argument as well."""
+def test_ended_node_is_restarted_with_respawn(repository, launched, tmp_path):
+    """The log level is an argument as well. A file that is missing is only a warning of launch."""
     general = repository / 'launch' / 'ik_node.launch.py'
     died = '[ERROR] [ik_node-1]: process has died'
-    words = ('params_file:=/no/such.yaml', 'log_level:=debug')
+    broken = tmp_path / 'broken.yaml'
+    broken.write_text('ik_node: [')
+    words = (f'params_file:={broken}', 'log_level:=debug')
     code, log = launched(general, *words)
     assert log.count(died) == 1
     assert '--log-level debug' in log
