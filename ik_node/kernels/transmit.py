@@ -85,6 +85,7 @@ class Transmit(NamedTuple):
     order: Annotated[int, 'p', 'nt', 'columns of the ratio in the order of their factorisation']
     given_offset: Annotated[int, 'd', 'ng', 'value = offset + scale * master [rad or m]']
     given_scale: Annotated[int, 'd', 'ng', '[rad or m per rad or m]']
+    given_unit: Annotated[int, 'd', 'ng', '1 [rad] or the characteristic length [m]']
     root: Annotated[int, 'd', 'na', 'root of the weight of an effort in the least norm [1]']
     loose: Annotated[int, 'd', '2 * nc', 'tolerances that will do [m], [rad] of a constraint']
     link_offset: Annotated[int, 'd', '12 * nl', 'link in its column [dimensionless, L]']
@@ -226,7 +227,8 @@ def reduce_loops(s: Solve, t: Transmit, kinds: int) -> int:
     count, excess, least = 0, 0, 1.0
     # Away from the closed configuration redundant rows are only nearly so.
     nothing = NOTHING if kinds == t.variable else NEARLY_NOTHING
-    write_scales(s, t)
+    if kinds == t.variable:
+        write_scales(s, t)
     for v in range(nv):
         p[t.solved + v] = 0
     for c in range(s.nc):
@@ -706,7 +708,7 @@ def write_way(s: Solve, t: Transmit) -> float:
             left = d[t.value_in + r] - s.q[s.i[s.column_q + t.p[t.act_column + r]]]
         d[t.way + r] = left
     for g in range(t.ng):
-        most = max(most, abs(d[t.way + t.p[t.given_row + g]]) / unit_of_given(s, t, g))
+        most = max(most, abs(d[t.way + t.p[t.given_row + g]]) / d[t.given_unit + g])
     if t.inverse == 1:
         for link in range(t.nl):
             now, quat = t.pose_now + 12 * link, t.quat_in + 4 * link
@@ -740,16 +742,6 @@ def write_way(s: Solve, t: Transmit) -> float:
             for k in range(3, 6):
                 most = max(most, abs(d[at + k]))
     return most
-
-
-@kernel
-def unit_of_given(s: Solve, t: Transmit, g: int) -> float:
-    """Return the unit of a value that is set: 1 [rad] or the characteristic length [m]."""
-    place = t.p[t.given_place + g]
-    for v in range(s.nv):
-        if s.i[s.var_q + v] == place:
-            return float(s.f[s.unit + v])
-    return 1.0
 
 
 @kernel

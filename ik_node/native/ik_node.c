@@ -315,7 +315,8 @@ static int is_safe_plan(const direction_t *direction, int64_t p_count, int64_t d
             !(direction->data[p[TRANSMIT_FIELD_root] + a] > 0.0))
             return 0;
     for (int64_t g = 0; g < ng; g++)
-        if (direction->data[p[TRANSMIT_FIELD_given_scale] + g] == 0.0)
+        if (direction->data[p[TRANSMIT_FIELD_given_scale] + g] == 0.0 ||
+            !(direction->data[p[TRANSMIT_FIELD_given_unit] + g] > 0.0))
             return 0;
     int64_t goals = 0;
     for (int64_t c = 0; c < S(nc); c++) {

@@ -12,6 +12,17 @@ from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 
+@dataclass
+class JointJog:
+    """As control_msgs/JointJog."""
+
+    header: Header = field(default_factory=Header)
+    joint_names: list = field(default_factory=list)
+    displacements: list = field(default_factory=list)
+    velocities: list = field(default_factory=list)
+    duration: float = 0.0
+
+
 class FollowJointTrajectory:
     """As control_msgs/FollowJointTrajectory."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 import time
 from typing import Any
 
@@ -101,6 +102,10 @@ class Inputs:
         )
         subscribe(JointState, '~/joint_targets', self._take_joint_targets, 1)
         subscribe(JointState, '~/joint_command', self._take_joint_command, 1)
+        with suppress(ImportError):
+            from control_msgs.msg import JointJog
+
+            subscribe(JointJog, '~/joint_jog', self._take_joint_jog, 1)
 
     def set_robot(self, model: LoadedModel, present_q: Callable[[], NDArray[np.float64]]) -> None:
         """
@@ -180,6 +185,18 @@ class Inputs:
         else:
             # The newer of goals and commands leads the robot.
             self.goals.clear()
+
+    def _take_joint_jog(self, message: Any) -> None:
+        """Take a control_msgs/JointJog as a command of velocities."""
+        if len(message.displacements):
+            given = ('displacements', list(message.displacements))
+            error = RefusedInputError('joint_jog', *given, 'only velocities are taken')
+            self.refuse('joint_jog', str(error))
+            return
+        names, velocities = message.joint_names, message.velocities
+        self._take_joint_command(
+            JointState(header=message.header, name=names, velocity=velocities)
+        )
 
     def _take_joint_targets(self, message: JointState) -> None:
         topic = 'joint_targets'

@@ -176,6 +176,7 @@ class Direction:
             'given_place': set_masters,
             'given_offset': [offset for offset, _ in affine],
             'given_scale': [scale for _, scale in affine],
+            'given_unit': self.problem.units[set_masters],
             'root': space.roots,
             'loose': loose,
             'link_offset': link_frames,
