@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from math import sqrt
-
 from ik_node.kernels.decorators import entry, FLOATS, INT, INTS, kernel
 from ik_node.kernels.forward import forward
 from ik_node.kernels.layout import Floats, Ints, open_solve, Solve, unit_of_column
-from ik_node.kernels.rotation import quaternion_of
+from ik_node.kernels.rotation import quaternion_at
 from ik_node.kernels.unchecked_array import flat, table
 
 
@@ -52,24 +50,13 @@ def link_poses(i: Ints, f: Floats, k: Ints, w: Floats, q: Floats, poses: Floats)
     made = flat(poses, 7 * s.nc)
     for c in range(s.nc):
         a = s.a_frame + 12 * c
-        x, y, z, real = quaternion_of(
-            s.w[a],
-            s.w[a + 1],
-            s.w[a + 2],
-            s.w[a + 3],
-            s.w[a + 4],
-            s.w[a + 5],
-            s.w[a + 6],
-            s.w[a + 7],
-            s.w[a + 8],
-        )
-        length = sqrt(x * x + y * y + z * z + real * real)
+        x, y, z, real = quaternion_at(s.w, a)
         for r in range(3):
             made[7 * c + r] = s.w[a + 9 + r] * s.f[s.length]
-        made[7 * c + 3] = x / length
-        made[7 * c + 4] = y / length
-        made[7 * c + 5] = z / length
-        made[7 * c + 6] = real / length
+        made[7 * c + 3] = x
+        made[7 * c + 4] = y
+        made[7 * c + 5] = z
+        made[7 * c + 6] = real
     return 0
 
 

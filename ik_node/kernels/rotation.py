@@ -65,6 +65,24 @@ def quaternion_of(
 
 
 @kernel
+def quaternion_at(values: Floats, at: int) -> tuple[float, float, float, float]:
+    """Return the unit quaternion (xyzw) of the matrix at values[at:at + 9], with w >= 0."""
+    x, y, z, w = quaternion_of(
+        values[at],
+        values[at + 1],
+        values[at + 2],
+        values[at + 3],
+        values[at + 4],
+        values[at + 5],
+        values[at + 6],
+        values[at + 7],
+        values[at + 8],
+    )
+    length = sqrt(x * x + y * y + z * z + w * w)
+    return x / length, y / length, z / length, w / length
+
+
+@kernel
 def log_rotation(
     r00: float,
     r01: float,

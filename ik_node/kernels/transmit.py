@@ -32,7 +32,7 @@ from ik_node.kernels.layout import (
     unit_of_column,
 )
 from ik_node.kernels.redundant import choose_independent_rows, store_grouped_rows
-from ik_node.kernels.rotation import euler_rates, log_rotation, quaternion_of
+from ik_node.kernels.rotation import euler_rates, log_rotation, quaternion_at
 from ik_node.kernels.rows import axis, residuals
 from ik_node.kernels.solve import advance, write_answer
 from ik_node.kernels.solve_state import (
@@ -712,24 +712,13 @@ def write_way(s: Solve, t: Transmit) -> float:
     if t.inverse == 1:
         for link in range(t.nl):
             now, quat = t.pose_now + 12 * link, t.quat_in + 4 * link
-            x, y, z, real = quaternion_of(
-                d[now],
-                d[now + 1],
-                d[now + 2],
-                d[now + 3],
-                d[now + 4],
-                d[now + 5],
-                d[now + 6],
-                d[now + 7],
-                d[now + 8],
-            )
-            size = sqrt(x * x + y * y + z * z + real * real)
+            x, y, z, real = quaternion_at(d, now)
             # The turn from now to what is given: the product of it and the conjugate of now.
             gx, gy, gz, gw = d[quat], d[quat + 1], d[quat + 2], d[quat + 3]
-            rx = (gx * real - gw * x - gy * z + gz * y) / size
-            ry = (gy * real - gw * y - gz * x + gx * z) / size
-            rz = (gz * real - gw * z - gx * y + gy * x) / size
-            rw = (gw * real + gx * x + gy * y + gz * z) / size
+            rx = gx * real - gw * x - gy * z + gz * y
+            ry = gy * real - gw * y - gz * x + gx * z
+            rz = gz * real - gw * z - gx * y + gy * x
+            rw = gw * real + gx * x + gy * y + gz * z
             if rw < 0.0:
                 rx, ry, rz, rw = -rx, -ry, -rz, -rw
             sine = sqrt(rx * rx + ry * ry + rz * rz)
@@ -782,21 +771,10 @@ def set_part(s: Solve, t: Transmit, share: float) -> bool:
         within = within and s.q[place] == value
     for link in range(t.nl * t.inverse):
         now = t.pose_now + 12 * link
-        x, y, z, real = quaternion_of(
-            d[now],
-            d[now + 1],
-            d[now + 2],
-            d[now + 3],
-            d[now + 4],
-            d[now + 5],
-            d[now + 6],
-            d[now + 7],
-            d[now + 8],
-        )
-        size = sqrt(x * x + y * y + z * z + real * real)
+        x, y, z, real = quaternion_at(d, now)
         quat, to = t.quat_in + 4 * link, t.quat_part + 4 * link
-        along = (x * d[quat] + y * d[quat + 1] + z * d[quat + 2] + real * d[quat + 3]) / size
-        rest = (1.0 - share) * (1.0 if along >= 0.0 else -1.0) / size
+        along = x * d[quat] + y * d[quat + 1] + z * d[quat + 2] + real * d[quat + 3]
+        rest = (1.0 - share) * (1.0 if along >= 0.0 else -1.0)
         d[to] = share * d[quat] + rest * x
         d[to + 1] = share * d[quat + 1] + rest * y
         d[to + 2] = share * d[quat + 2] + rest * z

@@ -7,7 +7,7 @@ bounds of velocities, and `residual` the negative twists. All of them are divide
 component of a twist, so that the thresholds here are relative.
 """
 
-from math import cos, inf, sin
+from math import cos, inf
 
 from ik_node.kernels.decorators import entry, FLOATS, INTS, kernel
 from ik_node.kernels.factor import factorise
@@ -36,6 +36,7 @@ from ik_node.kernels.options import (
     TRANSLATION_FACTOR,
 )
 from ik_node.kernels.redundant import choose_independent_rows
+from ik_node.kernels.rotation import euler_rates
 from ik_node.kernels.rows import counting_axis, norm, residuals, set_row
 from ik_node.kernels.solve_state import (
     HELD_SOFTNESS,
@@ -355,14 +356,13 @@ def write_velocities(s: Solve, speeds: Floats, dt: float, scale: float, out: Flo
             continue
         if s.i[s.ball + j] > 0 and s.k[s.free_ball + v] == 1:
             if s.i[s.ball + j] == 1:
-                # Rates of Rz(ez) Ry(ey) Rx(ex) for an angular velocity in the turned frame's axes.
-                z, y, x = v, s.i[s.var + j + 1], s.i[s.var + j + 2]
+                y, x = s.i[s.var + j + 1], s.i[s.var + j + 2]
                 ex, ey = s.w[s.value + j + 2], s.w[s.value + j + 1]
-                wx, wy, wz = s.w[s.step + x], s.w[s.step + y], s.w[s.step + z]
-                turn = (wy * sin(ex) + wz * cos(ex)) / cos(ey)
-                out[0, g] = scale * turn
-                out[0, s.i[s.column_q + j + 1]] = scale * (wy * cos(ex) - wz * sin(ex))
-                out[0, s.i[s.column_q + j + 2]] = scale * (wx + turn * sin(ey))
+                wx, wy, wz = s.w[s.step + x], s.w[s.step + y], s.w[s.step + v]
+                rx, ry, rz = euler_rates(ex, ey, wx, wy, wz)
+                out[0, g] = scale * rz
+                out[0, s.i[s.column_q + j + 1]] = scale * ry
+                out[0, s.i[s.column_q + j + 2]] = scale * rx
             continue
         low, high = bounds_of_column(s, j, speeds, dt)
         unit = scale * unit_of_column(s, j)
