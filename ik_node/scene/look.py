@@ -34,6 +34,7 @@ AT_LIMIT: Rgba = (0.92, 0.25, 0.10, 0.6)
 PASSIVE: Rgba = (0.36, 0.62, 0.80, 1.0)  # the axis of a joint that no motor moves
 LOCKED: Rgba = (0.45, 0.47, 0.50, 1.0)
 UNUSED: Rgba = (0.60, 0.62, 0.65, 0.5)  # a disabled closure or goal
+LOAD: Rgba = (0.04, 0.55, 0.58, 1.0)  # the force of a load on a link
 FREE: Rgba = (0.60, 0.62, 0.65, 0.4)  # a free axis of a goal
 AXIS_COLOURS: tuple[Rgba, Rgba, Rgba] = (
     (0.85, 0.15, 0.15, 1.0),
