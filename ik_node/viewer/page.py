@@ -123,7 +123,14 @@ class Page:
         )
         controls = self._controls
         self._stage = Stage(
-            self.server, controls.view, controls.handles, self._clicked, self._dragged, self.select
+            self.server,
+            controls.view,
+            controls.handles,
+            controls.load,
+            self._clicked,
+            self._dragged,
+            self.select,
+            self._loaded,
         )
         self.server.on_client_disconnect(self._gone)
         self._thread = threading.Thread(target=self._guarded, name='page', daemon=True)
@@ -242,7 +249,7 @@ class Page:
             if self.session.structure != self._structure:
                 self._structure = self.session.structure
                 self._stage.read(self.session)
-                self._controls.rebuild(self.session)
+                self._controls.rebuild(self.session, self._stage.gizmo_size)
                 solved = True
             moved = self._stage.settle(now) or solved
             if due.at(now, asked=bool(work), moved=moved):
@@ -308,6 +315,13 @@ class Page:
             self.do(lambda s: s.move_goal(name, position, quat_xyzw), key=('goal', name))
             if phase == 'end' and self._controls.handles.returns:
                 self.do(lambda s: s.release_goal(name))
+
+    def _loaded(self, part: str, place: Array) -> None:
+        def pull(session: Session) -> None:
+            if session.robot is not None:
+                self._controls.load.pull(session.robot, part, place)
+
+        self.do(pull, key=('load', part))
 
     def _set_dark(self, client: int, *, dark: bool) -> None:
         """Choose dark or light colours in a browser."""

@@ -7,14 +7,22 @@ import urllib.request
 
 import numpy as np
 import pytest
+from support.ports import own_port
 from support.waiting import PATIENCE, wait_until
 
 pytest.importorskip('viser')
 
 from ik_node.errors import IkError
+from ik_node.robot import load_robot
+from ik_node.viewer.page import Page
 from ik_node.viewer.panels.goal_panel import FRAME
-from ik_node.viewer.sessions.library_session import gallery_session
+from ik_node.viewer.sessions.library_session import gallery_session, LibrarySession
 from ik_node.viewer.stage.view_ray import ViewRay
+
+# Without motors.
+ARM = """<robot name="arm"><link name="a"/><link name="b"/>
+  <joint name="one" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>
+    <origin xyz="0 0 1"/></joint></robot>"""
 
 
 def lift(page, height):
@@ -213,3 +221,84 @@ def test_unexpected_error_ends_the_page_and_is_raised(open_page):
     with pytest.raises(IkError, match='does not respond'):
         page.ask(lambda session: None, timeout=0.1)
     page._failure = None
+
+
+def show_load(page):
+    """Switch the load on as a user does, and wait for the efforts."""
+    panel = page._controls.load
+    wait_until(lambda: panel._robot is page.session.robot, 'the panel of the robot')
+    panel._show.value = True
+    page.do(panel._begin)
+    wait_until(lambda: 'efforts of the motors' in panel._text.content, 'the efforts')
+    return panel
+
+
+def test_load_shows_the_efforts_that_hold_it(open_page):
+    """A pulled tip changes the force, another link keeps it; without a load nothing is shown."""
+    page = open_page('excavator')
+    names = page.server.scene._handle_from_node_name
+    panel = show_load(page)
+    assert panel.load.link == 'tip_link'
+    wait_until(lambda: '/load_handles/force' in names, 'the handle')
+    arrow = page.ask(lambda session: panel.arrow(session.robot))
+    before = panel._text.content
+    page._loaded('force', np.add(arrow.end, (0.5, 0.0, 0.0)))
+    wait_until(lambda: panel._text.content != before, 'other efforts')
+    assert panel.load.force[0] == pytest.approx(0.5 * panel._scale.value)
+    force = panel.load.force
+    page._loaded('point', np.add(arrow.start, (0.0, 0.1, 0.0)))
+    page.ask(lambda _: None)
+    assert panel.load.point == pytest.approx((0.0, 0.1, 0.0), abs=1e-6)
+    panel._force.value = (0.0, 1e6, 0.0)
+    page.do(panel._read)
+    wait_until(lambda: 'over the limit' in panel._text.content, 'the limit')
+    panel._force.value = force
+    page.do(panel._read)
+    panel._link.value = 'boom_link'
+    page.do(panel._begin)
+    page.ask(lambda _: None)
+    assert (panel.load.link, panel.load.force) == ('boom_link', force)
+    panel._show.value = False
+    page.do(panel._begin)
+    wait_until(lambda: panel._text.content == '', 'no efforts')
+    wait_until(lambda: '/load_handles/force' not in names, 'no handle')
+
+
+def test_efforts_follow_the_robot(open_page):
+    """A dragged goal changes the efforts of the same load."""
+    page = open_page()
+    panel = show_load(page)
+    before = panel._text.content
+    lift(page, 0.005)
+    wait_until(lambda: panel._text.content != before, 'other efforts')
+
+
+def test_load_ends_with_its_robot(open_page):
+    """Another robot starts without a load; one without motors says why it cannot have one."""
+    page = open_page(robots={'fivebar': partial(gallery_session, 'fivebar')})
+    panel = show_load(page)
+    page.choose('fivebar')
+    assert page.ask(lambda session: session.title) == 'fivebar'
+    wait_until(lambda: panel._show.value is False, 'no load')
+    assert page.ask(lambda session: panel.arrow(session.robot)) is None
+    show_load(page)
+    assert panel.load.link == 'tool_link'
+
+
+def test_state_panel_has_the_distance_to_the_nearest_singularity(open_page):
+    """In percent, for robots with loops."""
+    state = open_page('fivebar')._controls._state
+    wait_until(lambda: 'distance to singularity' in state._singularity.content, 'the distance')
+    assert '51 %' in state._singularity.content
+
+
+def test_robot_without_motors_says_that_it_has_no_efforts():
+    """In one line, and its load cannot be switched on."""
+    page = Page(LibrarySession(load_robot(ARM)), port=own_port(50))
+    try:
+        panel = page._controls.load
+        wait_until(lambda: 'names no motors' in panel._text.content, 'the reason')
+        assert panel._show.disabled
+        assert page._controls._state._singularity.content == ''
+    finally:
+        page.close()

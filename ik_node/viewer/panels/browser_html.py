@@ -19,6 +19,7 @@ canvas[data-engine]{background:linear-gradient(#e4eaf2,#f6f8fa 55%,#eceff3)}
 [data-mantine-color-scheme=dark] canvas[data-engine]{
   background:linear-gradient(#1d2128,#2b313a 55%,#23282f)}
 #root [style*="letter-spacing"],#root input,#root button{letter-spacing:normal!important}
+#root [role=tab]{padding-inline:0.65em!important}
 #root .mantine-Text-root:has(>label){color:inherit!important;opacity:.85}
 """
 

@@ -7,6 +7,7 @@ from html import escape
 import re
 from typing import Any, NamedTuple
 
+from ik_node.robot import Robot
 from ik_node.viewer.panels.browser_html import (
     browser_html,
     DARK_KEY,
@@ -18,12 +19,14 @@ from ik_node.viewer.panels.goal_panel import GoalPanel
 from ik_node.viewer.panels.handle_panel import HandlePanel, MOVE, TURN
 from ik_node.viewer.panels.joint_panel import JointPanel
 from ik_node.viewer.panels.legend import legend_html
+from ik_node.viewer.panels.load_panel import LoadPanel
 from ik_node.viewer.panels.option_panel import OptionPanel
 from ik_node.viewer.panels.plot_panel import History, PlotPanel
 from ik_node.viewer.panels.session_queue import by_hand, SessionQueue
 from ik_node.viewer.panels.state_panel import StatePanel
 from ik_node.viewer.panels.status_html import status_html
 from ik_node.viewer.panels.view_panel import Eyes, ViewPanel
+from ik_node.viewer.sessions.motor_load import MotorStatics
 from ik_node.viewer.sessions.session import Session
 
 
@@ -160,7 +163,7 @@ KEYS = {
     'Del': 'delete goal',
     'Ctrl+Z': 'undo',
 }
-TABS = ('Goals', 'Joints', 'Solver', 'Plots', 'View')
+TABS = ('Goals', 'Joints', 'Load', 'Solver', 'Plots', 'View')
 
 
 class KnobPanel:
@@ -240,6 +243,7 @@ class Controls:
         eyes: Eyes,
         delete: Callable[[], None],
     ) -> None:
+        self._statics: MotorStatics | None = None
         gui.add_html(browser_html())
         self._status = gui.add_html('')
         self._choices = choices
@@ -277,6 +281,8 @@ class Controls:
             # Below all joints.
             self._yaml = gui.add_html('', order=1e9)
             self._joints = JointPanel(gui, queue)
+        with made['Load']:
+            self.load = LoadPanel(gui, queue, self._statics_of)
         with made['Solver']:
             self._strict = gui.add_checkbox(
                 'converged only', False, hint='a robot that cannot reach its goals stays in place'
@@ -316,8 +322,18 @@ class Controls:
             self._chooser.value = name
             self._about.content = about_html(self._choices.get(name, ''))
 
-    def rebuild(self, session: Session) -> None:
-        """Rebuild the panels for another robot or other goals."""
+    def rebuild(self, session: Session, size: float) -> None:
+        """
+        Rebuild the panels for another robot or other goals.
+
+        Parameters
+        ----------
+        session : Session
+            The session.
+        size : float
+            Length of a gizmo's arrows [m].
+
+        """
         robot = session.robot
         if robot is None:
             return
@@ -325,6 +341,7 @@ class Controls:
             self.goals.rebuild(robot)
         with self._made['Joints']:
             self._joints.rebuild(robot)
+        self.load.rebuild(robot, size)
         self._state.rebuild(robot)
         self._options.forget()
         self._play.visible = session.can_play
@@ -339,12 +356,13 @@ class Controls:
         self._play.value = session.playing
         self._solve.value, self._strict.value = session.solving, session.strict
         self._knobs.refresh(session)
-        self._legend.content = legend_html(self.view.layers)
+        self._legend.content = legend_html([*self.view.layers, *['load'] * self.load.shown])
         robot = session.robot
         if robot is None:
             return
         self._state.show(self.view.state)
-        self._state.refresh(robot, session.q)
+        self._state.refresh(robot, session.q, self._statics_of(robot))
+        self.load.refresh(robot, session.q)
         self.goals.refresh(robot)
         self._joints.refresh(session.q, forward=session.forward)
         self._options.refresh(session.options)
@@ -354,6 +372,11 @@ class Controls:
         )
         with self._made['Plots']:
             self._plots.refresh(history)
+
+    def _statics_of(self, robot: Robot) -> MotorStatics:
+        if self._statics is None or self._statics.robot is not robot:
+            self._statics = MotorStatics(robot)
+        return self._statics
 
 
 def about_html(text: str) -> str:

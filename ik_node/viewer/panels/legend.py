@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from ik_node.scene.look import AT_LIMIT, COLOURS, OPEN, PASSIVE, UNMET
+from ik_node.scene.look import AT_LIMIT, COLOURS, LOAD, OPEN, PASSIVE, UNMET
 from ik_node.scene.shapes import Rgba
 
 # Layer, colour, meaning.
@@ -17,6 +17,7 @@ ENTRIES: tuple[tuple[str, Rgba, str], ...] = (
     ('closures', OPEN, 'open loop'),
     ('goals', COLOURS['goals'], 'goal'),
     ('goals', UNMET, 'unmet goal'),
+    ('load', LOAD, 'load'),
 )
 
 

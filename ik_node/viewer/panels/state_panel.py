@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
-from ik_node.errors import plain
+from ik_node.errors import IkError, plain
 from ik_node.model.rotation import matrix_to_euler
 from ik_node.robot import Robot
+from ik_node.viewer.panels.effort_html import singularity_html
 from ik_node.viewer.panels.session_queue import by_hand
+from ik_node.viewer.sessions.motor_load import MotorStatics, statement
 from ik_node.viewer.sessions.session import Array
 import numpy as np
 
@@ -75,7 +77,7 @@ NOTHING = 'no goal'
 
 class StatePanel:
     """
-    A panel with the pose of a goal's link and all joint values.
+    A panel with the pose of a goal's link, all joint values and the distance to singularities.
 
     Parameters
     ----------
@@ -92,6 +94,7 @@ class StatePanel:
         with self._panel.add_tab('State'):
             self._goal = gui.add_dropdown('link of goal', (NOTHING,))
             self._text = gui.add_html('')
+            self._singularity = gui.add_html('')
         by_hand(self._goal, lambda _: changed())
         self._turns: list[bool] = []
 
@@ -106,8 +109,8 @@ class StatePanel:
         self._goal.options = names
         self._goal.value = chosen if chosen in names else names[0]
 
-    def refresh(self, robot: Robot, q: Array) -> None:
-        """Show the present pose and joint values."""
+    def refresh(self, robot: Robot, q: Array, statics: MotorStatics) -> None:
+        """Show the present pose, joint values and distance to singularities."""
         if not self._panel.visible:
             return
         goal = robot.goals.get(self._goal.value)
@@ -118,3 +121,13 @@ class StatePanel:
             None if link is None else link.matrix_world,
             list(joints),
         )
+        self._singularity.content = _singularity(q, statics)
+
+
+def _singularity(q: Array, statics: MotorStatics) -> str:
+    if not (statics.robot.closures and statics.robot.actuated):
+        return ''
+    try:
+        return singularity_html(statics.singularity(q), statics.refusal)
+    except IkError as error:
+        return singularity_html(None, statement(error))

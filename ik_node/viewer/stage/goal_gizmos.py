@@ -10,7 +10,7 @@ from ik_node.robot import Robot
 from ik_node.viewer.panels.handle_panel import HandleStyle
 from ik_node.viewer.stage.goal_handle import GoalHandle, OnDrag
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 # Number of random configurations, and largest joint values in them [rad or m].
@@ -40,10 +40,27 @@ def plane_of(robot: Robot, goal: Goal) -> Array | None:
     """
     if goal.child is None or goal.parent is not None or goal.kind != 'frame':
         return None
+    return plane_of_point(robot, goal.child.name, goal.offset_position)
+
+
+def plane_of_point(robot: Robot, link: str, point: ArrayLike) -> Array | None:
+    """
+    Return the plane in which a point of a link moves, as `plane_of`.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    link : str
+        Name of the link.
+    point : array_like, shape (3,)
+        The point in the frame of the link [m].
+
+    """
     rng = np.random.default_rng(0)
     lower, upper = np.maximum(robot.lower, -FAR), np.minimum(robot.upper, FAR)
-    offset = np.append(goal.offset_position, 1.0)
-    link, places = goal.child.name, []
+    offset = np.append(point, 1.0)
+    places = []
     for _ in range(TRIES):
         q = lower + rng.random(len(lower)) * np.maximum(0.0, upper - lower)
         places.append((robot.forward(q, link) @ offset)[:3])

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 from ik_node.robot import Robot
 from ik_node.scene import AXIS_COLOURS, IKRootsHelper, mesh_of
-from ik_node.scene.look import COLOURS, FREE, PASSIVE
+from ik_node.scene.load_marks import load_shapes
+from ik_node.scene.look import COLOURS, FREE, Look, PASSIVE
 from ik_node.scene.shapes import Sector, Shape
 from ik_node.viewer.panels.handle_panel import HandlePanel
+from ik_node.viewer.panels.load_panel import LoadArrow, LoadPanel
 from ik_node.viewer.panels.view_panel import ViewPanel
 from ik_node.viewer.sessions.session import Ground as SessionGround
 from ik_node.viewer.sessions.session import Session
 from ik_node.viewer.stage.camera_fit import plane_view, view_of
 from ik_node.viewer.stage.cameras import Cameras
-from ik_node.viewer.stage.goal_gizmos import GoalGizmos, plane_of
+from ik_node.viewer.stage.goal_gizmos import GoalGizmos, plane_of, plane_of_point
 from ik_node.viewer.stage.goal_handle import OnDrag
 from ik_node.viewer.stage.link_bodies import LinkBodies
+from ik_node.viewer.stage.load_handle import LoadHandle, OnLoad
 from ik_node.viewer.stage.scene_nodes import SceneNodes
 from ik_node.viewer.stage.surroundings import add_terrain, Ground, Lights
 from ik_node.viewer.stage.view_ray import OnClick, ViewRay
@@ -52,11 +56,15 @@ class Stage:
         Settings of the view.
     handles : HandlePanel
         Settings for dragging goals.
+    load : LoadPanel
+        The load on a link.
     on_click : callable
         Called with the name of a clicked link and the `ViewRay` of the click.
     on_drag : callable
     on_select : callable
         Called with the name of a goal whose ball a user presses.
+    on_load : callable
+        Called with an end of the load's arrow and the place to which it is dragged.
 
     Attributes
     ----------
@@ -72,16 +80,20 @@ class Stage:
         server: Any,
         view: ViewPanel,
         handles: HandlePanel,
+        load: LoadPanel,
         on_click: OnClick,
         on_drag: OnDrag,
         on_select: Callable[[str], None],
+        on_load: OnLoad,
     ) -> None:
         self._server = server
         self._view = view
         self._handles = handles
+        self._load = load
         self._on_click = on_click
         self._nodes = SceneNodes(server.scene, on_click)
         self._gizmos = GoalGizmos(server.scene, on_drag, on_select)
+        self._load_handle = LoadHandle(server.scene, on_load)
         self._lights = Lights(server.scene)
         self._ground = Ground(server.scene)
         self._cameras = Cameras(server)
@@ -91,6 +103,8 @@ class Stage:
         self._motors: frozenset[str] = frozenset()
         self._virtual: frozenset[str] = frozenset()
         self._plane: Array | None = None
+        # The loaded link, and the plane in which its origin moves.
+        self._loaded: tuple[str, Array | None] = ('', None)
         self._points: Array = np.zeros((1, 3))
         # The ground that is shown, its mesh, and x, y and half the width of its middle [m].
         self._shown_ground: SessionGround | None = None
@@ -141,11 +155,13 @@ class Stage:
             self._gizmos.draw(
                 robot, self.gizmo_size, self._handles.style, view.gizmos, self.selected
             )
+            arrow = self._load.arrow(robot)
+            self._load_handle.draw(arrow, self.gizmo_size, self._load_plane(robot, arrow))
             self._bodies.let_pull(self._gizmos.links if self._handles.links else set())
         self._server.flush()
         shapes: Iterable[Shape] = helper.shapes(session.q)
         with self._server.atomic():
-            self._nodes.draw(self._drawn(shapes))
+            self._nodes.draw(chain(self._drawn(shapes), self._load_shapes(arrow)))
         self._server.flush()
 
     def hit(self, session: Session, link: str, ray: ViewRay) -> Array | None:
@@ -163,12 +179,14 @@ class Stage:
         """Remove the robot from the view."""
         self._nodes.clear()
         self._gizmos.clear()
+        self._load_handle.clear()
         if self._bodies is not None:
             self._bodies.remove()
         self._helper = self._bodies = self._robot = None
         if self._terrain is not None:
             self._terrain.remove()
         self._terrain = self._shown_ground = None
+        self._loaded = ('', None)
         self.selected = ''
 
     def settle(self, now: float) -> bool:
@@ -188,6 +206,20 @@ class Stage:
         """Look in 2-D onto the plane in which the robot moves, or in 3-D, with one browser."""
         plane = np.eye(3)[:, :2] if self._plane is None else self._plane
         self._cameras.look(client, plane_view(plane) if flat else None)
+
+    def _load_shapes(self, arrow: LoadArrow | None) -> list[Shape]:
+        if arrow is None:
+            return []
+        look = Look(scale=self.gizmo_size * self._view.size, segments=SIDES)
+        return load_shapes(arrow.start, arrow.end, arrow.text, look, arrow.link)
+
+    def _load_plane(self, robot: Robot, arrow: LoadArrow | None) -> Array | None:
+        """Return the plane in which the origin of the loaded link moves; None = in space."""
+        if arrow is None:
+            return None
+        if self._loaded[0] != arrow.link:
+            self._loaded = arrow.link, plane_of_point(robot, arrow.link, np.zeros(3))
+        return self._loaded[1]
 
     def _drawn(self, shapes: Iterable[Shape]) -> Iterator[Shape]:
         """Yield the shapes to draw; axes of passive joints have a colour of their own."""
