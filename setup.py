@@ -89,7 +89,7 @@ setup(
         # Compiles the kernels where no library comes with the package.
         'build': ['numba'],
         'plot': ['matplotlib'],
-        'viewer': ['viser', 'trimesh'],
+        'viewer': ['viser>=1.1', 'trimesh'],
         'xacro': ['xacro'],
         # The shell completes commands and options of `ik_node`.
         'completion': ['argcomplete'],

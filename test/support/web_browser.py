@@ -218,6 +218,29 @@ class Window:
         opened = 'return document.querySelector("[aria-label=\'Minimize panel\']")!==null'
         wait_until(lambda: self.browser.run(bar + opened), 'the window State to be open')
 
+    def free_view(self) -> tuple[float, float]:
+        """Return width and height [px] of the view that no docked panel or sheet covers."""
+        right, bottom, sheet = self.browser.run(
+            'const r=document.querySelector("canvas[data-engine]").getBoundingClientRect();'
+            'const p=[...document.querySelectorAll(".mantine-Paper-root")].map('
+            'e=>e.getBoundingClientRect()).find('
+            'r=>r.bottom>=innerHeight-1&&r.width>=innerWidth-1);'
+            'return [r.right,r.bottom,p?p.top:innerHeight]'
+        )
+        return float(right), float(min(bottom, sheet))
+
+    def robot_pixels(self) -> np.ndarray:
+        """Return where points of the robot are in the window [px], as soon as it is fitted."""
+
+        def places() -> np.ndarray:
+            stage = self._page._stage
+            fit = stage._cameras._sent[self.client.client_id][0][-1]
+            if not np.allclose(self.client.camera.position, fit.eye, atol=1e-6):
+                return np.zeros((0, 2))
+            return np.array([self.pixel(point) for point in stage._points[::7]])
+
+        return np.asarray(wait_until(places, 'the fitted camera', ready=len))
+
     def pixel(self, point: Any) -> tuple[float, float]:
         """Return where a point of the scene [m] is in the window [px]."""
         camera = self.client.camera

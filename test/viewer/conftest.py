@@ -132,8 +132,9 @@ def open_window(open_browser: Callable[[], Browser]) -> Iterator[Callable[..., W
     """Return a function that opens a page in a browser of its own, which ends with the test."""
     opened: list[Browser] = []
 
-    def open_one(page: Any, size: tuple[int, int] | None = None) -> Window:
+    def open_one(page: Any, size: tuple[int, int] | None = None, scheme: str = 'light') -> Window:
         opened.append(open_browser())
+        opened[-1].prefer(scheme)
         return Window(opened[-1], page, size)
 
     yield open_one

@@ -240,30 +240,13 @@ def test_robot_is_neither_cut_nor_under_a_panel(open_page, open_window):
     page = open_page('scissor_lift')
     for width, height in ((1280, 800), (390, 844)):
         window = open_window(page, (width, height))
-        client = window.client
-        canvas = 'const r=document.querySelector("canvas[data-engine]").getBoundingClientRect();'
-        right, bottom = window.browser.run(f'{canvas}return [r.right, r.bottom]')
-        panel = window.browser.run(
-            'const p=[...document.querySelectorAll(".mantine-Paper-root")].map('
-            'e=>e.getBoundingClientRect()).find('
-            'r=>r.bottom>=innerHeight-1&&r.width>=innerWidth-1);'
-            'return p?p.top:innerHeight'
-        )
+        right, bottom = window.free_view()
         assert right == (width if width < 600 else pytest.approx(960, abs=10))
-        assert (panel < height) == (width < 600)
-
-        def places(client=client, window=window):
-            fit = page._stage._cameras._sent[client.client_id][0][-1]
-            if not np.allclose(client.camera.position, fit.eye, atol=1e-6):
-                return np.zeros((0, 2))
-            return np.array([window.pixel(point) for point in page._stage._points[::7]])
-
-        found = wait_until(places, 'the fitted camera', ready=len)
+        assert (bottom < height) == (width < 600)
+        found = window.robot_pixels()
         assert (found.min(axis=0) > 0.0).all()
-        assert found[:, 0].max() < right
-        assert found[:, 1].max() < min(bottom, panel)
-        filled = np.ptp(found, axis=0) / (right, min(bottom, panel))
-        assert filled.max() > 0.5
+        assert (found.max(axis=0) < (right, bottom)).all()
+        assert (np.ptp(found, axis=0) / (right, bottom)).max() > 0.5
     window.browser.close()
 
 

@@ -13,6 +13,7 @@ from support.waiting import PATIENCE, wait_until
 pytest.importorskip('viser')
 
 from ik_node.errors import IkError
+from ik_node.gallery import NAMES
 from ik_node.robot import load_robot
 from ik_node.viewer.page import Page
 from ik_node.viewer.panels.goal_panel import FRAME
@@ -181,6 +182,14 @@ def test_choosing_another_robot_shows_it(open_page):
     names = set(page.server.scene._handle_from_node_name)
     assert any('arm0' in name for name in names)
     assert not any('leg0' in name for name in names)
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_page_draws_every_gallery_robot(open_page, name):
+    """Without a warning, which would end the page here; terrains and knobs belong to it."""
+    page = open_page(name)
+    page.ask(lambda session: session.update(0.0))
+    assert page.ask(lambda session: len(session.reports)) > 0
 
 
 def test_unavailable_robot_keeps_the_previous_one(open_page):

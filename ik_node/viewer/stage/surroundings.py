@@ -17,8 +17,9 @@ THIN, WIDE = 0.28, 0.45
 FADE = 3.0
 # Darkness of shadows on the ground.
 SHADOW = 0.22
-# Number of pieces along a side of a terrain, pieces per line, and the colours of both.
-PIECES, EVERY, SOIL, RELIEF = 96, 3, (150, 144, 136), (120, 114, 106)
+# Number of pieces along a side of a terrain, pieces per line, and the colours of both, which have
+# to suit light and dark pages.
+PIECES, EVERY, SOIL, RELIEF = 96, 3, (108, 103, 96), (80, 76, 70)
 # Number of cells along a robot of the size of ten cells, and cells per section.
 CELLS, PER_SECTION = 10.0, 5
 
@@ -107,7 +108,8 @@ def add_terrain(
         '/terrain/lines',
         pieces.reshape(-1, 2, 3).astype(np.float32),
         colors=RELIEF,
-        line_width=1.0,
+        thickness=1.0,
+        thickness_units='screen',
     )
     return surface
 
