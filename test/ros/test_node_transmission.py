@@ -136,7 +136,12 @@ def test_joint_space_commands_are_commands_of_the_motors(ankle):
     assert all(each.joint_names == MOTORS for each in trajectories)
     ankle.wait(lambda: list(numbers[-1].data) == [0.0, 0.0], 'rest')
     assert any(np.abs(each.data).max() > 0.1 for each in numbers)
-    ankle.wait(lambda: ankle.value('ankle_pitch') == pytest.approx(0.2, abs=1e-4), 'the ankle')
+
+    def measured_there():
+        arrived()
+        return ankle.value('ankle_pitch') == pytest.approx(0.2, abs=1e-4)
+
+    ankle.wait(measured_there, 'the ankle')
     refused = JointState(name=['ankle_pitch'], position=[2.0])
     ankle.publish(JointState, 'ik_node/joint_command', refused, 1)
     ankle.wait(lambda: 'its limits are -0.8 and 0.8' in ankle.log(), 'the reason')
