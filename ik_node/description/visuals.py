@@ -81,7 +81,7 @@ def read_visuals(text: bytes | str, source: str = '<text>') -> list[Visual]:
     Parameters
     ----------
     text : bytes or str
-        The description, with xacro expanded.
+        The description, with xacro expanded; empty for a robot without one, as of `from_dh`.
     source : str
         Its file; included files are searched beside it.
 
@@ -97,6 +97,8 @@ def read_visuals(text: bytes | str, source: str = '<text>') -> list[Visual]:
         If it is not XML.
 
     """
+    if not text:
+        return []
     document = parse_xml(text, source)
     reader = READERS.get(str(document.root.tag))
     if reader is None:
