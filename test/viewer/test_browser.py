@@ -250,6 +250,16 @@ def test_robot_is_neither_cut_nor_under_a_panel(open_page, open_window):
     window.browser.close()
 
 
+def test_residuals_are_within_the_panel(open_page, open_window):
+    """Beside the scroll bar; a long name is cut off instead of the numbers."""
+    window = open_window(open_page('strandbeest'), (1280, 800))
+    right = 'return document.querySelector("td[title]").closest("table").getBoundingClientRect()'
+    scroll = 10
+    assert window.browser.run(f'{right}.right') <= 1280 - scroll
+    name = 'const n=document.querySelector("td[title=left_front_top]");return '
+    assert 60 < window.browser.run(f'{name}n.clientWidth')
+
+
 def test_planar_arm_is_seen_in_2d(open_page, open_window):
     """From straight above, without perspective; 3-D restores the first view."""
     page = open_page('fivebar')

@@ -17,11 +17,12 @@ MOST = 8
 # Loops with a larger residual [m or rad] are listed.
 OPEN = 1e-5
 _CELL = 'style="padding:0 7px 0 0;text-align:left;white-space:nowrap"'
-# A long name is cut off; its tooltip shows the whole name.
+# The name has the width that the numbers leave. A long one is cut off, and its tooltip shows it all.
 _NAME = (
-    'style="padding:0 7px 0 0;text-align:left;white-space:nowrap;max-width:9.5em;'
+    'style="padding:0 7px 0 0;text-align:left;white-space:nowrap;width:100%;max-width:0;'
     'overflow:hidden;text-overflow:ellipsis"'
 )
+_TABLE = '<table style="border-collapse:collapse;width:100%">'
 
 
 def status_html(title: str, note: str, reports: Sequence[ChainReport]) -> str:
@@ -64,7 +65,7 @@ def _chain(report: ChainReport) -> str:
         many = f'{len(loops)} loops' if len(loops) > 1 else 'loop'
         shown = [(many, *loops[0])]
     goals = [('goal', *row) for row in report.goal_errors.items()]
-    return f'{line}<table style="border-collapse:collapse">{_rows(goals)}{_rows(shown)}</table>'
+    return f'{line}{_TABLE}{_rows(goals)}{_rows(shown)}</table>'
 
 
 def _rows(rows: Sequence[tuple[str, str, PoseError]]) -> str:
