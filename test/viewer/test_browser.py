@@ -257,7 +257,7 @@ def test_residuals_are_within_the_panel(open_page, open_window):
     scroll = 10
     assert window.browser.run(f'{right}.right') <= 1280 - scroll
     name = 'const n=document.querySelector("td[title=left_front_top]");return '
-    assert 60 < window.browser.run(f'{name}n.clientWidth')
+    assert window.browser.run(f'{name}n.clientWidth') > 60
 
 
 def test_planar_arm_is_seen_in_2d(open_page, open_window):

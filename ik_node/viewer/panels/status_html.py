@@ -17,7 +17,7 @@ MOST = 8
 # Loops with a larger residual [m or rad] are listed.
 OPEN = 1e-5
 _CELL = 'style="padding:0 7px 0 0;text-align:left;white-space:nowrap"'
-# The name has the width that the numbers leave. A long one is cut off, and its tooltip shows it all.
+# The name has the width that the numbers leave. What is cut off is in its tooltip.
 _NAME = (
     'style="padding:0 7px 0 0;text-align:left;white-space:nowrap;width:100%;max-width:0;'
     'overflow:hidden;text-overflow:ellipsis"'
