@@ -170,7 +170,10 @@ def test_an_error_of_the_middleware_is_one_line(graph, tmp_path):
 # The node's entry, watched by who counts what the garbage collector no longer looks at.
 WATCHED = """
 import gc, sys
+import rclpy
 from ik_node.ros.main import main
+spin = rclpy.spin
+rclpy.spin = lambda node: (print('the node spins', flush=True), spin(node))
 code = main(['ik_node', '--ros-args', '-p', 'rate:=50.0'])
 print('settled', gc.get_freeze_count() if gc.isenabled() else 'disabled', flush=True)
 sys.exit(code)
@@ -191,7 +194,7 @@ def test_memory_is_frozen_with_each_model(graph, urdf, tmp_path):
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv('PYTHONPATH', os.pathsep.join((str(tmp_path), *sys.path)))
             graph.start(name, 'watched_node')
-        graph.wait(lambda name=name: 'waiting for' in graph.log(name), 'the node')
+        graph.wait(lambda name=name: 'the node spins' in graph.log(name), 'the node')
         for robot in robots:
             graph.describe(urdf(robot))
             graph.wait(lambda name=name, robot=robot: last_robot(graph, name) == robot, robot)
