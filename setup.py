@@ -91,6 +91,9 @@ setup(
         'plot': ['matplotlib'],
         'viewer': ['viser>=1.1', 'trimesh'],
         'xacro': ['xacro'],
+        # Batches on several machines.
+        'dask': ['distributed'],
+        'ray': ['ray'],
         # The shell completes commands and options of `ik_node`.
         'completion': ['argcomplete'],
         'test': ['pytest', 'pytest-timeout', 'hypothesis', 'urdf_parser_py'],

@@ -5,6 +5,7 @@ Without a name, or with names of groups and tasks: compare our solver with every
 peer, see the options below. Other measurements, each with its own options:
 
     batch       a hundred thousand goals, on one core and on all cores
+    engines     a million poses on threads, processes and Dask, with kills: the same file
     micro       pose and Jacobian, a step, an idle call, with lower bounds
     solve       time of one solve from Python on the neutral scenarios, if they exist
     nearest     answers to unreachable goals, compared with many searches by SciPy
@@ -34,6 +35,7 @@ import compete
 
 MODULES = {
     'batch': 'batch',
+    'engines': 'engines',
     'micro': 'micro',
     'solve': 'solve_pose',
     'nearest': 'nearest',

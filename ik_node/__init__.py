@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ik_node.conversions import robot_to_ik_root, set_ik_from_urdf, set_urdf_from_ik
     from ik_node.errors import (
         DescriptionError,
+        EngineError,
         IkError,
         OptionError,
         PlanError,
@@ -46,6 +47,7 @@ _WHERE = {
     'conversions': ('robot_to_ik_root', 'set_ik_from_urdf', 'set_urdf_from_ik'),
     'errors': (
         'DescriptionError',
+        'EngineError',
         'IkError',
         'OptionError',
         'PlanError',
@@ -84,6 +86,7 @@ __all__ = [
     'BatchSolution',
     'Closure',
     'DescriptionError',
+    'EngineError',
     'Frame',
     'Goal',
     'IkError',

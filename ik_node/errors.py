@@ -199,3 +199,20 @@ class OptionError(IkError):
         self.value = value
         self.allowed = allowed
         super().__init__(f'{name}: {shown(value)} is not allowed; allowed: {allowed}')
+
+
+class EngineError(IkError):
+    """
+    Work on an executor failed: its engine is missing or does not answer, or a worker failed.
+
+    Attributes
+    ----------
+    rows : range or None
+        The problems that are not solved; None = the work did not begin.
+
+    """
+
+    def __init__(self, message: str, rows: range | None = None) -> None:
+        self.rows = rows
+        where = '' if rows is None else f'rows {rows[0]} to {rows[-1]}: '
+        super().__init__(f'{where}{message}')

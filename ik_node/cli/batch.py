@@ -1,3 +1,4 @@
+# flake8: noqa: E203
 """
 Solve for many poses in a file; the exit code is 1 if one of them does not converge.
 
@@ -7,37 +8,48 @@ the columns LINK.x and so on, or repeat --link in the order of the columns. A .n
 same columns works as well.
 
 Output: a CSV file with the joint values, the status, the iterations, and the residuals of goals
-and loops in [m] and [rad]. It is written during the run; --resume continues after Ctrl-C. A file
-that exists is replaced with --overwrite only.
+and loops in [m] and [rad]. It is written during the run; --resume continues after Ctrl-C or a
+kill, and the file ends the same. A file that exists is replaced with --overwrite only.
+
+--engine processes, dask or ray solves in other processes or on other machines; --shard solves a
+part of the file, as a task of a Slurm array does. See docs/at_scale.md.
 """
 
 from __future__ import annotations
 
 import argparse
+from contextlib import closing
+from functools import partial
+from hashlib import sha256
 from pathlib import Path
 import sys
 from time import perf_counter
 
+from ik_node import __version__
+from ik_node.cli.engine_arguments import add_engine_arguments, engine_of
 from ik_node.cli.goal_arguments import parse_goal_arguments
 from ik_node.cli.robot_arguments import add_robot_arguments, robot_of
-from ik_node.cli.tables.goal_table import AnswerTable, read_goal_table
+from ik_node.cli.tables.answer_table import answer_header, answer_rows, AnswerTable
+from ik_node.cli.tables.goal_table import read_goal_table
+from ik_node.cli.tables.shard import read_shard, Shard
 from ik_node.errors import DescriptionError
 from ik_node.robot import Robot
 from ik_node.solver import Solver, SolverOptions
 from ik_node.solver.batch.batch_input import many_poses
-from ik_node.solver.batch.batch_run import thread_count
+from ik_node.solver.batch.batch_parts import part_of, run_parts, solve_part
+from ik_node.solver.batch.batch_work import BatchWork
 import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
 Array = NDArray[np.float64]
 
-# Number of problems between two writes to the file.
-BLOCK = 5000
+# Number of poses that are checked at a time.
+BLOCK = 100_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the robot, files, start and threads."""
+    """Add the robot, files, start, engine and part."""
     add_robot_arguments(parser)
     parser.add_argument(
         '--goals', required=True, metavar='FILE', help='input file with poses: .csv or .npy'
@@ -53,7 +65,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='JOINT=VALUE',
         help='initial joint values [rad or m]',
     )
-    parser.add_argument('--threads', type=int, metavar='N', help='default: one per core')
     usual = SolverOptions().restarts
     parser.add_argument(
         '--restarts',
@@ -62,6 +73,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='N',
         help=f'random restarts; default {usual}',
     )
+    add_engine_arguments(parser)
+    parser.add_argument(
+        '--shard',
+        metavar='I/N',
+        help='solve part I of N equal parts, from 1; `ik_node merge` joins their files',
+    )
     existing = parser.add_mutually_exclusive_group()
     existing.add_argument('--resume', action='store_true', help='continue an output file')
     existing.add_argument('--overwrite', action='store_true', help='replace an output file')
@@ -69,37 +86,60 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Solve the problems block by block and return the exit code."""
+    """Solve the problems part by part and return the exit code."""
     arguments, options = parse_goal_arguments(args), SolverOptions(restarts=args.restarts)
+    shard = None if args.shard is None else read_shard(args.shard)
     robot = robot_of(args)
     q0, poses = arguments.of(robot)[1], _poses_of(args, robot)
-    total = len(next(iter(poses.values()))[0])
-    threads = thread_count(args.threads)
+    rows, line = range(len(next(iter(poses.values()))[0])), ''
     solver = Solver(robot, options)
+    work = solver.batch_work(poses)
+    if shard is not None:
+        part = Shard(*shard, len(rows), _job(work, q0, Path(args.goals), args.link))
+        rows, line = part.rows, part.line
+    finish = partial(answer_rows, goals=tuple(poses))
     solver.warm()
-    answers = AnswerTable(Path(args.out), robot, resume=args.resume, overwrite=args.overwrite)
-    before = answers.row_count
-    if before > total:
-        raise DescriptionError(f'{before} results for {total} poses', source=args.out)
-    began = perf_counter()
-    try:
+    with engine_of(args) as (executor, threads, most):
+        answers = AnswerTable(
+            Path(args.out),
+            answer_header(robot, poses),
+            line,
+            resume=args.resume,
+            overwrite=args.overwrite,
+        )
+        before = answers.row_count
+        if before > len(rows):
+            raise DescriptionError(f'{before} results for {len(rows)} poses', source=args.out)
+        if before > 0:
+            again = part_of(work, poses, q0[None], rows[before - 1 : before])
+            if finish(solve_part(work, again))[0] != answers.last:
+                why = 'its last row is no answer of this robot to this pose with these options'
+                raise DescriptionError(f'cannot be continued: {why}', source=args.out)
+        began = perf_counter()
         # The bar is shown only if standard error is a terminal, and removed at the end.
-        with tqdm(total=total, initial=before, miniters=1, disable=None, leave=False) as bar:
-            for first in range(before, total, BLOCK):
-                block = slice(first, first + BLOCK)
-                part = {link: (p[block], r[block]) for link, (p, r) in poses.items()}
-
-                def progress(done: int, _: int, first: int = first) -> None:
-                    bar.update(first + done - bar.n)
-
-                answers.add(solver.solve_batch(part, q0, threads=threads, progress=progress))
-    except KeyboardInterrupt:
-        done = f'{answers.row_count} of {total} are in {args.out}'
-        print(f'ik_node batch: {done}; --resume continues', file=sys.stderr)
-        raise
-    spent = perf_counter() - began
-    print(_in_words(answers, total - before, spent))
-    return 0 if answers.counts['CONVERGED'] == total else 1
+        with tqdm(total=len(rows), initial=before, miniters=1, disable=None, leave=False) as bar:
+            parts = run_parts(
+                work,
+                poses,
+                q0[None],
+                rows[before:],
+                finish,
+                executor,
+                threads=threads,
+                most=most,
+                progress=lambda done, _: bar.update(before + done - bar.n),
+            )
+            try:
+                with closing(parts):
+                    for text, counts in parts:
+                        answers.add(text, counts)
+            except KeyboardInterrupt:
+                done = f'{answers.row_count} of {len(rows)} are in {args.out}'
+                print(f'ik_node batch: {done}; --resume continues', file=sys.stderr)
+                raise
+        spent = perf_counter() - began
+    print(_in_words(answers, len(rows) - before, spent))
+    return 0 if answers.counts['CONVERGED'] == len(rows) else 1
 
 
 def _poses_of(args: argparse.Namespace, robot: Robot) -> dict[str, tuple[Array, Array]]:
@@ -110,7 +150,20 @@ def _poses_of(args: argparse.Namespace, robot: Robot) -> dict[str, tuple[Array, 
     table = read_goal_table(path, args.link)
     for link, found in table.items():
         robot.add_goal(link, name=link, dof='X Y Z EX EY EZ' if found.turned else 'X Y Z')
-    return many_poses({link: (found.positions, found.quats_xyzw) for link, found in table.items()})
+    poses = {link: (found.positions, found.quats_xyzw) for link, found in table.items()}
+    for first in range(0, len(next(iter(poses.values()))[0]), BLOCK):
+        block = slice(first, first + BLOCK)
+        many_poses({link: (p[block], r[block]) for link, (p, r) in poses.items()}, first=first)
+    return poses
+
+
+def _job(work: BatchWork, q0: Array, goals: Path, links: list[str]) -> str:
+    """Return a digest of everything that the answers depend on."""
+    digest = sha256(f'{__version__} {work.digest} {q0.tolist()} {links}'.encode())
+    with goals.open('rb') as file:
+        while data := file.read(1 << 20):
+            digest.update(data)
+    return digest.hexdigest()
 
 
 def _in_words(answers: AnswerTable, fresh: int, spent: float) -> str:

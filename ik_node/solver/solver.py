@@ -40,6 +40,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from ik_node.solver.batch.batch_solution import BatchSolution
     from ik_node.solver.batch.batch_work import BatchWork
     from ik_node.solver.batch.path_solution import PathSolution
@@ -561,6 +563,7 @@ class Solver:
         joints: Iterable[str] | None = None,
         *,
         threads: int | None = None,
+        executor: Executor | None = None,
         progress: Callable[[int, int], object] | None = None,
     ) -> BatchSolution:
         """
@@ -578,7 +581,13 @@ class Solver:
         max_step, joints : optional
             As in `solve_pose`.
         threads : int, optional
-            Number of threads; None = one per core. The results do not depend on it.
+            Number of threads; None = one per core. The results do not depend on it. With an
+            executor, the number of threads of each worker; None = 1.
+        executor : concurrent.futures.Executor, optional
+            Solves parts of the batch, in other processes or on other machines, with the same
+            results: a `ProcessPoolExecutor`, `distributed.Client.get_executor()`, or an executor
+            of `ik_node.solver.batch.engines.open_engine`; see docs/at_scale.md. It is not shut
+            down. None = threads of this process.
         progress : callable, optional
             Called repeatedly by the calling thread with the number of problems that are solved
             and their total number. An exception that it raises ends the batch, as Ctrl-C does.
@@ -594,13 +603,19 @@ class Solver:
             As in `solve_pose`; the message names the row.
         OptionError
             If `threads` is not an integer from 1, or the method is not the compiled one.
+        EngineError
+            If a worker of the executor fails; the message names the rows.
 
         """
         from ik_node.solver.batch.batch_run import solve_batch
 
         with self.lock:
-            work = self._work(goals, max_step, joints)
+            work = self.batch_work(goals, max_step, joints)
             start = self._start_of_many(q0)
+        if executor is not None:
+            from ik_node.solver.batch.batch_parts import solve_on_executor
+
+            return solve_on_executor(work, goals, start, executor, threads, progress)
         return solve_batch(work, goals, start, threads, progress)
 
     def solve_path(
@@ -652,7 +667,7 @@ class Solver:
         from ik_node.solver.batch.path import solve_path
 
         with self.lock:
-            work = self._work(goals, None, joints)
+            work = self.batch_work(goals, None, joints)
             start = self._start_of_many(q0)
             if max_velocity is None:
                 max_velocity = self._graph.structure.tree.max_velocity
@@ -812,10 +827,33 @@ class Solver:
             return self._graph.values()
         return self._graph.copied(q0) if isinstance(q0, Mapping) else q0
 
-    def _work(
-        self, goals: Iterable[str], max_step: ArrayLike | None, joints: Iterable[str] | None
+    def batch_work(
+        self,
+        goals: Iterable[str],
+        max_step: ArrayLike | None = None,
+        joints: Iterable[str] | None = None,
     ) -> BatchWork:
-        """Return what all solves of a batch or path share; the caller holds the lock."""
+        """
+        Return what all solves of a batch or path share.
+
+        The solver uses these arrays too, so the caller must hold `lock` while getting and using
+        them, or not change the objects.
+
+        Parameters
+        ----------
+        goals : mapping with the names of goals or links
+            Goals that take part.
+        max_step, joints : optional
+            As in `solve_pose`.
+
+        Raises
+        ------
+        UnknownFrameError
+            If a key is neither a goal nor a link, or a joint does not exist.
+        OptionError
+            If the method is not the compiled one.
+
+        """
         from ik_node.solver.batch.batch_work import BatchWork
 
         check_mapping('goals', goals, 'name of a goal or link: poses')

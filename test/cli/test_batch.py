@@ -5,11 +5,11 @@ import io
 import signal
 import sys
 
-from ik_node.cli import batch
 from ik_node.cli.main import main
 from ik_node.gallery import gallery_item
 from ik_node.gallery.description_path import description_path
 from ik_node.robot import load_robot
+from ik_node.solver.batch import batch_parts
 from ik_node.solver.solver import Solver
 import numpy as np
 import pytest
@@ -125,26 +125,24 @@ def test_columns_of_two_links_are_read(run, tmp_path, repository):
 
 def test_resume_appends_to_the_output_file(run, tmp_path, poses, wanted, monkeypatch, capsys):
     """After Ctrl-C what is done is there; --resume does the rest, a torn last line anew."""
-    monkeypatch.setattr(batch, 'BLOCK', 10)
     path = table(tmp_path, poses)
     words = ['batch', str(HEXAPOD), '--goals', str(path), '--link', 'platform_link']
-    words += ['-o', str(run.out)]
-    solve, calls = Solver.solve_batch, []
+    words += ['-o', str(run.out), '--threads', '2']
+    solve, calls = batch_parts.solve_part, []
 
-    def interrupted(self, *args, **chosen):
-        if chosen.get('threads') == 2:  # not the one that loads the kernels
-            calls.append(1)
-            if len(calls) == 3:
-                signal.raise_signal(signal.SIGINT)
-        return solve(self, *args, **chosen)
+    def interrupted(*args):
+        calls.append(1)
+        if len(calls) == 3:
+            signal.raise_signal(signal.SIGINT)
+        return solve(*args)
 
-    monkeypatch.setattr(Solver, 'solve_batch', interrupted)
-    assert main([*words, '--threads', '2']) == 130
+    monkeypatch.setattr(batch_parts, 'solve_part', interrupted)
+    assert main([*words, '--chunk', '10']) == 130
     assert '20 of 40 are in' in capsys.readouterr().err
     assert len(run.out.read_text().splitlines()) == 21
     with run.out.open('a') as file:
         file.write('0.1,0.2,0.')
-    assert main([*words, '--threads', '2', '--resume']) == 1
+    assert main([*words, '--resume']) == 1
     out = capsys.readouterr().out
     assert out.startswith('39 CONVERGED, 1 STALLED (20 in ')
     rows = list(csv.DictReader(io.StringIO(run.out.read_text())))
@@ -156,8 +154,20 @@ def test_resume_appends_to_the_output_file(run, tmp_path, poses, wanted, monkeyp
     assert main(words) == 2, 'nothing is overwritten silently'
     assert 'out.csv: the file exists: --resume continues it' in capsys.readouterr().err
     assert run.out.read_text() == before
-    assert main([*words, '--threads', '2', '--overwrite']) == 1
+    assert main([*words, '--overwrite']) == 1
     assert len(run.out.read_text().splitlines()) == 41
+
+
+def test_resume_refuses_rows_of_other_poses(run, tmp_path, poses):
+    """The last row is solved again; other options count, too."""
+    words = ('--link', 'platform_link')
+    run('--goals', table(tmp_path, poses[:8]), *words)
+    before = run.out.read_text()
+    for rows, more in ((poses[::-1], ()), (poses, ('--restarts', '0'))):
+        code, _, err, _ = run('--goals', table(tmp_path, rows), *words, *more, '--resume')
+        assert code == 2
+        assert 'its last row is no answer of this robot to this pose' in err
+        assert run.out.read_text() == before
 
 
 def test_resume_refuses_a_file_with_other_columns(run, tmp_path, poses):

@@ -1,10 +1,9 @@
-"""Reader of a table of poses, and writer of a table of solutions."""
+# flake8: noqa: E203
+"""Reader of a table of poses."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
-import csv
 from itertools import islice
 import math
 from pathlib import Path
@@ -12,95 +11,10 @@ from typing import NamedTuple
 import warnings
 
 from ik_node.errors import DescriptionError, shown
-from ik_node.robot import Robot
-from ik_node.solver.batch.batch_solution import BatchSolution
-from ik_node.solver.status import Status
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-
-
-class AnswerTable:
-    """
-    A CSV file of solutions: joint values, status, iterations and residuals of goals and loops.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    robot : Robot
-        The robot with its goals.
-    resume : bool
-        True to append to the rows in the file, if it exists.
-    overwrite : bool
-        True to replace the file, if it exists.
-
-    Attributes
-    ----------
-    counts : Counter of str
-        Number of problems by status.
-
-    Raises
-    ------
-    DescriptionError
-        If the file exists and is neither continued nor replaced, or cannot be continued because
-        it has other columns.
-
-    """
-
-    def __init__(self, path: Path, robot: Robot, *, resume: bool, overwrite: bool) -> None:
-        self._path = path
-        self._header = [*robot.joint_names, 'status', 'iterations']
-        for name in (*robot.goals, *(['loops'] if robot.closures else [])):
-            self._header += [f'{name}.position_error', f'{name}.orientation_error']
-        self.counts: Counter[str] = Counter()
-        exists = path.is_file() and path.stat().st_size > 0
-        if exists and resume:
-            self._go_on()
-        elif exists and not overwrite:
-            raise DescriptionError(
-                'the file exists: --resume continues it, if it has results of the same poses; '
-                '--overwrite replaces it',
-                source=str(path),
-            )
-        else:
-            with path.open('w', newline='', encoding='utf-8') as file:
-                csv.writer(file, lineterminator='\n').writerow(self._header)
-
-    @property
-    def row_count(self) -> int:
-        """Return the number of problems in the file."""
-        return sum(self.counts.values())
-
-    def add(self, batch: BatchSolution) -> None:
-        """Append the solutions of a batch."""
-        names = [Status(status).name for status in batch.status.tolist()]
-        loops = list(batch.closure_errors.values())
-        errors = [column for error in batch.goal_errors.values() for column in error]
-        if loops:
-            errors += [np.maximum.reduce(column) for column in zip(*loops, strict=True)]
-        columns = [*batch.q.T.tolist(), names, batch.iterations.tolist()]
-        columns += [column.tolist() for column in errors]
-        with self._path.open('a', newline='', encoding='utf-8') as file:
-            csv.writer(file, lineterminator='\n').writerows(zip(*columns, strict=True))
-        self.counts.update(names)
-
-    def _go_on(self) -> None:
-        """Count the rows in the file, and remove an incomplete last row."""
-        with self._path.open('rb+') as raw:
-            raw.truncate(raw.read().rfind(b'\n') + 1)
-        with self._path.open(newline='', encoding='utf-8') as file:
-            rows = csv.reader(file)
-            if next(rows, None) != self._header:
-                raise DescriptionError(
-                    'cannot be continued: its columns are not those of this robot and these '
-                    'goals; --overwrite replaces it',
-                    source=str(self._path),
-                    line=1,
-                )
-            at = self._header.index('status')
-            self.counts.update(row[at] for row in rows)
 
 
 AXES = ('x', 'y', 'z')
@@ -115,7 +29,7 @@ class LinkPoses(NamedTuple):
     Attributes
     ----------
     positions : ndarray, shape (N, 3)
-        [m]
+        [m]; a map of the file if it is a .npy file with the columns in order.
     quats_xyzw : ndarray, shape (N, 4)
     turned : bool
         Whether the orientation is constrained.
@@ -163,7 +77,8 @@ def read_goal_table(path: Path, links: Sequence[str]) -> dict[str, LinkPoses]:
 
 def _npy(path: Path) -> Array:
     try:
-        table = np.load(path, allow_pickle=False)
+        # A map: a file may be larger than the memory.
+        table = np.load(path, mmap_mode='r', allow_pickle=False)
     except ValueError as error:
         raise DescriptionError(f'not an array: {error}', source=str(path)) from None
     if table.ndim != 2 or table.dtype.kind not in 'fiu':
@@ -252,7 +167,7 @@ def _names(path: Path, width: int, links: Sequence[str]) -> list[str]:
 def _by_link(
     path: Path, names: Sequence[str], table: Array, links: Sequence[str]
 ) -> dict[str, LinkPoses]:
-    columns: dict[str, dict[str, Array]] = {}
+    columns: dict[str, dict[str, int]] = {}
     for at, name in enumerate(names):
         link, _, column = name.rpartition('.')
         if not link and len(links) == 1:
@@ -263,18 +178,26 @@ def _by_link(
                 'no link; use --link' if column in COLUMNS and not link else f'allowed: {ALLOWED}'
             )
             raise DescriptionError(f'column {shown(name)}: {why}', source=str(path), line=1)
-        own[column] = table[:, at]
-    return {link: _poses(path, link, own) for link, own in columns.items()}
+        own[column] = at
+    return {link: _poses(path, link, own, table) for link, own in columns.items()}
 
 
-def _poses(path: Path, link: str, columns: dict[str, Array]) -> LinkPoses:
+def _poses(path: Path, link: str, columns: dict[str, int], table: Array) -> LinkPoses:
     turned = len(columns) > len(AXES)
     missing = [name for name in (COLUMNS if turned else AXES) if name not in columns]
     if missing:
         found = f'link {shown(link)} has no column {" ".join(missing)}'
         raise DescriptionError(f'{found}; allowed: {ALLOWED}', source=str(path), line=1)
-    positions = np.column_stack([columns[name] for name in AXES])
-    quats = np.tile((0.0, 0.0, 0.0, 1.0), (len(positions), 1))
+    positions = _columns(table, [columns[name] for name in AXES])
+    quats = np.broadcast_to((0.0, 0.0, 0.0, 1.0), (len(table), 4))
     if turned:
-        quats = np.column_stack([columns[name] for name in COLUMNS[3:]])
+        quats = _columns(table, [columns[name] for name in COLUMNS[3:]])
     return LinkPoses(positions, quats, turned)
+
+
+def _columns(table: Array, places: list[int]) -> Array:
+    """Return columns as a view if they are side by side, otherwise as a copy."""
+    first = places[0]
+    if places == list(range(first, first + len(places))):
+        return table[:, first : first + len(places)]
+    return table[:, places]

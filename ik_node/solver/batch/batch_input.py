@@ -17,7 +17,9 @@ Array = NDArray[np.float64]
 ManyPoses = Mapping[str, tuple[ArrayLike, ArrayLike]]
 
 
-def many_poses(goals: ManyPoses, problem: Problem | None = None) -> dict[str, tuple[Array, Array]]:
+def many_poses(
+    goals: ManyPoses, problem: Problem | None = None, first: int = 0
+) -> dict[str, tuple[Array, Array]]:
     """
     Return copies of the poses of each goal, with the quaternions normalised.
 
@@ -28,6 +30,8 @@ def many_poses(goals: ManyPoses, problem: Problem | None = None) -> dict[str, tu
     problem : Problem, optional
         The problem with these goals, some of which may need positions only; None = all of them
         need orientations.
+    first : int
+        Number of the first row, for messages.
 
     Raises
     ------
@@ -39,7 +43,7 @@ def many_poses(goals: ManyPoses, problem: Problem | None = None) -> dict[str, tu
     read = {}
     for name, pose in goals.items():
         turns = problem is None or problem.request_of_goal(name).uses_orientation
-        read[name] = _poses(name, pose, turns)
+        read[name] = _poses(name, pose, turns, first)
     counts = {name: len(positions) for name, (positions, _) in read.items()}
     if len(set(counts.values())) > 1:
         got = ', '.join(f'{count} for {shown(name)}' for name, count in counts.items())
@@ -90,7 +94,7 @@ def many_starts(q0: ArrayLike, count: int | None, names: Sequence[str]) -> tuple
     return np.array(np.broadcast_to(given, (many, width)), order='C'), one
 
 
-def _poses(name: str, pose: Any, turns: bool) -> tuple[Array, Array]:
+def _poses(name: str, pose: Any, turns: bool, first: int) -> tuple[Array, Array]:
     """Return copies of the poses of one goal, see `many_poses`."""
     at, turned = position_and_quat(f'poses of {shown(name)}', pose, turns=turns, many=True)
     x, y, z, w = turned.T
@@ -101,12 +105,14 @@ def _poses(name: str, pose: Any, turns: bool) -> tuple[Array, Array]:
         row = _first_bad(np.column_stack((at, norm)))
     if row >= 0:
         got = f'{at[row].tolist()} and {turned[row].tolist()}'
-        raise ShapeError(f'pose of {shown(name)} in row {row}', 'finite numbers', got)
+        raise ShapeError(f'pose of {shown(name)} in row {first + row}', 'finite numbers', got)
     zero = np.flatnonzero(norm < 1e-9)
     if zero.size:
         row = int(zero[0])
         got = f'{turned[row].tolist()}, which is zero'
-        raise ShapeError(f'quaternion of {shown(name)} in row {row}', 'a rotation, xyzw', got)
+        raise ShapeError(
+            f'quaternion of {shown(name)} in row {first + row}', 'a rotation, xyzw', got
+        )
     norm[np.abs(square - 1.0) <= NORMALISED] = 1.0
     return at, turned / norm[:, None]
 

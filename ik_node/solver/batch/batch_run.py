@@ -60,9 +60,9 @@ def solve_batch(
     return BatchSolution(q, chains, spent, run.rows, work.packed, work.names)
 
 
-def thread_count(threads: int | None) -> int:
+def thread_count(threads: int | None, name: str = 'threads') -> int:
     """
-    Return the number of threads; None = one per core.
+    Return the number of threads, or of what the name says; None = one per core.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def thread_count(threads: int | None) -> int:
     except TypeError:
         count = 0
     if count < 1:
-        raise OptionError('threads', threads, 'a whole number from 1, or None for all cores')
+        raise OptionError(name, threads, 'a whole number from 1, or None for all cores')
     return count
 
 

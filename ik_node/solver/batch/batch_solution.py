@@ -105,6 +105,11 @@ class BatchSolution:
         spent = self.solve_time / len(self)
         return Solution(self.q[at].copy(), answers, spent, self._names)
 
+    @property
+    def records(self) -> list[Array]:
+        """Return the results of the kernel for every chain, see `BatchChain.records`."""
+        return [chain.records for chain in self._chains]
+
     def as_dict(self) -> dict[str, Array]:
         """Return the values of every joint in all problems, shape (N,) [rad or m], by name."""
         return dict(zip(self._names, self.q.T, strict=True))

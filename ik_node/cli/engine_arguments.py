@@ -1,0 +1,63 @@
+"""Command line arguments for the engine that solves many problems."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+
+from ik_node.solver.batch.batch_run import thread_count
+from ik_node.solver.batch.engines import ENGINES, open_engine
+
+
+def add_engine_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add --engine, --workers, --address, --threads and --chunk."""
+    parser.add_argument(
+        '--engine',
+        choices=ENGINES,
+        default='threads',
+        help='what solves the problems; dask and ray also on other machines; default threads',
+    )
+    parser.add_argument(
+        '--workers', type=int, metavar='N', help='worker processes; default: one per core'
+    )
+    parser.add_argument(
+        '--address', metavar='HOST:PORT', help='address of a running Dask or Ray cluster'
+    )
+    parser.add_argument(
+        '--threads',
+        type=int,
+        metavar='N',
+        help='threads; default: one per core. With another engine: threads per worker, default 1',
+    )
+    parser.add_argument(
+        '--chunk', type=int, metavar='N', help='most problems that a worker takes at a time'
+    )
+
+
+@contextmanager
+def engine_of(args: argparse.Namespace) -> Iterator[tuple[Executor, int, int | None]]:
+    """
+    Open the engine that the arguments name.
+
+    Yields
+    ------
+    executor : Executor
+        The engine.
+    threads : int
+        Number of threads per worker.
+    most : int or None
+        Most problems per chunk; None = chosen.
+
+    Raises
+    ------
+    OptionError, EngineError
+        As `open_engine`.
+
+    """
+    alone = args.engine == 'threads'
+    threads = 1 if args.threads is None and not alone else thread_count(args.threads)
+    most = None if args.chunk is None else thread_count(args.chunk, 'chunk')
+    with open_engine(args.engine, args.workers, args.address) as executor:
+        yield executor, threads, most

@@ -1,0 +1,238 @@
+"""The engines of the command line: executors of threads, processes, Dask and Ray."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
+import logging
+from multiprocessing import get_context, parent_process
+import os
+import signal
+import socket
+from threading import Thread
+from typing import Any
+
+from ik_node.errors import EngineError, OptionError
+from ik_node.solver.batch.batch_run import cores, thread_count
+
+ENGINES = ('threads', 'processes', 'dask', 'ray')
+# Longest time to connect to a cluster [s].
+CONNECT_SECONDS = 10.0
+
+
+@contextmanager
+def open_engine(
+    name: str, workers: int | None = None, address: str | None = None
+) -> Iterator[Executor]:
+    """
+    Open an executor for `run_chunks`, and close it at the end of the `with` block.
+
+    An exception in the block, such as Ctrl-C, ends workers that this function started at once.
+
+    Parameters
+    ----------
+    name : str
+        'threads' (each part is solved by the threads of this process), 'processes' (of this
+        machine, started with spawn), 'dask' or 'ray'.
+    workers : int, optional
+        Number of workers to start; None = one per core of this machine.
+    address : str, optional
+        Address of the scheduler of a running Dask cluster, or of a Ray cluster; None = workers
+        on this machine.
+
+    Raises
+    ------
+    OptionError
+        If there is no such engine, or the arguments do not fit it.
+    EngineError
+        If the engine is not installed, or does not answer.
+
+    """
+    if name not in ENGINES:
+        raise OptionError('engine', name, ', '.join(ENGINES))
+    if workers is not None and name == 'threads':
+        raise OptionError('workers', workers, 'none with the engine threads; set threads')
+    if address is not None and name not in ('dask', 'ray'):
+        raise OptionError('address', address, f'none with the engine {name}')
+    if address is not None and workers is not None:
+        raise OptionError('workers', workers, 'none with an address: the cluster has its own')
+    count = thread_count(workers, 'workers')
+    opened = {'threads': _threads, 'processes': _processes, 'dask': _dask, 'ray': _ray}[name]
+    with opened(count, address) as executor:
+        yield executor
+
+
+@contextmanager
+def _threads(_workers: int, _address: str | None) -> Iterator[Executor]:
+    yield Inline()
+
+
+class Inline(Executor):
+    """Calls in the calling thread, so that Ctrl-C ends a part that is being solved."""
+
+    workers = most_in_flight = 1
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Call a function and return its result as a finished future; exceptions are raised."""
+        future: Future[Any] = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+
+@contextmanager
+def _processes(workers: int, _address: str | None) -> Iterator[Executor]:
+    pool = Processes(workers)
+    try:
+        yield pool
+    except BaseException:
+        pool.kill()
+        raise
+    pool.shutdown()
+
+
+class Processes(Executor):
+    """
+    A pool of processes that starts new processes when one was killed.
+
+    Parameters
+    ----------
+    workers : int
+        Number of processes.
+
+    """
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        self._pool = self._open()
+
+    def _open(self) -> ProcessPoolExecutor:
+        return ProcessPoolExecutor(self.workers, get_context('spawn'), begin_worker)
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Schedule a call; see `concurrent.futures.Executor.submit`."""
+        return self._pool.submit(fn, *args, **kwargs)
+
+    def renew(self) -> None:
+        """Replace all processes."""
+        self.kill()
+        self._pool = self._open()
+
+    def kill(self) -> None:
+        """End all processes at once."""
+        pool: Any = self._pool
+        processes = list((pool._processes or {}).values())
+        queue, manager = pool._call_queue, pool._executor_manager_thread
+        # First the thread that manages the pool forgets the cancelled calls; it could not bear
+        # them after the end of a process.
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in processes:
+            process.kill()
+        if manager is not None:
+            # Another thread may be writing to the pipe that no process reads any more, which it
+            # would do for ever, because this process has the reading end, too.
+            with suppress(OSError), open(os.devnull, 'rb') as nothing:
+                os.dup2(nothing.fileno(), queue._reader.fileno())
+            manager.join()
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End the processes when they are idle; see `concurrent.futures.Executor.shutdown`."""
+        self._pool.shutdown(wait, cancel_futures=cancel_futures)
+
+
+def begin_worker() -> None:
+    """Leave Ctrl-C to the parent process, and end this process when the parent ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+@contextmanager
+def _dask(workers: int, address: str | None) -> Iterator[Executor]:
+    _require('dask', 'distributed')
+    from distributed import Client, LocalCluster
+
+    logging.getLogger('distributed').setLevel(logging.ERROR)
+    cluster = None
+    if address is None:
+        cluster = LocalCluster(
+            n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None
+        )
+    try:
+        try:
+            client = Client(cluster or address, timeout=CONNECT_SECONDS, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise EngineError(f'Dask cluster {address}: {error}') from None
+        with client:
+            # Chunks have a name of their own: to hash them for one would take as long as to send.
+            yield client.get_executor(pure=False)
+    finally:
+        if cluster is not None:
+            cluster.close()
+
+
+@contextmanager
+def _ray(workers: int, address: str | None) -> Iterator[Executor]:
+    _require('ray', 'ray')
+    import ray
+
+    options: dict[str, Any] = {'num_cpus': workers, 'include_dashboard': False}
+    try:
+        if address is not None:
+            options = {'address': address}
+            _connect(address)
+        ray.init(**options, logging_level=logging.ERROR, log_to_driver=False)
+    except (OSError, RuntimeError, ValueError) as error:
+        raise EngineError(f'Ray cluster {address}: {error}') from None
+    try:
+        yield RayExecutor(ray)
+    finally:
+        ray.shutdown()
+
+
+def _connect(address: str) -> None:
+    """Raise OSError if nothing listens at HOST:PORT; Ray itself would wait for minutes."""
+    host, _, port = address.rpartition('://')[2].rpartition(':')
+    if port.isdigit():
+        socket.create_connection((host, int(port)), CONNECT_SECONDS).close()
+
+
+class RayExecutor(Executor):
+    """
+    Calls as tasks of Ray, one core each.
+
+    Parameters
+    ----------
+    ray : module
+        The module `ray`, after `ray.init`.
+
+    """
+
+    def __init__(self, ray: Any) -> None:
+        self._ray, self._remote = ray, ray.remote(_apply)
+
+    @property
+    def workers(self) -> int:
+        """Return the number of cores of the cluster."""
+        return int(self._ray.cluster_resources().get('CPU', 0)) or cores()
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Schedule a call; Ray repeats it up to three times if its worker is killed."""
+        future: Future[Any] = self._remote.remote(fn, args, kwargs).future()
+        return future
+
+
+def _apply(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return fn(*args, **kwargs)
+
+
+def _require(engine: str, module: str) -> None:
+    if find_spec(module) is None:
+        raise EngineError(f"{module} is not installed; run: pip install 'ik_node[{engine}]'")

@@ -1,0 +1,247 @@
+"""`batch` on engines, in parts, and after a kill: always the same file, byte for byte."""
+
+from pathlib import Path
+import subprocess
+import sys
+import time
+
+from ik_node.cli.main import main
+from ik_node.gallery import gallery_item
+from ik_node.gallery.description_path import description_path
+from ik_node.native import is_compiled
+from ik_node.robot import load_robot
+from ik_node.solver.batch import engines
+import numpy as np
+import pytest
+from support.waiting import PATIENCE
+
+HEXAPOD = description_path(gallery_item('hexapod').description)
+COUNT = 3000 if is_compiled() else 30
+CHUNK = str(COUNT // 30)
+
+
+@pytest.fixture(scope='module')
+def folder(tmp_path_factory):
+    """Return a folder with poses of the hexapod's platform, some of them out of reach."""
+    folder = tmp_path_factory.mktemp('batch')
+    rng = np.random.default_rng(0)
+    platform = load_robot(HEXAPOD).links['platform_link'].get_world_position()
+    poses = np.tile((0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0), (COUNT, 1))
+    poses[:, :3] = platform + 0.004 * rng.normal(size=(COUNT, 3))
+    poses[:, 3:] = (0.0, 0.0, 0.0, 1.0)
+    poses[:, 3:6] = 0.03 * rng.normal(size=(COUNT, 3))
+    poses[:: COUNT // 10, 2] += 1.0
+    np.save(folder / 'poses.npy', poses)
+    assert main(words(folder, 'whole.csv')) == 1
+    return folder
+
+
+def words(folder, out, *more, goals='poses.npy'):
+    """Return the words of a command."""
+    given = ['batch', str(HEXAPOD), '--goals', str(folder / goals), '--link', 'platform_link']
+    return [*given, '-o', str(folder / out), '--restarts', '3', *more]
+
+
+def same(folder, out):
+    """Compare a file with that of one run on threads."""
+    assert (folder / out).read_bytes() == (folder / 'whole.csv').read_bytes()
+
+
+@pytest.mark.parametrize('engine', ['processes', 'dask', 'ray'])
+def test_engine_writes_the_same_file(folder, engine, capfd):
+    """With two workers; standard error stays empty."""
+    if engine != 'processes':
+        pytest.importorskip({'dask': 'distributed', 'ray': 'ray'}[engine])
+    assert main(words(folder, f'{engine}.csv', '--engine', engine, '--workers', '2')) == 1
+    same(folder, f'{engine}.csv')
+    out, err = capfd.readouterr()
+    assert f' STALLED ({COUNT} in ' in out
+    assert err == ''
+
+
+@pytest.mark.parametrize('engine', ['threads', 'processes'])
+def test_killed_job_is_resumed_to_the_same_file(folder, engine):
+    """After SIGKILL half-way; the workers end with it."""
+    out = folder / f'killed_{engine}.csv'
+    more = ['--engine', engine, '--chunk', CHUNK, '--restarts', '200']
+    more += [] if engine == 'threads' else ['--workers', '2']
+    command = words(folder, out.name, *more)
+    job = subprocess.Popen([sys.executable, '-m', 'ik_node', *command])
+    try:
+        half = (folder / 'whole.csv').stat().st_size // 3
+        wait_until(lambda: (out.is_file() and out.stat().st_size > half) or job.poll() is not None)
+        workers = children(job.pid)
+        assert job.poll() is None, 'it must still be at work'
+    finally:
+        job.kill()
+        job.wait()
+    assert len(workers) >= (2 if engine == 'processes' else 0)
+    wait_until(lambda: not any(alive(worker) for worker in workers))
+    rows = out.read_bytes().count(b'\n') - 1
+    assert 0 < rows < COUNT
+    with out.open('ab') as file:
+        file.write(b'0.25,0.')
+    assert main([*command, '--resume']) == 1
+    assert main(words(folder, 'slow.csv', '--restarts', '200', '--overwrite')) == 1
+    assert out.read_bytes() == (folder / 'slow.csv').read_bytes()
+
+
+def wait_until(condition):
+    """Poll a condition."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def children(process):
+    """Return the children of a process."""
+    return Path(f'/proc/{process}/task/{process}/children').read_text().split()
+
+
+def alive(process):
+    """Return True if a process runs; a zombie does not."""
+    try:
+        return Path(f'/proc/{process}/stat').read_text().rpartition(')')[2].split()[0] != 'Z'
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def test_interrupted_job_on_processes_is_resumed(folder):
+    """One Ctrl-C ends the command and its workers, with one line and no traceback."""
+    out = folder / 'interrupted.csv'
+    more = ('--engine', 'processes', '--workers', '2', '--chunk', CHUNK, '--restarts', '200')
+    command = [sys.executable, '-m', 'ik_node', *words(folder, out.name, *more)]
+    job = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    wait_until(lambda: (out.is_file() and out.stat().st_size > 10_000) or job.poll() is not None)
+    workers = children(job.pid)
+    # As a terminal does: to every process of the group.
+    subprocess.run(['kill', '-INT', '--', f'-{job.pid}'], check=True)
+    _, err = job.communicate(timeout=20.0)
+    assert job.returncode == 130
+    assert err.count('\n') == 1
+    assert f' of {COUNT} are in {out}; --resume continues' in err
+    wait_until(lambda: not any(alive(worker) for worker in workers))
+
+
+def test_merged_parts_are_the_same_file(folder, capsys):
+    """More parts than engines, of which one is resumed; the parts may come in any order."""
+    parts = []
+    for number in (3, 1, 2):
+        name = f'part{number}.csv'
+        more = ('--shard', f'{number}/3', '--overwrite')
+        code = main(words(folder, name, *more))
+        assert code == 1
+        parts.append(str(folder / name))
+    path = folder / 'part2.csv'
+    complete = path.read_bytes()
+    path.write_bytes(complete[:-30_000] if is_compiled() else complete[:-300])
+    merged = str(folder / 'merged.csv')
+    rows = path.read_bytes().count(b'\n') - 2
+    capsys.readouterr()
+    assert main(['merge', merged, *parts]) == 2
+    first, last = COUNT // 3 + rows, 2 * COUNT // 3 - 1
+    assert f'part2.csv: incomplete: rows {first} to {last} are missing' in capsys.readouterr().err
+    assert not Path(merged).exists()
+    assert main(words(folder, 'part2.csv', '--shard', '2/3', '--resume')) == 1
+    assert path.read_bytes() == complete
+    assert main(['merge', merged, *parts]) == 0
+    assert capsys.readouterr().out.endswith(f'3 parts, {COUNT} rows; {merged}\n')
+    same(folder, 'merged.csv')
+    assert main(['merge', merged, *parts]) == 2, 'nothing is overwritten silently'
+    assert main(['merge', merged, *parts, '--overwrite']) == 0
+
+
+def test_more_parts_than_poses_can_be_merged(tmp_path, folder):
+    """Some parts are empty."""
+    np.save(tmp_path / 'two.npy', np.load(folder / 'poses.npy')[1:3])
+    for number in range(1, 6):
+        more = ('--shard', f'{number}/5')
+        assert main(words(tmp_path, f'{number}.csv', *more, goals='two.npy')) == 0
+    parts = [str(path) for path in tmp_path.glob('?.csv')]
+    assert main(['merge', str(tmp_path / 'all.csv'), *parts]) == 0
+    assert main(words(tmp_path, 'whole.csv', goals='two.npy')) == 0
+    same(tmp_path, 'all.csv')
+
+
+def test_merge_refuses_parts_that_do_not_fit(tmp_path, folder, capsys):
+    """Missing ones, doubled ones, of other options, and other files."""
+    np.save(tmp_path / 'few.npy', np.load(folder / 'poses.npy')[1:13])
+    paths = [str(tmp_path / f'{number}.csv') for number in (1, 2, 3)]
+    for number in (1, 2, 3):
+        more = ('--shard', f'{number}/3')
+        assert main(words(tmp_path, f'{number}.csv', *more, goals='few.npy')) == 0
+    other = words(tmp_path, 'other.csv', '--shard', '2/3', goals='few.npy')
+    assert main([*other, '--restarts', '9']) == 0
+    assert main(words(tmp_path, 'whole.csv', goals='few.npy')) == 0
+    long = tmp_path / 'long.csv'
+    long.write_bytes(Path(paths[2]).read_bytes() + b'1,2\n')
+    out = str(tmp_path / 'out.csv')
+    capsys.readouterr()
+    for given, message in (
+        ([paths[0], paths[2]], 'part 2 of 3 is missing (rows 4 to 7)'),
+        (paths[2:], 'part 1 of 3 is missing (rows 0 to 3), and 1 more parts'),
+        ([*paths, paths[1]], 'part 2 of 3 is also in'),
+        ([paths[0], str(tmp_path / 'other.csv'), paths[2]], 'other.csv: is of another robot'),
+        ([str(tmp_path / 'whole.csv')], 'whole.csv:1: not a file of'),
+        ([*paths[:2], str(long)], 'long.csv: 5 rows instead of 4'),
+        ([*paths, 'nowhere.csv'], 'nowhere.csv: no such file'),
+    ):
+        assert main(['merge', out, *given]) == 2
+        err = capsys.readouterr().err
+        assert message in err
+        assert err.count('\n') == 1
+    assert list(tmp_path.glob('out.csv*')) == []
+    assert main([*other, '--resume']) == 2, 'the file is a part of another job'
+    assert 'or it is another part' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ('more', 'message'),
+    [
+        (['--shard', '0/3'], "--shard: '0/3' is not allowed"),
+        (['--shard', '4/3'], "--shard: '4/3' is not allowed"),
+        (['--shard', 'a'], '--shard: '),
+        (['--engine', 'processes', '--address', 'a:1'], 'address: '),
+        (['--workers', '2'], 'workers: 2 is not allowed; allowed: none with the engine threads'),
+        (['--engine', 'processes', '--workers', '0'], 'workers: 0'),
+        (['--chunk', '0'], 'chunk: 0'),
+        (['--engine', 'dask'], "distributed is not installed; run: pip install 'ik_node[dask]'"),
+        (['--engine', 'ray'], "ray is not installed; run: pip install 'ik_node[ray]'"),
+    ],
+)
+def test_unusable_arguments_end_with_2(folder, more, message, monkeypatch, capsys):
+    """One line, and no file is begun."""
+    monkeypatch.setattr(engines, 'find_spec', lambda _: None)
+    assert main(words(folder, 'none.csv', *more)) == 2
+    err = capsys.readouterr().err
+    assert err.count('\n') == 1
+    assert message in err
+    assert not (folder / 'none.csv').exists()
+
+
+def test_unreachable_cluster_ends_with_2(folder, monkeypatch, capsys):
+    """One line after the time limit, and no file is begun."""
+    pytest.importorskip('distributed')
+    monkeypatch.setattr(engines, 'CONNECT_SECONDS', 0.5)
+    more = ('--engine', 'dask', '--address', '127.0.0.1:9')
+    assert main(words(folder, 'none.csv', *more)) == 2
+    err = capsys.readouterr().err
+    assert err.count('\n') == 1
+    assert 'Dask cluster 127.0.0.1:9: ' in err
+    assert not (folder / 'none.csv').exists()
+
+
+def test_bad_row_of_an_array_is_named(tmp_path, folder, monkeypatch, capsys):
+    """Before anything is solved, also beyond the first block that is checked."""
+    poses = np.load(folder / 'poses.npy')[:30]
+    for row, column, value, message in ((17, 1, np.nan, 'finite'), (29, slice(3, 7), 0, 'zero')):
+        bad = poses.copy()
+        bad[row, column] = value
+        np.save(tmp_path / 'bad.npy', bad)
+        monkeypatch.setattr('ik_node.cli.batch.BLOCK', 10)
+        assert main(words(tmp_path, 'none.csv', goals='bad.npy')) == 2
+        err = capsys.readouterr().err
+        assert f'in row {row}: ' in err
+        assert message in err
+        assert not (tmp_path / 'none.csv').exists()

@@ -1,0 +1,181 @@
+"""Batches on processes, Dask and Ray have the bits of a batch on threads."""
+
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+import os
+import pickle
+import signal
+
+from ik_node.errors import EngineError, OptionError, ShapeError
+from ik_node.native import is_compiled
+from ik_node.solver.batch import engines
+from ik_node.solver.batch.engines import open_engine
+from ik_node.solver.options import SolverOptions
+import numpy as np
+import pytest
+from support.batch_cases import batch_of
+
+COUNT = 120 if is_compiled() else 18
+
+
+@pytest.fixture(scope='module', params=['processes', 'dask', 'ray'])
+def engine(request):
+    """Provide an engine with two workers; those that are not installed are skipped."""
+    if request.param != 'processes':
+        pytest.importorskip({'dask': 'distributed', 'ray': 'ray'}[request.param])
+    with open_engine(request.param, 2) as executor:
+        yield executor
+
+
+def equal(found, wanted):
+    """Compare two batches bit by bit."""
+    assert len(found) == len(wanted)
+    for one, other in zip(
+        [found.q, found.status, found.iterations, found.starts, *found.records],
+        [wanted.q, wanted.status, wanted.iterations, wanted.starts, *wanted.records],
+        strict=True,
+    ):
+        np.testing.assert_array_equal(one, other)
+    assert found.message == wanted.message
+    for name, errors in wanted.goal_errors.items():
+        np.testing.assert_array_equal(found.goal_errors[name], errors)
+
+
+@pytest.mark.parametrize('name', ['arm7', 'hexapod'])
+def test_engine_gives_the_bits_of_threads(engine, name):
+    """An arm and a robot with loops; a start for each; reachable and unreachable goals."""
+    _, solver, goals, starts = batch_of(name, COUNT)
+    solver.options = SolverOptions(restarts=2, max_iterations=40)
+    wanted = solver.solve_batch(goals, starts)
+    told = []
+    found = solver.solve_batch(
+        goals, starts, executor=engine, progress=lambda *numbers: told.append(numbers)
+    )
+    equal(found, wanted)
+    assert found[COUNT - 1].message == wanted[COUNT - 1].message
+    assert told[-1] == (COUNT, COUNT)
+    assert told == sorted(told)
+    assert len(told) > 3
+
+
+def test_engine_honours_all_arguments_and_changes(engine):
+    """Chosen joints, largest steps, one start, threads per worker, a changed robot, no goals."""
+    m, solver, goals, starts = batch_of('arm7', COUNT)
+    solver.options = SolverOptions(restarts=3)
+    step = np.full(starts.shape[1], 0.3)
+    for arguments in (
+        {'joints': ['j1', 'j2', 'j4']},
+        {'max_step': step},
+        {'q0': starts[3]},
+        {'q0': {'j2': 0.3}},
+        {'q0': starts, 'threads': 2},
+    ):
+        wanted = solver.solve_batch(goals, **{**arguments, 'threads': 1})
+        equal(solver.solve_batch(goals, **arguments, executor=engine), wanted)
+    m.joints['j3'].lock()
+    m.joints['j2'].set_dof_values(0.4)
+    solver.options = SolverOptions(restarts=1)
+    wanted = solver.solve_batch(goals)
+    found = solver.solve_batch(goals, executor=engine)
+    equal(found, wanted)
+    assert (found['j3'] == found['j3'][0]).all(), 'locked'
+    none = {name: (p[:0], r[:0]) for name, (p, r) in goals.items()}
+    assert len(solver.solve_batch(none, executor=engine)) == 0
+    _, loops, _, starts = batch_of('fourbar', 20)
+    equal(loops.solve_batch({}, starts, executor=engine), loops.solve_batch({}, starts))
+
+
+def test_worker_killed_half_way_does_not_change_the_batch(engine):
+    """The batch goes on; one worker is killed when a part of the problems is solved."""
+    _, solver, goals, starts = batch_of('arm7', 4 * COUNT)
+    solver.options = SolverOptions(restarts=20)
+    wanted = solver.solve_batch(goals, starts)
+    killed = []
+
+    def kill_one(done, total):
+        if not killed and done > 0.3 * total:
+            killed.append(a_worker_of(engine))
+            os.kill(killed[0], signal.SIGKILL)
+
+    equal(solver.solve_batch(goals, starts, executor=engine, progress=kill_one), wanted)
+    assert killed
+
+
+def a_worker_of(executor):
+    """Return the process of one worker."""
+    if isinstance(executor, engines.Processes):
+        return next(iter(executor._pool._processes))
+    if isinstance(executor, engines.RayExecutor):
+        return executor.submit(os.getpid).result()
+    return next(iter(executor._client.run(os.getpid).values()))
+
+
+def test_executors_of_the_caller_are_used_and_stay_open():
+    """A pool of threads, and one of processes."""
+    _, solver, goals, starts = batch_of('arm6', 40)
+    wanted = solver.solve_batch(goals, starts)
+    for pool in (ThreadPoolExecutor(2), ProcessPoolExecutor(1, get_context('spawn'))):
+        with pool:
+            equal(solver.solve_batch(goals, starts, executor=pool), wanted)
+            assert pool.submit(abs, -1).result() == 1
+
+
+def test_work_travels_without_the_results_of_earlier_solves():
+    """What is pickled for the workers does not grow with the number of problems."""
+    _, solver, goals, starts = batch_of('arm6', 40)
+    size = len(pickle.dumps(solver.batch_work(goals)))
+    solver.solve_batch(goals, starts)
+    assert len(pickle.dumps(solver.batch_work(goals))) <= size + 100
+
+
+def test_bad_input_is_refused_before_work_begins():
+    """As without an executor; the message has the row."""
+    _, solver, goals, starts = batch_of('arm6', 10)
+    (name,) = goals
+    goals[name][0][7, 1] = np.nan
+    with ThreadPoolExecutor(1) as pool:
+        with pytest.raises(ShapeError, match='in row 7'):
+            solver.solve_batch(goals, starts, executor=pool)
+        goals[name][0][7, 1] = 1e50
+        for executor in (None, pool):
+            with pytest.raises(ShapeError, match='a position within'):
+                solver.solve_batch(goals, starts, executor=executor)
+        with pytest.raises(OptionError, match='threads'):
+            solver.solve_batch(goals, starts, executor=pool, threads=0)
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'message'),
+    [
+        (('cloud',), "engine: 'cloud' is not allowed; allowed: threads, processes, dask, ray"),
+        (('processes', 0), 'workers: 0'),
+        (('threads', 2), 'workers: 2 is not allowed'),
+        (('processes', None, 'host:1'), "address: 'host:1' is not allowed"),
+        (('dask', 2, 'host:1'), 'workers: 2 is not allowed'),
+    ],
+)
+def test_arguments_that_do_not_fit_an_engine_are_refused(arguments, message):
+    """With the reason."""
+    with pytest.raises(OptionError, match=message), open_engine(*arguments):
+        pass
+
+
+@pytest.mark.parametrize(('name', 'module'), [('dask', 'distributed'), ('ray', 'ray')])
+def test_missing_engine_says_what_to_install(monkeypatch, name, module):
+    """The extra of this package."""
+    monkeypatch.setattr(engines, 'find_spec', lambda _: None)
+    text = f"{module} is not installed; run: pip install 'ik_node\\[{name}\\]'"
+    with pytest.raises(EngineError, match=text), open_engine(name):
+        pass
+
+
+@pytest.mark.parametrize('name', ['dask', 'ray'])
+def test_unreachable_cluster_is_an_error_within_the_time_limit(monkeypatch, name):
+    """No cluster listens there."""
+    pytest.importorskip({'dask': 'distributed', 'ray': 'ray'}[name])
+    monkeypatch.setattr(engines, 'CONNECT_SECONDS', 0.5)
+    with (
+        pytest.raises(EngineError, match=r'127\.0\.0\.1:9: '),
+        open_engine(name, None, '127.0.0.1:9'),
+    ):
+        pass

@@ -1,0 +1,176 @@
+"""`run_chunks`: order, bounded memory, killed workers, errors, and Ctrl-C."""
+
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+import os
+from pathlib import Path
+import threading
+
+from ik_node.errors import EngineError, ShapeError
+from ik_node.solver.batch.engines import open_engine, Processes
+from ik_node.solver.batch.on_executor import Chunk, PER_WORKER, run_chunks, worker_count
+import pytest
+from support import chunk_functions as work
+
+
+def chunks(count, size=10):
+    """Return chunks of `size` rows whose data are their numbers."""
+    return [Chunk(range(size * n, size * (n + 1)), n) for n in range(count)]
+
+
+@pytest.fixture(scope='module')
+def pool():
+    """Provide two processes, which are renewed when a test kills one."""
+    with open_engine('processes', 2) as executor:
+        yield executor
+
+
+def test_results_are_in_the_order_of_chunks():
+    """Although later chunks end first."""
+    told = []
+    with ThreadPoolExecutor(4) as executor:
+        run = run_chunks(executor, work.wait_longer_for_early_ones, 12, chunks(12), told.append)
+        assert list(run) == list(range(12))
+    assert told == [10 * n for n in range(1, 13)]
+
+
+@pytest.mark.parametrize('count', [0, 1])
+def test_few_chunks_are_run(count):
+    """None and one."""
+    with ThreadPoolExecutor(2) as executor:
+        assert list(run_chunks(executor, work.add, 5, chunks(count))) == [5] * count
+
+
+def test_number_of_chunks_in_memory_is_bounded():
+    """A chunk is only made when there is room, for a thousand chunks and for a slow consumer."""
+    made, yielded, most = [0], 0, 0
+
+    def many():
+        for chunk in chunks(1000):
+            made[0] += 1
+            yield chunk
+
+    with ThreadPoolExecutor(2) as executor:
+        for result in run_chunks(executor, work.add, 0, many()):
+            most = max(most, made[0] - yielded)
+            assert result == yielded
+            yielded += 1
+    assert yielded == 1000
+    assert most <= 2 * PER_WORKER
+
+
+def test_shared_object_travels_once_to_each_worker(tmp_path):
+    """A worker that has it gets the digest only; one without it says so."""
+    path = str(tmp_path / 'count')
+    with ProcessPoolExecutor(2, get_context('spawn')) as executor:
+        found = list(run_chunks(executor, work.same_process, work.Counted(path), chunks(40)))
+    processes = {process for process, _, _ in found}
+    assert [number for _, number, _ in found] == list(range(40))
+    assert len(Path(path).read_text()) == len(processes) <= 2
+
+
+def test_worker_without_shared_object_gets_it(monkeypatch):
+    """As after the replacement of a worker: nothing is known there."""
+    sent = []
+
+    class Forgetful(ThreadPoolExecutor):
+        def submit(self, fn, function, digest, shared, data):
+            sent.append(shared is not None)
+            return super().submit(fn, function, f'{digest}{data}', shared, data)
+
+    with Forgetful(1) as executor:
+        assert list(run_chunks(executor, work.add, 100, chunks(6))) == list(range(100, 106))
+    assert sent.count(True) == 6
+    assert sent.count(False) == 5, 'only the first one brings it along'
+
+
+def test_killed_workers_cost_their_chunks_only(pool, tmp_path):
+    """Two chunks kill their workers once; all results come, and most chunks run once."""
+    assert list(run_chunks(pool, work.die_once, str(tmp_path), chunks(40))) == list(range(40))
+    runs = [len(list(tmp_path.glob(f'{n}.*'))) for n in range(40)]
+    assert min(runs) == 1
+    assert sum(runs) <= 40 + 2 * PER_WORKER * 2
+
+
+def test_chunk_that_kills_three_workers_is_named(pool):
+    """Exactly that one, although others were running with it."""
+    done = []
+    with pytest.raises(EngineError, match='rows 70 to 79: their worker was killed 3') as found:
+        done.extend(run_chunks(pool, work.die_always, 0, chunks(20)))
+    assert found.value.rows == range(70, 80)
+    assert list(run_chunks(pool, work.add, 0, chunks(5))) == list(range(5)), 'still usable'
+
+
+def test_broken_pool_of_the_caller_is_an_error():
+    """It cannot be renewed here, so the error names the first rows that are not solved."""
+    with ProcessPoolExecutor(1, get_context('spawn')) as executor:
+        run = run_chunks(executor, work.die_always, 0, chunks(20))
+        with pytest.raises(EngineError, match=r'rows \d0 to \d9: a worker was killed'):
+            list(run)
+
+
+def test_errors_of_a_chunk_arrive(pool):
+    """Our own ones unchanged, others with their rows."""
+    run = run_chunks(pool, work.refuse, 0, chunks(4))
+    with pytest.raises(ShapeError, match='pose in row 3: expected finite'):
+        list(run)
+    with pytest.raises(EngineError, match='rows 40 to 49: ZeroDivisionError: no more'):
+        list(run_chunks(pool, work.refuse, 0, chunks(5)[4:]))
+
+
+def test_end_of_run_cancels_waiting_chunks():
+    """After Ctrl-C in the consumer no chunk begins that has not begun."""
+    gate, begun = threading.Event(), []
+
+    class Held(ThreadPoolExecutor):
+        def submit(self, fn, /, *args):
+            def held():
+                begun.append(1)
+                gate.wait(10.0)
+                return fn(*args)
+
+            return super().submit(held)
+
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    with Held(1) as executor:
+        gate.set()
+        run = run_chunks(executor, work.add, 0, chunks(50), interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            list(run)
+    assert len(begun) <= PER_WORKER
+
+
+def test_processes_end_with_an_interrupted_block():
+    """At once, and without a traceback of theirs."""
+    numbers = []
+
+    def interrupted():
+        with open_engine('processes', 1) as executor:
+            numbers.extend(run_chunks(executor, work.process_of, 0, chunks(1)))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    (number,) = numbers
+    assert number != os.getpid()
+    with pytest.raises(ProcessLookupError):
+        os.kill(number, 0)
+
+
+def test_number_of_workers_is_read_from_the_executor():
+    """Of pools, of a cluster that grows, and of an unknown executor."""
+
+    class Client:
+        def nthreads(self):
+            return {'tcp://a': 2, 'tcp://b': 3}
+
+    class Executor:
+        def __init__(self, **values):
+            self.__dict__ = values
+
+    assert worker_count(ThreadPoolExecutor(3)) == 3
+    assert worker_count(Processes(2)) == 2
+    assert worker_count(Executor(_client=Client())) == 5
+    assert worker_count(Executor()) == os.cpu_count()

@@ -1,0 +1,69 @@
+"""Functions for workers: they are imported by name in other processes."""
+
+import os
+from pathlib import Path
+import signal
+import time
+
+from ik_node.errors import ShapeError
+
+
+def add(shared, number):
+    """Return the sum."""
+    return shared + number
+
+
+def process_of(_shared, _number):
+    """Return the number of the process, and stay long enough for the others to get some."""
+    time.sleep(0.02)
+    return os.getpid()
+
+
+def wait_longer_for_early_ones(total, number):
+    """End in the reverse order."""
+    time.sleep(0.01 * (total - number))
+    return number
+
+
+def refuse(_shared, number):
+    """Raise an error of the package for one number, and another for the next."""
+    if number == 3:
+        raise ShapeError('pose in row 3', 'finite numbers', 'nan')
+    if number == 4:
+        raise ZeroDivisionError('no more')
+    return number
+
+
+def die_once(folder, number):
+    """Kill the own process when a number comes for the first time."""
+    mark = Path(folder) / str(number)
+    if number in (1, 5) and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    (Path(folder) / f'{number}.{os.getpid()}').touch()
+    return number
+
+
+def die_always(_shared, number):
+    """Kill the own process for one number."""
+    if number == 7:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+class Counted:
+    """An object that counts, in a file, how often it is unpickled."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __setstate__(self, state):
+        self.__dict__ = state
+        with open(self.path, 'a', encoding='utf-8') as file:
+            file.write('.')
+
+
+def same_process(counted, number):
+    """Return the process and the number."""
+    time.sleep(0.005)
+    return os.getpid(), number, counted.path
