@@ -1,3 +1,4 @@
+# flake8: noqa: E203
 """
 A million poses of a 7R arm by `ik_node batch` on threads, processes and Dask, and after kills.
 
@@ -167,7 +168,7 @@ def children(process: int) -> list[int]:
 
 
 class Memory:
-    """The most memory of a process, and of it with all that it started, without shared pages."""
+    """The most memory of a process, and of it with all that it started, without files."""
 
     def __init__(self, process: int) -> None:
         self._process, self._stop = process, False
@@ -191,12 +192,12 @@ class Memory:
 
 
 def private(process: int) -> float:
-    """Return the private memory of a process [MB]."""
+    """Return the memory of a process that it shares with no other and with no file [MB]."""
     try:
         lines = Path(f'/proc/{process}/smaps_rollup').read_text().splitlines()[1:]
     except (FileNotFoundError, ProcessLookupError):
         return 0.0
-    return sum(int(line.split()[1]) for line in lines if line.startswith('Private_')) / 1000
+    return sum(int(line.split()[1]) for line in lines if line.startswith('Private_Dirty')) / 1000
 
 
 if __name__ == '__main__':

@@ -1,3 +1,4 @@
+# flake8: noqa: E203
 """
 Join the files of all parts of `batch --shard I/N` into one file.
 

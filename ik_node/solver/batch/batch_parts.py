@@ -20,10 +20,10 @@ Array = NDArray[np.float64]
 Poses = Mapping[str, tuple[Array, Array]]
 Result = TypeVar('Result')
 
-# Most problems per part: enough that an engine's time per part, about a millisecond, is small
+# Most problems per part: enough that an engine's time per part, a few milliseconds, is small
 # against that of the solves. With few problems, so many parts per worker that all of them finish
 # at about the same time.
-MOST_ROWS, PARTS = 2000, 4
+MOST_ROWS, PARTS = 5000, 4
 
 
 class Part(NamedTuple):

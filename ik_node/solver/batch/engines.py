@@ -20,6 +20,12 @@ from ik_node.solver.batch.batch_run import cores, thread_count
 ENGINES = ('threads', 'processes', 'dask', 'ray')
 # Longest time to connect to a cluster [s].
 CONNECT_SECONDS = 10.0
+# Dask keeps its last 1000 messages for a post-mortem, and with them that many parts; and its
+# workers stop a hundred times a second to profile themselves.
+DASK_CONFIG = {
+    'distributed.admin.low-level-log-length': 10,
+    'distributed.worker.profile.enabled': False,
+}
 
 
 @contextmanager
@@ -157,9 +163,11 @@ def _end_with_parent() -> None:
 @contextmanager
 def _dask(workers: int, address: str | None) -> Iterator[Executor]:
     _require('dask', 'distributed')
+    import dask
     from distributed import Client, LocalCluster
 
     logging.getLogger('distributed').setLevel(logging.ERROR)
+    dask.config.set(DASK_CONFIG)
     cluster = None
     if address is None:
         cluster = LocalCluster(
