@@ -107,10 +107,13 @@ def alive(process):
         return False
 
 
-def test_interrupted_job_on_processes_is_resumed(folder):
-    """One Ctrl-C ends the command and its workers, with one line and no traceback."""
-    out = folder / 'interrupted.csv'
-    more = ('--engine', 'processes', '--workers', '2', '--chunk', CHUNK, '--restarts', '200')
+@pytest.mark.parametrize('engine', ['processes', 'dask'])
+def test_interrupted_job_ends_with_one_line(folder, engine):
+    """One Ctrl-C ends the command and its workers, without a traceback."""
+    if engine == 'dask':
+        pytest.importorskip('distributed')
+    out = folder / f'interrupted_{engine}.csv'
+    more = ('--engine', engine, '--workers', '2', '--chunk', CHUNK, '--restarts', '200')
     command = [sys.executable, '-m', 'ik_node', *words(folder, out.name, *more)]
     job = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
     wait_until(lambda: (out.is_file() and out.stat().st_size > 10_000) or job.poll() is not None)

@@ -26,6 +26,8 @@ DASK_CONFIG = {
     'distributed.admin.low-level-log-length': 10,
     'distributed.worker.profile.enabled': False,
 }
+# A module for workers of Dask that this process starts: Ctrl-C is left to this process.
+LEAVE_INTERRUPTS = 'import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n'
 
 
 @contextmanager
@@ -171,7 +173,12 @@ def _dask(workers: int, address: str | None) -> Iterator[Executor]:
     cluster = None
     if address is None:
         cluster = LocalCluster(
-            n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=workers,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            silence_logs=logging.ERROR,
+            preload=[LEAVE_INTERRUPTS],
         )
     try:
         try:
