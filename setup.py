@@ -89,6 +89,8 @@ setup(
         # Compiles the kernels where no library comes with the package.
         'build': ['numba'],
         'plot': ['matplotlib'],
+        # Maps of reach in HDF5 files; .npz files need nothing.
+        'hdf5': ['h5py'],
         'viewer': ['viser>=1.1', 'trimesh'],
         'xacro': ['xacro'],
         # Batches on several machines.

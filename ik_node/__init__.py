@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from ik_node.model.goal import Goal
     from ik_node.model.joint import Joint, save_rest_pose
     from ik_node.model.link import Link
+    from ik_node.reach.base_placement import BasePlacement
+    from ik_node.reach.volume import ReachVolume
     from ik_node.robot import from_dh, load_robot, Robot
     from ik_node.solver.analysis.mobility import Mobility
     from ik_node.solver.background.async_solver import AsyncSolver
@@ -62,6 +64,8 @@ _WHERE = {
     'model.goal': ('Goal',),
     'model.joint': ('Joint', 'save_rest_pose'),
     'model.link': ('Link',),
+    'reach.base_placement': ('BasePlacement',),
+    'reach.volume': ('ReachVolume',),
     'robot': ('Robot', 'from_dh', 'load_robot'),
     'solver.background.async_solver': ('AsyncSolver',),
     'solver.batch.batch_solution': ('BatchSolution', 'PoseErrors'),
@@ -83,6 +87,7 @@ __all__ = [
     'DOF_NAMES',
     'STATUS_NAMES',
     'AsyncSolver',
+    'BasePlacement',
     'BatchSolution',
     'Closure',
     'DescriptionError',
@@ -98,6 +103,7 @@ __all__ = [
     'PlanError',
     'PoseError',
     'PoseErrors',
+    'ReachVolume',
     'Robot',
     'ShapeError',
     'Solution',

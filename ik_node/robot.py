@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
+    from ik_node.reach.volume import ReachVolume
     from ik_node.scene.shapes import Shape
     from ik_node.solver.analysis.mobility import Mobility
     from ik_node.solver.transmission.transmission import Transmission
@@ -403,6 +404,75 @@ class Robot:
 
         """
         return self._kinematics().jacobian(self._solver.checked_q(q), self._goals.link(link))
+
+    def reach(
+        self,
+        link: str,
+        *,
+        cell: float = 0.025,
+        extent: ArrayLike | None = None,
+        orientations: int | ArrayLike | None = None,
+        goals: Mapping[str, Any] | None = None,
+        restarts: int = 20,
+        threads: int | None = None,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> ReachVolume:
+        """
+        Return a map of the positions that a link reaches, in any or in several orientations.
+
+        The search starts at the present configuration and at random ones, see docs/reach.md.
+
+        Parameters
+        ----------
+        link : str
+            Its name.
+        cell : float
+            Side of the cells [m]. A cell is reached if the link's origin reaches its middle.
+        extent : array_like, shape (3, 2), optional
+            MIN and MAX of the middles of the cells along x, y and z [m], root frame; None = all
+            reachable positions.
+        orientations : int or array_like, shape (K, 4), optional
+            None: any orientation of the link counts. K quaternions xyzw: the link has each of
+            these orientations in the root frame. An integer K: the z axis of the link has each of
+            K directions, which are evenly spread; the rotation about it is free.
+        goals : mapping of str to pose, optional
+            Names of further goals or links, and poses that they keep, as in `Solver.solve_pose`.
+        restarts : int
+            Number of random starts for each position that is searched.
+        threads : int, optional
+            Number of threads; None = one per core. The results do not depend on it.
+        progress : callable, optional
+            Called with the number of decided poses and their total number. An exception that it
+            raises ends the search, as Ctrl-C does.
+
+        Returns
+        -------
+        ReachVolume
+
+        Raises
+        ------
+        UnknownFrameError
+            If there is no such link or goal.
+        OptionError
+            If an argument is not allowed, the link cannot move, the goals cannot be met, or the
+            map would be larger than 4 GB.
+        ShapeError
+            If an array has the wrong shape or is not finite.
+
+        """
+        from ik_node.reach.search import reach
+
+        return reach(
+            self,
+            link,
+            progress,
+            cell=cell,
+            extent=extent,
+            orientations=orientations,
+            goals=goals,
+            restarts=restarts,
+            threads=threads,
+        )
 
     # -- transmission
 

@@ -10,6 +10,11 @@ the conditioning.
 
 Without -o and --plot, both files are written to the current folder and named after the robot and
 the link. The exit code is 1 if no point is reached. Ctrl-C writes the results so far.
+
+With --volume the map has cells in space, and with --orientations each of them has the share of
+the orientations that the link reaches there. -o writes it to a file .npz or .h5. Given such a file
+in place of ROBOT, --query looks up a point, and --targets finds the positions of the base from
+which the link reaches most of the poses in a CSV file (x y z [m], qx qy qz qw).
 """
 
 from __future__ import annotations
@@ -22,13 +27,15 @@ import sys
 from time import perf_counter
 
 from ik_node.cli.goal_arguments import parse_goal_arguments
-from ik_node.cli.robot_arguments import add_robot_arguments, robot_of
-from ik_node.cli.workspace.find import ReachFinder
-from ik_node.cli.workspace.map import PLANES, ReachMap, Slice
+from ik_node.cli.robot_arguments import add_robot_arguments, check_writable, robot_of
+from ik_node.cli.workspace.map import ReachMap, Slice
 from ik_node.cli.workspace.outline import Outline
+from ik_node.cli.workspace.volume import add_volume_arguments, ask_volume, compute_volume
 from ik_node.description.unknown_name import unknown
 from ik_node.errors import DescriptionError, OptionError
 from ik_node.model.dof import DOF, parse_dofs
+from ik_node.reach.files import is_map
+from ik_node.reach.find import PLANES, ReachFinder
 from ik_node.robot import Robot
 from ik_node.solver import Solver, SolverOptions, Status
 from ik_node.solver.analysis.conditioning import conditioning
@@ -95,14 +102,12 @@ def write_table(
 
 
 GRID, MOST_GRID, RESTARTS = 120, 1000, 20
-# Number of configurations at which the mobility of the link is tested, and its smallest value.
-_LOOKED_AT, _STUCK = 20, 1e-6
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the robot, the link, the slice and the files."""
     add_robot_arguments(parser)
-    parser.add_argument('--link', required=True, metavar='L', help='the link')
+    parser.add_argument('--link', metavar='L', help='the link')
     parser.add_argument(
         '--plane',
         metavar='|'.join(PLANES),
@@ -114,9 +119,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--extent',
         type=float,
-        nargs=4,
-        metavar=('MIN', 'MAX', 'MIN', 'MAX'),
-        help='extent of the grid along both axes of the plane [m]; default: all reachable points',
+        nargs='+',
+        metavar='MIN MAX',
+        help='extent of the grid along both axes of the plane, or x, y and z of the volume [m]; '
+        'default: all reachable points',
     )
     parser.add_argument(
         '--grid', type=int, default=GRID, metavar='N', help=f'points per side; default {GRID}'
@@ -143,13 +149,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f'random restarts; default {RESTARTS}',
     )
     parser.add_argument('--threads', type=int, metavar='N', help='default: one per core')
-    parser.add_argument('-o', '--out', metavar='FILE', help='output file of the table: .csv')
+    parser.add_argument(
+        '-o', '--out', metavar='FILE', help='output file: a table .csv; a volume .npz or .h5'
+    )
     parser.add_argument('--joints', action='store_true', help='add joint values to the table')
     parser.add_argument('--plot', metavar='F.png', help='output file of the picture')
-    parser.set_defaults(goal=[])
+    add_volume_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
+    """Compute a slice or a volume, or look up a stored one, and return the exit code."""
+    if is_map(args.robot):
+        return ask_volume(args)
+    if args.query is not None or args.targets is not None:
+        option, value = '--query', args.query
+        if value is None:
+            option, value = '--targets', args.targets
+        raise OptionError(option, value, 'with a stored map, .npz or .h5, in place of ROBOT')
+    if args.link is None:
+        raise OptionError('--link', args.link, 'the name of a link')
+    if args.volume:
+        return compute_volume(args)
+    for option, value in (('--orientations', args.orientations), ('--goal', args.goal or None)):
+        if value is not None:
+            raise OptionError(option, value, 'with --volume only')
+    return _compute_slice(args)
+
+
+def _compute_slice(args: argparse.Namespace) -> int:
     """Choose the slice, solve for its points, write the files and return the exit code."""
     arguments, options = parse_goal_arguments(args), SolverOptions(restarts=args.restarts)
     dofs, threads = parse_dofs(args.dof, '--dof'), thread_count(args.threads)
@@ -170,21 +197,18 @@ def run(args: argparse.Namespace) -> int:
         return 1
     robot.q = closed.q
     began = perf_counter()
-    finder = ReachFinder(robot, args.link)
+    finder = ReachFinder(robot, args.link, robot.q)
     points = _slice(args, finder, dofs)
+    finder.check_moves(args.dof)
     goal = robot.add_goal(args.link, name=f'reach of {args.link}', dof=args.dof)
     solver = Solver(robot, options)
-    counted = [dof for dof in dofs if not dof.is_rotation and dof.name.lower() in finder.moves]
-    ease = conditioning(solver, goal.name, finder.samples[:_LOOKED_AT], dofs, counted)
-    if ease.max() < _STUCK:
-        free = f'a link that can move independently along {args.dof}'
-        raise OptionError('--link', args.link, f'{free}; this one moves on a curve or a surface')
     found = ReachMap(solver, goal.name, goal.quaternion, points, robot.q, threads)
     stopped = False
     try:
         # The bar is shown only if standard error is a terminal, and removed at the end.
         with tqdm(total=len(found.q), miniters=1, disable=None, leave=False) as bar:
-            found.fill(points.nearest(finder.home), lambda done, _: bar.update(done - bar.n))
+            first = np.array([points.nearest(finder.home)])
+            found.fill(first, robot.q[None], lambda done, _: bar.update(done - bar.n))
     except KeyboardInterrupt:
         stopped = True
     if stopped and not (found.status >= 0).any():
@@ -192,7 +216,7 @@ def run(args: argparse.Namespace) -> int:
     outline = Outline(found, refine=not stopped)
     measure = np.full(len(found.q), np.nan)
     measure[found.reached] = conditioning(
-        solver, goal.name, found.q[found.reached], dofs, counted, robot.actuated
+        solver, goal.name, found.q[found.reached], dofs, finder.counted(dofs), robot.actuated
     )
     if table is not None:
         axes = ''.join(dof.name.lower() for dof in dofs if not dof.is_rotation)
@@ -224,19 +248,8 @@ def _files(args: argparse.Namespace, robot: Robot) -> tuple[Path | None, Path | 
         stem = re.sub(r'[^\w.-]+', '_', f'{robot.name}_{args.link}_reach')
         out, plot = f'{stem}.csv', f'{stem}.png'
     for option, name in (('-o', out), ('--plot', plot)):
-        if name is None:
-            continue
-        path = Path(name)
-        there = path.exists()
-        try:
-            with path.open('ab'):
-                pass
-        except OSError as error:
-            raise OptionError(
-                option, name, f'a file that can be written: {error.strerror}'
-            ) from None
-        if not there:
-            path.unlink()
+        if name is not None:
+            check_writable(option, name)
     return None if out is None else Path(out), None if plot is None else Path(plot)
 
 
@@ -261,6 +274,8 @@ def _slice(args: argparse.Namespace, finder: ReachFinder, dofs: tuple[DOF, ...])
     if args.extent is None:
         extent = finder.extent(plane, None if projected else at)
         return Slice(plane, at, extent, args.grid, projected)
+    if len(args.extent) != 4:
+        raise OptionError('--extent', args.extent, 'MIN MAX MIN MAX for a slice')
     left, right, low, high = args.extent
     if not (np.isfinite(args.extent).all() and left < right and low < high):
         raise OptionError('--extent', args.extent, 'finite MIN below MAX, for both axes [m]')

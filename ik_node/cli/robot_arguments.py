@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from ik_node.description.xacro_source import XACRO_SECONDS
-from ik_node.errors import DescriptionError
+from ik_node.errors import DescriptionError, OptionError
 from ik_node.robot import load_robot, Robot
 
 
@@ -45,6 +45,27 @@ def check_files(*paths: str | None) -> None:
     for path in paths:
         if path is not None and not Path(path).exists():
             raise DescriptionError('no such file', source=path)
+
+
+def check_writable(option: str, name: str) -> None:
+    """
+    Check that a file can be written, before results for it are computed.
+
+    Raises
+    ------
+    OptionError
+        If not; the message names the option.
+
+    """
+    path = Path(name)
+    there = path.exists()
+    try:
+        with path.open('ab'):
+            pass
+    except OSError as error:
+        raise OptionError(option, name, f'a file that can be written: {error.strerror}') from None
+    if not there:
+        path.unlink()
 
 
 def robot_of(args: argparse.Namespace, *, assemble: bool = True) -> Robot:

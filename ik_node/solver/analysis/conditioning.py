@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ik_node.kernels.layout import JOINT_LOWER, JOINT_UPPER, JOINT_WINDOW
 from ik_node.model.dof import DOF
@@ -12,7 +12,7 @@ from ik_node.solver.problem.chain_problem import RANK_TOLERANCE
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.solver import Solver
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
@@ -21,7 +21,12 @@ Array = NDArray[np.float64]
 _UNLIMITED = np.pi
 
 
-def closed_samples(source: RobotLike, count: int, seed: int = 0) -> Array:
+Held = Mapping[str, tuple[ArrayLike, ArrayLike]]
+
+
+def closed_samples(
+    source: RobotLike, count: int, seed: int = 0, goals: Held | None = None
+) -> Array:
     """
     Return random configurations within the limits, with the loops closed.
 
@@ -33,12 +38,14 @@ def closed_samples(source: RobotLike, count: int, seed: int = 0) -> Array:
         Number of configurations that are drawn.
     seed : int
         Seed of the random numbers; the same seed gives the same samples.
+    goals : mapping of str to (position, quat_xyzw), optional
+        Goals that every configuration meets, and their poses.
 
     Returns
     -------
     ndarray, shape (at most count, nq)
-        Joint values [rad or m], not uniformly distributed. Draws whose loops do not close are
-        left out.
+        Joint values [rad or m], not uniformly distributed. Draws whose loops do not close, or
+        that do not meet the goals, are left out.
 
     """
     solver = Solver(source, SolverOptions(restarts=2, seed=seed))
@@ -52,9 +59,17 @@ def closed_samples(source: RobotLike, count: int, seed: int = 0) -> Array:
     drawn = np.random.default_rng(seed).uniform(low, high, (count, len(here)))
     locked = rows[JOINT_WINDOW] == 0.0
     drawn[:, locked] = here[locked]
-    batch = solver.solve_batch({}, drawn)
+    batch = solver.solve_batch(repeated(goals or {}, count), drawn)
     samples: Array = batch.q[batch.converged]
     return samples
+
+
+def repeated(goals: Held, count: int) -> dict[str, tuple[Array, Array]]:
+    """Return the same poses of goals for each of `count` problems of a batch."""
+    return {
+        name: (np.tile(position, (count, 1)), np.tile(quat, (count, 1)))
+        for name, (position, quat) in goals.items()
+    }
 
 
 # Number of configurations whose Jacobians are held in memory at once.

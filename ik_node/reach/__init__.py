@@ -1,0 +1,1 @@
+"""Maps of the positions and orientations that a link can reach."""
