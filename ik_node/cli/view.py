@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING
 
 from ik_node.cli.rclpy_needed import need_rclpy
 from ik_node.cli.robot_arguments import add_reading_options, robot_of
-from ik_node.errors import OptionError
+from ik_node.errors import OptionError, UnknownFrameError
 from ik_node.gallery import gallery_item, NAMES
+from ik_node.reach.volume import ReachVolume
 from ik_node.viewer.viser_needed import need_viser
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_reading_options(parser)
     parser.add_argument('--demo', metavar='NAME', help='a robot of the gallery, see demo --list')
+    parser.add_argument(
+        '--reach', metavar='FILE', help='a map that reach --volume has written, .npz or .h5'
+    )
     parser.add_argument(
         '--ros', action='store_true', help='show a running ik_node; --ros-args may follow'
     )
@@ -78,6 +82,8 @@ def run(args: argparse.Namespace) -> int:
         raise OptionError('view', '--ros-args', 'with --ros only')
     if args.closures is not None and args.robot is None:
         raise OptionError('--closures', args.closures, 'with ROBOT only')
+    if args.reach is not None and args.ros:
+        raise OptionError('--reach', args.reach, 'with ROBOT or --demo only')
     if not 0 <= args.port <= 65535:
         raise OptionError('--port', args.port, 'a number from 0 to 65535')
     if args.demo is not None:
@@ -113,6 +119,7 @@ def _serve(args: argparse.Namespace, stack: ExitStack) -> None:
 
     robots: dict[str, Callable[[], Session]] = {}
     peer = None
+    reach = None if args.reach is None else ReachVolume.load(args.reach)
     if args.ros:
         from ik_node.ros_client.view_node import open_view
 
@@ -122,14 +129,22 @@ def _serve(args: argparse.Namespace, stack: ExitStack) -> None:
         shown = next(iter(robots))
         print(f'reading {shown}', flush=True)
         session = robots[shown]()
+        _check_link(session, reach)
     stack.callback(session.close)
     about = {name: gallery_item(name).about for name in robots if name in NAMES}
-    page = Page(session, args.host, args.port, robots, about, token=args.token)
+    page = Page(session, args.host, args.port, robots, about, token=args.token, reach=reach)
     stack.callback(page.close)
     if peer is not None:
         peer.set_wake(page.wake)
     print(f'open {page.url} in a browser; Ctrl-C ends', flush=True)
     page.wait(args.seconds)
+
+
+def _check_link(session: Session, reach: ReachVolume | None) -> None:
+    """Raise an UnknownFrameError if the robot does not have the link of a map."""
+    links = () if session.robot is None else session.robot.links
+    if reach is not None and reach.link not in links:
+        raise UnknownFrameError(reach.link, links, kind='link')
 
 
 def _robots(args: argparse.Namespace) -> dict[str, Callable[[], Session]]:

@@ -11,6 +11,7 @@ import time
 from typing import Any
 
 from ik_node.errors import IkError, shown
+from ik_node.reach.volume import ReachVolume
 from ik_node.viewer.access import Access, guarded
 from ik_node.viewer.panels.controls import Controls
 from ik_node.viewer.panels.joint_panel import LEFT_ALONE
@@ -63,6 +64,8 @@ class Page:
         One line of description for each of them.
     token : bool
         True if browsers on this machine need the token as well, see `Access`.
+    reach : ReachVolume, optional
+        A map of the first robot, which the page shows with it.
 
     Attributes
     ----------
@@ -85,12 +88,14 @@ class Page:
         about: Mapping[str, str] | None = None,
         *,
         token: bool = False,
+        reach: ReachVolume | None = None,
     ) -> None:
         access = Access(host, token=token)
         self.session = session
         self._robots = dict(robots or {})
         self._robot = next(iter(self._robots), '')
         self._work = WorkQueue()
+        self._reach = {self._robot: reach}
         self._undo = Undo(lambda: self.session.remember(), lambda old: self.session.restore(old))
         self._history = History()
         self._structure = -1
@@ -122,11 +127,13 @@ class Page:
             self.delete_selected,
         )
         controls = self._controls
+        controls.reach.show(reach)
         self._stage = Stage(
             self.server,
             controls.view,
             controls.handles,
             controls.load,
+            controls.reach,
             self._clicked,
             self._dragged,
             self.select,
@@ -267,6 +274,7 @@ class Page:
             raise
         self._robot = name
         self._controls.show_choice(name)
+        self._controls.reach.show(self._reach.get(name))
         self.session.close()
         self._undo.clear()
         self._stage.clear()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ik_node.errors import OptionError
+from ik_node.reach.volume import ReachVolume
 from ik_node.robot import Robot
 from ik_node.viewer.viser_needed import need_viser
 
@@ -12,7 +13,9 @@ if TYPE_CHECKING:
     from ik_node.viewer.page import Page
 
 
-def view(robot: Robot, *, host: str = '127.0.0.1', port: int = 8080) -> Page:
+def view(
+    robot: Robot, *, host: str = '127.0.0.1', port: int = 8080, reach: ReachVolume | None = None
+) -> Page:
     """
     Show a robot in the browser while the program continues.
 
@@ -27,6 +30,8 @@ def view(robot: Robot, *, host: str = '127.0.0.1', port: int = 8080) -> Page:
         Address to listen on. For another address than this machine's own, `url` has a token.
     port : int
         If the port is in use, the next free one is taken.
+    reach : ReachVolume, optional
+        A map of a link's reach to show, see `Robot.reach`.
 
     Returns
     -------
@@ -48,4 +53,4 @@ def view(robot: Robot, *, host: str = '127.0.0.1', port: int = 8080) -> Page:
     from ik_node.viewer.page import Page
     from ik_node.viewer.sessions.library_session import LibrarySession
 
-    return Page(LibrarySession(robot), host, port)
+    return Page(LibrarySession(robot), host, port, reach=reach)

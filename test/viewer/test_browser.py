@@ -316,3 +316,28 @@ def test_dragged_load_shows_its_efforts(open_page, open_window):
 
     wait_until(shown, 'the efforts of the dragged force')
     assert panel.load.force[0] != 0.0
+
+
+def test_map_of_reach_is_drawn_and_can_be_hidden(open_page, open_window):
+    """Surface and slice of a map cover a part of the view, unless its panel says none."""
+    robot = gallery_session('delta').robot
+    page = open_page('delta', reach=robot.reach('platform_link', cell=0.02))
+    window = open_window(page)
+    window.browser.press('View')
+    wait_until(lambda: 'reach of platform_link' in window.browser.text(), 'the panel of the map')
+
+    panel, seen = page._controls.reach, [window.browser.picture()]
+
+    def choose(shown):
+        """Show something else, and wait until a part of the view has changed."""
+        panel._shown.value = shown
+        page.do(lambda session: None)
+
+        def changed():
+            return np.mean(np.abs(window.browser.picture() - seen[-1]).max(axis=2) > 0.1)
+
+        wait_until(changed, f'{shown} in the view', ready=lambda part: part > 0.01)
+        seen.append(window.browser.picture())
+
+    for shown in ('none', 'surface', 'slice', 'none'):
+        choose(shown)

@@ -61,6 +61,9 @@ def _without_viser(name, *_):
         (['README.md'], 'README.md'),
         (['--demo', 'hexapod', '--closures', 'x.yaml'], 'with ROBOT'),
         (['--demo', 'hexapod', '--port', '99999'], '99999'),
+        (['--demo', 'hexapod', '--reach', 'none.npz'], 'none.npz: no such file'),
+        (['--demo', 'hexapod', '--reach', 'README.md'], '.npz, .h5 or .hdf5'),
+        (['--ros', '--reach', 'map.npz'], 'with ROBOT or --demo only'),
     ],
 )
 def test_unusable_arguments_end_with_2(words, reason, monkeypatch, capsys, repository):

@@ -22,6 +22,7 @@ from ik_node.viewer.panels.legend import legend_html
 from ik_node.viewer.panels.load_panel import LoadPanel
 from ik_node.viewer.panels.option_panel import OptionPanel
 from ik_node.viewer.panels.plot_panel import History, PlotPanel
+from ik_node.viewer.panels.reach_panel import ReachPanel
 from ik_node.viewer.panels.session_queue import by_hand, SessionQueue
 from ik_node.viewer.panels.state_panel import StatePanel
 from ik_node.viewer.panels.status_html import status_html
@@ -292,6 +293,7 @@ class Controls:
         with made['Plots']:
             self._plots = PlotPanel(gui)
         with made['View']:
+            self.reach = ReachPanel(gui, redraw)
             self.view = ViewPanel(gui, redraw, eyes)
         self._state = StatePanel(gui, redraw)
         self._made = made

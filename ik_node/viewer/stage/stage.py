@@ -16,6 +16,7 @@ from ik_node.scene.look import COLOURS, FREE, Look, PASSIVE
 from ik_node.scene.shapes import Sector, Shape
 from ik_node.viewer.panels.handle_panel import HandlePanel
 from ik_node.viewer.panels.load_panel import LoadArrow, LoadPanel
+from ik_node.viewer.panels.reach_panel import ReachPanel
 from ik_node.viewer.panels.view_panel import ViewPanel
 from ik_node.viewer.sessions.session import Ground as SessionGround
 from ik_node.viewer.sessions.session import Session
@@ -25,6 +26,7 @@ from ik_node.viewer.stage.goal_gizmos import GoalGizmos, plane_of, plane_of_poin
 from ik_node.viewer.stage.goal_handle import OnDrag
 from ik_node.viewer.stage.link_bodies import LinkBodies
 from ik_node.viewer.stage.load_handle import LoadHandle, OnLoad
+from ik_node.viewer.stage.reach_marks import ReachMarks
 from ik_node.viewer.stage.scene_nodes import SceneNodes
 from ik_node.viewer.stage.surroundings import add_terrain, Ground, Lights
 from ik_node.viewer.stage.view_ray import OnClick, ViewRay
@@ -58,6 +60,8 @@ class Stage:
         Settings for dragging goals.
     load : LoadPanel
         The load on a link.
+    reach : ReachPanel
+        The map of a link's reach.
     on_click : callable
         Called with the name of a clicked link and the `ViewRay` of the click.
     on_drag : callable
@@ -81,6 +85,7 @@ class Stage:
         view: ViewPanel,
         handles: HandlePanel,
         load: LoadPanel,
+        reach: ReachPanel,
         on_click: OnClick,
         on_drag: OnDrag,
         on_select: Callable[[str], None],
@@ -90,10 +95,12 @@ class Stage:
         self._view = view
         self._handles = handles
         self._load = load
+        self._reach = reach
         self._on_click = on_click
         self._nodes = SceneNodes(server.scene, on_click)
         self._gizmos = GoalGizmos(server.scene, on_drag, on_select)
         self._load_handle = LoadHandle(server.scene, on_load)
+        self._reach_marks = ReachMarks(server.scene)
         self._lights = Lights(server.scene)
         self._ground = Ground(server.scene)
         self._cameras = Cameras(server)
@@ -147,6 +154,7 @@ class Stage:
             return
         self._lights.set_shadows(view.shadows)
         self._show_terrain(session)
+        self._reach_marks.draw(self._reach.wanted)
         helper.set_layers(view.layers)
         helper.set_joint_scale(self._size * view.size)
         # Send bodies and gizmos before the marks, which take longer, so that drags feel faster.
@@ -180,6 +188,7 @@ class Stage:
         self._nodes.clear()
         self._gizmos.clear()
         self._load_handle.clear()
+        self._reach_marks.clear()
         if self._bodies is not None:
             self._bodies.remove()
         self._helper = self._bodies = self._robot = None
@@ -277,7 +286,7 @@ class Stage:
             )
         middle = 0.5 * (robot_points.min(axis=0) + robot_points.max(axis=0))
         self._ground.place(size, height, (float(middle[0]), float(middle[1])))
-        self._points = np.concatenate([robot_points, handle])
+        self._points = np.concatenate([robot_points, handle, self._reach.corners])
         self._cameras.show(self._points, view_of(robot_points))
         self._around = (float(middle[0]), float(middle[1]), TERRAIN * size)
 

@@ -1,8 +1,11 @@
 """`reach`: its words, exit codes, progress, and what is left when it is stopped."""
 
 import io
+import os
 import re
+import shutil
 import signal
+import subprocess
 import sys
 
 from ik_node.cli.main import main
@@ -145,8 +148,9 @@ def test_help_describes_the_map(capsys):
 def test_options_of_reach_page_exist(repository, capsys):
     """Options of docs/reach.md are options, and what it shows is there."""
     text = (repository / 'docs' / 'reach.md').read_text()
-    with pytest.raises(SystemExit):
-        main(['reach', '--help'])
+    for command in ('reach', 'view'):
+        with pytest.raises(SystemExit):
+            main([command, '--help'])
     known = capsys.readouterr().out
     options = set(re.findall(r'(--[a-z]+)', text))
     assert options >= {'--link', '--dof', '--plot'}
@@ -154,3 +158,22 @@ def test_options_of_reach_page_exist(repository, capsys):
     for target in re.findall(r'\]\(([\w./]+)\)', text):
         assert (repository / 'docs' / target).is_file()
     assert 'docs/reach.md' in (repository / 'README.md').read_text()
+
+
+def test_python_block_of_the_reach_page_runs(repository, tmp_path):
+    """With a copy of the robot, in a folder of its own, because it writes a file."""
+    text = (repository / 'docs' / 'reach.md').read_text()
+    (block,) = re.findall(r'^```python\n(.*?)^```', text, flags=re.DOTALL | re.MULTILINE)
+    (tmp_path / 'urdf').mkdir()
+    shutil.copy(repository / 'urdf' / 'delta.urdf', tmp_path / 'urdf')
+    done = subprocess.run(
+        [sys.executable, '-c', block],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, 'PYTHONPATH': str(repository)},
+    )
+    assert done.returncode == 0, done.stderr
+    assert re.match(r"<ReachVolume of 'platform_link': \d+ of \d+ cells", done.stdout)
+    assert (tmp_path / 'platform.npz').is_file()

@@ -1,0 +1,122 @@
+"""Slice and surface of a map of a link's reach in the 3D view."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ik_node.viewer.panels.reach_panel import Wanted
+from ik_node.viewer.stage.scene_nodes import bytes_of
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+SURFACE = (46, 140, 142)
+SURFACE_OPACITY, SLICE_OPACITY = 0.32, 0.85
+# Colours for shares of the orientations from 0 to 1, evenly spaced: viridis.
+COLOURS = np.array(
+    (
+        (0.267, 0.005, 0.329),
+        (0.229, 0.322, 0.546),
+        (0.128, 0.567, 0.551),
+        (0.369, 0.789, 0.383),
+        (0.993, 0.906, 0.144),
+    )
+)
+# Side of a drawn cell, as a share of the cell.
+DRAWN = 0.94
+
+
+class ReachMarks:
+    """
+    The nodes of a map, which are sent again only when something has changed.
+
+    Parameters
+    ----------
+    scene : viser.SceneApi
+
+    """
+
+    def __init__(self, scene: Any) -> None:
+        self._scene = scene
+        self._nodes: dict[str, Any] = {}
+        self._drawn: Wanted | None = None
+
+    def draw(self, wanted: Wanted | None) -> None:
+        """Show a part of a map, or nothing."""
+        if wanted == self._drawn:
+            return
+        old, self._drawn = self._drawn, wanted
+        if wanted is None:
+            self._remove('surface')
+            self._remove('slice')
+            return
+        other = old is None or old.found is not wanted.found
+        if other or old is None or old.level != wanted.level:
+            self._remove('surface')
+            if wanted.level is not None:
+                self._add_surface(wanted, wanted.level)
+        if other or old is None or old[2:] != wanted[2:]:
+            self._remove('slice')
+            if wanted.axis:
+                self._add_slice(wanted)
+
+    def clear(self) -> None:
+        """Remove everything."""
+        self.draw(None)
+
+    def _remove(self, name: str) -> None:
+        node = self._nodes.pop(name, None)
+        if node is not None:
+            node.remove()
+
+    def _add_surface(self, wanted: Wanted, level: float) -> None:
+        vertices, faces = wanted.found.surface(level)
+        if len(faces):
+            self._nodes['surface'] = self._scene.add_mesh_simple(
+                '/reach/surface',
+                vertices.astype(np.float32),
+                faces.astype(np.uint32),
+                color=SURFACE,
+                opacity=SURFACE_OPACITY,
+                side='double',
+                cast_shadow=False,
+                receive_shadow=False,
+            )
+
+    def _add_slice(self, wanted: Wanted) -> None:
+        positions, shares = slice_cells(wanted)
+        if not len(positions):
+            return
+        along = 'xyz'.index(wanted.axis)
+        flat = 0.5 * DRAWN * wanted.found.cell * np.array(((-1, -1), (1, -1), (1, 1), (-1, 1)))
+        corners = np.insert(flat, along, 0.0, axis=1)
+        self._nodes['slice'] = self._scene.add_batched_meshes_simple(
+            '/reach/slice',
+            corners.astype(np.float32),
+            np.array(((0, 1, 2), (0, 2, 3)), dtype=np.uint32),
+            batched_wxyzs=np.tile((1.0, 0.0, 0.0, 0.0), (len(positions), 1)),
+            batched_positions=positions,
+            batched_colors=bytes_of(colours_of(shares).tolist()),
+            lod='off',
+            opacity=SLICE_OPACITY,
+            side='double',
+            cast_shadow=False,
+            receive_shadow=False,
+        )
+
+
+def slice_cells(wanted: Wanted) -> tuple[Array, Array]:
+    """Return the middles (n, 3) [m] of the reached cells of a slice, and their shares (n,)."""
+    found, along = wanted.found, 'xyz'.index(wanted.axis)
+    layer = found.layer(wanted.axis, wanted.at)
+    rows = np.argwhere(layer > 0.0)
+    positions = found.origin + found.cell * np.insert(rows, along, 0, axis=1)
+    positions[:, along] = wanted.at
+    return positions, layer[layer > 0.0].astype(np.float64)
+
+
+def colours_of(shares: Array) -> Array:
+    """Return colours (n, 3), from 0 to 1, for shares (n,) of the orientations."""
+    at = np.linspace(0.0, 1.0, len(COLOURS))
+    return np.stack([np.interp(shares, at, COLOURS[:, k]) for k in range(3)], axis=1)
