@@ -35,6 +35,7 @@ NAMES: tuple[str, ...] = (
     'six_legged_rover',
     'climber',
     'biped',
+    'humanoid',
     'quadruped_arm',
 )
 

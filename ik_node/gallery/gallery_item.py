@@ -35,6 +35,8 @@ class GalleryItem:
         axes.
     dof : mapping of str to str
         Constrained axes by the goal's name; other goals constrain all six axes.
+    weights : mapping of str to float
+        Weights by the goal's name; other goals have weight 1.
     about : str
         One line of description.
     options : mapping of str to str, float, int or bool
@@ -63,6 +65,7 @@ class GalleryItem:
     goals: Mapping[str, str]
     motion: Callable[[float], dict[str, Pose]]
     dof: Mapping[str, str] = field(default_factory=dict)
+    weights: Mapping[str, float] = field(default_factory=dict)
     about: str = ''
     options: Mapping[str, str | float | int | bool] = field(default_factory=dict)
     comfort: Callable[[Array], float] | None = None
@@ -115,5 +118,6 @@ class GalleryItem:
         told: dict[str, str | float | int | bool | list[str]] = {'goal_names': list(self.goals)}
         told.update({f'goals.{goal}.link': link for goal, link in self.goals.items()})
         told.update({f'goals.{goal}.dof': axes for goal, axes in self.dof.items()})
+        told.update({f'goals.{goal}.weight': weight for goal, weight in self.weights.items()})
         told.update({f'solver.{option}': value for option, value in self.options.items()})
         return told

@@ -5,6 +5,10 @@ SIDES = ('left', 'right')
 LEGS = ('front_left', 'front_right', 'rear_left', 'rear_right')
 ROVER_LEG = ('hip_yaw', 'hip_pitch', 'knee_pitch', 'knee_roll', 'ankle_pitch', 'ankle_roll')
 BIPED_LEG = ('hip_yaw', 'hip_roll', 'hip_pitch', 'knee', 'ankle_pitch', 'ankle_roll')
+HUMANOID_LEG = ('hip_yaw', 'hip_roll', 'hip_pitch', 'knee_motor')
+HUMANOID_LEG += ('ankle_motor_in', 'ankle_motor_out')
+HUMANOID_ARM = ('shoulder_pitch', 'shoulder_roll', 'shoulder_yaw', 'elbow')
+HUMANOID_ARM += ('wrist_roll', 'wrist_pitch', 'wrist_yaw')
 CLIMBER_ARM = ('shoulder_roll', 'shoulder_pitch', 'arm_roll', 'elbow')
 CLIMBER_ARM += ('forearm_roll', 'wrist_pitch', 'wrist_yaw')
 ARM = ('yaw', 'shoulder', 'elbow', 'roll', 'wrist', 'hand')
@@ -30,6 +34,14 @@ ARMS_AND_WALKERS = {
         + [f'{side}_{hinge}' for side in SIDES for hinge in CLIMBER_ARM],
     ),
     'biped': (6, 0, [f'{side}_{hinge}' for side in SIDES for hinge in BIPED_LEG]),
+    # Six of the pelvis, three of the waist, two of the neck, six of each leg, seven of each arm.
+    'humanoid': (
+        37,
+        0,
+        ['waist_yaw', 'waist_roll', 'waist_pitch', 'neck_yaw', 'neck_pitch']
+        + [f'{side}_{motor}' for side in SIDES for motor in HUMANOID_LEG]
+        + [f'{side}_{hinge}' for side in SIDES for hinge in HUMANOID_ARM],
+    ),
     # Six of the body and six of the arm.
     'quadruped_arm': (
         12,

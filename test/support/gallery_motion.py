@@ -33,7 +33,8 @@ def followed(robot, name, times, whole=False):
     item = gallery_item(name)
     homes = {goal: robot.forward(robot.q, link) for goal, link in item.goals.items()}
     for goal, link in item.goals.items():
-        robot.add_goal(link, name=goal, dof=None if whole else item.dof.get(goal))
+        dof, weight = None if whole else item.dof.get(goal), item.weights.get(goal, 1.0)
+        robot.add_goal(link, name=goal, dof=dof, weight=weight)
     solver, q = Solver(robot, SolverOptions(**item.solver_options)), robot.q
     for time in times:
         for joint, value in (

@@ -99,6 +99,11 @@ VIEWS = {
     ),
     'six_legged_rover': View(elevation=40.0, traced={'body_link': (0.0, 0.0, 0.6)}),
     'biped': View(azimuth=-40.0, elevation=16.0),
+    'humanoid': View(
+        azimuth=-40.0,
+        elevation=12.0,
+        traced=dict.fromkeys(('left_hand_link', 'right_hand_link', 'head_link'), ORIGIN),
+    ),
 }
 
 
@@ -177,7 +182,8 @@ def followed(robot: Robot, item: GalleryItem, times: Array) -> list[Array]:
     """Return the joint values at all times of the item's motion."""
     homes = {goal: robot.forward(robot.q, link) for goal, link in item.goals.items()}
     for goal, link in item.goals.items():
-        robot.add_goal(link, name=goal, dof=item.dof.get(goal))
+        weight = item.weights.get(goal, 1.0)
+        robot.add_goal(link, name=goal, dof=item.dof.get(goal), weight=weight)
     solver = Solver(robot, SolverOptions(**item.solver_options))
     path = [robot.q]
     for time in times:

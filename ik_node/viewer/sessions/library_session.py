@@ -44,7 +44,8 @@ def gallery_session(name: str) -> LibrarySession:
     item = gallery_item(name)
     robot = load_robot(description_path(item.description))
     for goal, link in item.goals.items():
-        robot.add_goal(link, name=goal, dof=item.dof.get(goal))
+        weight = item.weights.get(goal, 1.0)
+        robot.add_goal(link, name=goal, dof=item.dof.get(goal), weight=weight)
     homes = {goal: robot.forward(robot.q, link) for goal, link in item.goals.items()}
     base = robot.roots[0]
 
