@@ -91,6 +91,8 @@ setup(
         'plot': ['matplotlib'],
         # Maps of reach in HDF5 files; .npz files need nothing.
         'hdf5': ['h5py'],
+        # Motions from BVH files, to bags of ROS 2 and as moving pictures.
+        'motion': ['pybvh>=0.9', 'rosbags', 'matplotlib', 'pillow'],
         'viewer': ['viser>=1.1', 'trimesh'],
         'xacro': ['xacro'],
         # Batches on several machines.

@@ -11,10 +11,101 @@ from typing import NamedTuple
 import warnings
 
 from ik_node.errors import DescriptionError, shown
+from ik_node.robot import Robot
+from ik_node.solver.batch.batch_solution import BatchSolution
+from ik_node.solver.batch.path_solution import PathSolution
+from ik_node.solver.status import Status
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+
+
+class AnswerTable:
+    """
+    A CSV file of solutions: joint values, status, iterations and residuals of goals and loops.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    robot : Robot
+        The robot with its goals.
+    resume : bool
+        True to append to the rows in the file, if it exists.
+    overwrite : bool
+        True to replace the file, if it exists.
+    timed : bool
+        True to begin each row with the time [s] of the point, for paths.
+
+    Attributes
+    ----------
+    counts : Counter of str
+        Number of problems by status.
+
+    Raises
+    ------
+    DescriptionError
+        If the file exists and is neither continued nor replaced, or cannot be continued because
+        it has other columns.
+
+    """
+
+    def __init__(
+        self, path: Path, robot: Robot, *, resume: bool, overwrite: bool, timed: bool = False
+    ) -> None:
+        self._path, self._timed = path, timed
+        self._header = [*(['time'] if timed else []), *robot.joint_names, 'status', 'iterations']
+        for name in (*robot.goals, *(['loops'] if robot.closures else [])):
+            self._header += [f'{name}.position_error', f'{name}.orientation_error']
+        self.counts: Counter[str] = Counter()
+        exists = path.is_file() and path.stat().st_size > 0
+        if exists and resume:
+            self._go_on()
+        elif exists and not overwrite:
+            raise DescriptionError(
+                'the file exists: --resume continues it, if it has results of the same poses; '
+                '--overwrite replaces it',
+                source=str(path),
+            )
+        else:
+            with path.open('w', newline='', encoding='utf-8') as file:
+                csv.writer(file, lineterminator='\n').writerow(self._header)
+
+    @property
+    def row_count(self) -> int:
+        """Return the number of problems in the file."""
+        return sum(self.counts.values())
+
+    def add(self, batch: BatchSolution) -> None:
+        """Append the solutions of a batch."""
+        names = [Status(status).name for status in batch.status.tolist()]
+        loops = list(batch.closure_errors.values())
+        errors = [column for error in batch.goal_errors.values() for column in error]
+        if loops:
+            errors += [np.maximum.reduce(column) for column in zip(*loops, strict=True)]
+        times = [batch.times.tolist()] if isinstance(batch, PathSolution) and self._timed else []
+        columns = [*times, *batch.q.T.tolist(), names, batch.iterations.tolist()]
+        columns += [column.tolist() for column in errors]
+        with self._path.open('a', newline='', encoding='utf-8') as file:
+            csv.writer(file, lineterminator='\n').writerows(zip(*columns, strict=True))
+        self.counts.update(names)
+
+    def _go_on(self) -> None:
+        """Count the rows in the file, and remove an incomplete last row."""
+        with self._path.open('rb+') as raw:
+            raw.truncate(raw.read().rfind(b'\n') + 1)
+        with self._path.open(newline='', encoding='utf-8') as file:
+            rows = csv.reader(file)
+            if next(rows, None) != self._header:
+                raise DescriptionError(
+                    'cannot be continued: its columns are not those of this robot and these '
+                    'goals; --overwrite replaces it',
+                    source=str(self._path),
+                    line=1,
+                )
+            at = self._header.index('status')
+            self.counts.update(row[at] for row in rows)
 
 
 AXES = ('x', 'y', 'z')
@@ -62,17 +153,14 @@ def read_goal_table(path: Path, links: Sequence[str]) -> dict[str, LinkPoses]:
     if path.suffix == '.npy':
         table = _npy(path)
     else:
-        names, table = _csv(path)
+        names, table = read_csv(path)
     if not names:
         names = _names(path, table.shape[1], links)
     if len(names) != table.shape[1]:
         raise DescriptionError(
             f'{len(names)} names for {table.shape[1]} columns', source=str(path), line=1
         )
-    poses = _by_link(path, names, table, links)
-    if path.suffix != '.npy':
-        _check_quaternions(path, poses)
-    return poses
+    return poses_by_name(path, names, table, links)
 
 
 def _npy(path: Path) -> Array:
@@ -87,8 +175,16 @@ def _npy(path: Path) -> Array:
     return np.asarray(table, dtype=np.float64)
 
 
-def _csv(path: Path) -> tuple[list[str], Array]:
-    """Return the column names in the first line, if it has names, and the numbers."""
+def read_csv(path: Path) -> tuple[list[str], Array]:
+    """
+    Return the column names in the first line, if it has names, and the numbers.
+
+    Raises
+    ------
+    DescriptionError
+        With the line, if a number is missing or not finite.
+
+    """
     try:
         with path.open(encoding='utf-8-sig') as file:
             words = [word.strip() for word in file.readline().split(',')]
@@ -105,7 +201,7 @@ def _csv(path: Path) -> tuple[list[str], Array]:
     return names, table.reshape(-1, len(words)) if table.size == 0 else table
 
 
-def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+def rows_of(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield the line, counted from 1, and the words of every row of numbers in a CSV file."""
     with path.open(encoding='utf-8-sig') as file:
         for number, line in enumerate(file, start=1):
@@ -119,7 +215,7 @@ def _fault(path: Path, reason: str) -> DescriptionError:
     """Return the error for the first line that cannot be used; `reason` if none is found."""
     width = 0
     try:
-        for number, words in _rows(path):
+        for number, words in rows_of(path):
             width = width or len(words)
             bad = [word for word in words if not math.isfinite(_number(word) or 0.0)]
             bad += [word for word in words if _number(word) is None]
@@ -140,7 +236,7 @@ def _check_quaternions(path: Path, poses: dict[str, LinkPoses]) -> None:
     for link, found in poses.items():
         zero = np.flatnonzero(np.abs(found.quats_xyzw).max(axis=1, initial=0.0) < 1e-9)
         if zero.size:
-            number, _ = next(islice(_rows(path), int(zero[0]), None))
+            number, _ = next(islice(rows_of(path), int(zero[0]), None))
             raise DescriptionError(
                 f'the quaternion of {shown(link)} is zero; expected a rotation qx qy qz qw',
                 source=str(path),
@@ -164,10 +260,31 @@ def _names(path: Path, width: int, links: Sequence[str]) -> list[str]:
     raise DescriptionError(f'{width} columns without names, not {wanted}', source=str(path))
 
 
-def _by_link(
-    path: Path, names: Sequence[str], table: Array, links: Sequence[str]
+def poses_by_name(
+    path: Path, names: Sequence[str], table: Array, links: Sequence[str] = ()
 ) -> dict[str, LinkPoses]:
     columns: dict[str, dict[str, int]] = {}
+    """
+    Return the poses in the columns NAME.x and so on of a table, by the names of links or points.
+
+    Parameters
+    ----------
+    path : Path
+        The file, for messages.
+    names : sequence of str
+        Names of the columns.
+    table : ndarray, shape (N, columns)
+        The numbers, positions in [m].
+    links : sequence of str
+        The name of the poses, if the columns are x y z without one.
+
+    Raises
+    ------
+    DescriptionError
+        If columns are missing or unknown, or a quaternion of a CSV file is zero.
+
+    """
+    columns: dict[str, dict[str, Array]] = {}
     for at, name in enumerate(names):
         link, _, column = name.rpartition('.')
         if not link and len(links) == 1:
@@ -180,6 +297,11 @@ def _by_link(
             raise DescriptionError(f'column {shown(name)}: {why}', source=str(path), line=1)
         own[column] = at
     return {link: _poses(path, link, own, table) for link, own in columns.items()}
+        own[column] = table[:, at]
+    poses = {link: _poses(path, link, own) for link, own in columns.items()}
+    if path.suffix != '.npy':
+        _check_quaternions(path, poses)
+    return poses
 
 
 def _poses(path: Path, link: str, columns: dict[str, int], table: Array) -> LinkPoses:
