@@ -6,7 +6,8 @@ same goal from many random starts: `least_squares` with bounds for arms, SLSQP w
 equations for mechanisms with loops, over forward kinematics in NumPy (`judge`). The table says how
 often the answer is within one per cent of the best that was found, how far off it is otherwise,
 and whether all loops were closed and all limits kept. A residual is what the solver minimises:
-radians, and metres divided by the characteristic length.
+radians, and metres divided by the characteristic length. The last columns are the median time of
+an answer, that of reachable poses near home, and their ratio; --searches 0 measures only these.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from math import cos, pi, sin
 import sys
 from time import perf_counter
+from typing import Any
 
 import ik_node as ik
 import numpy as np
@@ -30,6 +32,8 @@ from tqdm import tqdm
 
 # Within this share of the best residual an answer counts as nearest.
 NEAR = 0.01
+# Reachable poses that are timed.
+REACHABLE = 100
 CLOSED = 1e-6
 
 
@@ -342,6 +346,8 @@ class Row:
     shares: list[float]
     starts: list[int]
     iterations: list[int]
+    times: list[float]
+    reachable: list[float]
     open_loops: int = 0
     beyond_limits: int = 0
 
@@ -350,11 +356,15 @@ class Row:
         return (
             f'{self.name:8}  {len(shares):5}  {np.mean(shares <= 1.0 + NEAR):8.1%}'
             f'  {100 * (shares.max(initial=1.0) - 1.0):8.1f} %  {np.median(self.iterations):10.0f}'
-            f'  {self.open_loops:5}  {self.beyond_limits:6}'
+            f'  {self.open_loops:5}  {self.beyond_limits:6}  {1e6 * np.median(self.times):6.0f}'
+            f'  {1e6 * np.median(self.reachable):9.0f}'
+            f'  {np.median(self.times) / np.median(self.reachable):5.1f}'
         )
 
 
-HEADER = 'robot     goals   nearest  worst over  iterations   open  beyond'
+HEADER = (
+    'robot     goals   nearest  worst over  iterations   open  beyond      us  reachable  ratio'
+)
 
 
 def measure(name: str, case: Case, goals: int, searches: int, seed: int = 0) -> Row:
@@ -373,27 +383,53 @@ def measure(name: str, case: Case, goals: int, searches: int, seed: int = 0) -> 
     bar = tqdm(total=goals, desc=name, disable=None, leave=False)
     start = np.zeros(len(order))
     start[order] = case.home
-    row = Row(name, [], [], [])
+    row = Row(name, [], [], [], [], reachable_times(robot, case, start))
     drawn = case.goals(100 * goals, seed)
     while len(row.shares) < goals:
         position, quat = next(drawn)
-        solution = solver.solve_pose({'goal': (position, quat)}, start)
+        spent, solution = fastest(solver, (position, quat), start)
         if solution.status is ik.Status.CONVERGED:
             continue
         bar.update()
+        row.times.append(spent)
         other.length = solution.chains[0].characteristic_length
         other.goal = (position, quaternion_matrices(quat[None])[0])
         q = solution.q[order]
         gap, loops, _, _ = other.rows(q)
         row.open_loops += int(np.abs(loops).max(initial=0.0) > CLOSED)
         row.beyond_limits += int(limit_excess(plain, q[None])[0] > 0.0)
-        found = [other.search(q)[1], *(other.search(other.draw(rng))[1] for _ in range(searches))]
+        starts = [q, *(other.draw(rng) for _ in range(searches))] if searches else []
+        found = [other.search(each)[1] for each in starts]
         mine = float(np.linalg.norm(gap))
-        row.shares.append(mine / min(*found, mine))
+        row.shares.append(mine / min([*found, mine]))
         row.starts.append(solution.starts)
         row.iterations.append(solution.iterations)
     bar.close()
     return row
+
+
+def fastest(solver: ik.Solver, pose: tuple[Array, Array], start: Array) -> tuple[float, Any]:
+    """Return the shortest time of three solves [s], and the answer."""
+    times = []
+    for _ in range(3):
+        began = perf_counter()
+        solution = solver.solve_pose({'goal': pose}, start)
+        times.append(perf_counter() - began)
+    return min(times), solution
+
+
+def reachable_times(robot: ik.Robot, case: Case, start: Array) -> list[float]:
+    """Return the times of solves for poses that the link has near home [s]."""
+    solver, rng = ik.Solver(robot), np.random.default_rng(1)
+    times = list[float]()
+    for _ in range(REACHABLE):
+        near = np.clip(start + rng.uniform(-0.3, 0.3, start.size), robot.lower, robot.upper)
+        here = solver.solve_pose({}, near)
+        pose = robot.forward(here.q, case.link)
+        spent, solution = fastest(solver, (pose[:3, 3], quaternions(pose[None, :3, :3])[0]), start)
+        if solution.status is ik.Status.CONVERGED:
+            times.append(spent)
+    return times
 
 
 def main(words: list[str]) -> int:

@@ -9,16 +9,19 @@ import numpy as np
 import pytest
 
 
-@pytest.mark.parametrize('number', [0, 1])
-def test_python_block_runs(repository, number):
+@pytest.mark.parametrize(
+    ('number', 'printed'),
+    [(0, 'CONVERGED: all'), (1, 'CONVERGED: all'), (2, 'all 20 paths of 2000')],
+)
+def test_python_block_runs(repository, number, printed):
     """Each block runs unchanged in the checkout."""
     text = (repository / 'docs' / 'batch.md').read_text()
     blocks = re.findall(r'^```python\n(.*?)^```', text, flags=re.DOTALL | re.MULTILINE)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     run = [sys.executable, '-c', blocks[number]]
     done = subprocess.run(run, cwd=repository, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith('CONVERGED: all')
+    assert done.stdout.startswith(printed)
 
 
 def test_batch_command_has_every_option_on_page(repository, capsys):

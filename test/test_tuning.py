@@ -53,7 +53,7 @@ def test_second_column_names_parameters_topics_and_services(repository):
 
     text = (repository / 'docs' / 'tuning.md').read_text()
     rows = [row.split('|')[2] for row in text.splitlines() if row.startswith('|')][2:]
-    assert len(rows) == 15
+    assert len(rows) == 16
     named = {name for row in rows for name in re.findall(r'`([\w.<>]+)(?::[^`]*)?`', row)}
     closure_keys = {'tolerance', 'dof'}
     assert named - closure_keys <= {spec.name for spec in parameter_table()}
@@ -151,6 +151,29 @@ def test_priority_and_weight_resolve_contradicting_goals(robot_of, first, how):
     assert max(error.position for error in solution.closure_errors.values()) < 1e-6
 
 
+def test_compromise_needs_few_steps_a_tick(robot_of):
+    """Goals that conflict move a little from tick to tick."""
+    robot = robot_of('urdf/walker.urdf')
+    links = ('body_link', 'front_left_foot_link', 'front_right_foot_link')
+    for link in links:
+        robot.add_goal(link, name=link, dof='X Y Z')
+    here = {link: robot.forward(robot.q, link)[:3, 3] for link in links}
+    steps: dict[bool, list[int]] = {False: [], True: []}
+    for compromise, counted in steps.items():
+        solver = ik.Solver(robot, ik.SolverOptions(restarts=0, compromise=compromise))
+        q = robot.q
+        for tick in range(40):
+            aside = 0.03 + 0.03 * np.sin(0.1 * tick)
+            way = {links[0]: (-aside, 0, 0), links[1]: (aside, 0, 0.02), links[2]: (0, aside, 0)}
+            solution = solver.solve_pose(
+                {link: (here[link] + step, STRAIGHT) for link, step in way.items()}, q
+            )
+            q = solution.q
+            counted.append(solution.iterations)
+    assert np.median(steps[True]) <= 3
+    assert np.median(steps[True]) < 0.5 * np.median(steps[False])
+
+
 def test_rest_pose_moves_joint_in_null_space(loose_arm):
     """The goal stays met; with factor 0 the joint does not move."""
     arm, goal = loose_arm
@@ -230,10 +253,11 @@ def test_sensor_noise_moves_only_free_joints(loose_arm, fivebar):
 def test_time_budget_ends_unreachable_solve_as_timeout(arm):
     """Although many restarts are allowed."""
     goal = {'hand': ((5.0, 0.0, 0.0), STRAIGHT)}
-    short = solved(arm, goal, restarts=1000, time_budget=0.002)
+    many = {'restarts': 1000, 'agreeing_starts': 1001}
+    short = solved(arm, goal, **many, time_budget=0.002)
     assert short.status is ik.Status.TIMEOUT
     assert short.starts < 1001
-    assert solved(arm, goal, restarts=1000).starts == 1001
+    assert solved(arm, goal, **many).starts == 1001
 
 
 def test_looser_threshold_saves_one_step(fivebar):

@@ -19,8 +19,10 @@ from ik_node.kernels.layout import (
     PREFERS_REST_POSE,
     Solve,
 )
-from ik_node.kernels.options import DAMPING_FACTOR, MAX_ITERATIONS, RESTARTS
+from ik_node.kernels.options import AGREEING_STARTS, DAMPING_FACTOR, MAX_ITERATIONS, RESTARTS
+from ik_node.kernels.out_of_reach import has_other_assemblies, out_of_reach
 from ik_node.kernels.solve_state import (
+    AGREED,
     BEST_COST,
     CANDIDATES,
     CLOSED_AT_START,
@@ -34,6 +36,7 @@ from ik_node.kernels.solve_state import (
     EFFORT_NEAR,
     EFFORT_PUSHED,
     EFFORT_WALKED,
+    ENOUGH,
     FALLBACKS,
     GREW,
     INTERRUPTED,
@@ -49,6 +52,7 @@ from ik_node.kernels.solve_state import (
     PHASE_LEVEL,
     PHASE_REACH,
     PHASE_SETTLE,
+    REACH_COST,
     STALE,
     START_ITERATIONS,
     STARTS,
@@ -56,10 +60,11 @@ from ik_node.kernels.solve_state import (
     STATUS_DIVERGED,
     STATUS_STALLED,
     STATUS_TIMEOUT,
+    TIGHT,
     TRACKS,
     WEAK,
 )
-from ik_node.kernels.start import all_within_tolerance, perturb, restart, row_weight
+from ik_node.kernels.start import all_within_tolerance, perturb, restart, row_weight, set_tightness
 
 # Cost of a residual of 0.001 L or 1 mrad.
 ROUNDING_COST = 5e-7
@@ -67,14 +72,22 @@ ROUNDING_COST = 5e-7
 WORTH_A_PUSH = 1.0 - 1e-6
 # Costs of a level whose ratio is above this are equal: one per cent of the residual.
 EQUAL = 0.98
+# A start whose loops were drawn together may still fall below this share of its cost.
+NEARLY = 1.25
 # Share of the cost below which a followed answer may jump: half the residual.
 JUMP = 0.25
 # An effort that ends within NEXT_TO of the start [rad or L] follows the goal; one that ends within
 # STANDS_STILL has not moved.
 NEXT_TO, STANDS_STILL = 0.1, 1e-4
+# If the first start ends farther away than this [rad or L], no answer is next to the start.
+FAR_AWAY = 0.5
 # Relative difference of costs below which two starts ended in the same minimum: with closed loops,
 # and before the loops were closed.
 SAME_COST, SAME_REACH = 1e-3, 1e-2
+# So many starts that agree on the best cost end the restarts; fewer if the goal is out of reach by
+# the lengths of the links. Where the orientation of a goal's link is left open, or loops carry an
+# orientation, they may close in several assemblies, and *reach*, which opens them, shows only one.
+AGREEMENT, PROVEN_ARM, PROVEN_LOOPS, OPEN_AGREEMENT = 8, 6, 2, 24
 # Costs of candidates with open loops start here; NO_COST marks a candidate that was tried.
 OPEN_COST, NO_COST = 1e100, 1e300
 
@@ -188,6 +201,18 @@ def best_candidate(s: Solve) -> int:
 
 
 @kernel
+def nearest_of_the_best(s: Solve, least: float) -> int:
+    """Return the candidate nearest to the start among those whose costs equal the least one."""
+    best = -1
+    for c in range(s.k[CANDIDATES]):
+        if EQUAL * s.w[s.candidate_cost + c] <= least and (
+            best < 0 or nearer(s, s.candidate + c * s.nv, s.candidate + best * s.nv)
+        ):
+            best = c
+    return best
+
+
+@kernel
 def closed_cost(s: Solve) -> float:
     """
     Return the cost of the goals' rows at x if the loops are closed.
@@ -203,10 +228,37 @@ def closed_cost(s: Solve) -> float:
 
 
 @kernel
+def count_agreement(s: Solve, cost: float) -> None:
+    """Count the starts that ended with the cost of the best one."""
+    best = best_candidate(s)
+    least = s.w[s.candidate_cost + best] if best >= 0 else NO_COST
+    if cost < EQUAL * least:
+        s.k[AGREED] = 1
+    elif EQUAL * cost <= least:
+        s.k[AGREED] += 1
+
+
+@kernel
+def starts_agree(s: Solve) -> bool:
+    """Return True if so many starts ended with the same cost that no other would be better."""
+    if s.k[ENOUGH] == 0:
+        s.k[ENOUGH] = int(s.options[AGREEING_STARTS])
+    if s.k[ENOUGH] == 0:
+        if s.k[LOOPS] > 0 and has_other_assemblies(s):
+            s.k[ENOUGH] = OPEN_AGREEMENT
+        elif not out_of_reach(s):
+            s.k[ENOUGH] = AGREEMENT
+        else:
+            s.k[ENOUGH] = PROVEN_LOOPS if s.k[LOOPS] > 0 else PROVEN_ARM
+    return bool(s.k[AGREED] >= s.k[ENOUGH])
+
+
+@kernel
 def collect_candidate(s: Solve, cost: float) -> None:
     """Keep x, the end of a start, as a candidate if its cost is among the best."""
     if s.k[STARTS] == 1:
         copy_variables(s, s.x, s.x_kept)
+    count_agreement(s, cost)
     at, worst = -1, -1.0
     for c in range(s.k[CANDIDATES]):
         known = s.w[s.candidate_cost + c]
@@ -220,7 +272,7 @@ def collect_candidate(s: Solve, cost: float) -> None:
         s.k[CANDIDATES] += 1
     if at >= 0:
         s.w[s.candidate_cost + at] = cost
-        s.w[s.candidate_reach + at] = s.w[BEST_COST]
+        s.w[s.candidate_reach + at] = s.w[REACH_COST]
         copy_variables(s, s.x, s.candidate + at * s.nv)
     next_start(s)
 
@@ -228,7 +280,8 @@ def collect_candidate(s: Solve, cost: float) -> None:
 @kernel
 def next_start(s: Solve) -> None:
     """Draw the next start; after the last one begin with the best effort."""
-    if s.k[STARTS] <= s.options[RESTARTS] and s.k[INTERRUPTED] == 0:
+    more = s.k[STARTS] <= s.options[RESTARTS] and s.k[INTERRUPTED] == 0
+    if more and not starts_agree(s):
         s.k[STARTS] += 1
         s.k[PERTURBED] = 1
         s.k[OUT_OF_ITERATIONS] = 0
@@ -254,7 +307,17 @@ def begin_efforts(s: Solve) -> None:
     best = best_candidate(s)
     if best >= 0 and s.w[s.candidate_cost + best] < OPEN_COST:
         s.k[FALLBACKS] = -1
-    if s.k[CLOSED_AT_START] == 1 and s.k[STATUS] == STATUS_STALLED:
+    away = s.options[RESTARTS] > 0.0 and distance(s, s.x_kept, s.x_start) > FAR_AWAY
+    if s.k[FALLBACKS] == 0 or s.k[ENOUGH] == OPEN_AGREEMENT:
+        away = False
+    if away and s.k[STATUS] == STATUS_STALLED:
+        best = nearest_of_the_best(s, s.w[s.candidate_cost + best])
+        s.k[TRACKS] = 0
+        for level in range(s.k[LAST_LEVEL] + 1):
+            s.w[s.kept_cost + level] = NO_COST
+        s.w[s.candidate_cost + best] = NO_COST
+        enter_effort(s, EFFORT_FAR, s.candidate + best * s.nv)
+    elif s.k[CLOSED_AT_START] == 1 and s.k[STATUS] == STATUS_STALLED:
         enter_effort(s, EFFORT_NEAR, s.x_start)
     elif s.k[STATUS] == STATUS_STALLED and s.k[FALLBACKS] < 0:
         enter_effort(s, EFFORT_NEAR, s.x_kept)
@@ -266,19 +329,26 @@ def begin_efforts(s: Solve) -> None:
 
 @kernel
 def is_known(s: Solve) -> bool:
-    """Return True if an earlier start ended at the same cost of all rows."""
+    """Return True if an earlier start ended at the same cost of all rows, and count it."""
     for c in range(s.k[CANDIDATES]):
         known = s.w[s.candidate_reach + c]
         if abs(s.w[BEST_COST] - known) <= SAME_REACH * known:
+            count_agreement(s, s.w[s.candidate_cost + c])
             return True
     return False
 
 
 @kernel
 def finish_start(s: Solve) -> None:
-    """End a failed start at its best iterate; if there are loops, close them first."""
+    """End a failed start at its best iterate; if there are loops, draw them together first."""
     copy_variables(s, s.x_best, s.x)
     s.k[STALE] = 1
+    if s.k[TIGHT] == 1:
+        set_tightness(s, 0)
+        s.k[EFFORT] = EFFORT_DRAWN
+        enter_phase(s, PHASE_LEVEL, 0)
+        return
+    s.w[REACH_COST] = s.w[BEST_COST]
     if s.options[RESTARTS] == 0.0 or s.k[INTERRUPTED] == 1:
         next_start(s)
     elif s.k[LOOPS] == 0:
@@ -286,8 +356,9 @@ def finish_start(s: Solve) -> None:
     elif s.k[STARTS] > 1 and is_known(s):
         next_start(s)
     else:
-        s.k[EFFORT] = EFFORT_DRAWN
-        enter_phase(s, PHASE_LEVEL, 0)
+        enter_phase(s, PHASE_REACH, 0)
+        set_tightness(s, 1)
+        s.w[BEST_COST] = NO_COST
 
 
 @kernel
@@ -347,6 +418,11 @@ def next_candidate(s: Solve) -> int:
         for level in range(1, s.k[LAST_LEVEL] + 1):
             total += s.w[s.kept_cost + level]
         if s.k[TRACKS] == 1 and not cost < JUMP * total:
+            return -1
+        # The starts of one level have ended at its minimum, or near it if loops were drawn
+        # together.
+        ended = s.k[LAST_LEVEL] == 1 and s.k[ENOUGH] != OPEN_AGREEMENT
+        if ended and cost > (NEARLY if s.k[LOOPS] > 0 else EQUAL) * total:
             return -1
         if distance(s, at, s.x_kept) > NEXT_TO * NEXT_TO:
             return best

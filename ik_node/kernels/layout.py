@@ -189,6 +189,7 @@ class Solve(NamedTuple):
     jac: Annotated[int, 'w', '6 * ns', 'Jacobian at x, six rows a slot [L or rad per rad or L]']
     x: Annotated[int, 'w', 'nv', 'variables: the accepted iterate [rad or L]']
     x_try: Annotated[int, 'w', 'nv', 'the iterate that is tried [rad or L]']
+    x_frames: Annotated[int, 'w', 'nv', 'where frames and residual are known [rad or L]']
     x_start: Annotated[int, 'w', 'nv', 'the start of the solve [rad or L]']
     x_best: Annotated[int, 'w', 'nv', 'best iterate of the present start [rad or L]']
     x_kept: Annotated[int, 'w', 'nv', 'the best effort so far [rad or L]']

@@ -10,9 +10,11 @@ from ik_node.kernels.forward import forward
 from ik_node.kernels.layout import CON_LEVEL, constraint_value, PREFERS_TARGET, Solve
 from ik_node.kernels.options import (
     ADAPTIVE_DAMPING,
+    COMPROMISE,
     DAMPING_FACTOR,
     DIVERGE_THRESHOLD,
     ROTATION_ERROR_CLAMP,
+    SMOOTHING,
     TRANSLATION_ERROR_CLAMP,
 )
 from ik_node.kernels.redundant import reduce_rows, store_grouped_rows
@@ -23,6 +25,7 @@ from ik_node.kernels.solve_state import (
     DAMPING_SCALE,
     EFFORT,
     EFFORT_WALKED,
+    FRAMES,
     GREW,
     HELD_SOFTNESS,
     ITERATIONS,
@@ -36,15 +39,19 @@ from ik_node.kernels.solve_state import (
     PREDICTED,
     START_ITERATIONS,
     STEP_SIZE,
+    TIGHT,
     WEAK,
 )
 from ik_node.kernels.start import (
     all_within_tolerance,
     cost_of,
     has_preference,
+    keep_place_of_frames,
     remember_best,
     row_weight,
+    smooths,
     write_preferred_step,
+    write_way,
 )
 from ik_node.kernels.step import apply_step, bounded_step, FREE, LOCKED, restore_held_rows
 
@@ -56,8 +63,8 @@ FREE_DAMPING = 1e-4
 LEVEL_DAMPING = 1e-6
 REACH_DAMPING = 1e-12
 IGNORED_SOFTNESS = 1e12
-# Deviation up to which held rows count as restored [L or rad], and chord steps for that.
-HELD_CLOSED, HELD_ATTEMPTS, WALK_ATTEMPTS = 1e-9, 7, 2
+# Share of their tolerance up to which held rows count as restored, and chord steps for that.
+HELD_SHARE, COMPROMISE_SHARE, HELD_ATTEMPTS, WALK_ATTEMPTS = 1e-3, 0.1, 7, 2
 # Closing the loops after a step towards a joint target may move joints by this share of the step:
 # a larger correction leads to another branch. (A rest pose may bend a stretched arm.)
 RESTORE_SHARE = 0.5
@@ -132,7 +139,8 @@ def set_variables(s: Solve) -> None:
     """
     Set the damping D, the preferred step and the fixed variables for the system of eq. (7).
 
-    REACH and LEVEL: D = mu f(x) I (Sugihara 2011), at least a small constant. SETTLE: D = pull and
+    REACH and LEVEL: D = mu f(x) I (Sugihara 2011), at least a small constant, and with smoothing
+    the pull to the start, eq. (15). SETTLE: D = pull and
     the preferred step g (x* - x), eq. (9).
     """
     settling = s.k[PHASE] == PHASE_SETTLE
@@ -152,6 +160,12 @@ def set_variables(s: Solve) -> None:
         s.w[s.step + v] = 0.0
         s.w[s.preferred_step + v] = 0.0
         s.w[s.damping + v] = damping
+    if smooths(s):
+        # The way back to the start, with the weight of smoothing beside the damping.
+        write_way(s, s.x, s.x_start)
+        for v in range(s.nv):
+            s.w[s.damping + v] = damping + s.options[SMOOTHING]
+            s.w[s.preferred_step + v] *= s.options[SMOOTHING] / s.w[s.damping + v]
     if settling:
         write_preferred_step(s, s.x)
         for v in range(s.nv):
@@ -173,6 +187,11 @@ def predicted_decrease(s: Solve) -> float:
         soft, left = s.w[s.softness + r], s.w[s.load + r]
         if soft != IGNORED_SOFTNESS and soft != s.w[HELD_SOFTNESS]:
             total += s.w[s.rhs + r] * s.w[s.rhs + r] / soft - left * left * soft
+    if smooths(s):
+        for v in range(s.nv):
+            way = s.w[s.preferred_step + v] * s.w[s.damping + v] / s.options[SMOOTHING]
+            left = way - s.w[s.step + v]
+            total += s.options[SMOOTHING] * (way * way - left * left)
     return 0.5 * total
 
 
@@ -214,14 +233,14 @@ def lm_step(s: Solve) -> None:
     phase = s.k[PHASE]
     s.k[ITERATIONS] += 1
     s.k[START_ITERATIONS] += 1
-    s.k[CLOSING] += 1 if phase == PHASE_LEVEL and s.k[LEVEL] == 0 else 0
+    s.k[CLOSING] += 1 if s.k[TIGHT] == 1 or (phase == PHASE_LEVEL and s.k[LEVEL] == 0) else 0
     if phase == PHASE_REACH and s.options[ADAPTIVE_DAMPING] == 0.0:
         # With constant damping a step may increase the cost.
         remember_best(s, 1.0)
     set_variables(s)
     set_rows(s)
     walks = phase == PHASE_LEVEL and s.k[EFFORT] == EFFORT_WALKED
-    bounded_step(s, not (walks or phase == PHASE_REACH))
+    bounded_step(s, not (walks or (phase == PHASE_REACH and s.k[TIGHT] == 0)))
     s.w[STEP_SIZE] = largest(s, s.step)
     if phase == PHASE_SETTLE:
         shorten_step(s, SETTLE_STEP)
@@ -243,7 +262,8 @@ def lm_step(s: Solve) -> None:
         # The next steps close what stays open, and so does the end of the walk.
         attempts = WALK_ATTEMPTS
     if attempts > 0 and level > 0:
-        closed = restore_held_rows(s, level, HELD_CLOSED, attempts, most)
+        share = COMPROMISE_SHARE if s.options[COMPROMISE] > 0.0 else HELD_SHARE
+        closed = restore_held_rows(s, level, share, attempts, most)
         kept = closed or walks or phase == PHASE_REACH
     before = s.w[COST]
     after = cost_of(s, s.x_try)
@@ -278,3 +298,6 @@ def lm_step(s: Solve) -> None:
             s.w[s.residual + r] = s.w[s.trial + r]
         s.w[COST] = after
         s.k[JACOBIAN_DUE] = 1
+        keep_place_of_frames(s)
+    else:
+        s.k[FRAMES] = 0

@@ -13,5 +13,8 @@
     ROTATION_ERROR_CLAMP,  # [rad]
     RESTARTS,  # number of further starts
     SEED,  # of the random numbers
-) = range(12)
-OPTION_COUNT = 12
+    COMPROMISE,  # 1 = goals conflict: only the nearest answer near the start is asked for
+    SMOOTHING,  # weight of the way from the start [dimensionless]
+    AGREEING_STARTS,  # so many starts with the same least residual are the last; 0 = by the robot
+) = range(15)
+OPTION_COUNT = 15

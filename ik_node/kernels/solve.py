@@ -32,7 +32,7 @@ from ik_node.kernels.layout import (
     unit_of_column,
 )
 from ik_node.kernels.lm_step import lm_step
-from ik_node.kernels.options import DAMPING_FACTOR, MAX_ITERATIONS, STALL_THRESHOLD
+from ik_node.kernels.options import COMPROMISE, DAMPING_FACTOR, MAX_ITERATIONS, STALL_THRESHOLD
 from ik_node.kernels.redundant import choose_independent_rows, reduce_rows
 from ik_node.kernels.solve_state import (
     CLOSED_AT_START,
@@ -69,6 +69,7 @@ from ik_node.kernels.solve_state import (
     STATUS_STALLED,
     STEP_BEFORE,
     STEP_SIZE,
+    TIGHT,
     WEAK,
 )
 from ik_node.kernels.start import (
@@ -86,6 +87,12 @@ from ik_node.kernels.unchecked_array import table
 REACH_PATIENCE, LEVEL_PATIENCE = 4, 12
 # A level ends when the linear model predicts a decrease below this share of its cost.
 LEVEL_PROMISE = 1e-10
+# It also ends at a step that is small [rad or L], if that promises little.
+SMALL_STEP, SMALL_PROMISE = 1e-5, 1e-7
+# A start ends as well when the linear model predicts a decrease below this share.
+REACH_PROMISE = 1e-3
+# Goals that conflict are followed from frame to frame: what a frame leaves, the next one gains.
+COMPROMISE_PROMISE = 1e-3
 SMALLEST_COST = 1e-22  # a cost of rounding [L^2, rad^2]
 MOST_DAMPING = 1e10
 # An effort from another start's end shows early whether it is worth while.
@@ -110,13 +117,14 @@ def end_start(s: Solve) -> None:
     """
     pushed = s.k[PERTURBED] == 1 and s.k[STARTS] == 1
     remember_best(s, WORTH_A_START if pushed else 1.0)
-    stationary = s.k[OUT_OF_ITERATIONS] == 0 and s.k[GREW] == 0
+    stationary = s.k[OUT_OF_ITERATIONS] == 0 and s.k[GREW] == 0 and s.k[TIGHT] == 0
     if s.k[PERTURBED] == 0 and stationary:
         s.k[PERTURBED] = 1
         perturb(s)
         s.k[WEAK] = 0
         s.k[STALE] = 1
         s.w[STEP_SIZE] = 1e300
+        s.w[PREDICTED] = 1e300
         s.w[DAMPING_SCALE] = s.options[DAMPING_FACTOR]
     else:
         finish_start(s)
@@ -138,12 +146,16 @@ def reach_step_is_due(s: Solve) -> bool:
         # Without preferences the solve ends here, with the residuals of x.
         enter_settling(s, PREFERS_NOTHING)
         return False
-    if s.k[START_ITERATIONS] >= s.options[MAX_ITERATIONS] or s.k[INTERRUPTED] == 1:
+    most = DRAWN_STEPS if s.k[TIGHT] == 1 else s.options[MAX_ITERATIONS]
+    if s.k[START_ITERATIONS] >= most or s.k[INTERRUPTED] == 1:
         s.k[OUT_OF_ITERATIONS] = 1
         end_start(s)
         return False
+    # A push away from a saddle point is small at first.
+    pushed = s.k[PERTURBED] == 1 and s.k[STARTS] == 1 and s.k[TIGHT] == 0
     if s.k[START_ITERATIONS] > 0 and (
         s.k[WEAK] >= REACH_PATIENCE
+        or (0.0 <= s.w[PREDICTED] <= REACH_PROMISE * s.w[COST] and not pushed)
         or s.k[GREW] == 1
         or s.w[STEP_SIZE] <= s.options[STALL_THRESHOLD]
         or s.w[DAMPING_SCALE] > MOST_DAMPING
@@ -172,7 +184,9 @@ def level_step_is_due(s: Solve) -> bool:
     # Such a residual may exceed the tolerance of a large robot, hence the second condition.
     done = s.w[COST] <= SMALLEST_COST and all_within_tolerance(s, level)
     walked = effort == EFFORT_WALKED
-    if level == 0 and (walked or effort == EFFORT_DRAWN):
+    if level == 0 and s.options[COMPROMISE] > 0.0:
+        done = all_within_tolerance(s, 0)
+    elif level == 0 and (walked or effort == EFFORT_DRAWN):
         most, done = DRAWN_STEPS, all_within_tolerance(s, 0)
     elif walked:
         promise, patience = WALK_PROMISE, FAR_PATIENCE
@@ -180,6 +194,8 @@ def level_step_is_due(s: Solve) -> bool:
         promise, patience = FAR_PROMISE, FAR_PATIENCE
     if level > 0:
         most = s.options[MAX_ITERATIONS]
+        if s.options[COMPROMISE] > 0.0:
+            promise = COMPROMISE_PROMISE
         if walked:
             # All levels of a walk together count as one start.
             most = min(WALK_STEPS, most // s.k[LAST_LEVEL])
@@ -193,6 +209,7 @@ def level_step_is_due(s: Solve) -> bool:
         done = done or (
             s.w[PREDICTED] <= promise * s.w[COST]
             or s.w[STEP_SIZE] <= 1e-12
+            or (s.w[STEP_SIZE] <= SMALL_STEP and s.w[PREDICTED] <= SMALL_PROMISE * s.w[COST])
             or s.k[WEAK] >= patience
         )
     if done:

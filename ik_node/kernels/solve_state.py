@@ -9,8 +9,9 @@
     PREDICTED,  # decrease of the cost that the linear model predicts [L^2, rad^2]
     STEP_BEFORE,  # cost before the last step [L^2, rad^2]
     HELD_SOFTNESS,  # M of the rows of finished levels [dimensionless]
-) = range(7)
-NUMBERS = 7
+    REACH_COST,  # cost with which REACH ended, before its loops were drawn together [L^2, rad^2]
+) = range(8)
+NUMBERS = 8
 
 # Places of the first integers in k.
 (
@@ -37,8 +38,12 @@ NUMBERS = 7
     JACOBIAN_DUE,  # 1 = x has moved since; frames and residuals are those of x
     CANDIDATES,  # number of kept ends of failed starts
     TRACKS,  # 1 = the best effort near the start ended next to the start
-) = range(23)
-COUNTS = 23
+    TIGHT,  # 1 = rows of closures weigh more: REACH ends with loops that are nearly closed
+    AGREED,  # how many starts ended with the cost of the best one
+    ENOUGH,  # as many agreeing starts are the last; 0 = not yet decided
+    FRAMES,  # 1 = frames and residual are those of x_frames
+) = range(27)
+COUNTS = 27
 
 # Where an effort, a pass through all levels, begins. DRAWN: the end of a start, whose loops are
 # only closed. NEAR: the start of the solve, or the end of the first start. PUSHED: a perturbation

@@ -33,11 +33,13 @@ from ik_node.kernels.layout import (
     unit_of_column,
 )
 from ik_node.kernels.options import (
+    COMPROMISE,
     DAMPING_FACTOR,
     REST_POSE_FACTOR,
     RESTARTS,
     ROTATION_FACTOR,
     SEED,
+    SMOOTHING,
     TRANSLATION_FACTOR,
 )
 from ik_node.kernels.redundant import store_grouped_rows
@@ -49,11 +51,15 @@ from ik_node.kernels.solve_state import (
     COST,
     COUNTS,
     DAMPING_SCALE,
+    EFFORT,
+    EFFORT_NEAR,
+    FRAMES,
     JACOBIAN_DUE,
     LAST_LEVEL,
     LEVEL,
     LOOPS,
     PHASE,
+    PHASE_LEVEL,
     PHASE_REACH,
     PHASE_SETTLE,
     RANDOM,
@@ -61,10 +67,14 @@ from ik_node.kernels.solve_state import (
     STARTS,
     STATUS,
     STATUS_RUNNING,
+    STATUS_STALLED,
+    TIGHT,
 )
 
 # Least squared weight of a row, relative to the heaviest of its level: in REACH, and otherwise.
 LEAST_REACH_WEIGHT, LEAST_WEIGHT = 1e-6, 1e-12
+# Squared weight of tight loops beside goals; a power of two, so that it can be taken back.
+TIGHTNESS = 4096.0
 # Number of starts that are drawn whole; of the later ones two in three redraw a few variables,
 # at least so many.
 FRESH_STARTS, LEAST_REDRAWN = 12, 2
@@ -125,29 +135,31 @@ def has_preference(s: Solve, v: int) -> bool:
 
 
 @kernel
-def write_preferred_step(s: Solve, x: int) -> None:
+def write_way(s: Solve, x: int, to: int) -> None:
     """
-    Write x* - x, the way to the preferred values, to `preferred_step`.
+    Write the way from the variables at s.w[x] to those at s.w[to] to `preferred_step`.
 
     For a free ball joint the way is a rotation vector on SO(3).
     """
-    w = s.w
+    w, out = s.w, s.preferred_step
     for v in range(s.nv):
-        w[s.preferred_step + v] = w[s.target + v] - w[x + v] if has_preference(s, v) else 0.0
+        w[out + v] = w[to + v] - w[x + v]
     for j in range(s.n):
         if s.i[s.ball + j] == 1:
             c, b, a = s.i[s.var + j], s.i[s.var + j + 1], s.i[s.var + j + 2]
-            if s.k[s.free_ball + c] == 1 and has_preference(s, c):
-                w[s.preferred_step + a], w[s.preferred_step + b], w[s.preferred_step + c] = (
-                    euler_difference(
-                        w[x + a],
-                        w[x + b],
-                        w[x + c],
-                        w[s.target + a],
-                        w[s.target + b],
-                        w[s.target + c],
-                    )
+            if s.k[s.free_ball + c] == 1:
+                w[out + a], w[out + b], w[out + c] = euler_difference(
+                    w[x + a], w[x + b], w[x + c], w[to + a], w[to + b], w[to + c]
                 )
+
+
+@kernel
+def write_preferred_step(s: Solve, x: int) -> None:
+    """Write x* - x, the way to the preferred values, to `preferred_step`; 0 without one."""
+    write_way(s, x, s.target)
+    for v in range(s.nv):
+        if not has_preference(s, v):
+            s.w[s.preferred_step + v] = 0.0
 
 
 @kernel
@@ -155,6 +167,17 @@ def row_weight(s: Solve, r: int) -> float:
     """Return the squared weight of row r, or a small constant if it is smaller than that."""
     least = LEAST_REACH_WEIGHT if s.k[PHASE] == PHASE_REACH else LEAST_WEIGHT
     return float(max(s.w[s.weight + r], least))
+
+
+@kernel
+def set_tightness(s: Solve, tight: int) -> None:
+    """Give the rows of closures a weight TIGHTNESS times as large in REACH, or their own again."""
+    if tight != s.k[TIGHT]:
+        for c in range(s.nc):
+            if constraint_value(s, c, CON_LEVEL) == 0.0:
+                for r in range(6 * c, 6 * c + 6):
+                    s.w[s.weight + r] *= TIGHTNESS if tight == 1 else 1.0 / TIGHTNESS
+    s.k[TIGHT] = tight
 
 
 @kernel
@@ -167,11 +190,18 @@ def remember_best(s: Solve, margin: float) -> None:
 
 
 @kernel
+def smooths(s: Solve) -> bool:
+    """Return True if the phase also minimises the way from the start, theory.md, eq. (15)."""
+    return bool(s.options[SMOOTHING] > 0.0 and s.k[PHASE] == PHASE_LEVEL and s.k[LEVEL] > 0)
+
+
+@kernel
 def cost_of(s: Solve, x: int) -> float:
     """
     Return the cost f(x) of the phase, theory.md, eq. (5), from the rows in `trial`.
 
-    SETTLE: 1/2 |x* - x|^2 weighted by `pull`.
+    SETTLE: 1/2 |x* - x|^2 weighted by `pull`. Goals of a solve with smoothing: also the weighted
+    way from the start.
     """
     phase, level = s.k[PHASE], s.k[LEVEL]
     total = 0.0
@@ -180,6 +210,10 @@ def cost_of(s: Solve, x: int) -> float:
         for v in range(s.nv):
             total += s.w[s.pull + v] * s.w[s.preferred_step + v] * s.w[s.preferred_step + v]
         return 0.5 * total
+    if smooths(s):
+        write_way(s, x, s.x_start)
+        for v in range(s.nv):
+            total += s.options[SMOOTHING] * s.w[s.preferred_step + v] ** 2
     for c in range(s.nc):
         if phase == PHASE_REACH or constraint_value(s, c, CON_LEVEL) == level:
             for r in range(6 * c, 6 * c + 6):
@@ -188,20 +222,42 @@ def cost_of(s: Solve, x: int) -> float:
 
 
 @kernel
+def keep_place_of_frames(s: Solve) -> None:
+    """Note that frames and residual are those of x."""
+    s.k[FRAMES] = 1
+    for v in range(s.nv):
+        s.w[s.x_frames + v] = s.w[s.x + v]
+
+
+@kernel
+def has_frames_of_x(s: Solve) -> bool:
+    """Return True if frames and residual in the workspace are those of x."""
+    same = s.k[FRAMES] == 1
+    for v in range(s.nv):
+        same = same and s.w[s.x_frames + v] == s.w[s.x + v]
+    return bool(same)
+
+
+@kernel
 def evaluate(s: Solve) -> None:
     """
     Update frames, residuals and cost at x, and mark the Jacobian as outdated.
 
     Rows of grouped closures are left unreduced: which of them are independent follows from the
-    Jacobian.
+    Jacobian. If the frames are those of x already, only the cost is new.
     """
-    forward(s, s.x)
-    residuals(s)
-    store_grouped_rows(s)
-    for r in range(s.nr):
-        s.w[s.residual + r] = s.w[s.trial + r]
+    if s.groups == 0 and has_frames_of_x(s):
+        for r in range(s.nr):
+            s.w[s.trial + r] = s.w[s.residual + r]
+    else:
+        forward(s, s.x)
+        residuals(s)
+        store_grouped_rows(s)
+        for r in range(s.nr):
+            s.w[s.residual + r] = s.w[s.trial + r]
+        keep_place_of_frames(s)
+        s.k[JACOBIAN_DUE] = 1
     s.w[COST] = cost_of(s, s.x)
-    s.k[JACOBIAN_DUE] = 1
 
 
 @kernel
@@ -436,10 +492,12 @@ def start_solve(s: Solve) -> bool:
     s.k[LAST_LEVEL] = last
     s.k[PHASE] = PHASE_REACH
     s.k[STATUS] = STATUS_RUNNING
+    if s.options[COMPROMISE] > 0.0:
+        s.k[PHASE], s.k[EFFORT], s.k[STATUS] = PHASE_LEVEL, EFFORT_NEAR, STATUS_STALLED
     s.k[STARTS] = 1
     s.k[RANDOM] = 1 + int(s.options[SEED]) % 2147483646
     place_b_frames(s)
-    s.w[DAMPING_SCALE] = s.options[DAMPING_FACTOR]
+    s.w[DAMPING_SCALE] = s.options[DAMPING_FACTOR] if s.k[PHASE] == PHASE_REACH else 1e-2
     s.w[BEST_COST] = 1e300
     for c in range(s.nc):
         relative = constraint_value(s, c, CON_WEIGHT) / largest_weight_in_level(s, c)

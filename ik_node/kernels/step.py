@@ -18,8 +18,8 @@ from ik_node.kernels.rows import residuals
 from ik_node.kernels.vectors import dot, less, put, six
 
 QUICK_ROUNDS, EXACT_ROUNDS = 8, 60
-# Restored rows deviate by at most this share of their tolerance, or by rounding [L or rad].
-WELL_WITHIN, ROUNDING = 1e-3, 1e-13
+# Restored rows deviate by a share of their tolerance or of this, or by rounding [L or rad].
+CLOSED, ROUNDING = 1e-6, 1e-13
 
 # State of a variable in a step.
 FREE, LOCKED, AT_LOWER, AT_UPPER = range(4)
@@ -224,27 +224,23 @@ def apply_step(s: Solve, start: int, out: int) -> None:
 
 
 @kernel
-def restore_held_rows(s: Solve, level: int, closed: float, attempts: int, most: float) -> bool:
+def restore_held_rows(s: Solve, level: int, share: float, attempts: int, most: float) -> bool:
     """
     Move x_try by chord steps until the rows of finished levels have their held values again.
 
     A chord step solves eq. (7) with the factor of the step just taken and the rows' present
     deviation; the goal's rows change as little as possible. Return True if all rows of lower
-    levels are within `closed` [L or rad] and within a share of their tolerances, before any
-    variable had to move by more than `most` [rad or L].
+    levels are within a share of their tolerances, or of CLOSED, before any variable had to move
+    by more than `most` [rad or L].
     """
     moved = 0.0
     for attempt in range(attempts + 1):
         worst, done = 0.0, True
         for c in range(s.nc):
             held = constraint_value(s, c, CON_LEVEL) < level
-            near = min(
-                closed,
-                WELL_WITHIN * constraint_value(s, c, CON_TRANSLATION_TOLERANCE) / s.f[s.length],
-            )
-            near = max(
-                min(near, WELL_WITHIN * constraint_value(s, c, CON_ROTATION_TOLERANCE)), ROUNDING
-            )
+            near = constraint_value(s, c, CON_TRANSLATION_TOLERANCE) / s.f[s.length]
+            near = min(near, constraint_value(s, c, CON_ROTATION_TOLERANCE))
+            near = max(share * min(near, CLOSED), ROUNDING)
             for r in range(6 * c, 6 * c + 6):
                 s.w[s.load + r] = s.w[s.trial + r] - s.w[s.hold + r] if held else 0.0
                 worst = max(worst, abs(s.w[s.load + r]))

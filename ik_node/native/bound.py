@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from ik_node.kernels.layout import JOINT_ROWS, RECORD, SIZES
 from ik_node.kernels.options import OPTION_COUNT
+from ik_node.kernels.path import CURSOR, PATH_ROWS
 from ik_node.native.library import library
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -89,6 +90,42 @@ class BoundKernels:
         for array, dimensions, size in zip(arrays, (2, 3, 1, 3, 3, 2), sizes, strict=True):
             _check(array, dimensions, size)
         return self._functions['advance_batch'](*self._chain, *arrays, *counts, first, steps)
+
+    def advance_path(
+        self,
+        q: Floats,
+        joints: Floats,
+        options: Floats,
+        positions: Floats,
+        quats_xyzw: Floats,
+        records: Floats,
+        limits: Floats,
+        times: Floats,
+        flags: Floats,
+        cursor: Floats,
+        first: int,
+        steps: int,
+    ) -> int:
+        """Solve frame after frame of a path; see `kernels.path.advance_path`."""
+        count, goals = len(q), positions.shape[1]
+        poses = (positions, quats_xyzw)
+        arrays = (q, joints, options, *poses, records, limits, times, flags, cursor)
+        sizes = (
+            count * self._nq,
+            JOINT_ROWS * self._nq,
+            OPTION_COUNT,
+            3 * count * goals,
+            4 * count * goals,
+            count * self._record,
+            PATH_ROWS * self._nq,
+            count,
+            count,
+            CURSOR + 7 * goals,
+        )
+        dims = (2, 2, 1, 3, 3, 2, 2, 1, 1, 1)
+        for array, dimensions, size in zip(arrays, dims, sizes, strict=True):
+            _check(array, dimensions, size)
+        return self._functions['advance_path'](*self._chain, *arrays, count, goals, first, steps)
 
     def linearise(self, q: Floats, joints: Floats, options: Floats) -> int:
         """Evaluate at q; see `kernels.external_step.linearise`."""

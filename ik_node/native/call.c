@@ -29,13 +29,18 @@ typedef int64_t (*velocity_t)(const int64_t *, const double *, int64_t *, double
 typedef int64_t (*transmit_t)(const int64_t *, const double *, int64_t *, double *, double *,
                               const double *, const double *, int64_t *, double *, int64_t);
 
+typedef int64_t (*path_t)(const int64_t *, const double *, int64_t *, double *, double *, double *,
+                          double *, const double *, const double *, double *, double *,
+                          const double *, double *, double *, int64_t, int64_t, int64_t, int64_t);
+
 static struct {
     advance_t advance;
     batch_t advance_batch;
     at_q_t linearise, external_step;
     transmit_t transmit;
     velocity_t velocity;
-    npy_intp nq_at, nc_at, joint_rows, option_count, record;
+    path_t advance_path;
+    npy_intp nq_at, nc_at, joint_rows, option_count, record, path_rows, cursor;
 } kernels;
 
 typedef struct {
@@ -201,6 +206,12 @@ static PyObject *bound_advance(Bound *self, PyObject *const *given, Py_ssize_t c
     return quats ? PyLong_FromLongLong(status) : NULL;
 }
 
+/* Return the length of the record of a solve with its residual norms. */
+static npy_intp record_of(const Bound *self)
+{
+    return kernels.record + 2 * (npy_intp)INTS(self->model_ints)[kernels.nc_at];
+}
+
 static PyObject *bound_advance_batch(Bound *self, PyObject *const *given, Py_ssize_t count)
 {
     if (!has_count(count, 8))
@@ -217,8 +228,7 @@ static PyObject *bound_advance_batch(Bound *self, PyObject *const *given, Py_ssi
         return NULL;
     }
     npy_intp many = PyArray_DIM(arrays[0], 0), tables = PyArray_DIM(arrays[1], 0);
-    npy_intp goals = PyArray_DIM(arrays[3], 1);
-    npy_intp record = kernels.record + 2 * (npy_intp)INTS(self->model_ints)[kernels.nc_at];
+    npy_intp goals = PyArray_DIM(arrays[3], 1), record = record_of(self);
     int64_t first = PyLong_AsLongLong(given[6]), steps = PyLong_AsLongLong(given[7]);
     if (PyErr_Occurred() || !numbers(given[0], 2, many * self->nq, "q") ||
         !numbers(given[1], 3, tables * kernels.joint_rows * self->nq, "joints") ||
@@ -232,6 +242,45 @@ static PyObject *bound_advance_batch(Bound *self, PyObject *const *given, Py_ssi
     next = kernels.advance_batch(CHAIN(self), FLOATS(arrays[0]), FLOATS(arrays[1]),
                                  FLOATS(arrays[2]), FLOATS(arrays[3]), FLOATS(arrays[4]),
                                  FLOATS(arrays[5]), many, tables, goals, first, steps);
+    Py_END_ALLOW_THREADS
+    return PyLong_FromLongLong(next);
+}
+
+static PyObject *bound_advance_path(Bound *self, PyObject *const *given, Py_ssize_t count)
+{
+    if (!has_count(count, 12))
+        return NULL;
+    if (!PyArray_CheckExact(given[0]) || PyArray_NDIM((PyArrayObject *)given[0]) != 2 ||
+        !PyArray_CheckExact(given[3]) || PyArray_NDIM((PyArrayObject *)given[3]) != 3) {
+        PyErr_SetString(PyExc_TypeError, "q or positions: not an array of its dimensions");
+        return NULL;
+    }
+    npy_intp many = PyArray_DIM((PyArrayObject *)given[0], 0);
+    npy_intp goals = PyArray_DIM((PyArrayObject *)given[3], 1);
+    int64_t first = PyLong_AsLongLong(given[10]), steps = PyLong_AsLongLong(given[11]);
+    static const char *const names[] = {"q",       "joints", "options", "positions", "quats_xyzw",
+                                        "records", "limits", "times",   "flags",     "cursor"};
+    const int dims[] = {2, 2, 1, 3, 3, 2, 2, 1, 1, 1};
+    const npy_intp sizes[] = {many * self->nq,
+                              kernels.joint_rows * self->nq,
+                              kernels.option_count,
+                              3 * many * goals,
+                              4 * many * goals,
+                              many * record_of(self),
+                              kernels.path_rows * self->nq,
+                              many,
+                              many,
+                              kernels.cursor + 7 * goals};
+    double *at[10];
+    if (PyErr_Occurred())
+        return NULL;
+    for (int k = 0; k < 10; k++)
+        if ((at[k] = numbers(given[k], dims[k], sizes[k], names[k])) == NULL)
+            return NULL;
+    int64_t next;
+    Py_BEGIN_ALLOW_THREADS
+    next = kernels.advance_path(CHAIN(self), at[0], at[1], at[2], at[3], at[4], at[5], at[6], at[7],
+                                at[8], at[9], many, goals, first, steps);
     Py_END_ALLOW_THREADS
     return PyLong_FromLongLong(next);
 }
@@ -343,7 +392,7 @@ static void bound_free(Bound *self)
 
 static PyMethodDef bound_methods[] = {
     METHOD(advance),  METHOD(advance_batch), METHOD(linearise), METHOD(external_step),
-    METHOD(transmit), METHOD(velocity),      {NULL},
+    METHOD(transmit), METHOD(velocity),      METHOD(advance_path), {NULL},
 };
 
 static PyTypeObject bound_type = {
@@ -358,10 +407,11 @@ static PyTypeObject bound_type = {
 
 static PyObject *use(PyObject *module, PyObject *given)
 {
-    unsigned long long at[6];
-    if (!PyArg_ParseTuple(given, "KKKKKKnnnnn", at, at + 1, at + 2, at + 3, at + 4, at + 5,
-                          &kernels.nq_at, &kernels.nc_at, &kernels.joint_rows,
-                          &kernels.option_count, &kernels.record))
+    unsigned long long at[7];
+    if (!PyArg_ParseTuple(given, "KKKKKKKnnnnnnn", at, at + 1, at + 2, at + 3, at + 4, at + 5,
+                          at + 6, &kernels.nq_at, &kernels.nc_at, &kernels.joint_rows,
+                          &kernels.option_count, &kernels.record, &kernels.path_rows,
+                          &kernels.cursor))
         return NULL;
     kernels.advance = (advance_t)(uintptr_t)at[0];
     kernels.advance_batch = (batch_t)(uintptr_t)at[1];
@@ -369,13 +419,15 @@ static PyObject *use(PyObject *module, PyObject *given)
     kernels.external_step = (at_q_t)(uintptr_t)at[3];
     kernels.transmit = (transmit_t)(uintptr_t)at[4];
     kernels.velocity = (velocity_t)(uintptr_t)at[5];
+    kernels.advance_path = (path_t)(uintptr_t)at[6];
     Py_RETURN_NONE;
 }
 
 static PyMethodDef functions[] = {
     {"use", use, METH_VARARGS,
      "Set the addresses of the entries, where nq and nc stand in a model, the rows of a table of "
-     "joints, the number of options, and the length of a record without residual norms."},
+     "joints, the number of options, the length of a record without residual norms, the rows of the "
+     "limits of a path, and the length of its cursor without poses."},
     {NULL},
 };
 

@@ -19,7 +19,7 @@ from ik_node.kernels.decorators import entries
 from ik_node.native.levels import Level, LEVELS
 
 # Modules with entries, in the order of their compilation: what another one calls comes first.
-MODULES = ('solve', 'batch', 'external_step', 'links', 'transmit', 'velocity')
+MODULES = ('solve', 'batch', 'external_step', 'links', 'transmit', 'velocity', 'path')
 
 
 def load_entries() -> None:

@@ -13,7 +13,8 @@
     ENTRY(link_poses, LEVEL_NAME)                                                                  \
     ENTRY(link_jacobian, LEVEL_NAME)                                                               \
     ENTRY(transmit, LEVEL_NAME)                                                                    \
-    ENTRY(velocity, LEVEL_NAME)
+    ENTRY(velocity, LEVEL_NAME)                                                                    \
+    ENTRY(advance_path, LEVEL_NAME)
 
 typedef void (*entry_t)(void);
 

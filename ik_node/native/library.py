@@ -16,6 +16,7 @@ import warnings
 from ik_node.kernels.decorators import compiling, entries
 from ik_node.kernels.layout import JOINT_ROWS, RECORD, SIZES
 from ik_node.kernels.options import OPTION_COUNT
+from ik_node.kernels.path import CURSOR, PATH_ROWS
 from ik_node.native.places import call_file, digest, LIBRARY, roots
 import numpy as np
 
@@ -29,9 +30,18 @@ TABLE = (
     'link_jacobian',
     'transmit',
     'velocity',
+    'advance_path',
 )
 # The ones that `call.c` calls, in the order of its function `use`.
-CALLED = ('advance', 'advance_batch', 'linearise', 'external_step', 'transmit', 'velocity')
+CALLED = (
+    'advance',
+    'advance_batch',
+    'linearise',
+    'external_step',
+    'transmit',
+    'velocity',
+    'advance_path',
+)
 
 
 class Library(NamedTuple):
@@ -131,7 +141,7 @@ def _of_addresses(path: Path | None, addresses: list[int]) -> Library:
     if call is not None:
         places = (SIZES.index('nq'), SIZES.index('nc'))
         called = [addresses[TABLE.index(name)] for name in CALLED]
-        call.use(*called, *places, JOINT_ROWS, OPTION_COUNT, RECORD)
+        call.use(*called, *places, JOINT_ROWS, OPTION_COUNT, RECORD, PATH_ROWS, CURSOR)
     return Library(path, call, _Functions(addresses))
 
 

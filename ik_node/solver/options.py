@@ -136,6 +136,30 @@ class SolverOptions:
     restarts: int = _option(
         100, '1', 0, 1e6, 'further starts if one fails; 0 = stay near the start'
     )
+    agreeing_starts: int = _option(
+        0,
+        '1',
+        0,
+        1e6,
+        'so many starts that end with the same least residual end the restarts of a goal that is '
+        'not reached; 0 = 2 to 24, by what is known about the robot and the goal',
+    )
+    compromise: bool = _option(
+        False,
+        '',
+        0,
+        1,
+        'goals conflict, and none is expected to be met: go to the least weighted residual near '
+        'the start, with loops closed and without restarts for the goals',
+    )
+    smoothing: float = _option(
+        0.0,
+        '1',
+        0.0,
+        1e6,
+        'with compromise: weight of the squared way from the start, in rad and characteristic '
+        'lengths, beside the squared residuals',
+    )
     seed: int = _option(0, '1', 0, 2147483645, 'seed of the restarts: same seed, same result')
     time_budget: float = _option(0.0, 's', 0.0, _INF, 'longest time of a solve; 0 = none')
     max_joint_step: float = _option(
@@ -241,6 +265,9 @@ class SolverOptions:
         packed[index.ROTATION_ERROR_CLAMP] = self.rotation_error_clamp
         packed[index.RESTARTS] = self.restarts
         packed[index.SEED] = self.seed
+        packed[index.AGREEING_STARTS] = self.agreeing_starts
+        packed[index.COMPROMISE] = self.compromise
+        packed[index.SMOOTHING] = self.smoothing
         return packed
 
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from ik_node.solver.batch.batch_solution import BatchSolution
     from ik_node.solver.batch.batch_work import BatchWork
-    from ik_node.solver.batch.path_solution import PathSolution
+    from ik_node.solver.batch.path_solution import PathSolution, PathsSolution
 
 Array = NDArray[np.float64]
 # Any of the forms of `position_and_quat`, for which there is no common type.
@@ -664,14 +664,101 @@ class Solver:
             As in `solve_batch`.
 
         """
-        from ik_node.solver.batch.path import solve_path
+        return self.solve_paths(
+            [goals],
+            q0,
+            dt,
+            times=times,
+            max_velocity=max_velocity,
+            max_step=max_step,
+            joints=joints,
+            threads=1,
+            progress=progress,
+        )[0]
+
+    def solve_paths(
+        self,
+        goals: Mapping[str, Poses] | Sequence[Mapping[str, Poses]],
+        q0: Values | None = None,
+        dt: float = 0.01,
+        *,
+        times: Any = None,
+        max_velocity: ArrayLike | None = None,
+        max_acceleration: ArrayLike | None = None,
+        keep_times: bool = False,
+        smoothing: float | None = None,
+        max_step: float = 0.2,
+        joints: Iterable[str] | None = None,
+        threads: int | None = None,
+        executor: Executor | None = None,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> PathsSolution:
+        """
+        Solve P paths at once; each result equals that of `solve_path` to the last bit.
+
+        With the option `compromise`, goals need not agree: every frame ends at the least weighted
+        residual near the frame before, with closed loops and within limits.
+
+        Parameters
+        ----------
+        goals : mapping of str to poses, or sequence of P mappings
+            One mapping for all paths: forms as in `solve_pose` with two further first axes, such
+            as (positions (P, N, 3) [m], quats_xyzw (P, N, 4)). Or one mapping for each path, as
+            for `solve_path`; their lengths may differ.
+        q0 : array_like, shape (nq,) or (P, nq), or mapping of str to float, optional
+            Start of all paths or of each [rad or m]; None = the joints' present values.
+        dt : float
+            Time from frame to frame [s].
+        times : array_like, shape (N,), or sequence of P of them, optional
+            Requested times of the frames [s], instead of dt.
+        max_velocity, max_acceleration : array_like, shape (nq,), optional
+            Largest speeds [rad/s or m/s], None = the joints' `max_velocity`, and accelerations
+            [rad/s^2 or m/s^2], None = none, which need `keep_times`.
+        keep_times : bool
+            True: the times stay as requested, and joints lag behind where they would be too fast
+            (`PathSolution.bounded`). False: a step that would be too fast takes longer.
+        smoothing : float, optional
+            Replaces the option of this name, which needs `compromise`.
+        max_step : float
+            As in `solve_path`.
+        joints : optional
+            As in `solve_pose`.
+        threads, executor : optional
+            As in `solve_batch`; workers of an executor take some paths at a time.
+        progress : callable, optional
+            Called repeatedly with the number of frames that are solved and their total number.
+
+        Returns
+        -------
+        PathsSolution
+            `PathSolution` of each path, and all joint values in one array.
+
+        Raises
+        ------
+        UnknownFrameError, ShapeError, OptionError
+            As in `solve_batch`.
+
+        """
+        from ik_node.solver.batch.path import checked_limits, Request, solve_paths
 
         with self.lock:
-            work = self.batch_work(goals, None, joints)
+            mappings = [goals] if isinstance(goals, Mapping) else list(goals)
+            work = self.batch_work(mappings[0] if mappings else {}, None, joints)
             start = self._start_of_many(q0)
-            if max_velocity is None:
-                max_velocity = self._graph.structure.tree.max_velocity
-        return solve_path(work, goals, start, dt, times, max_velocity, max_step, progress)
+            fastest = self._graph.structure.tree.max_velocity
+        count = len(work.names)
+        endless = np.full(count, np.inf)
+        speed = fastest if max_velocity is None else max_velocity
+        gain = endless if max_acceleration is None else max_acceleration
+        request = Request(
+            checked_limits('max_velocity', speed, count),
+            checked_limits('max_acceleration', gain, count),
+            keep_times,
+            smoothing,
+            max_step,
+        )
+        more = (threads, executor, progress)
+        return solve_paths(work, goals, start, dt, times, request, *more)
 
     def prepare(self, keys: Iterable[str], joints: Iterable[str] | None = None) -> PreparedSolve:
         """

@@ -13,7 +13,9 @@ from scipy.spatial.transform import Rotation
 from support.building import Mechanism
 from support.waiting import PATIENCE
 
-ENDLESS = SolverOptions(max_iterations=10**6, restarts=10**6, stall_threshold=0.0)
+ENDLESS = SolverOptions(
+    max_iterations=10**6, restarts=10**6, agreeing_starts=10**6, stall_threshold=0.0
+)
 URDF = '<robot name="r"><link name="a"/></robot>'
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from support.mechanisms import MECHANISMS
 
-ENDLESS = SolverOptions(max_iterations=1_000_000, restarts=1_000_000)
+ENDLESS = SolverOptions(max_iterations=1_000_000, restarts=1_000_000, agreeing_starts=1_000_000)
 UNIT = (0.0, 0.0, 0.0, 1.0)
 OUT_OF_REACH = (9.0, 1.0, 0.0)
 MANY = (np.tile(OUT_OF_REACH, (3, 1)), np.tile(UNIT, (3, 1)))

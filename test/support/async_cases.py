@@ -8,7 +8,9 @@ import numpy as np
 from support.mechanisms import MECHANISMS
 from support.waiting import PATIENCE
 
-ENDLESS = SolverOptions(restarts=10**6, max_iterations=10**6, stall_threshold=0.0)
+ENDLESS = SolverOptions(
+    restarts=10**6, agreeing_starts=10**6, max_iterations=10**6, stall_threshold=0.0
+)
 FAR = (3.0, 2.0, 9.0)
 FAR_OF = {'planar': 'end_goal', 'hexapod': 'pose', 'arm7': 'hand_goal', 'fivebar': 'tool'}
 

@@ -17,6 +17,15 @@ from ik_node.kernels.layout import (
     JOINT_WINDOW,
     RECORD,
 )
+from ik_node.kernels.path import (
+    PATH_ACCELERATION,
+    PATH_FIRST,
+    PATH_LOWER,
+    PATH_ROWS,
+    PATH_SPEED,
+    PATH_STEP,
+    PATH_UPPER,
+)
 from ik_node.kernels.solve_state import PHASE, PHASE_DONE
 from ik_node.native import bind, BoundKernels
 from ik_node.solver.options import SolverOptions
@@ -202,6 +211,28 @@ class BatchWork:
         if table.balls_with_preferences:
             rows = table.nearest(rows, q)
         return rows.copy()
+
+    def path_limits(self, max_step: float, speed: Array, acceleration: Array) -> Array:
+        """
+        Return limits, windows, largest speeds and accelerations for `kernels.path`.
+
+        Parameters
+        ----------
+        max_step : float
+            Largest change of a joint in one solve [rad or characteristic lengths].
+        speed, acceleration : ndarray, shape (nq,)
+            Largest ones [rad or m per s, per s^2]; inf = none. Those of coupled joints also bound
+            their masters.
+
+        """
+        limits, table = np.zeros((PATH_ROWS, len(self.names))), self._table
+        limits[PATH_LOWER], limits[PATH_UPPER] = table.rows[[JOINT_LOWER, JOINT_UPPER]]
+        window = np.minimum(table.rows[JOINT_WINDOW], table.through_couplings(self._window))
+        limits[PATH_FIRST] = window
+        limits[PATH_STEP] = np.minimum(window, max_step * self.problem.units)
+        limits[PATH_SPEED] = table.through_couplings(speed)
+        limits[PATH_ACCELERATION] = table.through_couplings(acceleration)
+        return limits
 
     def clamp_starts(self, q: Array, rows: Array) -> None:
         """

@@ -1,27 +1,33 @@
 # flake8: noqa: E203
-"""The solution of a path, pose by pose, such that no joint jumps."""
+"""The solution of paths, frame by frame, such that no joint jumps."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from math import acos, sin
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from itertools import pairwise
+from threading import Lock
 from time import perf_counter
+from typing import Any, NamedTuple
 
 from ik_node.errors import OptionError, ShapeError
-from ik_node.kernels.layout import CON_POSE, RECORD_STEPS
-from ik_node.kernels.options import RESTARTS
-from ik_node.model.given import is_number, numbers, vector
+from ik_node.kernels.options import RESTARTS, SMOOTHING
+from ik_node.kernels.path import CURSOR, GIVEN_RESTARTS
+from ik_node.kernels.solve_state import INTERRUPTED
+from ik_node.model.given import is_number, numbers
 from ik_node.solver.batch.batch_input import many_poses, many_starts, ManyPoses
-from ik_node.solver.batch.batch_work import batch_chains, BatchChain, BatchWork
-from ik_node.solver.batch.path_solution import PathSolution
-from ik_node.solver.result import ChainAnswer
-from ik_node.solver.status import Status
+from ik_node.solver.batch.batch_run import Progress, thread_count
+from ik_node.solver.batch.batch_work import batch_chains, BatchChain, BatchWork, Workspace
+from ik_node.solver.batch.on_executor import Chunk, run_chunks, worker_count
+from ik_node.solver.batch.path_solution import PathSolution, PathsSolution
+from ik_node.solver.problem.problem import SLICE
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
 Bools = NDArray[np.bool_]
+Paths = ManyPoses | Sequence[ManyPoses]
 
 # Relative margin of the times, so that speeds computed from rounded times are within the limits.
 MARGIN = 1e-9
@@ -60,9 +66,9 @@ def requested_times(count: int, dt: float, times: ArrayLike | None) -> Array:
     return given
 
 
-def checked_velocity(given: ArrayLike, count: int) -> Array:
+def checked_limits(what: str, given: ArrayLike, count: int) -> Array:
     """
-    Return velocity limits as an array, shape (nq,) [rad/s or m/s].
+    Return largest speeds or accelerations as an array, shape (nq,).
 
     Raises
     ------
@@ -70,10 +76,10 @@ def checked_velocity(given: ArrayLike, count: int) -> Array:
         If they have the wrong shape or one is not above zero.
 
     """
-    limits = numbers('max_velocity', given, (count,))
+    limits = numbers(what, given, (count,))
     if limits.shape != (count,) or not (limits > 0.0).all():
         got = f'shape {limits.shape}, least {limits.min(initial=np.inf)}'
-        raise ShapeError('max_velocity', f'shape ({count},), above 0', got)
+        raise ShapeError(what, f'shape ({count},), above 0', got)
     return limits
 
 
@@ -108,70 +114,148 @@ def stretched_times(
     return requested + late, longer
 
 
-Pose = tuple[Array, Array]
-
-# Below this angle between quaternions the arc is interpolated as a straight line [rad], because
-# the division by its sine would lose digits.
-STRAIGHT = 1e-6
-
-
-def between(start: Pose, end: Pose, share: float) -> Pose:
-    """
-    Return a pose between two poses: on a straight line, with slerp along the shorter arc.
-
-    Parameters
-    ----------
-    start, end : (ndarray, ndarray)
-        Position (3,) [m] and unit quaternion xyzw (4,).
-    share : float
-        0 = start, 1 = end, exactly.
-
-    """
-    if share >= 1.0:
-        return end
-    position = start[0] + share * (end[0] - start[0])
-    cosine = float(start[1] @ end[1])
-    last = end[1] if cosine >= 0.0 else -end[1]
-    angle = acos(min(abs(cosine), 1.0))
-    if angle < STRAIGHT:
-        quat = start[1] + share * (last - start[1])
-    else:
-        quat = (sin((1.0 - share) * angle) * start[1] + sin(share * angle) * last) / sin(angle)
-    return position, quat / np.linalg.norm(quat)
-
-
-Poses = Mapping[str, Pose]
-
-# A step in which a joint would move too far is halved up to so many times. If a joint still moves
-# too far, it would have to jump.
-HALVINGS = 8
 # Least time between two calls of `progress` [s].
 PERIOD = 0.05
 
 
-def solve_path(
+# Most frames of a part for a worker, beyond a single path, and least number of parts per worker.
+MOST_FRAMES, PARTS = 5000, 4
+
+
+class Request(NamedTuple):
+    """
+    What is asked of all paths, see `Solver.solve_paths`.
+
+    Attributes
+    ----------
+    max_velocity, max_acceleration : ndarray, shape (nq,)
+        Largest speeds [rad/s or m/s] and accelerations [rad/s^2 or m/s^2]; inf = none.
+    keep_times : bool
+        True: joints lag where they would be too fast. False: the times are extended.
+    smoothing : float or None
+        None = as in the options.
+    max_step : float
+        Largest change of a joint in one solve [rad or characteristic lengths].
+
+    """
+
+    max_velocity: Array
+    max_acceleration: Array
+    keep_times: bool
+    smoothing: float | None
+    max_step: float
+
+
+def split_paths(goals: Paths, problem: Any) -> tuple[dict[str, tuple[Array, Array]], list[int]]:
+    """
+    Return the poses of all frames of all paths in a row, and the number of frames of each path.
+
+    Parameters
+    ----------
+    goals : mapping, or sequence of mappings
+        See `Solver.solve_paths`.
+    problem : Problem
+        The problem with these goals.
+
+    Raises
+    ------
+    ShapeError
+        If a path has no frames, or paths have different goals, or a shape is wrong.
+
+    """
+    if isinstance(goals, Mapping):
+        sizes = {_path_shape(pose) for pose in goals.values()}
+        if len(sizes) != 1 or None in sizes:
+            form = 'positions (P, N, 3) and quaternions xyzw (P, N, 4), or matrices (P, N, 4, 4)'
+            raise ShapeError('goals', f'{form}, of equal P and N', str(sorted(map(str, sizes))))
+        many, count = next(iter(sizes)) or (0, 0)
+        read = many_poses({name: _in_a_row(pose) for name, pose in goals.items()}, problem)
+        counts = [count] * many
+    else:
+        each = [many_poses(path, problem) for path in goals]
+        names = {tuple(sorted(path)) for path in each}
+        if len(names) > 1:
+            raise ShapeError('goals', 'the same goals in every path', str(sorted(names)))
+        counts = [len(next(iter(path.values()))[0]) if path else 0 for path in each]
+        read = {
+            name: (
+                np.concatenate([path[name][0] for path in each]),
+                np.concatenate([path[name][1] for path in each]),
+            )
+            for name in (each[0] if each else ())
+        }
+    if not counts or min(counts) == 0:
+        empty = f'path {counts.index(0)} has none' if counts else 'no path'
+        raise ShapeError('goals', 'a path of one point or more', empty)
+    return read, counts
+
+
+def _path_shape(pose: Any) -> tuple[int, int] | None:
+    """Return the number of paths and frames of the poses of a goal; None without such axes."""
+    first = pose[0] if isinstance(pose, (tuple, list)) and len(pose) == 2 else pose
+    shape = np.shape(first)
+    return (shape[0], shape[1]) if len(shape) >= 3 else None
+
+
+def _in_a_row(pose: Any) -> Any:
+    """Return poses with two leading axes with one."""
+    if isinstance(pose, (tuple, list)) and len(pose) == 2:
+        return tuple(part if hasattr(part, 'as_quat') else _in_a_row(part) for part in pose)
+    array = np.asarray(pose)
+    return array.reshape(-1, *array.shape[2:])
+
+
+def all_times(counts: Sequence[int], dt: float, times: Any) -> Array:
+    """
+    Return the requested times of all frames in a row [s].
+
+    `times` holds for all paths if it is an array or a sequence of numbers, or is a list with
+    one for each.
+    """
+    each = [times] * len(counts)
+    if isinstance(times, (list, tuple)) and len(times) and np.ndim(times[0]) > 0:
+        if len(times) != len(counts):
+            raise ShapeError(
+                'times', f'one sequence for each of {len(counts)} paths', f'{len(times)}'
+            )
+        each = list(times)
+    known: dict[int, Array] = {}
+    made = []
+    for count, given in zip(counts, each, strict=True):
+        if times is None and count in known:
+            made.append(known[count])
+            continue
+        known[count] = requested_times(count, dt, given)
+        made.append(known[count])
+    return np.concatenate(made)
+
+
+def solve_paths(
     work: BatchWork,
-    goals: ManyPoses,
+    goals: Paths,
     q0: ArrayLike,
     dt: float,
-    times: ArrayLike | None,
-    max_velocity: ArrayLike,
-    max_step: float,
-    progress: Callable[[int, int], object] | None = None,
-) -> PathSolution:
+    times: Any,
+    request: Request,
+    threads: int | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> PathsSolution:
     """
-    Solve a path, see `Solver.solve_path`.
+    Solve paths, see `Solver.solve_paths`.
 
     Parameters
     ----------
     work : BatchWork
         Problem and options, for these goals.
-    goals : mapping of str to (positions, quats_xyzw)
-        Shapes (N, 3) [m] and (N, 4).
-    q0 : array_like, shape (nq,)
-        Start [rad or m].
-    dt, times, max_velocity, max_step, progress : optional
-        As for `Solver.solve_path`.
+    goals : mapping, or sequence of mappings
+        Poses.
+    q0 : array_like, shape (nq,) or (P, nq)
+        Starts [rad or m].
+    dt, times, threads, executor, progress : optional
+        As for `Solver.solve_paths`.
+    request : Request
+        Limits and smoothing.
 
     Raises
     ------
@@ -180,113 +264,258 @@ def solve_path(
 
     """
     started = perf_counter()
-    read = many_poses(goals, work.problem)
-    count = next((len(positions) for positions, _ in read.values()), 0)
-    if count == 0:
-        raise ShapeError('goals', 'a path of one point or more', 'none')
-    if not is_number(max_step) or not 0.0 < max_step <= 1.0:
-        raise OptionError('max_step', max_step, 'a number above 0, up to 1')
-    q0 = vector('q0', q0, len(work.names))
-    wanted = requested_times(count, dt, times)
-    limits = checked_velocity(max_velocity, len(work.names))
-    q = many_starts(q0, count, work.names)[0]
-    chains = batch_chains(work.problem, read, count)
-    follower = _Follower(work, chains, max_step)
-    points = [{name: (p[n], r[n]) for name, (p, r) in read.items()} for n in range(count)]
-    torn = np.zeros(count, dtype=bool)
-    reported = started
-    for n, point in enumerate(points):
-        if n == 0:
-            q[0] = follower.begin(q[0], point)
-        else:
-            q[n], torn[n] = follower.go(q[n - 1], points[n - 1], point)
-        follower.keep(n)
-        if progress is not None and perf_counter() - reported >= PERIOD:
-            reported = perf_counter()
-            progress(n + 1, count)
-    if progress is not None:
-        progress(count, count)
-    stretched = stretched_times(q, wanted, limits)
+    _check(work, request)
+    many_threads = 1 if threads is None and executor is not None else thread_count(threads)
+    poses, counts = split_paths(goals, work.problem)
+    first = np.concatenate(([0], np.cumsum(counts)))
+    when = all_times(counts, dt, times)
+    starts = many_starts(q0, len(counts), work.names)[0]
+    q = np.repeat(starts, counts, axis=0)
+    chains = batch_chains(work.problem, poses, len(q))
+    run = PathRun(work, chains, q, first, when, request)
+    if executor is None:
+        run.run(min(many_threads, len(counts)), progress)
+    else:
+        run.run_on(executor, starts, poses, many_threads, progress)
+    work.follow(q)
     spent = perf_counter() - started
-    joints = work.rows(q[0])
-    return PathSolution(q, chains, spent, joints, follower.packed, work.names, stretched, torn)
+    if progress is not None:
+        progress(len(q), len(q))
+    limits = np.full_like(request.max_velocity, np.inf)
+    if not request.keep_times:
+        limits = request.max_velocity
+    made = []
+    for begin, end in pairwise(first.tolist()):
+        rows = slice(begin, end)
+        made.append(
+            PathSolution(
+                q[rows],
+                [chain.part(rows) for chain in chains],
+                spent * (rows.stop - rows.start) / len(q),
+                run.joints,
+                run.packed,
+                work.names,
+                stretched_times(q[rows], when[rows], limits),
+                run.flags[rows],
+            )
+        )
+    return PathsSolution(made, q, first, spent)
 
 
-class _Follower:
+def _check(work: BatchWork, request: Request) -> None:
+    step, smoothing = request.max_step, request.smoothing
+    if not is_number(step) or not 0.0 < step <= 1.0:
+        raise OptionError('max_step', step, 'a number above 0, up to 1')
+    if smoothing is not None and (not is_number(smoothing) or not 0.0 <= smoothing <= 1e6):
+        raise OptionError('smoothing', smoothing, 'a number from 0 to 1e6')
+    if smoothing and not work.options.compromise:
+        raise OptionError('smoothing', smoothing, '0 unless the option compromise is on')
+    if not request.keep_times and np.isfinite(request.max_acceleration).any():
+        raise OptionError('keep_times', False, 'True with max_acceleration')
+
+
+class PathRun:
     """
-    The solves from point to point of a path.
+    The execution of paths: threads that solve one path after the other.
 
     Parameters
     ----------
     work : BatchWork
         Problem and options.
     chains : list of BatchChain
-        The chains, whose records are written.
-    max_step : float
-        Largest change of a joint in one solve [rad or characteristic lengths].
+        The chains with the poses of all frames; their records are written.
+    q : ndarray, shape (T, nq)
+        The start of each path in its rows; overwritten with the results [rad or m].
+    first : ndarray, shape (P + 1,)
+        First frame of each path.
+    times : ndarray, shape (T,)
+        Requested times [s].
+    request : Request
+        Limits and smoothing.
 
     """
 
-    def __init__(self, work: BatchWork, chains: list[BatchChain], max_step: float) -> None:
-        self._work, self._chains = work, chains
-        self._window: Array = np.minimum(
-            max_step * work.problem.units, work.options.max_joint_step
-        )
-        self._answers: list[ChainAnswer] = []
-        self._iterations = 0
+    def __init__(
+        self,
+        work: BatchWork,
+        chains: list[BatchChain],
+        q: Array,
+        first: NDArray[np.int64],
+        times: Array,
+        request: Request,
+    ) -> None:
+        self._work, self._chains, self._q, self._request = work, chains, q, request
+        self._first, self._times = first.tolist(), times
         self.packed = work.packed.copy()
-        self.packed[RESTARTS] = 0.0
+        if request.smoothing is not None:
+            self.packed[SMOOTHING] = request.smoothing
+        self.joints = work.rows(q[0])
+        self._limits = work.path_limits(
+            request.max_step,
+            request.max_velocity if request.keep_times else np.full(len(work.names), np.inf),
+            request.max_acceleration,
+        )
+        self._flags = np.zeros((len(chains), len(q)))
+        self._lock, self._taken, self._done, self._stop = Lock(), 0, 0, False
 
-    def begin(self, q0: Array, point: Poses) -> Array:
-        """Solve for the first point, with restarts and without a limit of the step."""
-        self._iterations = 0
-        return self._solve(q0, point, self._work.packed, np.inf)
+    @property
+    def flags(self) -> NDArray[np.int64]:
+        """Return what happened in every frame, shape (T,): sums of TORN and so on."""
+        flags = np.zeros(len(self._q), np.int64)
+        for chain in self._flags:
+            flags |= chain.astype(np.int64)
+        return flags
 
-    def go(self, q: Array, last: Poses, point: Poses) -> tuple[Array, bool]:
+    def run(self, threads: int, progress: Progress | None) -> None:
+        """Solve all paths; `progress` gets the numbers of frames."""
+        helpers = threads - 1
+        if helpers == 0:
+            self._take_paths(progress)
+            return
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(helpers, 'ik-paths') as pool:
+            try:
+                others = [pool.submit(self._take_paths) for _ in range(helpers)]
+                self._take_paths(progress)
+                for other in others:
+                    other.result()
+            finally:
+                self._stop = True
+
+    def run_on(
+        self,
+        executor: Executor,
+        starts: Array,
+        poses: dict[str, tuple[Array, Array]],
+        threads: int,
+        progress: Progress | None,
+    ) -> None:
         """
-        Solve from one point to the next, in as many steps as necessary.
+        Solve all paths in parts on an executor, whose workers use some threads each.
 
-        Returns
-        -------
-        q : ndarray, shape (nq,)
-            Joint values [rad or m].
-        torn : bool
-            True if a joint would have to jump.
+        Parameters
+        ----------
+        executor : Executor
+            See `run_chunks`.
+        starts : ndarray, shape (P, nq)
+            Start of each path [rad or m].
+        poses : dict of str to (ndarray, ndarray)
+            Poses of all frames, see `split_paths`.
+        threads : int
+            Number of threads of a worker.
+        progress : callable, optional
+            Called with the numbers of frames.
 
         """
-        self._iterations = 0
-        done, step, torn = 0.0, 1.0, False
-        while done < 1.0:
-            share = min(1.0, done + step)
-            aim = {name: between(last[name], end, share) for name, end in point.items()}
-            found = self._solve(q, aim, self.packed, self._window)
-            solved = all(answer.status is Status.CONVERGED for answer in self._answers)
-            held_back = bool((np.abs(found - q) >= self._window * (1.0 - 1e-6)).any())
-            if solved or not held_back or torn:
-                q, done, step = found, share, 2.0 * step
-            elif step > 0.5**HALVINGS:
-                step *= 0.5
-            else:
-                # A joint would jump: continue to the end of the step as near as possible.
-                q, torn, step = found, True, 1.0
-        return q, torn
+        most = max(1, min(MOST_FRAMES, len(self._q) // (PARTS * worker_count(executor))))
+        parts = list(_parts(self._first, most * threads))
 
-    def keep(self, row: int) -> None:
-        """Write the result of the last solve to a row of the records."""
-        for chain, answer in zip(self._chains, self._answers, strict=True):
-            chain.records[row] = answer.record[: chain.records.shape[1]]
-            chain.records[row, RECORD_STEPS] = self._iterations
+        def chunks() -> Iterator[Chunk]:
+            for paths in parts:
+                rows = slice(self._first[paths.start], self._first[paths.stop])
+                own = {name: (at[rows], turn[rows]) for name, (at, turn) in poses.items()}
+                first = np.array(self._first[paths.start : paths.stop + 1]) - rows.start
+                part = _Part(
+                    own, starts[paths.start : paths.stop], first, self._times[rows], threads
+                )
+                yield Chunk(range(rows.start, rows.stop), part)
 
-    def _solve(self, q: Array, point: Poses, packed: Array, window: Array | float) -> Array:
-        work = self._work
-        for name, (position, quat_xyzw) in point.items():
-            chain, row = work.problem.place_of_goal[name]
-            chain.table[row, CON_POSE : CON_POSE + 3] = position
-            chain.table[row, CON_POSE + 3 : CON_POSE + 7] = quat_xyzw
-        found = q[None].copy()
-        rows = work.rows(q, window)
-        work.clamp_starts(found, rows[None])
-        self._answers = work.problem.run(found[0], rows, packed, work.options.time_budget)
-        work.follow(found)
-        self._iterations += max((answer.iterations for answer in self._answers), default=0)
-        return np.asarray(found[0])
+        def tell(solved: int) -> None:
+            if progress is not None:
+                progress(solved, len(self._q))
+
+        shared = (self._work, self._request)
+        solved = run_chunks(executor, _solve_part, shared, chunks(), tell)
+        for paths, (q, records, flags) in zip(parts, solved, strict=True):
+            rows = slice(self._first[paths.start], self._first[paths.stop])
+            self._q[rows], self._flags[:, rows] = q, flags
+            for chain, record in zip(self._chains, records, strict=True):
+                chain.records[rows] = record
+
+    @property
+    def answer(self) -> tuple[Array, list[Array], Array]:
+        """Return joint values, the records of each chain and its flags, for another process."""
+        return self._q, [chain.records for chain in self._chains], self._flags
+
+    def _take_paths(self, progress: Progress | None = None) -> None:
+        """Solve one path after the other until none is left."""
+        workspaces = [chain.workspace() for chain in self._chains]
+        try:
+            while not self._stop:
+                with self._lock:
+                    path, self._taken = self._taken, self._taken + 1
+                if path >= len(self._first) - 1:
+                    return
+                rows = slice(self._first[path], self._first[path + 1])
+                q = self._q[rows]
+                joints = self._work.rows(q[0])
+                begin = q[:1].copy()
+                self._work.clamp_starts(begin, joints[None])
+                q[:] = begin
+                for at, workspace in enumerate(workspaces):
+                    self._solve_chain(at, rows, workspace, joints.copy(), progress)
+        except BaseException:
+            self._stop = True
+            raise
+
+    def _solve_chain(
+        self, at: int, rows: slice, workspace: Workspace, joints: Array, progress: Progress | None
+    ) -> None:
+        """Solve one chain for a path; check the time budget and the stop flag between slices."""
+        part, q = self._chains[at].part(rows), self._q[rows]
+        budget = self._work.options.time_budget
+        steps = SLICE if budget > 0.0 else part.chain.slice_steps
+        options = self.packed.copy()
+        cursor = np.zeros(CURSOR + 7 * part.positions.shape[1])
+        cursor[GIVEN_RESTARTS] = options[RESTARTS]
+        poses = (part.positions, part.quats_xyzw)
+        limits, times, flags = self._limits.copy(), self._times[rows], self._flags[at, rows]
+        arrays = (q, joints, options, *poses, part.records, limits, times, flags, cursor)
+        frame, watched, ends, reported = 0, -1, 0.0, perf_counter()
+        while frame < len(q) and not self._stop:
+            began = perf_counter()
+            reached = workspace.kernels.advance_path(*arrays, frame, steps)
+            if reached < 0:
+                part.refuse(-1 - reached, q)
+            with self._lock:
+                self._done += reached - frame
+            frame = reached
+            if frame != watched:
+                watched, ends = frame, began + budget
+            if budget > 0.0 and perf_counter() >= ends:
+                workspace.ints[INTERRUPTED] = 1
+            if progress is not None and perf_counter() - reported >= PERIOD:
+                progress(self._done // len(self._chains), len(self._q))
+                reported = perf_counter()
+
+
+class _Part(NamedTuple):
+    """Some of the paths: poses of their frames, starts, first frames, times, and threads."""
+
+    poses: dict[str, tuple[Array, Array]]
+    starts: Array
+    first: NDArray[np.int64]
+    times: Array
+    threads: int
+
+
+def _parts(first: Sequence[int], most: int) -> Iterator[range]:
+    """Yield neighbouring paths that together have at most so many frames, or one path."""
+    begin = 0
+    for path in range(1, len(first)):
+        if path == len(first) - 1 or first[path + 1] - first[begin] > most:
+            yield range(begin, path)
+            begin = path
+
+
+def _solve_part(
+    shared: tuple[BatchWork, Request], part: _Part
+) -> tuple[Array, list[Array], Array]:
+    """Solve some of the paths in this process."""
+    work, request = shared
+    q = np.repeat(part.starts, np.diff(part.first), axis=0)
+    chains = batch_chains(work.problem, part.poses, len(q))
+    run = PathRun(work, chains, q, part.first, part.times, request)
+    run.run(min(part.threads, len(part.starts)), None)
+    return run.answer

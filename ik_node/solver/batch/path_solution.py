@@ -1,9 +1,20 @@
-"""The result of a path: joint values with times, and the points that were not solved."""
+"""The results of paths: joint values with times, and the points that were not solved."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import overload
 
+from ik_node.display import public_names
+from ik_node.kernels.layout import (
+    CON_ROTATION_MISFIT,
+    CON_ROTATION_TOLERANCE,
+    CON_TRANSLATION_MISFIT,
+    CON_TRANSLATION_TOLERANCE,
+    RECORD,
+)
+from ik_node.kernels.options import COMPROMISE
+from ik_node.kernels.path import BOUNDED, TOO_FAST, TORN
 from ik_node.solver.batch.batch_solution import BatchSolution
 from ik_node.solver.batch.batch_work import BatchChain
 from ik_node.solver.status import Status
@@ -34,6 +45,10 @@ class PathSolution(BatchSolution):
         As in `BatchSolution`; iterations are the sum over all solves of the step to the point.
     torn : ndarray, shape (N,), bool
         True if joints would have to jump to reach the point.
+    bounded : ndarray, shape (N,), bool
+        True if a largest speed or acceleration held a joint back, with `keep_times`.
+    too_fast : ndarray, shape (N,), bool
+        True if the loops close only beyond the largest acceleration.
     solve_time : float
         Time of the whole path [s].
 
@@ -48,18 +63,44 @@ class PathSolution(BatchSolution):
         packed: Array,
         names: Sequence[str],
         times: tuple[Array, Bools],
-        torn: Bools,
+        flags: NDArray[np.int64],
     ) -> None:
         super().__init__(q, chains, solve_time, joints, packed, names)
         self.times, self.longer = times
-        self.torn = torn
+        self.torn: Bools = (flags & TORN) > 0
+        self.bounded: Bools = (flags & BOUNDED) > 0
+        self.too_fast: Bools = (flags & TOO_FAST) > 0
         self.velocity: Array = np.zeros_like(q)
         self.velocity[1:] = np.diff(q, axis=0) / np.diff(self.times)[:, None]
 
     @property
+    def solved(self) -> Bools:
+        """
+        Return True for each point (N,) that is an answer.
+
+        All goals are met; or, with the option `compromise`, the residual is the least one near the
+        point before, with closed loops.
+        """
+        done: Bools = self.converged
+        if self._packed[COMPROMISE] > 0.0:
+            done = done | ((self.status == Status.STALLED) & self._closed())
+        return done
+
+    def _closed(self) -> Bools:
+        """Return True for each point (N,) whose loops are closed."""
+        closed = np.ones(len(self), dtype=np.bool_)
+        for chain in self._chains:
+            for row, _ in chain.chain.names.closures:
+                table, at = chain.table[row], RECORD + 2 * row
+                most = table[[CON_TRANSLATION_TOLERANCE, CON_ROTATION_TOLERANCE]]
+                most = most + table[[CON_TRANSLATION_MISFIT, CON_ROTATION_MISFIT]]
+                closed &= (chain.records[:, [at, at + 1]] <= most).all(axis=1)
+        return closed
+
+    @property
     def failures(self) -> list[tuple[int, int]]:
         """Return the first and last point of every stretch of the path that was not solved."""
-        left = np.flatnonzero(~self.converged)
+        left = np.flatnonzero(~self.solved)
         cuts = np.flatnonzero(np.diff(left) > 1) + 1
         return [(int(part[0]), int(part[-1])) for part in np.split(left, cuts) if part.size]
 
@@ -69,16 +110,80 @@ class PathSolution(BatchSolution):
         parts = []
         for first, last in self.failures[:3]:
             where = f'point {first}' if first == last else f'points {first} to {last}'
-            parts.append(f'{where}: {self._why(first)}')
+            parts.append(f'{where}: {self.why(first)}')
         more = len(self.failures) - 3
         parts += [f'and {more} more stretches'] if more > 0 else []
         if parts:
-            text = f'{int((~self.converged).sum())} of {len(self)} not solved; ' + '; '.join(parts)
-        else:
+            text = f'{int((~self.solved).sum())} of {len(self)} not solved; ' + '; '.join(parts)
+        elif self.converged.all():
             text = f'{Status.CONVERGED.name}: all {len(self)}'
+        else:
+            text = f'{len(self)} frames, {int(self.converged.sum())} of them meet all goals'
         slowed = int(self.longer.sum())
         return text + (f'; {slowed} steps take longer than requested' if slowed else '')
 
-    def _why(self, point: int) -> str:
+    def why(self, point: int) -> str:
+        """Return the reason why a point was not solved."""
         why = self[point].message
-        return f'{why}; from this point on joints would have to jump' if self.torn[point] else why
+        if self.torn[point]:
+            return f'{why}; from this point on joints would have to jump'
+        if self.bounded[point]:
+            return f'{why}; a largest speed or acceleration holds joints back'
+        return why
+
+
+class PathsSolution(Sequence[PathSolution]):
+    """
+    The result of `Solver.solve_paths`: `paths[p]` is the `PathSolution` of path p.
+
+    Attributes
+    ----------
+    q : ndarray, shape (T, nq)
+        Joint values of all frames of all paths, in a row [rad or m].
+    first : ndarray, shape (P + 1,)
+        First frame of each path, and T.
+    solve_time : float
+        Time of all paths [s].
+
+    """
+
+    def __init__(
+        self, paths: Sequence[PathSolution], q: Array, first: NDArray[np.int64], solve_time: float
+    ) -> None:
+        self._paths, self.q, self.first, self.solve_time = list(paths), q, first, solve_time
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+    @overload
+    def __getitem__(self, path: int) -> PathSolution: ...
+
+    @overload
+    def __getitem__(self, path: slice) -> list[PathSolution]: ...
+
+    def __getitem__(self, path: int | slice) -> PathSolution | list[PathSolution]:
+        return self._paths[path]
+
+    @property
+    def failures(self) -> list[tuple[int, int, int, str]]:
+        """Return path, first and last frame, and reason of every stretch that was not solved."""
+        return [
+            (at, first, last, path.why(first))
+            for at, path in enumerate(self._paths)
+            for first, last in path.failures
+        ]
+
+    @property
+    def message(self) -> str:
+        """Return a sentence with the number of paths, and the first failures."""
+        failed = [at for at, path in enumerate(self._paths) if path.failures]
+        if not failed:
+            return f'all {len(self)} paths of {len(self.q)} frames solved'
+        parts = [f'path {at}: {self._paths[at].message}' for at in failed[:3]]
+        more = [f'and {len(failed) - 3} more paths'] if len(failed) > 3 else []
+        return '; '.join([f'{len(failed)} of {len(self)} paths not solved', *parts, *more])
+
+    __dir__ = public_names
+
+    def __repr__(self) -> str:
+        return f'<{type(self).__name__}: {self.message}>'

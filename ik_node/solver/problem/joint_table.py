@@ -247,6 +247,29 @@ class JointTable:
                 rows[JOINT_UPPER, master] = min(rows[JOINT_UPPER, master], nearest[1])
         return rows
 
+    def through_couplings(self, most: Array) -> Array:
+        """
+        Return largest changes such that followers keep theirs: |dp/dm| dm <= theirs.
+
+        Parameters
+        ----------
+        most : ndarray, shape (nq,)
+            Largest change or rate of every value [rad or m]; inf = none.
+
+        """
+        narrowed = most.copy()
+        for follower, master, polynomial in self.followers:
+            if np.isfinite(most[follower]):
+                low, high = np.clip(self.rows[[JOINT_LOWER, JOINT_UPPER], master], -FAR, FAR)
+                slope = np.polynomial.Polynomial(polynomial).deriv()
+                turns = slope.deriv().roots() if len(polynomial) > 3 else np.zeros(0)
+                turns = turns[np.isreal(turns)].real
+                at = np.concatenate(((low, high), turns[(turns > low) & (turns < high)]))
+                steepest = float(np.abs(slope(at)).max())
+                if steepest > 0.0:
+                    narrowed[master] = min(narrowed[master], most[follower] / steepest)
+        return narrowed
+
     def places(self, names: Iterable[str]) -> list[int]:
         """
         Return the indices in q of joints, or of single values of them.

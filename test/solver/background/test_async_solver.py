@@ -115,7 +115,7 @@ def test_callback_gets_results_without_writing_joints(make_async):
         seen.extend([done.result(), threading.current_thread() in workers(), values(m)])
         called.set()
 
-    solver.update_solver_settings(restarts=10**6)
+    solver.update_solver_settings(restarts=10**6, agreeing_starts=10**6)
     m.goals['hand_goal'].set_position(*FAR)
     future = solver.solve()
     future.add_done_callback(callback)

@@ -90,7 +90,7 @@ def test_caller_runs_while_kernel_computes(make_async):
     """
     m = out_of_reach('hexapod')
     m.solver().warm()  # or the caller would get its turn while the cache is read
-    options = SolverOptions(restarts=10**6, time_budget=PATIENCE)
+    options = SolverOptions(restarts=10**6, agreeing_starts=10**6, time_budget=PATIENCE)
     solver, count = make_async(m.roots, options), 0
     interval = sys.getswitchinterval()
     if is_compiled():  # in plain Python there is no kernel, and threads take turns
@@ -267,7 +267,7 @@ def test_interpreter_exits_while_solve_runs(repository):
         'from ik_node import AsyncSolver, SolverOptions\n'
         'm = MECHANISMS["hexapod"]()\n'
         'm.goals["pose"].set_position(3, 2, 9)\n'
-        'solver = AsyncSolver(m.roots, SolverOptions(restarts=10**6))\n'
+        'solver = AsyncSolver(m.roots, SolverOptions(restarts=10**6, agreeing_starts=10**6))\n'
         'solver.solve()\n'
         'print(solver.running)\n'
     )

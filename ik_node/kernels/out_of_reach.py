@@ -1,0 +1,225 @@
+"""
+A proof that a goal cannot be reached, by the lengths of the links; docs/theory.md, section 8.
+
+The distance between two points of a chain is at most the sum of the distances from joint to joint.
+A goal is out of reach if the way from the root to its point is longer than that, or the way from
+its link through a loop to the root.
+"""
+
+from math import sqrt
+
+from ik_node.kernels.decorators import kernel
+from ik_node.kernels.layout import (
+    CON_LEVEL,
+    CON_ROTATION_TOLERANCE,
+    CON_TRANSLATION_MISFIT,
+    CON_TRANSLATION_TOLERANCE,
+    constraint_value,
+    KIND_FRAME,
+    KIND_UNIVERSAL,
+    Solve,
+)
+from ik_node.kernels.rotation import Vector
+
+# Bits of the three components of a position, and of an orientation, in a constraint's mask.
+POSITION, ORIENTATION = 7, 56
+# A distance that no joint limits [L], and the rounding of a sum of distances [L].
+ENDLESS, ROUNDING = 1e300, 1e-9
+# A loop with so many elbows closes in several ways around a link that is held.
+ELBOWS = 2
+
+
+@kernel
+def length_of(x: float, y: float, z: float) -> float:
+    """Return the length of a vector."""
+    return sqrt(x * x + y * y + z * z)
+
+
+@kernel
+def origin_of(s: Solve, j: int) -> Vector:
+    """Return the origin of column j before its motion, in its parent's frame [L]."""
+    at = s.offset + 12 * j
+    return s.f[at + 9], s.f[at + 10], s.f[at + 11]
+
+
+@kernel
+def end_of(s: Solve, c: int, of_b: bool) -> Vector:
+    """Return the origin of frame A or B of constraint c in its column [L]."""
+    at = 12 * c + 9
+    if of_b:
+        return s.w[s.b_local + at], s.w[s.b_local + at + 1], s.w[s.b_local + at + 2]
+    return s.f[s.a_offset + at], s.f[s.a_offset + at + 1], s.f[s.a_offset + at + 2]
+
+
+@kernel
+def travel_of(s: Solve, j: int) -> float:
+    """Return the longest way |v| that column j slides [L]; 0 if it turns."""
+    if s.i[s.prismatic + j] == 0:
+        return 0.0
+    v = s.i[s.var + j]
+    if v < 0:
+        return float(abs(s.w[s.held + j]))
+    at = s.coefficients + s.width * j
+    for p in range(2, s.width):
+        if s.f[at + p] != 0.0:
+            return ENDLESS
+    most = max(abs(s.w[s.lower + v]), abs(s.w[s.upper + v]))
+    return float(abs(s.f[at]) + abs(s.f[at + 1]) * most) if most < ENDLESS else ENDLESS
+
+
+@kernel
+def carries(s: Solve, j: int, above: int) -> bool:
+    """Return True if column `above` is j or carries it."""
+    while j > above:
+        j = s.i[s.parent + j]
+    return j == above
+
+
+@kernel
+def topmost(s: Solve, j: int, above: int) -> int:
+    """Return the first column below `above` on the way down to j; -1 if j is `above`."""
+    top = -1
+    while j != above:
+        top = j
+        j = s.i[s.parent + j]
+    return top
+
+
+@kernel
+def reach_between(s: Solve, j: int, above: int) -> float:
+    """Return the longest distance from the origin of `topmost` before its motion to j's [L]."""
+    total = 0.0
+    while j != above:
+        total += travel_of(s, j)
+        x, y, z = origin_of(s, j)
+        j = s.i[s.parent + j]
+        if j != above:
+            total += length_of(x, y, z)
+    return total
+
+
+@kernel
+def keeps_orientation(s: Solve, j: int) -> bool:
+    """Return True if no joint turns column j."""
+    while j >= 0:
+        if s.i[s.prismatic + j] == 0:
+            return False
+        j = s.i[s.parent + j]
+    return True
+
+
+@kernel
+def elbows(s: Solve, j: int) -> int:
+    """Count the columns from the root to j that turn at a distance from one that turns."""
+    count = 0
+    while j >= 0:
+        parent = s.i[s.parent + j]
+        if parent >= 0 and s.i[s.prismatic + j] == 0 and s.i[s.prismatic + parent] == 0:
+            x, y, z = origin_of(s, j)
+            count += 1 if length_of(x, y, z) > ROUNDING else 0
+        j = parent
+    return count
+
+
+@kernel
+def has_other_assemblies(s: Solve) -> bool:
+    """
+    Return True if the loops may close in several ways around the links of the goals.
+
+    That is, if joints turn the link of a goal that does not ask for its orientation, or if a
+    closure that carries an orientation closes a loop with elbows.
+    """
+    for c in range(s.nc):
+        asked = s.i[s.kind + c] == KIND_FRAME and s.i[s.mask + c] & ORIENTATION == ORIENTATION
+        if constraint_value(s, c, CON_LEVEL) == 0.0:
+            turns = s.i[s.angular + c] < s.i[s.row_end + c]
+            if turns and elbows(s, s.i[s.a_column + c]) + elbows(s, s.i[s.b_column + c]) >= ELBOWS:
+                return True
+        elif not asked and not keeps_orientation(s, s.i[s.a_column + c]):
+            return True
+    return False
+
+
+@kernel
+def tolerance_of(s: Solve, c: int, lever: float) -> float:
+    """Return how far a point at a lever [L] may be off when constraint c is met [L]."""
+    most = constraint_value(s, c, CON_TRANSLATION_TOLERANCE)
+    most += constraint_value(s, c, CON_TRANSLATION_MISFIT)
+    turned = constraint_value(s, c, CON_ROTATION_TOLERANCE)
+    return float(most / s.f[s.length] + turned * lever + ROUNDING)
+
+
+@kernel
+def loop_is_too_short(s: Solve, g: int, c: int) -> bool:
+    """Return True if closure c cannot close while goal g is met."""
+    link, a, b = s.i[s.a_column + g], s.i[s.a_column + c], s.i[s.b_column + c]
+    by_a = carries(s, a, link)
+    if by_a == carries(s, b, link):
+        return False
+    near, far = (a, b) if by_a else (b, a)
+    # The first point on the way from the link that its pose decides, in its column.
+    px, py, pz = end_of(s, c, not by_a)
+    top, most = topmost(s, near, link), 0.0
+    if top >= 0:
+        most += reach_between(s, near, link) + length_of(px, py, pz)
+        px, py, pz = origin_of(s, top)
+    gx, gy, gz = end_of(s, g, False)
+    px, py, pz = px - gx, py - gy, pz - gz
+    wx, wy, wz = end_of(s, g, True)
+    lever = length_of(px, py, pz)
+    a_frame, b_frame, t = s.a_offset + 12 * g, s.b_local + 12 * g, s.scratch
+    if s.i[s.mask + g] & ORIENTATION == ORIENTATION:
+        # R = R_B R_A^T turns the column's axes to those of the root.
+        for r in range(3):
+            s.w[t + r] = (
+                s.f[a_frame + r] * px + s.f[a_frame + 3 + r] * py + s.f[a_frame + 6 + r] * pz
+            )
+        px, py, pz = s.w[t], s.w[t + 1], s.w[t + 2]
+    elif keeps_orientation(s, link):
+        b_frame = s.frame + 12 * link
+    else:
+        most += lever
+        px, py, pz = 0.0, 0.0, 0.0
+    wx += s.w[b_frame] * px + s.w[b_frame + 1] * py + s.w[b_frame + 2] * pz
+    wy += s.w[b_frame + 3] * px + s.w[b_frame + 4] * py + s.w[b_frame + 5] * pz
+    wz += s.w[b_frame + 6] * px + s.w[b_frame + 7] * py + s.w[b_frame + 8] * pz
+    ox, oy, oz = end_of(s, c, by_a)
+    if far >= 0:
+        most += reach_between(s, far, -1) + length_of(ox, oy, oz)
+        ox, oy, oz = origin_of(s, topmost(s, far, -1))
+    slack = tolerance_of(s, g, lever) + tolerance_of(s, c, 0.0)
+    return length_of(wx - ox, wy - oy, wz - oz) > most + slack
+
+
+@kernel
+def out_of_reach(s: Solve) -> bool:
+    """
+    Return True if the lengths of the links prove that not all goals can be met.
+
+    Looks at goals for a whole position in the root frame, each by itself.
+    """
+    for g in range(s.nc):
+        link = s.i[s.a_column + g]
+        if (
+            constraint_value(s, g, CON_LEVEL) == 0.0
+            or s.i[s.kind + g] != KIND_FRAME
+            or s.i[s.mask + g] & POSITION != POSITION
+            or s.i[s.b_column + g] >= 0
+            or link < 0
+        ):
+            continue
+        wx, wy, wz = end_of(s, g, True)
+        ax, ay, az = end_of(s, g, False)
+        ox, oy, oz = origin_of(s, topmost(s, link, -1))
+        most = reach_between(s, link, -1) + length_of(ax, ay, az)
+        if length_of(wx - ox, wy - oy, wz - oz) > most + tolerance_of(s, g, 0.0):
+            return True
+        for c in range(s.nc):
+            if (
+                constraint_value(s, c, CON_LEVEL) == 0.0
+                and (s.i[s.kind + c] == KIND_FRAME or s.i[s.kind + c] == KIND_UNIVERSAL)
+                and s.i[s.mask + c] & POSITION == POSITION
+                and loop_is_too_short(s, g, c)
+            ):
+                return True
+    return False
