@@ -140,6 +140,13 @@ class Balance:
 
 def compiled(urdf: str) -> Any:
     """Return MuJoCo's model of a URDF, with an equality constraint for each <loop_joint>."""
+    model = specified(urdf).compile()
+    model.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
+    return model
+
+
+def specified(urdf: str) -> Any:
+    """Return MuJoCo's specification of a URDF, with a constraint for each <loop_joint>."""
     root = ElementTree.fromstring(urdf)
     loops = root.findall('loop_joint')
     for element in list(root):
@@ -164,9 +171,7 @@ def compiled(urdf: str) -> Any:
             name1=f'{name}_link1',
             name2=f'{name}_link2',
         )
-    model = spec.compile()
-    model.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
-    return model
+    return spec
 
 
 def configurations(robot: ik.Robot, name: str, count: int, seed: int) -> Iterator[Array]:

@@ -29,6 +29,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from ik_node.reach.volume import ReachVolume
     from ik_node.scene.shapes import Shape
     from ik_node.solver.analysis.mobility import Mobility
@@ -415,6 +417,7 @@ class Robot:
         goals: Mapping[str, Any] | None = None,
         restarts: int = 20,
         threads: int | None = None,
+        executor: Executor | None = None,
         progress: Callable[[int, int], object] | None = None,
     ) -> ReachVolume:
         """
@@ -439,8 +442,8 @@ class Robot:
             Names of further goals or links, and poses that they keep, as in `Solver.solve_pose`.
         restarts : int
             Number of random starts for each position that is searched.
-        threads : int, optional
-            Number of threads; None = one per core. The results do not depend on it.
+        threads, executor : optional
+            As in `Solver.solve_batch`. The results do not depend on them.
         progress : callable, optional
             Called with the number of decided poses and their total number. An exception that it
             raises ends the search, as Ctrl-C does.
@@ -472,6 +475,7 @@ class Robot:
             goals=goals,
             restarts=restarts,
             threads=threads,
+            executor=executor,
         )
 
     # -- transmission

@@ -73,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='N',
         help=f'random restarts; default {usual}',
     )
-    add_engine_arguments(parser)
+    add_engine_arguments(parser, chunk=True)
     parser.add_argument(
         '--shard',
         metavar='I/N',

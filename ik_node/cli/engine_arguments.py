@@ -11,8 +11,8 @@ from ik_node.solver.batch.batch_run import thread_count
 from ik_node.solver.batch.engines import ENGINES, open_engine
 
 
-def add_engine_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add --engine, --workers, --address, --threads and --chunk."""
+def add_engine_arguments(parser: argparse.ArgumentParser, *, chunk: bool = False) -> None:
+    """Add --engine, --workers, --address and --threads, and --chunk if it is asked for."""
     parser.add_argument(
         '--engine',
         choices=ENGINES,
@@ -31,9 +31,10 @@ def add_engine_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='N',
         help='threads; default: one per core. With another engine: threads per worker, default 1',
     )
-    parser.add_argument(
-        '--chunk', type=int, metavar='N', help='most problems that a worker takes at a time'
-    )
+    if chunk:
+        parser.add_argument(
+            '--chunk', type=int, metavar='N', help='most problems that a worker takes at a time'
+        )
 
 
 @contextmanager
@@ -58,6 +59,7 @@ def engine_of(args: argparse.Namespace) -> Iterator[tuple[Executor, int, int | N
     """
     alone = args.engine == 'threads'
     threads = 1 if args.threads is None and not alone else thread_count(args.threads)
-    most = None if args.chunk is None else thread_count(args.chunk, 'chunk')
+    chunk = getattr(args, 'chunk', None)
+    most = None if chunk is None else thread_count(chunk, 'chunk')
     with open_engine(args.engine, args.workers, args.address) as executor:
         yield executor, threads, most

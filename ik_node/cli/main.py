@@ -26,6 +26,7 @@ COMMANDS: dict[str, str] = {
     'solve': 'solve once for the poses of some links',
     'batch': 'solve for many poses in a file',
     'merge': 'join the files of the parts of a batch',
+    'motion': 'follow the motion of key points, such as motion capture, to a file or a bag',
     'reach': 'compute a slice of the workspace of a link',
     'compare': 'solve a problem with every method, as a table and a plot',
     'transmission': 'show how motors move joints through loops: ratios, limits, singularities',

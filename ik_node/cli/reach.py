@@ -26,6 +26,7 @@ import re
 import sys
 from time import perf_counter
 
+from ik_node.cli.engine_arguments import add_engine_arguments
 from ik_node.cli.goal_arguments import parse_goal_arguments
 from ik_node.cli.robot_arguments import add_robot_arguments, check_writable, robot_of
 from ik_node.cli.workspace.map import ReachMap, Slice
@@ -148,7 +149,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='N',
         help=f'random restarts; default {RESTARTS}',
     )
-    parser.add_argument('--threads', type=int, metavar='N', help='default: one per core')
+    add_engine_arguments(parser)
     parser.add_argument(
         '-o', '--out', metavar='FILE', help='output file: a table .csv; a volume .npz or .h5'
     )
@@ -170,7 +171,9 @@ def run(args: argparse.Namespace) -> int:
         raise OptionError('--link', args.link, 'the name of a link')
     if args.volume:
         return compute_volume(args)
-    for option, value in (('--orientations', args.orientations), ('--goal', args.goal or None)):
+    engine = None if args.engine == 'threads' else args.engine
+    given = {'--orientations': args.orientations, '--goal': args.goal or None, '--engine': engine}
+    for option, value in given.items():
         if value is not None:
             raise OptionError(option, value, 'with --volume only')
     return _compute_slice(args)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import Executor
 from typing import Any
 
 from ik_node.errors import OptionError, ShapeError, shown
@@ -45,6 +46,7 @@ class ReachSearch:
         goals: Mapping[str, Any] | None = None,
         restarts: int = RESTARTS,
         threads: int | None = None,
+        executor: Executor | None = None,
     ) -> None:
         if not (is_number(cell) and 0.0 < cell < np.inf):
             raise OptionError('cell', cell, 'a length above 0 [m]')
@@ -77,6 +79,7 @@ class ReachSearch:
                 start.q,
                 held=held,
                 threads=threads,
+                executor=executor,
                 thorough=False,
                 dtype=np.float32,
             )

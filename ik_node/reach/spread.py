@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any
 
@@ -37,7 +38,7 @@ class Spread:
 
     Starting at known configurations, solutions are spread from point to neighbour, with small
     joint motions. Points that are not reached this way are tried from many starts, and new
-    solutions are spread again. The result does not depend on the number of threads.
+    solutions are spread again. The result does not depend on the number of threads or workers.
 
     Parameters
     ----------
@@ -53,8 +54,8 @@ class Spread:
         The present configuration [rad or m].
     held : mapping of str to (position, quat_xyzw)
         Further goals and their poses, which every solution meets.
-    threads : int, optional
-        None = one per core.
+    threads, executor : optional
+        As in `Solver.solve_batch`.
     thorough : bool
         True to try every point from many starts, so that the results of points that are not
         reached are the nearest ones. With False, only a share of the points is tried, which
@@ -86,12 +87,14 @@ class Spread:
         *,
         held: Held | None = None,
         threads: int | None = None,
+        executor: Executor | None = None,
         thorough: bool = True,
         dtype: type = np.float64,
     ) -> None:
         self._solver, self._goal, self._grid = solver, goal, grid
         self._quats, self._home = quats_xyzw, home
-        self._held, self._threads, self._thorough = dict(held or {}), threads, thorough
+        self._held, self._thorough = dict(held or {}), thorough
+        self._threads, self._executor = threads, executor
         self._searching, self._following = solver.options, replace(solver.options, restarts=0)
         count = len(quats_xyzw) * grid.count
         self.q: NDArray[Any] = np.empty((count, len(home)), dtype=dtype)
@@ -276,4 +279,6 @@ class Spread:
     ) -> BatchSolution:
         self._solver.options = options
         poses = {self._goal: (positions, quats), **repeated(self._held, len(positions))}
-        return self._solver.solve_batch(poses, starts, threads=self._threads, progress=progress)
+        return self._solver.solve_batch(
+            poses, starts, threads=self._threads, executor=self._executor, progress=progress
+        )

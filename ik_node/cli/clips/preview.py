@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Pictures per second, at most.
+# Pictures per second, about.
 RATES = {'.gif': 15.0, '.mp4': 30.0}
 SIDE, DPI = 4.8, 100  # [inch], [1/inch]
 # Half the width of the picture, as a share of the height of the robot and its goals.

@@ -13,6 +13,7 @@ from typing import BinaryIO
 from ik_node.errors import DescriptionError
 from ik_node.robot import Robot
 from ik_node.solver.batch.batch_solution import BatchSolution
+from ik_node.solver.batch.path_solution import PathSolution
 from ik_node.solver.status import Status
 import numpy as np
 
@@ -20,9 +21,9 @@ import numpy as np
 BLOCK = 1 << 16
 
 
-def answer_header(robot: Robot, goals: Iterable[str]) -> list[str]:
-    """Return the names of the columns: joint values, status, iterations and residuals."""
-    names = [*robot.joint_names, 'status', 'iterations']
+def answer_header(robot: Robot, goals: Iterable[str], *, timed: bool = False) -> list[str]:
+    """Return the names of the columns: time, joint values, status, iterations and residuals."""
+    names = [*(['time'] if timed else []), *robot.joint_names, 'status', 'iterations']
     for name in (*goals, *(['loops'] if robot.closures else [])):
         names += [f'{name}.position_error', f'{name}.orientation_error']
     return names
@@ -37,7 +38,7 @@ def answer_rows(batch: BatchSolution, goals: Sequence[str]) -> tuple[bytes, Coun
     Parameters
     ----------
     batch : BatchSolution
-        The solutions.
+        The solutions; rows of a path begin with its times [s].
     goals : sequence of str
         Names of the goals in the order of the columns.
 
@@ -47,7 +48,8 @@ def answer_rows(batch: BatchSolution, goals: Sequence[str]) -> tuple[bytes, Coun
     errors = [column for name in goals for column in found[name]]
     if loops:
         errors += [np.maximum.reduce(column) for column in zip(*loops, strict=True)]
-    columns = [*batch.q.T, names, batch.iterations, *errors]
+    times = [batch.times] if isinstance(batch, PathSolution) else []
+    columns = [*times, *batch.q.T, names, batch.iterations, *errors]
     texts = [column if column is names else map(repr, column.tolist()) for column in columns]
     text = ''.join([f'{",".join(row)}\n' for row in zip(*texts, strict=True)])
     return text.encode(), Counter(names)

@@ -11,102 +11,10 @@ from typing import NamedTuple
 import warnings
 
 from ik_node.errors import DescriptionError, shown
-from ik_node.robot import Robot
-from ik_node.solver.batch.batch_solution import BatchSolution
-from ik_node.solver.batch.path_solution import PathSolution
-from ik_node.solver.status import Status
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-
-
-class AnswerTable:
-    """
-    A CSV file of solutions: joint values, status, iterations and residuals of goals and loops.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    robot : Robot
-        The robot with its goals.
-    resume : bool
-        True to append to the rows in the file, if it exists.
-    overwrite : bool
-        True to replace the file, if it exists.
-    timed : bool
-        True to begin each row with the time [s] of the point, for paths.
-
-    Attributes
-    ----------
-    counts : Counter of str
-        Number of problems by status.
-
-    Raises
-    ------
-    DescriptionError
-        If the file exists and is neither continued nor replaced, or cannot be continued because
-        it has other columns.
-
-    """
-
-    def __init__(
-        self, path: Path, robot: Robot, *, resume: bool, overwrite: bool, timed: bool = False
-    ) -> None:
-        self._path, self._timed = path, timed
-        self._header = [*(['time'] if timed else []), *robot.joint_names, 'status', 'iterations']
-        for name in (*robot.goals, *(['loops'] if robot.closures else [])):
-            self._header += [f'{name}.position_error', f'{name}.orientation_error']
-        self.counts: Counter[str] = Counter()
-        exists = path.is_file() and path.stat().st_size > 0
-        if exists and resume:
-            self._go_on()
-        elif exists and not overwrite:
-            raise DescriptionError(
-                'the file exists: --resume continues it, if it has results of the same poses; '
-                '--overwrite replaces it',
-                source=str(path),
-            )
-        else:
-            with path.open('w', newline='', encoding='utf-8') as file:
-                csv.writer(file, lineterminator='\n').writerow(self._header)
-
-    @property
-    def row_count(self) -> int:
-        """Return the number of problems in the file."""
-        return sum(self.counts.values())
-
-    def add(self, batch: BatchSolution) -> None:
-        """Append the solutions of a batch."""
-        names = [Status(status).name for status in batch.status.tolist()]
-        loops = list(batch.closure_errors.values())
-        errors = [column for error in batch.goal_errors.values() for column in error]
-        if loops:
-            errors += [np.maximum.reduce(column) for column in zip(*loops, strict=True)]
-        times = [batch.times.tolist()] if isinstance(batch, PathSolution) and self._timed else []
-        columns = [*times, *batch.q.T.tolist(), names, batch.iterations.tolist()]
-        columns += [column.tolist() for column in errors]
-        with self._path.open('a', newline='', encoding='utf-8') as file:
-            csv.writer(file, lineterminator='\n').writerows(zip(*columns, strict=True))
-        self.counts.update(names)
-
-    def _go_on(self) -> None:
-        """Count the rows in the file, and remove an incomplete last row."""
-        with self._path.open('rb+') as raw:
-            raw.truncate(raw.read().rfind(b'\n') + 1)
-        with self._path.open(newline='', encoding='utf-8') as file:
-            rows = csv.reader(file)
-            if next(rows, None) != self._header:
-                raise DescriptionError(
-                    'cannot be continued: its columns are not those of this robot and these '
-                    'goals; --overwrite replaces it',
-                    source=str(self._path),
-                    line=1,
-                )
-            at = self._header.index('status')
-            self.counts.update(row[at] for row in rows)
-
 
 AXES = ('x', 'y', 'z')
 COLUMNS = (*AXES, 'qx', 'qy', 'qz', 'qw')
@@ -263,7 +171,6 @@ def _names(path: Path, width: int, links: Sequence[str]) -> list[str]:
 def poses_by_name(
     path: Path, names: Sequence[str], table: Array, links: Sequence[str] = ()
 ) -> dict[str, LinkPoses]:
-    columns: dict[str, dict[str, int]] = {}
     """
     Return the poses in the columns NAME.x and so on of a table, by the names of links or points.
 
@@ -284,7 +191,7 @@ def poses_by_name(
         If columns are missing or unknown, or a quaternion of a CSV file is zero.
 
     """
-    columns: dict[str, dict[str, Array]] = {}
+    columns: dict[str, dict[str, int]] = {}
     for at, name in enumerate(names):
         link, _, column = name.rpartition('.')
         if not link and len(links) == 1:
@@ -296,9 +203,7 @@ def poses_by_name(
             )
             raise DescriptionError(f'column {shown(name)}: {why}', source=str(path), line=1)
         own[column] = at
-    return {link: _poses(path, link, own, table) for link, own in columns.items()}
-        own[column] = table[:, at]
-    poses = {link: _poses(path, link, own) for link, own in columns.items()}
+    poses = {link: _poses(path, link, own, table) for link, own in columns.items()}
     if path.suffix != '.npy':
         _check_quaternions(path, poses)
     return poses

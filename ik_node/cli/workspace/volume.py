@@ -10,6 +10,7 @@ import sys
 from time import perf_counter
 from typing import Any
 
+from ik_node.cli.engine_arguments import engine_of
 from ik_node.cli.goal_arguments import parse_goal_arguments
 from ik_node.cli.robot_arguments import check_files, check_writable, robot_of
 from ik_node.cli.tables.goal_table import read_goal_table
@@ -74,29 +75,30 @@ def compute_volume(args: argparse.Namespace) -> int:
         draw = volume_plot(args.plot)
         check_writable('--plot', args.plot)
     poses, robot.q = arguments.of(robot)
-    began = perf_counter()
-    search = ReachSearch(
-        robot,
-        args.link,
-        cell=args.cell,
-        extent=extent,
-        orientations=orientations,
-        goals=poses,
-        restarts=args.restarts,
-        threads=args.threads,
-    )
-    stopped = False
-    try:
-        # The bar is shown only if standard error is a terminal, and removed at the end.
-        with tqdm(total=None, miniters=1, disable=None, leave=False) as bar:
+    began, stopped = perf_counter(), False
+    with engine_of(args) as (executor, threads, _):
+        search = ReachSearch(
+            robot,
+            args.link,
+            cell=args.cell,
+            extent=extent,
+            orientations=orientations,
+            goals=poses,
+            restarts=args.restarts,
+            threads=threads,
+            executor=None if args.engine == 'threads' else executor,
+        )
+        try:
+            # The bar is shown only if standard error is a terminal, and removed at the end.
+            with tqdm(total=None, miniters=1, disable=None, leave=False) as bar:
 
-            def progress(done: int, total: int) -> None:
-                bar.total = total
-                bar.update(done - bar.n)
+                def progress(done: int, total: int) -> None:
+                    bar.total = total
+                    bar.update(done - bar.n)
 
-            search.run(progress)
-    except KeyboardInterrupt:
-        stopped = True
+                search.run(progress)
+        except KeyboardInterrupt:
+            stopped = True
     found = search.volume()
     if stopped and not found.reached.any():
         raise KeyboardInterrupt

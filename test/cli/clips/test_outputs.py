@@ -6,7 +6,7 @@ import sys
 from ik_node import load_robot, Solver
 from ik_node.cli.clips.motion_output import free_output, write_bag, write_npz
 from ik_node.cli.clips.preview import check_preview, write_preview
-from ik_node.cli.tables.goal_table import AnswerTable
+from ik_node.cli.tables.answer_table import answer_header, answer_rows, AnswerTable
 from ik_node.errors import OptionError
 from ik_node.gallery.description_path import description_path
 import numpy as np
@@ -54,7 +54,11 @@ def test_npz_has_names_times_and_joint_values(tmp_path, robot, solved):
 def test_csv_of_a_path_begins_with_the_time(tmp_path, robot, solved):
     """The other columns are those of a batch."""
     path = tmp_path / 'out.csv'
-    AnswerTable(path, robot, resume=False, overwrite=False, timed=True).add(solved)
+    goals = list(solved.goal_errors)
+    table = AnswerTable(
+        path, answer_header(robot, goals, timed=True), resume=False, overwrite=False
+    )
+    table.add(*answer_rows(solved, goals))
     with path.open(newline='') as file:
         rows = list(csv.DictReader(file))
     assert [float(row['time']) for row in rows] == solved.times.tolist()

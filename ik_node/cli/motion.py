@@ -1,0 +1,362 @@
+"""
+Let a robot follow the motion of key points, such as a motion capture of a person.
+
+Input: CSV with the columns time [s] and NAME.x NAME.y NAME.z of each key point, with orientation
+also NAME.qx NAME.qy NAME.qz NAME.qw; NPZ with an array of the same columns for each key point, and
+times; or BVH. Several files, or a folder, are solved as many paths. --map names a YAML file: which
+link follows which key point, with scale, offset, weight and dof. `--map new MAP.yaml` writes a
+mapping to complete. Without --map, links follow the key points that have their names.
+
+Usually the goals conflict: in every frame the robot is as near to them as possible, with closed
+loops and within limits. With --exact, each goal that is not met is a failure.
+
+Output: NPZ or CSV with times and joint values, for several motions one file each in a folder; with
+--bag a bag of ROS 2, with --preview a moving picture of the first motion. Frames that failed are
+listed with their reasons, and the exit code is then 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import islice
+from pathlib import Path
+import sys
+from time import perf_counter
+from typing import Any
+
+from ik_node.cli.clips.motion_file import MotionFile, read_motion, SUFFIXES
+from ik_node.cli.clips.motion_map import read_map, same_names, template
+from ik_node.cli.clips.motion_output import free_output, write_bag, write_npz
+from ik_node.cli.clips.preview import check_preview, write_preview
+from ik_node.cli.engine_arguments import add_engine_arguments, engine_of
+from ik_node.cli.robot_arguments import add_robot_arguments, robot_of
+from ik_node.cli.tables.answer_table import answer_header, answer_rows, AnswerTable
+from ik_node.cli.tables.shard import read_shard
+from ik_node.errors import DescriptionError, OptionError, plain
+from ik_node.robot import Robot
+from ik_node.solver import Solver, SolverOptions
+from ik_node.solver.batch.path_solution import PathSolution
+import numpy as np
+from tqdm import tqdm
+
+EPILOG = """examples:
+  ik_node motion humanoid.urdf --motion walk.bvh --map new map.yaml
+  ik_node motion humanoid.urdf --motion walk.bvh --map map.yaml -o walk.npz --bag walk_bag
+  ik_node motion humanoid.urdf --motion clips/*.bvh --map map.yaml -o solved --preview first.gif
+"""
+NEW = 'new'
+# Time between frames if neither the file nor an option states it [s].
+USUAL_DT = 1.0 / 60.0
+# Times of a file whose steps differ by less than this share count as evenly spaced.
+EVEN = 1e-3
+# Number of motions that are in memory at once.
+BLOCK = 64
+# Most failures that are listed.
+MOST_FAILURES = 20
+# Usual weight of the change of the joints: without it, joints would jump where goals leave them
+# nearly free.
+SMOOTHING = 1e-3
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the robot, motions, mapping, outputs and options."""
+    add_robot_arguments(parser)
+    parser.add_argument(
+        '--motion',
+        nargs='+',
+        required=True,
+        metavar='FILE',
+        help=f'motions: files that end in {" ".join(SUFFIXES)}, or folders with such files',
+    )
+    parser.add_argument(
+        '--map',
+        nargs='+',
+        metavar='MAP.yaml',
+        help='mapping of key points to links; `--map new MAP.yaml` writes one to complete',
+    )
+    parser.add_argument(
+        '-o',
+        '--out',
+        metavar='OUT',
+        help='output: a file that ends in .npz or .csv; for several motions a folder',
+    )
+    parser.add_argument(
+        '--format',
+        choices=('npz', 'csv'),
+        default='npz',
+        help='format of the files in a folder (default: npz)',
+    )
+    rate = parser.add_mutually_exclusive_group()
+    rate.add_argument('--dt', type=float, metavar='S', help='time between frames [s]')
+    rate.add_argument(
+        '--fps',
+        type=float,
+        metavar='HZ',
+        help='frames per second; the default is what the file states, else 60',
+    )
+    parser.add_argument(
+        '--smoothing',
+        type=float,
+        default=SMOOTHING,
+        metavar='W',
+        help='weight of the change of the joints from frame to frame, beside the goals; not with '
+        f'--exact (default: {SMOOTHING:g})',
+    )
+    goals = parser.add_mutually_exclusive_group()
+    goals.add_argument(
+        '--compromise',
+        action='store_true',
+        help='goals may conflict: as near to all of them as possible (default)',
+    )
+    goals.add_argument('--exact', action='store_true', help='a goal that is not met is a failure')
+    parser.add_argument('--preview', metavar='FILE', help='moving picture: .gif or .mp4')
+    parser.add_argument(
+        '--bag', metavar='DIR', help='bag of ROS 2; for several motions a folder of bags'
+    )
+    add_engine_arguments(parser)
+    parser.add_argument(
+        '--shard', metavar='I/N', help='follow the I-th of N parts of the motions only'
+    )
+    parser.add_argument(
+        '--resume', action='store_true', help='leave out motions whose outputs exist'
+    )
+    parser.add_argument('--overwrite', action='store_true', help='replace existing outputs')
+    parser.epilog = EPILOG
+
+
+def run(args: argparse.Namespace) -> int:
+    """Solve the motions and return the exit code."""
+    paths = _motion_paths(args.motion)
+    if args.shard is not None:
+        number, count = read_shard(args.shard)
+        paths = [path for at, path in enumerate(paths) if at % count == number - 1]
+        if not paths:
+            raise OptionError('--shard', args.shard, 'no more parts than motions')
+    robot = robot_of(args)
+    if args.map and args.map[0] == NEW:
+        return _write_template(args, paths[0], robot)
+    if args.map and len(args.map) > 1:
+        raise OptionError('--map', ' '.join(args.map), 'one file, or: new MAP.yaml')
+    dt = _given_dt(args)
+    mapping = read_map(Path(args.map[0])) if args.map else same_names(read_motion(paths[0]), robot)
+    mapping.add_goals(robot)
+    outputs = _Outputs(args, paths)
+    total = len(paths)
+    paths = [path for path in paths if not outputs.has(path)]
+    solver = Solver(robot, SolverOptions(compromise=not args.exact))
+    solver.warm()
+    smoothing = None if args.exact else args.smoothing
+    frames, failed, spent = 0, 0, 0.0
+    failures: list[str] = []
+    with (
+        engine_of(args) as (executor, threads, _),
+        # The bar is shown only if standard error is a terminal, and removed at the end.
+        tqdm(unit=' frames', miniters=1, disable=None, leave=False) as bar,
+    ):
+        for block in _blocks(paths, BLOCK):
+            motions = [read_motion(path) for path in block]
+            for group in _groups(motions, dt):
+                poses = [mapping.poses(motion) for motion in group.motions]
+                began = perf_counter()
+                solved = solver.solve_paths(
+                    poses,
+                    dt=group.dt,
+                    times=group.times,
+                    smoothing=smoothing,
+                    threads=threads,
+                    executor=None if args.engine == 'threads' else executor,
+                    progress=partial(_show, bar, bar.n),
+                )
+                spent += perf_counter() - began
+                for at, motion in enumerate(group.motions):
+                    frames += len(solved[at])
+                    outputs.write(motion.path, robot, solved[at], poses[at])
+                for at, begin, end, reason in solved.failures:
+                    failed += end - begin + 1
+                    name = group.motions[at].path.name
+                    failures.append(f'{name}: frames {begin} to {end}: {reason}')
+    _report(failures)
+    what = f'{total} motions' if total > 1 else str(args.motion[0])
+    if len(paths) < total:
+        what += f', {total - len(paths)} of them done before'
+    print(f'{what}: {frames - failed} of {frames} frames solved in {spent:.2f} s')
+    return 1 if failed else 0
+
+
+class _Group:
+    """Motions that are solved in one call: all evenly spaced with the same step, or only one."""
+
+    def __init__(self, motions: list[MotionFile], dt: float, times: Any = None) -> None:
+        self.motions, self.dt, self.times = motions, dt, times
+
+
+def _groups(motions: Sequence[MotionFile], dt: float | None) -> list[_Group]:
+    """Return the motions grouped by their time steps."""
+    even: dict[float, _Group] = {}
+    groups: list[_Group] = []
+    for motion in motions:
+        step = USUAL_DT if dt is None else dt
+        if dt is None and motion.times is not None and len(motion.times) > 1:
+            steps = np.diff(motion.times)
+            step = float(np.mean(steps))
+            if np.ptp(steps) > EVEN * step:
+                groups.append(_Group([motion], step, motion.times))
+                continue
+        # Steps of rounded times differ in the last digits.
+        group = even.setdefault(float(f'{step:.6g}'), _Group([], step))
+        group.motions.append(motion)
+    return [*even.values(), *groups]
+
+
+class _Outputs:
+    """
+    The output files of all motions, which are checked before anything is solved.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        Options of the command.
+    paths : sequence of Path
+        The motion files.
+
+    Raises
+    ------
+    OptionError
+        If an output cannot be written.
+
+    """
+
+    def __init__(self, args: argparse.Namespace, paths: Sequence[Path]) -> None:
+        self._overwrite, self._resume = args.overwrite, args.resume
+        if args.resume and (args.overwrite or not args.out):
+            raise OptionError('--resume', True, 'with -o, and without --overwrite')
+        self._tables: dict[Path, Path] = {}
+        self._bags: dict[Path, Path] = {}
+        self._preview = Path(args.preview) if args.preview else None
+        self._first = paths[0]
+        many = len(paths) > 1 or len(args.motion) > 1 or Path(args.motion[0]).is_dir()
+        stems = [path.stem for path in paths]
+        twice = next((stem for stem in stems if stems.count(stem) > 1), None)
+        if many and twice is not None and (args.out or args.bag):
+            raise OptionError('--motion', twice, 'files with different names')
+        if args.out:
+            out = Path(args.out)
+            if not many and out.suffix.lower() not in ('.npz', '.csv'):
+                raise OptionError('-o', args.out, 'a file that ends in .npz or .csv')
+            if many and out.suffix.lower() in ('.npz', '.csv'):
+                raise OptionError('-o', args.out, f'a folder for {len(paths)} motions')
+            for path in paths:
+                self._tables[path] = out / f'{path.stem}.{args.format}' if many else out
+        if args.bag:
+            for path in paths:
+                self._bags[path] = Path(args.bag) / path.stem if many else Path(args.bag)
+        if self._preview is not None:
+            check_preview(self._preview)
+            free_output('--preview', self._preview, overwrite=self._overwrite)
+        inputs = {path.resolve() for path in paths}
+        for option, outputs in (('-o', self._tables), ('--bag', self._bags)):
+            for path, output in outputs.items():
+                if self.has(path):
+                    continue
+                if output.resolve() in inputs:
+                    raise OptionError(option, str(output), 'another path than the input')
+                # A bag without its table is that of a motion that was not finished.
+                free_output(option, output, overwrite=self._overwrite or self._resume)
+
+    def has(self, path: Path) -> bool:
+        """Return True if the outputs of a motion exist and are to be kept."""
+        return self._resume and self._tables[path].is_file()
+
+    def write(self, path: Path, robot: Robot, solved: PathSolution, poses: Any) -> None:
+        """Write all outputs of a motion; a table that exists is complete, and the last of them."""
+        if path in self._bags:
+            write_bag(self._bags[path], robot, solved)
+        table = self._tables.get(path)
+        if table is not None:
+            part = table.with_name(f'.{table.stem}.part{table.suffix}')
+            self._write_table(part, robot, solved)
+            part.replace(table)
+        if self._preview is not None and path == self._first:
+            places = {name: positions for name, (positions, _) in poses.items()}
+            with tqdm(desc='preview', unit=' pictures', disable=None, leave=False) as bar:
+                write_preview(
+                    self._preview, robot, solved, places, lambda done, _: bar.update(done - bar.n)
+                )
+
+    @staticmethod
+    def _write_table(table: Path, robot: Robot, solved: PathSolution) -> None:
+        if table.suffix.lower() == '.csv':
+            goals = list(solved.goal_errors)
+            header = answer_header(robot, goals, timed=True)
+            AnswerTable(table, header, resume=False, overwrite=True).add(
+                *answer_rows(solved, goals)
+            )
+        else:
+            write_npz(table, robot, solved)
+
+
+def _motion_paths(given: Sequence[str]) -> list[Path]:
+    """
+    Return the motion files; a folder counts as the motions in it.
+
+    Raises
+    ------
+    DescriptionError
+        If a file does not exist, or a folder has no motions.
+
+    """
+    paths: list[Path] = []
+    for name in given:
+        path = Path(name)
+        inside = [path]
+        if path.is_dir():
+            inside = sorted(each for each in path.iterdir() if each.suffix.lower() in SUFFIXES)
+            if not inside:
+                raise DescriptionError(f'no file ends in {" or ".join(SUFFIXES)}', source=name)
+        elif not path.is_file():
+            raise DescriptionError('no such file', source=name)
+        paths += inside
+    return paths
+
+
+def _given_dt(args: argparse.Namespace) -> float | None:
+    """Return the time between frames that the options state [s]; None = that of the files."""
+    for option, value in (('--dt', args.dt), ('--fps', args.fps)):
+        if value is not None and not 0.0 < value < float('inf'):
+            raise OptionError(option, value, 'a number above 0')
+    if args.fps is not None:
+        return float(1.0 / args.fps)
+    return None if args.dt is None else float(args.dt)
+
+
+def _write_template(args: argparse.Namespace, path: Path, robot: Robot) -> int:
+    """Write a mapping to complete."""
+    if len(args.map) != 2:
+        raise OptionError('--map', ' '.join(args.map), 'one file, or: new MAP.yaml')
+    target = Path(args.map[1])
+    free_output('--map', target, overwrite=args.overwrite)
+    text = template(read_motion(path), robot)
+    target.write_text(text, encoding='utf-8')
+    print(f'{target}: written; complete it, then use --map {target}')
+    return 0
+
+
+def _blocks(paths: Sequence[Path], size: int) -> Iterator[list[Path]]:
+    remaining = iter(paths)
+    while block := list(islice(remaining, size)):
+        yield block
+
+
+def _show(bar: Any, before: int, done: int, _: int) -> None:
+    """Show the number of frames that are done."""
+    bar.update(before + done - bar.n)
+
+
+def _report(failures: Sequence[str]) -> None:
+    for line in failures[:MOST_FAILURES]:
+        print(plain(line, 500), file=sys.stderr)
+    more = len(failures) - MOST_FAILURES
+    if more > 0:
+        print(f'and {more} more stretches of frames', file=sys.stderr)
