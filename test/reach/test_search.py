@@ -1,5 +1,6 @@
 """Maps in space against sampled forward kinematics, and against solves of single cells."""
 
+from concurrent.futures import ThreadPoolExecutor
 from math import cos, pi, sin
 
 import ik_node as ik
@@ -136,6 +137,16 @@ def test_threads_do_not_change_the_map(arm_map):
     assert (one.reached == two.reached).all()
     point = (0.4, 0.0, 0.4)
     np.testing.assert_array_equal(one.q_at(point), two.q_at(point))
+
+
+def test_workers_do_not_change_the_map(repository):
+    """On an executor every batch of the search has the same bits."""
+    robot = ik.load_robot(repository / 'urdf' / 'fivebar.urdf')
+    alone = robot.reach('tool_link', cell=0.04)
+    with ThreadPoolExecutor(2) as executor:
+        spread = robot.reach('tool_link', cell=0.04, executor=executor)
+    assert alone.reached.any()
+    np.testing.assert_array_equal(spread.reached, alone.reached)
 
 
 def test_robot_is_unchanged_and_has_no_further_goal():
