@@ -7,7 +7,7 @@ equations for mechanisms with loops, over forward kinematics in NumPy (`judge`).
 often the answer is within one per cent of the best that was found, how far off it is otherwise,
 and whether all loops were closed and all limits kept. A residual is what the solver minimises:
 radians, and metres divided by the characteristic length. The last columns are the median time of
-an answer, that of reachable poses near home, and their ratio; --searches 0 measures only these.
+an answer, that of reachable poses around home, and their ratio; --searches 0 measures only these.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from tqdm import tqdm
 
 # Within this share of the best residual an answer counts as nearest.
 NEAR = 0.01
-# Reachable poses that are timed.
-REACHABLE = 100
+# Reachable poses that are timed, and how far from home their joints are drawn [rad or m].
+REACHABLE, AROUND = 200, 1.0
 CLOSED = 1e-6
 
 
@@ -419,12 +419,15 @@ def fastest(solver: ik.Solver, pose: tuple[Array, Array], start: Array) -> tuple
 
 
 def reachable_times(robot: ik.Robot, case: Case, start: Array) -> list[float]:
-    """Return the times of solves for poses that the link has near home [s]."""
+    """Return the times of solves for poses that the link has at random configurations [s]."""
     solver, rng = ik.Solver(robot), np.random.default_rng(1)
     times = list[float]()
     for _ in range(REACHABLE):
-        near = np.clip(start + rng.uniform(-0.3, 0.3, start.size), robot.lower, robot.upper)
-        here = solver.solve_pose({}, near)
+        low, high = (
+            np.maximum(robot.lower, start - AROUND),
+            np.minimum(robot.upper, start + AROUND),
+        )
+        here = solver.solve_pose({}, rng.uniform(low, high))
         pose = robot.forward(here.q, case.link)
         spent, solution = fastest(solver, (pose[:3, 3], quaternions(pose[None, :3, :3])[0]), start)
         if solution.status is ik.Status.CONVERGED:

@@ -87,7 +87,7 @@ SAME_COST, SAME_REACH = 1e-3, 1e-2
 # So many starts that agree on the best cost end the restarts; fewer if the goal is out of reach by
 # the lengths of the links. Where the orientation of a goal's link is left open, or loops carry an
 # orientation, they may close in several assemblies, and *reach*, which opens them, shows only one.
-AGREEMENT, PROVEN_ARM, PROVEN_LOOPS, OPEN_AGREEMENT = 8, 6, 2, 24
+AGREEMENT, PROVEN, AGREEMENT_LOOPS, PROVEN_LOOPS, OPEN_AGREEMENT = 6, 5, 8, 2, 24
 # Costs of candidates with open loops start here; NO_COST marks a candidate that was tried.
 OPEN_COST, NO_COST = 1e100, 1e300
 
@@ -246,10 +246,10 @@ def starts_agree(s: Solve) -> bool:
     if s.k[ENOUGH] == 0:
         if s.k[LOOPS] > 0 and has_other_assemblies(s):
             s.k[ENOUGH] = OPEN_AGREEMENT
-        elif not out_of_reach(s):
-            s.k[ENOUGH] = AGREEMENT
+        elif out_of_reach(s):
+            s.k[ENOUGH] = PROVEN_LOOPS if s.k[LOOPS] > 0 else PROVEN
         else:
-            s.k[ENOUGH] = PROVEN_LOOPS if s.k[LOOPS] > 0 else PROVEN_ARM
+            s.k[ENOUGH] = AGREEMENT_LOOPS if s.k[LOOPS] > 0 else AGREEMENT
     return bool(s.k[AGREED] >= s.k[ENOUGH])
 
 

@@ -42,6 +42,7 @@ from ik_node.kernels.solve_state import (
     EFFORT,
     EFFORT_DRAWN,
     EFFORT_FAR,
+    EFFORT_KEPT,
     EFFORT_WALKED,
     GREW,
     INTERRUPTED,
@@ -97,6 +98,8 @@ SMALLEST_COST = 1e-22  # a cost of rounding [L^2, rad^2]
 MOST_DAMPING = 1e10
 # An effort from another start's end shows early whether it is worth while.
 FAR_PATIENCE, FAR_PROMISE = 6, 1e-4
+# The last effort after many starts need not follow a flat valley to its end.
+KEPT_PROMISE = 1e-6
 # A walk only has to show which minimum it leads to; the effort that follows refines it.
 WALK_STEPS, WALK_PROMISE = 12.0, 1e-3
 # Steps that may be spent on closing loops: each time, and at the end of a restart or the start
@@ -192,6 +195,8 @@ def level_step_is_due(s: Solve) -> bool:
         promise, patience = WALK_PROMISE, FAR_PATIENCE
     elif level > 0 and effort == EFFORT_FAR:
         promise, patience = FAR_PROMISE, FAR_PATIENCE
+    elif level > 0 and effort == EFFORT_KEPT and s.k[STARTS] > 1:
+        promise = KEPT_PROMISE
     if level > 0:
         most = s.options[MAX_ITERATIONS]
         if s.options[COMPROMISE] > 0.0:

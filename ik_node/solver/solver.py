@@ -739,7 +739,8 @@ class Solver:
             As in `solve_batch`.
 
         """
-        from ik_node.solver.batch.path import checked_limits, Request, solve_paths
+        from ik_node.solver.batch.path import solve_paths
+        from ik_node.solver.batch.path_input import checked_limits, Request
 
         with self.lock:
             mappings = [goals] if isinstance(goals, Mapping) else list(goals)
