@@ -20,7 +20,7 @@ RUN_TEST := ROS_DOMAIN_ID= ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_LOG_DIR= 
 PARALLEL := $(if $(IK_NODE_TEST_DOMAIN),,-n 2 --dist loadfile)
 
 .PHONY: help setup native native-drills native-all wheels demo view test test-all soak fuzz edits mutants coverage lint format types bench \
-        bench-peers gallery screenshots colcon lock clean
+        bench-peers docs gallery gallery-moving screenshots colcon lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 13
@@ -86,8 +86,14 @@ bench: setup ## Measure speed, beside the peers that are installed [ARGS='arms -
 bench-peers: setup ## Install the peers for `make bench` below .venvs/peers [ARGS='rtb placo']
 	@$(RUN) python benchmark/set_up_peers.py $(ARGS)
 
+docs: setup ## Build the documentation site in build/docs, and run its notebooks
+	@tools/docs.sh
+
 gallery: setup ## Draw docs/gallery/*.png anew [ARGS='delta gripper']
 	@$(RUN) python -m tools.pictures $(ARGS)
+
+gallery-moving: setup ## Draw docs/gallery/*.webp anew, ten minutes [ARGS='delta gripper']
+	@$(RUN) python -m tools.pictures --moving $(ARGS)
 
 screenshots: setup ## Take pictures of ten robots on the page anew, docs/pictures/page_*; five minutes
 	@$(RUN_TEST) -s --timeout 0 test/viewer/drill_screenshots.py $(ARGS)

@@ -1,0 +1,134 @@
+"""The documentation site: every link leads somewhere, and no public name or page is missing."""
+
+from pathlib import Path
+import re
+import subprocess
+
+import ik_node as ik
+from ik_node.cli.main import COMMANDS
+from ik_node.ros.parameters.parameter_table import parameter_table
+import pytest
+
+from tools.documentation.api import api_pages, GROUPS
+from tools.documentation.commands import commands_page
+from tools.documentation.pages import navigation, SITE_PAGES, write_pages
+from tools.documentation.parameters import parameters_page
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+DOCS = REPOSITORY / 'docs'
+PAGES = sorted(path for path in DOCS.rglob('*.md') if path.parent.name not in ('generated', 'api'))
+DOCS_PYTHON = REPOSITORY / '.venvs' / 'docs' / 'bin' / 'python'
+# Reading it takes longer than a reader on a slow line waits.
+PICTURE_BYTES = 300_000
+
+
+def prose(path):
+    """Return the text of a page without its code."""
+    text = re.sub(r'^```.*?^```', '', path.read_text(), flags=re.DOTALL | re.MULTILINE)
+    return re.sub(r'`[^`\n]*`', lambda code: re.sub(r'[][()]', '', code[0]), text)
+
+
+def anchors(path):
+    """Return the names that a forge and the site give to the headings of a page."""
+    headings = re.findall(r'^#+ (.*)$', prose(path), flags=re.MULTILINE)
+    flat = (re.sub(r'[^\w\- ]', '', heading.lower()) for heading in headings)
+    return {heading.strip().replace(' ', '-') for heading in flat}
+
+
+@pytest.mark.parametrize(
+    'page',
+    [*PAGES, REPOSITORY / 'README.md', REPOSITORY / 'CONTRIBUTING.md'],
+    ids=lambda p: p.stem,
+)
+def test_links_and_pictures_of_page_exist(page):
+    """Files, folders and headings that a page links to exist, and so do its pictures."""
+    text = prose(page)
+    targets = re.findall(r'\]\(([^)\s]+)\)', text) + re.findall(r'(?:src|href)="([^"]+)"', text)
+    for target in targets:
+        if target.startswith(('http://', 'https://')):
+            continue
+        name, _, heading = target.partition('#')
+        path = page.parent / name if name else page
+        assert path.exists(), target
+        assert not heading or heading in anchors(path), target
+
+
+def test_every_page_is_in_the_sidebar_once():
+    """The four lists of the home page name each page; only records and generated parts do not."""
+    home = (DOCS / 'index.md').read_text()
+    sidebar = navigation(home).removeprefix(home).split()
+    named = {str(path.relative_to(DOCS)) for path in PAGES}
+    named = {name for name in named if not re.match(r'decisions/\d|index', name)}
+    assert named <= {*sidebar}
+    assert sidebar.count(':caption:') == 4
+    pages = [word for word in sidebar if word.endswith('.md')]
+    assert sorted(pages) == sorted({*pages})
+
+
+def test_every_public_name_is_in_the_api_reference_once():
+    """The groups of the reference have exactly the names that the package exports."""
+    names = [name for group in GROUPS.values() for name in group]
+    assert sorted(name for name in names if '.' not in name) == sorted(ik.__all__)
+    text = '\n'.join(api_pages().values())
+    assert text.count(':: ik_node.') == len(names)
+
+
+def test_generated_pages_have_every_parameter_and_command():
+    """The tables are made from those of the node and the command line."""
+    parameters, commands = parameters_page(), commands_page()
+    assert all(f'\n| `{spec.name}` |' in parameters for spec in parameter_table())
+    assert all(f'\n## {name}\n' in commands for name in COMMANDS)
+    assert commands.count('usage: ik_node') == len(COMMANDS)
+
+
+def test_generated_pages_replace_each_file_outside_docs(tmp_path):
+    """Pages that the site shows instead of other files are written, and old ones removed."""
+    (tmp_path / 'old.md').write_text('of an earlier version')
+    write_pages(tmp_path)
+    assert not (tmp_path / 'old.md').exists()
+    for source, page in SITE_PAGES.items():
+        assert (REPOSITORY / source.partition('#')[0]).exists()
+        assert (tmp_path / page).stat().st_size > 500
+    text = (tmp_path / 'installation.md').read_text()
+    assert text.startswith('# Installation\n')
+    assert '](docs/' not in text
+
+
+@pytest.mark.parametrize(
+    'name', ['hexapod', 'delta', 'ankle', 'gripper', 'humanoid', 'strandbeest']
+)
+def test_moving_picture_is_small_and_in_the_gallery(name):
+    """It moves, is small, and is shown."""
+    image = pytest.importorskip('PIL.Image')
+    path = DOCS / 'gallery' / f'{name}.webp'
+    with image.open(path) as frames:
+        assert frames.n_frames > 20
+    assert path.stat().st_size <= PICTURE_BYTES
+    assert f'](gallery/{name}.webp)' in (DOCS / 'gallery.md').read_text()
+
+
+def test_hexapod_moves_on_home_page_and_in_readme():
+    """Both begin with a moving picture."""
+    assert '](gallery/hexapod.webp)' in (DOCS / 'index.md').read_text()
+    assert '](docs/gallery/hexapod.webp)' in (REPOSITORY / 'README.md').read_text()
+
+
+def test_code_on_home_page_runs(monkeypatch, capsys):
+    """The lines of the home page solve."""
+    (code,) = re.findall(r'^```python\n(.*?)^```', (DOCS / 'index.md').read_text(), re.S | re.M)
+    monkeypatch.chdir(REPOSITORY / 'urdf')
+    exec(code, {})
+    assert 'Solution: CONVERGED' in capsys.readouterr().out
+
+
+@pytest.mark.skipif(not DOCS_PYTHON.exists(), reason='`make docs` has not been run')
+def test_site_builds_without_warnings_and_needs_no_network(tmp_path):
+    """Sphinx has no warning, and no page loads a script, a style or a font from elsewhere."""
+    run = [str(DOCS_PYTHON), '-m', 'sphinx', '-b', 'html', '-q', '-W', str(DOCS), str(tmp_path)]
+    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, '')
+    for page in tmp_path.rglob('*.html'):
+        loaded = re.findall(r'<(?:script|img|link)[^>]*(?:src|href)="([^"]+)"', page.read_text())
+        assert [url for url in loaded if url.startswith(('http', '//'))] == [], page.name
+    assert (tmp_path / 'searchindex.js').stat().st_size > 100_000
+    assert 'hexapod' in (tmp_path / 'gallery.html').read_text()

@@ -1,0 +1,1 @@
+"""Generated pages and notebooks of the documentation site."""
