@@ -57,7 +57,7 @@ def mathml(text, block):
     tag = re.search(r'\\tag\{(.*?)\}', text)
     # docutils knows these macros under another name.
     text = re.sub(r'\\tag\{.*?\}', '', text)
-    number = f'<span class="eqno">({tag.group(1)})</span>' if tag else ''
+    number = f'<span class="formula-number">({tag.group(1)})</span>' if tag else ''
     # The brace of cases is as high as its rows.
     formula = tex2mathml(text, as_block=block)
     formula = re.sub(r'<mo[^>]*>\{</mo>(?=\s*<mtable)', '<mo stretchy="true">{</mo>', formula)
