@@ -21,6 +21,8 @@ PARALLEL := $(if $(IK_NODE_TEST_DOMAIN),,-n 2 --dist loadfile)
 
 .PHONY: help setup native native-drills native-all wheels demo view test test-all soak fuzz edits mutants coverage lint format types bench \
         bench-peers docs gallery gallery-moving screenshots colcon lock clean
+.PHONY: help setup native native-drills native-all wheels dist dist-try demo view test test-all soak fuzz edits mutants coverage lint format types bench \
+        bench-peers gallery screenshots colcon lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 13
@@ -40,6 +42,12 @@ native-all: ## Build the library with Numba 0.58 and later on Python 3.10 to 3.1
 
 wheels: setup ## Build wheels for all Pythons that are found, into dist/ [TARGETS='x86_64 aarch64']
 	@tools/wheels.sh $(or $(TARGETS),x86_64 aarch64)
+
+dist: ## Build sdist and wheels from it, and check what an index would refuse [TARGETS='x86_64']
+	@tools/dist.sh $(or $(TARGETS),x86_64 aarch64)
+
+dist-try: ## Move the hexapod with what `make dist` made, in empty environments [DISTRO=kilted|jazzy]
+	@tools/try_dist.sh $(or $(DISTRO),kilted)
 
 demo: setup ## Move a robot on the real node [ROBOT=hexapod] [SECONDS=10] [ROS_DOMAIN_ID=0]
 	@$(RUN) python -m ik_node demo $(ROBOT) $(if $(SECONDS),--seconds $(SECONDS))

@@ -3,6 +3,7 @@
 from glob import glob
 import os
 from pathlib import Path
+import re
 import shutil
 import sys
 import warnings
@@ -15,6 +16,8 @@ NAME = 'ik_node'
 TARGETS = os.environ.get('IK_NODE_TARGETS', '').split()
 MACHINE = os.uname().machine if not TARGETS else 'aarch64' if 'aarch64' in TARGETS else 'x86_64'
 SHARED_FOLDERS = ('launch', 'config', 'urdf')
+HOME = 'https://ik-node.example'
+REPOSITORY = f'{HOME}/ik_node'
 
 
 class BuildWithKernels(build_py):
@@ -69,9 +72,20 @@ class WithCompiledCode(Distribution):
         return True
 
 
+def long_description():
+    """Return the README with links that work outside of the repository."""
+    text = Path('README.md').read_text(encoding='utf-8')
+
+    def absolute(link):
+        kind = 'raw' if link[1].endswith('.png') else 'blob'
+        return f']({REPOSITORY}/{kind}/main/{link[1]})'
+
+    return re.sub(r'\]\((?!https?:|#)([^)]+)\)', absolute, text)
+
+
 setup(
     name=NAME,
-    version='0.1.0',
+    version='0.2.0',
     packages=[NAME, *(f'{NAME}.{package}' for package in find_packages(NAME))],
     package_data={NAME: ['py.typed', 'native/*.c', 'native/include/ik_node/*', 'native/cmake/*']},
     cmdclass={'build_py': BuildWithKernels},
@@ -110,6 +124,38 @@ setup(
     maintainer='The ik_node maintainers',
     maintainer_email='maintainers@ik-node.example',
     description='Inverse kinematics for robots with closed loops, as a ROS 2 node and a library.',
+    long_description=long_description(),
+    long_description_content_type='text/markdown',
+    url=HOME,
+    project_urls={
+        'Source': REPOSITORY,
+        'Issues': f'{REPOSITORY}/issues',
+        'Changelog': f'{REPOSITORY}/blob/main/CHANGELOG.rst',
+        'Security': f'{REPOSITORY}/blob/main/SECURITY.md',
+    },
+    keywords=[
+        'inverse kinematics',
+        'closed loops',
+        'parallel robots',
+        'robotics',
+        'ros',
+        'ros2',
+        'urdf',
+        'sdformat',
+        'mjcf',
+    ],
+    classifiers=[
+        'Development Status :: 4 - Beta',
+        'Intended Audience :: Developers',
+        'Intended Audience :: Science/Research',
+        'Operating System :: POSIX :: Linux',
+        'Programming Language :: C',
+        'Programming Language :: Python :: 3',
+        'Programming Language :: Python :: 3 :: Only',
+        *(f'Programming Language :: Python :: 3.{minor}' for minor in range(10, 14)),
+        'Topic :: Scientific/Engineering',
+        'Typing :: Typed',
+    ],
     license='Apache-2.0',
     entry_points={
         'console_scripts': ['ik_node = ik_node.cli.main:main', 'ik = ik_node.cli.main:main']

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from ik_node.solver.velocity import TwistError, VelocitySolution
     from ik_node.viewer.view import view
 
-__version__ = '0.1.0'
+__version__ = '0.2.0'
 
 _WHERE = {
     'conversions': ('robot_to_ik_root', 'set_ik_from_urdf', 'set_urdf_from_ik'),

@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 import setuptools
+import yaml
 
 
 @pytest.fixture
@@ -54,17 +55,99 @@ def test_manifest_passes_the_parser_of_ros():
     assert warnings == []
 
 
-def test_version_is_the_same_everywhere(manifest, setup_arguments):
-    """package.xml, setup.py and the package agree."""
+def test_version_is_the_same_everywhere(repository, manifest, setup_arguments):
+    """package.xml, setup.py, the package, the citation and the conda recipe agree."""
     version = importlib.import_module('ik_node').__version__
     assert re.fullmatch(r'\d+\.\d+\.\d+', version)
     assert manifest.findtext('version') == version == setup_arguments['version']
+    assert yaml.safe_load((repository / 'CITATION.cff').read_text())['version'] == version
+    assert recipe(repository)['context']['version'] == version
 
 
-def test_changelog_begins_with_this_version_or_forthcoming(repository, manifest):
-    """The first section of the changelog is the one being written or the one just released."""
-    sections = re.findall(r'^(.+)\n-+$', (repository / 'CHANGELOG.rst').read_text(), re.MULTILINE)
-    assert sections[0] == 'Forthcoming' or sections[0].startswith(manifest.findtext('version'))
+def test_addresses_are_the_same_everywhere(repository, manifest, setup_arguments):
+    """Home, repository and issues are those of setup.py."""
+    urls = {url.attrib['type']: url.text for url in manifest.findall('url')}
+    citation = yaml.safe_load((repository / 'CITATION.cff').read_text())
+    about = recipe(repository)['about']
+    assert urls['website'] == setup_arguments['url'] == citation['url'] == about['homepage']
+    source = setup_arguments['project_urls']['Source']
+    assert urls['repository'] == source == citation['repository-code'] == about['repository']
+    assert urls['bugtracker'] == setup_arguments['project_urls']['Issues']
+
+
+@pytest.mark.filterwarnings('ignore::DeprecationWarning')
+def test_changelog_is_read_by_bloom(repository, manifest):
+    """The first section is `Forthcoming`; the second is the version, with the citation's date."""
+    changelog = pytest.importorskip('catkin_pkg.changelog')
+    read = changelog.get_changelog_from_path(str(repository), 'ik_node')
+    found = [(version, date) for version, date, _ in read.foreach_version()]
+    version = manifest.findtext('version')
+    date = yaml.safe_load((repository / 'CITATION.cff').read_text())['date-released']
+    text = (repository / 'CHANGELOG.rst').read_text()
+    sections = re.findall(r'^(.+)\n-+$', text, re.MULTILINE)
+    assert sections[:2] == ['Forthcoming', f'{version} ({date})']
+    assert [each for each, _ in found] == [
+        section.split()[0] for section in sections if section != 'Forthcoming'
+    ]
+    (content,) = read.get_content_of_version(version)
+    assert len(content.bullets) > 10
+
+
+def test_long_description_has_no_relative_link(setup_arguments):
+    """Outside of the repository a relative link leads nowhere."""
+    text = setup_arguments['long_description']
+    links = re.findall(r'\]\(([^)]*)\)', text)
+    assert len(links) > 30
+    assert [link for link in links if not link.startswith(('https://', '#'))] == []
+    pictures = re.findall(r'!\[[^\]]*\]\(([^)]*)\)', text)
+    assert pictures
+    assert all('/raw/' in link for link in pictures)
+
+
+def test_every_extra_that_texts_name_exists(repository, setup_arguments):
+    """`ik_node[NAME]` and "extra NAME" in code and pages are extras of setup.py."""
+    extras = setup_arguments['extras_require']
+    named = set()
+    pages = [repository / 'README.md', *(repository / 'docs').glob('*.md')]
+    for path in [*pages, *(repository / 'ik_node').rglob('*.py')]:
+        for names in re.findall(r'ik_node\[([a-z0-9, ]+)\]', path.read_text()):
+            named |= {name.strip() for name in names.split(',')}
+    assert {'viewer', 'plot'} <= named
+    assert named <= set(extras)
+
+
+def test_readme_names_every_extra(repository, setup_arguments):
+    """The list of extras below "Installation" is complete, except for those of developers."""
+    section = (repository / 'README.md').read_text().split('## Installation')[1].split('\n## ')[0]
+    (line,) = re.findall(r'other extras: (.*)', section)
+    named = {'viewer', *re.split(r', ', line.strip())}
+    assert named == set(setup_arguments['extras_require']) - {'build', 'test'}
+
+
+def test_conda_recipe_has_the_requirements_of_setup(repository, setup_arguments):
+    """The recipe builds like pyproject.toml and runs with what pip installs."""
+    requirements = recipe(repository)['requirements']
+    run = {each.split()[0] for each in requirements['run']} - {'python'}
+    assert run == set(setup_arguments['install_requires'])
+    host = {each.split()[0] for each in requirements['host']} - {'python', 'pip'}
+    text = (repository / 'pyproject.toml').read_text()
+    (needed,) = re.findall(r'^requires = \[(.*)\]', text, re.MULTILINE)
+    assert host == set(re.findall(r'"(\w+)', needed))
+    assert f'python {setup_arguments["python_requires"]}' in requirements['run']
+
+
+def test_citation_has_what_its_schema_requires(repository):
+    """The keys that the Citation File Format 1.2.0 requires; cffconvert checks the rest."""
+    citation = yaml.safe_load((repository / 'CITATION.cff').read_text())
+    assert citation['cff-version'] == '1.2.0'
+    assert citation['authors']
+    assert citation['message']
+    assert citation['title'].startswith('ik_node')
+
+
+def recipe(repository):
+    """Return the conda recipe, whose expressions `${{ }}` are plain strings to YAML."""
+    return yaml.safe_load((repository / 'tools' / 'conda' / 'recipe.yaml').read_text())
 
 
 def test_licence_is_apache_2(repository):
@@ -108,3 +191,27 @@ def test_python_dependencies_are_declared_for_rosdep(manifest, setup_arguments):
     special = {'pyyaml': 'python3-yaml'}
     for name in setup_arguments['install_requires']:
         assert special.get(name, f'python3-{name}') in keys
+
+
+# Keys of rosdep with a rule for Ubuntu, Debian, RHEL and Fedora, and packages that are released
+# in Humble, Jazzy, Kilted, Lyrical and Rolling: rosdep/base.yaml, rosdep/python.yaml and
+# */distribution.yaml of github.com/ros/rosdistro, commit 8468e88 (August 2026).
+EVERYWHERE = {
+    *('python3-dev', 'python3-matplotlib', 'python3-numpy', 'python3-pytest', 'python3-scipy'),
+    *('python3-pytest-timeout', 'python3-tqdm', 'python3-yaml'),
+    *('ament_flake8', 'ament_index_python', 'ament_pep257', 'interactive_markers', 'launch'),
+    *('launch_ros', 'rclpy', 'robot_state_publisher', 'tf2_ros_py', 'tf_transformations'),
+    *('urdfdom_py', 'xacro', 'action_msgs', 'builtin_interfaces', 'diagnostic_msgs'),
+    *('geometry_msgs', 'rcl_interfaces', 'sensor_msgs', 'std_msgs', 'std_srvs'),
+    *('trajectory_msgs', 'visualization_msgs'),
+}
+# Known to rosdep, but not for RHEL: builds and tests there need `--skip-keys`.
+DEBIAN_AND_UBUNTU = {'python3-numba', 'python3-hypothesis'}
+
+
+def test_every_rosdep_key_exists(manifest):
+    """No run-time key is missing in any distribution of Linux that ROS 2 supports."""
+    keys = {each.text for each in manifest if each.tag.endswith('depend')}
+    at_run_time = {each.text for each in manifest.findall('exec_depend')}
+    assert keys <= EVERYWHERE | DEBIAN_AND_UBUNTU
+    assert at_run_time <= EVERYWHERE
