@@ -15,7 +15,7 @@ NAME = 'ik_node'
 # For which processors a release is built, see `ik_node warm --targets`; none = for this computer.
 TARGETS = os.environ.get('IK_NODE_TARGETS', '').split()
 MACHINE = os.uname().machine if not TARGETS else 'aarch64' if 'aarch64' in TARGETS else 'x86_64'
-SHARED_FOLDERS = ('launch', 'config', 'urdf')
+SHARED_FOLDERS = ('launch', 'config', 'config/sros2', 'urdf')
 HOME = 'https://ik-node.example'
 REPOSITORY = f'{HOME}/ik_node'
 
