@@ -22,7 +22,7 @@ PARALLEL := $(if $(IK_NODE_TEST_DOMAIN),,-n 2 --dist loadfile)
 .PHONY: help setup native native-drills native-all wheels demo view test test-all soak fuzz edits mutants coverage lint format types bench \
         bench-peers docs gallery gallery-moving screenshots colcon lock clean
 .PHONY: help setup native native-drills native-all wheels dist dist-try demo view test test-all soak fuzz edits mutants coverage lint format types bench \
-        bench-peers gallery screenshots colcon lock clean
+        bench-peers gallery screenshots colcon lock licences clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 13
@@ -111,6 +111,9 @@ colcon: setup ## Build and test as a ROS 2 workspace does, below .venv
 
 lock: ## Write requirements/*-py*.txt anew; needs python3.10 to python3.13 [ARGS=--upgrade]
 	@python3.11 tools/lock.py $(ARGS)
+
+licences: setup ## Write THIRD_PARTY.md, the licences of all locked packages
+	@$(RUN) python tools/licences.py
 
 clean: ## Remove .venv and everything else that was made
 	rm -rf .venv .venvs build install log *.egg-info .coverage

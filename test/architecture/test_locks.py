@@ -1,7 +1,10 @@
 """Lock files list exact versions with known hashes for every requirement."""
 
+from importlib.metadata import distributions
 from pathlib import Path
 import re
+import runpy
+import sys
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -76,3 +79,29 @@ def test_line_without_exact_version_or_hash_is_found(line):
     """The check finds such a line between two good ones."""
     good = f'six==1.17.0 \\\n    --hash=sha256:{"0" * 64} \\\n    --hash=sha256:{"1" * 64}\n'
     assert not_pinned(good + line + '\n' + good) == [line]
+
+
+def test_page_of_licences_has_every_locked_package(repository):
+    """A new dependency requires `make licences`."""
+    page = (repository / 'THIRD_PARTY.md').read_text()
+    rows = dict(re.findall(r'^\| ([a-z0-9-]+) \| (.+) \|$', page, re.MULTILINE))
+    texts = [(FOLDER / f'{lock}.txt').read_text() for lock in LOCKS]
+    pinned = {match['name'] for text in texts for match in map(PINNED.fullmatch, lines_of(text))}
+    assert set(rows) - {'package'} == pinned
+    assert all(licence.strip() for licence in rows.values())
+
+
+@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason='the page is written with Python 3.11')
+def test_page_of_licences_has_what_installed_packages_declare(repository):
+    """A new version with another licence requires `make licences`."""
+    tool = runpy.run_path(str(repository / 'tools' / 'licences.py'))
+    rows = tool['written']((repository / 'THIRD_PARTY.md').read_text())
+    locks = ''.join((FOLDER / f'{lock}.txt').read_text() for lock in LOCKS)
+    compared = 0
+    for package in distributions():
+        name = canonicalize_name(package.metadata['Name'])
+        licence = tool['declared'](package)
+        if licence and f'\n{name}=={package.version} ' in locks:
+            assert rows[name] == licence
+            compared += 1
+    assert compared > 50
