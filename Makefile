@@ -22,7 +22,7 @@ PARALLEL := $(if $(IK_NODE_TEST_DOMAIN),,-n 2 --dist loadfile)
 .PHONY: help setup native native-drills native-all wheels demo view test test-all soak fuzz edits mutants coverage lint format types bench \
         bench-peers docs gallery gallery-moving screenshots colcon lock clean
 .PHONY: help setup native native-drills native-all wheels dist dist-try demo view test test-all soak fuzz edits mutants coverage lint format types bench \
-        bench-peers gallery screenshots colcon lock licences clean
+        bench-track bench-peers gallery screenshots colcon lock licences clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 13
@@ -90,6 +90,9 @@ types: setup ## Check types
 
 bench: setup ## Measure speed, beside the peers that are installed [ARGS='arms --help']
 	@$(RUN) python -m ik_node bench $(ARGS)
+
+bench-track: setup ## Fail if slower than an earlier wheel by 10 % [ARGS='dist/NAME.whl --keep']
+	@$(RUN) python -m ik_node bench track $(ARGS)
 
 bench-peers: setup ## Install the peers for `make bench` below .venvs/peers [ARGS='rtb placo']
 	@$(RUN) python benchmark/set_up_peers.py $(ARGS)

@@ -23,6 +23,7 @@ peer, see the options below. Other measurements, each with its own options:
     beside      a moving node with and without the page (needs viser)
     node        goal message to joint state, load and starts of the node, real ROS 2 processes
     goals       processor time of the node's ticks against the number of goals
+    track       this checkout against an earlier wheel or folder; fails if slower by 10 %
 """
 
 from __future__ import annotations
@@ -54,6 +55,7 @@ MODULES = {
     'beside': 'page.page_beside',
     'node': 'node.node_latency',
     'goals': 'node.node_goals',
+    'track': 'track',
 }
 
 

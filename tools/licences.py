@@ -2,8 +2,8 @@
 Write THIRD_PARTY.md: the licence of every package in the locks; `make licences`.
 
 The licence is what the installed package declares: its licence expression, else the classifiers,
-else the field `License`; for packages of ROS 2 the `package.xml` that the wheel installs; else what
-the text of the licence says. A row is kept from the page where none of these exists, and for
+else the field `License`; for packages of ROS 2 the `package.xml` that the wheel installs; else
+what the text of the licence says. A row is kept from the page where none of these exists, and for
 packages that only another Python or ROS 2 needs. Run it with Python 3.11: versions differ.
 """
 
@@ -21,7 +21,7 @@ TEXTS = {'Permission is hereby granted, free of charge': 'MIT', 'Apache License'
 INTRODUCTION = """# Licences of dependencies
 
 The wheel and the sdist contain no code of others. Below are all packages that
-`requirements/*-py*.txt` lock, for the package itself, its extras, its tests, its linters and ROS 2,
+`requirements/*-py*.txt` lock, for the package itself, its extras, its tests, linters and ROS 2,
 with the licence that each declares. At run time the package needs numpy, scipy, pyyaml and tqdm;
 numba and llvmlite compile the kernels. `make licences` writes this page.
 
