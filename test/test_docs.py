@@ -15,6 +15,8 @@ PAGES = (
     'drive_hardware',
     'gallery',
     'rviz_and_foxglove',
+    'sros2',
+    'support',
     'troubleshooting',
     'trusted_inputs',
     'tuning',
@@ -234,3 +236,36 @@ def test_every_path_on_the_architecture_page_exists(repository):
         )
 
     assert [path for path in sorted(paths) if 'NAME' not in path and not exists(path)] == []
+
+
+@pytest.mark.parametrize(
+    'page',
+    [
+        *('QUALITY_DECLARATION.md', 'SECURITY.md', 'CONTRIBUTING.md', 'docs/kept_runs.md'),
+        *('docs/releasing.md', 'docs/sros2.md', 'docs/support.md'),
+    ],
+)
+def test_evidence_that_a_page_names_exists(repository, page):
+    """Links, paths, tests and targets of make on pages for maintainers exist."""
+    path = repository / page
+    text = path.read_text()
+    for target in re.findall(r'\]\(([\w./]+)(?:#[\w-]+)?\)', text):
+        assert (path.parent / target).exists(), target
+    folders = 'benchmark|config|docs|include|launch|requirements|test|tools|urdf'
+    for named in re.findall(rf'`((?:{folders})/[\w./]*)`', text):
+        assert (repository / named).exists(), named
+    makefile = (repository / 'Makefile').read_text()
+    for target in re.findall(r'(?:^|`)make ([a-z][a-z-]*)', text, flags=re.MULTILINE):
+        assert f'\n{target}:' in makefile, target
+    tests = ''.join(each.read_text() for each in (repository / 'test').rglob('test_*.py'))
+    for name in re.findall(r'`(test_\w+)`', text):
+        assert f'def {name}(' in tests, name
+
+
+def test_every_combination_of_the_support_table_is_locked(repository):
+    """`make test-all` knows each combination that the table names."""
+    named = re.findall(r'((?:kilted|jazzy)-py3\.\d+)', page_of(repository, 'support'))
+    assert len(named) == 5
+    for combination in named:
+        assert (repository / 'requirements' / f'{combination}.txt').is_file()
+    assert all(each in (repository / 'tools' / 'test_all.sh').read_text() for each in named)
