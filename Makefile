@@ -19,10 +19,8 @@ RUN_TEST := ROS_DOMAIN_ID= ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_LOG_DIR= 
 # Two processes, each with a ROS domain of its own; one that may be listened to.
 PARALLEL := $(if $(IK_NODE_TEST_DOMAIN),,-n 2 --dist loadfile)
 
-.PHONY: help setup native native-drills native-all wheels demo view test test-all soak fuzz edits mutants coverage lint format types bench \
-        bench-peers docs gallery gallery-moving screenshots colcon lock clean
-.PHONY: help setup native native-drills native-all wheels dist dist-try demo view test test-all soak fuzz edits mutants coverage lint format types bench \
-        bench-track bench-peers gallery screenshots colcon lock licences clean
+.PHONY: help setup native native-drills native-all wheels dist dist-try demo view test test-all soak fuzz edits mutants coverage lint \
+        format types bench bench-track bench-peers docs gallery gallery-moving screenshots colcon lock licences clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 13
