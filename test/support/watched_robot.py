@@ -27,18 +27,19 @@ class Watched:
     def check(self, message: Any) -> np.ndarray:
         """Assert that a JointState is whole, within limits and closes all loops; return q."""
         q = np.array(message.position)
-        assert np.isfinite(message.velocity).all()
-        assert len(message.velocity) == len(q)
+        assert np.isfinite(message.velocity).all(), f'velocity {message.velocity}'
+        assert len(message.velocity) == len(q), f'{len(message.velocity)} velocities'
         self.check_q(q)
         return q
 
     def check_q(self, q: np.ndarray) -> None:
         """Assert that a configuration is within limits and closes all loops."""
-        assert np.isfinite(q).all()
-        assert (q >= self.robot.lower - 1e-9).all()
-        assert (q <= self.robot.upper + 1e-9).all()
+        assert np.isfinite(q).all(), f'q {q}'
+        beyond = max((self.robot.lower - q).max(), (q - self.robot.upper).max())
+        assert beyond <= 1e-9, f'{beyond} beyond a limit'
         for name in self.loops:
-            assert name in self.released or self.gap(name, q) < 2e-6
+            gap = self.gap(name, q)
+            assert name in self.released or gap < 2e-6, f'{name} is open by {gap}'
 
     def gap(self, loop: str, q: Any) -> float:
         """Return how far a loop is open [m]."""
