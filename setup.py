@@ -77,7 +77,7 @@ def long_description():
     text = Path('README.md').read_text(encoding='utf-8')
 
     def absolute(link):
-        kind = 'raw' if link[1].endswith('.png') else 'blob'
+        kind = 'raw' if link[1].endswith(('.png', '.webp')) else 'blob'
         return f']({REPOSITORY}/{kind}/main/{link[1]})'
 
     return re.sub(r'\]\((?!https?:|#)([^)]+)\)', absolute, text)

@@ -169,6 +169,7 @@ def _dask(workers: int, address: str | None) -> Iterator[Executor]:
     from distributed import Client, LocalCluster
 
     logging.getLogger('distributed').setLevel(logging.ERROR)
+    logging.getLogger('tornado.application').addFilter(_is_no_late_result)
     dask.config.set(DASK_CONFIG)
     cluster = None
     if address is None:
@@ -191,6 +192,11 @@ def _dask(workers: int, address: str | None) -> Iterator[Executor]:
     finally:
         if cluster is not None:
             cluster.close()
+
+
+def _is_no_late_result(record: logging.LogRecord) -> bool:
+    """Return False for the report of a result that comes after its chunk was cancelled."""
+    return '_discard_future_result' not in record.getMessage()
 
 
 @contextmanager
