@@ -59,7 +59,8 @@ def secured(lasting_graph, urdf, repository):
 
 
 def entities(graph, node, kind, way):
-    """Return the names of what a running node has."""
+    """Return the names of what a running node has, as soon as it is discovered."""
+    graph.wait(lambda: node in graph.client.get_node_names(), node)
     ask = getattr(graph.client, ENTITIES[kind, way])
     return {name for name, _ in ask(node, '/')}
 
