@@ -7,6 +7,7 @@ SECONDS :=
 RUNS :=
 TARGETS :=
 COMBINATIONS :=
+KEEP :=
 ARGS :=
 
 # `make test-all` and .ci/run have environments of their own below .venvs.
@@ -20,7 +21,8 @@ RUN_TEST := ROS_DOMAIN_ID= ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_LOG_DIR= 
 PARALLEL := $(if $(IK_NODE_TEST_DOMAIN),,-n 2 --dist loadfile)
 
 .PHONY: help setup native native-drills native-all wheels dist dist-try demo view test test-all soak fuzz edits mutants coverage lint \
-        format types bench bench-track bench-peers docs gallery gallery-moving screenshots colcon lock licences clean
+        format types bench bench-track bench-peers docs numbers gallery gallery-moving screenshots colcon lock \
+        licences clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 13
@@ -97,6 +99,9 @@ bench-peers: setup ## Install the peers for `make bench` below .venvs/peers [ARG
 
 docs: setup ## Build the documentation site in build/docs, and run its notebooks
 	@tools/docs.sh
+
+numbers: setup ## Compare the measured numbers of the pages with the kept runs [KEEP=engines]
+	@$(RUN) python -m tools.measured $(KEEP)
 
 gallery: setup ## Draw docs/gallery/*.png anew [ARGS='delta gripper']
 	@$(RUN) python -m tools.pictures $(ARGS)
