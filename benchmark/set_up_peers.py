@@ -28,21 +28,28 @@ PACKAGES: dict[str, list[str]] = {
     'pytracik': ['pytracik==0.0.3'],
     'closed_chain_ik': ['closed-chain-ik@0.0.3'],
 }
+# Only for the programs in docs/migration, which test/test_migration.py runs.
+MORE_PACKAGES: dict[str, list[str]] = {
+    'drake': ['drake==1.51.1'],
+    'pink': ['pin-pink==4.4.0', 'daqp==0.11.0'],
+}
 
 
 def main() -> int:
     """Install the selected peers; return 0 even if some are not available."""
     parser = argparse.ArgumentParser(prog='make bench-peers', description=__doc__)
-    parser.add_argument('names', nargs='*', metavar='NAME', help=f'of {", ".join(PACKAGES)}; all')
+    known = {**PACKAGES, **MORE_PACKAGES}
+    some = f'of {", ".join(known)}; all of the benchmark: {", ".join(PACKAGES)}'
+    parser.add_argument('names', nargs='*', metavar='NAME', help=some)
     parser.add_argument('--latest', action='store_true', help='newest versions, not the recorded')
     args = parser.parse_args()
-    unknown = [name for name in args.names if name not in PACKAGES]
+    unknown = [name for name in args.names if name not in known]
     if unknown:
-        parser.error(f'no peer {unknown[0]!r}; there are: {", ".join(PACKAGES)}')
+        parser.error(f'no peer {unknown[0]!r}; there are: {", ".join(known)}')
     names = args.names or list(PACKAGES)
     missing = []
     for at, name in enumerate(names):
-        packages = [without_version(each) if args.latest else each for each in PACKAGES[name]]
+        packages = [without_version(each) if args.latest else each for each in known[name]]
         print(f'[{at + 1}/{len(names)}] {name}: {" ".join(packages)} ... ', end='', flush=True)
         begin = perf_counter()
         trouble = install(name, packages)
