@@ -9,8 +9,9 @@ loops are tasks of weight 100. mink takes one step in each frame, or steps until
 than 0.001, at most ten, as projects that retarget motions do.
 
 SLSQP of SciPy then minimises the same cost, half the sum of the weighted squares of the residuals
-(docs/theory.md, eq. 5), with the loops as equations and the limits as bounds, for random frames:
-from our answer, and from the frame before. Its forward kinematics is NumPy (`Robot.forward`).
+(docs/theory.md, eq. 5) and of the smoothed changes from the frame before (eq. 15), with the loops
+as equations and the limits as bounds, for random frames: from our answer, and from the frame
+before. Its forward kinematics is NumPy (`Robot.forward`).
 """
 
 from __future__ import annotations
@@ -82,9 +83,9 @@ class Run:
     def cost(self, cost: Cost, goals: list[Poses]) -> float:
         """Return the mean cost of every twentieth frame of the clips."""
         found = [
-            cost.value(q[row], frame_of(poses, row))[0]
+            cost.value(q[row], frame_of(poses, row), q[row - 1])[0]
             for q, poses in zip(self.q, goals, strict=True)
-            for row in range(0, len(q), 20)
+            for row in range(20, len(q), 20)
         ]
         return float(np.mean(found))
 
@@ -219,7 +220,7 @@ class Kinematics:
 
 class Cost:
     """
-    The cost of a frame by theory.md, eq. (5), with its gradient.
+    The cost of a frame by theory.md, eq. (5) and (15), with its gradient.
 
     Parameters
     ----------
@@ -227,18 +228,32 @@ class Cost:
         The robot and its mapping.
     length : float
         The characteristic length [m].
+    smoothing : float
+        Weight of the changes from the frame before.
 
     """
 
-    def __init__(self, task: Retargeting, length: float) -> None:
+    def __init__(self, task: Retargeting, length: float, smoothing: float) -> None:
+        self.smoothing = smoothing
+        # A change of a sliding joint counts in characteristic lengths.
+        slides = [dof.name in 'XYZ' for joint in task.robot.joints.values() for dof in joint.dof]
+        self.units = np.where(slides, length, 1.0)
         self.kinematics = Kinematics(task.robot)
         self.length, self.robot = length, task.robot
         most = max(entry.weight for entry in task.map.links)
         self.entries = [(e.link, e.weight / most, 'EX' in e.dof) for e in task.map.links]
 
-    def value(self, q: Array, frame: dict[str, tuple[Array, Rotation]]) -> tuple[float, Array]:
-        """Return cost and gradient; `frame` has the places and orientations of all goals."""
-        cost, gradient = 0.0, np.zeros(len(q))
+    def value(
+        self, q: Array, frame: dict[str, tuple[Array, Rotation]], before: Array
+    ) -> tuple[float, Array]:
+        """
+        Return cost and gradient.
+
+        `frame` has the places and orientations of all goals, `before` is q of the last frame.
+        """
+        change = (q - before) / self.units
+        cost = 0.5 * self.smoothing * float(change @ change)
+        gradient = self.smoothing * change / self.units
         for link, weight, turned in self.entries:
             place, turn = frame[link]
             pose = self.kinematics.poses.pose(q, self.robot.links[link])
@@ -254,11 +269,11 @@ class Cost:
                 gradient += weight**2 * (phi @ jacobian[3:])
         return cost, gradient
 
-    def least(self, q0: Array, frame: dict[str, tuple[Array, Rotation]]) -> float:
+    def least(self, q0: Array, frame: dict[str, tuple[Array, Rotation]], before: Array) -> float:
         """Return the least cost that SLSQP finds from a start with closed loops."""
         bounds = list(zip(self.robot.lower, self.robot.upper, strict=True))
         done = minimize(
-            lambda q: self.value(q, frame),
+            lambda q: self.value(q, frame, before),
             q0,
             jac=True,
             bounds=bounds,
@@ -279,19 +294,16 @@ def frame_of(poses: Poses, row: int) -> dict[str, tuple[Array, Rotation]]:
     return {name: (p[row], Rotation.from_quat(r[row])) for name, (p, r) in poses.items()}
 
 
-def cost_ratios(
-    task: Retargeting, goals: list[Poses], run: Run, length: float, count: int, seed: int
-) -> Array:
+def cost_ratios(cost: Cost, goals: list[Poses], run: Run, count: int, seed: int) -> Array:
     """Return our cost by the least of SLSQP for random frames."""
-    cost, rng = Cost(task, length), np.random.default_rng(seed)
-    ratios = []
+    rng, ratios = np.random.default_rng(seed), []
     for _ in tqdm(range(count), desc='SLSQP', disable=None, leave=False):
         clip = int(rng.integers(len(goals)))
         row = int(rng.integers(1, len(run.q[clip])))
         frame = frame_of(goals[clip], row)
         found, before = run.q[clip][row], run.q[clip][row - 1]
-        least = min(cost.least(found, frame), cost.least(before, frame))
-        ratios.append(cost.value(found, frame)[0] / least)
+        least = min(cost.least(start, frame, before) for start in (found, before))
+        ratios.append(cost.value(found, frame, before)[0] / least)
     return np.array(ratios)
 
 
@@ -331,7 +343,7 @@ def main(words: list[str] | None = None) -> int:
     print(f'\n{args.clips} clips of {args.frames} frames; cost and jumps of the first {first}')
     names = ('solver', 'frames/s core', 'times', 'steps', 'cost', 'loops [m]', 'jump', 'of joint')
     print(' '.join(f'{name:>17s}' for name in names))
-    cost = Cost(task, length)
+    cost = Cost(task, length, args.smoothing)
     fine = run.gap <= CLOSED
     jumps = {}
     for each in runs:
@@ -351,7 +363,7 @@ def main(words: list[str] | None = None) -> int:
     for each in runs[1:]:
         fine &= run.rate >= TIMES * each.rate and jumps['ours'] <= JUMP * jumps[each.label]
     if args.checked:
-        ratios = cost_ratios(task, goals, run, length, args.checked, args.seed)
+        ratios = cost_ratios(cost, goals, run, args.checked, args.seed)
         print(
             f'\ncost by that of SLSQP in {args.checked} frames: median {np.median(ratios):.6f}, '
             f'largest {ratios.max():.6f}, above {COST}: {int((ratios > COST).sum())}'

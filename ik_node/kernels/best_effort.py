@@ -87,7 +87,9 @@ SAME_COST, SAME_REACH = 1e-3, 1e-2
 # So many starts that agree on the best cost end the restarts; fewer if the goal is out of reach by
 # the lengths of the links. Where the orientation of a goal's link is left open, or loops carry an
 # orientation, they may close in several assemblies, and *reach*, which opens them, shows only one.
-AGREEMENT, PROVEN, AGREEMENT_LOOPS, PROVEN_LOOPS, OPEN_AGREEMENT = 6, 5, 8, 2, 24
+AGREEMENT, PROVEN, AGREEMENT_LOOPS, PROVEN_LOOPS, OPEN_AGREEMENT = 10, 5, 8, 2, 24
+# Damping of a restart, relative to that of the first start.
+LATER_DAMPING = 4.0
 # Costs of candidates with open loops start here; NO_COST marks a candidate that was tried.
 OPEN_COST, NO_COST = 1e100, 1e300
 
@@ -163,6 +165,8 @@ def enter_reach(s: Solve) -> None:
         s.w[s.hold + r] = 0.0
     enter_phase(s, PHASE_REACH, 0)
     s.w[DAMPING_SCALE] = s.options[DAMPING_FACTOR]
+    if s.k[STARTS] > 1:
+        s.w[DAMPING_SCALE] *= LATER_DAMPING
 
 
 @kernel
@@ -307,12 +311,14 @@ def begin_efforts(s: Solve) -> None:
     best = best_candidate(s)
     if best >= 0 and s.w[s.candidate_cost + best] < OPEN_COST:
         s.k[FALLBACKS] = -1
-    away = s.options[RESTARTS] > 0.0 and distance(s, s.x_kept, s.x_start) > FAR_AWAY
-    if s.k[FALLBACKS] == 0 or s.k[ENOUGH] == OPEN_AGREEMENT:
-        away = False
+    away = (
+        s.options[RESTARTS] > 0.0
+        and s.k[FALLBACKS] == -1
+        and s.k[ENOUGH] != OPEN_AGREEMENT
+        and distance(s, s.x_kept, s.x_start) > FAR_AWAY
+    )
     if away and s.k[STATUS] == STATUS_STALLED:
         best = nearest_of_the_best(s, s.w[s.candidate_cost + best])
-        s.k[TRACKS] = 0
         for level in range(s.k[LAST_LEVEL] + 1):
             s.w[s.kept_cost + level] = NO_COST
         s.w[s.candidate_cost + best] = NO_COST

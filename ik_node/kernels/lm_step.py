@@ -38,6 +38,7 @@ from ik_node.kernels.solve_state import (
     PHASE_SETTLE,
     PREDICTED,
     START_ITERATIONS,
+    STARTS,
     STEP_SIZE,
     TIGHT,
     WEAK,
@@ -51,7 +52,7 @@ from ik_node.kernels.start import (
     row_weight,
     smooths,
     write_preferred_step,
-    write_way,
+    write_way_to,
 )
 from ik_node.kernels.step import apply_step, bounded_step, FREE, LOCKED, restore_held_rows
 
@@ -76,6 +77,9 @@ SETTLE_STEP = 0.3
 # increases it, and a rejected step increases it more (Madsen et al. 2004, section 3.2).
 GOOD_RATIO, POOR_RATIO = 0.75, 0.25
 DAMPING_DECREASE, DAMPING_INCREASE, DAMPING_AFTER_REJECTION = 0.2, 2.0, 8.0
+# After restarts the goal is often out of reach; the linear model is then less accurate, and a
+# smaller decrease saves rejected steps.
+LATER_DECREASE = 0.5
 # Below this damping scale the normal equations lose their last digits.
 LEAST_DAMPING_SCALE = 1e-6
 # In SETTLE the scale is the share of the way that a step goes; it is halved after a rejection.
@@ -162,7 +166,7 @@ def set_variables(s: Solve) -> None:
         s.w[s.damping + v] = damping
     if smooths(s):
         # The way back to the start, with the weight of smoothing beside the damping.
-        write_way(s, s.x, s.x_start)
+        write_way_to(s, s.x_start, s.x)
         for v in range(s.nv):
             s.w[s.damping + v] = damping + s.options[SMOOTHING]
             s.w[s.preferred_step + v] *= s.options[SMOOTHING] / s.w[s.damping + v]
@@ -286,7 +290,8 @@ def lm_step(s: Solve) -> None:
     elif not kept:
         s.w[DAMPING_SCALE] = max(DAMPING_AFTER_REJECTION * s.w[DAMPING_SCALE], LEAST_DAMPING_SCALE)
     elif before - after > GOOD_RATIO * s.w[PREDICTED]:
-        s.w[DAMPING_SCALE] = max(DAMPING_DECREASE * s.w[DAMPING_SCALE], LEAST_DAMPING_SCALE)
+        decrease = LATER_DECREASE if s.k[STARTS] > 1 else DAMPING_DECREASE
+        s.w[DAMPING_SCALE] = max(decrease * s.w[DAMPING_SCALE], LEAST_DAMPING_SCALE)
     elif before - after < POOR_RATIO * s.w[PREDICTED]:
         s.w[DAMPING_SCALE] *= DAMPING_INCREASE
     weak = REACH_WEAK if phase == PHASE_REACH else LEVEL_WEAK

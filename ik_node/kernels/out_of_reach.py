@@ -150,6 +150,61 @@ def tolerance_of(s: Solve, c: int, lever: float) -> float:
 
 
 @kernel
+def turned(s: Solve, at: int, x: float, y: float, z: float) -> Vector:
+    """Return R p with the rotation R of the frame at s.w[at]."""
+    return (
+        s.w[at] * x + s.w[at + 1] * y + s.w[at + 2] * z,
+        s.w[at + 3] * x + s.w[at + 4] * y + s.w[at + 5] * z,
+        s.w[at + 6] * x + s.w[at + 7] * y + s.w[at + 8] * z,
+    )
+
+
+@kernel
+def beside_goal(s: Solve, g: int, px: float, py: float, pz: float) -> Vector:
+    """
+    Return R p, from the axes of the column of goal g to those of the root when its pose is met.
+
+    That is R = R_B R_A^T, with the rotations of the goal and of its frame A.
+    """
+    a = s.a_offset + 12 * g
+    x = s.f[a] * px + s.f[a + 3] * py + s.f[a + 6] * pz
+    y = s.f[a + 1] * px + s.f[a + 4] * py + s.f[a + 7] * pz
+    z = s.f[a + 2] * px + s.f[a + 5] * py + s.f[a + 8] * pz
+    return turned(s, s.b_local + 12 * g, x, y, z)
+
+
+@kernel
+def goal_is_too_far(s: Solve, g: int) -> bool:
+    """
+    Return True if the point of goal g is farther from the first joint than the chain is long.
+
+    If the goal has an orientation and its link turns about an axis, that axis is known as well.
+    The chain then ends at the point of the axis that is nearest to the joint before: for a wrist
+    whose axes intersect, at their intersection.
+    """
+    link = s.i[s.a_column + g]
+    wx, wy, wz = end_of(s, g, True)
+    ax, ay, az = end_of(s, g, False)
+    ox, oy, oz = origin_of(s, topmost(s, link, -1))
+    most, lever = reach_between(s, link, -1), length_of(ax, ay, az)
+    whole = s.i[s.mask + g] & ORIENTATION == ORIENTATION
+    if whole and s.i[s.prismatic + link] == 0:
+        along = 0.0
+        if s.i[s.parent + link] >= 0:
+            x, y, z = origin_of(s, link)
+            at = s.offset + 12 * link
+            along = -(x * s.f[at + 2] + y * s.f[at + 5] + z * s.f[at + 8])
+            most += sqrt(max(x * x + y * y + z * z - along * along, 0.0)) - length_of(x, y, z)
+        lever = length_of(ax, ay, az - along)
+        x, y, z = beside_goal(s, g, -ax, -ay, along - az)
+        wx, wy, wz = wx + x, wy + y, wz + z
+    else:
+        most += lever
+        lever = 0.0
+    return length_of(wx - ox, wy - oy, wz - oz) > most + tolerance_of(s, g, lever)
+
+
+@kernel
 def loop_is_too_short(s: Solve, g: int, c: int) -> bool:
     """Return True if closure c cannot close while goal g is met."""
     link, a, b = s.i[s.a_column + g], s.i[s.a_column + c], s.i[s.b_column + c]
@@ -167,22 +222,14 @@ def loop_is_too_short(s: Solve, g: int, c: int) -> bool:
     px, py, pz = px - gx, py - gy, pz - gz
     wx, wy, wz = end_of(s, g, True)
     lever = length_of(px, py, pz)
-    a_frame, b_frame, t = s.a_offset + 12 * g, s.b_local + 12 * g, s.scratch
     if s.i[s.mask + g] & ORIENTATION == ORIENTATION:
-        # R = R_B R_A^T turns the column's axes to those of the root.
-        for r in range(3):
-            s.w[t + r] = (
-                s.f[a_frame + r] * px + s.f[a_frame + 3 + r] * py + s.f[a_frame + 6 + r] * pz
-            )
-        px, py, pz = s.w[t], s.w[t + 1], s.w[t + 2]
+        px, py, pz = beside_goal(s, g, px, py, pz)
     elif keeps_orientation(s, link):
-        b_frame = s.frame + 12 * link
+        px, py, pz = turned(s, s.frame + 12 * link, px, py, pz)
     else:
         most += lever
         px, py, pz = 0.0, 0.0, 0.0
-    wx += s.w[b_frame] * px + s.w[b_frame + 1] * py + s.w[b_frame + 2] * pz
-    wy += s.w[b_frame + 3] * px + s.w[b_frame + 4] * py + s.w[b_frame + 5] * pz
-    wz += s.w[b_frame + 6] * px + s.w[b_frame + 7] * py + s.w[b_frame + 8] * pz
+    wx, wy, wz = wx + px, wy + py, wz + pz
     ox, oy, oz = end_of(s, c, by_a)
     if far >= 0:
         most += reach_between(s, far, -1) + length_of(ox, oy, oz)
@@ -208,11 +255,7 @@ def out_of_reach(s: Solve) -> bool:
             or link < 0
         ):
             continue
-        wx, wy, wz = end_of(s, g, True)
-        ax, ay, az = end_of(s, g, False)
-        ox, oy, oz = origin_of(s, topmost(s, link, -1))
-        most = reach_between(s, link, -1) + length_of(ax, ay, az)
-        if length_of(wx - ox, wy - oy, wz - oz) > most + tolerance_of(s, g, 0.0):
+        if goal_is_too_far(s, g):
             return True
         for c in range(s.nc):
             if (

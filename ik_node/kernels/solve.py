@@ -42,7 +42,6 @@ from ik_node.kernels.solve_state import (
     EFFORT,
     EFFORT_DRAWN,
     EFFORT_FAR,
-    EFFORT_KEPT,
     EFFORT_WALKED,
     GREW,
     INTERRUPTED,
@@ -80,6 +79,7 @@ from ik_node.kernels.start import (
     perturb,
     read_poses,
     remember_best,
+    set_tightness,
     start_solve,
 )
 from ik_node.kernels.unchecked_array import table
@@ -90,16 +90,18 @@ REACH_PATIENCE, LEVEL_PATIENCE = 4, 12
 LEVEL_PROMISE = 1e-10
 # It also ends at a step that is small [rad or L], if that promises little.
 SMALL_STEP, SMALL_PROMISE = 1e-5, 1e-7
-# A start ends as well when the linear model predicts a decrease below this share.
-REACH_PROMISE = 1e-3
+# A start ends as well when the linear model predicts a decrease below this share; a restart,
+# which only has to show which minimum it leads to, ends earlier.
+REACH_PROMISE, LATER_PROMISE = 1e-3, 3e-3
 # Goals that conflict are followed from frame to frame: what a frame leaves, the next one gains.
 COMPROMISE_PROMISE = 1e-3
 SMALLEST_COST = 1e-22  # a cost of rounding [L^2, rad^2]
 MOST_DAMPING = 1e10
 # An effort from another start's end shows early whether it is worth while.
 FAR_PATIENCE, FAR_PROMISE = 6, 1e-4
-# The last effort after many starts need not follow a flat valley to its end.
-KEPT_PROMISE = 1e-6
+# After many starts no effort need follow a flat valley to its end: after some steps it ends where
+# the model predicts a larger share.
+LATE_PROMISE, VALLEY_PROMISE, VALLEY_STEPS = 1e-6, 3e-5, 8
 # A walk only has to show which minimum it leads to; the effort that follows refines it.
 WALK_STEPS, WALK_PROMISE = 12.0, 1e-3
 # Steps that may be spent on closing loops: each time, and at the end of a restart or the start
@@ -145,11 +147,13 @@ def reach_step_is_due(s: Solve) -> bool:
         s.k[CLOSED_AT_START] = 1 if s.k[LOOPS] > 0 and all_within_tolerance(s, 0) else 0
     if all_within_tolerance(s, s.k[LAST_LEVEL]):
         s.k[STATUS] = STATUS_CONVERGED
+        set_tightness(s, 0)
         remove_full_turns(s)
         # Without preferences the solve ends here, with the residuals of x.
         enter_settling(s, PREFERS_NOTHING)
         return False
     most = DRAWN_STEPS if s.k[TIGHT] == 1 else s.options[MAX_ITERATIONS]
+    promise = LATER_PROMISE if s.k[STARTS] > 1 else REACH_PROMISE
     if s.k[START_ITERATIONS] >= most or s.k[INTERRUPTED] == 1:
         s.k[OUT_OF_ITERATIONS] = 1
         end_start(s)
@@ -158,7 +162,7 @@ def reach_step_is_due(s: Solve) -> bool:
     pushed = s.k[PERTURBED] == 1 and s.k[STARTS] == 1 and s.k[TIGHT] == 0
     if s.k[START_ITERATIONS] > 0 and (
         s.k[WEAK] >= REACH_PATIENCE
-        or (0.0 <= s.w[PREDICTED] <= REACH_PROMISE * s.w[COST] and not pushed)
+        or (0.0 <= s.w[PREDICTED] <= promise * s.w[COST] and not pushed)
         or s.k[GREW] == 1
         or s.w[STEP_SIZE] <= s.options[STALL_THRESHOLD]
         or s.w[DAMPING_SCALE] > MOST_DAMPING
@@ -195,8 +199,8 @@ def level_step_is_due(s: Solve) -> bool:
         promise, patience = WALK_PROMISE, FAR_PATIENCE
     elif level > 0 and effort == EFFORT_FAR:
         promise, patience = FAR_PROMISE, FAR_PATIENCE
-    elif level > 0 and effort == EFFORT_KEPT and s.k[STARTS] > 1:
-        promise = KEPT_PROMISE
+    elif level > 0 and s.k[STARTS] > 1:
+        promise = LATE_PROMISE if s.k[START_ITERATIONS] < VALLEY_STEPS else VALLEY_PROMISE
     if level > 0:
         most = s.options[MAX_ITERATIONS]
         if s.options[COMPROMISE] > 0.0:

@@ -135,7 +135,7 @@ def has_preference(s: Solve, v: int) -> bool:
 
 
 @kernel
-def write_way(s: Solve, x: int, to: int) -> None:
+def write_way_to(s: Solve, to: int, x: int) -> None:
     """
     Write the way from the variables at s.w[x] to those at s.w[to] to `preferred_step`.
 
@@ -156,7 +156,7 @@ def write_way(s: Solve, x: int, to: int) -> None:
 @kernel
 def write_preferred_step(s: Solve, x: int) -> None:
     """Write x* - x, the way to the preferred values, to `preferred_step`; 0 without one."""
-    write_way(s, x, s.target)
+    write_way_to(s, s.target, x)
     for v in range(s.nv):
         if not has_preference(s, v):
             s.w[s.preferred_step + v] = 0.0
@@ -211,7 +211,7 @@ def cost_of(s: Solve, x: int) -> float:
             total += s.w[s.pull + v] * s.w[s.preferred_step + v] * s.w[s.preferred_step + v]
         return 0.5 * total
     if smooths(s):
-        write_way(s, x, s.x_start)
+        write_way_to(s, s.x_start, x)
         for v in range(s.nv):
             total += s.options[SMOOTHING] * s.w[s.preferred_step + v] ** 2
     for c in range(s.nc):

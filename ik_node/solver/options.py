@@ -267,7 +267,7 @@ class SolverOptions:
         packed[index.SEED] = self.seed
         packed[index.AGREEING_STARTS] = self.agreeing_starts
         packed[index.COMPROMISE] = self.compromise
-        packed[index.SMOOTHING] = self.smoothing
+        packed[index.SMOOTHING] = self.smoothing if self.compromise else 0.0
         return packed
 
 

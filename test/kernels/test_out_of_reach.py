@@ -61,16 +61,32 @@ def test_distant_pose_is_proven_out_of_reach(name):
     assert solver.solve_pose(poses).starts < 50
 
 
-def test_proof_stands_at_the_very_length_of_an_arm():
+@pytest.mark.parametrize('dof', [('X', 'Y', 'Z'), ('X', 'Y', 'Z', 'EX', 'EY', 'EZ')])
+def test_proof_stands_at_the_very_length_of_an_arm(dof):
     """Nothing further away is reached, with any number of starts."""
+    m = ALL['arm6']()
+    (goal,) = m.goals
+    m.goals[goal].set_goal_dof(*dof)
+    solver = m.solver(SolverOptions(restarts=300))
+    turns = [(0.0, 0.0, 0.0, 1.0), (0.0, 0.6, 0.0, 0.8), (0.6, 0.0, 0.0, 0.8)]
+    for turn in turns:
+        reach = 0.0
+        for way in np.linspace(0.2, 3.0, 400):
+            if not proven(m, {goal: ((way, 0.0, 0.4), turn)}, solver.q):
+                reach = way
+        beyond = {goal: ((reach + 0.01, 0.0, 0.4), turn)}
+        assert reach < 2.9
+        assert not solver.solve_pose(beyond).converged
+
+
+def test_known_orientation_shortens_the_chain_by_the_tool():
+    """The tool cannot point away from a goal whose orientation turns it back."""
     m = ALL['arm6']()
     solver = m.solver()
     (goal,) = m.goals
-    reach = 0.0
-    for way in np.linspace(0.2, 3.0, 400):
-        poses = {goal: ((way, 0.0, 0.4), (0.0, 0.0, 0.0, 1.0))}
-        if not proven(m, poses, solver.q):
-            reach = way
-    beyond = {goal: ((reach + 0.1, 0.0, 0.4), (0.0, 0.0, 0.0, 1.0))}
-    m.goals[goal].set_goal_dof('X', 'Y', 'Z')
-    assert not m.solver(SolverOptions(restarts=300)).solve_pose(beyond).converged
+    ends = []
+    for turn in ((0.0, 0.6, 0.0, 0.8), (0.0, -0.6, 0.0, 0.8), (0.0, 0.0, 0.0, 1.0)):
+        ways = np.linspace(0.2, 3.0, 400)
+        free = [way for way in ways if not proven(m, {goal: ((way, 0.0, 0.4), turn)}, solver.q)]
+        ends.append(max(free))
+    assert max(ends) - min(ends) > 0.01

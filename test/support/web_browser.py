@@ -8,6 +8,7 @@ from pathlib import Path
 import shutil
 import socket
 import subprocess
+import time
 from typing import Any
 import urllib.error
 import urllib.request
@@ -17,6 +18,8 @@ import pytest
 from support.waiting import PATIENCE, wait_until
 
 WIDTH, HEIGHT = 900, 700
+# How often the mouse presses on something that does not move, and how long it may take [s].
+PRESSES, NO_PRESS = 6, 20.0
 FLAGS = (
     '--headless',
     '--no-sandbox',
@@ -265,11 +268,25 @@ class Window:
         self.browser.drag(*[self.pixel(grip + share * way) for share in (0.0, 0.4, 1.0, 1.0)])
 
     def lift(self, goal: str, height: float) -> np.ndarray:
-        """Drag a gizmo's upper arrow up by a height [m]; return where the goal was."""
-        start = self._page.ask(lambda s: s.robot.goals[goal].matrix_world.copy())
+        """
+        Drag a gizmo's upper arrow up by a height [m]; return where the goal was.
+
+        A browser on a busy computer may miss the press: it is made again if nothing moves.
+        """
+
+        def place() -> np.ndarray:
+            return np.asarray(self._page.ask(lambda s: s.robot.goals[goal].matrix_world.copy()))
+
+        start = place()
         hold = start[:3, 3] + (0.0, 0.0, 0.9 * self._page.gizmo_size)
-        self.pull(hold, (0.0, 0.0, height))
-        return np.asarray(start)
+        for _ in range(PRESSES):
+            self.pull(hold, (0.0, 0.0, height))
+            end = time.monotonic() + NO_PRESS
+            while time.monotonic() < end:
+                if (place()[2, 3] - start[2, 3]) / height > 0.25:
+                    return start
+                time.sleep(0.1)
+        pytest.fail(f'{PRESSES} drags of the goal {goal} have not moved it')
 
 
 def browsers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], Browser]]:
