@@ -12,18 +12,13 @@ from ik_node.solver.batch.batch_input import many_poses, many_starts, ManyPoses
 from ik_node.solver.batch.batch_run import BatchRun, Progress, thread_count
 from ik_node.solver.batch.batch_solution import BatchSolution
 from ik_node.solver.batch.batch_work import batch_chains, BatchWork
-from ik_node.solver.batch.on_executor import Chunk, run_chunks, worker_count
+from ik_node.solver.batch.on_executor import Chunk, part_size, run_chunks
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 Poses = Mapping[str, tuple[Array, Array]]
 Result = TypeVar('Result')
-
-# Most problems per part: enough that an engine's time per part, a few milliseconds, is small
-# against that of the solves. With few problems, so many parts per worker that all of them finish
-# at about the same time.
-MOST_ROWS, PARTS = 5000, 4
 
 
 class Part(NamedTuple):
@@ -95,8 +90,7 @@ def run_parts(
 
     """
     count = 1 if threads is None else thread_count(threads)
-    chosen = len(rows) // (PARTS * worker_count(executor) * count)
-    size = max(1, min(MOST_ROWS * count, chosen)) if most is None else most
+    size = part_size(len(rows), executor, count) if most is None else most
 
     def chunks() -> Iterator[Chunk]:
         for at in range(0, len(rows), size):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from operator import index
 import os
 from threading import Lock
@@ -97,9 +98,9 @@ MOST, CHUNKS = 256, 8
 PERIOD = 0.05
 
 
-class BatchRun:
+class ThreadedRun:
     """
-    One execution of a batch, which overwrites the starts with the results.
+    Threads that take pieces of the problems one after the other, with workspaces of their own.
 
     Parameters
     ----------
@@ -109,6 +110,115 @@ class BatchRun:
         The chains with their poses; their records are written.
     q : ndarray, shape (N, nq)
         Starts; overwritten with the results [rad or m].
+
+    """
+
+    def __init__(self, work: BatchWork, chains: Sequence[BatchChain], q: Array) -> None:
+        self._work, self._chains, self._q = work, chains, q
+        self._lock = Lock()
+        self._taken, self._done = 0, 0
+        self._stop = False
+
+    def _run_pieces(
+        self, pieces: Sequence[slice], threads: int, progress: Progress | None
+    ) -> None:
+        """
+        Solve all pieces.
+
+        Parameters
+        ----------
+        pieces : sequence of slice
+            Rows of q.
+        threads : int
+            Number of threads, including the calling one.
+        progress : callable, optional
+            Called by the calling thread with the number of solved problems and their total
+            number. An exception that it raises ends the run, as Ctrl-C does.
+
+        """
+        helpers = min(threads, len(pieces)) - 1
+        if helpers < 1:
+            self._take_pieces(pieces, progress)
+            return
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(helpers, 'ik-batch') as pool:
+            try:
+                others = [pool.submit(self._take_pieces, pieces, None) for _ in range(helpers)]
+                self._take_pieces(pieces, progress)
+                for other in others:
+                    other.result()
+            finally:
+                self._stop = True
+
+    def _take_pieces(self, pieces: Sequence[slice], progress: Progress | None) -> None:
+        """Solve one piece after the other until none is left."""
+        workspaces = [chain.workspace() for chain in self._chains]
+        reported = perf_counter()
+
+        def tell(solved: int) -> None:
+            """Count problems of a chain that are solved, and report them now and then."""
+            nonlocal reported
+            with self._lock:
+                self._done += solved
+            if progress is not None and perf_counter() - reported >= PERIOD:
+                progress(self._done // len(self._chains), len(self._q))
+                reported = perf_counter()
+
+        try:
+            while not self._stop:
+                with self._lock:
+                    piece, self._taken = self._taken, self._taken + 1
+                if piece >= len(pieces):
+                    return
+                self._solve(pieces[piece], workspaces, tell)
+        except BaseException:
+            self._stop = True
+            raise
+
+    def _solve(
+        self, rows: slice, workspaces: Sequence[Workspace], tell: Callable[[int], None]
+    ) -> None:
+        """Solve the problems of a piece."""
+        raise NotImplementedError
+
+    def _advance(
+        self,
+        part: BatchChain,
+        workspace: Workspace,
+        q: Array,
+        advance: Callable[[int, int], int],
+        tell: Callable[[int], None],
+    ) -> None:
+        """
+        Solve one chain for the rows of q; check time budget and stop flag between slices.
+
+        `advance` takes the first row and a number of steps, and returns the row that it reached.
+        """
+        budget = self._work.options.time_budget
+        steps = SLICE if budget > 0.0 else part.chain.slice_steps
+        at, watched, ends = 0, -1, 0.0
+        while at < len(q) and not self._stop:
+            began = perf_counter()
+            reached = advance(at, steps)
+            if reached < 0:
+                part.refuse(-1 - reached, q)
+            tell(reached - at)
+            at = reached
+            if at != watched:
+                watched, ends = at, began + budget
+            if budget > 0.0 and perf_counter() >= ends:
+                workspace.ints[INTERRUPTED] = 1
+
+
+class BatchRun(ThreadedRun):
+    """
+    One execution of a batch.
+
+    Parameters
+    ----------
+    work, chains, q : BatchWork, sequence of BatchChain, ndarray
+        As for `ThreadedRun`.
     one_start : bool
         True if all rows of q are equal.
 
@@ -117,12 +227,9 @@ class BatchRun:
     def __init__(
         self, work: BatchWork, chains: Sequence[BatchChain], q: Array, *, one_start: bool
     ) -> None:
-        self._work, self._chains, self._q = work, chains, q
+        super().__init__(work, chains, q)
         self._by_row = work.by_start and not one_start
         self._rows = work.rows(q[0])[None] if len(q) else np.zeros((1, JOINT_ROWS, q.shape[1]))
-        self._lock = Lock()
-        self._taken, self._done, self._size = 0, 0, 1
-        self._stop = False
 
     @property
     def rows(self) -> Array:
@@ -131,80 +238,21 @@ class BatchRun:
         return table
 
     def run(self, threads: int, progress: Progress | None) -> None:
-        """
-        Solve all problems.
+        """Solve all problems, see `ThreadedRun`."""
+        size = max(1, min(MOST, len(self._q) // (CHUNKS * threads)))
+        chunks = [slice(at, at + size) for at in range(0, len(self._q), size)]
+        self._run_pieces(chunks, threads, progress)
 
-        Parameters
-        ----------
-        threads : int
-            Number of threads, including the calling one.
-        progress : callable, optional
-            Called by the calling thread with the number of solved problems and their total
-            number. An exception that it raises ends the batch, as Ctrl-C does.
-
-        """
-        if not len(self._q):
-            return
-        self._size = max(1, min(MOST, len(self._q) // (CHUNKS * threads)))
-        chunks = -(-len(self._q) // self._size)
-        helpers = min(threads, chunks) - 1
-        if helpers == 0:
-            self._take_chunks(progress)
-            return
-        from concurrent.futures import ThreadPoolExecutor
-
-        with ThreadPoolExecutor(helpers, 'ik-batch') as pool:
-            try:
-                others = [pool.submit(self._take_chunks) for _ in range(helpers)]
-                self._take_chunks(progress)
-                for other in others:
-                    other.result()
-            finally:
-                self._stop = True
-
-    def _take_chunks(self, progress: Progress | None = None) -> None:
-        """Solve one chunk after the other until none is left."""
-        workspaces = [chain.workspace() for chain in self._chains]
-        reported = perf_counter()
-        try:
-            while not self._stop:
-                with self._lock:
-                    first, self._taken = self._taken, self._taken + self._size
-                if first >= len(self._q):
-                    return
-                self._solve(slice(first, first + self._size), workspaces)
-                with self._lock:
-                    self._done += len(self._q[first : first + self._size])
-                if progress is not None and perf_counter() - reported >= PERIOD:
-                    progress(self._done, len(self._q))
-                    reported = perf_counter()
-        except BaseException:
-            self._stop = True
-            raise
-
-    def _solve(self, chunk: slice, workspaces: Sequence[Workspace]) -> None:
+    def _solve(
+        self, rows: slice, workspaces: Sequence[Workspace], tell: Callable[[int], None]
+    ) -> None:
         """Solve the problems of a chunk."""
-        q, work = self._q[chunk], self._work
-        rows = np.stack([work.rows(start) for start in q]) if self._by_row else self._rows
-        work.clamp_starts(q, rows)
+        q, work = self._q[rows], self._work
+        joints = np.stack([work.rows(start) for start in q]) if self._by_row else self._rows
+        work.clamp_starts(q, joints)
         for chain, workspace in zip(self._chains, workspaces, strict=True):
-            self._solve_chain(chain.part(chunk), workspace, q, rows)
+            part = chain.part(rows)
+            arrays = (q, joints, work.packed, part.positions, part.quats_xyzw, part.records)
+            advance = partial(workspace.kernels.advance_batch, *arrays)
+            self._advance(part, workspace, q, advance, tell)
         work.follow(q)
-
-    def _solve_chain(self, part: BatchChain, workspace: Workspace, q: Array, rows: Array) -> None:
-        """Solve one chain for a chunk; check the time budget and the stop flag between slices."""
-        budget = self._work.options.time_budget
-        steps = SLICE if budget > 0.0 else part.chain.slice_steps
-        arrays = (q, rows, self._work.packed, part.positions, part.quats_xyzw, part.records)
-        at, watched, ends = 0, -1, 0.0
-        while True:
-            began = perf_counter()
-            at = workspace.kernels.advance_batch(*arrays, at, steps)
-            if at < 0:
-                part.refuse(-1 - at, q)
-            if at == len(q) or self._stop:
-                return
-            if at != watched:
-                watched, ends = at, began + budget
-            if budget > 0.0 and perf_counter() >= ends:
-                workspace.ints[INTERRUPTED] = 1

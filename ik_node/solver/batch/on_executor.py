@@ -19,6 +19,10 @@ from typing import Any, NamedTuple
 
 from ik_node.errors import EngineError, IkError
 
+# Most problems per part and thread of a worker: enough that an engine's time per part, a few
+# milliseconds, is small against that of the solves. With few problems, so many parts per worker
+# that all of them finish at about the same time.
+MOST_ROWS, PARTS = 5000, 4
 # Chunks that are sent or finished but not yet yielded, per worker: enough to keep every worker
 # busy while one chunk takes longer than the others.
 PER_WORKER = 4
@@ -100,6 +104,11 @@ def worker_count(executor: Executor) -> int:
         if isinstance(count, int):
             return max(1, count)
     return os.cpu_count() or 1
+
+
+def part_size(rows: int, executor: Executor, threads: int) -> int:
+    """Return the number of rows of a part, for workers with so many threads each."""
+    return max(1, min(MOST_ROWS * threads, rows // (PARTS * worker_count(executor))))
 
 
 _kept: dict[str, Any] = {}

@@ -3,20 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
+from functools import partial
 from itertools import pairwise
-from threading import Lock
 from time import perf_counter
 from typing import Any, NamedTuple
 
 from ik_node.kernels.options import RESTARTS, SMOOTHING
 from ik_node.kernels.path import CURSOR, GIVEN_RESTARTS
-from ik_node.kernels.solve_state import INTERRUPTED
 from ik_node.solver.batch.batch_input import many_starts
-from ik_node.solver.batch.batch_run import Progress, thread_count
+from ik_node.solver.batch.batch_run import Progress, thread_count, ThreadedRun
 from ik_node.solver.batch.batch_work import batch_chains, BatchChain, BatchWork, Workspace
-from ik_node.solver.batch.on_executor import Chunk, run_chunks, worker_count
+from ik_node.solver.batch.on_executor import Chunk, part_size, run_chunks
 from ik_node.solver.batch.path_input import (
     all_times,
     check_request,
@@ -26,16 +25,10 @@ from ik_node.solver.batch.path_input import (
     stretched_times,
 )
 from ik_node.solver.batch.path_solution import PathSolution, PathsSolution
-from ik_node.solver.problem.problem import SLICE
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
-
-# Least time between two calls of `progress` [s].
-PERIOD = 0.05
-# Most frames of a part for a worker, beyond a single path, and least number of parts per worker.
-MOST_FRAMES, PARTS = 5000, 4
 
 
 def solve_paths(
@@ -82,7 +75,7 @@ def solve_paths(
     chains = batch_chains(work.problem, poses, len(q))
     run = PathRun(work, chains, q, first, when, request)
     if executor is None:
-        run.run(min(many_threads, len(counts)), progress)
+        run.run(many_threads, progress)
     else:
         run.run_on(executor, starts, poses, many_threads, progress)
     work.follow(q)
@@ -110,9 +103,9 @@ def solve_paths(
     return PathsSolution(made, q, first, spent)
 
 
-class PathRun:
+class PathRun(ThreadedRun):
     """
-    The execution of paths: threads that solve one path after the other.
+    The execution of paths, whose frames are solved one after the other.
 
     Parameters
     ----------
@@ -140,7 +133,8 @@ class PathRun:
         times: Array,
         request: Request,
     ) -> None:
-        self._work, self._chains, self._q, self._request = work, chains, q, request
+        super().__init__(work, chains, q)
+        self._request = request
         self._first, self._times = first.tolist(), times
         self.packed = work.packed.copy()
         if request.smoothing is not None:
@@ -152,7 +146,6 @@ class PathRun:
             request.max_acceleration,
         )
         self._flags = np.zeros((len(chains), len(q)))
-        self._lock, self._taken, self._done, self._stop = Lock(), 0, 0, False
 
     @property
     def flags(self) -> NDArray[np.int64]:
@@ -163,21 +156,9 @@ class PathRun:
         return flags
 
     def run(self, threads: int, progress: Progress | None) -> None:
-        """Solve all paths; `progress` gets the numbers of frames."""
-        helpers = threads - 1
-        if helpers == 0:
-            self._take_paths(progress)
-            return
-        from concurrent.futures import ThreadPoolExecutor
-
-        with ThreadPoolExecutor(helpers, 'ik-paths') as pool:
-            try:
-                others = [pool.submit(self._take_paths) for _ in range(helpers)]
-                self._take_paths(progress)
-                for other in others:
-                    other.result()
-            finally:
-                self._stop = True
+        """Solve all paths, see `ThreadedRun`; `progress` gets the numbers of frames."""
+        paths = [slice(begin, end) for begin, end in pairwise(self._first)]
+        self._run_pieces(paths, threads, progress)
 
     def run_on(
         self,
@@ -204,8 +185,7 @@ class PathRun:
             Called with the numbers of frames.
 
         """
-        most = max(1, min(MOST_FRAMES, len(self._q) // (PARTS * worker_count(executor))))
-        parts = list(_parts(self._first, most * threads))
+        parts = list(_parts(self._first, part_size(len(self._q), executor, threads)))
 
         def chunks() -> Iterator[Chunk]:
             for paths in parts:
@@ -234,56 +214,25 @@ class PathRun:
         """Return joint values, the records of each chain and its flags, for another process."""
         return self._q, [chain.records for chain in self._chains], self._flags
 
-    def _take_paths(self, progress: Progress | None = None) -> None:
-        """Solve one path after the other until none is left."""
-        workspaces = [chain.workspace() for chain in self._chains]
-        try:
-            while not self._stop:
-                with self._lock:
-                    path, self._taken = self._taken, self._taken + 1
-                if path >= len(self._first) - 1:
-                    return
-                rows = slice(self._first[path], self._first[path + 1])
-                q = self._q[rows]
-                joints = self._work.rows(q[0])
-                begin = q[:1].copy()
-                self._work.clamp_starts(begin, joints[None])
-                q[:] = begin
-                for at, workspace in enumerate(workspaces):
-                    self._solve_chain(at, rows, workspace, joints.copy(), progress)
-        except BaseException:
-            self._stop = True
-            raise
-
-    def _solve_chain(
-        self, at: int, rows: slice, workspace: Workspace, joints: Array, progress: Progress | None
+    def _solve(
+        self, rows: slice, workspaces: Sequence[Workspace], tell: Callable[[int], None]
     ) -> None:
-        """Solve one chain for a path; check the time budget and the stop flag between slices."""
-        part, q = self._chains[at].part(rows), self._q[rows]
-        budget = self._work.options.time_budget
-        steps = SLICE if budget > 0.0 else part.chain.slice_steps
-        options = self.packed.copy()
-        cursor = np.zeros(CURSOR + 7 * part.positions.shape[1])
-        cursor[GIVEN_RESTARTS] = options[RESTARTS]
-        poses = (part.positions, part.quats_xyzw)
-        limits, times, flags = self._limits.copy(), self._times[rows], self._flags[at, rows]
-        arrays = (q, joints, options, *poses, part.records, limits, times, flags, cursor)
-        frame, watched, ends, reported = 0, -1, 0.0, perf_counter()
-        while frame < len(q) and not self._stop:
-            began = perf_counter()
-            reached = workspace.kernels.advance_path(*arrays, frame, steps)
-            if reached < 0:
-                part.refuse(-1 - reached, q)
-            with self._lock:
-                self._done += reached - frame
-            frame = reached
-            if frame != watched:
-                watched, ends = frame, began + budget
-            if budget > 0.0 and perf_counter() >= ends:
-                workspace.ints[INTERRUPTED] = 1
-            if progress is not None and perf_counter() - reported >= PERIOD:
-                progress(self._done // len(self._chains), len(self._q))
-                reported = perf_counter()
+        """Solve the frames of a path."""
+        q = self._q[rows]
+        joints = self._work.rows(q[0])
+        begin = q[:1].copy()
+        self._work.clamp_starts(begin, joints[None])
+        q[:] = begin
+        for at, workspace in enumerate(workspaces):
+            part, options = self._chains[at].part(rows), self.packed.copy()
+            cursor = np.zeros(CURSOR + 7 * part.positions.shape[1])
+            cursor[GIVEN_RESTARTS] = options[RESTARTS]
+            poses = (part.positions, part.quats_xyzw)
+            limits, times, flags = self._limits.copy(), self._times[rows], self._flags[at, rows]
+            tables = (joints.copy(), options, *poses)
+            arrays = (q, *tables, part.records, limits, times, flags, cursor)
+            advance = partial(workspace.kernels.advance_path, *arrays)
+            self._advance(part, workspace, q, advance, tell)
 
 
 class _Part(NamedTuple):
@@ -313,5 +262,5 @@ def _solve_part(
     q = np.repeat(part.starts, np.diff(part.first), axis=0)
     chains = batch_chains(work.problem, part.poses, len(q))
     run = PathRun(work, chains, q, part.first, part.times, request)
-    run.run(min(part.threads, len(part.starts)), None)
+    run.run(part.threads, None)
     return run.answer
