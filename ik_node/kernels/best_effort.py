@@ -90,6 +90,8 @@ SAME_COST, SAME_REACH = 1e-3, 1e-2
 AGREEMENT, PROVEN, AGREEMENT_LOOPS, PROVEN_LOOPS, OPEN_AGREEMENT = 10, 5, 8, 2, 24
 # Damping of a restart, relative to that of the first start.
 LATER_DAMPING = 4.0
+# Damping of the first step of a level, relative to its cost.
+LEVEL_DAMPING_SCALE = 1e-2
 # Costs of candidates with open loops start here; NO_COST marks a candidate that was tried.
 OPEN_COST, NO_COST = 1e100, 1e300
 
@@ -155,7 +157,13 @@ def enter_phase(s: Solve, phase: int, level: int) -> None:
     s.k[WEAK] = 0
     s.k[LEVEL_DONE] = 0
     s.k[STALE] = 1
-    s.w[DAMPING_SCALE] = 1.0 if phase == PHASE_SETTLE else 1e-2
+    if phase == PHASE_SETTLE:
+        s.w[DAMPING_SCALE] = 1.0
+    elif s.k[EFFORT] == EFFORT_KEPT:
+        # It goes on where another effort ended.
+        s.w[DAMPING_SCALE] = min(max(s.w[DAMPING_SCALE], LEVEL_DAMPING_SCALE), 1.0)
+    else:
+        s.w[DAMPING_SCALE] = LEVEL_DAMPING_SCALE
 
 
 @kernel

@@ -37,6 +37,7 @@ from ik_node.kernels.solve_state import (
     PHASE_REACH,
     PHASE_SETTLE,
     PREDICTED,
+    STALE,
     START_ITERATIONS,
     STARTS,
     STEP_SIZE,
@@ -84,6 +85,8 @@ LATER_DECREASE = 0.5
 LEAST_DAMPING_SCALE = 1e-6
 # In SETTLE the scale is the share of the way that a step goes; it is halved after a rejection.
 SETTLE_GROWTH, SETTLE_SHRINKAGE = 2.0, 0.5
+# Every so many steps of a level their way is extrapolated, at most so often in a row.
+STRIDE, MOST_DOUBLINGS = 4, 8
 # A cost of this size is not finite, or as good as that.
 INFINITE_COST = 1e300
 
@@ -218,6 +221,53 @@ def shorten_step(s: Solve, most: float) -> None:
 
 
 @kernel
+def remember_place(s: Solve) -> None:
+    """Copy x to x_best, from where `extrapolate` takes the way."""
+    for v in range(s.nv):
+        s.w[s.x_best + v] = s.w[s.x + v]
+
+
+@kernel
+def accept(s: Solve, cost: float) -> None:
+    """Copy x_try and its rows to x."""
+    for v in range(s.nv):
+        s.w[s.x + v] = s.w[s.x_try + v]
+    for r in range(s.nr):
+        s.w[s.residual + r] = s.w[s.trial + r]
+    s.w[COST] = cost
+    s.k[JACOBIAN_DUE] = 1
+    keep_place_of_frames(s)
+
+
+@kernel
+def extrapolate(s: Solve) -> None:
+    """
+    Go the way of the last steps again, and twice as far each time, while the cost decreases.
+
+    Far from its goals the curvature that eq. (7) leaves out decides how fast the steps follow a
+    flat valley of the cost. Several of them show its direction (the pattern move of Hooke & Jeeves
+    1961, x <- x + (x - x_best)). Held rows are restored as after any step.
+    """
+    for _ in range(MOST_DOUBLINGS):
+        write_way_to(s, s.x, s.x_best)
+        for v in range(s.nv):
+            s.w[s.step + v] = s.w[s.preferred_step + v]
+        apply_step(s, s.x, s.x_try)
+        forward(s, s.x_try)
+        residuals(s)
+        store_grouped_rows(s)
+        reduce_rows(s)
+        closed = restore_held_rows(s, s.k[LEVEL], HELD_SHARE, HELD_ATTEMPTS, INFINITE_COST)
+        cost = cost_of(s, s.x_try)
+        if not (closed and cost < s.w[COST]):
+            s.k[STALE] = 1
+            s.k[FRAMES] = 0
+            break
+        accept(s, cost)
+    remember_place(s)
+
+
+@kernel
 def lm_step(s: Solve) -> None:
     """
     Take one bounded Levenberg-Marquardt step, eq. (6), and accept or reject it.
@@ -297,12 +347,11 @@ def lm_step(s: Solve) -> None:
     weak = REACH_WEAK if phase == PHASE_REACH else LEVEL_WEAK
     s.k[WEAK] = 0 if kept and after < (1.0 - weak) * before else s.k[WEAK] + 1
     if kept:
-        for v in range(s.nv):
-            s.w[s.x + v] = s.w[s.x_try + v]
-        for r in range(s.nr):
-            s.w[s.residual + r] = s.w[s.trial + r]
-        s.w[COST] = after
-        s.k[JACOBIAN_DUE] = 1
-        keep_place_of_frames(s)
+        accept(s, after)
     else:
         s.k[FRAMES] = 0
+    if phase == PHASE_LEVEL and s.k[LEVEL] > 0 and not walks and s.options[COMPROMISE] == 0.0:
+        if s.k[START_ITERATIONS] == 1:
+            remember_place(s)
+        elif kept and s.k[START_ITERATIONS] % STRIDE == 0:
+            extrapolate(s)

@@ -42,6 +42,7 @@ from ik_node.kernels.solve_state import (
     EFFORT,
     EFFORT_DRAWN,
     EFFORT_FAR,
+    EFFORT_KEPT,
     EFFORT_WALKED,
     GREW,
     INTERRUPTED,
@@ -99,9 +100,9 @@ SMALLEST_COST = 1e-22  # a cost of rounding [L^2, rad^2]
 MOST_DAMPING = 1e10
 # An effort from another start's end shows early whether it is worth while.
 FAR_PATIENCE, FAR_PROMISE = 6, 1e-4
-# After many starts no effort need follow a flat valley to its end: after some steps it ends where
-# the model predicts a larger share.
-LATE_PROMISE, VALLEY_PROMISE, VALLEY_STEPS = 1e-6, 3e-5, 8
+# After many starts the last effort need not follow a flat valley to its end. An effort near the
+# start follows it farther, so that solves of the same goal do not creep along it one by one.
+KEPT_PROMISE, NEAR_PROMISE = 2e-6, 1e-8
 # A walk only has to show which minimum it leads to; the effort that follows refines it.
 WALK_STEPS, WALK_PROMISE = 12.0, 1e-3
 # Steps that may be spent on closing loops: each time, and at the end of a restart or the start
@@ -200,7 +201,7 @@ def level_step_is_due(s: Solve) -> bool:
     elif level > 0 and effort == EFFORT_FAR:
         promise, patience = FAR_PROMISE, FAR_PATIENCE
     elif level > 0 and s.k[STARTS] > 1:
-        promise = LATE_PROMISE if s.k[START_ITERATIONS] < VALLEY_STEPS else VALLEY_PROMISE
+        promise = KEPT_PROMISE if effort == EFFORT_KEPT else NEAR_PROMISE
     if level > 0:
         most = s.options[MAX_ITERATIONS]
         if s.options[COMPROMISE] > 0.0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent import futures
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
@@ -114,13 +115,17 @@ class Processes(Executor):
     def __init__(self, workers: int) -> None:
         self.workers = workers
         self._pool = self._open()
+        self._futures: set[Future[Any]] = set()
 
     def _open(self) -> ProcessPoolExecutor:
         return ProcessPoolExecutor(self.workers, get_context('spawn'), begin_worker)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Schedule a call; see `concurrent.futures.Executor.submit`."""
-        return self._pool.submit(fn, *args, **kwargs)
+        future = self._pool.submit(fn, *args, **kwargs)
+        self._futures.add(future)
+        future.add_done_callback(self._futures.discard)
+        return future
 
     def renew(self) -> None:
         """Replace all processes."""
@@ -145,8 +150,18 @@ class Processes(Executor):
             manager.join()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the processes when they are idle; see `concurrent.futures.Executor.shutdown`."""
-        self._pool.shutdown(wait, cancel_futures=cancel_futures)
+        """
+        End the processes when they are idle; see `concurrent.futures.Executor.shutdown`.
+
+        Idle processes are killed: if one was killed from outside while it held the lock of the
+        queue, the others would wait for that lock for ever, and the pool for them.
+        """
+        if wait and not cancel_futures:
+            futures.wait(set(self._futures))
+        if wait:
+            self.kill()
+        else:
+            self._pool.shutdown(wait=False, cancel_futures=cancel_futures)
 
 
 def begin_worker() -> None:

@@ -5,6 +5,7 @@ from multiprocessing import get_context
 import os
 import pickle
 import signal
+import time
 
 from ik_node.errors import EngineError, OptionError, ShapeError
 from ik_node.native import is_compiled
@@ -99,6 +100,17 @@ def test_worker_killed_half_way_does_not_change_the_batch(engine):
 
     equal(solver.solve_batch(goals, starts, executor=engine, progress=kill_one), wanted)
     assert killed
+
+
+@pytest.mark.parametrize('which', [0, 1])
+def test_pool_ends_although_idle_worker_was_killed(which):
+    """It may hold the lock of the queue, for which the other one then waits."""
+    with open_engine('processes', 2) as executor:
+        done = [executor.submit(time.sleep, 0.2) for _ in range(4)]
+        for future in done:
+            future.result()
+        time.sleep(0.3)  # Both wait for work, one of them with the lock.
+        os.kill(list(executor._pool._processes)[which], signal.SIGKILL)
 
 
 def a_worker_of(executor):
