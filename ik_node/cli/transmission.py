@@ -14,6 +14,7 @@ from ik_node.display import table
 from ik_node.errors import listed, MOST_TEXT, plain
 from ik_node.robot import Robot
 from ik_node.solver import Solver
+from ik_node.solver.status import Status
 from ik_node.solver.transmission.transmission import Transmission
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +69,10 @@ def run(args: argparse.Namespace) -> int:
     robot = robot_of(args)
     wanted = dict(joint_value(text, '--at') for text in args.at)
     code = 0
+    if robot.assembly is not None and robot.assembly.status is not Status.CONVERGED:
+        why = f'the loops do not close: {robot.assembly.message}; `ik_node check` says more'
+        print(plain(why, MOST_TEXT))
+        return 1
     if wanted:
         solution = Solver(robot).drive(wanted)
         robot.q = solution.q
@@ -171,7 +176,8 @@ def _lines(found: dict[str, Any]) -> list[str]:
     if swept['reached']:
         lines += [
             '',
-            f'over the range of {listed(swept["swept"])} ({swept["reached"]} configurations):',
+            f'over the range of {listed(swept["swept"])}, of which {swept["reached"]} of '
+            f'{swept["tried"]} configurations can be reached:',
             *table(
                 [
                     ('', 'least', 'largest'),

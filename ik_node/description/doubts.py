@@ -8,9 +8,11 @@ import re
 from ik_node.description.description import Description
 from ik_node.errors import listed, shown
 
-# Rotation limits that are multiples of 5 in this range [rad] are rather degrees: 15 rad are more
+# Rotation limits in this range [rad] are rather degrees, except whole half turns: 15 rad are more
 # than two turns, and larger numbers than 720 stand for "unlimited".
 _LEAST_DEGREES, _MOST_DEGREES = 15.0, 720.0
+# A limit this near to a multiple of pi is one [rad].
+_HALF_TURN = 0.02
 # No part of a robot is that far from the next one [m]; ten millimetres are usual.
 _FAR = 10.0
 # Names of frames that close a loop begin like this, in other writings than closing_NAME_1.
@@ -42,7 +44,8 @@ def _degrees(description: Description) -> str:
 
 
 def _looks_like_degrees(limit: float) -> bool:
-    return _LEAST_DEGREES <= abs(limit) <= _MOST_DEGREES and math.fmod(limit, 5.0) == 0.0
+    in_range = _LEAST_DEGREES <= abs(limit) <= _MOST_DEGREES
+    return in_range and abs(math.remainder(limit, math.pi)) > _HALF_TURN
 
 
 def _millimetres(description: Description) -> str:

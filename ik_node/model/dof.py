@@ -45,7 +45,7 @@ def parse_dofs(dofs: str | Iterable[int | str], name: str = 'dof') -> tuple[DOF,
         parts = dofs.replace(',', ' ').split() if isinstance(dofs, str) else list(dofs)
         found = [DOF[part.upper()] if isinstance(part, str) else DOF(part) for part in parts]
     except (KeyError, ValueError, TypeError):
-        raise OptionError(name, dofs, 'some of X Y Z EX EY EZ') from None
+        raise OptionError(name, dofs, "some of X Y Z EX EY EZ, such as 'X Y'") from None
     if len(set(found)) != len(found):
         raise OptionError(name, dofs, 'each of X Y Z EX EY EZ at most once')
     return tuple(sorted(found))

@@ -11,6 +11,7 @@ from ik_node.cli.report.facts import facts_of
 from ik_node.cli.report.layout import GraphLayout
 from ik_node.cli.report.words import branches
 from ik_node.robot import load_robot
+import numpy as np
 import pytest
 
 BARS = """<robot name="bars">
@@ -179,6 +180,24 @@ def test_limits_that_prevent_closing_are_reported(tmp_path, capsys):
     assert found['closes_without_limits'] is True
     assert [entry['name'] for entry in found['limits_in_the_way']] == ['rock']
     assert found['closures'][0]['open'] is True
+
+
+def test_loops_that_let_nothing_move_are_reported(tmp_path, capsys):
+    """Without a wrong axis, too: the parts of a welded four-bar fit, but cannot move."""
+    path = tmp_path / 'welded.urdf'
+    joints = BARS.format('true').split('<loop_joint')[0]
+    ends = '<link1 link="coupler" xyz="1.1 0 0"/><link2 link="rocker" xyz="0.9 0 0"/>'
+    path.write_text(f'{joints}<loop_joint name="tie" type="revolute">{ends}</loop_joint></robot>')
+    assert main(['check', str(path)]) == 0
+    bars = load_robot(path)
+    coupler, rocker = (bars.forward(bars.q, name)[:3, :3] for name in ('coupler', 'rocker'))
+    turn = coupler.T @ rocker
+    yaw = float(np.arctan2(turn[1, 0], turn[0, 0]))
+    ends = ends.replace('xyz="1.1 0 0"', f'xyz="1.1 0 0" rpy="0 0 {yaw!r}"')
+    path.write_text(f'{joints}<loop_joint name="tie" type="fixed">{ends}</loop_joint></robot>')
+    capsys.readouterr()
+    assert main(['check', str(path)]) == 1
+    assert 'the loops close, but can NOT move' in capsys.readouterr().out
 
 
 def test_terminal_without_box_drawing_gets_ascii(bars, monkeypatch):

@@ -1,6 +1,8 @@
 """The command `transmission`: what it prints, draws and refuses."""
 
 import json
+from pathlib import Path
+import re
 
 from ik_node.cli.main import main
 from ik_node.gallery.description_path import description_path
@@ -84,6 +86,18 @@ def test_wrong_words_are_refused(capsys, words, said):
     error = capsys.readouterr().err
     assert said in error
     assert error.count('\n') == 1
+
+
+def test_loops_that_do_not_close_are_reported(capsys, tmp_path):
+    """And which tool says more."""
+    text = Path(ANKLE).read_text()
+    assert '<link1 ' in text
+    path = tmp_path / 'ankle.urdf'
+    path.write_text(re.sub(r'<link1 (link="\w+") xyz="[^"]*"', r'<link1 \1 xyz="0 0 -0.9"', text))
+    assert main(['transmission', str(path)]) == 1
+    said = capsys.readouterr().out
+    assert said.startswith('the loops do not close: ')
+    assert '`ik_node check` says more' in said
 
 
 def test_position_that_cannot_be_had_is_reported(capsys):

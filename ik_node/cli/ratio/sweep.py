@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, NamedTuple
 
 from ik_node.solver.status import Status
@@ -119,7 +120,9 @@ class Sweep:
     def facts(self) -> dict[str, Any]:
         """Return the extremes over the range in plain types."""
         points = self.points
-        found: dict[str, Any] = {'swept': self.names, 'reached': len(points)}
+        sizes = [len(axis) for axis in self.axes]
+        tried = sum(sizes) if self.curves else prod(sizes)
+        found: dict[str, Any] = {'swept': self.names, 'reached': len(points), 'tried': tried}
         if not points:
             return found
         ratios = np.array([point.ratio for point in points])

@@ -50,6 +50,7 @@ def facts_of(robot: Robot) -> dict[str, Any]:
         'loops_closed': result.status.name == 'CONVERGED',
         'message': result.message,
         'wrong_axes': wrong_axes(robot, result),
+        'can_move': not robot.closures or int(mobility) > 0,
         'closes_without_limits': result.closes_without_limits,
         'limits_in_the_way': [
             {'name': name, 'value_without_limits': float(value)}
