@@ -136,17 +136,20 @@ class Processes(Executor):
         """End all processes at once."""
         pool: Any = self._pool
         processes = list((pool._processes or {}).values())
-        queue, manager = pool._call_queue, pool._executor_manager_thread
+        calls, results = pool._call_queue, pool._result_queue
+        manager = pool._executor_manager_thread
         # First the thread that manages the pool forgets the cancelled calls; it could not bear
         # them after the end of a process.
         pool.shutdown(wait=False, cancel_futures=True)
         for process in processes:
             process.kill()
         if manager is not None:
-            # Another thread may be writing to the pipe that no process reads any more, which it
-            # would do for ever, because this process has the reading end, too.
-            with suppress(OSError), open(os.devnull, 'rb') as nothing:
-                os.dup2(nothing.fileno(), queue._reader.fileno())
+            # Another thread may be writing to the pipe that no process reads any more, or reading
+            # a result of which only a part was written. It would wait for ever, because this
+            # process has the other ends, too.
+            with suppress(OSError), open(os.devnull, 'r+b', buffering=0) as nothing:
+                os.dup2(nothing.fileno(), calls._reader.fileno())
+                os.dup2(nothing.fileno(), results._writer.fileno())
             manager.join()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
