@@ -29,6 +29,7 @@ def facts_of(robot: Robot) -> dict[str, Any]:
     disagreements = {
         name: pair for each in robot.redundancies for name, pair in each.misfit.items()
     }
+    axes = wrong_axes(robot, result)
     return {
         'name': robot.name,
         'dialect': robot.dialect,
@@ -49,8 +50,8 @@ def facts_of(robot: Robot) -> dict[str, Any]:
         'mobility_details': mobility.facts(),
         'loops_closed': result.status.name == 'CONVERGED',
         'message': result.message,
-        'wrong_axes': wrong_axes(robot, result),
-        'can_move': not robot.closures or int(mobility) > 0,
+        'wrong_axes': axes,
+        'can_move': not axes and (not robot.closures or int(mobility) > 0),
         'closes_without_limits': result.closes_without_limits,
         'limits_in_the_way': [
             {'name': name, 'value_without_limits': float(value)}

@@ -42,7 +42,7 @@ def in_words(found: dict[str, Any], mobility: str) -> str:
     lines += [f'  note: {note}' for note in found['notes']]
     if found['closures']:
         state = 'close' if found['loops_closed'] else 'do NOT close'
-        if found['loops_closed'] and (found['wrong_axes'] or not found['can_move']):
+        if found['loops_closed'] and not found['can_move']:
             state = 'close, but can NOT move'
         elif found['loops_closed'] and any(loop['disagreement'] for loop in found['closures']):
             state = 'close up to rounding'

@@ -159,12 +159,14 @@ class Processes(Executor):
         Idle processes are killed: if one was killed from outside while it held the lock of the
         queue, the others would wait for that lock for ever, and the pool for them.
         """
-        if wait and not cancel_futures:
-            futures.wait(set(self._futures))
-        if wait:
-            self.kill()
-        else:
+        if not wait:
             self._pool.shutdown(wait=False, cancel_futures=cancel_futures)
+            return
+        if cancel_futures:
+            for future in list(self._futures):
+                future.cancel()
+        futures.wait(set(self._futures))
+        self.kill()
 
 
 def begin_worker() -> None:

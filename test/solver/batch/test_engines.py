@@ -113,6 +113,19 @@ def test_pool_ends_although_idle_worker_was_killed(which):
         os.kill(list(executor._pool._processes)[which], signal.SIGKILL)
 
 
+@pytest.mark.parametrize('cancels', [False, True])
+def test_shutdown_waits_for_running_calls(cancels):
+    """Those that have not begun are done as well, unless they are cancelled."""
+    with open_engine('processes', 1) as executor:
+        executor.submit(abs, -1).result()
+        calls = [executor.submit(time.sleep, 0.3) for _ in range(6)]
+        while not calls[0].running():
+            time.sleep(0.01)
+        executor.shutdown(cancel_futures=cancels)
+    assert calls[0].exception() is None
+    assert calls[-1].cancelled() == cancels
+
+
 def a_worker_of(executor):
     """Return the process of one worker."""
     if isinstance(executor, engines.Processes):
