@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+import math
 from math import isfinite, pi
 from xml.etree.ElementTree import Element
 
@@ -20,6 +22,12 @@ _ONE_BIT = 2.3e-16
 _LEAST = 1e-9
 # Larger |angles| are ignored [rad].
 _LARGEST = 1e3
+# Larger numbers than this are no degrees either: they stand for "unlimited".
+_MOST_DEGREES = 720.0
+# An angle this near to a multiple of pi is one [rad].
+_HALF_TURN = 0.02
+# No pose is turned by more than a whole turn [rad].
+_WHOLE_TURN = 6.4
 
 
 def fraction_of_pi(text: str) -> Fraction | None:
@@ -62,6 +70,24 @@ def exact_angle(value: float) -> float:
     return value if found is None else float(found) * pi
 
 
+def looks_like_degrees(angle: float, least: float) -> bool:
+    """Return True for an angle [rad] above `least` that is no multiple of half a turn."""
+    in_range = least <= abs(angle) <= _MOST_DEGREES
+    return in_range and abs(math.remainder(angle, math.pi)) > _HALF_TURN
+
+
+def note_degrees(angles: Iterable[float]) -> list[str]:
+    """Return a note on the angles of poses [rad] that look like degrees; [] if none does."""
+    found = [angle for angle in angles if looks_like_degrees(angle, _WHOLE_TURN)]
+    if not found:
+        return []
+    said = quoted([f'{angle:g}' for angle in dict.fromkeys(found)])
+    return [
+        f'angles of poses look like degrees, but count as rad: {said}; '
+        f'write {math.radians(found[0]):.8g} for {found[0]:g} degrees'
+    ]
+
+
 class AngleReader:
     """
     A reader that finds rounded angles in the poses of a description.
@@ -84,6 +110,7 @@ class AngleReader:
         self._replaces = replaces
         self.found: dict[str, Fraction] = {}
         self.count = 0
+        self._angles: list[float] = []
 
     def read(self, document: XmlDocument) -> None:
         """Read rpy attributes of a URDF, poses of an SDFormat file or rotations of an MJCF."""
@@ -112,6 +139,8 @@ class AngleReader:
         """Return a list of numbers with rounded angles replaced, from index `first` on."""
         parts = text.split()
         for at, part in enumerate(parts[first:], first):
+            with suppress(ValueError):  # The reader of the format says what is wrong.
+                self._angles.append(float(part))
             found = fraction_of_pi(part)
             if found is not None and abs(float(part) - float(found) * pi) > _LEAST:
                 parts[at] = repr(float(found) * pi)
@@ -120,16 +149,19 @@ class AngleReader:
         return ' '.join(parts) if self._replaces else text
 
     @property
-    def note(self) -> str:
-        """Return a note on the replaced angles; '' if there are none."""
+    def notes(self) -> list[str]:
+        """Return notes on the replaced angles, and on those that look like degrees."""
+        return self._replaced() + note_degrees(self._angles)
+
+    def _replaced(self) -> list[str]:
         if not (self.count and self._replaces):
-            return ''
+            return []
         said = quoted([f'{text} = {_in_words(part)}' for text, part in self.found.items()])
         if self.count == 1:
-            return f'1 rounded angle is read as the fraction of pi that it stands for: {said}'
-        return (
+            return [f'1 rounded angle is read as the fraction of pi that it stands for: {said}']
+        return [
             f'{self.count} rounded angles are read as the fractions of pi they stand for: {said}'
-        )
+        ]
 
 
 def _in_words(part: Fraction) -> str:

@@ -117,6 +117,8 @@ class LoopSet:
     couplings : list of CouplingRule
     actuated : list of str or None
         Joints with a motor; None = not declared.
+    notes : list of str
+        Notes to add to the description.
 
     """
 
@@ -125,6 +127,7 @@ class LoopSet:
     loops: list[Loop] = field(default_factory=list)
     couplings: list[CouplingRule] = field(default_factory=list)
     actuated: list[str] | None = None
+    notes: list[str] = field(default_factory=list)
 
 
 Fail = Callable[[str, int | None], DescriptionError]
@@ -149,6 +152,7 @@ def apply_loops(loop_set: LoopSet, description: Description) -> None:
 
     for loop in loop_set.loops:
         _add_closure(loop, description, fail)
+    description.notes += loop_set.notes
     for rule in loop_set.couplings:
         _add_coupling(rule, description, fail)
     if loop_set.actuated is not None:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 import re
 
+from ik_node.description.angles import looks_like_degrees
 from ik_node.description.description import Description
 from ik_node.errors import listed, shown
 
-# Rotation limits in this range [rad] are rather degrees, except whole half turns: 15 rad are more
-# than two turns, and larger numbers than 720 stand for "unlimited".
-_LEAST_DEGREES, _MOST_DEGREES = 15.0, 720.0
-# A limit this near to a multiple of pi is one [rad].
-_HALF_TURN = 0.02
+# Rotation limits above this are rather degrees: 15 rad are more than two turns.
+_LEAST_DEGREES = 15.0
 # No part of a robot is that far from the next one [m]; ten millimetres are usual.
 _FAR = 10.0
 # Names of frames that close a loop begin like this, in other writings than closing_NAME_1.
@@ -32,7 +30,9 @@ def _degrees(description: Description) -> str:
     for joint in description.joint_order:
         for name, dof in zip(joint.value_names, joint.dof, strict=True):
             limits = joint.min_dof_limit[dof], joint.max_dof_limit[dof]
-            if dof.is_rotation and any(_looks_like_degrees(limit) for limit in limits):
+            if dof.is_rotation and any(
+                looks_like_degrees(limit, _LEAST_DEGREES) for limit in limits
+            ):
                 found[name] = f'[{limits[0]:g}, {limits[1]:g}]'
     if not found:
         return ''
@@ -43,14 +43,11 @@ def _degrees(description: Description) -> str:
     )
 
 
-def _looks_like_degrees(limit: float) -> bool:
-    in_range = _LEAST_DEGREES <= abs(limit) <= _MOST_DEGREES
-    return in_range and abs(math.remainder(limit, math.pi)) > _HALF_TURN
-
-
 def _millimetres(description: Description) -> str:
-    frames = [*description.joints.values(), *description.links.values()]
-    distances = ((math.hypot(*frame.position), frame.name) for frame in frames)
+    loops = description.closures.values()
+    frames = [*description.joints.values(), *description.links.values(), *loops]
+    distances = [(math.hypot(*frame.position), frame.name) for frame in frames]
+    distances += [(math.hypot(*loop.offset_position), loop.name) for loop in loops]
     distance, name = max(distances, default=(0.0, ''))
     if distance <= _FAR:
         return ''

@@ -228,8 +228,7 @@ def _read(document: XmlDocument, angles: AngleReader) -> Description:
     angles.read(document)
     description = READERS[tag](document)
     description.rounded_angles = angles.count
-    if angles.note:
-        description.notes.append(angles.note)
+    description.notes += angles.notes
     for reader in LOOP_READERS[tag]:
         description.loops.append(reader(document, description))
     return description

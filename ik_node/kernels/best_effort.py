@@ -64,7 +64,14 @@ from ik_node.kernels.solve_state import (
     TRACKS,
     WEAK,
 )
-from ik_node.kernels.start import all_within_tolerance, perturb, restart, row_weight, set_tightness
+from ik_node.kernels.start import (
+    all_within_tolerance,
+    copy_variables,
+    perturb,
+    restart,
+    row_weight,
+    set_tightness,
+)
 
 # Cost of a residual of 0.001 L or 1 mrad.
 ROUNDING_COST = 5e-7
@@ -94,13 +101,6 @@ LATER_DAMPING = 4.0
 LEVEL_DAMPING_SCALE = 1e-2
 # Costs of candidates with open loops start here; NO_COST marks a candidate that was tried.
 OPEN_COST, NO_COST = 1e100, 1e300
-
-
-@kernel
-def copy_variables(s: Solve, start: int, out: int) -> None:
-    """Copy variables within s.w. A caller that writes s.x also sets STALE."""
-    for v in range(s.nv):
-        s.w[out + v] = s.w[start + v]
 
 
 @kernel

@@ -192,6 +192,7 @@ class Solve(NamedTuple):
     x_frames: Annotated[int, 'w', 'nv', 'where frames and residual are known [rad or L]']
     x_start: Annotated[int, 'w', 'nv', 'the start of the solve [rad or L]']
     x_best: Annotated[int, 'w', 'nv', 'best iterate of the present start [rad or L]']
+    x_stride: Annotated[int, 'w', 'nv', 'where the last stride of a level ended [rad or L]']
     x_kept: Annotated[int, 'w', 'nv', 'the best effort so far [rad or L]']
     candidate: Annotated[int, 'w', '8 * nv', 'ends of starts, the best ones [rad or L]']
     candidate_cost: Annotated[int, 'w', '8', 'their costs with closed loops [L^2, rad^2]']

@@ -6,7 +6,6 @@ acceptance rule.
 """
 
 from ik_node.kernels.decorators import kernel
-from ik_node.kernels.forward import forward
 from ik_node.kernels.layout import CON_LEVEL, constraint_value, PREFERS_TARGET, Solve
 from ik_node.kernels.options import (
     ADAPTIVE_DAMPING,
@@ -17,8 +16,6 @@ from ik_node.kernels.options import (
     SMOOTHING,
     TRANSLATION_ERROR_CLAMP,
 )
-from ik_node.kernels.redundant import reduce_rows, store_grouped_rows
-from ik_node.kernels.rows import residuals
 from ik_node.kernels.solve_state import (
     CLOSING,
     COST,
@@ -46,6 +43,7 @@ from ik_node.kernels.solve_state import (
 )
 from ik_node.kernels.start import (
     all_within_tolerance,
+    copy_variables,
     cost_of,
     has_preference,
     keep_place_of_frames,
@@ -55,7 +53,7 @@ from ik_node.kernels.start import (
     write_preferred_step,
     write_way_to,
 )
-from ik_node.kernels.step import apply_step, bounded_step, FREE, LOCKED, restore_held_rows
+from ik_node.kernels.step import bounded_step, FREE, LOCKED, restore_held_rows, try_step
 
 # Held rows are as stiff as double precision allows beside the damping: the product of softness
 # and damping must stay some orders above rounding, or redundant closures lose their pivot's sign.
@@ -221,17 +219,9 @@ def shorten_step(s: Solve, most: float) -> None:
 
 
 @kernel
-def remember_place(s: Solve) -> None:
-    """Copy x to x_best, from where `extrapolate` takes the way."""
-    for v in range(s.nv):
-        s.w[s.x_best + v] = s.w[s.x + v]
-
-
-@kernel
 def accept(s: Solve, cost: float) -> None:
     """Copy x_try and its rows to x."""
-    for v in range(s.nv):
-        s.w[s.x + v] = s.w[s.x_try + v]
+    copy_variables(s, s.x_try, s.x)
     for r in range(s.nr):
         s.w[s.residual + r] = s.w[s.trial + r]
     s.w[COST] = cost
@@ -246,17 +236,12 @@ def extrapolate(s: Solve) -> None:
 
     Far from its goals the curvature that eq. (7) leaves out decides how fast the steps follow a
     flat valley of the cost. Several of them show its direction (the pattern move of Hooke & Jeeves
-    1961, x <- x + (x - x_best)). Held rows are restored as after any step.
+    1961, x <- x + (x - x_stride)). Held rows are restored as after any step.
     """
     for _ in range(MOST_DOUBLINGS):
-        write_way_to(s, s.x, s.x_best)
-        for v in range(s.nv):
-            s.w[s.step + v] = s.w[s.preferred_step + v]
-        apply_step(s, s.x, s.x_try)
-        forward(s, s.x_try)
-        residuals(s)
-        store_grouped_rows(s)
-        reduce_rows(s)
+        write_way_to(s, s.x, s.x_stride)
+        copy_variables(s, s.preferred_step, s.step)
+        try_step(s, s.x)
         closed = restore_held_rows(s, s.k[LEVEL], HELD_SHARE, HELD_ATTEMPTS, INFINITE_COST)
         cost = cost_of(s, s.x_try)
         if not (closed and cost < s.w[COST]):
@@ -264,7 +249,7 @@ def extrapolate(s: Solve) -> None:
             s.k[FRAMES] = 0
             break
         accept(s, cost)
-    remember_place(s)
+    copy_variables(s, s.x, s.x_stride)
 
 
 @kernel
@@ -299,11 +284,7 @@ def lm_step(s: Solve) -> None:
     if phase == PHASE_SETTLE:
         shorten_step(s, SETTLE_STEP)
     s.w[PREDICTED] = predicted_decrease(s)
-    apply_step(s, s.x, s.x_try)
-    forward(s, s.x_try)
-    residuals(s)
-    store_grouped_rows(s)
-    reduce_rows(s)
+    try_step(s, s.x)
     kept = True
     level, attempts = s.k[LEVEL], HELD_ATTEMPTS
     to_target = phase == PHASE_SETTLE and s.k[LEVEL] == s.k[LAST_LEVEL] + PREFERS_TARGET
@@ -352,6 +333,6 @@ def lm_step(s: Solve) -> None:
         s.k[FRAMES] = 0
     if phase == PHASE_LEVEL and s.k[LEVEL] > 0 and not walks and s.options[COMPROMISE] == 0.0:
         if s.k[START_ITERATIONS] == 1:
-            remember_place(s)
+            copy_variables(s, s.x, s.x_stride)
         elif kept and s.k[START_ITERATIONS] % STRIDE == 0:
             extrapolate(s)

@@ -181,12 +181,18 @@ def set_tightness(s: Solve, tight: int) -> None:
 
 
 @kernel
+def copy_variables(s: Solve, start: int, out: int) -> None:
+    """Copy variables within s.w. A caller that writes s.x also sets STALE."""
+    for v in range(s.nv):
+        s.w[out + v] = s.w[start + v]
+
+
+@kernel
 def remember_best(s: Solve, margin: float) -> None:
     """Copy x to x_best if its cost is below margin * BEST_COST."""
     if s.w[COST] < margin * s.w[BEST_COST]:
         s.w[BEST_COST] = s.w[COST]
-        for v in range(s.nv):
-            s.w[s.x_best + v] = s.w[s.x + v]
+        copy_variables(s, s.x, s.x_best)
 
 
 @kernel

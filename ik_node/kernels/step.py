@@ -224,6 +224,16 @@ def apply_step(s: Solve, start: int, out: int) -> None:
 
 
 @kernel
+def try_step(s: Solve, start: int) -> None:
+    """Write start + step to x_try, and its frames and rows; `start` is a place in s.w."""
+    apply_step(s, start, s.x_try)
+    forward(s, s.x_try)
+    residuals(s)
+    store_grouped_rows(s)
+    reduce_rows(s)
+
+
+@kernel
 def restore_held_rows(s: Solve, level: int, share: float, attempts: int, most: float) -> bool:
     """
     Move x_try by chord steps until the rows of finished levels have their held values again.
@@ -257,9 +267,5 @@ def restore_held_rows(s: Solve, level: int, share: float, attempts: int, most: f
         moved += farthest
         if moved > most:
             return False
-        apply_step(s, s.x_try, s.x_try)
-        forward(s, s.x_try)
-        residuals(s)
-        store_grouped_rows(s)
-        reduce_rows(s)
+        try_step(s, s.x_try)
     return False

@@ -41,6 +41,28 @@ def test_lengths_in_millimetres_are_noted():
     assert read_description(arm(xyz='0 6 8')).notes == []
 
 
+def test_poses_in_degrees_are_noted():
+    """In the description and in the annotations; the note says what to write."""
+    turned = arm().replace('xyz="0 0 0.4"', 'xyz="0 0 0.4" rpy="90 0 -45"')
+    (note,) = read_description(turned).notes
+    assert note == (
+        "angles of poses look like degrees, but count as rad: '90', '-45'; "
+        'write 1.5707963 for 90 degrees'
+    )
+    assert read_description(turned.replace('90 0 -45', '6.2832 0 -4.71')).notes == []
+    closures = CLOSURES.replace('link: tip', 'link: tip, rpy: [0, 0, 30]')
+    (note,) = read_description(arm(), closures=closures).notes
+    assert note.startswith("<text>: angles of poses look like degrees, but count as rad: '30'")
+
+
+def test_millimetres_of_a_loop_are_noted():
+    """On both sides of the loop."""
+    for end in ('tip', 'base'):
+        closures = CLOSURES.replace(f'link: {end}', f'link: {end}, xyz: [0, 85, 0]')
+        (note,) = read_description(arm(), closures=closures).notes
+        assert note.startswith("'pin' is 85 m from its parent")
+
+
 @pytest.mark.parametrize(
     'name', ['Closing_pin_1', 'closing_pin_a', 'closing-pin-1', 'pin_closing_1', 'closure_pin_1']
 )

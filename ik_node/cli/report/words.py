@@ -38,8 +38,9 @@ def in_words(found: dict[str, Any], mobility: str) -> str:
         *(_loop(loop) for loop in found['closures']),
     ]
     lines += [f'  {line}' for line in mobility.splitlines()] if found['closures'] else []
-    lines += [f'  {line}' for line in _remarks(found)]
+    # First what was assumed while the file was read: it may explain what the loops do.
     lines += [f'  note: {note}' for note in found['notes']]
+    lines += [f'  {line}' for line in _remarks(found)]
     if found['closures']:
         state = 'close' if found['loops_closed'] else 'do NOT close'
         if found['loops_closed'] and not found['can_move']:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ik_node.description.angles import exact_angle
+from ik_node.description.angles import exact_angle, note_degrees
 from ik_node.description.description import (
     CouplingRule,
     Loop,
@@ -57,7 +57,9 @@ class _Reader(Checked):
         closures = self.items(top, 'closures')
         couplings = self.items(top, 'couplings')
         result = LoopSet(self.source, 'closures YAML')
+        self._angles: list[float] = []
         result.loops = [self._loop(entry, i) for i, entry in enumerate(closures)]
+        result.notes = [f'{self.source}: {note}' for note in note_degrees(self._angles)]
         result.couplings = [self._coupling(entry, i) for i, entry in enumerate(couplings)]
         if top.get('actuated') is not None:
             names = self.items(top, 'actuated')
@@ -129,6 +131,7 @@ class _Reader(Checked):
             raise self.fail(f'{what}: link is missing; write link: NAME')
         xyz = self.numbers(fields.get('xyz', (0, 0, 0)), 3, f'{what}: xyz [m]')
         rpy = self.numbers(fields.get('rpy', (0, 0, 0)), 3, f'{what}: rpy [rad]')
+        self._angles += rpy
         link = self.text(fields['link'], f'{what}: link')
         return LoopFrame(link, np.array(xyz), quat_from_euler(*map(exact_angle, rpy)))
 

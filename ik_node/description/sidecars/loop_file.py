@@ -121,8 +121,7 @@ class LoopFile(Checked, ABC):
     def _loop_set(self, description: Description) -> LoopSet:
         self.fit_to(description)
         self._name_apart(description)
-        result = LoopSet(self.source, self.dialect, self.loops)
-        description.notes += self.notes
+        result = LoopSet(self.source, self.dialect, self.loops, notes=self.notes)
         for key, names in self._motors.items():
             motors = [name for name in names if self._is_motor(name, key, description)]
             result.actuated = list(dict.fromkeys([*(result.actuated or []), *motors]))

@@ -26,12 +26,37 @@ MOST_ROWS, PARTS = 5000, 4
 # Chunks that are sent or finished but not yet yielded, per worker: enough to keep every worker
 # busy while one chunk takes longer than the others.
 PER_WORKER = 4
-# A chunk that was in flight so many times when a worker was killed is an error.
+# A chunk that was in flight so many times when a worker was killed, or whose result the engine
+# lost so many times, is an error.
 MOST_TRIES = 3
 # Time after which the number of workers is read again, because a cluster may grow [s].
 PERIOD = 2.0
 # Shared objects that a worker keeps.
 MOST_KEPT = 4
+
+
+class Answer(NamedTuple):
+    """
+    What a worker sends back.
+
+    Errors of the function travel as values, so that any exception of a future is one of the
+    engine. `distributed` raises a ValueError, for example, if a worker is killed just after its
+    result was fetched.
+
+    Attributes
+    ----------
+    known : bool
+        False if the worker has not received the shared object yet.
+    result : object
+        The result of the function.
+    error : IkError or str, optional
+        The error of the function; a text if it is not one of ours, as it may not be picklable.
+
+    """
+
+    known: bool
+    result: Any = None
+    error: IkError | str | None = None
 
 
 class Chunk(NamedTuple):
@@ -82,8 +107,8 @@ def run_chunks(
     Raises
     ------
     EngineError
-        If a chunk fails with another error than an `IkError`, or its worker is killed three
-        times; the message names the rows.
+        If a chunk fails with another error than an `IkError`, or its worker is killed, or its
+        result lost by the engine, three times; the message names the rows.
 
     """
     data = pickle.dumps(shared, pickle.HIGHEST_PROTOCOL)
@@ -116,7 +141,7 @@ _kept: dict[str, Any] = {}
 
 def call(
     function: Callable[[Any, Any], Any], digest: str, shared: bytes | None, data: object
-) -> tuple[bool, Any]:
+) -> Answer:
     """
     Call a function in a worker, with the shared object that the worker keeps.
 
@@ -133,19 +158,21 @@ def call(
 
     Returns
     -------
-    known : bool
-        False if the worker has not received the shared object yet.
-    result : object
-        The result of the function.
+    Answer
 
     """
-    if digest not in _kept:
-        if shared is None:
-            return False, None
-        while len(_kept) >= MOST_KEPT:
-            _kept.pop(next(iter(_kept)), None)
-        _kept[digest] = pickle.loads(shared)
-    return True, function(_kept[digest], data)
+    try:
+        if digest not in _kept:
+            if shared is None:
+                return Answer(known=False)
+            while len(_kept) >= MOST_KEPT:
+                _kept.pop(next(iter(_kept)), None)
+            _kept[digest] = pickle.loads(shared)
+        return Answer(known=True, result=function(_kept[digest], data))
+    except IkError as error:
+        return Answer(known=True, error=error)
+    except Exception as error:  # noqa: BLE001  it travels as a text
+        return Answer(known=True, error=f'{type(error).__name__}: {error}')
 
 
 class _Run:
@@ -227,22 +254,32 @@ class _Run:
             return
         rows = self._chunks[number].rows
         try:
-            known, result = future.result()
+            answer = future.result()
         except BrokenExecutor as error:
             self._after_kill([number], error)
             return
-        except IkError:
-            raise
         except Exception as error:
-            raise EngineError(f'{type(error).__name__}: {error}', rows) from error
-        if not known:
+            if self._count_try(number) >= MOST_TRIES:
+                raise EngineError(f'{type(error).__name__}: {error}', rows) from error
             self._send(number)
             return
-        self._results[number] = result
+        if isinstance(answer.error, IkError):
+            raise answer.error
+        if answer.error is not None:
+            raise EngineError(answer.error, rows)
+        if not answer.known:
+            self._send(number)
+            return
+        self._results[number] = answer.result
         self._tries.pop(number, None)
         self._solved += len(rows)
         if self._progress is not None:
             self._progress(self._solved)
+
+    def _count_try(self, number: int) -> int:
+        """Count a try of a chunk that gave no answer; return the number of such tries."""
+        self._tries[number] = self._tries.get(number, 0) + 1
+        return self._tries[number]
 
     def _after_kill(self, lost: list[int], error: BrokenExecutor) -> None:
         """
@@ -262,8 +299,7 @@ class _Run:
         renew()
         again = []
         for number in sorted(lost):
-            self._tries[number] = self._tries.get(number, 0) + 1
-            if self._tries[number] >= MOST_TRIES:
+            if self._count_try(number) >= MOST_TRIES:
                 why = f'their worker was killed {MOST_TRIES} times ({error})'
                 raise EngineError(why, self._chunks[number].rows) from error
             if self._tries[number] == MOST_TRIES - 1:

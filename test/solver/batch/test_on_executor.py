@@ -118,6 +118,31 @@ def test_errors_of_a_chunk_arrive(pool):
         list(run_chunks(pool, work.refuse, 0, chunks(5)[4:]))
 
 
+@pytest.mark.parametrize('losses', [2, 3])
+def test_chunk_whose_result_the_engine_loses_is_sent_again(losses):
+    """Twice; the third time the error of the engine arrives, with the rows."""
+    left = [losses]
+
+    class Losing(ThreadPoolExecutor):
+        def submit(self, fn, function, digest, shared, data):
+            def lost(*args):
+                answer = fn(*args)
+                if data == 4 and left[0]:
+                    left[0] -= 1
+                    raise ValueError('not enough values to unpack')
+                return answer
+
+            return super().submit(lost, function, digest, shared, data)
+
+    with Losing(2) as executor:
+        run = run_chunks(executor, work.add, 0, chunks(6))
+        if losses < 3:
+            assert list(run) == list(range(6))
+        else:
+            with pytest.raises(EngineError, match='rows 40 to 49: ValueError: not enough'):
+                list(run)
+
+
 def test_end_of_run_cancels_waiting_chunks():
     """After Ctrl-C in the consumer no chunk begins that has not begun."""
     gate, begun = threading.Event(), []
