@@ -4,7 +4,8 @@ Write THIRD_PARTY.md: the licence of every package in the locks; `make licences`
 The licence is what the installed package declares: its licence expression, else the classifiers,
 else the field `License`; for packages of ROS 2 the `package.xml` that the wheel installs; else
 what the text of the licence says. A row is kept from the page where none of these exists, and for
-packages that only another Python or ROS 2 needs. Run it with Python 3.11: versions differ.
+packages that only another Python or ROS 2 needs. Run it with Python 3.11, after `make docs`, which
+installs the packages that build the site: versions differ.
 """
 
 from importlib.metadata import Distribution, distributions
@@ -17,13 +18,17 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / 'THIRD_PARTY.md'
-TEXTS = {'Permission is hereby granted, free of charge': 'MIT', 'Apache License': 'Apache-2.0'}
+TEXTS = {
+    'Permission is hereby granted, free of charge': 'MIT',
+    'Apache License': 'Apache-2.0',
+    'Neither the name of the copyright holder': 'BSD-3-Clause',
+}
 INTRODUCTION = """# Licences of dependencies
 
 The wheel and the sdist contain no code of others. Below are all packages that
-`requirements/*-py*.txt` lock, for the package itself, its extras, its tests, linters and ROS 2,
-with the licence that each declares. At run time the package needs numpy, scipy, pyyaml and tqdm;
-numba and llvmlite compile the kernels. `make licences` writes this page.
+`requirements/*-py*.txt` lock, for the package itself, its extras, its tests, linters, site and
+ROS 2, with the licence that each declares. At run time the package needs numpy, scipy, pyyaml and
+tqdm; numba and llvmlite compile the kernels. `make licences` writes this page.
 
 | package | licence |
 |---|---|
@@ -43,15 +48,20 @@ def declared(package: Distribution) -> str:
         return about['License-Expression']
     found = (each.split(' :: ') for each in about.get_all('Classifier') or [])
     named = [each[-1] for each in found if each[0] == 'License' and len(each) > 2]
-    return ', '.join(named) or (about.get('License') or '').strip().split('\n')[0]
+    text = (about.get('License') or '').strip()
+    return ', '.join(named) or named_by(text) or text.split('\n')[0]
+
+
+def named_by(text: str) -> str:
+    """Return the licence that has these words; '' if it is unknown."""
+    return next((name for words, name in TEXTS.items() if words in text), '')
 
 
 def of_text(package: Distribution) -> str:
     """Return the licence whose words are in the package's own licence file; '' if unknown."""
     for path in package.files or []:
         if path.name == 'LICENSE' and path.parent.name == 'licenses':
-            text = path.locate().read_text()
-            return next((name for words, name in TEXTS.items() if words in text), '')
+            return named_by(path.locate().read_text())
     return ''
 
 
@@ -72,7 +82,9 @@ def written(text: str) -> dict[str, str]:
 
 def page(before: str) -> str:
     """Return the page; raise ValueError if the licence of a package is unknown."""
-    installed = {canonicalize_name(each.metadata['Name']): each for each in distributions()}
+    places = [*map(str, (ROOT / '.venvs' / 'docs').glob('lib/python*/site-packages')), *sys.path]
+    packages = distributions(path=places)
+    installed = {canonicalize_name(each.metadata['Name']): each for each in packages}
     rows = written(before)
     found = {}
     for name in sorted(locked()):

@@ -3,8 +3,9 @@ Change the code at random and report changes that no test detects: `make mutants
 
 cosmic-ray says what can be changed (operators, comparisons, numbers, conditions, decorators ...);
 a random sample of it is tried in a copy of the checkout, each change against the tests of its
-folder, with the kernels as plain Python. A change that no test notices is printed: it shows either
-a test that is missing or code that makes no difference.
+folder, and if they pass, against more of the tests. Changes of kernels are tried with the kernels
+as plain Python. A change that no test notices is printed: it shows either a test that is missing
+or code that makes no difference.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import difflib
 import os
 from pathlib import Path
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -40,8 +42,20 @@ TESTS = {
     ],
     'ros': ['test/ros', 'test/ros_client', '-m', 'not ros'],
 }
+# What else depends on the folder.
+MORE_TESTS = {
+    'model': ['test/solver', 'test/description', 'test/test_robot.py', *TESTS['solver'][1:]],
+    'kernels': [
+        'test/solver/methods',
+        'test/solver/batch',
+        'test/solver/test_unreachable_drag.py',
+    ],
+    'solver': ['test/cli', 'test/reach', 'test/gallery', 'test/test_robot.py'],
+    'ros': ['test/ros/test_node_hexapod.py', 'test/ros/test_fault_inputs.py'],
+}
 # Lines that no test is to notice: types and what is said to people.
 PASSED_OVER = ('from ', 'import ', '@', '"""', 'if TYPE_CHECKING')
+TYPES = re.compile(r'(: |-> )[^=(]*\|')
 
 
 def inside() -> None:
@@ -74,15 +88,18 @@ def places(path: Path) -> list[tuple[str, int, int]]:
             (name, occurrence, line)
             for occurrence, line in enumerate(at)
             if not lines[line - 1].lstrip().startswith(PASSED_OVER)
+            and not ('BitOr' in name and TYPES.search(lines[line - 1]))
         ]
     return found
 
 
-def run_tests(copy: Path, tests: list[str], timeout: float) -> str:
+def run_tests(copy: Path, tests: list[str], timeout: float, *, compiled: bool) -> str:
     """Return 'survived', 'killed' or 'timeout'."""
     command = [os.environ['MUTANTS_PYTHON'], '-m', 'pytest', '-x', '-q', '-n', '0']
     command += ['-p', 'no:cacheprovider', *tests]
-    environment = {**os.environ, 'IK_NODE_KERNELS': 'python', 'PYTHONDONTWRITEBYTECODE': '1'}
+    environment = {**os.environ, 'PYTHONDONTWRITEBYTECODE': '1'}
+    if not compiled:
+        environment['IK_NODE_KERNELS'] = 'python'
     try:
         done = subprocess.run(
             command, cwd=copy, env=environment, timeout=timeout,
@@ -106,10 +123,13 @@ def try_part(copy: Path, part: str, tests: list[str], args: argparse.Namespace) 
     from cosmic_ray.mutating import mutate_code
     from cosmic_ray.plugins import get_operator
 
-    begin = time.monotonic()
-    if run_tests(copy, tests, 3600.0) != 'survived':
-        raise SystemExit(f'mutants: the tests of {part} fail without any change')
-    patience = 60.0 + 5.0 * (time.monotonic() - begin)
+    compiled = not part.startswith('kernels')
+    stages = []
+    for own in (tests, [] if args.tests else MORE_TESTS[part.partition('/')[0]]):
+        begin = time.monotonic()
+        if own and run_tests(copy, own, 3600.0, compiled=compiled) != 'survived':
+            raise SystemExit(f'mutants: the tests {own} fail without any change')
+        stages.append((own, 60.0 + 5.0 * (time.monotonic() - begin)))
     place = copy / 'ik_node' / part
     paths = sorted(place.rglob('*.py')) if place.is_dir() else [place]
     sources = {path: path.read_text() for path in paths}
@@ -124,7 +144,11 @@ def try_part(copy: Path, part: str, tests: list[str], args: argparse.Namespace) 
         if after is None or after == sources[path]:
             continue
         path.write_text(after)
-        outcomes.append(run_tests(copy, tests, patience))
+        outcome = 'survived'
+        for own, patience in stages:
+            if own and outcome == 'survived':
+                outcome = run_tests(copy, own, patience, compiled=compiled)
+        outcomes.append(outcome)
         path.write_text(sources[path])
         where = f'{path.relative_to(copy)}:{line}'
         print(f'  {outcomes[-1]:8} {where}  {name.removeprefix("core/")}', flush=True)
@@ -161,7 +185,9 @@ def main() -> int:
         )
         for name in filter(None, files.stdout.split('\0')):
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, copy / name)
+            shutil.copy(ROOT / name, copy / name, follow_symlinks=False)
+        library = Path('ik_node', 'native', 'lib')
+        shutil.copytree(ROOT / library, copy / library, dirs_exist_ok=True)
         for part in args.parts:
             tests = args.tests or TESTS[part.partition('/')[0]]
             got = try_part(copy, part, tests, args)
