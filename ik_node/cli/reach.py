@@ -33,7 +33,7 @@ from ik_node.cli.workspace.map import ReachMap, Slice
 from ik_node.cli.workspace.outline import Outline
 from ik_node.cli.workspace.volume import add_volume_arguments, ask_volume, compute_volume
 from ik_node.description.unknown_name import unknown
-from ik_node.errors import DescriptionError, OptionError
+from ik_node.errors import DescriptionError, listed, OptionError
 from ik_node.model.dof import DOF, parse_dofs
 from ik_node.reach.files import is_map
 from ik_node.reach.find import PLANES, ReachFinder
@@ -168,7 +168,8 @@ def run(args: argparse.Namespace) -> int:
             option, value = '--targets', args.targets
         raise OptionError(option, value, 'with a stored map, .npz or .h5, in place of ROBOT')
     if args.link is None:
-        raise OptionError('--link', args.link, 'the name of a link')
+        links = listed([*robot_of(args).links])
+        raise DescriptionError(f'--link is missing; links: {links}', source=args.robot)
     if args.volume:
         return compute_volume(args)
     engine = None if args.engine == 'threads' else args.engine

@@ -56,6 +56,12 @@ def test_unusable_input_ends_with_2(arm, tmp_path, capsys, monkeypatch, words, r
     assert [path.name for path in tmp_path.iterdir()] == ['arm.urdf']
 
 
+def test_command_without_a_link_names_the_links(arm, capsys):
+    """As there is nothing to compute."""
+    assert main(['reach', str(arm)]) == 2
+    assert 'arm.urdf: --link is missing; links: base, upper, fore, tip' in refusal(capsys)
+
+
 def test_grid_without_reached_point_exits_with_1(arm, run, tmp_path):
     """It ran, and the answer is no; the files say so."""
     picture = tmp_path / 'a.png'
