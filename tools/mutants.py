@@ -42,14 +42,21 @@ TESTS = {
     ],
     'ros': ['test/ros', 'test/ros_client', '-m', 'not ros'],
 }
-# What else depends on the folder.
+# More tests of a folder or file, if these pass. As plain Python, whole solves take minutes.
 MORE_TESTS = {
-    'model': ['test/solver', 'test/description', 'test/test_robot.py', *TESTS['solver'][1:]],
-    'kernels': [
-        'test/solver/methods',
-        'test/solver/batch',
-        'test/solver/test_unreachable_drag.py',
-    ],
+    'model': ['test/solver', 'test/description', 'test/test_prompt.py', *TESTS['solver'][1:]],
+    'kernels/batch.py': ['test/solver/batch/test_batch.py'],
+    'kernels/best_effort.py': ['test/solver/test_unreachable.py', 'test/solver/test_traps.py'],
+    'kernels/external_step.py': ['test/solver/methods/test_through_solver.py'],
+    'kernels/links.py': ['test/model/test_kinematics.py'],
+    'kernels/lm_step.py': ['test/solver/test_unreachable.py', 'test/solver/test_rounding.py'],
+    'kernels/out_of_reach.py': ['test/solver/test_unreachable.py'],
+    'kernels/path.py': ['test/solver/batch/test_path.py', 'test/solver/batch/test_paths.py'],
+    'kernels/redundant.py': ['test/solver/test_rounding.py', 'test/solver/problem'],
+    'kernels/start.py': ['test/solver/test_traps.py', 'test/solver/test_joint_wrap.py'],
+    'kernels/transmit.py': ['test/solver/transmission'],
+    'kernels/velocity.py': ['test/solver/test_velocity.py'],
+    'kernels': ['test/solver/test_goal_kinds.py', 'test/solver/test_closed_form.py'],
     'solver': ['test/cli', 'test/reach', 'test/gallery', 'test/test_robot.py'],
     'ros': ['test/ros/test_node_hexapod.py', 'test/ros/test_fault_inputs.py'],
 }
@@ -112,6 +119,34 @@ def run_tests(copy: Path, tests: list[str], timeout: float, *, compiled: bool) -
     return 'killed' if done.returncode else 'survived'
 
 
+def more_tests(path: Path) -> list[str]:
+    """Return the tests of the file, or of the folder it is in, that are tried last."""
+    own = [key for key in MORE_TESTS if path.as_posix().startswith(key)]
+    return MORE_TESTS[max(own, key=len)]
+
+
+class Trial:
+    """A copy of the checkout in which one file at a time is changed."""
+
+    def __init__(self, copy: Path, *, compiled: bool) -> None:
+        self._copy, self._compiled = copy, compiled
+        self._patience: dict[str, float] = {}
+
+    def of(self, path: Path, text: str, tests: list[str]) -> str:
+        """Return how the tests end with another text of a file; see `run_tests`."""
+        key = ' '.join(tests)
+        if key not in self._patience:
+            begin = time.monotonic()
+            if run_tests(self._copy, tests, 3600.0, compiled=self._compiled) != 'survived':
+                raise SystemExit(f'mutants: {key} fail without any change')
+            self._patience[key] = 60.0 + 5.0 * (time.monotonic() - begin)
+        before = path.read_text()
+        path.write_text(text)
+        outcome = run_tests(self._copy, tests, self._patience[key], compiled=self._compiled)
+        path.write_text(before)
+        return outcome
+
+
 def changed_lines(before: str, after: str) -> str:
     """Return the changed lines in the format of a patch."""
     rows = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm='', n=0)
@@ -123,13 +158,7 @@ def try_part(copy: Path, part: str, tests: list[str], args: argparse.Namespace) 
     from cosmic_ray.mutating import mutate_code
     from cosmic_ray.plugins import get_operator
 
-    compiled = not part.startswith('kernels')
-    stages = []
-    for own in (tests, [] if args.tests else MORE_TESTS[part.partition('/')[0]]):
-        begin = time.monotonic()
-        if own and run_tests(copy, own, 3600.0, compiled=compiled) != 'survived':
-            raise SystemExit(f'mutants: the tests {own} fail without any change')
-        stages.append((own, 60.0 + 5.0 * (time.monotonic() - begin)))
+    trial = Trial(copy, compiled=not part.startswith('kernels'))
     place = copy / 'ik_node' / part
     paths = sorted(place.rglob('*.py')) if place.is_dir() else [place]
     sources = {path: path.read_text() for path in paths}
@@ -143,13 +172,10 @@ def try_part(copy: Path, part: str, tests: list[str], args: argparse.Namespace) 
         after = mutate_code(sources[path], get_operator(name)(), occurrence)
         if after is None or after == sources[path]:
             continue
-        path.write_text(after)
-        outcome = 'survived'
-        for own, patience in stages:
-            if own and outcome == 'survived':
-                outcome = run_tests(copy, own, patience, compiled=compiled)
+        outcome = trial.of(path, after, tests)
+        if outcome == 'survived' and not args.tests:
+            outcome = trial.of(path, after, more_tests(path.relative_to(copy / 'ik_node')))
         outcomes.append(outcome)
-        path.write_text(sources[path])
         where = f'{path.relative_to(copy)}:{line}'
         print(f'  {outcomes[-1]:8} {where}  {name.removeprefix("core/")}', flush=True)
         if outcomes[-1] == 'survived':
