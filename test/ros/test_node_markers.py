@@ -57,10 +57,10 @@ def as_usual(bench):
 
 
 def look(graph):
-    """Return somebody new who looks at the markers."""
+    """Return somebody new who looks at the markers, and misses none on a busy machine."""
     viewer = Viewer()
     viewer.subscription = graph.client.create_subscription(
-        MarkerArray, 'ik_node/markers', viewer.take, 50
+        MarkerArray, 'ik_node/markers', viewer.take, 5000
     )
     return viewer
 

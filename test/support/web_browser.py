@@ -15,11 +15,13 @@ import urllib.request
 
 import numpy as np
 import pytest
-from support.waiting import PATIENCE, wait_until
+from support.waiting import PATIENCE, pause, wait_until
 
 WIDTH, HEIGHT = 900, 700
 # How often the mouse presses on something that does not move, and how long it may take [s].
 PRESSES, NO_PRESS = 6, 20.0
+# How long the page may take to notice a click [s].
+NO_CLICK = 2.0
 FLAGS = (
     '--headless',
     '--no-sandbox',
@@ -34,6 +36,28 @@ FLAGS = (
     '--enable-unsafe-swiftshader',
     f'--window-size={WIDTH},{HEIGHT}',
 )
+
+
+def with_text(label: str) -> str:
+    """Return JavaScript that returns the button, tab, option or input of that text, or null."""
+    return (
+        f'const w={json.dumps(label)};'
+        'const q="button,[role=tab],[role=option],input,label";'
+        'const is=e=>e.textContent.trim()===w||e.type==="text"&&e.value===w;'
+        'const all=[...document.querySelectorAll(q)];'
+        'return all.find(e=>is(e)&&e.getBoundingClientRect().width>0)'
+    )
+
+
+def beside(label: str) -> str:
+    """Return JavaScript that returns the input, switch or slider's number beside a label."""
+    return (
+        f'const w={json.dumps(label)};'
+        'let e=[...document.querySelectorAll("label")].find('
+        'e=>e.textContent.trim()===w&&e.getBoundingClientRect().width>0);'
+        'const q="input:not([type=hidden])";'
+        'while(e&&!e.querySelector(q))e=e.parentElement;return e&&e.querySelector(q)'
+    )
 
 
 class Browser:
@@ -67,9 +91,32 @@ class Browser:
         device = {'type': kind, 'id': kind, 'actions': steps}
         self._call('POST', '/actions', {'actions': [device]})
 
-    def _middle(self, script: str) -> tuple[float, float] | None:
-        found = self.run(script)
+    def _middle(self, find: str, block: str = 'nearest') -> tuple[float, float] | None:
+        """Return the middle [px] of what JavaScript returns, scrolled into view."""
+        found = self.run(
+            f'const e=(()=>{{{find}}})();if(!e)return null;e.scrollIntoView({{block:"{block}"}});'
+            'const r=e.getBoundingClientRect();return [r.x+r.width/2,r.y+r.height/2]'
+        )
         return None if found is None else (float(found[0]), float(found[1]))
+
+    def _press(self, find: str, what: str, block: str = 'nearest') -> None:
+        """Click what is found until the page has noticed it: on a busy machine it may yet move."""
+        self.run(
+            f'window.sought=()=>{{{find}}};window.noticed=false;if(!window.listens){{'
+            'window.listens=true;document.addEventListener("click",c=>{const e=window.sought();'
+            'if(e&&e.contains(c.target))window.noticed=true},true)}'
+        )
+
+        def pressed() -> bool:
+            self.click(*wait_until(lambda: self._middle(find, block), f'{what} on the page'))
+            end = time.monotonic() + NO_CLICK
+            while not self.run('return window.noticed'):
+                if time.monotonic() > end:
+                    return False
+                pause()
+            return True
+
+        wait_until(pressed, f'a click on {what}')
 
     def load(self, url: str) -> None:
         """Load a page."""
@@ -92,20 +139,11 @@ class Browser:
 
     def place_of(self, label: str) -> tuple[float, float] | None:
         """Return the middle [px] of the button, tab, option or input of that text."""
-        return self._middle(
-            f'const w={json.dumps(label)};'
-            'const q="button,[role=tab],[role=option],input,label";'
-            'const is=e=>e.textContent.trim()===w||e.type==="text"&&e.value===w;'
-            'const all=[...document.querySelectorAll(q)];'
-            'const b=all.find(e=>is(e)&&e.getBoundingClientRect().width>0);'
-            'if(!b)return null;b.scrollIntoView({block:"nearest"});'
-            'const r=b.getBoundingClientRect();return [r.x+r.width/2,r.y+r.height/2]'
-        )
+        return self._middle(with_text(label))
 
     def press(self, label: str) -> None:
         """Click the button, tab or option of that label, or the input with that text."""
-        x, y = wait_until(lambda: self.place_of(label), f'{label!r} on the page')
-        self.click(x, y)
+        self._press(with_text(label), repr(label))
 
     def drag(self, *places: tuple[float, float], pause: int = 120) -> None:
         """Press the mouse at the first place [px], move it to the others, let go at the last."""
@@ -135,21 +173,9 @@ class Browser:
         """Run JavaScript on every page before anything of its own."""
         self._devtools('Page.addScriptToEvaluateOnNewDocument', source=script)
 
-    def input_of(self, label: str) -> tuple[float, float] | None:
-        """Return the middle [px] of the input, switch or slider's number beside a label."""
-        return self._middle(
-            f'const w={json.dumps(label)};'
-            'const l=[...document.querySelectorAll("label")].find('
-            'e=>e.textContent.trim()===w&&e.getBoundingClientRect().width>0);'
-            'if(!l)return null;const q="input:not([type=hidden])";'
-            'let e=l;while(!e.querySelector(q))e=e.parentElement;const i=e.querySelector(q);'
-            'i.scrollIntoView({block:"center"});const r=i.getBoundingClientRect();'
-            'return [r.x+r.width/2,r.y+r.height/2]'
-        )
-
     def switch(self, label: str) -> None:
-        """Click the switch beside a label."""
-        self.click(*wait_until(lambda: self.input_of(label), f'{label!r} on the page'))
+        """Click the input, switch or slider's number beside a label."""
+        self._press(beside(label), repr(label), 'center')
 
     def fill(self, label: str, text: str) -> None:
         """Type a text into the input beside a label, in place of what is there."""

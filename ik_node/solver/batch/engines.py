@@ -123,6 +123,8 @@ class Processes(Executor):
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Schedule a call; see `concurrent.futures.Executor.submit`."""
         future = self._pool.submit(fn, *args, **kwargs)
+        if not self._futures:
+            _forget_cancelled_calls(self._pool)
         self._futures.add(future)
         future.add_done_callback(self._futures.discard)
         return future
@@ -138,8 +140,6 @@ class Processes(Executor):
         processes = list((pool._processes or {}).values())
         calls, results = pool._call_queue, pool._result_queue
         manager = pool._executor_manager_thread
-        # First the thread that manages the pool forgets the cancelled calls; it could not bear
-        # them after the end of a process.
         pool.shutdown(wait=False, cancel_futures=True)
         for process in processes:
             process.kill()
@@ -167,6 +167,26 @@ class Processes(Executor):
                 future.cancel()
         futures.wait(set(self._futures))
         self.kill()
+
+
+def _forget_cancelled_calls(pool: Any) -> None:
+    """
+    Have the thread that manages a pool forget its cancelled calls when a process was killed.
+
+    In Python 3.10 and 3.11 it would end with an InvalidStateError, as it sets an error for them.
+    """
+    manager = pool._executor_manager_thread
+    if 'terminate_broken' in vars(manager):
+        return
+    terminate = manager.terminate_broken
+
+    def without_cancelled(cause: object) -> None:
+        pending = manager.pending_work_items
+        for number in [number for number, item in pending.items() if item.future.cancelled()]:
+            del pending[number]
+        terminate(cause)
+
+    manager.terminate_broken = without_cancelled
 
 
 def begin_worker() -> None:

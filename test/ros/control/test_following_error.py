@@ -162,6 +162,19 @@ def test_commands_wait_for_a_slow_robot(delta, lag):
     assert delta.at == pytest.approx(delta.place((0.08, 0.05, 0.03)), abs=1e-3)
 
 
+def test_commands_wait_for_a_robot_that_comes_back(delta):
+    """It was pushed away, and is beyond the limit for longer than one that does not follow."""
+    run(delta, 2.0)
+    delta.at, delta.lag = delta.place((-0.08, -0.02, 0.02)), 0.7
+    beyond = 0
+    for _ in range(400):
+        delta.tick()
+        assert delta.hardware.fault == ''
+        beyond += delta.error() > LIMIT
+    assert beyond > 60
+    assert delta.error() < 0.05
+
+
 def test_after_a_gap_only_new_measurements_count(delta):
     """After 3 s without ticks the node starts where the robot has been moved meanwhile."""
     run(delta, 1.0)

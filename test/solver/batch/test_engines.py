@@ -1,6 +1,7 @@
 """Batches on processes, Dask and Ray have the bits of a batch on threads."""
 
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 import os
 import pickle
@@ -111,6 +112,19 @@ def test_pool_ends_although_idle_worker_was_killed(which):
             future.result()
         time.sleep(0.3)  # Both wait for work, one of them with the lock.
         os.kill(list(executor._pool._processes)[which], signal.SIGKILL)
+
+
+def test_pool_bears_a_killed_process_after_calls_were_cancelled():
+    """Without an exception in the thread that manages it, which pytest would report."""
+    with open_engine('processes', 1) as executor:
+        number = executor.submit(os.getpid).result()
+        calls = [executor.submit(time.sleep, 60.0) for _ in range(6)]
+        assert calls[-1].cancel()
+        os.kill(number, signal.SIGKILL)
+        with pytest.raises(BrokenProcessPool):
+            calls[0].result()
+        executor.renew()
+        assert executor.submit(abs, -1).result() == 1
 
 
 @pytest.mark.parametrize('cancels', [False, True])
