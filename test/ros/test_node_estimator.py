@@ -246,8 +246,8 @@ def test_failing_answer_does_not_end_the_node(context, monkeypatch):
     executor.add_node(node)
     executor.add_node(client)
     heard, rows = [], []
-    client.create_subscription(JointState, 'ik_node/joint_states', heard.append, 100)
-    client.create_subscription(DiagnosticArray, '/diagnostics', rows.append, 100)
+    client.create_subscription(JointState, 'ik_node/joint_states', heard.append, 5000)
+    client.create_subscription(DiagnosticArray, '/diagnostics', rows.append, 5000)
     publisher = client.create_publisher(JointState, 'joint_states', 10)
 
     def wait(condition, what):

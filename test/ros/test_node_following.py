@@ -31,7 +31,7 @@ class Arm:
         self.largest = 0.0
         self._publisher = graph.client.create_publisher(JointState, 'joint_states', 10)
         graph.client.create_subscription(
-            Float64MultiArray, 'ik_node/commands', self._on_command, 100
+            Float64MultiArray, 'ik_node/commands', self._on_command, 5000
         )
         graph.client.create_timer(0.01, self._measure)
         self._clock = graph.client.get_clock()

@@ -34,7 +34,7 @@ def planner(request, graph, urdf):
     graph.watched = graph.knows(urdf(request.param))
     graph.trajectories = []
     graph.client.create_subscription(
-        JointTrajectory, 'ik_node/joint_trajectory', graph.trajectories.append, 100
+        JointTrajectory, 'ik_node/joint_trajectory', graph.trajectories.append, 5000
     )
     graph.start_node(
         *('-p', 'output.type:=joint_trajectory', '-p', 'joint_state_timeout:=1000.0'),
