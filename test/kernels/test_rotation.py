@@ -103,6 +103,20 @@ def test_small_turn_changes_euler_angles_little(angles, axis, turn):
 
 
 @few
+@given(euler, direction, st.floats(0.0, 3.0))
+def test_turned_euler_angles_are_the_nearest_of_both_forms(angles, axis, turn):
+    """The other form of a rotation has ex + pi, pi - ey and ez + pi; whole turns do not count."""
+
+    def way(form):
+        change = form - angles
+        return np.abs(change - 2.0 * np.pi * np.round(change / (2.0 * np.pi))).sum()
+
+    found = call.turn_euler(angles, axis * turn)
+    other = found * (1.0, -1.0, 1.0) + np.pi
+    assert np.abs(found - angles).sum() <= min(way(found), way(other)) + 1e-9
+
+
+@few
 @given(locked)
 def test_zero_turn_in_gimbal_lock_keeps_euler_angles(angles):
     """Many triples represent the rotation; the present one is kept."""
