@@ -60,6 +60,7 @@ def stamp_of(message):
 def crank(lasting_graph):
     """Provide the graph with a crank that is measured before the node knows its robot."""
     graph = lasting_graph
+    graph.depth = 5000
     graph.robot = graph.knows(CRANK).robot
     graph.encoder = Encoder(graph)
     graph.start_node(
@@ -80,14 +81,17 @@ def answers(graph, count=COUNT):
     """
     Return the answers to so many measurements from now on, while the crank turns.
 
-    On a busy computer a measurement may be late; ticks then publish the configuration at rest.
+    On a busy computer a measurement may be late; ticks then publish the configuration at rest. And
+    an answer may be lost on its way to this process, so that the first one may be any.
     """
     graph.encoder.on = True
     sent = len(graph.encoder.stamps) + SOME
-    graph.wait(lambda: len(graph.encoder.stamps) > sent, 'measurements')
-    begin = graph.encoder.stamps[sent]
-    graph.wait(lambda: begin in map(stamp_of, graph.joint_states), 'the answer to a measurement')
-    first = [stamp_of(message) for message in graph.joint_states].index(begin)
+
+    def begin():
+        measured = set(graph.encoder.stamps[sent:])
+        return [n for n, each in enumerate(graph.joint_states) if stamp_of(each) in measured]
+
+    first = graph.wait(begin, 'the answer to a measurement')[0]
 
     def answered():
         measured = set(graph.encoder.stamps)
