@@ -142,7 +142,7 @@ def test_ctrl_c_keeps_the_map_so_far(panda, volume, monkeypatch):
 @pytest.mark.parametrize(
     ('words', 'reason'),
     [
-        (['--volume'], 'the name of a link'),
+        (['--volume'], '--link is missing; links: '),
         (['--volume', '--link', 'link9'], "did you mean 'link"),
         (['--volume', '--link', 'link7', '--cell', '1e-4'], 'about 0.00'),
         (['--volume', '--link', 'link7', '--extent', '0', '1'], 'of x, of y and of z'),
