@@ -60,7 +60,6 @@ def stamp_of(message):
 def crank(lasting_graph):
     """Provide the graph with a crank that is measured before the node knows its robot."""
     graph = lasting_graph
-    graph.depth = 5000
     graph.robot = graph.knows(CRANK).robot
     graph.encoder = Encoder(graph)
     graph.start_node(

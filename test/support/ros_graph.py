@@ -22,6 +22,7 @@ with contextlib.suppress(ImportError), warnings.catch_warnings():
     warnings.simplefilter('ignore')
     import rosidl_generator_py  # noqa: F401
 
+DEPTH = 200  # of subscriptions: few messages are lost while a test is busy, and none is old
 ASK_AGAIN = 1.0  # [s] after which a question to the node is taken for lost
 # Ticks after which what was on its way before has arrived.
 SOME_TICKS = 3
@@ -50,8 +51,6 @@ class Graph:
         self.processes: dict[str, subprocess.Popen] = {}
         self.publishers: dict[str, Any] = {}
         self.robots: list[Watched] = []
-        # Of subscriptions: few messages are lost while a test is busy, and none is old.
-        self.depth = 200
         self.clients: dict[str, Any] = {}
         self.joint_states: list[Any] = []
         self.statuses: list[Any] = []
@@ -88,13 +87,11 @@ class Graph:
 
         process = self.start('node', 'ik_node', 'node', '--ros-args', *words)
         client = self.client
-        client.create_subscription(JointState, 'ik_node/joint_states', self._on_joints, self.depth)
+        client.create_subscription(JointState, 'ik_node/joint_states', self._on_joints, DEPTH)
         client.create_subscription(
-            DiagnosticArray, 'ik_node/solve_status', self.statuses.append, self.depth
+            DiagnosticArray, 'ik_node/solve_status', self.statuses.append, DEPTH
         )
-        client.create_subscription(
-            DiagnosticArray, '/diagnostics', self.take_diagnostics, self.depth
-        )
+        client.create_subscription(DiagnosticArray, '/diagnostics', self.take_diagnostics, DEPTH)
         return process
 
     def log(self, name: str = 'node') -> str:
