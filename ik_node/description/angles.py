@@ -1,4 +1,4 @@
-"""Recognition of rounded angles in a description as exact fractions of pi."""
+"""Angles in a description that stand for exact fractions of pi, or that look like degrees."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-import math
-from math import isfinite, pi
+from math import isfinite, pi, radians, remainder
 from xml.etree.ElementTree import Element
 
 from ik_node.description.unknown_name import quoted
@@ -73,7 +72,7 @@ def exact_angle(value: float) -> float:
 def looks_like_degrees(angle: float, least: float) -> bool:
     """Return True for an angle [rad] above `least` that is no multiple of half a turn."""
     in_range = least <= abs(angle) <= _MOST_DEGREES
-    return in_range and abs(math.remainder(angle, math.pi)) > _HALF_TURN
+    return in_range and abs(remainder(angle, pi)) > _HALF_TURN
 
 
 def note_degrees(angles: Iterable[float]) -> list[str]:
@@ -84,13 +83,13 @@ def note_degrees(angles: Iterable[float]) -> list[str]:
     said = quoted([f'{angle:g}' for angle in dict.fromkeys(found)])
     return [
         f'angles of poses look like degrees, but count as rad: {said}; '
-        f'write {math.radians(found[0]):.8g} for {found[0]:g} degrees'
+        f'write {radians(found[0]):.8g} for {found[0]:g} degrees'
     ]
 
 
 class AngleReader:
     """
-    A reader that finds rounded angles in the poses of a description.
+    A reader that finds rounded angles, and degrees, in the poses of a description.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ from ik_node.kernels.start import (
     write_preferred_step,
     write_way_to,
 )
-from ik_node.kernels.step import bounded_step, FREE, LOCKED, restore_held_rows, try_step
+from ik_node.kernels.step import bounded_step, FREE, largest, LOCKED, restore_held_rows, try_step
 
 # Held rows are as stiff as double precision allows beside the damping: the product of softness
 # and damping must stay some orders above rounding, or redundant closures lose their pivot's sign.
@@ -198,15 +198,6 @@ def predicted_decrease(s: Solve) -> float:
             left = way - s.w[s.step + v]
             total += s.options[SMOOTHING] * (way * way - left * left)
     return 0.5 * total
-
-
-@kernel
-def largest(s: Solve, at: int) -> float:
-    """Return max |value| over the variables at s.w[at] [rad or L]."""
-    most = 0.0
-    for v in range(s.nv):
-        most = max(most, abs(s.w[at + v]))
-    return most
 
 
 @kernel

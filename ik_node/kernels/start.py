@@ -231,8 +231,7 @@ def cost_of(s: Solve, x: int) -> float:
 def keep_place_of_frames(s: Solve) -> None:
     """Note that frames and residual are those of x."""
     s.k[FRAMES] = 1
-    for v in range(s.nv):
-        s.w[s.x_frames + v] = s.w[s.x + v]
+    copy_variables(s, s.x, s.x_frames)
 
 
 @kernel

@@ -15,6 +15,7 @@ from ik_node.kernels.layout import (
 from ik_node.kernels.redundant import reduce_rows, store_grouped_rows
 from ik_node.kernels.rotation import principal_euler, turn_euler
 from ik_node.kernels.rows import residuals
+from ik_node.kernels.start import copy_variables
 from ik_node.kernels.vectors import dot, less, put, six
 
 QUICK_ROUNDS, EXACT_ROUNDS = 8, 60
@@ -224,6 +225,15 @@ def apply_step(s: Solve, start: int, out: int) -> None:
 
 
 @kernel
+def largest(s: Solve, at: int) -> float:
+    """Return max |value| over the variables at s.w[at] [rad or L]."""
+    most = 0.0
+    for v in range(s.nv):
+        most = max(most, abs(s.w[at + v]))
+    return most
+
+
+@kernel
 def try_step(s: Solve, start: int) -> None:
     """Write start + step to x_try, and its frames and rows; `start` is a place in s.w."""
     apply_step(s, start, s.x_try)
@@ -260,11 +270,8 @@ def restore_held_rows(s: Solve, level: int, share: float, attempts: int, most: f
         if attempt == attempts or not worst < 1e3:
             return False
         solve_factored(s)
-        farthest = 0.0
-        for v in range(s.nv):
-            s.w[s.step + v] = s.w[s.full + v]
-            farthest = max(farthest, abs(s.w[s.full + v]))
-        moved += farthest
+        copy_variables(s, s.full, s.step)
+        moved += largest(s, s.step)
         if moved > most:
             return False
         try_step(s, s.x_try)

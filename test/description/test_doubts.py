@@ -12,7 +12,7 @@ def arm(limit='lower="-1" upper="1"', xyz='0 0 0.4', tip='tip', kind='revolute')
       <joint name="end" type="fixed"><parent link="upper"/><child link="{tip}"/></joint></robot>"""
 
 
-@pytest.mark.parametrize('limit', [(-180, 180), (0, 90), (-45, 0), (-28.65, 126.05)])
+@pytest.mark.parametrize('limit', [(-180, 180), (0, 90), (-45, 0), (-360, 360), (-28.65, 126.05)])
 def test_limits_in_degrees_are_noted(limit):
     """The note names the joint and says what the numbers mean."""
     (note,) = read_description(arm('lower="{}" upper="{}"'.format(*limit))).notes

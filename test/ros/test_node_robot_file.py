@@ -42,7 +42,7 @@ def test_node_reads_a_file_and_publishes_its_description(graph, file, urdf):
     watched = graph.knows(urdf('fivebar'))
     texts = descriptions(graph)
     graph.start('node', 'ik_node', 'node', str(file), '--ros-args', '-p', 'rate:=50.0')
-    graph.client.create_subscription(JointState, 'ik_node/joint_states', graph._on_joints, 5000)
+    graph.client.create_subscription(JointState, 'ik_node/joint_states', graph._on_joints, 200)
     graph.wait(lambda: len(graph.joint_states) > 5 and texts, 'joint states and a description')
     assert 'goals: none; goal_names creates some, or the page: `ik_node view --ros`' in graph.log()
     assert {*load_robot(texts[0]).closures} == {*watched.robot.closures} != set()

@@ -22,7 +22,7 @@ from support.dice import DrawnDice, ThrownDice
 from support.edited_robot import EditedRobot
 from support.mechanisms import MECHANISMS
 
-ROBOTS = int(os.environ.get('IK_NODE_EDITS', '500')) // 500
+ROBOTS = int(os.environ.get('IK_NODE_EDITS', '1000')) // 500
 FUZZ = os.environ.get('IK_NODE_FUZZ') == '1'
 TREE = ('add_joint', 'remove_leaf', 'cut', 'hang', 'move', 'swap_links', 'place', 'refused')
 TIES = ('close', 'undo', 'add_goal', 'change_goal')

@@ -123,8 +123,7 @@ class Processes(Executor):
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Schedule a call; see `concurrent.futures.Executor.submit`."""
         future = self._pool.submit(fn, *args, **kwargs)
-        if not self._futures:
-            _forget_cancelled_calls(self._pool)
+        _forget_cancelled_calls(self._pool)
         self._futures.add(future)
         future.add_done_callback(self._futures.discard)
         return future
@@ -171,7 +170,7 @@ class Processes(Executor):
 
 def _forget_cancelled_calls(pool: Any) -> None:
     """
-    Have the thread that manages a pool forget its cancelled calls when a process was killed.
+    Have the thread that manages a pool forget its cancelled calls if a process is killed.
 
     In Python 3.10 and 3.11 it would end with an InvalidStateError, as it sets an error for them.
     """
