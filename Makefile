@@ -69,7 +69,7 @@ fuzz: setup ## Feed the readers of descriptions with broken ones [RUNS=10000] [A
 	@tools/fuzz.sh $(or $(RUNS),10000) $(ARGS)
 
 edits: setup ## Edit robots at random, check every answer; 40 minutes [EDITS=100000]
-	@IK_NODE_EDITS=$(or $(EDITS),100000) $(RUN_TEST) -n 2 --dist load -k hundreds_of_edits \
+	@IK_NODE_EDITS=$(or $(EDITS),100000) $(RUN_TEST) -n 2 --dist load -k edited_robot \
 	    test/solver/test_edits.py $(ARGS)
 
 mutants: setup ## Change the code at random places, see whether tests notice [ARGS='model --count 9']

@@ -2,7 +2,7 @@
 A solver whose robot is edited gives the answers of a new solver, and never fails.
 
 With IK_NODE_FUZZ=1 in the environment the state machine draws new and many more examples. This
-takes hours, so add --timeout=0. `make edits` makes a hundred thousand edits of two hundred robots.
+takes hours, so add --timeout=0. `make edits` makes a hundred thousand edits.
 """
 
 import os
@@ -22,7 +22,8 @@ from support.dice import DrawnDice, ThrownDice
 from support.edited_robot import EditedRobot
 from support.mechanisms import MECHANISMS
 
-ROBOTS = int(os.environ.get('IK_NODE_EDITS', '1000')) // 500
+EDITS_OF_ONE = 250 if is_compiled() else 50
+ROBOTS = int(os.environ.get('IK_NODE_EDITS', '500')) // 250
 FUZZ = os.environ.get('IK_NODE_FUZZ') == '1'
 TREE = ('add_joint', 'remove_leaf', 'cut', 'hang', 'move', 'swap_links', 'place', 'refused')
 TIES = ('close', 'undo', 'add_goal', 'change_goal')
@@ -77,13 +78,13 @@ TestEdits = Edits.TestCase
 @pytest.mark.parametrize('seed', range(1, 1 + ROBOTS))
 def test_edited_robot_is_solved_like_new_one(seed):
     """After each of hundreds of edits the solver is compared with a new one."""
-    dice, count = ThrownDice(seed), 500 if is_compiled() else 50
+    dice = ThrownDice(seed)
     robot = EditedRobot(dice, SolverOptions(max_iterations=10, restarts=0))
-    for _ in range(count):
+    for _ in range(EDITS_OF_ONE):
         getattr(robot, dice.one(EDITS))()
         robot.check()
         robot.solve()
-    assert robot.solved > 0.2 * count
+    assert robot.solved > 0.2 * EDITS_OF_ONE
 
 
 def same_name_twice(m):

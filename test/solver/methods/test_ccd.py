@@ -5,6 +5,7 @@ from math import cos, sin
 from ik_node.solver.status import Status
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
 from scipy.spatial.transform import Rotation
 from support.mechanisms import AXES, heavy_arm, held, MECHANISMS
 from support.source_arms import path_of_a_pointer, pygame_arm, traced, UNIT
@@ -65,13 +66,17 @@ def test_turn_stops_at_limit():
 
 
 def brute_force(mechanism, names, q, at, cost, low, high):
-    """Return the least cost over a fine grid of one value, by the oracle."""
-    best = np.inf
-    for value in np.linspace(low, high, 1441):
+    """Return the least cost of one value, by the oracle: on a grid, then near its best."""
+
+    def cost_at(value):
         trial = q.copy()
         trial[at] = value
-        best = min(best, cost(mechanism.naive(names, trial)))
-    return best
+        return cost(mechanism.naive(names, trial))
+
+    grid = np.linspace(low, high, 145)
+    best = min(grid, key=cost_at)
+    near = (max(low, best - grid[1] + low), min(high, best + grid[1] - low))
+    return min(cost_at(best), minimize_scalar(cost_at, bounds=near, method='bounded').fun)
 
 
 @pytest.mark.parametrize('axes', AXES)
