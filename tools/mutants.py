@@ -141,9 +141,11 @@ class Trial:
             if run_tests(self._copy, tests, 3600.0, compiled=self._compiled) != 'survived':
                 raise SystemExit(f'mutants: {key} fail without any change')
             self._patience[key] = 60.0 + 5.0 * (time.monotonic() - begin)
-        before = path.read_text()
+        # Those named after the file first: they mostly notice, and the others need not run.
+        own = sorted(str(test) for test in self._copy.glob(f'test/**/test_{path.stem}.py'))
+        before, patience = path.read_text(), self._patience[key]
         path.write_text(text)
-        outcome = run_tests(self._copy, tests, self._patience[key], compiled=self._compiled)
+        outcome = run_tests(self._copy, [*own, *tests], patience, compiled=self._compiled)
         path.write_text(before)
         return outcome
 

@@ -89,6 +89,17 @@ def test_worst_constraint_is_relative_to_tolerances():
     assert 'at limits: elbow' in result.message
 
 
+def test_worst_constraint_is_named_if_all_are_within_tolerance():
+    """The closure or the goal, but not both."""
+    result = result_of(left=(1e-8, 0.0), right=(0.0, 0.05))
+    result.closure_errors['pin'] = PoseError(4e-7, 0.0)
+    assert "; goal 'right' is 0 m, 0.05 rad off; at limits" in result.message
+    assert 'pin' not in result.message
+    result.closure_errors['pin'] = PoseError(6e-7, 0.0)
+    assert "; closure 'pin' is 6e-07 m, 0 rad off; at limits" in result.message
+    assert 'right' not in result.message
+
+
 def test_worst_uses_tolerances_of_goals():
     """Else the thresholds of the options."""
     m = MECHANISMS['two_arms']()

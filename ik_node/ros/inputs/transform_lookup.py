@@ -45,11 +45,6 @@ class TransformLookup:
         self._last_lookup = 0.0
 
     @property
-    def is_listening(self) -> bool:
-        """Return True while the node subscribes to /tf."""
-        return self._buffer is not None
-
-    @property
     def is_starting(self) -> bool:
         """Return True shortly after subscribing, while unknown transforms may still arrive."""
         return self._buffer is not None and time.monotonic() - self._since < _LISTENING

@@ -11,7 +11,7 @@ from ik_node.errors import shown
 from ik_node.model.dof import DOF
 from ik_node.model.euler import nearest_euler
 from ik_node.model.joint import Joint
-from ik_node.model.rotation import matrix_to_euler, pose_matrix, quat_from_euler
+from ik_node.model.rotation import matrix_to_euler, motion_matrix, pose_matrix, quat_from_euler
 from ik_node.model.tree import Tree
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.convert import Pose, pose_from_message, positions_from_message
@@ -229,7 +229,7 @@ def _values_of(name: str, transform: Any, joint: Joint, present: Array) -> Array
 def _pose_of(joint: Joint, values: Array) -> Array:
     six = np.zeros(6)
     six[joint.dof] = values
-    return pose_matrix(six[:3], quat_from_euler(*six[3:].tolist()))
+    return motion_matrix(six)
 
 
 def _fill_transform(transform: Any, values: Array, joint: Joint) -> Any:

@@ -216,7 +216,9 @@ def _dask(workers: int, address: str | None) -> Iterator[Executor]:
             n_workers=workers,
             threads_per_worker=1,
             processes=True,
-            dashboard_address=None,
+            # Without an address of its own, the scheduler warns of any other one on this machine.
+            dashboard_address='127.0.0.1:0',
+            scheduler_kwargs={'dashboard': False},
             silence_logs=logging.ERROR,
             preload=[LEAVE_INTERRUPTS],
         )

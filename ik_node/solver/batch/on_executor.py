@@ -15,6 +15,7 @@ import os
 import pickle
 from queue import Empty, SimpleQueue
 from time import monotonic
+from traceback import format_exc
 from typing import Any, NamedTuple
 
 from ik_node.errors import EngineError, IkError
@@ -51,12 +52,15 @@ class Answer(NamedTuple):
         The result of the function.
     error : IkError or str, optional
         The error of the function; a text if it is not one of ours, as it may not be picklable.
+    traceback : str
+        Where an error that is not one of ours was raised.
 
     """
 
     known: bool
     result: Any = None
     error: IkError | str | None = None
+    traceback: str = ''
 
 
 class Chunk(NamedTuple):
@@ -172,7 +176,8 @@ def call(
     except IkError as error:
         return Answer(known=True, error=error)
     except Exception as error:  # noqa: BLE001  it travels as a text
-        return Answer(known=True, error=f'{type(error).__name__}: {error}')
+        said = f'{type(error).__name__}: {error}'
+        return Answer(known=True, error=said, traceback=format_exc())
 
 
 class _Run:
@@ -266,7 +271,7 @@ class _Run:
         if isinstance(answer.error, IkError):
             raise answer.error
         if answer.error is not None:
-            raise EngineError(answer.error, rows)
+            raise EngineError(answer.error, rows) from RuntimeError(answer.traceback)
         if not answer.known:
             self._send(number)
             return

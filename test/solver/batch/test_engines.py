@@ -208,6 +208,14 @@ def test_missing_engine_says_what_to_install(monkeypatch, name, module):
         pass
 
 
+def test_second_cluster_on_a_machine_gives_no_warning(capfd):
+    """Each of them works."""
+    pytest.importorskip('distributed')
+    with open_engine('dask', 1) as one, open_engine('dask', 1) as other:
+        assert one.submit(abs, -2).result() == other.submit(abs, -2).result() == 2
+    assert capfd.readouterr().err == ''
+
+
 @pytest.mark.parametrize('name', ['dask', 'ray'])
 def test_unreachable_cluster_is_an_error_within_the_time_limit(monkeypatch, name):
     """No cluster listens there."""

@@ -110,12 +110,13 @@ def test_broken_pool_of_the_caller_is_an_error():
 
 
 def test_errors_of_a_chunk_arrive(pool):
-    """Our own ones unchanged, others with their rows."""
+    """Our own ones unchanged, others with their rows and with the worker's traceback."""
     run = run_chunks(pool, work.refuse, 0, chunks(4))
     with pytest.raises(ShapeError, match='pose in row 3: expected finite'):
         list(run)
-    with pytest.raises(EngineError, match='rows 40 to 49: ZeroDivisionError: no more'):
+    with pytest.raises(EngineError, match='rows 40 to 49: ZeroDivisionError: no more') as found:
         list(run_chunks(pool, work.refuse, 0, chunks(5)[4:]))
+    assert 'in refuse' in str(found.value.__cause__)
 
 
 @pytest.mark.parametrize('losses', [2, 3])
