@@ -1,7 +1,9 @@
 """pseudo_inverse, sdls and jacobian_transpose have the properties of their sources."""
 
 from math import pi, radians
+from types import SimpleNamespace
 
+from ik_node.solver.methods.linear_rows import step_within_bounds
 from ik_node.solver.status import Status
 import numpy as np
 import pytest
@@ -154,3 +156,31 @@ def test_every_method_moves_seven_joint_arm_to_position(method):
     assert found.status is Status.CONVERGED
     reached, _ = m.pose_of('hand', solver.joint_names, found.q)
     np.testing.assert_allclose(reached, (0.3, 0.4, 0.6), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ('at', 'wanted', 'step'),
+    [
+        (0.0, 1.0, (0.5, 0.5)),
+        (1.0, 1.0, (0.0, 1.0)),
+        (1.0, -1.0, (-0.5, -0.5)),
+        (-1.0, -1.0, (0.0, -1.0)),
+        (-1.0, 1.0, (0.5, 0.5)),
+    ],
+)
+def test_joint_at_bound_is_fixed_and_the_other_does_its_part(at, wanted, step):
+    """Of two joints with the same effect, the first is between its bounds or at one of them."""
+    here = SimpleNamespace(
+        x=np.array([at, 0.0]),
+        lower=np.array([-1.0, -1.0]),
+        upper=np.array([1.0, 1.0]),
+        locked=np.zeros(2, dtype=bool),
+        free_ball=np.zeros(2, dtype=int),
+        variable_count=2,
+    )
+
+    def shortest(columns, free):
+        return np.linalg.pinv(columns) @ [wanted]
+
+    found = step_within_bounds(here, np.array([[1.0, 1.0]]), shortest)
+    np.testing.assert_allclose(found, step, atol=1e-15)
