@@ -142,7 +142,11 @@ class Trial:
                 raise SystemExit(f'mutants: {key} fail without any change')
             self._patience[key] = 60.0 + 5.0 * (time.monotonic() - begin)
         # Those named after the file first: they mostly notice, and the others need not run.
-        own = sorted(str(test) for test in self._copy.glob(f'test/**/test_{path.stem}.py'))
+        own = [
+            str(test)
+            for folder in tests
+            for test in sorted((self._copy / folder).glob(f'**/test_{path.stem}.py'))
+        ]
         before, patience = path.read_text(), self._patience[key]
         path.write_text(text)
         outcome = run_tests(self._copy, [*own, *tests], patience, compiled=self._compiled)

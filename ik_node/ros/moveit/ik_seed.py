@@ -216,7 +216,7 @@ def _values_of(name: str, transform: Any, joint: Joint, present: Array) -> Array
     now[joint.dof] = present
     six[3:] = nearest_euler(matrix_to_euler(wanted), now[3:])
     values = six[joint.dof]
-    if not np.allclose(_pose_of(joint, values), wanted, rtol=0.0, atol=_SLACK):
+    if not np.allclose(motion_matrix(_all_six(joint, values)), wanted, rtol=0.0, atol=_SLACK):
         axes = ' '.join(dof.name for dof in joint.dof)
         raise RefusedIkError(
             IkCode.INVALID_ROBOT_STATE,
@@ -226,15 +226,15 @@ def _values_of(name: str, transform: Any, joint: Joint, present: Array) -> Array
     return values
 
 
-def _pose_of(joint: Joint, values: Array) -> Array:
+def _all_six(joint: Joint, values: Array) -> Array:
+    """Return x, y, z, ex, ey, ez of a joint, which are zero along axes that it does not have."""
     six = np.zeros(6)
     six[joint.dof] = values
-    return motion_matrix(six)
+    return six
 
 
 def _fill_transform(transform: Any, values: Array, joint: Joint) -> Any:
-    six = np.zeros(6)
-    six[joint.dof] = values
+    six = _all_six(joint, values)
     move, turn = transform.translation, transform.rotation
     move.x, move.y, move.z = six[:3].tolist()
     turn.x, turn.y, turn.z, turn.w = quat_from_euler(*six[3:].tolist()).tolist()

@@ -65,8 +65,8 @@ def test_turn_stops_at_limit():
     assert 'section0' in found.solution.active_limits
 
 
-def brute_force(mechanism, names, q, at, cost, low, high):
-    """Return the least cost of one value, by the oracle: on a grid, then near its best."""
+def least_cost(mechanism, names, q, at, cost, low, high):
+    """Return the least cost of one value, by the oracle: on a grid, then near its best point."""
 
     def cost_at(value):
         trial = q.copy()
@@ -74,9 +74,10 @@ def brute_force(mechanism, names, q, at, cost, low, high):
         return cost(mechanism.naive(names, trial))
 
     grid = np.linspace(low, high, 145)
-    best = min(grid, key=cost_at)
-    near = (max(low, best - grid[1] + low), min(high, best + grid[1] - low))
-    return min(cost_at(best), minimize_scalar(cost_at, bounds=near, method='bounded').fun)
+    costs = [cost_at(value) for value in grid]
+    best = int(np.argmin(costs))
+    near = grid[[max(best - 1, 0), min(best + 1, len(grid) - 1)]]
+    return min(costs[best], minimize_scalar(cost_at, bounds=near, method='bounded').fun)
 
 
 @pytest.mark.parametrize('axes', AXES)
@@ -108,7 +109,7 @@ def test_turn_has_least_cost_of_all_turns(dof, axes):
         q = m.random_q(names, np.random.default_rng(4))
         found = solve(m, {}, q, max_iterations=1, **options)
         place = names.index(at)
-        least = brute_force(m, names, q, place, cost, -1.0, 1.0)
+        least = least_cost(m, names, q, place, cost, -1.0, 1.0)
         after = cost(m.naive(names, found.points[1].q))
         assert after <= least + 1e-9, at
         others = np.delete(found.points[1].q - q, place)
