@@ -16,6 +16,7 @@ from urllib.parse import parse_qs
 
 from ik_node.errors import IkError
 import websockets.asyncio.server
+from websockets.protocol import State
 
 # Name or address, and port, in the format of the header Host.
 _HOST = re.compile(r'(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::([0-9]+))?')
@@ -171,6 +172,7 @@ def guarded(access: Access, host: str) -> Iterator[str]:
             inner = options.get('process_request')
             options['process_request'] = _checked(access, inner)
             started.append(host)
+            return _Serve(handler, host, *rest, **options)
         return serve(handler, host, *rest, **options)
 
     with _STARTING:
@@ -185,6 +187,17 @@ def guarded(access: Access, host: str) -> Iterator[str]:
 
 class _Address(str):
     """A string that is compared by identity."""
+
+
+class _Serve(websockets.asyncio.server.serve):
+    """A server that stops immediately, although browsers open connections in advance."""
+
+    async def __aexit__(self, *error: Any) -> None:
+        # On these connections no request has arrived. websockets would wait 10 s for it.
+        for connection in [*self.server.handlers]:
+            if connection.state is State.CONNECTING:
+                connection.transport.abort()
+        await super().__aexit__(*error)
 
 
 def _checked(access: Access, inner: Any) -> Any:

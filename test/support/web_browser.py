@@ -61,7 +61,7 @@ def beside(label: str) -> str:
 
 
 class Browser:
-    """One window of a browser."""
+    """One window of a browser, whose process remains when it is closed: it takes long to start."""
 
     def __init__(self, driver: str, binary: str, folder: Path) -> None:
         self._driver = driver
@@ -72,6 +72,7 @@ class Browser:
         self._at = ''
         made = self._call('POST', '/session', {'capabilities': wanted})
         self._at = f'/session/{made["sessionId"]}'
+        self.is_open = True
 
     def _call(self, method: str, path: str, body: Any = None) -> Any:
         data = None if body is None else json.dumps(body).encode()
@@ -205,10 +206,22 @@ class Browser:
         self._devtools('Emulation.setEmulatedMedia', features=[wish])
 
     def close(self) -> None:
-        """Close the window; may be called again."""
-        if self._at:
-            self._call('DELETE', '')
-            self._at = ''
+        """Close the window, with all that its page has kept; may be called again."""
+        if self.is_open:
+            self.is_open = False
+            self.run('if(location.protocol.startsWith("http"))localStorage.clear()')
+            # The browser ends with its last window.
+            empty = self._call('POST', '/window/new', {'type': 'window'})
+            self._call('DELETE', '/window')
+            self._call('POST', '/window', {'handle': empty['handle']})
+
+    def reopen(self) -> None:
+        """Take the empty window that another one has left."""
+        self.is_open = True
+
+    def quit(self) -> None:
+        """End the browser."""
+        self._call('DELETE', '')
 
 
 class Window:
@@ -332,10 +345,18 @@ def browsers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], 
                 return client.connect_ex(('127.0.0.1', port)) == 0
 
         wait_until(listens, 'chromedriver')
+        started: list[Browser] = []
 
         def open_one() -> Browser:
+            for browser in started:
+                if not browser.is_open:
+                    browser.reopen()
+                    return browser
             folder = tmp_path_factory.mktemp('browser')
-            return Browser(f'http://127.0.0.1:{port}', binary, folder)
+            started.append(Browser(f'http://127.0.0.1:{port}', binary, folder))
+            return started[-1]
 
         yield open_one
+        for browser in started:
+            browser.quit()
         process.terminate()

@@ -59,6 +59,18 @@ def test_next_port_is_used_if_one_is_taken(open_page):
     assert open_page().url != open_page().url
 
 
+def test_page_closes_although_a_browser_has_a_connection_in_reserve(open_page):
+    """Its server ends with it and does not wait for a request on that connection."""
+    page = open_page()
+    server = page.server._websock_server
+    with socket.create_connection(('127.0.0.1', page.server.get_port())) as reserve:
+        # The server knows a connection when it has answered another one that came later.
+        urllib.request.urlopen(page.url, timeout=PATIENCE).close()
+        page.close()
+        assert not server._server_thread.is_alive()
+        assert reserve.recv(1) == b''
+
+
 def test_no_tunnel_is_opened(open_page):
     """A browser that asks for a public address is not heard."""
     assert open_page().server.request_share_url() is None
