@@ -219,7 +219,7 @@ class Browser:
         """Take the empty window that another one has left."""
         self.is_open = True
 
-    def quit(self) -> None:
+    def end(self) -> None:
         """End the browser."""
         self._call('DELETE', '')
 
@@ -252,7 +252,7 @@ class Window:
     def colours(self) -> int:
         """Return how many colours there are left of the panel."""
         picture = self.browser.picture()[:, : WIDTH - 360]
-        return len(np.unique((255 * picture).astype(np.uint8).reshape(-1, 3), axis=0))
+        return len(np.unique((255 * picture).astype(int) @ (1 << 16, 1 << 8, 1)))
 
     def open_state(self) -> None:
         """Open the window State, which is a folded bar in each new browser."""
@@ -358,5 +358,5 @@ def browsers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], 
 
         yield open_one
         for browser in started:
-            browser.quit()
+            browser.end()
         process.terminate()
