@@ -208,16 +208,12 @@ class Browser:
     def close(self) -> None:
         """Close the window, with all that its page has kept; may be called again."""
         if self.is_open:
-            self.is_open = False
             self.run('if(location.protocol.startsWith("http"))localStorage.clear()')
             # The browser ends with its last window.
             empty = self._call('POST', '/window/new', {'type': 'window'})
             self._call('DELETE', '/window')
             self._call('POST', '/window', {'handle': empty['handle']})
-
-    def reopen(self) -> None:
-        """Take the empty window that another one has left."""
-        self.is_open = True
+            self.is_open = False
 
     def end(self) -> None:
         """End the browser."""
@@ -350,13 +346,15 @@ def browsers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], 
         def open_one() -> Browser:
             for browser in started:
                 if not browser.is_open:
-                    browser.reopen()
+                    browser.is_open = True
                     return browser
             folder = tmp_path_factory.mktemp('browser')
             started.append(Browser(f'http://127.0.0.1:{port}', binary, folder))
             return started[-1]
 
-        yield open_one
-        for browser in started:
-            browser.end()
-        process.terminate()
+        try:
+            yield open_one
+            for browser in started:
+                browser.end()
+        finally:
+            process.terminate()

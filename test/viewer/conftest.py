@@ -129,7 +129,7 @@ def open_page() -> Iterator[Callable[..., Any]]:
 
 @pytest.fixture
 def open_window(open_browser: Callable[[], Browser]) -> Iterator[Callable[..., Window]]:
-    """Return a function that opens a page in a browser of its own, which ends with the test."""
+    """Return a function that opens a page in a window of its own, closed after the test."""
     opened: list[Browser] = []
 
     def open_one(page: Any, size: tuple[int, int] | None = None, scheme: str = 'light') -> Window:

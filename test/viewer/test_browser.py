@@ -334,17 +334,35 @@ def test_map_of_reach_is_drawn_and_can_be_hidden(open_page, open_window):
         show(what)
 
         def differs(view):
-            return all(np.mean(np.abs(view - other).max(axis=2) > 0.1) > 0.01 for other in others)
+            return all(changed(view, other) > 0.01 for other in others)
 
         return wait_until(window.browser.picture, f'{what} in the view', ready=differs)
+
+    def changed(view, other):
+        return np.mean(np.abs(view - other).max(axis=2) > 0.1)
 
     # From a view that never had the map: when the surface is first drawn cannot be told.
     show('none')
     window = open_window(page)
-    window.browser.press('View')
-    wait_until(lambda: 'reach of platform_link' in window.browser.text(), 'the panel of the map')
+
+    def open_panel():
+        window.browser.press('View')
+        panel_of_map = 'reach of platform_link'
+        wait_until(lambda: panel_of_map in window.browser.text(), 'the panel of the map')
+
+    open_panel()
     bare = window.browser.picture()
     surface = seen('surface', bare)
     # Between two maps there may be a view with none.
     piece = seen('slice', bare, surface)
     seen('none', surface, piece)
+    # A browser that comes when a map is shown draws it too.
+    show('surface')
+    window.browser.run('location.reload()')
+    window.ready()
+    open_panel()
+    wait_until(
+        window.browser.picture,
+        'the surface after a reload',
+        ready=lambda view: changed(view, surface) < 0.5 * changed(bare, surface),
+    )
