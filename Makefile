@@ -13,9 +13,10 @@ ARGS :=
 # `make test-all` and .ci/run have environments of their own below .venvs.
 VENV := $(or $(IK_NODE_VENV),.venv)
 RUN := tools/run
-# No other ROS 2 process may be heard in a test, and no message field may hold a wrong type.
+# No other ROS 2 process may be heard in a test, and no message field may hold a wrong type. Tests
+# start hundreds of processes: Python keeps its bytecode, even where the environment forbids it.
 RUN_TEST := ROS_DOMAIN_ID= ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_LOG_DIR= \
-            ROS_PYTHON_CHECK_FIELDS=1 $(RUN) python -m pytest
+            ROS_PYTHON_CHECK_FIELDS=1 PYTHONDONTWRITEBYTECODE= $(RUN) python -m pytest
 
 # Three processes for two cores, as tests of nodes mostly wait; each has a ROS domain of its own that
 # no other process may hear. With a domain that may be listened to, one process.

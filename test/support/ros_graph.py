@@ -160,11 +160,12 @@ class Graph:
 
         self.wait(lambda: ticks() >= SOME_TICKS, 'ticks after this moment')
 
-    def spin_for(self, seconds: float) -> None:
-        """Spin for a time; only where no state can be waited for, as beside a frozen node."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            self.executor.spin_once(timeout_sec=0.05)
+    def read_out(self, messages: list[Any], turns: int = 200) -> None:
+        """Spin until no message is added in so many turns, beside a node that stands still."""
+        said, quiet = len(messages), 0
+        while quiet < turns:
+            self.turn()
+            said, quiet = len(messages), quiet + 1 if len(messages) == said else 0
 
     def spin(self, messages: int) -> None:
         """Spin until so many more joint states have come, after all that were on their way."""
