@@ -19,8 +19,9 @@ RUN_TEST := ROS_DOMAIN_ID= ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_LOG_DIR= 
             ROS_PYTHON_CHECK_FIELDS=1 PYTHONDONTWRITEBYTECODE= $(RUN) python -m pytest
 
 # Three processes for two cores, as tests of nodes mostly wait; each has a ROS domain of its own that
-# no other process may hear. With a domain that may be listened to, one process.
-PARALLEL := $(if $(IK_NODE_TEST_DOMAIN),,-n 3 --dist loadfile)
+# no other process may hear. With a domain that may be listened to, one process. Files begin in the
+# order of test/conftest.py.
+PARALLEL := $(if $(IK_NODE_TEST_DOMAIN),,-n 3 --dist loadfile --no-loadscope-reorder)
 
 .PHONY: help setup native native-drills native-all wheels dist dist-try demo view test test-all soak fuzz edits mutants coverage lint \
         format types bench bench-track bench-peers docs numbers gallery gallery-moving screenshots colcon lock \

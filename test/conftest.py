@@ -36,6 +36,21 @@ def pytest_report_header(config: pytest.Config) -> str:
     return f'ROS_DOMAIN_ID: {DOMAIN}'
 
 
+# The files that take longest begin first: none of them is left over for a single process.
+LONGEST = (
+    'test_browser.py',
+    'test_browser_node.py',
+    'test_linters.py',
+    'test_edits.py',
+    'test_browser_ends.py',
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the longest files first."""
+    items.sort(key=lambda item: item.path.name not in LONGEST)
+
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 

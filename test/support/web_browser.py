@@ -34,7 +34,13 @@ FLAGS = (
     '--use-gl=angle',
     '--use-angle=swiftshader',
     '--enable-unsafe-swiftshader',
+    '--webgl-antialiasing-mode=none',
     f'--window-size={WIDTH},{HEIGHT}',
+)
+# The page draws without pause and the processor draws its pixels: ten times a second are enough.
+SELDOM = (
+    'window.requestAnimationFrame=draw=>setTimeout(()=>draw(performance.now()),100);'
+    'window.cancelAnimationFrame=clearTimeout'
 )
 
 
@@ -121,6 +127,7 @@ class Browser:
 
     def load(self, url: str) -> None:
         """Load a page."""
+        self.before_each_page(SELDOM)
         self._call('POST', '/url', {'url': url})
 
     def clipboard(self) -> str:
