@@ -13,7 +13,7 @@ if [ "$key" != "$(cat $venv/made-with 2>/dev/null)" ]; then
     rm -rf $venv
     mkdir -p .venvs
     "$python" -m venv $venv
-    $venv/bin/python -m pip install --quiet --require-hashes -r "$lock"
+    $venv/bin/python -m pip install --quiet --require-hashes --no-deps -r "$lock"
     echo "$key" >$venv/made-with
 fi
 $venv/bin/python -m sphinx -b html -q -W --keep-going docs build/docs

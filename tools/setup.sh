@@ -64,7 +64,10 @@ if [ "$key" != "$made_with" ] || [ ! -x $venv/bin/python ]; then
     start=$(date +%s)
     if [ $ros = wheels ]; then
         what="ROS 2 $distro as wheels${ROS_DISTRO:+ (this Python sees no rclpy of $ROS_DISTRO)}"
-        set -- --require-hashes --no-build-isolation --use-pep517 -r "$locks"
+        # The lock names everything that is needed. Without --no-deps an older pip looks for the
+        # newest release of whatever a package asks for with an extra, as coverage[toml], and then
+        # refuses it because the lock has another.
+        set -- --require-hashes --no-deps --no-build-isolation --use-pep517 -r "$locks"
     else
         what="the sourced ROS 2 $distro"
         set -- -r requirements/python.in -c requirements/sourced.txt
@@ -81,13 +84,13 @@ if [ "$key" != "$made_with" ] || [ ! -x $venv/bin/python ]; then
             if [ $ros = wheels ]; then
                 # First what builds those few packages that come as sources, in its locked version.
                 sed -n '/^setuptools==/,/[^\\]$/p' "$locks" >$venv/setuptools.txt &&
-                    $venv/bin/pip install --require-hashes -r $venv/setuptools.txt
+                    $venv/bin/pip install --require-hashes --no-deps -r $venv/setuptools.txt
             else
                 # The sourced ROS 2 was compiled against this NumPy: keep it.
                 $venv/bin/python -c 'import numpy; print("numpy==" + numpy.__version__)' \
                     >$venv/numpy.txt && set -- "$@" -c $venv/numpy.txt
             fi &&
-            $venv/bin/pip install "$@"
+            $venv/bin/pip install "$@" && { [ $ros != wheels ] || $venv/bin/pip check; }
     } >"$log" 2>&1 || {
         rm -rf $venv
         cat "$log" >&2
