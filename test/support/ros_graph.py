@@ -80,16 +80,16 @@ class Graph:
         self.processes[name] = process
         return process
 
-    def start_node(self, *words: str) -> subprocess.Popen:
-        """Start the node with these words after --ros-args, and listen to it."""
+    def start_node(self, *words: str, depth: int = DEPTH) -> subprocess.Popen:
+        """Start the node with these words after --ros-args; keep this many unread messages."""
         from diagnostic_msgs.msg import DiagnosticArray
         from sensor_msgs.msg import JointState
 
         process = self.start('node', 'ik_node', 'node', '--ros-args', *words)
         client = self.client
-        client.create_subscription(JointState, 'ik_node/joint_states', self._on_joints, DEPTH)
+        client.create_subscription(JointState, 'ik_node/joint_states', self._on_joints, depth)
         client.create_subscription(
-            DiagnosticArray, 'ik_node/solve_status', self.statuses.append, DEPTH
+            DiagnosticArray, 'ik_node/solve_status', self.statuses.append, depth
         )
         client.create_subscription(DiagnosticArray, '/diagnostics', self.take_diagnostics, DEPTH)
         return process
