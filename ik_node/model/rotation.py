@@ -167,6 +167,15 @@ def pose_parts(pose: Array) -> tuple[Array, Array]:
     return pose[:3, 3].copy(), matrix_to_quat(pose)
 
 
+def pose_from_matrix(
+    pose: Array,
+) -> tuple[tuple[float, float, float], tuple[float, float, float, float]]:
+    """Return the position [m] and the orientation (xyzw) of a 4x4 pose as plain floats."""
+    px, py, pz = pose[:3, 3].tolist()
+    x, y, z, w = matrix_to_quat(pose).tolist()
+    return (px, py, pz), (x, y, z, w)
+
+
 def pose_inverse(matrix: ArrayLike) -> Array:
     """Return the inverse of a 4x4 pose."""
     m = np.asarray(matrix, dtype=float)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import contextmanager, ExitStack
 import time
 from typing import Any
 
@@ -55,6 +55,8 @@ from rclpy.node import Node
 
 # A description with at most this many links is read in less than half a second.
 _QUICK_LINKS = 300
+# Largest number of different errors of ticks that the node logs.
+_MOST_ERRORS = 20
 # How a node without goals gets some.
 _NO_GOALS = '; goal_names creates some, or the page: `ik_node view --ros`'
 
@@ -103,8 +105,9 @@ class IkNode(Node):
         self._on_robot = on_robot
         self._counts = NodeCounts()
         self._supply = ModelSupply(load_model)
-        self._refused = ''
+        self._descriptions_refused = 0
         self._refusals_logged = 0
+        self._tick_errors: set[str] = set()
         self._passive_outputs: tuple[str, ...] = ()
         self._fault = ''
         self._singularity = ''
@@ -202,7 +205,29 @@ class IkNode(Node):
     # -- each tick
 
     def _start_ticker(self, motion: Motion, settings: Settings) -> None:
-        self._ticker = self.create_timer(settings.period, lambda: self._tick(motion))
+        self._ticker = self.create_timer(settings.period, lambda: self._guarded_tick(motion))
+
+    def _guarded_tick(self, motion: Motion) -> None:
+        with self._guard(self._report_tick_error):
+            self._tick(motion)
+
+    @contextmanager
+    def _guard(self, report: Callable[[str], None]) -> Iterator[None]:
+        """Report an unexpected exception and continue; raise it if ROS 2 is shut down."""
+        try:
+            yield
+        except Exception as error:
+            if not self.context.ok():
+                raise
+            report(f'{type(error).__name__}: {error}')
+
+    def _report_tick_error(self, reason: str) -> None:
+        self._counts.last_error = reason
+        if reason not in self._tick_errors and len(self._tick_errors) < _MOST_ERRORS:
+            self._tick_errors.add(reason)
+            self.get_logger().error(
+                f'a tick failed, and the node continues with the next one: {reason}'
+            )
 
     def _tick(self, motion: Motion) -> None:
         begin = time.perf_counter()
@@ -235,19 +260,16 @@ class IkNode(Node):
         if motion is None or motion.tracker is None:
             return
         tracker = motion.tracker
-        try:
+        with self._guard(self._refuse_measurement):
             report = motion.answer(
                 tracker, names, settings, seconds_from_stamp(stamp), self._inputs.now()
             )
             if report is not None:
                 self._answer = report
                 self._publish_state(report, tracker.model, settings, stamp)
-        except Exception as error:
-            # A failure affects this measurement only; the next measurement or tick continues.
-            if not self.context.ok():
-                raise
-            reason = f'joint_states: a message was not answered: {type(error).__name__}: {error}'
-            self._inputs.refuse('joint_states', reason)
+
+    def _refuse_measurement(self, reason: str) -> None:
+        self._inputs.refuse('joint_states', f'joint_states: a message was not answered: {reason}')
 
     def _publish_state(
         self, report: TickReport, model: LoadedModel, settings: Settings, stamp: Any
@@ -292,13 +314,12 @@ class IkNode(Node):
     def _take_model(self, motion: Motion, settings: Settings) -> None:
         adopted: list[tuple[LoadedModel, bool]] = []
         self._supply.take(lambda model: adopted.append(self._adopt(motion, model, settings)))
-        if self._supply.refused != self._refused:
-            self._refused = self._supply.refused
-            if self._refused:
-                kept = plain(motion.model.robot.name) if motion.model else 'no robot'
-                self.get_logger().error(
-                    f'robot_description refused: {self._refused}; keeping {kept}'
-                )
+        if self._supply.refusals != self._descriptions_refused:
+            self._descriptions_refused = self._supply.refusals
+            kept = plain(motion.model.robot.name) if motion.model else 'no robot'
+            self.get_logger().error(
+                f'robot_description refused: {self._supply.refused}; keeping {kept}'
+            )
         for model, other_robot in adopted:
             self._warn_of_passive_outputs(motion)
             if other_robot:
@@ -447,7 +468,7 @@ class IkNode(Node):
         if motion.tracker is not None:
             motion.tracker.model.mobility_count.refresh(motion.tracker.q)
         rows = [
-            model_row(name, model, self._refused, self._supply.busy, released),
+            model_row(name, model, self._supply.refused, self._supply.busy, released),
             input_row(name, refusals.counts, refusals.last, new),
         ]
         if model is not None:

@@ -312,7 +312,7 @@ class RemoteNodeSession:
         self._set_goals((*self._goals_in_ik(), added))
         return name
 
-    def seat_goal(self, name: str, at: Array | None = None) -> None:
+    def move_offset(self, name: str, at: Array | None = None) -> None:
         """Move a goal to a point of its link, root frame [m], or to the link's frame."""
         goal = self.source.goals.get(name)
         if goal is None or goal.child is None:

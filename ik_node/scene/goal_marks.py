@@ -9,10 +9,10 @@ from ik_node.model.dof import DOF
 from ik_node.model.goal import Goal
 from ik_node.model.link import Link
 from ik_node.model.request import pose_request, Request, request_of
-from ik_node.model.rotation import pose_matrix
+from ik_node.model.rotation import pose_from_matrix, pose_matrix
 from ik_node.scene.constraint_frames import ConstraintFrames
 from ik_node.scene.look import AXIS_COLOURS, FREE, Look, UNMET, UNUSED
-from ik_node.scene.plain_pose import plain_pose, point, z_onto
+from ik_node.scene.plain_pose import point, z_onto
 from ik_node.scene.shape_factory import ShapeFactory, UniqueNames
 from ik_node.scene.shapes import Shape
 from ik_node.scene.skeleton import Skeleton, Snapshot
@@ -130,13 +130,13 @@ def _axis_shapes(
         rgba = (*look.rgba['goals'][:3], 0.15)
         return [make.ball('distance', point(b[:3, 3]), goal.distance / look.scale, rgba)]
     if request.kind == 'look_at':
-        return [make.arrow('sight', plain_pose(a), SIGHT, look.rgba['goals'])]
+        return [make.arrow('sight', pose_from_matrix(a), SIGHT, look.rgba['goals'])]
     axes = np.eye(4)
     axes[:3, 3] = b[:3, 3]
     if request.axes != 'world':
         axes[:3, :3] = (b if request.axes == 'goal' else a)[:3, :3]
     shapes: list[Shape] = []
-    poses = [plain_pose(z_onto(axes, at)) for at in range(3)]
+    poses = [pose_from_matrix(z_onto(axes, at)) for at in range(3)]
     for dof in DOF:
         pose, asked = poses[dof % 3], bool(request.mask >> dof & 1)
         if request.kind == 'centre_of_mass' and dof.is_rotation:

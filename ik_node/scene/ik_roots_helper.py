@@ -9,10 +9,11 @@ from math import inf
 from ik_node.display import public_names
 from ik_node.errors import listed, OptionError
 from ik_node.model.frame import Frame
+from ik_node.model.given import is_number
 from ik_node.scene.bodies import VisualLike
 from ik_node.scene.drawing import Drawing
 from ik_node.scene.goal_marks import Poses
-from ik_node.scene.look import checked_layers, coloured, COLOURS, is_number, Look, PLAIN_LAYERS
+from ik_node.scene.look import checked_layers, coloured, COLOURS, Look, PLAIN_LAYERS
 from ik_node.scene.shapes import Shape
 from ik_node.solver.graph_reader import RobotLike
 from ik_node.solver.solver import Solver

@@ -8,8 +8,9 @@ from typing import NamedTuple
 from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint
 from ik_node.model.kinematics import motions
+from ik_node.model.rotation import pose_from_matrix
 from ik_node.scene.look import AT_LIMIT, LOCKED, Look
-from ik_node.scene.plain_pose import along, plain_pose
+from ik_node.scene.plain_pose import along
 from ik_node.scene.shape_factory import ShapeFactory, UniqueNames
 from ik_node.scene.shapes import Cylinder, Rgba, Sector, Segment, Shape, Sphere
 from ik_node.scene.skeleton import Skeleton, Snapshot
@@ -97,7 +98,7 @@ def _stops(
 ) -> list[Shape]:
     """Return the stops of a prismatic joint, and the mark of its value."""
     low, value, high = range_
-    _, quat = plain_pose(frame)
+    _, quat = pose_from_matrix(frame)
 
     def colour(touched: bool) -> Rgba:
         return (*(AT_LIMIT if touched else free)[:3], 1.0)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from math import floor, log2
 
+from ik_node.model.rotation import pose_from_matrix
 from ik_node.scene.look import LOAD, Look
-from ik_node.scene.plain_pose import plain_pose, point, z_along
+from ik_node.scene.plain_pose import point, z_along
 from ik_node.scene.shape_factory import ShapeFactory
 from ik_node.scene.shapes import Shape
 import numpy as np
@@ -53,7 +54,7 @@ def load_shapes(start: Array, end: Array, text: str, look: Look, of: str = '') -
     tip = end - BEFORE * ahead
     make = ShapeFactory('load', of, of, look)
     head, thick = HEAD * 0.5**halved, THICK * 0.5**halved
-    pose = plain_pose(z_along(tip - head * ahead, way))
+    pose = pose_from_matrix(z_along(tip - head * ahead, way))
     # The head is an arrow of its own, because an arrow of another length needs another mesh.
     return [
         make.line('shaft', start, tip - 0.5 * head * ahead, 2.0 * thick, LOAD),

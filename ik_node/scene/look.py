@@ -9,7 +9,6 @@ from types import MappingProxyType
 
 from ik_node.errors import OptionError
 from ik_node.scene.shapes import Rgba
-import numpy as np
 
 LAYERS = ('frames', 'links', 'axes', 'limits', 'closures', 'goals', 'labels', 'visuals')
 DEFAULT_LAYERS = frozenset(LAYERS) - {'labels', 'visuals'}
@@ -68,11 +67,6 @@ class Look:
     rgba: Mapping[str, Rgba] = field(default_factory=lambda: COLOURS)
     draw_through: float = 0.0
     segments: int = 24
-
-
-def is_number(value: object) -> bool:
-    """Return True for a real number, False for booleans and other values."""
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
 
 
 def checked_layers(layers: str | Iterable[str]) -> frozenset[str]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from ik_node.model.dof import DOF
 from ik_node.model.goal import Goal
 from ik_node.model.request import Request, request_of
+from ik_node.model.rotation import pose_from_matrix
 from ik_node.scene.constraint_frames import ConstraintFrames
 from ik_node.scene.look import Look, OPEN, UNUSED
-from ik_node.scene.plain_pose import plain_pose, point, z_onto
+from ik_node.scene.plain_pose import point, z_onto
 from ik_node.scene.shape_factory import ShapeFactory, UniqueNames
 from ik_node.scene.shapes import Rgba, Shape, Text
 from ik_node.scene.skeleton import Skeleton, Snapshot
@@ -58,7 +59,7 @@ class LoopClosures:
             shapes += _ends(make, a, b, rgba, gap.apart)
             shapes += _freedom(make, frames.request, a, b, rgba)
             if not gap.met and _fixes_rotation(frames.request):
-                shapes.append(make.triad('frame_a', plain_pose(a), TRIAD))
+                shapes.append(make.triad('frame_a', pose_from_matrix(a), TRIAD))
             if not gap.met:
                 shapes.append(_gap(make, a, b, gap.text, OPEN))
         return shapes
@@ -91,8 +92,8 @@ def _freedom(make: ShapeFactory, request: Request, a: Array, b: Array, rgba: Rgb
     """Return the free axes of a closure, or its frames if no rotation is free."""
     if request.kind == 'universal':
         return [
-            make.rod('EX', plain_pose(z_onto(b, 0)), AXIS, rgba),
-            make.rod('EY', plain_pose(z_onto(a, 1)), AXIS, rgba),
+            make.rod('EX', pose_from_matrix(z_onto(b, 0)), AXIS, rgba),
+            make.rod('EY', pose_from_matrix(z_onto(a, 1)), AXIS, rgba),
         ]
     if request.kind != 'frame':
         return []
@@ -100,9 +101,11 @@ def _freedom(make: ShapeFactory, request: Request, a: Array, b: Array, rgba: Rgb
     turns = [dof for dof in free if dof.is_rotation]
     shapes: list[Shape] = []
     if _fixes_rotation(request):
-        shapes.append(make.triad('frame_b', plain_pose(b), TRIAD))
+        shapes.append(make.triad('frame_b', pose_from_matrix(b), TRIAD))
     elif len(turns) < 3:
-        shapes += [make.rod(dof.name, plain_pose(z_onto(b, dof % 3)), AXIS, rgba) for dof in turns]
+        shapes += [
+            make.rod(dof.name, pose_from_matrix(z_onto(b, dof % 3)), AXIS, rgba) for dof in turns
+        ]
     for dof in free:
         if not dof.is_rotation:
             half = 0.5 * AXIS[0] * make.scale * b[:3, dof]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ik_node.model.rotation import cross, matrix_to_quat
+from ik_node.model.rotation import cross
 from ik_node.scene.shapes import Point, Quat
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +16,6 @@ _ONTO = (
     np.array(((0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (1.0, 0.0, 0.0))),
     np.eye(3),
 )
-
-
-def plain_pose(frame: Array) -> PlainPose:
-    """Return the position [m] and quaternion (xyzw) of a pose (4, 4)."""
-    px, py, pz = frame[:3, 3].tolist()
-    x, y, z, w = matrix_to_quat(frame).tolist()
-    return (px, py, pz), (x, y, z, w)
 
 
 def plain_poses(frames: Array) -> list[PlainPose]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ik_node.model.rotation import pose_from_matrix
 from ik_node.scene.look import Look
-from ik_node.scene.plain_pose import plain_pose, PlainPose, z_along
+from ik_node.scene.plain_pose import PlainPose, z_along
 from ik_node.scene.shapes import (
     Arrow,
     Cylinder,
@@ -77,7 +78,7 @@ class ShapeFactory:
     def line(self, part: str, start: Array, end: Array, width: float, rgba: Rgba) -> Segment:
         """Return a line from one point (3,) to another [m]."""
         way = end - start
-        pose = plain_pose(z_along(0.5 * (start + end), way))
+        pose = pose_from_matrix(z_along(0.5 * (start + end), way))
         length = float(np.sqrt(way @ way))
         return Segment(*self._same(part, pose, rgba), length, width * self.scale)
 

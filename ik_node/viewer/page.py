@@ -298,7 +298,7 @@ class Page:
             old = self._goal_on(session, link)
             if old:
                 # As in closed-chain-ik, a second click on a link moves its goal.
-                session.seat_goal(old, at)
+                session.move_offset(old, at)
             self._stage.selected = old or session.add_goal(link, dof, at)
 
         self.do(make, undo=True)

@@ -103,6 +103,15 @@ def test_broken_description_is_refused_in_motion(drill, urdf, damage, words):
     assert words in drill.graph.log()
 
 
+def test_each_of_two_descriptions_with_the_same_fault_is_refused_in_the_log(drill, urdf):
+    """The second line has the same reason."""
+    back(drill, urdf)
+    refused = answers(drill)[2]
+    for count in (1, 2):
+        drill.graph.describe(f'<robot name="still"><link name="part{count}"/></robot>')
+        drill.wait(lambda: answers(drill)[2] == refused + count, 'a line')  # noqa: B023
+
+
 def huge_garbage(text):
     """Return megabytes that are no robot."""
     return '<robot name="long">' + HUGE * 'x'

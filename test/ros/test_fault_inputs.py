@@ -45,12 +45,14 @@ def refusals(drill, topic):
     [
         ((math.nan, 0.0, 0.0), '', 'pose.position.x = nan'),
         ((0.0, -math.inf, 0.0), '', 'pose.position.y = -inf'),
+        ((1e41, 0.0, 0.0), '', 'pose.position.x = 1e+41'),
+        ((1e40, 1e40, 1e40), 'leg0_rod_link', 'not within 1e+40 m'),
         ((0.0, 0.0, 0.0), 'mars', "header.frame_id = 'mars'"),
         ((0.0, 0.0, 0.0), 'leg0_rod_link/', "header.frame_id = 'leg0_rod_link/'"),
     ],
 )
 def test_invalid_goal_is_refused(drill, offset, frame, words):
-    """Goals with NaN and with unknown frames are reported, and the other goals count."""
+    """They are reported, and the other goals count."""
     before = refusals(drill, 'goals/platform')
     drill.circle(meanwhile=dict.fromkeys((8, 9, 15), lambda: drill.send(offset, frame)))
     drill.wait(
@@ -59,7 +61,21 @@ def test_invalid_goal_is_refused(drill, offset, frame, words):
     assert words in drill.value('input', 'last')
 
 
-@pytest.mark.parametrize('offset', [(1e300, 0.0, 0.0), (1e9, -1e9, 1e9), (0.0, 0.0, -5.0)])
+def test_goal_without_frame_is_refused_for_an_unknown_base_frame(drill):
+    """The refusal names the parameter, because the message names no frame."""
+    assert drill.graph.set_parameters(base_frame='mars') == ''
+
+    def refused() -> bool:
+        # Sent again and again: the node takes over the parameter at its next tick.
+        drill.send((0.0, 0.0, 0.0))
+        return "base_frame = 'mars'" in drill.value('input', 'last')
+
+    drill.wait(refused, 'the refusal')
+    assert drill.graph.set_parameters(base_frame='') == ''
+    drill.go()
+
+
+@pytest.mark.parametrize('offset', [(1e39, 0.0, 0.0), (1e9, -1e9, 1e9), (0.0, 0.0, -5.0)])
 def test_unreachable_goal_is_never_converged(drill, offset):
     """The robot returns to reachable goals."""
     drill.send(offset)

@@ -51,6 +51,52 @@ def test_two_nodes_run_in_one_process(context, urdf):
         node.destroy_node()
 
 
+def test_failing_tick_does_not_end_the_node(context, urdf, monkeypatch, capfd):
+    """It is logged once and is the last error in /diagnostics; later ticks continue."""
+    from diagnostic_msgs.msg import DiagnosticArray
+    from ik_node.ros.control.motion import Motion
+    from ik_node.ros.node import IkNode
+    from sensor_msgs.msg import JointState
+
+    tick, failures = Motion.tick, []
+
+    def fail(self, *arguments):
+        if len(failures) < 5:
+            failures.append(arguments)
+            raise ValueError('no room')
+        return tick(self, *arguments)
+
+    monkeypatch.setattr(Motion, 'tick', fail)
+    node = IkNode(
+        context=context,
+        parameter_overrides=[Parameter('robot_description', value=urdf('fivebar'))],
+    )
+    client = rclpy.create_node('client', context=context)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    executor.add_node(client)
+    heard, values = [], []
+    client.create_subscription(JointState, 'ik_node/joint_states', heard.append, 10)
+    client.create_subscription(
+        DiagnosticArray,
+        '/diagnostics',
+        lambda message: values.extend(
+            pair.value for row in message.status for pair in row.values if pair.key == 'last_error'
+        ),
+        10,
+    )
+    wait_until(
+        lambda: heard and 'ValueError: no room' in values,
+        'a later joint state and the last error',
+        meanwhile=lambda: executor.spin_once(timeout_sec=0.01),
+    )
+    executor.shutdown()
+    for each in (node, client):
+        each.destroy_node()
+    assert len(failures) == 5
+    assert ''.join(capfd.readouterr()).count('a tick failed') == 1
+
+
 def test_two_nodes_run_in_separate_contexts(urdf):
     """One has simulated time and remapped topics; neither receives from the other."""
     from ik_node.ros.node import IkNode

@@ -79,6 +79,8 @@ def test_platform_moves_in_the_frame_of_the_message(hexapod):
     ('message', 'words'),
     [
         (twist(linear=(math.nan, 0.0, 0.0)), 'twist.linear.x = nan'),
+        (twist(linear=(0.0, 1e155, 0.0)), 'twist.linear.y = 1e+155'),
+        (twist(angular=(1e200, 0.0, 0.0)), 'twist.angular.x = 1e+200'),
         (twist('moon', linear=(0.01, 0.0, 0.0)), 'moon'),
     ],
 )

@@ -1,6 +1,7 @@
 """Poses as plain numbers, against SciPy."""
 
-from ik_node.scene.plain_pose import along, plain_pose, plain_poses, quats_of, z_along, z_onto
+from ik_node.model.rotation import pose_from_matrix
+from ik_node.scene.plain_pose import along, plain_poses, quats_of, z_along, z_onto
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -33,10 +34,10 @@ def test_pose_conversion_gives_same_values_for_one_and_many_frames():
     frames[:, :3, 3] = np.random.default_rng(31).normal(size=(len(frames), 3))
     many = plain_poses(frames)
     for frame, (position, quat) in zip(frames, many, strict=True):
-        assert position == plain_pose(frame)[0] == tuple(frame[:3, 3])
+        assert position == pose_from_matrix(frame)[0] == tuple(frame[:3, 3])
         same = min(
-            np.abs(np.subtract(quat, plain_pose(frame)[1])).max(),
-            np.abs(np.add(quat, plain_pose(frame)[1])).max(),
+            np.abs(np.subtract(quat, pose_from_matrix(frame)[1])).max(),
+            np.abs(np.add(quat, pose_from_matrix(frame)[1])).max(),
         )
         assert same < 1e-14
         assert {type(part) for part in (*position, *quat)} == {float}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from ik_node.model.rotation import pose_matrix, rotation_vector_to_quat
+from ik_node.kernels.layout import LARGEST
+from ik_node.model.rotation import pose_from_matrix, pose_matrix, rotation_vector_to_quat
 from ik_node.ros.control.tracker import Tracker
 from ik_node.ros.inputs.goal_inputs import GoalInbox
 from ik_node.ros.inputs.joint_commands import VELOCITY_TIMEOUT
 from ik_node.ros.inputs.measured_state import MeasuredState
 from ik_node.ros.loading.loaded_model import LoadedModel
-from ik_node.ros.messages.convert import Pose, pose_from_matrix
+from ik_node.ros.messages.convert import Pose
 from ik_node.ros.outputs.tick_report import TickReport
 from ik_node.ros.parameters.settings import Settings
 import numpy as np
@@ -93,7 +94,8 @@ class GoalFollowing:
             if max(lead) > _LEAD:
                 at = here
             moved = pose_matrix((0.0, 0.0, 0.0), rotation_vector_to_quat(angular)) @ at
-            moved[:3, 3] = at[:3, 3] + linear
+            # The solver refuses positions beyond this limit.
+            moved[:3, 3] = np.clip(at[:3, 3] + linear, -LARGEST, LARGEST)
             self._goals.move(name, pose_from_matrix(moved))
 
     def _poses(self, active: frozenset[str]) -> dict[str, Pose]:

@@ -12,6 +12,7 @@ from geometry_msgs.msg import PoseStamped, TwistStamped
 from ik_node.ros.inputs.transform_lookup import TransformLookup, TransformNotYetError
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.convert import (
+    check_position,
     Pose,
     pose_from_message,
     pose_in_root,
@@ -267,11 +268,11 @@ class GoalInputs:
         topic = f'goals/{name}'
         try:
             pose_from_message(topic, message.pose)
+            failure = self._store(name, message)
         except RefusedInputError as error:
             self._refuse(topic, str(error))
             return
         arrival = time.monotonic()
-        failure = self._store(name, message)
         if failure is None:
             # This pose also replaces earlier ones that still wait.
             self._early.pop(name, None)
@@ -303,9 +304,7 @@ class GoalInputs:
         except LookupError as error:
             # A sender of twists repeats them, so none waits for its frame.
             if not self._lookup.is_starting:
-                reason = str(error.args[0])
-                refused = RefusedInputError(topic, 'header.frame_id', header.frame_id, reason)
-                self._refuse(topic, str(refused))
+                self._refuse(topic, self._frame_error(topic, header.frame_id, error))
         else:
             turn = np.eye(3) if frame is None else frame[:3, :3]
             self._counts.goals += 1
@@ -324,7 +323,11 @@ class GoalInputs:
 
     def _retry(self, name: str, message: PoseStamped, arrival: float) -> bool:
         """Accept or refuse a waiting goal; return False if it must wait longer."""
-        failure = self._store(name, message)
+        try:
+            failure = self._store(name, message)
+        except RefusedInputError as error:
+            self._refuse(f'goals/{name}', str(error))
+            return True
         if failure is not None:
             if self._may_wait(failure, arrival):
                 return False
@@ -332,7 +335,15 @@ class GoalInputs:
         return True
 
     def _store(self, name: str, message: PoseStamped) -> LookupError | None:
-        """Put a goal into the inbox; if its frame is not known, return the error instead."""
+        """
+        Put a goal into the inbox; if its frame is not known, return the error instead.
+
+        Raises
+        ------
+        RefusedInputError
+            If the pose cannot be used.
+
+        """
         model, header = self._model, message.header
         if model is None:
             return LookupError('')
@@ -351,9 +362,13 @@ class GoalInputs:
             )
         except LookupError as error:
             return error
-        pose = pose_from_message(f'goals/{name}', message.pose)
+        topic = f'goals/{name}'
+        pose = pose_from_message(topic, message.pose)
+        if frame is not None:
+            pose = pose_in_root(pose, frame)
+            check_position(topic, pose[0])
         self._counts.goals += 1
-        self.inbox.put(name, pose if frame is None else pose_in_root(pose, frame), min(times))
+        self.inbox.put(name, pose, min(times))
         return None
 
     def _may_wait(self, failure: LookupError, arrival: float) -> bool:
@@ -363,9 +378,13 @@ class GoalInputs:
         return self._model is None or self._lookup.is_starting
 
     def _refuse_frame(self, name: str, message: PoseStamped, failure: LookupError) -> None:
-        topic, frame_id = f'goals/{name}', message.header.frame_id
-        error = RefusedInputError(topic, 'header.frame_id', frame_id, str(failure.args[0]))
-        self._refuse(topic, str(error))
+        topic = f'goals/{name}'
+        self._refuse(topic, self._frame_error(topic, message.header.frame_id, failure))
+
+    def _frame_error(self, topic: str, frame_id: str, failure: LookupError) -> str:
+        """Return why a frame is not known; without a frame_id, `base_frame` names it."""
+        named = ('header.frame_id', frame_id) if frame_id else ('base_frame', self._base_frame)
+        return str(RefusedInputError(topic, *named, str(failure.args[0])))
 
 
 def clock_time(node: Node) -> float:

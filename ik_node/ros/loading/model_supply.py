@@ -100,11 +100,14 @@ class ModelSupply:
     ----------
     refused : str
         Why the last description was refused; '' if it was accepted.
+    refusals : int
+        Number of refused descriptions since the start.
 
     """
 
     def __init__(self, build: Callable[[ModelRequest], LoadedModel]) -> None:
         self.refused = ''
+        self.refusals = 0
         self._builder = ModelBuilder(build)
         self._accepted: ModelRequest | None = None
         self._wanted: ModelRequest | None = None
@@ -160,6 +163,7 @@ class ModelSupply:
                 self.refused = ''
                 return
         self.refused = ' '.join(str(model).split())
+        self.refusals += 1
         if request is self._wanted and self._accepted is not None:
             self._wanted = self._accepted
 

@@ -12,7 +12,8 @@ import importlib.util
 import math
 from typing import Any
 
-from ik_node.model.rotation import matrix_to_quat, pose_matrix
+from ik_node.kernels.layout import LARGEST
+from ik_node.model.rotation import pose_from_matrix, pose_matrix
 from ik_node.ros.messages.refusals import RefusedInputError
 import numpy as np
 from numpy.typing import NDArray
@@ -60,15 +61,16 @@ def pose_from_message(topic: str, pose: Any) -> Pose:
     Raises
     ------
     RefusedInputError
-        If a number is not finite, or the quaternion is zero.
+        If a number is not finite, the position is beyond the solver's limit, or the quaternion is
+        zero.
 
     """
     point, quat = pose.position, pose.orientation
     position = (point.x, point.y, point.z)
     x, y, z, w = quat.x, quat.y, quat.z, quat.w
+    check_position(topic, position)
     # The sum is not finite if any of the numbers is not finite; only then search for it.
-    if not math.isfinite(point.x + point.y + point.z + x + y + z + w):
-        _refuse_non_finite(topic, 'pose.position', 'xyz', position)
+    if not math.isfinite(x + y + z + w):
         _refuse_non_finite(topic, 'pose.orientation', 'xyzw', (x, y, z, w))
     norm = math.sqrt(x * x + y * y + z * z + w * w)
     if norm < _SMALLEST_QUATERNION:
@@ -83,6 +85,19 @@ def pose_from_message(topic: str, pose: Any) -> Pose:
     return position, (x / norm, y / norm, z / norm, w / norm)
 
 
+def check_position(topic: str, position: tuple[float, float, float]) -> None:
+    """
+    Raise an error unless the solver accepts a position [m].
+
+    Raises
+    ------
+    RefusedInputError
+        If a number is not finite, or larger than `LARGEST`.
+
+    """
+    _refuse_unusable(topic, 'pose.position', position, 'm')
+
+
 def twist_from_message(topic: str, twist: Any) -> tuple[list[float], list[float]]:
     """
     Read a geometry_msgs/Twist into linear [m/s] and angular [rad/s] velocity.
@@ -90,15 +105,24 @@ def twist_from_message(topic: str, twist: Any) -> tuple[list[float], list[float]
     Raises
     ------
     RefusedInputError
-        If a number is not finite.
+        If a number is not finite, or larger than `LARGEST`.
 
     """
     parts = []
-    for field in ('linear', 'angular'):
+    for field, unit in (('linear', 'm/s'), ('angular', 'rad/s')):
         vector = getattr(twist, field)
         parts.append([vector.x, vector.y, vector.z])
-        _refuse_non_finite(topic, f'twist.{field}', 'xyz', parts[-1])
+        _refuse_unusable(topic, f'twist.{field}', parts[-1], unit)
     return parts[0], parts[1]
+
+
+def _refuse_unusable(topic: str, field: str, vector: Sequence[float], unit: str) -> None:
+    _refuse_non_finite(topic, field, 'xyz', vector)
+    for part, value in zip('xyz', vector, strict=True):
+        if abs(value) > LARGEST:
+            raise RefusedInputError(
+                topic, f'{field}.{part}', value, f'not within {LARGEST:g} {unit}'
+            )
 
 
 def _refuse_non_finite(
@@ -246,13 +270,6 @@ def pose_in_root(pose: Pose, frame: NDArray[np.float64]) -> Pose:
     return pose_from_matrix(frame @ pose_matrix(*pose))
 
 
-def pose_from_matrix(matrix: NDArray[np.float64]) -> Pose:
-    """Return the position [m] and the quaternion xyzw of a pose (4, 4)."""
-    px, py, pz = matrix[:3, 3].tolist()
-    x, y, z, w = matrix_to_quat(matrix).tolist()
-    return (px, py, pz), (x, y, z, w)
-
-
 def seconds_from_stamp(stamp: Any) -> float:
     """Return a builtin_interfaces/Time as [s]; 0 if the sender set no stamp."""
     return float(stamp.sec) + 1e-9 * float(stamp.nanosec)
@@ -260,8 +277,8 @@ def seconds_from_stamp(stamp: Any) -> float:
 
 def fill_pose(pose: Any, matrix: NDArray[np.float64]) -> None:
     """Write a pose (4, 4) to a geometry_msgs/Pose."""
-    pose.position.x, pose.position.y, pose.position.z = matrix[:3, 3].tolist()
-    x, y, z, w = matrix_to_quat(matrix).tolist()
+    position, (x, y, z, w) = pose_from_matrix(matrix)
+    pose.position.x, pose.position.y, pose.position.z = position
     pose.orientation.x, pose.orientation.y, pose.orientation.z, pose.orientation.w = x, y, z, w
 
 

@@ -7,8 +7,9 @@ from collections.abc import Callable, Container
 from ik_node.description.description import WORLD
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
+from ik_node.model.rotation import pose_from_matrix
 from ik_node.robot import Robot
-from ik_node.ros.messages.convert import Pose, pose_from_matrix
+from ik_node.ros.messages.convert import Pose
 import numpy as np
 from numpy.typing import NDArray
 

@@ -9,12 +9,12 @@ from time import perf_counter
 
 from ik_node.errors import IkError
 from ik_node.model.goal import Goal
-from ik_node.model.rotation import matrix_to_quat, pose_matrix
+from ik_node.model.rotation import matrix_to_quat, pose_from_matrix, pose_matrix
 from ik_node.robot import Robot
 from ik_node.ros.control.answer_check import objection
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.loading.mobility_count import LOOP_TOLERANCE
-from ik_node.ros.messages.convert import Pose, pose_from_matrix
+from ik_node.ros.messages.convert import Pose
 from ik_node.ros.moveit.ik_answer import IkAnswer, IkCode
 from ik_node.ros.moveit.ik_seed import IkRequest
 from ik_node.ros.parameters.goal_settings import GoalSettings

@@ -6,10 +6,10 @@ from typing import Any
 
 from geometry_msgs.msg import TransformStamped
 from ik_node.model.link import Link
-from ik_node.model.rotation import pose_inverse
+from ik_node.model.rotation import pose_from_matrix, pose_inverse
 from ik_node.robot import Robot
 from ik_node.ros.loading.loaded_model import LoadedModel
-from ik_node.ros.messages.convert import Pose, pose_from_matrix
+from ik_node.ros.messages.convert import Pose
 from ik_node.ros.messages.frame_names import base_poses, frame_name, root_frame
 import numpy as np
 from numpy.typing import NDArray

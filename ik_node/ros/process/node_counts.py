@@ -21,7 +21,7 @@ class NodeCounts:
     joint_states : int
         Number of accepted joint states.
     last_error : str
-        Why a solution was last rejected; '' if none was.
+        Why a solution was last rejected or a tick failed; '' if none was.
 
     """
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import statistics
 
 from ik_node.model.closure import Closure
-from ik_node.model.dof import parse_dofs
+from ik_node.model.dof import DOF, DOF_NAMES, parse_dofs
 from ik_node.model.request import request_of
 from ik_node.model.residual import residual_rows
 from ik_node.model.rotation import pose_matrix
@@ -19,8 +19,6 @@ Array = NDArray[np.float64]
 
 # Number of sent goals that are kept, because a joint state may belong to any of them.
 _GOALS_KEPT = 20
-_ALL = 'X Y Z EX EY EZ'
-_AXES = parse_dofs(_ALL)
 _WORST = ('CONVERGED', 'STALLED', 'DIVERGED', 'TIMEOUT')
 
 
@@ -52,7 +50,8 @@ class DemoWatch:
         self._goals = goals
         # For each goal, which of X Y Z EX EY EZ it constrains.
         self._flags = {
-            name: np.isin(_AXES, parse_dofs((dof or {}).get(name, _ALL))) for name in goals
+            name: np.isin(tuple(DOF), parse_dofs((dof or {}).get(name, DOF_NAMES)))
+            for name in goals
         }
         self._order: dict[tuple[str, ...], NDArray[np.int64]] = {}
         self._sent: dict[str, deque[Array]] = {name: deque(maxlen=_GOALS_KEPT) for name in goals}

@@ -66,7 +66,7 @@ def gallery_session(name: str) -> LibrarySession:
     return LibrarySession(robot, motion, options, terrain=terrain, base=tilted)
 
 
-def _seat(link: Link, at: Array | None) -> Array:
+def _offset_in_link(link: Link, at: Array | None) -> Array:
     """Return a point in the root frame [m], or the origin of a link, in the frame of the link."""
     pose = link.matrix_world
     return np.zeros(3) if at is None else pose[:3, :3].T @ (at - pose[:3, 3])
@@ -380,16 +380,16 @@ class LibrarySession:
             name, number = f'{link}_{number}', number + 1
         offset = None
         if link in self.robot.links:
-            offset = (_seat(self.robot.links[link], at), quat_identity())
+            offset = (_offset_in_link(self.robot.links[link], at), quat_identity())
         self.robot.add_goal(link, name=name, dof=dof, offset=offset)
         self._anew()
         return name
 
-    def seat_goal(self, name: str, at: Array | None = None) -> None:
+    def move_offset(self, name: str, at: Array | None = None) -> None:
         """Move a goal to a point of its link, root frame [m], or to the link's frame."""
         goal = self._goal(name)
         if goal.child is not None:
-            goal.set_offset(_seat(goal.child, at), goal.offset_quaternion)
+            goal.set_offset(_offset_in_link(goal.child, at), goal.offset_quaternion)
             self._carry(goal)
             self._anew()
 

@@ -1,5 +1,6 @@
 """Goals by velocity: they move on while the twist is fresh, and never run ahead of the robot."""
 
+from ik_node.kernels.layout import LARGEST
 from ik_node.ros.inputs.goal_inputs import Twist
 import numpy as np
 import pytest
@@ -57,6 +58,20 @@ def test_goal_does_not_run_ahead_of_the_robot(hexapod):
     send(hexapod, (0.0, 0.0, -0.02))
     hexapod.ticks(30)
     assert end - place(hexapod)[2, 3] == pytest.approx(0.02 * 0.3, abs=0.0035)
+
+
+def test_twist_never_moves_goal_beyond_the_limit_of_the_solver(hexapod):
+    """At one tick in two seconds the fastest twist would move it there at once."""
+    hexapod.configure(rate=0.5, goal_timeout=100.0)
+    send(hexapod, (LARGEST, 0.0, -LARGEST), (LARGEST, 0.0, 0.0))
+    for _ in range(2):
+        hexapod.tick(2.0)
+        position, quat = hexapod.goals.poses()['platform']
+        assert position[::2] == (LARGEST, -LARGEST)
+        assert np.linalg.norm(quat) == pytest.approx(1.0)
+    wanted = hexapod.goal('platform', (0.0, 0.002, 0.0))
+    hexapod.ticks(3)
+    assert place(hexapod)[:3, 3] == pytest.approx(wanted, abs=1e-5)
 
 
 def test_commands_of_a_twist_begin_at_the_measured_configuration(moving):

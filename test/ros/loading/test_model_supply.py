@@ -105,6 +105,7 @@ def test_a_refused_description_is_tried_again(supply, builder):
         assert supply.describe('bad', settings())
         outcome(supply)
     assert len(builder.built) == 2
+    assert supply.refusals == 2
 
 
 def test_only_the_last_waiting_description_is_built(supply, builder):

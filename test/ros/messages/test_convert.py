@@ -3,6 +3,7 @@
 import math
 from types import SimpleNamespace as Data
 
+from ik_node.kernels.layout import LARGEST
 from ik_node.model.rotation import matrix_to_quat, pose_matrix, quat_from_euler
 from ik_node.ros.messages import convert as euler
 from ik_node.ros.messages.convert import (
@@ -12,6 +13,7 @@ from ik_node.ros.messages.convert import (
     pose_in_root,
     positions_from_message,
     seconds_from_stamp,
+    twist_from_message,
 )
 from ik_node.ros.messages.refusals import RefusedInputError
 import numpy as np
@@ -62,6 +64,26 @@ def test_huge_quaternion_is_refused():
     """Its length overflows."""
     with pytest.raises(RefusedInputError, match='too large'):
         pose_from_message('t', pose_data(quat_xyzw=(1e308, 1e308, 1e308, 1e308)))
+
+
+@pytest.mark.parametrize('large', [1e41, -1e41, 1e200])
+def test_position_beyond_the_limit_of_the_solver_is_refused(large):
+    """The error names the limit, which itself is accepted."""
+    with pytest.raises(RefusedInputError, match=r'pose.position.y = .* not within 1e\+40 m$'):
+        pose_from_message('t', pose_data((0.0, large, 0.0)))
+    limit = (LARGEST, -LARGEST, LARGEST)
+    assert pose_from_message('t', pose_data(limit))[0] == limit
+
+
+@pytest.mark.parametrize(('field', 'unit'), [('linear', 'm/s'), ('angular', 'rad/s')])
+@pytest.mark.parametrize('large', [1e41, -1e200])
+def test_too_fast_twist_is_refused(field, unit, large):
+    """The error names field, value and limit."""
+    twist = Data(linear=Data(x=0.0, y=0.0, z=0.0), angular=Data(x=0.0, y=0.0, z=0.0))
+    getattr(twist, field).z = large
+    words = rf'twist.{field}.z = .* not within 1e\+40 {unit}$'
+    with pytest.raises(RefusedInputError, match=words):
+        twist_from_message('t', twist)
 
 
 def test_joint_names_and_positions_are_read():
