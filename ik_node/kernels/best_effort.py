@@ -92,8 +92,8 @@ FAR_AWAY = 0.5
 # and before the loops were closed.
 SAME_COST, SAME_REACH = 1e-3, 1e-2
 # So many starts that agree on the best cost end the restarts; fewer if the goal is out of reach by
-# the lengths of the links. Where the orientation of a goal's link is left open, or loops carry an
-# orientation, they may close in several assemblies, and *reach*, which opens them, shows only one.
+# the lengths of the links. Where the orientation of a goal's link is left open, or loops have
+# elbows, they may close in several assemblies, and *reach*, which opens them, shows only one.
 AGREEMENT, PROVEN, AGREEMENT_LOOPS, PROVEN_LOOPS, OPEN_AGREEMENT = 10, 5, 8, 2, 24
 # Damping of a restart, relative to that of the first start.
 LATER_DAMPING = 4.0

@@ -25,8 +25,6 @@ from ik_node.kernels.rotation import Vector
 POSITION, ORIENTATION = 7, 56
 # A distance that no joint limits [L], and the rounding of a sum of distances [L].
 ENDLESS, ROUNDING = 1e300, 1e-9
-# A loop with so many elbows closes in several ways around a link that is held.
-ELBOWS = 2
 
 
 @kernel
@@ -109,16 +107,21 @@ def keeps_orientation(s: Solve, j: int) -> bool:
 
 
 @kernel
-def elbows(s: Solve, j: int) -> int:
-    """Count the columns from the root to j that turn at a distance from one that turns."""
-    count = 0
+def has_elbow(s: Solve, j: int) -> bool:
+    """
+    Return True if a column on the way to j turns at a distance from its parent, which turns.
+
+    A loop with an elbow bends in several ways: around a link that is held, or, as a four-bar,
+    towards a goal that it cannot meet.
+    """
     while j >= 0:
         parent = s.i[s.parent + j]
         if parent >= 0 and s.i[s.prismatic + j] == 0 and s.i[s.prismatic + parent] == 0:
             x, y, z = origin_of(s, j)
-            count += 1 if length_of(x, y, z) > ROUNDING else 0
+            if length_of(x, y, z) > ROUNDING:
+                return True
         j = parent
-    return count
+    return False
 
 
 @kernel
@@ -126,14 +129,13 @@ def has_other_assemblies(s: Solve) -> bool:
     """
     Return True if the loops may close in several ways around the links of the goals.
 
-    That is, if joints turn the link of a goal that does not ask for its orientation, or if a
-    closure that carries an orientation closes a loop with elbows.
+    That is, if joints turn the link of a goal that leaves its orientation open, or if a closure
+    closes a loop with elbows.
     """
     for c in range(s.nc):
         asked = s.i[s.kind + c] == KIND_FRAME and s.i[s.mask + c] & ORIENTATION == ORIENTATION
         if constraint_value(s, c, CON_LEVEL) == 0.0:
-            turns = s.i[s.angular + c] < s.i[s.row_end + c]
-            if turns and elbows(s, s.i[s.a_column + c]) + elbows(s, s.i[s.b_column + c]) >= ELBOWS:
+            if has_elbow(s, s.i[s.a_column + c]) or has_elbow(s, s.i[s.b_column + c]):
                 return True
         elif not asked and not keeps_orientation(s, s.i[s.a_column + c]):
             return True

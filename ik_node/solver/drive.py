@@ -16,6 +16,7 @@ from ik_node.kernels.layout import (
     JOINT_WINDOW,
     RECORD_STEPS,
 )
+from ik_node.kernels.lm_step import SETTLE_STEP
 from ik_node.kernels.options import MAX_ITERATIONS, RESTARTS
 from ik_node.solver.problem.chain_problem import RANK_TOLERANCE
 from ik_node.solver.problem.joint_table import JointTable
@@ -38,6 +39,8 @@ PROGRESS = 0.02
 # The loops are taken to be near a singularity of type II (Gosselin and Angeles 1990) if the
 # smallest singular value of the passive joints is below this share of that of all joints.
 SINGULAR = 0.05
+# A value this close to a limit, as a share of it, is at the limit: a coupling rounds.
+ROUNDING = 1e-12
 # Step limit of that last closing [steps]: from within `NEAR` it converges in a few steps.
 CLOSING_STEPS = 20
 
@@ -100,16 +103,20 @@ def drive(
     if steps is not None:
         packed[RESTARTS] = 0.0
     table.move_to_targets(problem.moved, rows, q)
+    units = problem.units[places]
+    # Nearer targets give the same steps: beside an endless distance no step would count.
+    most = (SETTLE_STEP * packed[MAX_ITERATIONS] + PROBE_STEPS) * units
+    targets = np.clip(values, q[places] - most, q[places] + most)
+    rows[JOINT_TARGET, places] = targets
     answers = problem.run(q, rows, packed, 0.0)
     spent = [answer.iterations for answer in answers]
-    units = problem.units[places]
     near = bool(np.all(np.abs(q[places] - values) <= NEAR * units))
     is_spent = not near and max(spent, default=0) >= packed[MAX_ITERATIONS]
     if is_spent and steps is None:
-        before = float(np.max(np.abs(q[places] - values) / units))
+        before = float(np.max(np.abs(q[places] - targets) / units))
         packed[[MAX_ITERATIONS, RESTARTS]] = PROBE_STEPS, 0.0
         answers = problem.run(q, rows, packed, 0.0)
-        after = float(np.max(np.abs(q[places] - values) / units))
+        after = float(np.max(np.abs(q[places] - targets) / units))
         is_spent = before - after > min(PROGRESS * before, 1.0)
         for answer, earlier in zip(answers, spent, strict=True):
             answer.record[RECORD_STEPS] += earlier
@@ -140,7 +147,7 @@ def drive(
         reason += (
             '; all steps are spent, and further steps would advance it'
             if is_spent
-            else (f'; {_obstacle(problem, rows, q, places, packed, answers)}')
+            else (f'; {_obstacle(problem, table, rows, q, places, packed, answers)}')
         )
     more = Requirement(reason, least)
     return Solution(q, answers, perf_counter() - started, problem.tree.names, more)
@@ -148,6 +155,7 @@ def drive(
 
 def _obstacle(
     problem: Problem,
+    table: JointTable,
     rows: Array,
     q: Array,
     places: NDArray[np.int64],
@@ -155,7 +163,11 @@ def _obstacle(
     answers: Sequence[ChainAnswer],
 ) -> str:
     """Return the reason why driven joints cannot advance."""
-    limits = [name for answer in answers for name in answer.active_limits(q)]
+    for answer in answers:
+        for name, error in answer.result(q, 0.0).open_closures.items():
+            off = f'{error.position:.3g} m, {error.orientation:.3g} rad'
+            return f'the loops do not close: closure {shown(name)} is {off} off'
+    limits = _limits(problem, table, q, places, answers)
     if limits:
         return f'at limits: {listed(limits)}'
     rows = rows.copy()
@@ -163,13 +175,40 @@ def _obstacle(
     for chain in problem.chains:
         _, jacobian, _ = chain.linearise_by_size(q, rows, packed)
         free = rows[JOINT_WINDOW, chain.flat.var_q] > 0.0
-        others = free & ~np.isin(chain.flat.var_q, places)
+        driven = np.isin(chain.flat.var_q, places)
         whole = np.linalg.svd(jacobian[:, free], compute_uv=False)
         rank = int(np.sum(whole > RANK_TOLERANCE * whole[:1].max(initial=0.0)))
-        part = np.linalg.svd(jacobian[:, others], compute_uv=False)
-        if rank and (part.size < rank or part[rank - 1] < SINGULAR * whole[rank - 1]):
+        part = np.linalg.svd(jacobian[:, free & ~driven], compute_uv=False)
+        # Fewer passive joints than conditions: the driven joints are more than the mobility.
+        count = min(rank, int(np.count_nonzero(free & ~driven)))
+        if count and part[count - 1] < SINGULAR * whole[rank - 1]:
             return (
                 'the loops are near a singularity of type II, where the driven joints cannot move '
                 'the passive ones'
             )
+        if count < rank:
+            return (
+                f'the loops do not allow these values together: {np.count_nonzero(free & driven)} '
+                f'joints are driven, and the mobility is {np.count_nonzero(free) - rank}'
+            )
     return 'the closures do not allow any further motion of the driven joints'
+
+
+def _limits(
+    problem: Problem,
+    table: JointTable,
+    q: Array,
+    places: NDArray[np.int64],
+    answers: Sequence[ChainAnswer],
+) -> list[str]:
+    """Return the values at a limit; for a joint that its followers limit, the followers."""
+    names, (low, high) = problem.tree.names, table.rows[[JOINT_LOWER, JOINT_UPPER]]
+    margin = ROUNDING * np.maximum(1.0, np.abs(q))
+    at_limit = (q <= low + margin) | (q >= high - margin)
+    found = {names.index(name) for answer in answers for name in answer.active_limits(q)}
+    found.update(at for at in places.tolist() if at_limit[at])
+    limited: list[str] = []
+    for at in sorted(found):
+        followers = [f for f, master in table.masters.items() if master == at and at_limit[f]]
+        limited += [names[each] for each in followers] or [names[at]]
+    return limited

@@ -52,6 +52,14 @@ class PoseError(NamedTuple):
     orientation: float
 
 
+def largest_error(errors: Mapping[str, PoseError]) -> PoseError:
+    """Return the largest position and the largest orientation residual; zeros if none."""
+    return PoseError(
+        max((error.position for error in errors.values()), default=0.0),
+        max((error.orientation for error in errors.values()), default=0.0),
+    )
+
+
 @dataclass(frozen=True, repr=False)
 class SolveResult:
     """
@@ -116,6 +124,12 @@ class SolveResult:
     def _worst_of(self, errors: Mapping[str, PoseError]) -> str:
         return max(errors, key=lambda name: self._times_tolerance(name, errors[name]), default='')
 
+    @property
+    def open_closures(self) -> dict[str, PoseError]:
+        """Return the residuals of the closures that exceed their tolerances, the worst first."""
+        found = {k: v for k, v in self.closure_errors.items() if self._is_off(k, v)}
+        return dict(sorted(found.items(), key=lambda each: -self._times_tolerance(*each)))
+
     def _is_off(self, name: str, error: PoseError) -> bool:
         return self._times_tolerance(name, error) > 1.0
 
@@ -164,14 +178,14 @@ def _residuals(
     ]
     found += [f'{len(goals) - most} more goals'] if len(goals) > most else []
     if closures:
-        position, orientation = map(max, zip(*closures.values(), strict=True))
+        position, orientation = largest_error(closures)
         what = f'{len(closures)} closure' + 's' * (len(closures) > 1)
         found.append(f'{what} at most {position:.2g} m, {orientation:.2g} rad off')
     return found
 
 
 _WHY = {
-    Status.STALLED: 'no step helps any more',
+    Status.STALLED: 'no further step reduces the error',
     Status.DIVERGED: 'the error grew; raise damping_factor or use adaptive_damping',
     Status.TIMEOUT: 'the iterations or the time budget are spent',
 }

@@ -217,3 +217,55 @@ def test_drive_with_too_few_steps_is_timeout():
     solution = m.solver(SolverOptions(characteristic_length=1.0)).drive({'a': 5e4})
     assert solution.status is Status.TIMEOUT
     assert 'all steps are spent, and further steps would advance it' in solution.message
+
+
+def test_drive_beyond_any_distance_advances_like_a_long_one():
+    """The target's distance does not decide how far the steps lead."""
+    solver = fourbar_free().solver()
+    far, endless = (solver.drive({'crank': value}) for value in (1e4, 1e30))
+    assert far.status is endless.status is Status.TIMEOUT
+    assert 'further steps would advance it' in endless.message
+    assert np.array_equal(far.q, endless.q)
+    assert endless['crank'] > 100.0
+
+
+def fourbar_free():
+    """Return the four-bar whose crank turns without limits."""
+    m = fourbar_hinged()
+    m.joints['crank'].set_limits('EZ', -np.inf, np.inf)
+    m.joints['crank'].set_dof_value('EZ', 1.5)
+    return m
+
+
+def test_drive_to_contradicting_values_names_mobility():
+    """More joints are driven than can move independently: no singularity is blamed."""
+    solver = fourbar_free().solver()
+    start = solver.drive({'crank': 1.5})
+    rocker = start['rocker']
+    solution = solver.drive({'crank': 1.5, 'rocker': rocker + 0.02}, start.q)
+    assert solution.status is Status.STALLED
+    assert '2 joints are driven, and the mobility is 1' in solution.message
+    assert 'singularity' not in solution.message
+
+
+def test_drive_with_open_loop_names_the_closure():
+    """The loop cannot close, whatever the driven joint does."""
+    m = fourbar_arms('torn')
+    m.tip('coupler_end', 'coupler_link', (1.1, 0, 0))
+    m.closure('pin', 'rocker_link', 'coupler_end', 'hinge', xyz=(4.0, 0, 0))
+    solution = m.solver().drive({'crank': 1.0})
+    assert solution.status is Status.STALLED
+    assert "the loops do not close: closure 'pin' is " in solution.message
+
+
+@pytest.mark.parametrize('coefficients', [(0.3, -2.0), (0.3, -2.0, 0.1)], ids=['line', 'curve'])
+def test_drive_names_the_follower_at_its_limit(coefficients):
+    """The driven joint is within its own limits."""
+    m = Mechanism('follower')
+    m.root('base')
+    m.joint('a', 'base', 'EZ', limits=(-2.0, 2.0))
+    m.joint('b', 'a_link', 'EZ', limits=(-1.0, 0.8))
+    m.joints['b'].couple('EZ', m.joints['a'], 'EZ', coefficients)
+    solution = m.solver().drive({'a': 1.9})
+    assert solution.status is Status.STALLED
+    assert solution.message.endswith('not 1.9; at limits: b')

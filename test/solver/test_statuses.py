@@ -39,7 +39,7 @@ def test_unreachable_goal_without_restarts_is_stalled():
     solution = solve('planar', {'end_goal': ((0, 4.0, 0), UNIT)}, restarts=0)
     assert solution.status is Status.STALLED
     assert solution.goal_errors['end_goal'].position == pytest.approx(1.0, abs=1e-6)
-    assert solution.message.startswith('STALLED: no step helps any more; goal ')
+    assert solution.message.startswith('STALLED: no further step reduces the error; goal ')
     assert "goal 'end_goal' is 1 m, 0 rad off" in solution.message
 
 

@@ -7,6 +7,7 @@ from ik_node.solver.status import Status
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from support.closed_mechanisms import fourbar_arms
 from support.gallery_mechanisms import gallery_fivebar, gallery_hexapod
 from support.mechanisms import MECHANISMS
 from support.other_optimiser import OtherOptimiser
@@ -113,3 +114,29 @@ def test_slsqp_improves_poor_answer(name):
         q, gap = other.improved(start)
         assert gap <= 1e-6
         assert other.cost(q) < 0.97 * other.cost(start)
+
+
+@pytest.mark.skipif(not is_compiled(), reason='thousands of solves')
+@pytest.mark.parametrize('closure', ['hinge', 'point'])
+def test_four_bar_finds_nearest_of_many_minima(closure):
+    """A pose that the lengths prove out of reach has several minima along the crank's turn."""
+    m = fourbar_arms('fourbar')
+    m.joints['crank'].set_limits('EZ', -np.inf, np.inf)
+    m.tip('coupler_end', 'coupler_link', (1.1, 0, 0))
+    m.closure('pin', 'rocker_link', 'coupler_end', closure, xyz=(0.9, 0, 0))
+    m.tip('pen', 'coupler_link', (0.55, 0.3, 0))
+    m.goal('pen_goal', 'pen')
+    rng = np.random.default_rng(3)
+    usual, thorough = m.solver(), m.solver(SolverOptions(agreeing_starts=100))
+    missed, count = 0, 100
+    for _ in range(count):
+        turn = Rotation.from_euler('z', rng.uniform(-np.pi, np.pi)).as_quat()
+        pose = {'pen_goal': ((*rng.normal(0.5, 0.5, 2), 0.0), turn)}
+        found, best = (solver.solve_pose(pose) for solver in (usual, thorough))
+        length = found.chains[0].characteristic_length
+        costs = [
+            np.hypot(error.position / length, error.orientation)
+            for error in (found.goal_errors['pen_goal'], best.goal_errors['pen_goal'])
+        ]
+        missed += costs[0] > 1.01 * costs[1] + 1e-6
+    assert missed <= 0.02 * count

@@ -64,7 +64,7 @@ def test_batch_message_counts_statuses_and_gives_first_reason():
     _, solver, goals, starts = batch_of('arm6', 9, far=1.0)
     batch = solver.solve_batch(goals, starts)
     assert (batch.status[2::3] == Status.STALLED).all()
-    assert batch.message.startswith('6 CONVERGED, 3 STALLED; first 2: STALLED: no step helps')
+    assert batch.message.startswith('6 CONVERGED, 3 STALLED; first 2: STALLED: no further step')
     assert batch.message in repr(batch)
     near = {name: (p[:2], r[:2]) for name, (p, r) in goals.items()}
     assert solver.solve_batch(near, starts[:2]).message == 'CONVERGED: all 2'
