@@ -28,7 +28,7 @@ from time import perf_counter
 from ik_node import __version__
 from ik_node.cli.engine_arguments import add_engine_arguments, engine_of
 from ik_node.cli.goal_arguments import parse_goal_arguments
-from ik_node.cli.robot_arguments import add_robot_arguments, robot_of
+from ik_node.cli.robot_arguments import add_robot_arguments, check_outputs, robot_of
 from ik_node.cli.tables.answer_table import answer_header, answer_rows, AnswerTable
 from ik_node.cli.tables.goal_table import read_goal_table
 from ik_node.cli.tables.shard import read_shard, Shard
@@ -89,6 +89,7 @@ def run(args: argparse.Namespace) -> int:
     """Solve the problems part by part and return the exit code."""
     arguments, options = parse_goal_arguments(args), SolverOptions(restarts=args.restarts)
     shard = None if args.shard is None else read_shard(args.shard)
+    check_outputs(args, [('-o', args.out)], [args.goals])
     robot = robot_of(args)
     q0, poses = arguments.of(robot)[1], _poses_of(args, robot)
     rows, line = range(len(next(iter(poses.values()))[0])), ''

@@ -16,8 +16,9 @@ from pathlib import Path
 import sys
 
 from ik_node.cli.report.facts import facts_of
-from ik_node.cli.report.words import ascii_tree, in_words
-from ik_node.cli.robot_arguments import add_robot_arguments, robot_of
+from ik_node.cli.report.plot import graph_plot
+from ik_node.cli.report.words import as_text, ascii_tree
+from ik_node.cli.robot_arguments import add_robot_arguments, check_outputs, robot_of
 from ik_node.description.mesh_path import mesh_path
 from ik_node.description.sidecars.find import sidecar_name
 from ik_node.description.visuals import read_visuals
@@ -36,18 +37,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the description of the robot and return the exit code."""
-    save = None
-    if args.plot is not None:
-        from ik_node.cli.report.plot import graph_plot  # matplotlib is slow to import
-
-        save = graph_plot(args.plot)
+    check_outputs(args, [('--plot', args.plot)])
+    save = graph_plot(args.plot) if args.plot is not None else None
     robot = robot_of(args)
     found = facts_of(robot)
     found['notes'] += _notes(robot, closures_given=args.closures is not None)
     if args.json:
         print(json.dumps(found, indent=2))
     else:
-        text = in_words(found, robot.mobility.report())
+        text = as_text(found, robot.mobility.report())
         try:
             text.encode(sys.stdout.encoding or 'utf-8')
         except UnicodeEncodeError:

@@ -16,13 +16,14 @@ import json
 from typing import Any
 
 from ik_node.cli.goal_arguments import add_goal_arguments, parse_goal_arguments
-from ik_node.cli.robot_arguments import add_robot_arguments, robot_of
+from ik_node.cli.robot_arguments import add_robot_arguments, check_outputs, robot_of
 from ik_node.errors import OptionError
 from ik_node.model.tree import Tree
 from ik_node.scene.plot import picture_maker, save_picture
 from ik_node.solver import PoseError, Solver, SolverOptions
 from ik_node.solver.methods import Trace, trace, TracePoint
 from ik_node.solver.options import METHODS
+from ik_node.solver.result import largest_error
 import numpy as np
 from numpy.typing import NDArray
 
@@ -138,8 +139,10 @@ class Outcome:
             'status': solution.status.name,
             'iterations': int(solution.iterations),
             'solve_time': self.seconds,
-            'goal_errors': _plain(solution.goal_errors),
-            'closure_errors': _plain(solution.closure_errors),
+            'goal_errors': {name: each._asdict() for name, each in solution.goal_errors.items()},
+            'closure_errors': {
+                name: each._asdict() for name, each in solution.closure_errors.items()
+            },
             'q': dict(zip(names, solution.q.tolist(), strict=True)),
             'message': solution.message,
         }
@@ -171,16 +174,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Solve with every method, print the results and return the exit code."""
+    check_outputs(args, [('--plot', args.plot)])
     arguments = parse_goal_arguments(args)
     chosen = [
         SolverOptions(method=method, max_iterations=args.max_iterations, restarts=0)
         for method in args.method or METHODS
     ]
-    save = None
-    if args.plot is not None:
-        from ik_node.cli.compare import residual_plot
-
-        save = residual_plot(args.plot)
+    save = residual_plot(args.plot) if args.plot is not None else None
     robot = robot_of(args)
     poses, q = arguments.of(robot)
     tree = Solver(robot).tree
@@ -188,7 +188,7 @@ def run(args: argparse.Namespace) -> int:
     print(
         json.dumps([outcome.in_json(tree.names) for outcome in outcomes], indent=2)
         if args.json
-        else in_words(outcomes)
+        else as_text(outcomes)
     )
     if save is not None:
         save([(outcome.method, outcome.found) for outcome in outcomes if outcome.found])
@@ -212,7 +212,7 @@ def _fastest(runs: list[Trace]) -> Trace:
     return min(runs, key=lambda run: run.solution.solve_time)
 
 
-def in_words(outcomes: list[Outcome]) -> str:
+def as_text(outcomes: list[Outcome]) -> str:
     """Return the results as a table."""
     looped = any(o.found and o.found.solution.closure_errors for o in outcomes)
     head = ['method', 'status', 'iterations', 'time', 'position error', 'orientation error']
@@ -222,7 +222,7 @@ def in_words(outcomes: list[Outcome]) -> str:
             rows.append([outcome.method, 'cannot serve'])
             continue
         solution = outcome.found.solution
-        position, orientation = _worst(solution.goal_errors)
+        position, orientation = largest_error(solution.goal_errors)
         row = [outcome.method, solution.status.name, str(solution.iterations)]
         row += [f'{1e3 * outcome.seconds:.2f} ms', f'{position:.1e} m', f'{orientation:.1e} rad']
         rows.append(row + ([_open(solution.closure_errors)] if looped else []))
@@ -238,20 +238,6 @@ def in_words(outcomes: list[Outcome]) -> str:
     return '\n'.join(lines)
 
 
-def _plain(errors: Mapping[str, PoseError]) -> dict[str, dict[str, float]]:
-    return {
-        name: {'position': float(error.position), 'orientation': float(error.orientation)}
-        for name, error in errors.items()
-    }
-
-
-def _worst(errors: Mapping[str, PoseError]) -> tuple[float, float]:
-    """Return the largest position [m] and orientation error [rad]."""
-    pairs = np.array([tuple(error) for error in errors.values()]).reshape(-1, 2)
-    position, orientation = pairs.max(axis=0, initial=0.0).tolist()
-    return position, orientation
-
-
 def _open(errors: Mapping[str, PoseError]) -> str:
-    position, orientation = _worst(errors)
+    position, orientation = largest_error(errors)
     return f'{position:.1e} m, {orientation:.1e} rad'

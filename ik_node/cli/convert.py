@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 import sys
 
-from ik_node.cli.robot_arguments import add_robot_arguments, robot_of
+from ik_node.cli.robot_arguments import add_robot_arguments, check_outputs, robot_of
 from ik_node.errors import IkError, MOST_TEXT, OptionError, plain, shown
 from ik_node.robot import load_robot, Robot
 import numpy as np
@@ -191,7 +191,7 @@ def run(args: argparse.Namespace) -> int:
     apart = args.closures_out is not None
     urdf = robot.to_urdf(loops=not apart)
     annotations = robot.to_closures() if apart else None
-    reason = _why_not(robot, urdf, annotations)
+    reason = _differences(robot, urdf, annotations)
     if not reason:
         reason = _write(args, paths, robot, urdf, annotations)
     if reason:
@@ -209,27 +209,18 @@ def _checked_paths(args: argparse.Namespace) -> list[Path]:
     Raises
     ------
     OptionError
-        If a file exists already, or is the input.
+        If a file exists already, or is an input or the other output.
 
     """
-    names = {'-o': args.output, '--closures-out': args.closures_out}
     if args.closures_out == STDOUT:
         raise OptionError('--closures-out', STDOUT, 'a file; only the URDF can be printed')
-    paths: list[Path] = []
-    for option, name in names.items():
-        if name is None or name == STDOUT:
-            continue
-        path = Path(name)
-        inputs = [Path(given) for given in (args.robot, args.closures) if given is not None]
-        if path.exists():
-            if any(path.samefile(given) for given in inputs if given.exists()) or path in paths:
-                raise OptionError(option, name, 'another file than the input')
-            if not path.is_file() or not args.force:
-                raise OptionError(option, name, 'a file that does not exist, or --force')
-        if path.resolve() in [other.resolve() for other in paths]:
-            raise OptionError(option, name, 'another file than -o')
-        paths.append(path)
-    return paths
+    names = {'-o': args.output, '--closures-out': args.closures_out}
+    paths = {o: Path(name) for o, name in names.items() if name not in (None, STDOUT)}
+    check_outputs(args, paths.items())
+    for option, path in paths.items():
+        if path.exists() and not (path.is_file() and args.force):
+            raise OptionError(option, str(path), 'a file that does not exist, or --force')
+    return [*paths.values()]
 
 
 def _write(
@@ -243,7 +234,7 @@ def _write(
         reason = ''
         if args.output != STDOUT:
             # Read it as users will, with the sidecar files beside it.
-            reason = _why_not(robot, Path(args.output), args.closures_out)
+            reason = _differences(robot, Path(args.output), args.closures_out)
             reason = f'read with the files beside it: {reason}' if reason else ''
         if not reason:
             keep.append(True)
@@ -252,7 +243,7 @@ def _write(
     return reason
 
 
-def _why_not(robot: Robot, source: str | Path, closures: str | None) -> str:
+def _differences(robot: Robot, source: str | Path, closures: str | None) -> str:
     """Return the differences of the written robot, '' if there are none."""
     try:
         back = load_robot(source, closures=closures, assemble=False)

@@ -12,7 +12,7 @@ from ik_node.solver.batch.engines import ENGINES, open_engine
 
 
 def add_engine_arguments(parser: argparse.ArgumentParser, *, chunk: bool = False) -> None:
-    """Add --engine, --workers, --address and --threads, and --chunk if it is asked for."""
+    """Add --engine, --workers, --address and --threads; with `chunk` also --chunk."""
     parser.add_argument(
         '--engine',
         choices=ENGINES,

@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
-from ik_node.cli.robot_arguments import add_robot_arguments, robot_of
+from ik_node.cli.robot_arguments import add_robot_arguments, check_outputs, robot_of
 from ik_node.errors import listed, MOST_TEXT, OptionError, plain
 from ik_node.solver import Solver, SolverOptions
 from ik_node.solver.export import export_robot
@@ -64,7 +64,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the file, describe it and return the exit code."""
+    check_outputs(args, [('-o', args.output)])
     options = parse_options(args.option)
+    if args.actuators is not None and args.joints is None:
+        raise OptionError('--actuators', listed(args.actuators), '--joints beside it')
     robot = robot_of(args)
     names = []
     for text in args.goal:
@@ -121,7 +124,27 @@ def _value(text: str, default: Any) -> Any:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Write a file at once, so that no program reads a part of it."""
+    """
+    Write a file at once, so that no program reads a part of it.
+
+    A link stays a link, and its target is written. A device or a pipe is written directly.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written; the error names this path.
+
+    """
+    try:
+        if path.exists() and not path.is_file():
+            path.write_bytes(content)
+        else:
+            _replace(Path(os.path.realpath(path)), content)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def _replace(path: Path, content: bytes) -> None:
     with NamedTemporaryFile(dir=path.parent, prefix=f'.{path.name}.', delete=False) as file:
         try:
             file.write(content)

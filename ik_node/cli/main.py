@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
 import importlib
 from importlib.util import find_spec
 import os
 import sys
-from typing import Any, TYPE_CHECKING
+from typing import Any, TextIO, TYPE_CHECKING
 
 from ik_node import __version__
 from ik_node.errors import IkError
@@ -39,6 +40,8 @@ COMMANDS: dict[str, str] = {
 REQUIRED = {'numpy': 'numpy', 'scipy': 'scipy', 'yaml': 'pyyaml', 'tqdm': 'tqdm'}
 # The file that `ros2 run ik_node ik_node` and launch files start, below the prefix of a workspace.
 STARTED_BY_ROS = ['lib', 'ik_node', 'ik_node']
+# Name of standard output in messages.
+OUTPUT = 'standard output'
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -61,6 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     """
     words = list(sys.argv[1:] if argv is None else argv)
+    _open_closed_streams()
     if '_ARGCOMPLETE' in os.environ:
         return _complete()
     started = os.path.abspath(sys.argv[0]).split(os.sep)[-3:] if argv is None else []
@@ -87,19 +91,22 @@ def _run(name: str, words: list[str]) -> int:
         args.ros_args = words[cut:]
         if args.ros_args and name not in ('node', 'view'):
             parser.error(f'{name} takes no --ros-args')
-        code: int = command.run(args)
-        sys.stdout.flush()
+        output: Any = _NamedOutput(sys.stdout)
+        with redirect_stdout(output):
+            code: int = command.run(args)
+            output.flush()
     except BrokenPipeError:
-        # The reader of the pipe has ended, like `head`. Without this, Python reports an error at
-        # exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader of the pipe has ended, like `head`.
+        _discard_output()
         return 128 + 13
     except IkError as error:
         print(f'ik_node {name}: {" ".join(str(error).split())}', file=sys.stderr)
         return 2
     except OSError as error:
-        where = error.filename or ''
-        print(f'ik_node {name}: {where}: {error.strerror or error}', file=sys.stderr)
+        if error.filename == OUTPUT:
+            _discard_output()
+        where = f'{error.filename}: ' if error.filename else ''
+        print(f'ik_node {name}: {where}{error.strerror or error}', file=sys.stderr)
         return 2
     except ModuleNotFoundError as error:
         print(f'ik_node {name}: {_what_to_install(error)}', file=sys.stderr)
@@ -107,6 +114,44 @@ def _run(name: str, words: list[str]) -> int:
     except KeyboardInterrupt:
         return 130
     return code
+
+
+def _open_closed_streams() -> None:
+    """Open the null device in place of closed standard streams, which are None, as of `>&-`."""
+    for name in ('stdout', 'stderr'):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), 'w'))
+
+
+class _NamedOutput:
+    """Standard output whose errors name it, as those of files have their paths."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """Write a text and return its length."""
+        length: int = self._named(self._stream.write, text)
+        return length
+
+    def flush(self) -> None:
+        """Write what is buffered."""
+        self._named(self._stream.flush)
+
+    @staticmethod
+    def _named(call: Callable[..., Any], *values: str) -> Any:
+        try:
+            return call(*values)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, OUTPUT) from None
+
+
+def _discard_output() -> None:
+    """Write the rest of standard output nowhere; else Python reports an error at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _what_to_install(error: ModuleNotFoundError) -> str:

@@ -31,7 +31,7 @@ from ik_node.cli.clips.motion_map import read_map, same_names, template
 from ik_node.cli.clips.motion_output import free_output, write_bag, write_npz
 from ik_node.cli.clips.preview import check_preview, write_preview
 from ik_node.cli.engine_arguments import add_engine_arguments, engine_of
-from ik_node.cli.robot_arguments import add_robot_arguments, robot_of
+from ik_node.cli.robot_arguments import add_robot_arguments, check_outputs, robot_of
 from ik_node.cli.tables.answer_table import answer_header, answer_rows, AnswerTable
 from ik_node.cli.tables.shard import read_shard
 from ik_node.errors import DescriptionError, OptionError, plain
@@ -252,16 +252,16 @@ class _Outputs:
         if args.bag:
             for path in paths:
                 self._bags[path] = Path(args.bag) / path.stem if many else Path(args.bag)
+        outputs = [('-o', table) for table in self._tables.values()]
+        outputs += [('--bag', bag) for bag in self._bags.values()]
+        check_outputs(args, [*outputs, ('--preview', self._preview)], [*paths, *(args.map or ())])
         if self._preview is not None:
             check_preview(self._preview)
             free_output('--preview', self._preview, overwrite=self._overwrite)
-        inputs = {path.resolve() for path in paths}
-        for option, outputs in (('-o', self._tables), ('--bag', self._bags)):
-            for path, output in outputs.items():
+        for option, each in (('-o', self._tables), ('--bag', self._bags)):
+            for path, output in each.items():
                 if self.has(path):
                     continue
-                if output.resolve() in inputs:
-                    raise OptionError(option, str(output), 'another path than the input')
                 # A bag without its table is that of a motion that was not finished.
                 free_output(option, output, overwrite=self._overwrite or self._resume)
 
@@ -336,6 +336,7 @@ def _write_template(args: argparse.Namespace, path: Path, robot: Robot) -> int:
     if len(args.map) != 2:
         raise OptionError('--map', ' '.join(args.map), 'one file, or: new MAP.yaml')
     target = Path(args.map[1])
+    check_outputs(args, [('--map', target)], [path])
     free_output('--map', target, overwrite=args.overwrite)
     text = template(read_motion(path), robot)
     target.write_text(text, encoding='utf-8')

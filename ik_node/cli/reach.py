@@ -28,10 +28,16 @@ from time import perf_counter
 
 from ik_node.cli.engine_arguments import add_engine_arguments
 from ik_node.cli.goal_arguments import parse_goal_arguments
-from ik_node.cli.robot_arguments import add_robot_arguments, check_writable, robot_of
+from ik_node.cli.robot_arguments import (
+    add_robot_arguments,
+    check_outputs,
+    check_writable,
+    robot_of,
+)
 from ik_node.cli.workspace.map import ReachMap, Slice
 from ik_node.cli.workspace.outline import Outline
-from ik_node.cli.workspace.volume import add_volume_arguments, ask_volume, compute_volume
+from ik_node.cli.workspace.plot import reach_plot
+from ik_node.cli.workspace.volume import add_volume_arguments, compute_volume, query_volume
 from ik_node.description.unknown_name import unknown
 from ik_node.errors import DescriptionError, listed, OptionError
 from ik_node.model.dof import DOF, parse_dofs
@@ -160,8 +166,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compute a slice or a volume, or look up a stored one, and return the exit code."""
+    outputs = [('-o', args.out), ('--plot', args.plot)]
+    check_outputs(args, outputs, [args.targets, args.orientations])
     if is_map(args.robot):
-        return ask_volume(args)
+        return query_volume(args)
     if args.query is not None or args.targets is not None:
         option, value = '--query', args.query
         if value is None:
@@ -190,11 +198,7 @@ def _compute_slice(args: argparse.Namespace) -> int:
     if args.link not in robot.links:
         raise DescriptionError(unknown('link', args.link, [*robot.links]), source=args.robot)
     table, picture = _files(args, robot)
-    draw = None
-    if picture is not None:
-        from ik_node.cli.workspace.plot import reach_plot  # matplotlib is slow to import
-
-        draw = reach_plot(str(picture))
+    draw = reach_plot(str(picture)) if picture is not None else None
     closed = Solver(robot).solve_pose({}, q0=arguments.of(robot)[1])
     if closed.status is not Status.CONVERGED:
         print(f'ik_node reach: the loops are open at the start: {closed.message}', file=sys.stderr)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
+import os
 from pathlib import Path
 
 from ik_node.description.xacro_source import XACRO_SECONDS
@@ -45,6 +47,47 @@ def check_files(*paths: str | None) -> None:
     for path in paths:
         if path is not None and not Path(path).exists():
             raise DescriptionError('no such file', source=path)
+
+
+def check_outputs(
+    args: argparse.Namespace,
+    outputs: Iterable[tuple[str, str | Path | None]],
+    inputs: Iterable[str | Path | None] = (),
+) -> None:
+    """
+    Check that no output is an input or another output, also by a link or another path.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        Arguments of the command; the robot and its closures are inputs.
+    outputs : iterable of (option, path)
+        The output files, and their options for the message; None = not given.
+    inputs : iterable of path
+        Further inputs; None = not given.
+
+    Raises
+    ------
+    OptionError
+        For the first output that is another file of the command.
+
+    """
+    read = (args.robot, args.closures, *inputs)
+    taken = {_identity(path): 'the input' for path in read if path is not None}
+    for option, path in outputs:
+        if path is not None:
+            other = taken.setdefault(_identity(path), option)
+            if other != option:
+                raise OptionError(option, str(path), f'another file than {other}')
+
+
+def _identity(path: str | Path) -> object:
+    """Return a value that is equal for all paths of one file, which need not exist."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return os.path.realpath(path)
+    return found.st_dev, found.st_ino
 
 
 def check_writable(option: str, name: str) -> None:

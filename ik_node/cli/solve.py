@@ -9,7 +9,7 @@ import json
 from typing import Any
 
 from ik_node.cli.goal_arguments import add_goal_arguments, parse_goal_arguments
-from ik_node.cli.robot_arguments import add_robot_arguments, robot_of
+from ik_node.cli.robot_arguments import add_robot_arguments, check_outputs, robot_of
 from ik_node.errors import MOST_TEXT, OptionError, plain
 from ik_node.robot import Robot
 from ik_node.scene import IKRootsHelper, plot_shapes, Shape
@@ -17,6 +17,7 @@ from ik_node.scene.look import AT_LIMIT, COLOURS, OPEN, UNMET
 from ik_node.scene.shapes import Rgba
 from ik_node.solver import Solution, Solver, SolverOptions
 from ik_node.solver.options import METHODS
+from ik_node.solver.result import largest_error
 import numpy as np
 from numpy.typing import NDArray
 
@@ -102,7 +103,7 @@ def title_of(name: str, solution: Solution) -> str:
     parts = [f'{plain(name)}: {solution.status.name} after {solution.iterations} iterations']
     for kind, errors in (('goals', solution.goal_errors), ('loops', solution.closure_errors)):
         if errors:
-            position, orientation = np.array([tuple(e) for e in errors.values()]).max(axis=0)
+            position, orientation = largest_error(errors)
             parts.append(f'{kind}: residuals up to {position:.1e} m, {orientation:.1e} rad')
     return '\n'.join(parts)
 
@@ -122,43 +123,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Solve, draw, print and return the exit code."""
+    check_outputs(args, [('--plot', args.plot)])
     arguments, options = parse_goal_arguments(args), SolverOptions(method=args.method)
     robot = robot_of(args)
     poses, q = arguments.of(robot)
     solution = Solver(robot, options).solve_pose(poses, q0=q)
     if args.plot is not None:
-        from ik_node.cli.solve import plot_solution  # matplotlib is slow to import
-
         plot_solution(args.plot, robot, q, poses, solution)
     print(
-        json.dumps(in_json(robot, solution), indent=2) if args.json else in_words(robot, solution)
+        json.dumps(in_json(robot, solution), indent=2) if args.json else as_text(robot, solution)
     )
     return 0 if solution.status.name == 'CONVERGED' else 1
 
 
 def in_json(robot: Robot, solution: Solution) -> dict[str, Any]:
     """Return the solution in types that JSON supports."""
-
-    def errors(of: Any) -> dict[str, dict[str, float]]:
-        return {
-            name: {'position': float(error.position), 'orientation': float(error.orientation)}
-            for name, error in of.items()
-        }
-
     return {
         'status': solution.status.name,
         'q': dict(zip(robot.joint_names, solution.q.tolist(), strict=True)),
         'iterations': int(solution.iterations),
         'starts': int(solution.starts),
         'solve_time': float(solution.solve_time),
-        'goal_errors': errors(solution.goal_errors),
-        'closure_errors': errors(solution.closure_errors),
+        'goal_errors': {name: each._asdict() for name, each in solution.goal_errors.items()},
+        'closure_errors': {name: each._asdict() for name, each in solution.closure_errors.items()},
         'active_limits': list(solution.active_limits),
         'message': solution.message,
     }
 
 
-def in_words(robot: Robot, solution: Solution) -> str:
+def as_text(robot: Robot, solution: Solution) -> str:
     """Return the solution as text."""
     lines = [f'{solution.message} ({1e3 * solution.solve_time:.3f} ms)']
     width = max((len(plain(name)) for name in robot.joint_names), default=0)

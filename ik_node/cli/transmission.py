@@ -9,7 +9,7 @@ from typing import Any
 from ik_node.cli.goal_arguments import joint_value
 from ik_node.cli.ratio.plot import ratio_plot
 from ik_node.cli.ratio.sweep import Sweep
-from ik_node.cli.robot_arguments import add_robot_arguments, robot_of
+from ik_node.cli.robot_arguments import add_robot_arguments, check_outputs, robot_of
 from ik_node.display import table
 from ik_node.errors import listed, MOST_TEXT, plain
 from ik_node.robot import Robot
@@ -65,6 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the transmission, draw it, and return the exit code."""
+    check_outputs(args, [('--plot', args.plot)])
     draw = ratio_plot(args.plot) if args.plot else None
     robot = robot_of(args)
     wanted = dict(joint_value(text, '--at') for text in args.at)

@@ -25,12 +25,12 @@ _ENDINGS = ('.urdf', '.xacro', '.sdf', '.xml', '.mjcf')
 _MOST_FILES = 5
 
 
-def what_else(path: Path) -> str:
-    """Return what a file that cannot be read as a robot description is; '' = not known."""
+def kind_of_file(path: Path) -> str:
+    """Return the kind of a file that is no robot description, as text; '' = not known."""
     return KINDS.get(path.suffix.lower(), '')
 
 
-def what_is_in(folder: Path) -> str:
+def robots_in_folder(folder: Path) -> str:
     """Return a sentence that names robot descriptions in a folder."""
     found = sorted(path.name for path in folder.iterdir() if path.suffix.lower() in _ENDINGS)
     if not found:

@@ -8,8 +8,7 @@ from typing import Any
 
 from ik_node.description.angles import AngleReader
 from ik_node.description.description import apply_loops, Description, LoopSet
-from ik_node.description.doubts import note_doubts
-from ik_node.description.file_kind import what_else, what_is_in
+from ik_node.description.file_kind import kind_of_file, robots_in_folder
 from ik_node.description.loops.closing_frames import drop_guesses, read_closing_frames
 from ik_node.description.loops.constraint import read_constraints
 from ik_node.description.loops.drake import read_drake
@@ -26,6 +25,7 @@ from ik_node.description.sidecars.find import (
     read_annotations,
     sidecars_beside,
 )
+from ik_node.description.suspicious_values import note_suspicious_values
 from ik_node.description.tree import float_roots
 from ik_node.description.tree import trim_unused as trim_branches
 from ik_node.description.urdf.joint_elements import read_joint_elements
@@ -157,7 +157,7 @@ def read_description(
         note_unnamed_pairs(description)
         if path is not None and not description.closures:
             note_annotations_beside(path, description)
-    note_doubts(description)
+    note_suspicious_values(description)
     if trim_unused:
         trim_branches(description)
     if root == 'floating':
@@ -170,7 +170,7 @@ def _parse(data: bytes | str, name: str, path: Path | None, max_bytes: int) -> X
     """Parse a description; if it is a file of another kind, raise an error that says which."""
     if path is not None and not data.strip():
         raise DescriptionError('the file is empty', source=name)
-    other = what_else(path) if path is not None else ''
+    other = kind_of_file(path) if path is not None else ''
     try:
         document = parse_xml(data, name, max_bytes=max_bytes)
     except DescriptionError:
@@ -257,7 +257,7 @@ def _load(source: str | Path, max_bytes: int) -> tuple[bytes | str, str, Path | 
     try:
         path = Path(source)
         if path.is_dir():
-            raise DescriptionError(what_is_in(path), source=shown)
+            raise DescriptionError(robots_in_folder(path), source=shown)
         with path.open('rb') as file:
             return file.read(max_bytes + 1), str(path), path
     except (OSError, ValueError, TypeError) as error:

@@ -8,7 +8,6 @@ files that the user names are expanded, see docs/trusted_inputs.md.
 from __future__ import annotations
 
 from contextlib import suppress
-from math import isfinite
 import os
 from pathlib import Path
 import re
@@ -21,6 +20,8 @@ from ik_node.description.xml_document import MAX_BYTES, XmlDocument
 from ik_node.errors import DescriptionError, OptionError
 
 XACRO_SECONDS = 10.0
+# Longest time limit [s], a day; the system has no limit for much longer times.
+MOST_SECONDS = 86400.0
 MAX_MEMORY = 4 * 2**30
 # Environment variables that the process keeps: the paths of Python, xacro and ROS packages.
 KEPT_VARIABLES = ('PYTHONPATH', 'LD_LIBRARY_PATH', 'AMENT_PREFIX_PATH')
@@ -80,11 +81,12 @@ def expand_xacro(
     DescriptionError
         If the package is not installed, with xacro's message, or if it takes too long.
     OptionError
-        If `seconds` is not a positive number.
+        If `seconds` is not a positive number up to `MOST_SECONDS`.
 
     """
-    if not (isfinite(seconds) and seconds > 0.0):
-        raise OptionError('xacro_seconds', seconds, 'a positive number [s]')
+    if not 0.0 < seconds <= MOST_SECONDS:
+        allowed = f'a positive number, up to {MOST_SECONDS:g} [s]'
+        raise OptionError('xacro_seconds', seconds, allowed)
     limits = (str(MAX_MEMORY), str(seconds), str(max_bytes))
     command = [sys.executable, *CHILD_FLAGS, str(PROGRAM), str(path.absolute()), *limits]
     kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}

@@ -48,16 +48,6 @@ def distance(euler_a: ArrayLike, euler_b: ArrayLike) -> float:
     return _distance(_three(euler_a), _three(euler_b))
 
 
-def other_angles(euler: ArrayLike) -> Array:
-    """Return the second triple (x, y, z) with the same Rz(z) Ry(y) Rx(x), modulo full turns."""
-    return np.array(_other(_three(euler)))
-
-
-def is_gimbal_locked(euler: ArrayLike) -> bool:
-    """Return True if the middle angle makes the outer two axes parallel."""
-    return abs(cos(_three(euler)[1])) < LOCK
-
-
 def nearest_euler(
     euler: ArrayLike, present: ArrayLike, lower: ArrayLike = -inf, upper: ArrayLike = inf
 ) -> Array:
@@ -125,6 +115,7 @@ def _locked_angles(wanted: Three, now: Three, low: Three, high: Three) -> Iterat
 
 
 def _other(euler: Three) -> Three:
+    """Return the second triple (x, y, z) with the same Rz(z) Ry(y) Rx(x), modulo full turns."""
     return euler[0] + pi, pi - euler[1], euler[2] + pi
 
 

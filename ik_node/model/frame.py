@@ -77,7 +77,7 @@ class Frame:
         return f'{type(self).__name__}({", ".join([shown(self.name), *self._facts()])})'
 
     def _facts(self) -> list[str]:
-        """Return what the representation tells besides the name."""
+        """Return the parts of the representation that follow the name."""
         return []
 
     # -- pose relative to the parent

@@ -36,15 +36,41 @@ def numbers(what: str, values: ArrayLike, shape: tuple[int, ...] | None = None) 
     if values.__class__ is np.ndarray and values.dtype is FLOAT:
         return values.copy()
     try:
-        if isinstance(values, np.ma.MaskedArray):
-            values = np.ma.filled(values.astype(np.float64), np.nan)
-        array = np.array(values, order='C', ndmin=0)
+        array = np.array(_without_masks(values), order='C', ndmin=0)
         if array.dtype.kind in 'biufO':
             return array.astype(np.float64, order='C', copy=False)
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError, OverflowError, RecursionError):
         pass
     wanted = 'an array of numbers' if shape is None else f'numbers of shape {shape}'
     raise ShapeError(what, wanted, shown(values))
+
+
+def _without_masks(values: Any) -> Any:
+    """Return an array, or sequences with arrays, with NaN for masked elements."""
+    if isinstance(values, np.ma.MaskedArray):
+        return np.ma.filled(values.astype(np.float64), np.nan)
+    if isinstance(values, (list, tuple)):
+        # The test of the type saves a call for each number of a long list.
+        return [v if v.__class__ is float else _without_masks(v) for v in values]
+    return values
+
+
+def elements(values: Any) -> Any:
+    """
+    Return the elements of an array, a list or a tuple, without a check of their types.
+
+    Raises
+    ------
+    TypeError
+        For other types. Some of them, such as bytes and sets, can be iterated over, but their
+        elements are no numbers or have no order; `numbers` decides about them.
+
+    """
+    if isinstance(values, np.ndarray):
+        return values.tolist()
+    if isinstance(values, (list, tuple)):
+        return values
+    raise TypeError(type(values))
 
 
 def vector(what: str, values: ArrayLike, count: int) -> list[float]:

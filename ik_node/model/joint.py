@@ -121,7 +121,7 @@ class Joint(Connector):
         return facts + [self.describe_value(dof) for dof in self.dof]
 
     def describe_value(self, dof: DOF) -> str:
-        """Return the value of an axis with its unit, its limits and what holds it, as text."""
+        """Return an axis as text: value with unit, limits, the joint it follows, and locked."""
         unit = 'rad' if dof.is_rotation else 'm'
         text = f'{dof.name} {self.dof_values[dof]:.4g} {unit}'
         lower, upper = self.min_dof_limit[dof], self.max_dof_limit[dof]

@@ -8,6 +8,7 @@ from typing import Any
 
 from ik_node.errors import OptionError, ShapeError, shown
 from ik_node.kernels.layout import LARGEST, NORMALISED
+from ik_node.model.given import elements
 from ik_node.model.pose_forms import position_and_quat
 from ik_node.model.request import Request
 import numpy as np
@@ -40,9 +41,8 @@ def unit_pose(
 
     """
     try:
-        position, quat_xyzw = pose
-        p = position.tolist() if isinstance(position, np.ndarray) else position
-        r = quat_xyzw.tolist() if isinstance(quat_xyzw, np.ndarray) else quat_xyzw
+        position, quat_xyzw = elements(pose)
+        p, r = elements(position), elements(quat_xyzw)
         x, y, z = p
         a, b, c, d = r
         square = a * a + b * b + c * c + d * d

@@ -322,7 +322,7 @@ class Solver:
         self.go_on_from(solution)
 
     def go_on_from(self, solution: Solution) -> None:
-        """Take a solution as the last result, for the comparison with the joints' values."""
+        """Record a solution as the last result, with which the next solve compares the joints."""
         self._reads, self._last_q = self._graph.reads, solution.q
 
     def task(self, joints: Iterable[str] | None = None) -> Callable[..., Solution]:
@@ -454,11 +454,11 @@ class Solver:
         The velocities keep every loop closed to first order, the largest speeds of the joints
         (`Joint.max_velocity`), position limits and locks. If not all twists are possible, goals
         count by priority and weight as for poses: within one priority, the weighted sum of
-        squares of what is missing is minimised. Of all velocities that are left, the result is
-        the one of least norm in [rad/s] and characteristic lengths per second; joint targets and
-        rest poses have no influence. Near singular poses the velocities are damped: they stay
-        bounded, and goals fall behind their twists. See theory.md, section 12. No object is
-        written to.
+        squares of the missing velocities is minimised. Of all velocities that are left, the
+        result is the one of least norm in [rad/s] and characteristic lengths per second; joint
+        targets and rest poses have no influence. Near singular poses the velocities are damped:
+        they stay bounded, and goals fall behind their twists. See theory.md, section 12. No object
+        is written to.
 
         Parameters
         ----------
@@ -480,7 +480,7 @@ class Solver:
         Returns
         -------
         VelocitySolution
-            Velocities, status and what is missing of every twist. CONVERGED means that no row of
+            Velocities, status and the missing part of every twist. CONVERGED means that no row of
             a goal deviates by more than a millionth of the largest component of the chain's
             twists, or by more than 1e-9 [rad/s or characteristic lengths per second]; otherwise
             the status is STALLED.
@@ -523,8 +523,8 @@ class Solver:
             Start [rad or m]; None = the joints' present values. Loops that are open there are
             closed first.
         steps : int, optional
-            Most steps, each of up to 0.3 rad or characteristic lengths, without restarts;
-            None = 1000, or `max_iterations` if it is larger.
+            Largest number of steps, each of up to 0.3 rad or characteristic lengths, without
+            restarts; None = 1000, or `max_iterations` if it is larger.
 
         Returns
         -------
@@ -799,7 +799,7 @@ class Solver:
 
     def arrays_for(self, names: tuple[str, ...]) -> tuple[Problem, JointTable, Array]:
         """
-        Return what a solve of all closures and the named goals reads, updated from the objects.
+        Return the input of a solve of all closures and the named goals, updated from the objects.
 
         The solver uses these arrays too, so the caller must hold `lock` while using them.
 
@@ -922,7 +922,7 @@ class Solver:
         joints: Iterable[str] | None = None,
     ) -> BatchWork:
         """
-        Return what all solves of a batch or path share.
+        Return the data that all solves of a batch or path share.
 
         The solver uses these arrays too, so the caller must hold `lock` while getting and using
         them, or not change the objects.

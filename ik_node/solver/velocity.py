@@ -13,7 +13,7 @@ from ik_node.kernels.layout import CON_POSE, LARGEST
 from ik_node.kernels.solve_state import STATUS_REFUSED
 from ik_node.kernels.velocity import BOUND_NONE, BOUND_POSITION, BOUND_VELOCITY
 from ik_node.model.by_name import ByName
-from ik_node.model.given import is_number, numbers
+from ik_node.model.given import elements, is_number, numbers
 from ik_node.model.request import FIXED_ROWS, Request
 from ik_node.solver.pose import refuse_q
 from ik_node.solver.problem.chain_problem import ChainProblem, TABLE_POSES
@@ -244,9 +244,9 @@ def unit_twist(
 
     """
     try:
-        linear, angular = twist
-        x, y, z = linear.tolist() if isinstance(linear, np.ndarray) else linear
-        a, b, c = angular.tolist() if isinstance(angular, np.ndarray) else angular
+        linear, angular = elements(twist)
+        x, y, z = elements(linear)
+        a, b, c = elements(angular)
         # Chained comparisons, which NaN fails too, are faster than abs, max and isfinite.
         near = -LARGEST <= x <= LARGEST and -LARGEST <= y <= LARGEST and -LARGEST <= z <= LARGEST
         near = near and -LARGEST <= a <= LARGEST

@@ -105,7 +105,7 @@ def test_a_wrong_file_is_not_left_behind(bars, capsys, monkeypatch, before):
     if before is not None:
         out.write_text(before)
     answers = iter(['', "pose of link 'crank'"])
-    monkeypatch.setattr(convert, '_why_not', lambda *_: next(answers))
+    monkeypatch.setattr(convert, '_differences', lambda *_: next(answers))
     assert run(bars, '-o', out, '--force') == 1
     said = capsys.readouterr().err
     assert 'not written: the robot that is read back differs' in said
@@ -116,7 +116,7 @@ def test_a_wrong_file_is_not_left_behind(bars, capsys, monkeypatch, before):
 
 def test_a_robot_that_cannot_be_read_back(bars, capsys, monkeypatch):
     """It is found out before any file is touched."""
-    monkeypatch.setattr(convert, '_why_not', lambda *_: 'it cannot be read')
+    monkeypatch.setattr(convert, '_differences', lambda *_: 'it cannot be read')
     assert run(bars, '-o', bars / 'out.urdf') == 1
     assert not (bars / 'out.urdf').exists()
     assert run(bars, '-o', '-') == 1

@@ -2,7 +2,9 @@
 
 from importlib.machinery import ModuleSpec
 import os
+from pathlib import Path
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -132,6 +134,98 @@ def test_closed_output_pipe_is_no_error():
         process.stdout.close()
         said = process.stderr.read().decode()
         assert (process.wait(PATIENCE), said) == (141, '')
+
+
+@pytest.mark.skipif(not Path('/dev/full').exists(), reason='the device is one of Linux')
+@pytest.mark.parametrize('unbuffered', ['', '1'])
+@pytest.mark.parametrize('command', ['check', 'solve'])
+def test_full_standard_output_is_named(command, unbuffered, monkeypatch):
+    """One line, without a second report when Python ends."""
+    monkeypatch.setenv('PYTHONUNBUFFERED', unbuffered)
+    words = [sys.executable, '-m', 'ik_node', command, 'urdf/delta.urdf']
+    with open('/dev/full', 'w') as full:
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    said = f'ik_node {command}: standard output: No space left on device\n'
+    assert done.returncode == 2
+    # A line before it may report that the kernels are compiled.
+    assert done.stderr.endswith(said)
+    assert done.stderr.count('No space') == 1
+    assert 'Exception' not in done.stderr
+
+
+@pytest.mark.parametrize('words', [['check'], ['check', '--json'], ['solve'], ['--version'], []])
+def test_closed_standard_output_leaves_no_traceback(words):
+    """`ik_node check robot.urdf >&-` prints nothing and works."""
+    robot = ['urdf/delta.urdf'] if words and words[0] in COMMANDS else []
+    line = ['sh', '-c', '"$0" "$@" >&-', sys.executable, '-m', 'ik_node', *words, *robot]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert 'Traceback' not in done.stderr
+    assert 'NoneType' not in done.stderr
+
+
+def test_closed_error_output_does_not_disturb_standard_output():
+    """The refusal goes nowhere, not to standard output."""
+    line = ['sh', '-c', '"$0" -m ik_node check no_such_file.urdf 2>&-', sys.executable]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (2, '', '')
+
+
+@pytest.mark.parametrize('kind', ['same', 'symbolic link', 'hard link'])
+@pytest.mark.parametrize(
+    ('command', 'words', 'read'),
+    [
+        ('convert', ['--force', '-o'], 'robot.png'),
+        ('convert', ['--force', '-o', 'out.urdf', '--closures-out'], 'robot.png'),
+        ('export', ['-o'], 'robot.png'),
+        ('export', ['--closures', 'closures.yaml', '-o'], 'closures.yaml'),
+        ('batch', ['--goals', 'goals.csv', '--overwrite', '-o'], 'robot.png'),
+        ('batch', ['--goals', 'goals.csv', '--overwrite', '-o'], 'goals.csv'),
+        (
+            'batch',
+            ['--goals', 'goals.csv', '--closures', 'closures.yaml', '--overwrite', '-o'],
+            'closures.yaml',
+        ),
+        ('reach', ['--link', 'platform_link', '-o'], 'robot.png'),
+        ('reach', ['--link', 'platform_link', '--plot'], 'robot.png'),
+        ('reach', ['--link', 'platform_link', '--volume', '-o'], 'robot.png'),
+        ('reach', ['--targets', 'goals.csv', '-o'], 'goals.csv'),
+        ('motion', ['--motion', 'goals.csv', '--overwrite', '--preview'], 'robot.png'),
+        ('motion', ['--motion', 'goals.csv', '--overwrite', '-o'], 'goals.csv'),
+        ('motion', ['--motion', 'goals.csv', '--overwrite', '--map', 'new'], 'goals.csv'),
+        ('check', ['--plot'], 'robot.png'),
+        ('solve', ['--plot'], 'robot.png'),
+        ('compare', ['--plot'], 'robot.png'),
+        ('transmission', ['--plot'], 'robot.png'),
+    ],
+)
+def test_output_that_is_an_input_is_refused(
+    repository, tmp_path, monkeypatch, capsys, command, words, read, kind
+):
+    """By any path; one line, and the input is kept."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(repository / 'urdf' / 'delta.urdf', 'robot.png')
+    Path('closures.yaml').write_text('closures: []\n')
+    Path('goals.csv').write_text(
+        'time,platform_link.x,platform_link.y,platform_link.z\n0,0,0,0.1\n1,0,0,0.1\n'
+    )
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    output = {'same': read, 'symbolic link': f'soft_{read}', 'hard link': f'hard_{read}'}[kind]
+    if kind == 'symbolic link':
+        Path(output).symlink_to(read)
+    elif kind == 'hard link':
+        os.link(read, output)
+    assert main([command, 'robot.png', *words, output]) == 2
+    assert f'{output!r} is not allowed; allowed: another file than the input' in refusal(capsys)
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_one_file_for_two_outputs_is_refused(repository, tmp_path, capsys):
+    """The picture would replace the table."""
+    words = ['reach', str(repository / 'urdf' / 'delta.urdf'), '--link', 'platform_link']
+    out = str(tmp_path / 'a.png')
+    assert main([*words, '-o', out, '--plot', out]) == 2
+    assert 'another file than -o' in refusal(capsys)
 
 
 # Runs a command with an import that takes for ever, or as if packages were not installed.

@@ -203,10 +203,10 @@ def test_time_is_limited(read_file, inside):
         read_file(f'<robot {SPACE}>{inside}</robot>', xacro_seconds=1.0)
 
 
-@pytest.mark.parametrize('seconds', [0.0, -1.0, float('nan'), float('inf')])
-def test_time_limit_is_positive(read_file, seconds):
-    """No time at all, or one without end, is refused."""
-    with pytest.raises(OptionError, match=r'xacro_seconds.*a positive number'):
+@pytest.mark.parametrize('seconds', [0.0, -1.0, float('nan'), float('inf'), 86401.0, 1e308])
+def test_time_limit_is_positive_and_at_most_a_day(read_file, seconds):
+    """No time at all, or one without end, is refused, before the system's own limits."""
+    with pytest.raises(OptionError, match=r'xacro_seconds.*a positive number, up to 86400'):
         read_file(ROBOT, xacro_seconds=seconds)
 
 

@@ -99,6 +99,8 @@ REFUSED = {
     'complex numbers': np.zeros(7, complex),
     'a huge whole number': [10**400] * 7,
     'an object': object(),
+    'a set': {0.1, 0.2, 0.3},
+    'bytes': b'abc',
 }
 
 

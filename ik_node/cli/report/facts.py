@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import math
 from typing import Any
 
-from ik_node.cli.report.loop_axes import held_values, still_links, wrong_axes
+from ik_node.cli.report.loop_axes import fixed_values, still_links, wrong_axes
 from ik_node.description.writers.closure_type import (
     closure_type,
     joint_type,
@@ -25,7 +25,7 @@ def facts_of(robot: Robot) -> dict[str, Any]:
     """Close the loops of a robot and return the facts about it in types that JSON supports."""
     result = robot.assemble()
     mobility = robot.mobility
-    held = held_values(robot)
+    held = fixed_values(robot)
     disagreements = {
         name: pair for each in robot.redundancies for name, pair in each.misfit.items()
     }

@@ -31,7 +31,7 @@ Array = NDArray[np.float64]
 NONE = 1e-6
 
 
-def held_values(robot: Robot) -> dict[str, str]:
+def fixed_values(robot: Robot) -> dict[str, str]:
     """
     Return the joint values that cannot change at the present configuration, and why.
 

@@ -18,7 +18,7 @@ HELD = {
 BRANCHES = {'├─ ': '|- ', '└─ ': '`- ', '│  ': '|  ', '──': '--'}
 
 
-def in_words(found: dict[str, Any], mobility: str) -> str:
+def as_text(found: dict[str, Any], mobility: str) -> str:
     """
     Return the report as text.
 

@@ -14,6 +14,7 @@ from ik_node.cli.engine_arguments import engine_of
 from ik_node.cli.goal_arguments import parse_goal_arguments
 from ik_node.cli.robot_arguments import check_files, check_writable, robot_of
 from ik_node.cli.tables.goal_table import read_goal_table
+from ik_node.cli.workspace.volume_plot import volume_plot
 from ik_node.errors import DescriptionError, OptionError
 from ik_node.reach.files import check_suffix
 from ik_node.reach.search import CELL, ReachSearch
@@ -70,8 +71,6 @@ def compute_volume(args: argparse.Namespace) -> int:
     check_writable('-o', str(path))
     draw = None
     if args.plot is not None:
-        from ik_node.cli.workspace.volume_plot import volume_plot  # matplotlib is slow to import
-
         draw = volume_plot(args.plot)
         check_writable('--plot', args.plot)
     poses, robot.q = arguments.of(robot)
@@ -114,7 +113,7 @@ def compute_volume(args: argparse.Namespace) -> int:
     return 0 if found.reached.any() else 1
 
 
-def ask_volume(args: argparse.Namespace) -> int:
+def query_volume(args: argparse.Namespace) -> int:
     """Answer a query to a stored map, or describe it, and return the exit code."""
     found = ReachVolume.load(args.robot)
     if args.targets is not None:

@@ -79,7 +79,7 @@ def read_mimic_elsewhere(document: XmlDocument, description: Description) -> Loo
         for rule in loop_set.couplings:
             following.setdefault(rule.joint, set()).add(rule.master)
     for rule in (*_of_plugins(document, description), *_of_parameters(document)):
-        reason = _why_not(rule, description, following)
+        reason = _reason_for_refusal(rule, description, following)
         if reason is None:
             found.couplings.append(rule)
             following[rule.joint] = {rule.master}
@@ -121,7 +121,7 @@ def _of_parameters(document: XmlDocument) -> Iterator[CouplingRule]:
         yield CouplingRule(joint.get('name', ''), leader, offset + multiplier, line)
 
 
-def _why_not(
+def _reason_for_refusal(
     rule: CouplingRule, description: Description, following: dict[str, set[str]]
 ) -> str | None:
     """Return None if a rule can be used, '' if it is already known, else the reason why not."""

@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element
 
 from ik_node.description.description import Description, Loop, LoopFrame, LoopSet
 from ik_node.description.loops.closing_frames import DIALECT as CLOSING_FRAMES
-from ik_node.description.loops.drake import stiff_axes
+from ik_node.description.loops.drake import PREFIX, stiff_axes
 from ik_node.description.loops.loop_frames import LoopNames
 from ik_node.description.sdf.frame_graph import FrameGraph
 from ik_node.description.sdf.scope import SdfFrame, SdfScope
@@ -21,7 +21,6 @@ from ik_node.errors import shown
 from ik_node.model.dof import DOF
 from ik_node.model.rotation import pose_inverse, pose_parts
 
-PREFIX = 'drake:'
 # Elements that do not constrain poses, or that are read elsewhere.
 SILENT = ('collision_filter_group', 'joint', 'linear_spring_damper', 'prismatic_spring')
 PIN = (DOF.X, DOF.Y, DOF.EX, DOF.EY)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 from ik_node.errors import ShapeError, shown
@@ -87,7 +88,7 @@ def many_starts(q0: ArrayLike, count: int | None, names: Sequence[str]) -> tuple
         raise ShapeError('q0', _shapes(width, rows, single=True), f'{given.shape}')
     row = _first_bad(np.atleast_2d(given))
     if row >= 0:
-        bad = [n for n, v in zip(names, np.atleast_2d(given)[row], strict=True) if v - v != 0.0]
+        bad = [n for n, v in zip(names, np.atleast_2d(given)[row], strict=True) if not isfinite(v)]
         where = 'q0' if one else f'q0 in row {row}'
         raise ShapeError(where, 'finite numbers', f'NaN or infinity for {", ".join(bad)}')
     many = len(given) if count is None else count

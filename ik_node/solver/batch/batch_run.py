@@ -63,7 +63,7 @@ def solve_batch(
 
 def thread_count(threads: int | None, name: str = 'threads') -> int:
     """
-    Return the number of threads, or of what the name says; None = one per core.
+    Return a number of threads or workers; None = one per core. Errors use `name`.
 
     Raises
     ------

@@ -149,7 +149,7 @@ class PathRun(ThreadedRun):
 
     @property
     def flags(self) -> NDArray[np.int64]:
-        """Return what happened in every frame, shape (T,): sums of TORN and so on."""
+        """Return the event flags of every frame, shape (T,): sums of TORN and so on."""
         flags = np.zeros(len(self._q), np.int64)
         for chain in self._flags:
             flags |= chain.astype(np.int64)

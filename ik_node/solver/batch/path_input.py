@@ -1,12 +1,13 @@
 # flake8: noqa: E203
-"""What is asked of paths, checked: poses, times, limits of speed and acceleration."""
+"""The checked arguments of path solves: poses, times, limits of speed and acceleration."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any, NamedTuple
 
-from ik_node.errors import OptionError, ShapeError
+from ik_node.errors import OptionError, ShapeError, shown
 from ik_node.model.given import is_number, numbers
 from ik_node.solver.batch.batch_input import many_poses, ManyPoses
 from ik_node.solver.options import SolverOptions
@@ -104,7 +105,7 @@ def stretched_times(
 
 class Request(NamedTuple):
     """
-    What is asked of all paths, see `Solver.solve_paths`.
+    The arguments that hold for all paths, see `Solver.solve_paths`.
 
     Attributes
     ----------
@@ -146,12 +147,13 @@ def split_paths(
 
     """
     if isinstance(goals, Mapping):
-        sizes = {_path_shape(pose) for pose in goals.values()}
+        given = {name: _numbers_of(name, pose) for name, pose in goals.items()}
+        sizes = {_path_shape(pose) for pose in given.values()}
         if len(sizes) != 1 or None in sizes:
             form = 'positions (P, N, 3) and quaternions xyzw (P, N, 4), or matrices (P, N, 4, 4)'
             raise ShapeError('goals', f'{form}, of equal P and N', str(sorted(map(str, sizes))))
         many, count = next(iter(sizes)) or (0, 0)
-        read = many_poses({name: _in_a_row(pose) for name, pose in goals.items()}, problem)
+        read = many_poses({name: _in_a_row(pose) for name, pose in given.items()}, problem)
         counts = [count] * many
     else:
         each = [many_poses(path, problem) for path in goals]
@@ -172,19 +174,26 @@ def split_paths(
     return read, counts
 
 
+def _numbers_of(name: str, pose: Any) -> Any:
+    """Return the poses of a goal as an array, or as a pair of arrays or Rotations."""
+    what = f'poses of {shown(name)}'
+    if isinstance(pose, (tuple, list)) and len(pose) == 2:
+        return tuple(part if hasattr(part, 'as_quat') else numbers(what, part) for part in pose)
+    return numbers(what, pose)
+
+
 def _path_shape(pose: Any) -> tuple[int, int] | None:
     """Return the number of paths and frames of the poses of a goal; None without such axes."""
-    first = pose[0] if isinstance(pose, (tuple, list)) and len(pose) == 2 else pose
+    first = pose[0] if isinstance(pose, tuple) else pose
     shape = np.shape(first)
     return (shape[0], shape[1]) if len(shape) >= 3 else None
 
 
 def _in_a_row(pose: Any) -> Any:
     """Return poses with two leading axes with one."""
-    if isinstance(pose, (tuple, list)) and len(pose) == 2:
+    if isinstance(pose, tuple):
         return tuple(part if hasattr(part, 'as_quat') else _in_a_row(part) for part in pose)
-    array = np.asarray(pose)
-    return array.reshape(-1, *array.shape[2:])
+    return pose.reshape(prod(pose.shape[:2]), *pose.shape[2:])
 
 
 def all_times(counts: Sequence[int], dt: float, times: Any) -> Array:

@@ -10,15 +10,13 @@ from ik_node.kernels.solve_state import STATUS_REFUSED
 from ik_node.kernels.transmit import GIVES_EFFORT, GIVES_POSITION, GIVES_VELOCITY, TRACKED
 from ik_node.model.given import finite
 from ik_node.solver.pose import Values
-from ik_node.solver.status import Status
+from ik_node.solver.result import STATUSES
 from ik_node.solver.transmission.reading import give_position, Reading
 from ik_node.solver.transmission.state import TransmissionState
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
-
-_STATUS = tuple(Status)
 
 
 class PreparedTransmission:
@@ -159,7 +157,7 @@ class PreparedTransmission:
                 self._refuse(position, velocity, effort)
                 self._direction.chain.refuse(q, (np.zeros((0, 3)), np.zeros((0, 4))))
             self._q, self._tracked = q, TRACKED
-            return TransmissionState(q, _STATUS[status], results.copy(), places, gives)
+            return TransmissionState(q, STATUSES[status], results.copy(), places, gives)
 
     def _give_poses(self, position: Any) -> None:
         given = self._reading.given_position(self._inverse, position)

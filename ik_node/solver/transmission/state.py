@@ -78,7 +78,7 @@ class TransmissionState:
 
     @property
     def message(self) -> str:
-        """Return what is not as it was given; '' = everything is."""
+        """Return a sentence that names what differs from the input; '' = nothing does."""
         off = self._numbers[RESULT_MISFIT] if self._gives & GIVES_VELOCITY else 0.0
         if not off > AGREES:
             return self._said

@@ -209,6 +209,47 @@ def test_bad_arguments_of_paths_are_refused(words, error, name):
         case.solver.solve_paths([case.circle(30), case.circle(30)], **words)
 
 
+@pytest.mark.parametrize(
+    'form',
+    [
+        lambda masked: masked,
+        lambda masked: [*masked],
+        lambda masked: (masked, np.tile(UNIT, (3, 4, 1))),
+    ],
+    ids=['array', 'list of arrays', 'pair'],
+)
+def test_masked_values_of_paths_are_refused(form):
+    """The number that a mask hides is not used."""
+    case = Case('arm7')
+    case.goal.set_goal_dof('X', 'Y', 'Z')
+    positions = np.ma.array(np.zeros((3, 4, 3)))
+    positions[1, 2, 0] = np.ma.masked
+    with pytest.raises(ShapeError, match=r'in row 6.*finite numbers'):
+        Solver(case.roots).solve_paths({case.name: form(positions)})
+
+
+@pytest.mark.parametrize(
+    'pose',
+    [
+        np.zeros((0, 0, 0)),
+        np.zeros((0, 0, 3)),
+        np.zeros((0, 3, 0)),
+        (np.zeros((0, 0, 3)), np.zeros((0, 0, 4))),
+        np.zeros((0, 0, 4, 4)),
+        [[1.0], [1.0, 2.0]],
+        [[[1.0], [1.0, 2.0]]],
+        'abc',
+    ],
+    ids=str,
+)
+def test_empty_and_ragged_paths_are_refused(pose):
+    """With our message, also where NumPy has one of its own."""
+    case = Case('arm7')
+    case.goal.set_goal_dof('X', 'Y', 'Z')
+    with pytest.raises(ShapeError):
+        Solver(case.roots).solve_paths({case.name: pose})
+
+
 def test_bad_goals_of_paths_are_refused():
     """Different goals, no frames, no paths, and arrays without the axis of paths."""
     m = MECHANISMS['two_arm_box']()

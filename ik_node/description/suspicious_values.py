@@ -18,7 +18,7 @@ _CLOSING = re.compile(r'(^|[-_. ])clos(ing|ure)([-_. \d]|$)', re.IGNORECASE)
 _FRAMES = re.compile(r'closing_.+_[12](_z)?')
 
 
-def note_doubts(description: Description) -> None:
+def note_suspicious_values(description: Description) -> None:
     """Add a note for limits in degrees, for millimetres, and for misnamed closing frames."""
     for note in (_degrees(description), _millimetres(description), _closing_frames(description)):
         if note:
