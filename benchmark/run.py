@@ -9,6 +9,7 @@ peer, see the options below. Other measurements, each with its own options:
     micro       pose and Jacobian, a step, an idle call, with lower bounds
     solve       time of one solve from Python on the neutral scenarios, if they exist
     motion      people's motions on a humanoid with loops, beside mink and SLSQP (needs mujoco)
+    reach       maps of what links reach: time, size, completeness and queries
     nearest     answers to unreachable goals, compared with many searches by SciPy
     starts      reachable goals from random starts, with scissor lifts: success and steps
     size        robots scaled from 1e-4 to 1000 of their size: success and steps
@@ -41,6 +42,7 @@ MODULES = {
     'micro': 'micro',
     'solve': 'solve_pose',
     'motion': 'motion',
+    'reach': 'reach_map',
     'nearest': 'nearest',
     'starts': 'random_starts',
     'size': 'size',
