@@ -64,13 +64,13 @@ test: setup ## Run all tests [ARGS='-k hexapod']
 test-all: ## Run all tests for every Python and ROS 2 there are wheels for [COMBINATIONS=jazzy-py3.12]
 	@tools/test_all.sh $(COMBINATIONS) -- $(ARGS)
 
-soak: setup ## Work the node under faults for long and check all it says [SECONDS=600]
+soak: setup ## Run the node under injected faults and check every message it publishes [SECONDS=600]
 	@SOAK_SECONDS=$(or $(SECONDS),600) $(RUN_TEST) -s --timeout 0 test/ros/drill_soak.py $(ARGS)
 
-fuzz: setup ## Feed the readers of descriptions with broken ones [RUNS=10000] [ARGS='urdf.urdf sdf.sdf']
+fuzz: setup ## Feed damaged descriptions to the readers [RUNS=10000] [ARGS='urdf.urdf sdf.sdf']
 	@tools/fuzz.sh $(or $(RUNS),10000) $(ARGS)
 
-edits: setup ## Edit robots at random, check every answer; 40 minutes [EDITS=100000]
+edits: setup ## Edit robots at random and check every answer; 40 minutes [EDITS=100000]
 	@IK_NODE_EDITS=$(or $(EDITS),100000) $(RUN_TEST) -n 2 --dist load -k edited_robot \
 	    test/solver/test_edits.py $(ARGS)
 
@@ -84,7 +84,7 @@ coverage: setup ## Count the lines that tests reach: kernels as plain Python, no
 lint: setup ## Check style and the direction of imports
 	@$(RUN_TEST) -q test/architecture/test_layers.py test/architecture/test_linters.py -k 'not types'
 
-format: setup ## Mend what ruff can mend
+format: setup ## Fix what ruff can fix
 	@$(RUN) python -m ruff check --fix .
 	@$(RUN) python -m ruff format .
 

@@ -159,7 +159,7 @@ class Robot:
 
     @property
     def notes(self) -> list[str]:
-        """Return what was guessed, left out or corrected while reading the description."""
+        """Return the assumptions, omissions and corrections of the reader of the description."""
         return self.description.notes
 
     @property
