@@ -334,7 +334,7 @@ def test_unreachable_pose_has_no_solution(arm):
 def test_overflowing_pose_is_refused(arm):
     """The error contains the limit."""
     response = arm.ask(asked(arm, pose((1e200, 0, 0), (0, 0, 0, 1))))
-    refused(response, FAILURE, 'link6', '1e+40')
+    refused(response, BAD_GOAL, 'link6', '1e+40')
 
 
 def test_spent_budget_is_reported(arm):
