@@ -172,7 +172,7 @@ def test_velocity_is_optimal_within_limits(name, seed, dt, fast, locks):
     if np.abs(velocity).max() <= 20.0:  # farther off the damping counts
         # These are often near singular poses.
         singular = name in ('standing', 'universals')
-        assert max(found.slopes, default=0.0) <= (1e-3 if singular else 1e-5)
+        assert max(found.slopes, default=0.0) <= (1e-3 if singular else 1e-4)
         assert found.norm <= 1e-5
 
 

@@ -383,8 +383,10 @@ class GoalInputs:
 
     def _frame_error(self, topic: str, frame_id: str, failure: LookupError) -> str:
         """Return why a frame is not known; without a frame_id, `base_frame` names it."""
-        named = ('header.frame_id', frame_id) if frame_id else ('base_frame', self._base_frame)
-        return str(RefusedInputError(topic, *named, str(failure.args[0])))
+        reason = str(failure.args[0])
+        if frame_id:
+            return str(RefusedInputError(topic, 'header.frame_id', frame_id, reason))
+        return str(RefusedInputError(topic, 'base_frame', self._base_frame, reason))
 
 
 def clock_time(node: Node) -> float:

@@ -122,7 +122,13 @@ class Processes(Executor):
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Schedule a call; see `concurrent.futures.Executor.submit`."""
-        future = self._pool.submit(fn, *args, **kwargs)
+        # A new process leaves Ctrl-C to its parent only after its imports. Until then the signal is
+        # blocked, because a process inherits that from the thread that starts it.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+        try:
+            future = self._pool.submit(fn, *args, **kwargs)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         _forget_cancelled_calls(self._pool)
         self._futures.add(future)
         future.add_done_callback(self._futures.discard)
