@@ -122,8 +122,8 @@ class Processes(Executor):
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Schedule a call; see `concurrent.futures.Executor.submit`."""
-        # A new process leaves Ctrl-C to its parent only after its imports. Until then the signal is
-        # blocked, because a process inherits that from the thread that starts it.
+        # A new process leaves Ctrl-C to its parent only after its imports. Until then the signal
+        # is blocked, which a process inherits from the thread that starts it.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
         try:
             future = self._pool.submit(fn, *args, **kwargs)
