@@ -88,7 +88,7 @@ def test_run_is_kept_with_its_date_and_output(tmp_path, monkeypatch):
     """The command stays, all else is new."""
     monkeypatch.setattr(measured, 'KEPT', tmp_path)
     (tmp_path / 'run.txt').write_text('command: echo 5 us\n')
-    measured.keep('run')
+    measured.keep(['run'])
     text = (tmp_path / 'run.txt').read_text()
     assert text.endswith('\n\n5 us\n')
     assert list(measured.head(text)) == ['command', 'date', 'commit', 'machine']

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date
 from functools import lru_cache
+import os
 from pathlib import Path
 import re
 import subprocess
@@ -195,29 +196,28 @@ def read() -> tuple[dict[str, str], dict[str, str]]:
     return pages, {path.stem: path.read_text() for path in sorted(KEPT.glob('*.txt'))}
 
 
-def keep(name: str) -> None:
-    """Run the command of a kept run again, and replace what it printed."""
+def keep(names: list[str]) -> None:
+    """Run the commands of kept runs again, and replace what they printed."""
     sys.path.append(str(ROOT / 'benchmark'))
     from machine import machine
 
-    path, describe = KEPT / f'{name}.txt', ['git', 'describe', '--always', '--dirty']
-    command = head(path.read_text())['command']
-    run = {'cwd': ROOT, 'text': True, 'stdout': subprocess.PIPE, 'check': True}
-    values = (
-        command,
-        date.today().isoformat(),
-        subprocess.run(describe, **run).stdout.strip(),
-        machine().replace('\n', '; '),
-    )
-    printed = subprocess.run(command, shell=True, **run).stdout
-    lines = (f'{key}: {each}\n' for key, each in zip(HEAD, values, strict=True))
-    path.write_text(f'{"".join(lines)}\n{printed}')
+    # A make below this one would print its folder.
+    environment = {name: text for name, text in os.environ.items() if 'MAKE' not in name}
+    run = {'cwd': ROOT, 'text': True, 'stdout': subprocess.PIPE, 'check': True, 'env': environment}
+    # Before the first run is kept: a file that is written here is no change of what runs.
+    commit = subprocess.run(['git', 'describe', '--always', '--dirty'], **run).stdout.strip()
+    for name in names:
+        path = KEPT / f'{name}.txt'
+        command = head(path.read_text())['command']
+        values = command, date.today().isoformat(), commit, machine().replace('\n', '; ')
+        printed = subprocess.run(command, shell=True, **run).stdout
+        lines = (f'{key}: {each}\n' for key, each in zip(HEAD, values, strict=True))
+        path.write_text(f'{"".join(lines)}\n{printed}')
 
 
 def main(names: list[str]) -> int:
     """Keep the runs with these names; compare; return 1 if a number differs."""
-    for name in names:
-        keep(name)
+    keep(names)
     pages, runs = read()
     found = problems(pages, runs)
     without = [name for name, run in runs.items() if run.startswith('command: none (')]
