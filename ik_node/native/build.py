@@ -270,7 +270,7 @@ def _run_compiler(command: list[str]) -> None:
 
 
 # Share of the time that Numba needs for the entry `advance`, with which it begins [%].
-FIRST_SHARE = 80
+FIRST_SHARE = 72
 
 
 def build_with_bar(levels: Sequence[str] = (), root: Path | None = None) -> Path:

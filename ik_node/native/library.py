@@ -91,7 +91,7 @@ def _load() -> Library:
     if compiling:
         from ik_node.native.compile import compiled_entries
 
-        made = compiled_entries()
+        made = dict(compiled_entries())
         return _of_addresses(None, [made[name].address for name in TABLE])
     if os.environ.get('IK_NODE_KERNELS') == 'python':
         return _plain()
