@@ -8,6 +8,7 @@ from typing import Any, TYPE_CHECKING
 
 from ik_node.description.description import Description
 from ik_node.description.read import read_description
+from ik_node.description.unknown_name import merge_alike
 from ik_node.description.xacro_source import XACRO_SECONDS
 from ik_node.description.xml_document import MAX_BYTES
 from ik_node.display import html_table, html_text, public_names, Rows, table
@@ -66,7 +67,8 @@ class Robot:
         self.assembly: Assembly | None = None
         self._solver = Solver(self, SolverOptions(restarts=20))
         notes = self._solver.follow_masters()
-        description.notes += [note for note in notes if note not in description.notes]
+        description.notes += notes
+        merge_alike(description.notes)
         self._start = dict(zip(self.joint_names, self.q.tolist(), strict=True))
 
     __dir__ = public_names

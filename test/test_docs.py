@@ -44,6 +44,8 @@ MISTAKES = {
     'lower and upper are both 0': ('xml', 'lower="0.2" upper="2.8"', 'lower="0" upper="0"'),
     'no motors': ('yaml', 'actuated: [drive]', ''),
     'no <limit>': ('xml', '<limit lower="0.2" upper="2.8" effort="5" velocity="3"/>', ''),
+    'it is continuous': ('xml', 'drive" type="revolute"', 'drive" type="continuous"'),
+    'taken as no limit': ('xml', 'lower="0.2" upper="2.8"', 'lower="-1e16" upper="1e16"'),
 }
 
 

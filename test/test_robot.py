@@ -163,3 +163,19 @@ def test_description_above_max_bytes_is_refused():
     with pytest.raises(DescriptionError, match='the largest description read is 100 bytes'):
         load_robot(FOURBAR, max_bytes=100)
     assert load_robot(FOURBAR, max_bytes=len(FOURBAR)).links
+
+
+def test_many_notes_of_one_kind_are_one_note_with_a_count():
+    """Two hundred joints without limits fill one line, a few are named one by one."""
+
+    def notes(count):
+        joints = ''.join(
+            f'<link name="l{i + 1}"/><joint name="j{i}" type="revolute"><parent link="l{i}"/>'
+            f'<child link="l{i + 1}"/><axis xyz="0 0 1"/></joint>'
+            for i in range(count)
+        )
+        return load_robot(f'<robot name="r"><link name="l0"/>{joints}</robot>').notes
+
+    (note,) = notes(200)
+    assert note.startswith("joint 'j0': no <limit>, taken as unlimited; 199 more notes of this")
+    assert notes(2) == [f"joint 'j{i}': no <limit>, taken as unlimited" for i in range(2)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from math import isfinite, isinf, isnan
+from math import copysign, inf, isfinite, isnan
 from typing import NoReturn
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
@@ -97,7 +97,7 @@ class XmlDocument:
         default : sequence of float
             Values of a missing attribute.
         infinite : bool
-            Whether inf and -inf are allowed.
+            Whether inf and -inf are allowed; numbers of 1e12 or more then become infinite.
 
         Raises
         ------
@@ -111,6 +111,11 @@ class XmlDocument:
         parts = text.split()
         self._check_count(element, f'{name}="{_short(text)}"', len(parts), len(default))
         return [self._number(element, name, part, infinite) for part in parts]
+
+    def number(self, element: Element, name: str, text: str, *, infinite: bool = False) -> float:
+        """Return the one number in a text, with the checks of `numbers`."""
+        self._check_count(element, f'{name}="{_short(text)}"', len(text.split()), 1)
+        return self._number(element, name, text.strip(), infinite)
 
     def text_numbers(self, element: Element | None, default: Sequence[float]) -> list[float]:
         """Return the numbers in the text of an element, with the checks of `numbers`."""
@@ -133,7 +138,9 @@ class XmlDocument:
             value = float('nan')
         if '_' in text or isnan(value):
             raise self.error(element, f'{name}: {shown(_short(text))} is not a number')
-        if (not isfinite(value) or abs(value) > MAX_NUMBER) and not (infinite and isinf(value)):
+        if infinite and abs(value) >= MAX_NUMBER:
+            return copysign(inf, value)
+        if not isfinite(value) or abs(value) > MAX_NUMBER:
             raise self.error(
                 element, f'{name}: {shown(_short(text))} is out of range (up to {MAX_NUMBER:g})'
             )

@@ -26,6 +26,9 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
+# Programs write such numbers, the largest of some type, where a joint has no limit.
+NO_LIMIT = 1e12
+
 
 @dataclass(frozen=True)
 class Coupling:
@@ -385,8 +388,8 @@ class Joint(Connector):
         dof : DOF or str
             The axis.
         lower, upper : float
-            Limits [m] or [rad]. Infinity of either sign = no limit on that side; the two must not
-            be the same infinity.
+            Limits [m] or [rad]. Infinity of either sign, and numbers of 1e12 or more, = no limit
+            on that side; the two must not be the same infinity.
 
         Returns
         -------
@@ -409,8 +412,8 @@ class Joint(Connector):
                 (lower, upper),
                 'a number in between; -inf and inf for none',
             )
-        lower = -np.inf if np.isinf(lower) else lower
-        upper = np.inf if np.isinf(upper) else upper
+        lower = -np.inf if abs(lower) >= NO_LIMIT else lower
+        upper = np.inf if abs(upper) >= NO_LIMIT else upper
         if lower > upper:
             raise OptionError(
                 f'limits of {shown(self.name)} on {axis.name}',

@@ -100,6 +100,15 @@ def turn_frame(frame: LoopFrame, axis: ArrayLike, onto: Sequence[float] = Z) -> 
     frame.quat_xyzw = quat_multiply(frame.quat_xyzw, quat_between(onto, axis))
 
 
+def note_limit(element: Element, name: str, notes: list[str]) -> None:
+    """Note that the <limit> of a loop element is not used, because a closure has no value."""
+    if element.find('limit') is not None:
+        notes.append(
+            f'{element.tag} {shown(name)}: its <limit> is not used, as a loop closure has no '
+            'value; limit the joints of the loop'
+        )
+
+
 def read_type(document: XmlDocument, element: Element, types: Sequence[str]) -> str:
     """
     Return the attribute `type` in lower case.

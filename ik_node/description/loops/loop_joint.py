@@ -28,6 +28,7 @@ from xml.etree.ElementTree import Element
 from ik_node.description.description import Description, Loop, LoopFrame, LoopSet
 from ik_node.description.loops.loop_frames import (
     LoopNames,
+    note_limit,
     read_axis,
     read_end,
     read_frame,
@@ -153,6 +154,7 @@ def _read_loop(
                 f'loop_joint {shown(name)}: no <axis>, taken as the {"xyz"[axis]} of its frames, '
                 f'{reason}; to choose it, add <axis xyz="..."/>'
             )
+    note_limit(element, name, description.notes)
     loop = Loop(name, frames[0], frames[1], type_name, line=document.line(element))
     if dof_text is not None:
         _read_dofs(document, element, loop, dof_text)

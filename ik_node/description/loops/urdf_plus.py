@@ -25,6 +25,7 @@ from xml.etree.ElementTree import Element
 from ik_node.description.description import CouplingRule, Description, Loop, LoopFrame, LoopSet
 from ik_node.description.loops.loop_frames import (
     LoopNames,
+    note_limit,
     read_axis,
     read_frame,
     read_type,
@@ -187,7 +188,9 @@ def read_urdf_plus(document: XmlDocument, description: Description) -> LoopSet:
         if element.tag == 'coupling' or (is_constraint(element) and _is_rolling(element)):
             _read_coupling(document, element, names, coupling)
         elif element.tag == 'loop' or is_constraint(element):
-            found.loops.append(_read_loop(document, element, names))
+            loop = _read_loop(document, element, names)
+            note_limit(element, loop.name, description.notes)
+            found.loops.append(loop)
     if dependent and not description.actuated:
         followers = {rule.joint for rule in found.couplings} | dependent
         found.actuated = [

@@ -189,7 +189,7 @@ class _Writer:
         numbers = [
             degrees(each) if in_degrees else each for each in (joint.ref, joint.lower, joint.upper)
         ]
-        limited = bool(np.isfinite(numbers).all())
+        limited = bool(np.isfinite(numbers[1:]).any())
         least, largest = joint.efforts
         has_limit = -MAX_NUMBER <= least < largest <= MAX_NUMBER
         return self.make(

@@ -39,7 +39,7 @@ def read_joint(
     if kind == 'free':
         return joint
     joint.position = np.array(document.numbers(element, 'pos', (0.0, 0.0, 0.0)))
-    lower, upper = document.limits(element, 'range', 'limited', settings.autolimits)
+    lower, upper = document.limits(element, 'range', 'limited', settings.autolimits, notes)
     if kind == 'ball':
         if isfinite(upper):
             notes.append(

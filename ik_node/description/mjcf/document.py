@@ -7,6 +7,7 @@ from os.path import abspath
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
+from ik_node.description.limits import is_beyond
 from ik_node.description.xml_document import (
     MAX_BYTES,
     MAX_DEPTH,
@@ -89,10 +90,15 @@ class MjcfDocument(XmlDocument):
         return self.word(element, name, default, FALSE_TRUE) == 'true'
 
     def limits(
-        self, element: Element, name: str, limited_name: str, autolimits: bool
+        self,
+        element: Element,
+        name: str,
+        limited_name: str,
+        autolimits: bool,
+        notes: list[str] | None = None,
     ) -> tuple[float, float]:
         """
-        Return the limits in an attribute, as written; infinite if it does not limit.
+        Return the limits in an attribute; infinite if it does not limit, or from 1e12 on.
 
         Parameters
         ----------
@@ -102,6 +108,8 @@ class MjcfDocument(XmlDocument):
             The attribute with the two limits, and the one that states whether they count.
         autolimits : bool
             Whether two limits count if nothing is stated.
+        notes : list of str, optional
+            What is assumed is appended.
 
         Raises
         ------
@@ -110,19 +118,28 @@ class MjcfDocument(XmlDocument):
             states whether they count.
 
         """
-        lower, upper = self.numbers(element, name, (0.0, 0.0))
+        text = element.get(name, '')
+        lower, upper = self.numbers(element, name, (0.0, 0.0), infinite=True)
         limited = self.word(element, limited_name, 'auto', (*FALSE_TRUE, 'auto'))
         if limited == 'auto' and not autolimits and (lower or upper):
             raise self.error(
                 element,
-                f'{name}="{element.get(name)}", but neither {limited_name}="true" or "false" nor '
+                f'{name}="{text}", but neither {limited_name}="true" or "false" nor '
                 '<compiler autolimits="true"/>',
             )
         if limited == 'true' and not lower < upper:
+            why = '; the limits are reversed, exchange them' * (lower > upper)
             raise self.error(
-                element, f'{name}="{lower:g} {upper:g}": the first must be below the second'
+                element, f'{name}="{lower:g} {upper:g}": the first must be below the second{why}'
             )
         counts = limited == 'true' or (limited == 'auto' and lower < upper)
+        if notes is not None:
+            what = f'<{element.tag}> {shown(element.get("name", ""))}: {name}="{text}"'
+            if limited == 'auto' and lower >= upper and (lower or upper):
+                why = 'reversed' if lower > upper else 'empty'
+                notes.append(f'{what} is {why}; as in MuJoCo it does not limit')
+            elif counts and any(map(is_beyond, text.split())):
+                notes.append(f'{what}: numbers beyond 1e12 are taken as no limit')
         return (lower, upper) if counts else (-inf, inf)
 
     def some_numbers(self, element: Element, name: str, most: int) -> list[float]:

@@ -11,9 +11,10 @@ from xml.etree.ElementTree import Element
 from ik_node.description.build_tree import add_joint
 from ik_node.description.description import Description, Loop, LoopSet, WORLD
 from ik_node.description.joint_spec import JointSpec
+from ik_node.description.limits import read_limits
 from ik_node.description.loops.loop_frames import LoopNames, read_type, turn_frame, X, Y
 from ik_node.description.sdf.frame_graph import read_pose
-from ik_node.description.sdf.joint import read_bound, TWO_AXES
+from ik_node.description.sdf.joint import TWO_AXES
 from ik_node.description.tree import poses_at_zero
 from ik_node.description.unknown_name import unknown
 from ik_node.description.xml_document import is_true, XmlDocument
@@ -91,6 +92,11 @@ class _JointReader:
         spec = JointSpec(name, type_name, parent, child, line=document.line(element))
         zero = self._zero()
         spec.place(pose_inverse(zero[parent]) @ pose, pose_inverse(pose) @ zero[child])
+        if type_name in ('ball', *TWO_AXES) and element.find('*/limit') is not None:
+            description.notes.append(
+                f'gazebo joint {shown(name)}: it is of type {type_name}, so its <limit> is not '
+                'used'
+            )
         if type_name in TWO_AXES:
             self.found.loops.append(self._two_axes(element, spec, pose))
             return
@@ -143,19 +149,16 @@ class _JointReader:
             spec.axis = np.array((0.0, 0.0, 1.0))
             return
         spec.axis = self._axis(axis, pose)
-        limit = axis.find('limit')
-        if spec.type_name != 'continuous':
-            spec.lower = read_bound(self._document, limit, 'lower', -np.inf)
-            spec.upper = read_bound(self._document, limit, 'upper')
-            if spec.lower > spec.upper:
-                raise self._document.error(element, 'its lower limit is above the upper one')
-        velocity = read_bound(self._document, limit, 'velocity')
-        if velocity <= 0.0:
-            self._description.notes.append(
-                f'gazebo joint {shown(spec.name)}: velocity {velocity:g}, taken as unlimited'
-            )
-        spec.velocity = velocity if velocity > 0.0 else np.inf
-        spec.effort = read_bound(self._document, limit, 'effort')
+        limits = read_limits(
+            self._document,
+            element,
+            axis.find('limit'),
+            f'gazebo joint {shown(spec.name)}',
+            self._description.notes,
+            turns_freely=spec.type_name == 'continuous',
+        )
+        spec.lower, spec.upper = limits.lower, limits.upper
+        spec.velocity, spec.effort = limits.velocity, limits.effort
 
     def _axis(self, element: Element, pose: Array) -> Array:
         """Return a unit vector in the joint frame."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import inf, isnan
-from xml.etree.ElementTree import Element
+from math import inf
 
 from ik_node.description.joint_spec import JointSpec
+from ik_node.description.limits import read_limits
 from ik_node.description.sdf.frame_graph import FrameGraph
 from ik_node.description.sdf.scope import SdfFrame
-from ik_node.description.xml_document import is_true, MAX_NUMBER, XmlDocument
+from ik_node.description.xml_document import is_true, XmlDocument
 from ik_node.errors import shown, UnsupportedElementError
 from ik_node.model.rotation import pose_inverse, unit
 import numpy as np
@@ -39,12 +39,8 @@ class SdfAxis:
     element : Element or None
     direction : ndarray, shape (3,)
         Unit vector in the joint frame.
-    lower, upper : float
-        Limits [rad or m]; infinite = no limit.
-    velocity : float
-        Velocity limit [rad/s or m/s]; infinite = no limit.
-    effort : float
-        Effort limit in the file [N m or N]; negative or infinite = no limit, 0 = no motor.
+    limits : Limits
+        Infinite = no limit; for the effort, negative also means no limit, and 0 no motor.
 
     Raises
     ------
@@ -75,19 +71,14 @@ class SdfAxis:
         if turned is not None:
             there, here = graph.pose(turned)[:3, :3], graph.pose(joint)[:3, :3]
             self.direction = unit(here.T @ there @ self.direction)
-        limit = None if self.element is None else self.element.find('limit')
-        self.lower = read_bound(document, limit, 'lower', -inf)
-        self.upper = read_bound(document, limit, 'upper')
-        if self.lower > self.upper:
-            message = f'lower {self.lower:g} is above upper {self.upper:g}'
-            raise document.error(joint.element, message)
-        if self.lower == self.upper:
-            notes.append(f'{what}: lower and upper are both {self.lower:g}, it cannot move')
-        self.velocity = read_bound(document, limit, 'velocity')
-        if self.velocity <= 0.0:
-            notes.append(f'{what}: velocity {self.velocity:g}, taken as unlimited')
-            self.velocity = inf
-        self.effort = read_bound(document, limit, 'effort')
+        self.limits = read_limits(
+            document,
+            joint.element,
+            None if self.element is None else self.element.find('limit'),
+            what,
+            notes,
+            turns_freely=joint.element.get('type', '').strip().lower() == 'continuous',
+        )
 
     def _expressed_in(
         self, version: tuple[int, ...], joint: SdfFrame, tag: str, notes: list[str]
@@ -109,50 +100,6 @@ class SdfAxis:
                 )
             return None
         return joint.scope.frame if version < (1, 5) or in_model else None
-
-
-# Depending on its version, the format writes "no limit" as inf, 1e16 or the largest double.
-# Numbers from here on count as no limit.
-NO_LIMIT = MAX_NUMBER
-
-
-def read_bound(
-    document: XmlDocument, limit: Element | None, tag: str, default: float = inf
-) -> float:
-    """
-    Return one number of a <limit>.
-
-    Parameters
-    ----------
-    document : XmlDocument
-        The document, for error messages.
-    limit : Element or None
-        If it or the number is missing, the default is returned.
-    tag : str
-        'lower', 'upper', 'velocity' or 'effort'.
-    default : float
-        Value of a missing number.
-
-    Returns
-    -------
-    float
-        In the unit of the tag; infinite = no limit.
-
-    Raises
-    ------
-    DescriptionError
-        If it is not a number.
-
-    """
-    element = None if limit is None else limit.find(tag)
-    text = '' if element is None else (element.text or '').strip()
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if isnan(value) or abs(value) < NO_LIMIT:  # text_numbers reports a text that is not a number
-        return document.text_numbers(element, (default,))[0]
-    return inf if value > 0.0 else -inf
 
 
 ONE_AXIS = ('revolute', 'continuous', 'prismatic', 'screw')
@@ -225,6 +172,10 @@ def read_joint(
     if type_name in (*ONE_AXIS, *TWO_AXES, 'gearbox'):
         for tag in tags:
             joint.axes[tag] = SdfAxis(document, graph, version, frame, tag, notes)
+    elif element.find('axis/limit') is not None and type_name != 'fixed':
+        notes.append(
+            f'joint {shown(frame.name)}: it is of type {type_name}, so its <limit> is not used'
+        )
     if type_name != 'gearbox':
         _divide(document, graph, joint, notes)
     return joint
@@ -261,10 +212,9 @@ def _divide(document: XmlDocument, graph: FrameGraph, joint: SdfJoint, notes: li
     if joint.type_name == 'planar':
         first.axis = np.array((0.0, 0.0, 1.0))
     for spec, axis in zip(joint.specs, joint.axes.values(), strict=False):
-        spec.axis, spec.velocity = axis.direction, axis.velocity
+        spec.axis, limits = axis.direction, axis.limits
+        spec.lower, spec.upper, spec.velocity = limits.lower, limits.upper, limits.velocity
         # The format defines negative numbers as no limit, so they need no note.
-        spec.effort = axis.effort if axis.effort >= 0.0 else inf
-        if joint.type_name != 'continuous':
-            spec.lower, spec.upper = axis.lower, axis.upper
+        spec.effort = limits.effort if limits.effort >= 0.0 else inf
     if joint.type_name == 'screw':
         last.axis = first.axis

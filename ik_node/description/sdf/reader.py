@@ -47,8 +47,8 @@ def read_motors(scopes: Iterable[SdfScope], joints: dict[str, SdfJoint]) -> list
     moved = [
         (joint.spec_of(tag), axis) for joint in joints.values() for tag, axis in joint.axes.items()
     ]
-    if any(axis.effort == 0.0 for _, axis in moved):
-        return [spec.name for spec, axis in moved if spec is not None and axis.effort != 0.0]
+    if any(axis.limits.effort == 0.0 for _, axis in moved):
+        return [s.name for s, axis in moved if s is not None and axis.limits.effort != 0.0]
     return []
 
 

@@ -114,8 +114,11 @@ class Retype:
         self._retyped.add(name)
         if joint.find('mimic') is not None:
             self._lose_mimic(name, joint, 'its type')
-        for tag in LOST:
-            _taken(joint, tag)
+        taken = [each for tag in LOST for each in _taken(joint, tag)]
+        if any(each.tag == 'limit' and {'lower', 'upper'} & set(each.keys()) for each in taken):
+            self.notes.append(
+                f'joint {shown(name)}: its limits are removed, as {self._what} changes its type'
+            )
         return joint
 
     def _lose_mimic(self, name: str, joint: Element, what: str) -> None:

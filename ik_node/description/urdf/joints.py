@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
-from math import inf, isinf
 from xml.etree.ElementTree import Element
 
 from ik_node.description.joint_spec import AXIS_TYPES, BALL_TYPES, JointSpec, LIMITED_TYPES
+from ik_node.description.limits import limit_text, NAMES, read_limits
 from ik_node.description.origin import read_origin
-from ik_node.description.xml_document import MAX_NUMBER, XmlDocument
+from ik_node.description.xml_document import XmlDocument
 from ik_node.errors import shown, UnsupportedElementError
 from ik_node.model.rotation import unit
 import numpy as np
@@ -73,9 +72,10 @@ def read_joint(document: XmlDocument, element: Element, notes: list[str]) -> Joi
     spec.position, spec.quat_xyzw = read_origin(document, element.find('origin'))
     if type_name in AXIS_TYPES:
         spec.axis = _axis(document, element, notes)
-        _read_limit(document, element, spec, notes)
     elif type_name == 'fixed' and element.find('mimic') is not None:
         notes.append(f'joint {shown(name)}: it is fixed, its <mimic> is ignored')
+    if type_name != 'fixed':
+        _read_limit(document, element, spec, notes)
     return spec
 
 
@@ -96,31 +96,21 @@ def _axis(document: XmlDocument, element: Element, notes: list[str]) -> NDArray[
 def _read_limit(
     document: XmlDocument, element: Element, spec: JointSpec, notes: list[str]
 ) -> None:
-    limit, limited = element.find('limit'), spec.type_name in LIMITED_TYPES
-    lower = document.numbers(limit, 'lower', (-inf,), infinite=True)[0]
-    upper = document.numbers(limit, 'upper', (inf,), infinite=True)[0]
-    velocity = document.numbers(limit, 'velocity', (inf,), infinite=True)[0]
-    if limit is None and limited:
-        notes.append(f'joint {shown(spec.name)}: no <limit>, taken as unlimited')
-    if limited:  # limits of a continuous joint are ignored
-        spec.lower = -inf if isinf(lower) else lower
-        spec.upper = inf if isinf(upper) else upper
-    if spec.lower > spec.upper:
-        raise document.error(element, f'lower="{spec.lower:g}" is above upper="{spec.upper:g}"')
-    if spec.lower == spec.upper:
-        why = ', as exporters write it for limits that were left empty' * (spec.lower == 0.0)
-        both = f'lower and upper are both {spec.lower:g}, it cannot move{why}'
-        notes.append(f'joint {shown(spec.name)}: {both}')
-    if velocity <= 0.0:
-        notes.append(f'joint {shown(spec.name)}: velocity="{velocity:g}", taken as unlimited')
-        velocity = inf
-    spec.velocity = velocity
-    spec.effort = _effort(document, limit)
-
-
-def _effort(document: XmlDocument, limit: Element | None) -> float:
-    """Return the effort limit; infinite if there is none, or the number is beyond 1e12."""
-    with suppress(ValueError):  # `numbers` reports a text that is not a number
-        if limit is not None and abs(float(limit.get('effort', '0'))) > MAX_NUMBER:
-            return inf
-    return document.numbers(limit, 'effort', (inf,))[0]
+    limit, what = element.find('limit'), f'joint {shown(spec.name)}'
+    if spec.type_name not in (*LIMITED_TYPES, 'continuous'):
+        if limit is not None:
+            notes.append(
+                f'{what}: it is {spec.type_name}, so its <limit> is not used and its values have '
+                'no limits'
+            )
+        return
+    missing = [name for name in NAMES[:2] if limit_text(limit, name) is None]
+    if missing and spec.type_name in LIMITED_TYPES:
+        lacks = 'no <limit>' if limit is None else f'its <limit> has no {" and no ".join(missing)}'
+        where = '' if len(missing) == 2 else ' on that side'
+        notes.append(f'{what}: {lacks}, taken as unlimited{where}')
+    found = read_limits(
+        document, element, limit, what, notes, turns_freely=spec.type_name == 'continuous'
+    )
+    spec.lower, spec.upper = found.lower, found.upper
+    spec.velocity, spec.effort = found.velocity, found.effort

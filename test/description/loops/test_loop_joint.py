@@ -220,3 +220,10 @@ def test_faulty_fusion_notation_is_refused():
         read('name="c" type="fixed"', '<parent link="left"/>')
     with pytest.raises(DescriptionError, match="there is no link 'lift'; did you mean 'left'"):
         read('name="c" type="fixed"', FUSION.replace('"left"', '"lift"'))
+
+
+def test_limit_of_a_loop_joint_is_noted():
+    """A closure has no value that a limit could bound."""
+    ends = '<link1 link="left"/><link2 link="right"/>'
+    description = read('name="c" type="revolute"', f'{ends}<limit lower="-1" upper="1"/>')
+    assert any("loop_joint 'c': its <limit> is not used" in note for note in description.notes)

@@ -223,7 +223,7 @@ def test_number_that_cannot_be_a_limit_is_none(actuators):
             '<motor joint="j" forcerange="2 1" forcelimited="true"/>',
             '',
             '',
-            'forcerange="2 1": the first must be below the second',
+            'forcerange="2 1": the first must be below the second; the limits are reversed',
         ),
         (
             '<motor joint="j" ctrlrange="0 1"/>',

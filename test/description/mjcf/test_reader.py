@@ -197,3 +197,18 @@ def test_settings_of_all_compilers_are_used():
     )
     pose = description.links['a'].matrix_world[:3, :3]  # Rz(90) Ry(90)
     np.testing.assert_allclose(pose, [(0, -1, 0), (0, 0, 1), (-1, 0, 0)], atol=1e-15)
+
+
+def test_ranges_that_mean_no_limit_are_unlimited_with_a_note():
+    """The numbers that programs write for none, and ranges that MuJoCo does not use."""
+    for huge in ('1e16', '3.4028235e+38', '1.8e308'):
+        description = world(f'<body name="a"><joint name="j" range="-{huge} {huge}"/></body>')
+        joint = description.joints['j']
+        assert np.isinf((joint.min_dof_limit, joint.max_dof_limit)).all()
+        assert [note for note in description.notes if "'j'" in note and huge in note]
+    one_side = world('<body name="a"><joint name="j" range="-1 1e16"/></body>').joints['j']
+    assert (one_side.min_dof_limit[DOF.EZ], one_side.max_dof_limit[DOF.EZ]) == (-1.0, np.inf)
+    for numbers, why in (('2 1', 'is reversed'), ('1 1', 'is empty')):
+        description = world(f'<body name="a"><joint name="j" range="{numbers}"/></body>')
+        assert np.isinf(description.joints['j'].max_dof_limit).all()
+        assert [note for note in description.notes if why in note and 'does not limit' in note]

@@ -232,7 +232,7 @@ FAULTS = {
     ),
     'limits': (
         joint(inside='<axis><limit><lower>2</lower><upper>1</upper></limit></axis>'),
-        'its lower limit is above the upper one',
+        'its limits are reversed: lower 2 is above upper 1',
     ),
     'nan': (
         joint(inside='<axis><limit><lower>nan</lower></limit></axis>'),

@@ -178,6 +178,9 @@ def test_limits_are_read(written, lower, upper, velocity):
     assert made.min_dof_limit[DOF.EZ] == lower
     assert made.max_dof_limit[DOF.EZ] == upper
     assert made.max_velocity[DOF.EZ] == velocity
+    assert any('beyond 1e12' in note for note in found.notes) == (
+        'e1' in written or 'e+' in written
+    )
     noted = any('velocity' in note and 'taken as unlimited' in note for note in found.notes)
     assert noted == ('<velocity>-1<' in written or '<velocity>0<' in written)
 
@@ -208,9 +211,12 @@ def test_effort_limit_is_read(text, effort):
 
 
 def test_a_continuous_joint_has_no_limits():
-    """Whatever is written."""
-    made = read_description(sdf(joint('continuous', axis(inner=limits('-1', '1'))))).joints['j']
-    assert np.isinf(made.max_dof_limit[DOF.EZ])
+    """Whatever is written, and a note says so."""
+    found = read_description(sdf(joint('continuous', axis(inner=limits('-1', '1')))))
+    assert np.isinf(found.joints['j'].max_dof_limit[DOF.EZ])
+    assert any('lower -1 and upper 1 do not count' in note for note in found.notes)
+    ball = read_description(sdf(joint('ball', axis(inner=limits('-1', '1')))))
+    assert "joint 'j': it is of type ball, so its <limit> is not used" in ball.notes
 
 
 def test_joint_without_axis_is_about_z():

@@ -118,15 +118,46 @@ def limits(inside, type_name='revolute'):
 
 
 def test_limits_are_read():
-    """What is not written does not limit."""
+    """What is not written does not limit, and a note says so."""
     full = '<limit lower="-1" upper="2" effort="9" velocity="3"/>'
     assert limits(full) == ([-1, 2, 3], [])
-    assert limits('<limit upper="2"/>') == ([-inf, 2, inf], [])
-    assert limits('<limit lower="-1" velocity="3"/>') == ([-1, inf, 3], [])
-    assert limits('<limit effort="1" velocity="3"/>') == ([-inf, inf, 3], [])
+    lacks = "joint 'j': its <limit> has no {}, taken as unlimited"
+    side = lacks + ' on that side'
+    assert limits('<limit upper="2"/>') == ([-inf, 2, inf], [side.format('lower')])
+    assert limits('<limit lower="-1" velocity="3"/>') == ([-1, inf, 3], [side.format('upper')])
+    both = lacks.format('lower and no upper')
+    assert limits('<limit effort="1" velocity="3"/>') == ([-inf, inf, 3], [both])
     assert limits('<limit lower="-inf" upper="inf"/>') == ([-inf, inf, inf], [])
-    assert limits(full, 'continuous') == ([-inf, inf, 3], [])
     assert limits('', 'continuous') == ([-inf, inf, inf], [])
+    assert limits('<limit effort="1" velocity="3"/>', 'continuous') == ([-inf, inf, 3], [])
+
+
+def test_limits_of_a_type_without_limits_are_noted():
+    """A continuous joint turns freely, and one <limit> cannot limit several values."""
+    full = '<limit lower="-1" upper="2" effort="9" velocity="3"/>'
+    numbers, notes = limits(full, 'continuous')
+    assert numbers == [-inf, inf, 3]
+    (note,) = notes
+    assert note.startswith("joint 'j': it is continuous, so lower -1 and upper 2 do not count")
+    for kind in ('planar', 'spherical', 'floating'):
+        numbers, notes = limits(full, kind)
+        assert numbers == [-inf, inf, inf]
+        (note,) = notes
+        assert note.startswith(f"joint 'j': it is {kind}, so its <limit> is not used")
+        assert limits('', kind)[1] == []
+
+
+@pytest.mark.parametrize('huge', ['1e16', '3.4028235e+38', '1.8e308', '1.7976931348623157E308'])
+def test_numbers_that_mean_no_limit_are_unlimited_with_a_note(huge):
+    """Exporters write the largest number of some type where a joint has no limit."""
+    for lower, upper in ((f'-{huge}', huge), (huge, f'-{huge}')):
+        found = limits(f'<limit lower="{lower}" upper="{upper}" velocity="{huge}"/>')
+        assert found[0] == [-inf, inf, inf]
+        (note,) = found[1]
+        assert note.startswith(f"joint 'j': lower {lower}, upper {upper}, velocity {huge}: taken")
+    numbers, notes = limits(f'<limit lower="-1" upper="{huge}"/>', 'prismatic')
+    assert numbers == [-1, inf, inf]
+    assert len(notes) == 1
 
 
 def test_odd_limits_are_noted():
@@ -135,14 +166,14 @@ def test_odd_limits_are_noted():
     numbers, notes = limits('<limit lower="0" upper="0" velocity="0"/>')
     assert numbers == [0, 0, float('inf')]
     assert 'lower and upper are both 0' in notes[0]
-    assert 'velocity="0", taken as unlimited' in notes[1]
+    assert 'velocity 0, taken as unlimited' in notes[1]
 
 
 @pytest.mark.parametrize(
     ('written', 'effort', 'is_noted'),
     [
         ('effort="9.5"', 9.5, False),
-        ('', inf, False),
+        ('velocity="2"', inf, False),
         ('effort="inf"', inf, False),
         ('effort="1e16"', inf, False),
         ('effort="1.7976931348623157e+308"', inf, False),
@@ -153,7 +184,8 @@ def test_odd_limits_are_noted():
 def test_effort_limit_is_read(written, effort, is_noted):
     """A positive number is a limit; exporters write 0 for a number that they do not know."""
     for type_name in ('revolute', 'continuous', 'prismatic'):
-        inside = f'<axis xyz="0 0 1"/><limit lower="-1" upper="1" {written}/>'
+        ends = '' if type_name == 'continuous' else 'lower="-1" upper="1"'
+        inside = f'<axis xyz="0 0 1"/><limit {ends} {written}/>'
         description = read_description(one(type_name, inside))
         joint = description.joints['j']
         assert joint.max_effort[joint.dof[0]] == effort

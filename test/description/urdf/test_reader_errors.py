@@ -41,7 +41,7 @@ CASES = {
     'crossed limits': (
         joint(ENDS + '<limit lower="1" upper="-1"/>', 'name="j" type="revolute"'),
         4,
-        'lower="1" is above upper="-1"',
+        'its limits are reversed: lower 1 is above upper -1; exchange them',
     ),
     'nan limit': (joint(ENDS + '<limit lower="nan"/>'), 4, "<limit>: lower: 'nan' is not a num"),
     'mimic of nobody': (joint(ENDS + '<mimic/>'), 4, '<mimic>: .*joint="..." is missing'),
