@@ -1,5 +1,5 @@
 """
-Read a robot and describe it; the exit code is 1 if its loops do not close or cannot move.
+Read a robot and describe it; the exit code is 1 if its loops do not close or nothing can move.
 
 The report contains: the tree with types, limits, motors and couplings of joints; each loop with
 its type and residual; the mobility and its terms; redundant rows of loops, and how much they

@@ -224,7 +224,7 @@ def test_very_long_chain_is_reported(tmp_path, capsys):
     )
     path = tmp_path / 'chain.urdf'
     path.write_text(f'<robot name="chain">{links}{joints}</robot>')
-    assert main(['check', str(path), '--json']) == 0
+    assert main(['check', str(path), '--json']) == 1
     assert len(json.loads(capsys.readouterr().out)['tree']) == 1500
 
 
@@ -274,7 +274,7 @@ def test_missing_loops_and_meshes_are_noted(odd, tmp_path, capsys):
     mesh = '<visual><geometry><mesh filename="package://gone/{}.stl"/></geometry></visual>'
     visuals = mesh.format('a') + mesh.format('b')
     path.write_text(f'<robot name="plain"><link name="base">{visuals}</link></robot>')
-    assert main(['check', str(path)]) == 0
+    assert main(['check', str(path)]) == 1
     text = capsys.readouterr().out
     assert (
         'note: no loops: the description declares none, and there is no plain.closures.yaml'
@@ -282,7 +282,70 @@ def test_missing_loops_and_meshes_are_noted(odd, tmp_path, capsys):
     )
     assert "note: 2 of 2 meshes are not found, such as 'package://gone/a.stl'" in text
     (tmp_path / 'none.yaml').write_text('closures: []\n')
-    assert main(['check', str(path), '--closures', str(tmp_path / 'none.yaml')]) == 0
+    assert main(['check', str(path), '--closures', str(tmp_path / 'none.yaml')]) == 1
     assert 'no loops' not in capsys.readouterr().out
     assert main(['check', odd]) == 0
     assert 'no loops' not in capsys.readouterr().out
+
+
+def slider(name, link, limit='', mimic=''):
+    """Return a slider along y from the base to a new link."""
+    return (
+        f'<link name="{link}"/><joint name="{name}" type="prismatic"><parent link="base"/>'
+        f'<child link="{link}"/><axis xyz="0 1 0"/>{limit}{mimic}</joint>'
+    )
+
+
+ROOM = '<limit lower="0" upper="0.025"/>'
+HALF = '<limit lower="0" upper="0.0125"/>'
+OPPOSITE = '<mimic joint="left" multiplier="-1"/>'
+STILL = {
+    'a mimic of the wrong sign': (
+        slider('left', 'l', ROOM) + slider('right', 'r', ROOM, OPPOSITE),
+        'left [0, 0.025] stays at 0: right = -left is within its limits [0, 0.025] only there; '
+        'with the opposite sign it could move',
+    ),
+    'a mimic with an offset': (
+        slider('left', 'l', ROOM)
+        + slider('right', 'r', HALF, '<mimic joint="left" multiplier="0.5" offset="0.0125"/>'),
+        'left [0, 0.025] stays at 0: right = 0.0125 + 0.5 left is within its limits [0, 0.0125] '
+        'only there; with the opposite sign it could move',
+    ),
+    'two followers': (
+        slider('left', 'l')
+        + slider('up', 'u', ROOM, '<mimic joint="left"/>')
+        + slider('down', 'd', ROOM, OPPOSITE),
+        'cannot move, as limits of what follows it leave it one value: left',
+    ),
+    'equal limits': (
+        slider('left', 'l', '<limit lower="0" upper="0"/>') + slider('right', 'r', '', OPPOSITE),
+        'cannot move, as lower and upper limit are equal: left',
+    ),
+    'no joint that moves': (
+        '<link name="l"/><joint name="glue" type="fixed"><parent link="base"/><child link="l"/>'
+        '</joint>',
+        'nothing can move: no joint has a degree of freedom',
+    ),
+    'a loop with limits against it': (
+        slider('left', 'l', ROOM)
+        + slider('right', 'r', '<limit lower="-0.025" upper="0"/>')
+        + '<loop_joint name="bar" type="fixed"><link1 link="l"/><link2 link="r"/></loop_joint>',
+        'cannot move, as the loops allow one motion, which leaves the limits both ways: '
+        'left, right',
+    ),
+}
+
+
+@pytest.mark.parametrize('case', STILL)
+def test_robot_that_cannot_move_fails_with_the_reason(case, tmp_path, capsys):
+    """Whatever holds it: limits, followers, loops; one more free joint makes it usable."""
+    path = tmp_path / 'still.urdf'
+    text, why = STILL[case]
+    path.write_text(f'<robot name="still"><link name="base"/>{text}</robot>')
+    assert main(['check', str(path)]) == 1
+    shown = capsys.readouterr().out
+    assert why in shown
+    assert '\nnothing can move: ' in shown
+    path.write_text(f'<robot name="g"><link name="base"/>{text}{slider("more", "m")}</robot>')
+    assert main(['check', str(path)]) == 0
+    assert 'nothing can move' not in capsys.readouterr().out

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import math
 from typing import Any
 
-from ik_node.cli.report.loop_axes import fixed_values, still_links, wrong_axes
+from ik_node.cli.report.loop_axes import blocking_followers, fixed_values, still_links, wrong_axes
 from ik_node.description.writers.closure_type import (
     closure_type,
     joint_type,
@@ -51,7 +51,7 @@ def facts_of(robot: Robot) -> dict[str, Any]:
         'loops_closed': result.status.name == 'CONVERGED',
         'message': result.message,
         'wrong_axes': axes,
-        'can_move': not axes and (not robot.closures or int(mobility) > 0),
+        'can_move': not axes and len(held) < len(robot.joint_names),
         'closes_without_limits': result.closes_without_limits,
         'limits_in_the_way': [
             {'name': name, 'value_without_limits': float(value)}
@@ -59,6 +59,7 @@ def facts_of(robot: Robot) -> dict[str, Any]:
         ],
         'at_limits': list(result.active_limits),
         'held': held,
+        'blocking_followers': blocking_followers(robot, held),
         'still_links': still_links(robot, held),
         'notes': list(robot.notes),
     }

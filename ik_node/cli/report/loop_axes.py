@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from copy import deepcopy
 from typing import Any
 
@@ -19,7 +19,7 @@ from ik_node.robot import Robot
 from ik_node.solver import Solver, SolverOptions, Status
 from ik_node.solver.analysis.assembly import Assembly
 from ik_node.solver.problem.chain_problem import RANK_TOLERANCE
-from ik_node.solver.problem.joint_table import JointTable
+from ik_node.solver.problem.joint_table import FAR, JointTable
 from ik_node.solver.problem.problem import Problem
 from ik_node.solver.problem.redundancy import without_rounding
 import numpy as np
@@ -29,6 +29,8 @@ Array = NDArray[np.float64]
 
 # Smaller components of a motion of length one count as zero.
 NONE = 1e-6
+# Limits that are nearer to each other leave no room for a motion [rad or m].
+NO_ROOM = 1e-9
 
 
 def fixed_values(robot: Robot) -> dict[str, str]:
@@ -43,9 +45,11 @@ def fixed_values(robot: Robot) -> dict[str, str]:
     Returns
     -------
     dict of str to str
-        Reason by name of the value: 'limits' (lower = upper), 'locked', 'coupling' (its master
-        cannot move, or does not affect it) or 'loops'. The analysis is of first order: in a
-        singular pose a value may be free to first order although the loops prevent larger motions.
+        Reason by name of the value: 'limits' (lower = upper), 'locked', 'followers' (the limits of
+        values that follow it leave it one value), 'coupling' (its master cannot move, or does not
+        affect it), 'loops', or 'loops and limits' (the one motion that the loops allow leaves the
+        limits in both directions). The analysis is of first order: in a singular pose a value may
+        be free to first order although the loops prevent larger motions.
 
     """
     tree = Solver(robot, SolverOptions()).tree
@@ -56,10 +60,12 @@ def fixed_values(robot: Robot) -> dict[str, str]:
             held[tree.names[at]] = 'limits'
         elif joint.locked[dof]:
             held[tree.names[at]] = 'locked'
+        elif table.rows[JOINT_UPPER, at] - table.rows[JOINT_LOWER, at] <= NO_ROOM:
+            held[tree.names[at]] = 'followers'
     fixed = [tree.names.index(name) for name in held]
     fixed += [table.masters[at] for at in fixed if at in table.masters]
-    for at in _held_by_loops(robot, table, fixed):
-        held.setdefault(tree.names[at], 'loops')
+    for at, why in _held_by_loops(robot, table, fixed).items():
+        held.setdefault(tree.names[at], why)
     for follower, master, polynomial in table.followers:
         slope = np.polynomial.Polynomial(polynomial).deriv()(robot.q[master])
         if tree.names[master] in held or abs(slope) < NONE:
@@ -67,8 +73,8 @@ def fixed_values(robot: Robot) -> dict[str, str]:
     return held
 
 
-def _held_by_loops(robot: Robot, table: JointTable, fixed: list[int]) -> list[int]:
-    """Return the indices in q that are zero in every motion in the null space of the loops."""
+def _held_by_loops(robot: Robot, table: JointTable, fixed: list[int]) -> dict[int, str]:
+    """Return the indices in q that no motion in the null space of the loops moves, and why."""
     solver = Solver(robot, SolverOptions())
     tree, options = solver.tree, solver.options
     requests = [request_of(joint) for joint in tree.closers if not isinstance(joint, Goal)]
@@ -77,7 +83,7 @@ def _held_by_loops(robot: Robot, table: JointTable, fixed: list[int]) -> list[in
     rows = table.rows.copy()
     rows[JOINT_LOWER], rows[JOINT_UPPER] = -np.inf, np.inf
     redundancies = {frozenset(each.closures): each for each in robot.redundancies}
-    held: list[int] = []
+    held: dict[int, str] = {}
     for chain in problem.chains:
         _, jacobian, _ = chain.linearise_by_size(robot.q, rows, options.packed())
         places = chain.flat.var_q.tolist()
@@ -89,19 +95,69 @@ def _held_by_loops(robot: Robot, table: JointTable, fixed: list[int]) -> list[in
         _, values, directions = np.linalg.svd(without_rounding(jacobian, chosen, known))
         rank = int(np.sum(values > RANK_TOLERANCE * float(values.max(initial=1e-3))))
         motions = np.max(np.abs(directions[rank:]), axis=0, initial=0.0)
-        held += [places[at] for at, most in zip(free, motions, strict=True) if most < NONE]
+        still = [places[at] for at, most in zip(free, motions, strict=True) if most < NONE]
+        held.update(dict.fromkeys(still, 'loops'))
+        if len(directions) - rank == 1:
+            moved = {places[at]: part for at, part in zip(free, directions[-1], strict=True)}
+            if _leaves_limits(moved, table, robot.q) and _leaves_limits(
+                {at: -part for at, part in moved.items()}, table, robot.q
+            ):
+                rest = [at for at in moved if at not in held]
+                held.update(dict.fromkeys(rest, 'loops and limits'))
     # The columns of a ball joint are rotations about its axes, not derivatives of its angles.
     balls = [joint for joint, dof in tree.owner if dof.is_rotation and joint.dof_flags[3:].all()]
     loose = {id(ball) for ball in balls if not _all_turns(ball, tree, held)}
-    return [
-        at for at in held if not (tree.owner[at][1].is_rotation and id(tree.owner[at][0]) in loose)
-    ]
+    return {
+        at: why
+        for at, why in held.items()
+        if not (tree.owner[at][1].is_rotation and id(tree.owner[at][0]) in loose)
+    }
 
 
-def _all_turns(ball: Joint, tree: Tree, held: list[int]) -> bool:
+def _leaves_limits(motion: dict[int, float], table: JointTable, q: Array) -> bool:
+    """Return True if a motion moves a value that is at a limit farther out."""
+    return any(
+        (part > NONE and q[at] >= table.rows[JOINT_UPPER, at] - NO_ROOM)
+        or (part < -NONE and q[at] <= table.rows[JOINT_LOWER, at] + NO_ROOM)
+        for at, part in motion.items()
+    )
+
+
+def _all_turns(ball: Joint, tree: Tree, held: Container[int]) -> bool:
     """Return True if all three angles of a ball joint are in `held`."""
     turns = [at for at, (j, dof) in enumerate(tree.owner) if j is ball and dof.is_rotation]
-    return set(turns) <= set(held)
+    return all(turn in held for turn in turns)
+
+
+def blocking_followers(robot: Robot, held: dict[str, str]) -> list[dict[str, Any]]:
+    """
+    Return the followers whose limits leave a master one value.
+
+    Returns
+    -------
+    list of dict
+        Name of the follower and of its master, and True at `opposite_sign` if the master could
+        move with the opposite sign of the linear coefficient.
+
+    """
+    tree = Solver(robot, SolverOptions()).tree
+    table, found = JointTable(tree), []
+    limits = [(joint.min_dof_limit[dof], joint.max_dof_limit[dof]) for joint, dof in tree.owner]
+    for follower, master, polynomial in table.followers:
+        if held.get(tree.names[master]) != 'followers':
+            continue
+        low, high = limits[follower]
+        opposite = (polynomial[0], -polynomial[1], *polynomial[2:])
+        ends = np.polynomial.Polynomial(opposite)(np.clip(limits[master], -FAR, FAR))
+        room = min(ends.max(), high) - max(ends.min(), low)
+        found.append(
+            {
+                'name': tree.names[follower],
+                'master': tree.names[master],
+                'opposite_sign': bool(room > NO_ROOM),
+            }
+        )
+    return found
 
 
 def still_links(robot: Robot, held: dict[str, str]) -> list[str]:

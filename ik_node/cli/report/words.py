@@ -12,8 +12,10 @@ MOST_NAMES = 12
 HELD = {
     'limits': 'lower and upper limit are equal',
     'locked': 'it is locked',
+    'followers': 'limits of what follows it leave it one value',
     'coupling': 'its master does not move',
     'loops': 'the loops prevent motion here',
+    'loops and limits': 'the loops allow one motion, which leaves the limits both ways',
 }
 BRANCHES = {'├─ ': '|- ', '└─ ': '`- ', '│  ': '|  ', '──': '--'}
 
@@ -48,6 +50,10 @@ def as_text(found: dict[str, Any], mobility: str) -> str:
         elif found['loops_closed'] and any(loop['disagreement'] for loop in found['closures']):
             state = 'close up to rounding'
         lines.append(f'the loops {state}: {found["message"]}')
+    if not found['joints']:
+        lines.append('nothing can move: no joint has a degree of freedom')
+    elif len(found['held']) == len(found['joints']):
+        lines.append('nothing can move: the reason for each joint is above')
     return '\n'.join(plain(line, MOST_TEXT) for line in lines)
 
 
@@ -176,6 +182,15 @@ def _remarks(found: dict[str, Any]) -> Iterator[str]:
         names = [name for name, by in found['held'].items() if by == why]
         if names:
             yield f'cannot move, as {text}: {_listed(names)}'
+    values = {value['name']: value for value in found['joints']}
+    for entry in found['blocking_followers']:
+        follower, master = values[entry['name']], values[entry['master']]
+        yield (
+            f'{plain(entry["master"])} {_range(master)} stays at {master["value"]:.4g}: '
+            f'{plain(entry["name"])} = {polynomial(follower["follows"])} is within its limits '
+            f'{_range(follower)} only there'
+            + ('; with the opposite sign it could move' if entry['opposite_sign'] else '')
+        )
     still = [name for name in found['still_links'] if name not in found['roots']]
     if still and len(found['joints']):
         yield f'links that cannot move: {_listed(still)}'
