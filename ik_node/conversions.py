@@ -117,7 +117,7 @@ def set_ik_from_urdf(ik_root: Frame, values: Mapping[str, Any]) -> None:
     tree = _tree(ik_root, 'set_ik_from_urdf(ik_root, values)')
     check_mapping('values', values, 'joint: value')
     places = _places(tree)
-    q = np.array([joint.dof_values[dof] for joint, dof in tree.owner])
+    q = np.array([joint._dof_values[dof] for joint, dof in tree.owner])
     for name, value in values.items():
         if name in places:
             q[places[name]] = _numbers(name, value, len(places[name]))
@@ -155,9 +155,9 @@ def set_urdf_from_ik(values: MutableMapping[str, Any], ik_root: Frame) -> None:
         values[ROOT] = (pose[:3, 3].copy(), matrix_to_quat(pose))
     for name, (joint, dof) in zip(tree.names, tree.owner, strict=True):
         if len(joint.dof) > 1 and joint.name in values:
-            values[joint.name] = joint.dof_values[joint.dof]
+            values[joint.name] = joint._dof_values[joint.dof]
         elif joint is not ik_root or not _is_free(ik_root) or name in values:
-            values[name] = float(joint.dof_values[dof])
+            values[name] = float(joint._dof_values[dof])
 
 
 def _tree(ik_root: Frame, call: str) -> Tree:

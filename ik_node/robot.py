@@ -13,6 +13,7 @@ from ik_node.description.xacro_source import XACRO_SECONDS
 from ik_node.description.xml_document import MAX_BYTES
 from ik_node.display import html_table, html_text, public_names, Rows, table
 from ik_node.errors import IkError, listed, plain, shown, TopologyError
+from ik_node.model.attributes import fixed_array
 from ik_node.model.closure import Closure
 from ik_node.model.frame import Frame
 from ik_node.model.given import finite, numbers
@@ -206,23 +207,29 @@ class Robot:
 
     @property
     def lower(self) -> Array:
-        """Return the lower limits [rad or m], in the order of q; -inf = none."""
-        return self._solver.limits()[0]
+        """Return the lower limits [rad or m], in the order of q; -inf = none; read-only."""
+        return self._read_only(self._solver.limits()[0], 'set_limits')
 
     @property
     def upper(self) -> Array:
-        """Return the upper limits [rad or m], in the order of q; inf = none."""
-        return self._solver.limits()[1]
+        """Return the upper limits [rad or m], in the order of q; inf = none; read-only."""
+        return self._read_only(self._solver.limits()[1], 'set_limits')
 
     @property
     def max_velocity(self) -> Array:
-        """Return the velocity limits [rad/s or m/s], in the order of q; inf = none."""
-        return self._solver.tree.max_velocity
+        """Return the velocity limits [rad/s or m/s], in the order of q; inf = none; read-only."""
+        return self._read_only(self._solver.tree.max_velocity, 'max_velocity')
 
     @property
     def max_effort(self) -> Array:
-        """Return the effort limits [N m or N], in the order of q; inf = none."""
-        return np.array([joint.max_effort[dof] for joint, dof in self._solver.tree.owner])
+        """Return the effort limits [N m or N], in the order of q; inf = none; read-only."""
+        efforts = [joint._max_effort[dof] for joint, dof in self._solver.tree.owner]
+        return self._read_only(np.array(efforts), 'max_effort')
+
+    @staticmethod
+    def _read_only(array: Array, name: str) -> Array:
+        read_only: Array = fixed_array(array, f"robot.joints['NAME'].{name}, or a copy")
+        return read_only
 
     @property
     def q(self) -> Array:
@@ -239,7 +246,7 @@ class Robot:
 
     @property
     def start(self) -> Array:
-        """Return the joint values [rad or m] of the description, before the loops were closed."""
+        """Return the values [rad or m] of the description, before the loops were closed."""
         return np.array([self._start.get(name, 0.0) for name in self.joint_names])
 
     # -- goals

@@ -132,5 +132,5 @@ def _place(pose: Array) -> Array:
 
 def _travel(tree: Tree, column: int) -> float:
     joint, dof = tree.columns[column].joint, tree.columns[column].dof
-    travel = float(joint.max_dof_limit[dof] - joint.min_dof_limit[dof])
+    travel = float(joint._max_dof_limit[dof] - joint._min_dof_limit[dof])
     return travel if not dof.is_rotation and travel < inf else 0.0

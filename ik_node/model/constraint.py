@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ik_node.errors import OptionError, ShapeError, shown, TopologyError
+from ik_node.model.attributes import open_array
 from ik_node.model.dof import DOF, parse_dofs
 from ik_node.model.frame import Frame, frame_of
-from ik_node.model.given import number, one_of, vector
+from ik_node.model.given import number, one_of
 from ik_node.model.link import Connector
 from ik_node.model.residual import residual_rows
 from ik_node.model.rotation import pose_matrix
@@ -40,23 +41,26 @@ class Constraint(Connector):
         of mass of the link and of all links below it in the tree, and A's axes are those of the
         root frame.
 
-    Attributes
-    ----------
-    offset_position : ndarray, shape (3,)
-        Origin of frame A in the link [m]; change it with `set_offset`.
-    offset_quaternion : ndarray, shape (4,)
-        Orientation of frame A in the link (xyzw); change it with `set_offset`.
-
     """
+
+    offset_position: Array = open_array(
+        'offset_position',
+        lambda goal: goal._count_graph_edit(),
+        'Origin of frame A in the link, shape (3,) [m], see `set_offset`.',
+    )
+    offset_quaternion: Array = open_array(
+        'offset_quaternion',
+        lambda goal: goal._count_graph_edit(),
+        'Orientation of frame A in the link (xyzw), shape (4,), see `set_offset`.',
+    )
 
     _default_axes = 'goal'
 
     def __init__(self, name: str = '', kind: str = 'frame') -> None:
         super().__init__(name)
         self._enabled = True
-        self.offset_position: Array = np.zeros(3)
-        self.offset_quaternion: Array = np.array((0.0, 0.0, 0.0, 1.0))
-        self._offset_matrix: Array = np.eye(4)
+        self._offset_position: Array = np.zeros(3)
+        self._offset_quaternion: Array = np.array((0.0, 0.0, 0.0, 1.0))
         self._axes = self._default_axes
         self._weight = 1.0
         self._tolerance: tuple[float, float] | None = None
@@ -160,12 +164,16 @@ class Constraint(Connector):
             If a shape is wrong, a number is not finite or the quaternion is zero.
 
         """
-        offset = Frame(f'offset of {self.name}')
-        offset.set_position(*vector(f'offset position of {shown(self.name)}', position, 3))
-        offset.set_quaternion(*vector(f'offset quaternion of {shown(self.name)}', quat_xyzw, 4))
-        self.offset_position, self.offset_quaternion = offset.position, offset.quaternion
-        self._offset_matrix = pose_matrix(offset.position, offset.quaternion)
+        place = self._finite('offset position', self._vector('offset position', position, 3))
+        turn = self._unit('offset quaternion', self._vector('offset quaternion', quat_xyzw, 4))
+        self._offset_position[:], self._offset_quaternion[:] = place, turn
         self._count_graph_edit()
+
+    @property
+    def offset_matrix(self) -> Array:
+        """Return the pose of frame A, shape (4, 4), link frame."""
+        place = self._finite('offset position', self._offset_position)
+        return pose_matrix(place, self._unit('offset quaternion', self._offset_quaternion))
 
     def _count_move(self) -> None:
         self.revision.count_constraint()
@@ -209,7 +217,7 @@ class Constraint(Connector):
             centre = np.eye(4)
             centre[:3, 3] = self.child.get_centre_of_mass_below()
             return here, centre
-        return here, there @ self._offset_matrix
+        return here, there @ self.offset_matrix
 
 
 def _at_least_zero(name: str, value: float) -> float:

@@ -9,6 +9,7 @@ from weakref import WeakValueDictionary
 
 from ik_node.display import public_names
 from ik_node.errors import ShapeError, shown, TopologyError
+from ik_node.model.attributes import counted, fixed, FixedList, open_array
 from ik_node.model.given import vector
 from ik_node.model.pose_forms import position_and_quat
 from ik_node.model.revision import Revision
@@ -38,10 +39,6 @@ class Frame:
 
     Attributes
     ----------
-    parent : Frame or None
-        Parent frame; None = this frame is a root.
-    children : list of Frame
-        Child frames; change them with `add_child` and `remove_child` only.
     matrix_needs_update, matrix_world_needs_update : bool
         True if `matrix` or `matrix_world` will be computed again when it is read next.
     is_link, is_joint, is_goal : bool
@@ -55,21 +52,26 @@ class Frame:
     is_joint = False
     is_goal = False
 
+    name: str = counted('name', lambda frame: frame._count_graph_edit(), str, 'Name.')
+    parent: Frame | None = fixed('parent', 'add_child and remove_child', 'Parent frame, or None.')
+    children: list[Frame] = fixed('children', 'add_child and remove_child', 'Child frames.')
+
     def __init_subclass__(cls) -> None:
         # isinstance is impossible here: the modules of these classes import this one.
         cls.is_goal = hasattr(cls, 'set_goal_dof')
 
     def __init__(self, name: str = '') -> None:
-        self.name = name
-        self.parent: Frame | None = None
-        self.children: list[Frame] = []
         self.revision = Revision()
+        self._name = name
+        self._parent: Frame | None = None
+        self._children: list[Frame] = FixedList('add_child and remove_child')
         self._position = np.zeros(3)
         self._quaternion = quat_identity()
         self._matrix = _frozen(np.eye(4))
         self._matrix_world = self._matrix
         self.matrix_needs_update = False
         self.matrix_world_needs_update = False
+        self._pose_checked = True
 
     __dir__ = public_names
 
@@ -82,31 +84,26 @@ class Frame:
 
     # -- pose relative to the parent
 
-    @property
-    def position(self) -> Array:
-        """
-        Return the origin, shape (3,) [m], parent frame.
+    position: Array = open_array(
+        'position',
+        lambda frame: frame._pose_written(),
+        'The origin, shape (3,) [m], parent frame.',
+        lambda frame, value: frame.set_position(*frame._vector('position', value, 3)),
+    )
+    quaternion: Array = open_array(
+        'quaternion',
+        lambda frame: frame._pose_written(),
+        'The orientation (xyzw), shape (4,), parent frame; it is normalised in `matrix`.',
+        lambda frame, value: frame.set_quaternion(*frame._vector('quaternion', value, 4)),
+    )
 
-        After writing to its elements call `set_matrix_needs_update`.
-        """
-        return self._position
+    def _vector(self, what: str, values: ArrayLike, count: int) -> list[float]:
+        return vector(f'{what} of {shown(self.name)}', values, count)
 
-    @position.setter
-    def position(self, value: ArrayLike) -> None:
-        self.set_position(*vector(f'position of {shown(self.name)}', value, 3))
-
-    @property
-    def quaternion(self) -> Array:
-        """
-        Return the orientation (xyzw), shape (4,), parent frame.
-
-        After writing to its elements call `set_matrix_needs_update`.
-        """
-        return self._quaternion
-
-    @quaternion.setter
-    def quaternion(self, value: ArrayLike) -> None:
-        self.set_quaternion(*vector(f'quaternion of {shown(self.name)}', value, 4))
+    def _pose_written(self) -> None:
+        """Count a write to the elements of `position` or `quaternion`, to be checked when read."""
+        self._pose_checked = False
+        self.set_matrix_needs_update()
 
     def set_pose(self, pose: Any) -> None:
         """
@@ -196,7 +193,7 @@ class Frame:
         return self._matrix_world
 
     def set_matrix_needs_update(self) -> None:
-        """Mark the matrices as out of date, after a write to `position` or `quaternion`."""
+        """Mark the matrices as out of date."""
         self.matrix_needs_update = True
         self.set_matrix_world_needs_update()
         self._count_move()
@@ -212,8 +209,14 @@ class Frame:
 
     def update_matrix(self) -> None:
         """Update `matrix` if it is out of date; `matrix_world` is not updated."""
+        if self.revision.lent:
+            self.revision.look()
         if self.matrix_needs_update:
-            self._matrix = _frozen(pose_matrix(self._position, self._quaternion))
+            position, quat_xyzw = self._position, self._quaternion
+            if not self._pose_checked:
+                position = self._finite('position', position)
+                quat_xyzw = self._unit('quaternion', quat_xyzw)
+            self._matrix = _frozen(pose_matrix(position, quat_xyzw))
             self.matrix_needs_update = False
 
     def update_matrix_world(self, update_children: bool = False) -> None:
@@ -226,6 +229,8 @@ class Frame:
             True: all frames below are updated as well.
 
         """
+        if self.revision.lent:
+            self.revision.look()
         stale = []
         frame: Frame | None = self
         while frame is not None and frame.matrix_world_needs_update:
@@ -281,8 +286,8 @@ class Frame:
                 f'{shown(child.name)} cannot become a child of {shown(self.name)}: it is '
                 f'an ancestor of it'
             )
-        child.parent = self
-        self.children.append(child)
+        child._parent = self
+        list.append(self._children, child)
         child.set_matrix_world_needs_update()
         child._count_graph_edit()
         self._count_graph_edit()
@@ -299,8 +304,8 @@ class Frame:
         """
         if frame_of(child).parent is not self:
             raise TopologyError(f'{shown(child.name)} is not a child of {shown(self.name)}')
-        self.children[:] = [frame for frame in self.children if frame is not child]
-        child.parent = None
+        list.remove(self._children, child)
+        child._parent = None
         child.set_matrix_world_needs_update()
         child._count_graph_edit()
         self._count_graph_edit()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ik_node.errors import OptionError, ShapeError, shown, TopologyError
+from ik_node.model.attributes import counted, fixed, FixedDict, open_array
 from ik_node.model.dof import DOF, DOF_NAMES, parse_dofs
 from ik_node.model.euler import nearest_euler, nearest_turn
 from ik_node.model.frame import Frame, frame_of
@@ -58,6 +60,14 @@ class Coupling:
         return result
 
 
+def _setting(name: str, doc: str) -> Any:
+    return open_array(name, lambda joint: joint.revision.count_setting(), doc)
+
+
+def _switch(name: str, doc: str) -> Any:
+    return counted(name, lambda joint: joint.revision.count_setting(), bool, doc)
+
+
 class Joint(Connector):
     """
     A frame that moves its child link by D = T(x, y, z) Rz(ez) Ry(ey) Rx(ex), theory.md, eq. (2).
@@ -70,50 +80,61 @@ class Joint(Connector):
     name : str
         Name in messages and results.
 
-    Attributes
-    ----------
-    dof : list of DOF
-        Its axes, in the order of DOF; change them with `set_dof`.
-    dof_flags : ndarray, shape (6,), bool
-        True for each axis that the joint has.
-    dof_values, dof_target, dof_rest_pose : ndarray, shape (6,)
-        Values, targets and rest pose: X Y Z [m], EX EY EZ [rad]. After writing to elements of
-        `dof_values` call `set_matrix_dof_needs_update`.
-    min_dof_limit, max_dof_limit : ndarray, shape (6,)
-        Limits [m] and [rad]; -inf and inf = none.
-    max_velocity : ndarray, shape (6,)
-        Largest speeds [m/s] and [rad/s]; inf = none.
-    max_effort : ndarray, shape (6,)
-        Largest efforts of a motor [N] and [N m]; inf = none.
-    target_set, rest_pose_set : bool
-        True if the solver draws the joint towards `dof_target` or `dof_rest_pose`.
-    track_joint_wrap : bool
-        True: full turns of a target or rest pose count. False: they are taken modulo a full turn.
-    locked : ndarray, shape (6,), bool
-        True for each axis that the solver must not move.
-    couplings : dict of DOF to Coupling
-        Axes that follow another joint; change them with `couple` and `uncouple`.
-    child : Link or None
-        The link that the joint carries or closes on.
-    is_closure : bool
-        True if the joint closes on its child, False if it carries it.
-
     """
+
+    dof_values: Array = open_array(
+        'dof_values',
+        lambda joint: joint.set_matrix_dof_needs_update(),
+        'Values, shape (6,): X Y Z [m], EX EY EZ [rad].',
+    )
+    dof_target: Array = _setting('dof_target', 'Targets, shape (6,): X Y Z [m], EX EY EZ [rad].')
+    dof_rest_pose: Array = _setting(
+        'dof_rest_pose', 'Rest pose, shape (6,): X Y Z [m], EX EY EZ [rad].'
+    )
+    min_dof_limit: Array = _setting(
+        'min_dof_limit', 'Lower limits, shape (6,) [m] and [rad]; -inf = none.'
+    )
+    max_dof_limit: Array = _setting(
+        'max_dof_limit', 'Upper limits, shape (6,) [m] and [rad]; inf = none.'
+    )
+    max_velocity: Array = _setting(
+        'max_velocity', 'Largest speeds, shape (6,) [m/s] and [rad/s]; inf = none.'
+    )
+    max_effort: Array = _setting(
+        'max_effort', 'Largest efforts of a motor, shape (6,) [N] and [N m]; inf = none.'
+    )
+    locked: NDArray[np.bool_] = _setting(
+        'locked', 'True for each axis that the solver must not move, shape (6,), bool.'
+    )
+    target_set: bool = _switch(
+        'target_set', 'True if the solver draws the joint towards `dof_target`.'
+    )
+    rest_pose_set: bool = _switch(
+        'rest_pose_set', 'True if the solver draws the joint towards `dof_rest_pose`.'
+    )
+    track_joint_wrap: bool = _switch(
+        'track_joint_wrap',
+        'True: full turns of a target or rest pose count. False: they are taken modulo a full '
+        'turn.',
+    )
+    couplings: dict[DOF, Coupling] = fixed(
+        'couplings', 'couple and uncouple', 'Axes that follow another joint, as DOF: Coupling.'
+    )
 
     def __init__(self, name: str = '') -> None:
         super().__init__(name)
-        self.dof_values = np.zeros(6)
-        self.dof_target = np.zeros(6)
-        self.dof_rest_pose = np.zeros(6)
-        self.min_dof_limit = np.full(6, -np.inf)
-        self.max_dof_limit = np.full(6, np.inf)
-        self.max_velocity = np.full(6, np.inf)
-        self.max_effort = np.full(6, np.inf)
-        self.target_set = False
-        self.rest_pose_set = False
-        self.track_joint_wrap = False
-        self.locked = np.zeros(6, dtype=bool)
-        self.couplings: dict[DOF, Coupling] = {}
+        self._dof_values = np.zeros(6)
+        self._dof_target = np.zeros(6)
+        self._dof_rest_pose = np.zeros(6)
+        self._min_dof_limit = np.full(6, -np.inf)
+        self._max_dof_limit = np.full(6, np.inf)
+        self._max_velocity = np.full(6, np.inf)
+        self._max_effort = np.full(6, np.inf)
+        self._target_set = False
+        self._rest_pose_set = False
+        self._track_joint_wrap = False
+        self._locked = np.zeros(6, dtype=bool)
+        self._couplings: dict[DOF, Coupling] = FixedDict('couple and uncouple')
         self._followed = False
         self._matrix_dof = np.eye(4)
         self._matrix_dof.setflags(write=False)
@@ -126,13 +147,13 @@ class Joint(Connector):
     def describe_value(self, dof: DOF) -> str:
         """Return an axis as text: value with unit, limits, the joint it follows, and locked."""
         unit = 'rad' if dof.is_rotation else 'm'
-        text = f'{dof.name} {self.dof_values[dof]:.4g} {unit}'
-        lower, upper = self.min_dof_limit[dof], self.max_dof_limit[dof]
+        text = f'{dof.name} {self._dof_values[dof]:.4g} {unit}'
+        lower, upper = self._min_dof_limit[dof], self._max_dof_limit[dof]
         if np.isfinite((lower, upper)).any():
             text += f' in [{lower:.4g}, {upper:.4g}]'
-        if dof in self.couplings:
-            text += f', follows {shown(self.couplings[dof].master.name)}'
-        return f'{text}, locked' if self.locked[dof] else text
+        if dof in self._couplings:
+            text += f', follows {shown(self._couplings[dof].master.name)}'
+        return f'{text}, locked' if self._locked[dof] else text
 
     # -- degrees of freedom
 
@@ -150,15 +171,15 @@ class Joint(Connector):
         given = [_axis(dof) for dof in dofs]
         if list(parsed) != given:
             raise OptionError('dof', [d.name for d in given], 'the order X Y Z EX EY EZ')
-        for array in (self.dof_values, self.dof_target, self.dof_rest_pose):
+        for array in (self._dof_values, self._dof_target, self._dof_rest_pose):
             array.fill(0.0)
-        self.min_dof_limit.fill(-np.inf)
-        self.max_dof_limit.fill(np.inf)
-        self.max_velocity.fill(np.inf)
-        self.max_effort.fill(np.inf)
+        self._min_dof_limit.fill(-np.inf)
+        self._max_dof_limit.fill(np.inf)
+        self._max_velocity.fill(np.inf)
+        self._max_effort.fill(np.inf)
         self.target_set = self.rest_pose_set = False
-        self.locked.fill(False)
-        self.couplings.clear()
+        self._locked.fill(False)
+        dict.clear(self._couplings)
         self.set_matrix_dof_needs_update()
         self.revision.count_setting()
         self._choose(given)
@@ -170,12 +191,12 @@ class Joint(Connector):
     @property
     def translation_dof_count(self) -> int:
         """Return the number of translation axes."""
-        return int(np.count_nonzero(self.dof_flags[:3]))
+        return int(np.count_nonzero(self._dof_flags[:3]))
 
     @property
     def rotation_dof_count(self) -> int:
         """Return the number of rotation axes."""
-        return int(np.count_nonzero(self.dof_flags[3:]))
+        return int(np.count_nonzero(self._dof_flags[3:]))
 
     @property
     def value_names(self) -> tuple[str, ...]:
@@ -194,68 +215,68 @@ class Joint(Connector):
 
     def _set_locked(self, dof: int | str | None, locked: bool) -> None:
         for axis in self.dof if dof is None else [dof]:
-            self.locked[self._own(axis)] = locked
+            self._locked[self._own(axis)] = locked
         self.revision.count_setting()
 
     # -- values, [m] for X Y Z and [rad] for EX EY EZ
 
     def set_dof_values(self, *values: float) -> bool:
         """Set all values, one per DoF in order; return True if one was clamped to its limits."""
-        return self._set_all(self.dof_values, 'values', values)
+        return self._set_all(self._dof_values, 'values', values)
 
     def set_dof_value(self, dof: int | str, value: float) -> bool:
         """Set one value; return True if it was clamped to its limits."""
-        return self._set_one(self.dof_values, 'value', self._own(dof), value)
+        return self._set_one(self._dof_values, 'value', self._own(dof), value)
 
     def get_dof_value(self, dof: int | str) -> float:
         """Return one value; 0 for an axis that the joint does not have."""
-        return float(self.dof_values[_axis(dof)])
+        return float(self._dof_values[_axis(dof)])
 
     def set_target_values(self, *values: float) -> bool:
         """Set all targets, one per DoF in order; return True if one was clamped."""
-        clamped = self._set_all(self.dof_target, 'target values', values)
+        clamped = self._set_all(self._dof_target, 'target values', values)
         self.target_set = True
         return clamped
 
     def set_target_value(self, dof: int | str, value: float) -> bool:
         """Set the target of one axis, and return True if it was clamped to its limits."""
-        clamped = self._set_one(self.dof_target, 'target value', self._own(dof), value)
+        clamped = self._set_one(self._dof_target, 'target value', self._own(dof), value)
         self.target_set = True
         return clamped
 
     def get_target_value(self, dof: int | str) -> float:
         """Return one target; 0 for an axis that the joint does not have."""
-        return float(self.dof_target[_axis(dof)])
+        return float(self._dof_target[_axis(dof)])
 
     def set_rest_pose_values(self, *values: float) -> bool:
         """Set the rest pose, one value per DoF in order; return True if one was clamped."""
-        clamped = self._set_all(self.dof_rest_pose, 'rest pose values', values)
+        clamped = self._set_all(self._dof_rest_pose, 'rest pose values', values)
         self.rest_pose_set = True
         return clamped
 
     def set_rest_pose_value(self, dof: int | str, value: float) -> bool:
         """Set one value of the rest pose; return True if it was clamped to its limits."""
-        clamped = self._set_one(self.dof_rest_pose, 'rest pose value', self._own(dof), value)
+        clamped = self._set_one(self._dof_rest_pose, 'rest pose value', self._own(dof), value)
         self.rest_pose_set = True
         return clamped
 
     def get_rest_pose_value(self, dof: int | str) -> float:
         """Return one value of the rest pose; 0 for an axis that the joint does not have."""
-        return float(self.dof_rest_pose[_axis(dof)])
+        return float(self._dof_rest_pose[_axis(dof)])
 
     # -- values as a pose; an axis that the joint does not have counts as zero
 
     def get_dof_position(self) -> Array:
         """Return the values of X Y Z [m], shape (3,)."""
-        return self.dof_values[:3].copy()
+        return self._dof_values[:3].copy()
 
     def get_dof_euler(self) -> Array:
         """Return the values of EX EY EZ [rad], shape (3,)."""
-        return self.dof_values[3:].copy()
+        return self._dof_values[3:].copy()
 
     def get_dof_quaternion(self) -> Array:
         """Return the orientation (xyzw) of D, shape (4,)."""
-        return quat_from_euler(*self.dof_values[3:].tolist())
+        return quat_from_euler(*self._dof_values[3:].tolist())
 
     def set_dof_quaternion(self, x: float, y: float, z: float, w: float) -> bool:
         """
@@ -281,36 +302,36 @@ class Joint(Connector):
         turned = quat_to_matrix(self._unit('quaternion of the values', (x, y, z, w)))
         angles = nearest_euler(
             matrix_to_euler(turned),
-            self.dof_values[3:],
-            self.min_dof_limit[3:],
-            self.max_dof_limit[3:],
+            self._dof_values[3:],
+            self._min_dof_limit[3:],
+            self._max_dof_limit[3:],
         )
         clamped = [self.set_dof_value(*pair) for pair in zip(axes, angles, strict=True)]
         return any(clamped)
 
     def get_target_position(self) -> Array:
         """Return the targets of X Y Z [m], shape (3,)."""
-        return self.dof_target[:3].copy()
+        return self._dof_target[:3].copy()
 
     def get_target_euler(self) -> Array:
         """Return the target values of the axes EX EY EZ [rad], shape (3,), see `dof_target`."""
-        return self.dof_target[3:].copy()
+        return self._dof_target[3:].copy()
 
     def get_target_quaternion(self) -> Array:
         """Return the target values of EX EY EZ as a quaternion (xyzw), shape (4,)."""
-        return quat_from_euler(*self.dof_target[3:].tolist())
+        return quat_from_euler(*self._dof_target[3:].tolist())
 
     def get_rest_pose_position(self) -> Array:
         """Return the rest pose's values of X Y Z [m], shape (3,)."""
-        return self.dof_rest_pose[:3].copy()
+        return self._dof_rest_pose[:3].copy()
 
     def get_rest_pose_euler(self) -> Array:
         """Return the rest pose's values of EX EY EZ [rad], shape (3,)."""
-        return self.dof_rest_pose[3:].copy()
+        return self._dof_rest_pose[3:].copy()
 
     def get_rest_pose_quaternion(self) -> Array:
         """Return the rest pose's orientation (xyzw) of D, shape (4,)."""
-        return quat_from_euler(*self.dof_rest_pose[3:].tolist())
+        return quat_from_euler(*self._dof_rest_pose[3:].tolist())
 
     # -- modulo full turns
 
@@ -339,10 +360,10 @@ class Joint(Connector):
 
         """
         nearest = self._six('values', values)
-        now = self.dof_values if present is None else self._six('present values', present)
+        now = self._dof_values if present is None else self._six('present values', present)
         if self.track_joint_wrap:
             return nearest
-        lower, upper = self.min_dof_limit, self.max_dof_limit
+        lower, upper = self._min_dof_limit, self._max_dof_limit
         if self.rotation_dof_count == 3:
             nearest[3:] = nearest_euler(nearest[3:], now[3:], lower[3:], upper[3:])
             return nearest
@@ -353,8 +374,8 @@ class Joint(Connector):
 
     def try_minimize_euler_angles(self) -> None:
         """Replace target and rest pose by the equivalent angles nearest to the present values."""
-        self.dof_target[:] = self.nearest_values(self.dof_target)
-        self.dof_rest_pose[:] = self.nearest_values(self.dof_rest_pose)
+        self._dof_target[:] = self.nearest_values(self._dof_target)
+        self._dof_rest_pose[:] = self.nearest_values(self._dof_rest_pose)
         self.revision.count_setting()
 
     # -- limits
@@ -373,11 +394,11 @@ class Joint(Connector):
 
     def set_min_limit(self, dof: int | str, value: float) -> bool:
         """Set one lower limit (inf = none); return True if the value was clamped to it."""
-        return self.set_limits(dof, value, self.max_dof_limit[_axis(dof)])
+        return self.set_limits(dof, value, self._max_dof_limit[_axis(dof)])
 
     def set_max_limit(self, dof: int | str, value: float) -> bool:
         """Set one upper limit (inf = none); return True if the value was clamped to it."""
-        return self.set_limits(dof, self.min_dof_limit[_axis(dof)], value)
+        return self.set_limits(dof, self._min_dof_limit[_axis(dof)], value)
 
     def set_limits(self, dof: int | str, lower: float, upper: float) -> bool:
         """
@@ -420,19 +441,19 @@ class Joint(Connector):
                 (lower, upper),
                 'lower <= upper (set_limits changes both at once)',
             )
-        self.min_dof_limit[axis], self.max_dof_limit[axis] = lower, upper
+        self._min_dof_limit[axis], self._max_dof_limit[axis] = lower, upper
         self.revision.count_setting()
-        self._set_one(self.dof_target, 'target value', axis, self.dof_target[axis])
-        self._set_one(self.dof_rest_pose, 'rest pose value', axis, self.dof_rest_pose[axis])
-        return self._set_one(self.dof_values, 'value', axis, self.dof_values[axis])
+        self._set_one(self._dof_target, 'target value', axis, self._dof_target[axis])
+        self._set_one(self._dof_rest_pose, 'rest pose value', axis, self._dof_rest_pose[axis])
+        return self._set_one(self._dof_values, 'value', axis, self._dof_values[axis])
 
     def get_min_limit(self, dof: int | str) -> float:
         """Return one lower limit [m or rad]; -inf = none."""
-        return float(self.min_dof_limit[_axis(dof)])
+        return float(self._min_dof_limit[_axis(dof)])
 
     def get_max_limit(self, dof: int | str) -> float:
         """Return one upper limit [m or rad]; inf = none."""
-        return float(self.max_dof_limit[_axis(dof)])
+        return float(self._max_dof_limit[_axis(dof)])
 
     # -- couplings
 
@@ -473,7 +494,8 @@ class Joint(Connector):
         if self._followed or master is self:
             self._check_circle(axis, master, master_axis)
         master._followed = True
-        self.couplings[axis] = Coupling(master, master_axis, tuple(given.tolist()))
+        coupling = Coupling(master, master_axis, tuple(given.tolist()))
+        dict.__setitem__(self._couplings, axis, coupling)
         self.revision.count_setting()
         self._count_graph_edit()
 
@@ -481,7 +503,7 @@ class Joint(Connector):
         joint, at = master, master_axis
         path = [self, master]
         while joint is not self or at != axis:
-            following = joint.couplings.get(at)
+            following = joint._couplings.get(at)
             if following is None:
                 return
             joint, at = following.master, following.master_dof
@@ -491,7 +513,7 @@ class Joint(Connector):
 
     def uncouple(self, dof: int | str) -> None:
         """Remove the coupling of an axis."""
-        self.couplings.pop(parse_dofs([dof])[0], None)
+        dict.pop(self._couplings, parse_dofs([dof])[0], None)
         self.revision.count_setting()
         self._count_graph_edit()
 
@@ -509,7 +531,7 @@ class Joint(Connector):
         """
         link = self._possible_child(child)
         super().add_child(link)
-        self.child, self.is_closure = link, False
+        self._child, self._is_closure = link, False
         self._count_graph_edit()
 
     # -- matrices
@@ -521,15 +543,17 @@ class Joint(Connector):
         return self._matrix_dof
 
     def set_matrix_dof_needs_update(self) -> None:
-        """Mark the matrices as out of date, after a write to `dof_values`."""
+        """Mark the matrices as out of date."""
         self.matrix_dof_needs_update = True
         self.set_matrix_world_needs_update()
         self.revision.values += 1
 
     def update_dof_matrix(self) -> None:
         """Update `matrix_dof` if it is out of date."""
+        if self.revision.lent:
+            self.revision.look()
         if self.matrix_dof_needs_update:
-            self._matrix_dof = motion_matrix(self.dof_values)
+            self._matrix_dof = motion_matrix(self._dof_values)
             self._matrix_dof.setflags(write=False)
             self.matrix_dof_needs_update = False
 
@@ -580,8 +604,8 @@ class Joint(Connector):
         """
         axis = self._own(dof)
         step = float(self._finite('delta', (delta,))[0])
-        values = self.dof_values.copy()
-        room = self.max_dof_limit[axis] - values[axis], values[axis] - self.min_dof_limit[axis]
+        values = self._dof_values.copy()
+        room = self._max_dof_limit[axis] - values[axis], values[axis] - self._min_dof_limit[axis]
         ahead, behind = room if step > 0.0 else room[::-1]
         inverted = bool(abs(step) > ahead and behind > ahead)
         values[axis] += -step if inverted else step
@@ -592,7 +616,7 @@ class Joint(Connector):
 
     def _own(self, dof: int | str) -> DOF:
         axis = _axis(dof)
-        if not self.dof_flags[axis]:
+        if not self._dof_flags[axis]:
             raise OptionError(
                 f'dof of {shown(self.name)}',
                 axis.name,
@@ -618,9 +642,9 @@ class Joint(Connector):
 
     def _set_one(self, array: Array, what: str, axis: DOF, value: float) -> bool:
         wanted = float(self._finite(what, (value,))[0])
-        allowed = min(max(wanted, self.min_dof_limit[axis]), self.max_dof_limit[axis])
+        allowed = min(max(wanted, self._min_dof_limit[axis]), self._max_dof_limit[axis])
         array[axis] = allowed
-        if array is self.dof_values:
+        if array is self._dof_values:
             self.set_matrix_dof_needs_update()
         else:
             self.revision.count_setting()
@@ -639,7 +663,7 @@ def save_rest_pose(root: Frame) -> None:
 
     def save(frame: Frame) -> None:
         if isinstance(frame, Joint) and frame.dof:
-            frame.dof_rest_pose[:] = frame.dof_values
+            frame._dof_rest_pose[:] = frame._dof_values
             frame.rest_pose_set = True
             frame.revision.count_setting()
 

@@ -86,7 +86,7 @@ class TreePoses:
         """
         if q is None:
             axes = ((column.joint, column.dof) for column in self.tree.columns)
-            return np.array([float(joint.dof_values[dof]) for joint, dof in axes])
+            return np.array([float(joint._dof_values[dof]) for joint, dof in axes])
         return q[self._q_of_column]
 
     def at(self, values: Array) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ik_node.errors import shown, TopologyError
+from ik_node.model.attributes import counted, fixed, fixed_array, FixedList, open_array
 from ik_node.model.dof import DOF
 from ik_node.model.frame import Frame, frame_of
 from ik_node.model.residual import residual_rows
@@ -26,32 +27,43 @@ class Connector(Frame):
     name : str
         Name in messages and results.
 
-    Attributes
-    ----------
-    dof : list of DOF
-        Its axes, in the order of DOF; change them with `set_dof`. A joint moves along or about
-        them, a goal or closure constrains them.
-    dof_flags : ndarray, shape (6,), bool
-        True for each of these axes.
-    child : Link or None
-        The link that it carries or closes on.
-    is_closure : bool
-        True if it closes on its child, False if it carries it.
-
     """
 
     is_joint = True
 
+    dof: list[DOF] = fixed(
+        'dof',
+        'set_dof',
+        'Its axes, in the order of DOF. A joint moves along or about them, a goal or closure '
+        'constrains them.',
+    )
+    child: Link | None = fixed(
+        'child',
+        'add_child, make_closure and remove_child',
+        'The link that it carries or closes on, or None.',
+    )
+    is_closure: bool = fixed(
+        'is_closure',
+        'add_child, make_closure and remove_child',
+        'True if it closes on its child, False if it carries it.',
+    )
+
     def __init__(self, name: str = '') -> None:
         super().__init__(name)
-        self.dof: list[DOF] = []
-        self.dof_flags = np.zeros(6, dtype=bool)
-        self.child: Link | None = None
-        self.is_closure = False
+        self._dof: list[DOF] = FixedList('set_dof')
+        self._dof_flags = np.zeros(6, dtype=bool)
+        self._child: Link | None = None
+        self._is_closure = False
+
+    @property
+    def dof_flags(self) -> NDArray[np.bool_]:
+        """Return True for each axis in `dof`, shape (6,); change them with `set_dof`."""
+        flags: NDArray[np.bool_] = fixed_array(self._dof_flags, 'set_dof')
+        return flags
 
     def _choose(self, dofs: Sequence[DOF]) -> None:
-        self.dof = list(dofs)
-        self.dof_flags[:] = [member in self.dof for member in DOF]
+        self._dof = FixedList('set_dof', dofs)
+        self._dof_flags[:] = [member in self._dof for member in DOF]
         self._count_graph_edit()
 
     def partners(self) -> list[Link]:
@@ -68,9 +80,9 @@ class Connector(Frame):
             If `link` is not a Link, or this joint already carries or closes on a link.
 
         """
-        self.child = self._possible_child(link)
-        self.is_closure = True
-        link.closure_joints.append(self)
+        self._child = self._possible_child(link)
+        self._is_closure = True
+        list.append(link.closure_joints, self)
         self._count_graph_edit()
         link._count_graph_edit()
 
@@ -89,12 +101,11 @@ class Connector(Frame):
                 f'{shown(frame_of(child).name)} is not the child of joint {shown(self.name)}'
             )
         if self.is_closure:
-            closing = self.child.closure_joints
-            closing[:] = [joint for joint in closing if joint is not self]
+            list.remove(self.child.closure_joints, self)
             self.child._count_graph_edit()
         else:
             super().remove_child(child)
-        self.child, self.is_closure = None, False
+        self._child, self._is_closure = None, False
         self._count_graph_edit()
 
     def _possible_child(self, child: Frame) -> Link:
@@ -150,24 +161,25 @@ class Link(Frame):
     name : str
         Name in messages and results.
 
-    Attributes
-    ----------
-    closure_joints : list of Connector
-        The joints, goals and closures that close on this link.
-    mass : float
-        Mass [kg]; 0 = none.
-    centre_of_mass : ndarray, shape (3,)
-        Centre of mass [m], link frame.
-
     """
 
     is_link = True
 
+    closure_joints: list[Connector] = fixed(
+        'closure_joints',
+        'make_closure and remove_child of these joints',
+        'The joints, goals and closures that close on this link.',
+    )
+    mass: float = counted('mass', Frame._count_graph_edit, float, 'Mass [kg]; 0 = none.')
+    centre_of_mass: NDArray[np.float64] = open_array(
+        'centre_of_mass', Frame._count_graph_edit, 'Centre of mass, shape (3,) [m], link frame.'
+    )
+
     def __init__(self, name: str = '') -> None:
         super().__init__(name)
-        self.closure_joints: list[Connector] = []
-        self.mass = 0.0
-        self.centre_of_mass: NDArray[np.float64] = np.zeros(3)
+        self._closure_joints: list[Connector] = FixedList('make_closure and remove_child')
+        self._mass = 0.0
+        self._centre_of_mass = np.zeros(3)
 
     def _facts(self) -> list[str]:
         facts = [] if self.parent is None else [f'on {shown(self.parent.name)}']

@@ -124,7 +124,7 @@ class LinkGoals:
 
     def _begin(self, goal: Goal, link: Link, base: Link | None, distance: float | None) -> None:
         """Set the goal's pose so that it is met at the present configuration, if possible."""
-        there = link.matrix_world @ pose_matrix(goal.offset_position, goal.offset_quaternion)
+        there = link.matrix_world @ goal.offset_matrix
         if goal.kind == 'centre_of_mass':
             there = pose_matrix(link.get_centre_of_mass_below(), (0, 0, 0, 1))
         if base is not None:

@@ -9,7 +9,6 @@ from ik_node.model.constraint import Constraint
 from ik_node.model.frame import Frame
 from ik_node.model.goal import Goal
 from ik_node.model.link import Connector, Link
-from ik_node.model.rotation import pose_matrix
 import numpy as np
 from numpy.typing import NDArray
 
@@ -125,7 +124,7 @@ def request_of(joint: Connector) -> Request:
     return Request(
         name=joint.name,
         link=joint.child,
-        offset=pose_matrix(joint.offset_position, joint.offset_quaternion),
+        offset=joint.offset_matrix,
         base=joint.parent,
         kind=joint.kind,
         # The rows of a universal joint count in B's axes, whatever the goal says.

@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any, Protocol
+
+
+class Watched(Protocol):
+    """An array that somebody may be writing to."""
+
+    def look(self) -> None:
+        """Count a change if its numbers have changed."""
 
 
 class Revision:
@@ -43,10 +51,13 @@ class Revision:
     graph : int
         Changes of the graph: children, closures, axes, couplings, offsets, and the poses of links
         and joints in their parents.
+    lent : dict of int to Watched
+        Arrays of the frames to which somebody has a reference; call `look` before you compare
+        counters while there is one.
 
     """
 
-    __slots__ = ('constraints', 'edits', 'frame_count', 'graph', 'settings', 'values')
+    __slots__ = ('constraints', 'edits', 'frame_count', 'graph', 'lent', 'settings', 'values')
 
     constraints: int
     edits: int
@@ -57,8 +68,21 @@ class Revision:
     def __init__(self, before: Iterable[Revision] = (), frame_count: int = 1) -> None:
         self.frame_count = frame_count
         counted = list(before)
+        self.lent: dict[int, Watched] = {}
+        for each in counted:
+            self.lent.update(each.lent)
         for name in ('constraints', 'edits', 'graph', 'settings', 'values'):
             setattr(self, name, 1 + max((getattr(each, name) for each in counted), default=-1))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Nobody has a reference to an array of a copy, and solvers of a copy read it anew.
+        return Revision, ((), self.frame_count)
+
+    def look(self) -> int:
+        """Count what has been written to arrays of the frames; return `edits`."""
+        for each in list(self.lent.values()):
+            each.look()
+        return self.edits
 
     def count_options(self) -> None:
         """Count a change of a solver's options."""

@@ -103,7 +103,7 @@ class Tree:
     @property
     def max_velocity(self) -> Array:
         """Return the largest speeds, shape (nq,) [rad/s or m/s]; inf = none."""
-        return np.array([joint.max_velocity[dof] for joint, dof in self.owner], np.float64)
+        return np.array([joint._max_velocity[dof] for joint, dof in self.owner], np.float64)
 
 
 def same_motions(one: Tree, other: Tree) -> bool:
@@ -169,7 +169,7 @@ def build_tree(roots: Iterable[Frame], joint_order: Sequence[Joint] | None = Non
         master, coefficients = resolved[id(joint), dof]
         free = not any(d in joint.couplings for d in (DOF.EX, DOF.EY, DOF.EZ))
         ball = MOTION_ORDER.index(dof) - 2 if dof.is_rotation and free else 0
-        if not joint.dof_flags[3:].all() or id(joint) in followed:
+        if not joint._dof_flags[3:].all() or id(joint) in followed:
             ball = 0
         tree.columns.append(Column(joint, dof, parent, offset, master, coefficients, ball))
         tree.q_of_column.append(value[id(joint), dof])

@@ -155,7 +155,7 @@ class RemoteNodeSession:
         goal = self.source.goals.get(name)
         if goal is None or goal.child is None:
             return
-        pose = goal.child.matrix_world @ pose_matrix(goal.offset_position, goal.offset_quaternion)
+        pose = goal.child.matrix_world @ goal.offset_matrix
         self.move_goal(name, pose[:3, 3], matrix_to_quat(pose))
 
     def update(self, now: float) -> bool:
@@ -279,7 +279,7 @@ class RemoteNodeSession:
         """Move the goals that no client has sent to their links."""
         for name, goal in robot.goals.items():
             if goal.child is not None and (self.forward or name not in self._commanded):
-                offset = pose_matrix(goal.offset_position, goal.offset_quaternion)
+                offset = goal.offset_matrix
                 self._place(robot, name, goal.child.matrix_world @ offset)
 
     @staticmethod

@@ -98,6 +98,8 @@ class GraphReader:
 
     def current(self) -> Structure:
         """Return the present graph; it is read again if it has changed."""
+        if self._revision.lent:
+            self._revision.look()
         if self._revision.graph != self._graph_seen:
             with self.lock:
                 self._reread()
@@ -160,6 +162,8 @@ class GraphReader:
 
     def refresh(self) -> Structure:
         """Return the graph, with its tables updated from joints and options."""
+        if self._revision.lent:
+            self._revision.look()
         edits = self._revision.edits
         if edits == self._edits_seen:
             return self.structure
@@ -184,10 +188,12 @@ class GraphReader:
 
     def values(self) -> Array:
         """Return a copy of the joint values, shape (nq,) [rad or m]."""
+        if self._revision.lent:
+            self._revision.look()
         values = self._revision.values
         if values != self._values_seen:
             for at, (joint, dof) in enumerate(self.structure.tree.owner):
-                self._q[at] = joint.dof_values[dof]
+                self._q[at] = joint._dof_values[dof]
             self._values_seen = values
         return self._q.copy()
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, Field, field, fields
+from dataclasses import dataclass, Field, field, fields, FrozenInstanceError
 from functools import cached_property
 import math
 from typing import Any
 
 from ik_node.display import public_names
-from ik_node.errors import OptionError
+from ik_node.errors import listed, OptionError, shown, similar
 from ik_node.kernels import options as index
 import numpy as np
 from numpy.typing import NDArray
@@ -223,6 +223,12 @@ class SolverOptions:
         ),
     )
 
+    def __new__(cls, **options: Any) -> SolverOptions:
+        """Refuse options that do not exist, before the generated __init__ raises a TypeError."""
+        for name in options.keys() - {each.name for each in fields(cls)}:
+            raise UnknownOptionError(name)
+        return super().__new__(cls)
+
     def __post_init__(self) -> None:
         for entry in fields(self):
             value = getattr(self, entry.name)
@@ -269,6 +275,31 @@ class SolverOptions:
         packed[index.COMPROMISE] = self.compromise
         packed[index.SMOOTHING] = self.smoothing if self.compromise else 0.0
         return packed
+
+
+class UnknownOptionError(OptionError, TypeError):
+    """`SolverOptions` has no such option; a TypeError too, as for other functions."""
+
+    def __init__(self, name: str) -> None:
+        names = [each.name for each in fields(SolverOptions)]
+        near = similar(name, names)
+        mean = f'did you mean {near}? ' if near else f'{listed(names, len(names))}; '
+        super().__init__('option', name, f'{mean}help(SolverOptions) explains each')
+
+
+class FrozenOptionsError(OptionError, FrozenInstanceError):  # type: ignore[misc]
+    """`SolverOptions` cannot be changed, only replaced."""
+
+
+def _refuse(self: SolverOptions, name: str, value: object) -> None:
+    if name not in {each.name for each in fields(self)}:
+        raise UnknownOptionError(name)
+    changed = f'solver.options = dataclasses.replace(solver.options, {name}={shown(value)})'
+    raise FrozenOptionsError(name, value, f'options are replaced: {changed}')
+
+
+# A frozen dataclass has a method of its own that raises FrozenInstanceError.
+SolverOptions.__setattr__ = _refuse  # type: ignore[assignment]
 
 
 def checked_options(options: object) -> SolverOptions:

@@ -145,7 +145,8 @@ class PreparedSolve:
         """
         started, solver = perf_counter(), self._solver
         with self._lock:
-            if self._edits != self._revision.edits:
+            revision = self._revision
+            if self._edits != revision.edits or (revision.lent and self._edits != revision.look()):
                 self._prepare()
             if q0.__class__ is ARRAY and q0.dtype is FLOAT:
                 q: Array = q0.copy()

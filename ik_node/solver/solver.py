@@ -147,9 +147,9 @@ class Solver:
         """
         Read the graph again; the arrays of unchanged chains are kept.
 
-        Every call does this if the graph has changed. It is only needed after changes that are
-        not counted, such as the mass of a link. The solver also forgets its last result, so that
-        the next solve starts from the joint values alone.
+        Every call does this if the graph has changed, so that it is never needed for that. The
+        solver also forgets its last result, so that the next solve starts from the joint values
+        alone.
 
         Raises
         ------
@@ -238,8 +238,8 @@ class Solver:
         with self.lock:
             read = self._graph.refresh()
         owner = read.tree.owner
-        lower = np.array([joint.min_dof_limit[dof] for joint, dof in owner])
-        upper = np.array([joint.max_dof_limit[dof] for joint, dof in owner])
+        lower = np.array([joint._min_dof_limit[dof] for joint, dof in owner])
+        upper = np.array([joint._max_dof_limit[dof] for joint, dof in owner])
         for at, (low, high) in read.table.widened.items():
             lower[at], upper[at] = low, high
         return lower, upper
@@ -861,8 +861,6 @@ class Solver:
     def _read_objects(self) -> Problem:
         """Read joints, closures and goals, and return the problem of all that take part."""
         read = self._graph.refresh()
-        # A write to an array of a joint is not counted, so the table is read in any case.
-        read.table.refresh()
         problem = self._graph.problem(read.wanted)
         problem.refresh(self.options)
         return problem

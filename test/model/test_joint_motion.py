@@ -95,7 +95,6 @@ def test_new_values_make_world_poses_below_stale(joint):
     assert link.get_world_position()[0] == 0.25
     assert not joint.matrix_dof_needs_update
     joint.dof_values[DOF.X] = 0.5
-    joint.set_matrix_dof_needs_update()
     assert link.get_world_position()[0] == 0.5
 
 

@@ -120,8 +120,8 @@ def test_cyclic_couplings_without_couple_are_refused():
     """A circle made behind `couple`'s back is found."""
     m = MECHANISMS['planar']()
     first, second = m.joints['p1'], m.joints['p2']
-    first.couplings[DOF.EZ] = Coupling(second, DOF.EZ, (0, 1))
-    second.couplings[DOF.EZ] = Coupling(first, DOF.EZ, (0, 1))
+    dict.__setitem__(first.couplings, DOF.EZ, Coupling(second, DOF.EZ, (0, 1)))
+    dict.__setitem__(second.couplings, DOF.EZ, Coupling(first, DOF.EZ, (0, 1)))
     with pytest.raises(TopologyError, match=r"couplings of joint 'p\d' go round in a circle"):
         tree_of(m)
 

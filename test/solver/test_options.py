@@ -111,7 +111,7 @@ def test_number_option_accepts_numpy_scalars():
 def test_options_are_frozen_and_replaced_copy_is_checked():
     """A changed copy is checked as well."""
     options = SolverOptions()
-    with pytest.raises(FrozenInstanceError):
+    with pytest.raises(FrozenInstanceError, match=r'replace\(solver.options, seed=3\)'):
         options.seed = 3
     assert replace(options, seed=3).seed == 3
     assert replace(options, method='ccd').method == 'ccd'
@@ -119,6 +119,17 @@ def test_options_are_frozen_and_replaced_copy_is_checked():
     assert replace(options, seed=3) != options
     with pytest.raises(OptionError, match='seed'):
         replace(options, seed=-1)
+
+
+def test_unknown_option_names_a_similar_one():
+    """Given to the constructor, to `replace`, or assigned."""
+    for use in (
+        lambda: SolverOptions(max_iteration=5),
+        lambda: replace(SolverOptions(), max_iteration=5),
+        lambda: setattr(SolverOptions(), 'max_iteration', 5),
+    ):
+        with pytest.raises(OptionError, match="did you mean 'max_iterations'"):
+            use()
 
 
 @pytest.mark.parametrize('name', FIELDS)

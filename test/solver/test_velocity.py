@@ -504,7 +504,7 @@ def test_call_does_not_disturb_solves_and_is_not_disturbed():
     )
     batch = solver.solve_batch({'goal': ([pose[0]], [pose[1]])}, q)
     np.testing.assert_array_equal(batch.q[0], other.solve_pose({'goal': pose}, q).q)
-    m.joints['r'].max_velocity[:] = 1e-3  # a write to the array is not counted as a change
+    m.joints['r'].max_velocity[:] = 1e-3
     slow = solver.velocity({'goal': (LINEAR, ANGULAR)}, q)
     assert all(abs(slow[f'r.{dof}']) <= 1e-3 for dof in ('EX', 'EY', 'EZ'))
 

@@ -40,8 +40,6 @@ def apply_joint_values(
             for name, dof in zip(joint.value_names, joint.dof, strict=True):
                 # A joint has targets for all of its values or for none.
                 set_value(joint, dof, values.get(name, joint.dof_values[dof]))
-        # The flag is a plain attribute; this counter notifies the solvers.
-        joint.revision.count_setting()
 
 
 class JointTargets:

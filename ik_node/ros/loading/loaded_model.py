@@ -94,9 +94,9 @@ class LoadedModel:
             offsets=offset_matrices(request),
             q_start=robot.q,
             joint_names=tuple(robot.joint_names),
-            lower=robot.lower,
-            upper=robot.upper,
-            max_velocity=robot.max_velocity,
+            lower=np.array(robot.lower),
+            upper=np.array(robot.upper),
+            max_velocity=np.array(robot.max_velocity),
             loop_limits=limits,
         )
 

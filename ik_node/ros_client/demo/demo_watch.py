@@ -109,7 +109,7 @@ class DemoWatch:
         """Return the norm of the translational residual of a loop closure [m]."""
         if not closure.child or not closure.parent:
             return 0.0
-        on_child = pose_matrix(closure.offset_position, closure.offset_quaternion)
+        on_child = closure.offset_matrix
         on_parent = pose_matrix(closure.position, closure.quaternion)
         rows = residual_rows(
             closure.kind,

@@ -227,7 +227,7 @@ def mobility_of(
     free = rows[JOINT_WINDOW] > 0.0
     free[[follower for follower, _, _ in table.followers]] = False
     if q is None:
-        q = np.array([joint.dof_values[dof] for joint, dof in tree.owner])
+        q = np.array([joint._dof_values[dof] for joint, dof in tree.owner])
     loops = []
     redundancies = {frozenset(each.closures): each for each in solver.redundancies}
     for chain in problem.chains:

@@ -341,7 +341,7 @@ class AsyncSolver:
         solver = self._idle
         solver.options = self._options
         task, tree = solver.task(), solver.tree
-        locked = np.array([joint.locked[dof] for joint, dof in tree.owner], dtype=bool)
+        locked = np.array([joint._locked[dof] for joint, dof in tree.owner], dtype=bool)
         return SolveJob(solver, task, tree, solver.q, locked, until_done, future)
 
     def _take_over(self, keep: bool) -> bool:

@@ -91,7 +91,7 @@ class JointTable:
         self._triples = [
             [at, at + 1, at + 2]
             for at, (joint, dof) in enumerate(tree.owner)
-            if dof == DOF.EX and joint.dof_flags[3:].all()
+            if dof == DOF.EX and joint._dof_flags[3:].all()
         ]
         self._places: ByName[list[int]] = ByName('joint')
         for at, (joint, _) in enumerate(tree.owner):
@@ -107,14 +107,20 @@ class JointTable:
         """Read limits, locks, targets and rest poses from the joints again."""
         rows = self.rows
         for at, (joint, dof) in enumerate(self._tree.owner):
-            rows[JOINT_LOWER, at] = joint.min_dof_limit[dof]
-            rows[JOINT_UPPER, at] = joint.max_dof_limit[dof]
-            rows[JOINT_WINDOW, at] = 0.0 if joint.locked[dof] else np.inf
-            rows[JOINT_TARGET, at] = joint.dof_target[dof]
+            rows[JOINT_LOWER, at] = joint._min_dof_limit[dof]
+            rows[JOINT_UPPER, at] = joint._max_dof_limit[dof]
+            rows[JOINT_WINDOW, at] = 0.0 if joint._locked[dof] else np.inf
+            rows[JOINT_TARGET, at] = joint._dof_target[dof]
             rows[JOINT_TARGET_WEIGHT, at] = float(joint.target_set)
-            rows[JOINT_REST, at] = joint.dof_rest_pose[dof]
+            rows[JOINT_REST, at] = joint._dof_rest_pose[dof]
             rows[JOINT_REST_ON, at] = float(joint.rest_pose_set)
             rows[JOINT_TURNS, at] = float(dof.is_rotation and not joint.track_joint_wrap)
+        fair = (rows[JOINT_LOWER] <= rows[JOINT_UPPER]) & (rows[JOINT_LOWER] < np.inf)
+        fair &= (rows[JOINT_UPPER] > -np.inf) & np.isfinite(rows[[JOINT_TARGET, JOINT_REST]]).all(
+            0
+        )
+        if not fair.all():  # numbers written to the arrays of a joint, which no method checked
+            raise self._unfair(int(np.argmin(fair)))
         owner = self._tree.owner
         self.balls_with_preferences = [
             (owner[three[0]][0], three)
@@ -126,6 +132,16 @@ class JointTable:
         self._bind_masters()
         for names, chosen in self._rows_of.items():
             chosen[:] = self._within(self.window_of(names))
+
+    def _unfair(self, at: int) -> OptionError:
+        name = shown(self._tree.names[at])
+        limits = self._limits(at)
+        if not limits[0] <= limits[1] or limits[0] == np.inf or limits[1] == -np.inf:
+            return OptionError(
+                f'limits of {name}', limits, 'lower <= upper, and -inf and inf for none'
+            )
+        wanted = self.rows[[JOINT_TARGET, JOINT_REST], at].tolist()
+        return OptionError(f'target and rest pose of {name}', wanted, 'finite numbers')
 
     def _bind_masters(self) -> None:
         """
@@ -158,7 +174,7 @@ class JointTable:
                 if not stretches:
                     raise self._no_value_left(follower, master)
             joint, dof = owner[master]
-            value = float(joint.dof_values[dof])
+            value = float(joint._dof_values[dof])
             chosen = min(stretches, key=partial(_distance, value))
             rows[JOINT_LOWER, master], rows[JOINT_UPPER, master] = chosen
             if len(stretches) > 1:
@@ -179,7 +195,7 @@ class JointTable:
         joint, dof = self._tree.owner[follower]
         return OptionError(
             f'limits of {shown(self._tree.names[follower])}',
-            (float(joint.min_dof_limit[dof]), float(joint.max_dof_limit[dof])),
+            (float(joint._min_dof_limit[dof]), float(joint._max_dof_limit[dof])),
             f'limits that leave {shown(self._tree.names[master])}, which it follows, a value '
             f'within its own',
         )
@@ -190,7 +206,7 @@ class JointTable:
         names, found = self._tree.names, []
         for at, (low, high) in self.widened.items():
             joint, dof = self._tree.owner[at]
-            limits = float(joint.min_dof_limit[dof]), float(joint.max_dof_limit[dof])
+            limits = float(joint._min_dof_limit[dof]), float(joint._max_dof_limit[dof])
             beyond = max(limits[0] - low, high - limits[1])
             if beyond < TOLD:
                 continue
@@ -217,11 +233,11 @@ class JointTable:
         """
         rows = rows.copy()
         for joint, three in self.balls_with_preferences:
-            present = joint.dof_values.copy()
+            present = joint._dof_values.copy()
             present[3:] = q[three]
             for row, preferred in (
-                (JOINT_TARGET, joint.dof_target),
-                (JOINT_REST, joint.dof_rest_pose),
+                (JOINT_TARGET, joint._dof_target),
+                (JOINT_REST, joint._dof_rest_pose),
             ):
                 rows[row, three] = joint.nearest_values(preferred, present)[3:]
         return rows

@@ -112,11 +112,11 @@ class Structure:
         """Write joint values, shape (nq,) [rad or m], to the joints, clamped to their limits."""
         owner = self.tree.owner
         for value, (joint, dof) in zip(q.tolist(), owner, strict=True):
-            if joint.dof_values[dof] != value and joint.dof_flags[dof]:
+            if joint._dof_values[dof] != value and joint._dof_flags[dof]:
                 joint.set_dof_value(dof, value)
         for at, (low, high) in self.table.widened.items():
             joint, dof = owner[at]
-            joint.dof_values[dof] = min(max(q[at], low), high)
+            joint._dof_values[dof] = min(max(q[at], low), high)
 
     def refresh_settings(self) -> None:
         """Read limits, locks, targets and rest poses of the joints again."""

@@ -164,8 +164,8 @@ class _Planner:
         self._tolerance = max(tolerance, 2.0 * transmission.loop_error(self._q0))
         places = [self._names.index(name) for name in transmission.actuators]
         axes = [solver.tree.owner[place] for place in places]
-        self._max_velocity = np.array([joint.max_velocity[dof] for joint, dof in axes])
-        self._max_effort = effort_scale * np.array([joint.max_effort[dof] for joint, dof in axes])
+        self._max_velocity = np.array([joint._max_velocity[dof] for joint, dof in axes])
+        self._max_effort = effort_scale * np.array([joint._max_effort[dof] for joint, dof in axes])
         self._curve: Any = None
         self._times = np.zeros(0)
         self._efforts: Array | None = None

@@ -127,7 +127,8 @@ class PreparedTransmission:
 
         """
         with self._lock:
-            if self._edits != self._revision.edits:
+            revision = self._revision
+            if self._edits != revision.edits or (revision.lent and self._edits != revision.look()):
                 self._prepare()
             transmit, joints, packed, plan, data, results, places, poses = self._arguments
             values, rates, efforts = self._inputs

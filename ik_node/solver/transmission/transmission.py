@@ -311,8 +311,8 @@ class Transmission:
         ratio = self.jacobian(q)
         owner = self._reading.forward.problem.tree.owner
         axes = [owner[at] for at in self._reading.space.actuators]
-        speeds = np.array([joint.max_velocity[dof] for joint, dof in axes])
-        efforts = np.array([joint.max_effort[dof] for joint, dof in axes])
+        speeds = np.array([joint._max_velocity[dof] for joint, dof in axes])
+        efforts = np.array([joint._max_effort[dof] for joint, dof in axes])
         return JointBounds(velocity_bounds(ratio, speeds), effort_bounds(ratio, efforts))
 
     def gains_to_actuators(

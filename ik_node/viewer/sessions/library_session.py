@@ -521,5 +521,5 @@ class LibrarySession:
 
     def _carry(self, goal: Goal) -> None:
         if goal.kind == 'frame' and goal.child is not None:
-            offset = pose_matrix(goal.offset_position, goal.offset_quaternion)
+            offset = goal.offset_matrix
             self._place(goal, goal.child.matrix_world @ offset)

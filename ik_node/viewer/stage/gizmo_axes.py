@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ik_node.model.goal import Goal
-from ik_node.model.rotation import pose_matrix
 from ik_node.viewer.panels.handle_panel import HandleStyle
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +69,7 @@ def handle_axes(goal: Goal, style: HandleStyle) -> Array:
     if goal.axes == 'goal':
         return goal.matrix_world[:3, :3].copy()
     if goal.axes == 'link' and goal.child is not None:
-        offset = pose_matrix(goal.offset_position, goal.offset_quaternion)
+        offset = goal.offset_matrix
         held: Array = (goal.child.matrix_world @ offset)[:3, :3]
         return held
     return np.eye(3)

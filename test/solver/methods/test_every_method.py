@@ -250,9 +250,9 @@ def test_methods_close_loops_without_goals():
     """With no goal at all the loops are closed from where they are open."""
     for variant in NEWTON_LIKE:
         m = MECHANISMS['fourbar']()
-        del m.goals['pen_goal']
-        m.roots = [root for root in m.roots if root.name != 'pen_goal']
-        m.links['pen'].closure_joints.clear()
+        goal = m.goals.pop('pen_goal')
+        m.roots = [root for root in m.roots if root is not goal]
+        goal.remove_child(m.links['pen'])
         q0 = m.solver().q + np.array([0.0, 0.2, -0.1, 0.1])
         found = solve(m, VARIANTS[variant], {}, q0)
         assert found.solution.status is Status.CONVERGED

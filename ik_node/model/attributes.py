@@ -1,0 +1,205 @@
+"""The attributes of frames: arrays that may be written to, and those that only methods change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from operator import attrgetter
+from typing import Any, Protocol, SupportsIndex
+from weakref import ref
+
+from ik_node.errors import OptionError, ShapeError, shown
+from ik_node.model.given import numbers
+from ik_node.model.revision import Revision
+import numpy as np
+from numpy.typing import NDArray
+
+# The methods of lists and dicts that change their contents.
+_CHANGES = (
+    *('__setitem__', '__delitem__', '__iadd__', '__imul__', '__ior__', 'append', 'extend'),
+    *('insert', 'remove', 'pop', 'popitem', 'clear', 'update', 'setdefault'),
+)
+
+
+class Counted(Protocol):
+    """An object with a name, whose changes are counted."""
+
+    name: str
+    revision: Revision
+
+
+class Lent(ref[memoryview]):
+    """
+    An array of a frame to which somebody else has a reference, and may write.
+
+    NumPy reports no writes. Therefore every array that a frame hands out is a view of its own
+    piece of memory (a memoryview). This reference sees when the last such view is gone, and
+    compares the numbers then. A solver compares those of views that still exist, see
+    `Revision.look`. Reading leaves no trace.
+    """
+
+    __slots__ = ('_array', '_before', '_frame', '_written')
+
+    def __new__(cls, memory: Any, *_: Any) -> Lent:
+        """Make the reference, which calls `_returned` when the memory is gone."""
+        return super().__new__(cls, memory, cls._returned)
+
+    def __init__(
+        self, memory: Any, frame: Counted, array: NDArray[Any], written: Callable[..., None]
+    ) -> None:
+        super().__init__(memory)  # type: ignore[call-arg]
+        self._frame, self._array, self._written = frame, array, written
+        self._before = array.tobytes()
+        frame.revision.lent[id(self)] = self
+
+    def look(self) -> None:
+        """Count a change if the numbers have changed."""
+        now = self._array.tobytes()
+        if now != self._before:
+            self._before = now
+            self._written(self._frame)
+
+    def _returned(self) -> None:
+        self._frame.revision.lent.pop(id(self), None)
+        self.look()
+
+
+def open_array(
+    name: str,
+    written: Callable[[Any], None],
+    doc: str,
+    assign: Callable[[Any, Any], None] | None = None,
+) -> Any:
+    """
+    Return a property for an array that may be assigned and written to at any time.
+
+    Parameters
+    ----------
+    name : str
+        Name of the property; the array itself has this name with an underscore before it.
+    written : callable
+        Called with the object after its array has changed.
+    doc : str
+        Description.
+    assign : callable, optional
+        Called with the object and the assigned value; None = the numbers are copied.
+
+    """
+    kept = f'_{name}'
+
+    def get(frame: Counted) -> NDArray[Any]:
+        array: NDArray[Any] = getattr(frame, kept)
+        view = np.asarray(memoryview(array))  # type: ignore[arg-type]
+        Lent(view.base, frame, array, written)
+        return view
+
+    def put(frame: Counted, values: Any) -> None:
+        array: NDArray[Any] = getattr(frame, kept)
+        what = f'{name} of {shown(frame.name)}'
+        given = numbers(what, values, array.shape)
+        if given.shape != array.shape:
+            raise ShapeError(what, f'shape {array.shape}', f'shape {given.shape}')
+        array[:] = given
+        written(frame)
+
+    return property(get, put if assign is None else assign, doc=doc)
+
+
+def counted(name: str, written: Callable[[Any], None], kind: type, doc: str) -> Any:
+    """Return a property for a value of some type, whose changes are counted by `written`."""
+    kept = f'_{name}'
+
+    def put(frame: Counted, value: Any) -> None:
+        setattr(frame, kept, kind(value))
+        written(frame)
+
+    return property(attrgetter(kept), put, doc=doc)
+
+
+def fixed(name: str, methods: str, doc: str) -> Any:
+    """Return a property that cannot be assigned; the error names the methods that change it."""
+
+    def refuse(frame: Counted, value: Any) -> None:
+        raise OptionError(f'{name} of {shown(frame.name)}', value, f'changes by {methods} only')
+
+    return property(attrgetter(f'_{name}'), refuse, doc=doc)
+
+
+class FixedList(list[Any]):
+    """
+    A list that only methods of its owner change, with the functions of `list`.
+
+    Parameters
+    ----------
+    methods : str
+        These methods, for messages.
+    items : iterable
+        Its contents.
+
+    """
+
+    def __init__(self, methods: str, items: Iterable[Any] = ()) -> None:
+        super().__init__(items)
+        self._methods = methods
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
+        return FixedList, (self._methods, list(self))
+
+
+class FixedDict(dict[Any, Any]):
+    """
+    A dict that only methods of its owner change, with the functions of `dict`.
+
+    Parameters
+    ----------
+    methods : str
+        These methods, for messages.
+    items : mapping
+        Its contents.
+
+    """
+
+    def __init__(self, methods: str, items: Any = ()) -> None:
+        super().__init__(items)
+        self._methods = methods
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
+        return FixedDict, (self._methods, dict(self))
+
+
+class FixedArray(np.ndarray[Any, Any]):
+    """An array that cannot be written to; the error names the methods that change its owner."""
+
+    methods = ''
+
+    def __array_finalize__(self, source: Any) -> None:
+        self.methods = getattr(source, 'methods', '')
+
+    def __array_wrap__(self, array: NDArray[Any], *more: Any) -> Any:
+        # A result of arithmetic is a plain array, or a number, of its own.
+        return array[()] if array.ndim == 0 else array.view(np.ndarray)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if not self.flags.writeable:
+            raise OptionError('array', value, f'this array is a result; use {self.methods}')
+        super().__setitem__(key, value)
+
+
+def fixed_array(array: NDArray[Any], methods: str) -> Any:
+    """Return a view of an array that cannot be written to."""
+    view = array.view(FixedArray)
+    view.methods = methods
+    view.flags.writeable = False
+    return view
+
+
+def _refusing(name: str) -> Callable[..., None]:
+    def refuse(self: Any, *values: Any, **_: Any) -> None:
+        raise OptionError(name, values[0] if values else '', f'changes by {self._methods} only')
+
+    return refuse
+
+
+for _kind in (FixedList, FixedDict):
+    for _name in _CHANGES:
+        if hasattr(_kind, _name):
+            setattr(_kind, _name, _refusing(_name))
