@@ -1,8 +1,8 @@
 """The Jacobian of all rows, theory.md, eq. (4), from the row vectors that `residuals` wrote."""
 
 from ik_node.kernels.decorators import kernel
-from ik_node.kernels.layout import AXES_WORLD, KIND_MASS, Solve
-from ik_node.kernels.rows import axis, relative_rotation
+from ik_node.kernels.layout import AXES_WORLD, KIND_COUPLING, KIND_MASS, Solve
+from ik_node.kernels.rows import axis, relative_rotation, term_of
 from ik_node.kernels.vectors import after, before, more, plus, put, Six, six, six_of
 
 Vectors = tuple[Six, Six, Six]
@@ -32,6 +32,11 @@ def add_entry(s: Solve, c: int, e: int, moving: Vectors, turning: Vectors) -> No
     """
     w = s.w
     j, side = s.i[s.entry_column + e], s.i[s.entry_side + e]
+    if s.i[s.kind + c] == KIND_COUPLING:
+        w[s.jac + 6 * (s.i[s.slot0 + c] + s.i[s.entry_slot + e])] += (
+            term_of(s, c, e)[1] * w[s.rate + j]
+        )
+        return
     scale, mass = side * w[s.rate + j], 0.0
     if side > 0 and s.i[s.kind + c] == KIND_MASS:
         # The centre of all mass moves by the share that this column carries, at its own centre.

@@ -68,6 +68,7 @@ class Solve(NamedTuple):
     width: int  # coefficients of a coupling, at least 2
     groups: int  # groups of closures with rows that are redundant up to rounding
     nd: int  # rows of all closures in groups
+    nt: int  # terms of couplings with several masters
     parent: Annotated[int, 'i', 'n', 'column that carries this one, ascending; -1 = root frame']
     prismatic: Annotated[int, 'i', 'n', '1 = moves along z, 0 = turns about z']
     column_q: Annotated[int, 'i', 'n', 'place in q']
@@ -102,6 +103,7 @@ class Solve(NamedTuple):
     part_a: Annotated[int, 'i', 'parts', 'slot of the variable in the rows of that block']
     part_b: Annotated[int, 'i', 'parts', 'slot in its columns']
     part_var: Annotated[int, 'i', 'parts', 'variable']
+    term0: Annotated[int, 'i', 'nc', 'coupling: its first term']
     link_at: Annotated[int, 'i', 'links', "where a variable's Jacobian column goes in the matrix"]
     link_stride: Annotated[int, 'i', 'links', 'and in which steps']
     link_slot: Annotated[int, 'i', 'links', 'slot']
@@ -126,6 +128,12 @@ class Solve(NamedTuple):
         'f',
         'width * n',
         'c_p of value = sum over p of c_p variable^p [rad or L per (rad or L)^p]',
+    ]
+    term: Annotated[
+        int,
+        'f',
+        'width * nt',
+        'c_p of a row, sum over columns and p of c_p value^p [rad or L per (rad or L)^p]',
     ]
     a_offset: Annotated[int, 'f', '12 * nc', 'frame A in its column [dimensionless, L]']
     b_offset: Annotated[int, 'f', '12 * nc', 'parent of frame B in its column [dimensionless, L]']
@@ -285,7 +293,7 @@ FIXED = {'NUMBERS': NUMBERS, 'COUNTS': COUNTS, 'RECORD': RECORD}
 SIZES, FIELDS = lengths_of(Solve)
 
 # Constraint kinds and the axes in which their components are counted.
-KIND_FRAME, KIND_UNIVERSAL, KIND_DISTANCE, KIND_LOOK_AT, KIND_MASS = 0, 1, 2, 3, 4
+KIND_FRAME, KIND_UNIVERSAL, KIND_DISTANCE, KIND_LOOK_AT, KIND_MASS, KIND_COUPLING = range(6)
 AXES_B, AXES_WORLD, AXES_A = 0, 1, 2
 
 # The preference of a variable, in the order in which preferences are met.

@@ -20,6 +20,7 @@ from ik_node.kernels.layout import (
     CON_DISTANCE,
     constraint_value,
     Floats,
+    KIND_COUPLING,
     KIND_DISTANCE,
     KIND_LOOK_AT,
     KIND_UNIVERSAL,
@@ -214,6 +215,26 @@ def rotation_rows(s: Solve, axes: int, mask: int, row: int, a: int, b: int) -> N
 
 
 @kernel
+def term_of(s: Solve, c: int, e: int) -> tuple[float, float]:
+    """Return the term of entry e in the row of coupling c, and its derivative by the value."""
+    at = s.term + s.width * (s.i[s.term0 + c] + e - s.i[s.entry0 + c])
+    value, total, slope = s.w[s.value + s.i[s.entry_column + e]], 0.0, 0.0
+    for p in range(s.width - 1, -1, -1):
+        slope = slope * value + total
+        total = total * value + s.f[at + p]
+    return total, slope
+
+
+@kernel
+def coupling_gap(s: Solve, c: int) -> float:
+    """Return the row of coupling c, the value of its follower less the sum over its masters."""
+    gap = 0.0
+    for e in range(s.i[s.entry0 + c], s.i[s.entry0 + c + 1]):
+        gap += term_of(s, c, e)[0]
+    return gap
+
+
+@kernel
 def residuals(s: Solve) -> None:
     """
     Write residual, row vector, lever points and residual norms of every constraint; theory.md, 3.
@@ -248,6 +269,8 @@ def residuals(s: Solve) -> None:
                 s, row, length - constraint_value(s, c, CON_DISTANCE) / s.f[s.length], dx, dy, dz
             )
             translation += 1
+        elif kind == KIND_COUPLING:
+            w[s.trial + row] = coupling_gap(s, c)
         elif kind == KIND_LOOK_AT:
             looking_rows(s, row, a, dx, dy, dz)
         else:

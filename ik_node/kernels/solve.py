@@ -77,6 +77,7 @@ from ik_node.kernels.start import (
     all_within_tolerance,
     cost_of,
     evaluate,
+    keep_couplings,
     perturb,
     read_poses,
     remember_best,
@@ -97,6 +98,7 @@ REACH_PROMISE, LATER_PROMISE = 1e-3, 3e-3
 # Goals that conflict are followed from frame to frame: what a frame leaves, the next one gains.
 COMPROMISE_PROMISE = 1e-3
 SMALLEST_COST = 1e-22  # a cost of rounding [L^2, rad^2]
+COUPLED = 1e-9  # the gap that closing the loops leaves in a coupling is below this [rad or L]
 MOST_DAMPING = 1e10
 # An effort from another start's end shows early whether it is worth while.
 FAR_PATIENCE, FAR_PROMISE = 6, 1e-4
@@ -267,6 +269,7 @@ def write_answer(s: Solve) -> None:
 
     A value that did not move keeps its bits, and a value at a bound is exactly that bound.
     """
+    keep_couplings(s, COUPLED)
     for j in range(s.n):
         v, g = s.i[s.var + j], s.i[s.column_q + j]
         if v < 0:

@@ -3,7 +3,7 @@
 from math import pi, sqrt
 
 from ik_node.kernels.decorators import kernel
-from ik_node.kernels.forward import forward, place_b_frames
+from ik_node.kernels.forward import column_values, forward, place_b_frames
 from ik_node.kernels.layout import (
     CON_COLUMNS,
     CON_LEVEL,
@@ -23,6 +23,7 @@ from ik_node.kernels.layout import (
     JOINT_TURNS,
     JOINT_UPPER,
     JOINT_WINDOW,
+    KIND_COUPLING,
     LARGEST,
     NORMALISED,
     PREFERS_NOTHING,
@@ -44,7 +45,7 @@ from ik_node.kernels.options import (
 )
 from ik_node.kernels.redundant import store_grouped_rows
 from ik_node.kernels.rotation import euler_difference
-from ik_node.kernels.rows import norm, residuals
+from ik_node.kernels.rows import coupling_gap, norm, residuals
 from ik_node.kernels.solve_state import (
     BEST_COST,
     CANDIDATES,
@@ -80,6 +81,8 @@ TIGHTNESS = 4096.0
 FRESH_STARTS, LEAST_REDRAWN = 12, 2
 # Limits farther apart than this [rad or L] count as infinite when a start is drawn.
 WIDEST = 1e4
+# The gap of a coupling that is the rounding of its sum, relative to the value.
+ROUNDING = 1e-15
 
 
 @kernel
@@ -411,6 +414,29 @@ def set_bounds(s: Solve) -> None:
 
 
 @kernel
+def keep_couplings(s: Solve, most: float) -> None:
+    """Move values with several masters onto their couplings at x, where gaps are below `most`."""
+    for c in range(s.nc):
+        if s.i[s.kind + c] == KIND_COUPLING:
+            column_values(s, s.x)
+            v, gap = s.i[s.slot_var + s.i[s.slot0 + c]], coupling_gap(s, c)
+            if ROUNDING * max(1.0, abs(s.w[s.x + v])) < abs(gap) < most:
+                x = s.w[s.x + v] - gap
+                s.w[s.x + v] = min(max(x, s.w[s.lower + v]), s.w[s.upper + v])
+
+
+@kernel
+def follow_masters(s: Solve) -> None:
+    """Set values with several masters from these at the start, as far as bounds allow."""
+    keep_couplings(s, LARGEST)
+    for v in range(s.nv):
+        x = s.w[s.x + v]
+        if x != s.w[s.x_start + v]:
+            s.w[s.x_start + v] = s.w[s.x_best + v] = s.w[s.x_kept + v] = x
+            s.q[s.i[s.var_q + v]] = x * s.f[s.unit + v]
+
+
+@kernel
 def largest_weight_in_level(s: Solve, c: int) -> float:
     """Return the largest weight of a constraint in the level of c; 1 if all are 0."""
     most = 0.0
@@ -489,6 +515,7 @@ def start_solve(s: Solve) -> bool:
     for k in range(s.vector, s.vector + 18 * s.nc):
         s.w[k] = 0.0
     set_bounds(s)
+    follow_masters(s)
     set_preferences(s)
     last = 0
     for c in range(s.nc):

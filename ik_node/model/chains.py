@@ -120,8 +120,10 @@ def with_ancestors(tree: Tree, columns: Iterable[int]) -> set[int]:
 
 def support_of(tree: Tree, request: Request) -> Support:
     """Return the columns that move frame A and frame B of a constraint."""
+    if request.kind == 'coupling':
+        return Support((request.sum.column, *(column for column, _ in request.sum.terms)), ())
     b = [] if request.base is None else ancestors(tree, tree.carrier[request.base][0])
-    if request.kind == 'centre_of_mass':
+    if request.kind == 'centre_of_mass' and isinstance(request.link, Link):
         mass = carried_mass(tree, request.link)
         moved = with_ancestors(tree, mass.by_column)
         return Support(tuple(sorted(moved)), tuple(b), mass)

@@ -68,6 +68,8 @@ def goes_by_travels(tree: Tree) -> bool:
 
 def _path(tree: Tree, request: Request, support: Support) -> float:
     """Return the length of the path of a goal, or of the loop of a closure [m]."""
+    if request.kind == 'coupling':
+        return 0.0
     if support.mass is not None:
         moments = support.mass.by_column.items()
         return max(

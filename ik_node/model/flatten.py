@@ -13,6 +13,7 @@ from ik_node.kernels.layout import (
     AXES_WORLD,
     begin_of,
     BLOCK,
+    KIND_COUPLING,
     KIND_DISTANCE,
     KIND_FRAME,
     KIND_LOOK_AT,
@@ -26,7 +27,7 @@ from ik_node.model.elimination import plan_elimination
 from ik_node.model.frame import Frame
 from ik_node.model.redundancy import MARGIN, Redundancy
 from ik_node.model.request import Request
-from ik_node.model.tree import Column, Tree
+from ik_node.model.tree import Column, FREE, Tree
 import numpy as np
 from numpy.typing import NDArray
 
@@ -39,6 +40,7 @@ KINDS = {
     'distance': KIND_DISTANCE,
     'look_at': KIND_LOOK_AT,
     'centre_of_mass': KIND_MASS,
+    'coupling': KIND_COUPLING,
 }
 AXES = {'goal': AXES_B, 'world': AXES_WORLD, 'link': AXES_A}
 
@@ -145,7 +147,9 @@ def flatten(
     needed = sorted(with_ancestors(tree, (*ends, *followers, *carriers)))
     local = {column: at for at, column in enumerate(needed)} | {-1: -1}
     columns = [tree.columns[at] for at in needed]
-    width = max([2, *(len(c.coefficients) for c in columns if c.master in variable)])
+    terms = [term for request in chosen for term in _terms(tree, request, length)]
+    polynomials = [c.coefficients for c in columns if c.master in variable]
+    width = max([2, *map(len, polynomials), *map(len, terms)])
     units = np.array([_unit(tree.columns[master], length) for master in chain.masters])
     fields: dict[str, NDArray[np.generic]] = {
         'parent': _ints(local[c.parent] for c in columns),
@@ -160,6 +164,8 @@ def flatten(
         'kind': _ints(KINDS[r.kind] for r in chosen),
         'axes': _ints(AXES[r.axes] for r in chosen),
         'mask': _ints(r.mask for r in chosen),
+        'term0': _starts([len(r.sum.terms) + 1 if r.sum.terms else 0 for r in chosen])[:-1],
+        'term': np.concatenate([np.zeros(0), *(_padded(term, width) for term in terms)]),
         'offset': _frames((c.offset for c in columns), length),
         'coefficients': _coefficients(tree, columns, width, length),
         'a_offset': _frames((tree.carrier[r.link][1] @ r.offset for r in chosen), length),
@@ -189,6 +195,7 @@ def flatten(
     }
     sizes |= {'groups': len(redundancies), 'nd': fields['dense_row'].size}
     sizes |= {'ne': fields['entry_column'].size, 'ns': fields['slot_var'].size, 'width': width}
+    sizes['nt'] = len(terms)
     ints, floats = pack_model(sizes, fields)
     var_q = np.ascontiguousarray(fields['var_q'], dtype=np.int64)
     rows = [np.arange(BLOCK * c, BLOCK * c + count) for c, count in enumerate(row_counts)]
@@ -229,9 +236,9 @@ def flatten_links(tree: Tree, links: Sequence[Frame]) -> tuple[Ints, Floats]:
         'length': np.ones(1),
         'mass': np.ones(count),
         'moment': np.zeros(3 * count),
-        **dict.fromkeys(('kind', 'axes', 'mask'), zeros),
+        **dict.fromkeys(('kind', 'axes', 'mask', 'term0'), zeros),
         **dict.fromkeys(('row_end', 'turning', 'angular'), first_rows),
-        **dict.fromkeys(('var_q', 'angle', 'unit', 'entry_up', 'entry_mass'), np.zeros(0)),
+        **dict.fromkeys(('var_q', 'angle', 'unit', 'term', 'entry_up', 'entry_mass'), np.zeros(0)),
         'entry_moment': np.zeros(0),
     }
     empty: list[list[int]] = [[] for _ in links]
@@ -239,12 +246,15 @@ def flatten_links(tree: Tree, links: Sequence[Frame]) -> tuple[Ints, Floats]:
     planned, sizes = plan_elimination([], [], 0)
     fields |= planned
     sizes |= {'nq': len(tree.names), 'n': len(columns), 'nc': count, 'nr': BLOCK * count}
-    sizes |= dict.fromkeys(('nv', 'ne', 'ns', 'groups', 'nd'), 0) | {'width': 2}
+    sizes |= dict.fromkeys(('nv', 'ne', 'ns', 'groups', 'nd', 'nt'), 0) | {'width': 2}
     return pack_model(sizes, fields)
 
 
 def _is_angle(tree: Tree, master: int) -> bool:
-    """Return True if a full turn of a variable changes no pose."""
+    """Return True if a full turn of a variable changes no pose, and no value."""
+    counted = {c for each in tree.sums for c in (each.column, *(at for at, _ in each.terms))}
+    if any(tree.columns[column].master == master for column in counted):
+        return False
     moved = [c for c in tree.columns if c.master == master]
     return all(c.dof.is_rotation and tuple(c.coefficients) == (0.0, 1.0) for c in moved)
 
@@ -262,6 +272,22 @@ def _frames(poses: Iterable[Floats], length: float) -> Floats:
     flat = np.array([frame12(pose) for pose in poses]).reshape(-1, 12)
     flat[:, 9:] /= length
     return flat.ravel()
+
+
+def _terms(tree: Tree, request: Request, length: float) -> list[Floats]:
+    """Return the terms of a coupling's row, follower less masters, in the kernels' units."""
+    if not request.sum.terms:
+        return []
+    unit = _unit(tree.columns[request.sum.column], length)
+    terms = [np.array(FREE)]
+    for column, polynomial in request.sum.terms:
+        powers = _unit(tree.columns[column], length) ** np.arange(len(polynomial))
+        terms.append(-np.array(polynomial) * powers / unit)
+    return terms
+
+
+def _padded(polynomial: Floats, width: int) -> Floats:
+    return np.pad(polynomial, (0, width - len(polynomial)))
 
 
 def _coefficients(tree: Tree, columns: Sequence[Column], width: int, length: float) -> Floats:

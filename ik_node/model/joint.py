@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Any
 
 from ik_node.errors import OptionError, ShapeError, shown, TopologyError
@@ -37,6 +38,8 @@ class Coupling:
     """
     The coupling q = sum_i c_i q_master**i; for a mimic joint c = (offset, multiplier).
 
+    With several masters, q is the sum of such polynomials, one for each of `terms`.
+
     Attributes
     ----------
     master : Joint
@@ -45,19 +48,31 @@ class Coupling:
         The axis of the master.
     coefficients : tuple of float
         c_0, c_1, ...; c_i in [unit of q / unit of q_master**i].
+    others : tuple of Coupling
+        The terms of the further masters.
 
     """
 
     master: Joint
     master_dof: DOF
     coefficients: tuple[float, ...]
+    others: tuple[Coupling, ...] = ()
 
-    def value(self, master_value: float) -> float:
-        """Return q for a value of the master (Horner's rule)."""
-        result = 0.0
-        for coefficient in reversed(self.coefficients):
-            result = result * master_value + coefficient
-        return result
+    @property
+    def terms(self) -> tuple[Coupling, ...]:
+        """Return the polynomial of each master, each as a coupling with one master."""
+        first = Coupling(self.master, self.master_dof, self.coefficients)
+        return (first, *self.others)
+
+    def value(self, *master_values: float) -> float:
+        """Return q for the values of the masters, in the order of `terms` (Horner's rule)."""
+        total = 0.0
+        for term, value in zip(self.terms, master_values, strict=True):
+            part = 0.0
+            for coefficient in reversed(term.coefficients):
+                part = part * value + coefficient
+            total += part
+        return total
 
 
 def _setting(name: str, doc: str) -> Any:
@@ -152,7 +167,8 @@ class Joint(Connector):
         if np.isfinite((lower, upper)).any():
             text += f' in [{lower:.4g}, {upper:.4g}]'
         if dof in self._couplings:
-            text += f', follows {shown(self._couplings[dof].master.name)}'
+            names = [shown(term.master.name) for term in self._couplings[dof].terms]
+            text += f', follows {", ".join(names)}'
         return f'{text}, locked' if self._locked[dof] else text
 
     # -- degrees of freedom
@@ -482,34 +498,89 @@ class Joint(Connector):
             If there is no coefficient, or one is not finite.
 
         """
+        self.couple_sum(dof, [(master, master_dof, coefficients)])
+
+    def couple_sum(
+        self,
+        dof: int | str,
+        terms: Iterable[tuple[Joint, int | str, ArrayLike]],
+        offset: float = 0.0,
+    ) -> None:
+        """
+        Make an axis follow several joints: q = offset + sum_k c_k q_k.
+
+        Differential wrists, planetary gears and CoreXY drives are such couplings. The solver keeps
+        them exactly, with the limits of all joints, and any of the joints can be driven.
+
+        Parameters
+        ----------
+        dof : DOF or str
+            The axis that follows.
+        terms : iterable of (Joint, DOF or str, float or array_like)
+            A joint that it follows, the axis of that joint, and c_k [unit of q / unit of q_k], or
+            the coefficients of a polynomial of q_k, as for `couple`.
+        offset : float
+            Its value when all masters are zero [rad or m].
+
+        Raises
+        ------
+        TopologyError
+            If a master follows this axis, directly or through others.
+        ShapeError
+            If there is no term or coefficient, or one is not finite.
+
+        Examples
+        --------
+        >>> motor = Joint('left motor')
+        >>> motor.set_dof('EZ')
+        >>> pitch, roll = Joint('pitch'), Joint('roll')
+        >>> pitch.set_dof('EY'), roll.set_dof('EX')
+        (None, None)
+        >>> motor.couple_sum('EZ', [(pitch, 'EY', 1.0), (roll, 'EX', -1.0)])
+        >>> motor.couplings[DOF.EZ].value(0.5, 0.2)
+        0.3
+
+        """
         what = f'coefficients of the coupling of {shown(self.name)}'
-        if not isinstance(master, Joint):
-            raise OptionError(f'master of {shown(self.name)}', master, 'a joint')
-        axis, master_axis = self._own(dof), master._own(master_dof)
-        given = numbers(what, coefficients)
-        if given.ndim != 1 or not given.size or not np.isfinite(given).all():
-            raise ShapeError(what, 'one or more finite numbers', str(given.tolist()))
-        # A joint that no joint follows cannot close a circle. Without this shortcut building a
-        # long chain of couplings would take quadratic time.
-        if self._followed or master is self:
-            self._check_circle(axis, master, master_axis)
-        master._followed = True
-        coupling = Coupling(master, master_axis, tuple(given.tolist()))
-        dict.__setitem__(self._couplings, axis, coupling)
+        axis = self._own(dof)
+        found: dict[tuple[Joint, DOF], list[float]] = {}
+        for master, master_dof, coefficients in terms:
+            if not isinstance(master, Joint):
+                raise OptionError(f'master of {shown(self.name)}', master, 'a joint')
+            key = master, master._own(master_dof)
+            given = numbers(what, coefficients)
+            if given.ndim == 0:
+                given = np.array((0.0, float(given)))
+            if given.ndim != 1 or not given.size or not np.isfinite(given).all():
+                raise ShapeError(what, 'one or more finite numbers', str(given.tolist()))
+            both = zip_longest(found.get(key, ()), given.tolist(), fillvalue=0.0)
+            found[key] = [sum(pair) for pair in both]
+        if not found:
+            raise ShapeError(f'masters of {shown(self.name)}', 'one or more joints', 'none')
+        next(iter(found.values()))[0] += float(self._finite('offset', (offset,))[0])
+        for master, master_axis in found:
+            # A joint that no joint follows cannot close a circle. Without this shortcut building a
+            # long chain of couplings would take quadratic time.
+            if self._followed or master is self:
+                self._check_circle(axis, master, master_axis)
+            master._followed = True
+        first, *others = (Coupling(*key, tuple(given)) for key, given in found.items())
+        dict.__setitem__(self._couplings, axis, replace(first, others=tuple(others)))
         self.revision.count_setting()
         self._count_graph_edit()
 
     def _check_circle(self, axis: DOF, master: Joint, master_axis: DOF) -> None:
-        joint, at = master, master_axis
-        path = [self, master]
-        while joint is not self or at != axis:
+        waiting = [(master, master_axis, [self, master])]
+        seen: set[tuple[Joint, DOF]] = set()
+        while waiting:
+            joint, at, path = waiting.pop()
+            if joint is self and at == axis:
+                names = [f'{shown(each.name)}' for each in path]
+                raise TopologyError('coupling in a circle: ' + ' follows '.join(names))
             following = joint._couplings.get(at)
-            if following is None:
-                return
-            joint, at = following.master, following.master_dof
-            path.append(joint)
-        names = [f'{shown(each.name)}' for each in path]
-        raise TopologyError('coupling in a circle: ' + ' follows '.join(names))
+            if following is not None and (joint, at) not in seen:
+                waiting += [(t.master, t.master_dof, [*path, t.master]) for t in following.terms]
+            seen.add((joint, at))
 
     def uncouple(self, dof: int | str) -> None:
         """Remove the coupling of an axis."""

@@ -9,6 +9,7 @@ from ik_node.model.constraint import Constraint
 from ik_node.model.frame import Frame
 from ik_node.model.goal import Goal
 from ik_node.model.link import Connector, Link
+from ik_node.model.tree import Sum, Tree
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,6 +17,9 @@ Array = NDArray[np.float64]
 
 # Number of rows of the kinds for which it does not depend on the chosen axes.
 FIXED_ROWS = {'distance': 1, 'look_at': 2}
+# The largest gap of a coupling that counts as kept [m], [rad]: what is left is rounding.
+COUPLED = (1e-10, 1e-10)
+NO_SUM = Sum(-1, ())
 
 
 @dataclass(frozen=True)
@@ -27,14 +31,15 @@ class Request:
     ----------
     name : str
         Name in messages and results.
-    link : Link
-        The link that carries frame A.
+    link : Frame
+        The link that carries frame A; of a coupling the joint that follows.
     offset : ndarray, shape (4, 4)
         Frame A in the link.
     base : Frame or None
         The frame that carries frame B; None = the root frame. `pose` is frame B in it.
-    kind : {'frame', 'universal', 'distance', 'look_at', 'centre_of_mass'}
-        Kind of the rows, see `Constraint`.
+    kind : {'frame', 'universal', 'distance', 'look_at', 'centre_of_mass', 'coupling'}
+        Kind of the rows, see `Constraint`. The row of a coupling is the value of the joint less
+        what `sum` gives; it has no frames.
     axes : {'world', 'goal', 'link'}
         Axes in which the rows are expressed: those of the root frame, of B or of A.
     mask : int
@@ -44,11 +49,13 @@ class Request:
     source : Connector or None
         The object that it was read from, whose pose, weight and tolerance may change at any time;
         None = the pose is an argument of the solve.
+    sum : Sum
+        The coupling, for kind 'coupling'.
 
     """
 
     name: str
-    link: Link
+    link: Frame
     offset: Array
     base: Frame | None
     kind: str
@@ -56,11 +63,12 @@ class Request:
     mask: int
     is_goal: bool
     source: Connector | None
+    sum: Sum = NO_SUM
 
     def same_as(self, other: Request) -> bool:
         """Return True if both have the same structure; poses, weights and the like may differ."""
         mine, theirs = (
-            (r.name, r.link, r.base, r.kind, r.axes, r.mask, r.is_goal, r.source)
+            (r.name, r.link, r.base, r.kind, r.axes, r.mask, r.is_goal, r.source, r.sum)
             for r in (self, other)
         )
         return mine == theirs and np.array_equal(self.offset, other.offset)
@@ -132,6 +140,26 @@ def request_of(joint: Connector) -> Request:
         mask=mask & 7 if joint.kind in ('universal', 'centre_of_mass') else mask,
         is_goal=isinstance(joint, Goal),
         source=joint,
+    )
+
+
+def requests_of(tree: Tree) -> list[Request]:
+    """Return the requests of couplings with several masters, and of all closures and goals."""
+    couplings = [_coupling_request(tree, each) for each in tree.sums]
+    return [*couplings, *map(request_of, tree.closers)]
+
+
+def closure_requests(tree: Tree) -> list[Request]:
+    """Return the requests of couplings with several masters and closures that take part."""
+    return [each for each in requests_of(tree) if not each.is_goal and each.takes_part]
+
+
+def _coupling_request(tree: Tree, coupling: Sum) -> Request:
+    """Return the request of a coupling with several masters: one row, of the follower's axis."""
+    joint, dof = tree.columns[coupling.column].joint, tree.columns[coupling.column].dof
+    name = f'coupling of {tree.names[tree.q_of_column[coupling.column]]}'
+    return Request(
+        name, joint, np.eye(4), None, 'coupling', 'link', 1 << dof, False, joint, coupling
     )
 
 

@@ -70,6 +70,26 @@ class Column:
     ball: int
 
 
+@dataclass(frozen=True)
+class Sum:
+    """
+    The coupling of a column with several masters, value = sum_k p_k(value of master k).
+
+    The column's value stays free; the solver keeps the coupling as a row that must vanish.
+
+    Attributes
+    ----------
+    column : int
+        The column that follows.
+    terms : tuple of (int, tuple of float)
+        Column of each master, and the coefficients of its polynomial p_k.
+
+    """
+
+    column: int
+    terms: tuple[tuple[int, Coefficients], ...]
+
+
 @dataclass
 class Tree:
     """
@@ -90,6 +110,8 @@ class Tree:
         Index in q of each column's value.
     owner : list of (Joint, DOF)
         Joint and DoF of each value of q.
+    sums : list of Sum
+        Couplings with several masters; each follows only sums before it.
 
     """
 
@@ -99,6 +121,7 @@ class Tree:
     names: list[str] = field(default_factory=list)
     q_of_column: list[int] = field(default_factory=list)
     owner: list[tuple[Joint, DOF]] = field(default_factory=list)
+    sums: list[Sum] = field(default_factory=list)
 
     @property
     def max_velocity(self) -> Array:
@@ -109,6 +132,8 @@ class Tree:
 def same_motions(one: Tree, other: Tree) -> bool:
     """Return True if two trees have the same columns, with the same indices in q."""
     if one.names != other.names or len(one.columns) != len(other.columns):
+        return False
+    if one.sums != other.sums:
         return False
     for a, b in zip(one.columns, other.columns, strict=True):
         if (a.joint, a.dof, a.parent, a.master, a.coefficients, a.ball) != (
@@ -163,7 +188,11 @@ def build_tree(roots: Iterable[Frame], joint_order: Sequence[Joint] | None = Non
     value = {(id(joint), dof): at for at, (joint, dof) in enumerate(tree.owner)}
     # An Euler angle with followers must be a variable itself: its joint is not stepped on SO(3).
     followed = {
-        id(c.master) for j in joints for c in j.couplings.values() if c.master_dof.is_rotation
+        id(term.master)
+        for joint in joints
+        for coupling in joint.couplings.values()
+        for term in coupling.terms
+        if term.master_dof.is_rotation
     }
     for joint, dof, parent, offset in motions:
         master, coefficients = resolved[id(joint), dof]
@@ -173,6 +202,7 @@ def build_tree(roots: Iterable[Frame], joint_order: Sequence[Joint] | None = Non
             ball = 0
         tree.columns.append(Column(joint, dof, parent, offset, master, coefficients, ball))
         tree.q_of_column.append(value[id(joint), dof])
+    tree.sums = _sums(motions, tree.columns)
     return tree
 
 
@@ -207,7 +237,7 @@ def _resolve(
     found = {
         (id(joint), dof): (at, FREE)
         for at, (joint, dof, _, _) in enumerate(motions)
-        if dof not in joint.couplings
+        if dof not in joint.couplings or joint.couplings[dof].others
     }
     for first, axis, _, _ in motions:
         joint, dof = first, axis
@@ -220,10 +250,7 @@ def _resolve(
             path[id(joint), dof] = joint, dof
             coupling = joint.couplings.get(dof)
             if coupling is None:
-                raise TopologyError(
-                    f'joint {shown(joint.name)} drives a coupled joint but is not in the same '
-                    f'graph or has no {dof.name} axis'
-                )
+                raise _no_master(joint, dof)
             joint, dof = coupling.master, coupling.master_dof
         at, polynomial = found[id(joint), dof]
         for key, (joint, dof) in reversed(path.items()):
@@ -236,6 +263,52 @@ def _resolve(
                 )
             found[key] = at, polynomial
     return found
+
+
+def _no_master(joint: Joint, dof: DOF) -> TopologyError:
+    return TopologyError(
+        f'joint {shown(joint.name)} drives a coupled joint but is not in the same graph or has no '
+        f'{dof.name} axis'
+    )
+
+
+def _sums(
+    motions: Sequence[tuple[Joint, DOF, int, Array]], columns: Sequence[Column]
+) -> list[Sum]:
+    """
+    Return the couplings with several masters, each after those that it follows.
+
+    Raises
+    ------
+    TopologyError
+        If a master is not in the graph, or couplings form a circle.
+
+    """
+    place = {(id(joint), dof): at for at, (joint, dof, _, _) in enumerate(motions)}
+    waiting: dict[int, Sum] = {}
+    for at, (joint, dof, _, _) in enumerate(motions):
+        coupling = joint.couplings.get(dof)
+        if coupling is None or not coupling.others:
+            continue
+        terms = []
+        for term in coupling.terms:
+            if (id(term.master), term.master_dof) not in place:
+                raise _no_master(term.master, term.master_dof)
+            terms.append((place[id(term.master), term.master_dof], term.coefficients))
+        waiting[at] = Sum(at, tuple(terms))
+    ordered: list[Sum] = []
+    while waiting:
+        ready = [
+            each
+            for each in waiting.values()
+            if not any(columns[column].master in waiting for column, _ in each.terms)
+        ]
+        if not ready:
+            names = ', '.join(shown(columns[at].joint.name) for at in waiting)
+            raise TopologyError(f'the couplings of joints {names} go round in a circle')
+        for each in ready:
+            ordered.append(waiting.pop(each.column))
+    return ordered
 
 
 def _compose(outer: Coefficients, inner: Coefficients) -> Coefficients:

@@ -17,7 +17,7 @@ _NUMBERS = {
         'JOINT_WINDOW',
         'CON_COLUMNS',
         'CON_LEVEL',
-        'KIND_MASS',
+        'KIND_COUPLING',
         'AXES_A',
     ),
     transmit: (

@@ -63,7 +63,7 @@ class ConstraintFrames:
         self._a: tuple[int, Array] = (column, pose @ request.offset)
         self._b = (-1, np.eye(4)) if request.base is None else skeleton.carrier(request.base)
         self._bodies: list[Link] = []
-        if request.kind == 'centre_of_mass':
+        if request.kind == 'centre_of_mass' and isinstance(request.link, Link):
             self._bodies = [body for body in request.link.links_below() if body.mass > 0.0]
 
     def frame_a(self, snapshot: Snapshot) -> Array:

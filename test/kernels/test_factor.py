@@ -122,6 +122,7 @@ def made_up(slots, row_counts, variable_count):
         'width': 2,
         'groups': 0,
         'nd': 0,
+        'nt': 0,
     }
     sizes['ns'] = sum(len(own) for own in slots)
     fields['slot0'] = np.cumsum([0, *(len(own) for own in slots)])

@@ -85,8 +85,11 @@ class Naive:
         coupling = joint.couplings.get(dof)
         if coupling is None:
             return self.values[joint][dof]
-        master = self.followed(coupling.master, coupling.master_dof)
-        return sum(c * master**i for i, c in enumerate(coupling.coefficients))
+        total = 0.0
+        for term in coupling.terms:
+            master = self.followed(term.master, term.master_dof)
+            total += sum(c * master**i for i, c in enumerate(term.coefficients))
+        return total
 
     def world(self, frame):
         """Return the 4x4 pose of a frame in the root frame."""
@@ -185,11 +188,10 @@ class Naive:
 
     def largest_followed(self, joint, dof):
         """Return the largest absolute value among a value and those that it follows."""
-        largest = abs(self.followed(joint, dof))
-        while (coupling := joint.couplings.get(dof)) is not None:
-            joint, dof = coupling.master, coupling.master_dof
-            largest = max(largest, abs(self.followed(joint, dof)))
-        return largest
+        coupling = joint.couplings.get(dof)
+        terms = () if coupling is None else coupling.terms
+        masters = [self.largest_followed(term.master, term.master_dof) for term in terms]
+        return max(abs(self.followed(joint, dof)), *masters, 0.0)
 
 
 def sight(seen):

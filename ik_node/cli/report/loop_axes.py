@@ -9,10 +9,9 @@ from typing import Any
 from ik_node.kernels.layout import JOINT_LOWER, JOINT_UPPER
 from ik_node.model.closure import Closure
 from ik_node.model.dof import DOF
-from ik_node.model.goal import Goal
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
-from ik_node.model.request import request_of
+from ik_node.model.request import closure_requests
 from ik_node.model.rotation import matrix_to_quat, pose_matrix, quat_conjugate, quat_multiply
 from ik_node.model.tree import Tree
 from ik_node.robot import Robot
@@ -77,8 +76,7 @@ def _held_by_loops(robot: Robot, table: JointTable, fixed: list[int]) -> dict[in
     """Return the indices in q that no motion in the null space of the loops moves, and why."""
     solver = Solver(robot, SolverOptions())
     tree, options = solver.tree, solver.options
-    requests = [request_of(joint) for joint in tree.closers if not isinstance(joint, Goal)]
-    problem = Problem(tree, [request for request in requests if request.takes_part])
+    problem = Problem(tree, closure_requests(tree))
     problem.refresh(options)
     rows = table.rows.copy()
     rows[JOINT_LOWER], rows[JOINT_UPPER] = -np.inf, np.inf

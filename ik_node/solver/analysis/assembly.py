@@ -9,8 +9,7 @@ from math import ceil, floor, log10
 from ik_node.errors import shown
 from ik_node.kernels.layout import JOINT_LOWER, JOINT_REST_ON, JOINT_TARGET_WEIGHT, JOINT_UPPER
 from ik_node.model.euler import nearest_turn
-from ik_node.model.goal import Goal
-from ik_node.model.request import request_of
+from ik_node.model.request import closure_requests
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
@@ -150,8 +149,7 @@ def close_loops(solver: Solver) -> Assembly:
 def _without_limits(solver: Solver, q: Array) -> tuple[Solution, dict[str, float]]:
     """Close the loops without joint limits; return the solution and its values outside them."""
     tree = solver.tree
-    requests = [request_of(joint) for joint in tree.closers if not isinstance(joint, Goal)]
-    problem = Problem(tree, [request for request in requests if request.takes_part])
+    problem = Problem(tree, closure_requests(tree))
     problem.refresh(solver.options)
     table = JointTable(tree)
     rows = table.rows.copy()

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 from ik_node.display import public_names
 from ik_node.errors import plain
 from ik_node.kernels.layout import JOINT_LOWER, JOINT_UPPER, JOINT_WINDOW
-from ik_node.model.goal import Goal
-from ik_node.model.request import request_of
+from ik_node.model.request import closure_requests
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.chain_problem import RANK_TOLERANCE
 from ik_node.solver.problem.joint_table import JointTable
@@ -214,8 +213,7 @@ def mobility_of(
     """
     tree = solver.tree
     place = {name: at for at, name in enumerate(closure_order)}
-    closures = (request_of(joint) for joint in tree.closers if not isinstance(joint, Goal))
-    requests = [request for request in closures if request.takes_part]
+    requests = closure_requests(tree)
     requests.sort(key=lambda request: place.get(request.name, len(place)))
     problem, options = Problem(tree, requests), SolverOptions()
     problem.refresh(options)

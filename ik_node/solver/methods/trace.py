@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ik_node.errors import UnknownFrameError
 from ik_node.kernels.layout import begin_of, CON_POSE
 from ik_node.kernels.solve_state import ITERATIONS, PHASE, PHASE_DONE, STATUS_RUNNING
-from ik_node.model.request import request_of
+from ik_node.model.request import requests_of
 from ik_node.model.tree import Tree
 from ik_node.solver.methods.iterate import blocks_of
 from ik_node.solver.methods.progress import Observe
@@ -112,8 +112,7 @@ def trace(
         As for `run_method`.
 
     """
-    requests = [request_of(closer) for closer in tree.closers]
-    chosen = [request for request in requests if request.takes_part]
+    chosen = [request for request in requests_of(tree) if request.takes_part]
     problem = Problem(tree, chosen, length=options.characteristic_length)
     problem.refresh(options)
     for name, pose in (goals or {}).items():

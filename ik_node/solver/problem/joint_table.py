@@ -66,6 +66,9 @@ class JointTable:
         angles in q.
     followers : list of (int, int, tuple of float)
         Index in q of each coupled value and of its master, and the polynomial between them.
+        Values with several masters are not in this list, because the solver finds them.
+    sums : list of (int, list of (int, tuple of float))
+        Index in q of each value with several masters, and index and polynomial of each master.
     masters : dict of int to int
         Index in q of each coupled value -> that of its master.
 
@@ -85,6 +88,10 @@ class JointTable:
             (tree.q_of_column[at], tree.q_of_column[column.master], column.coefficients)
             for at, column in enumerate(tree.columns)
             if column.master != at
+        ]
+        self.sums = [
+            (tree.q_of_column[each.column], [(tree.q_of_column[at], p) for at, p in each.terms])
+            for each in tree.sums
         ]
         # Joints with three Euler angles: different triples can describe one orientation, which
         # are not obtained by adding full turns to single angles.
@@ -305,7 +312,8 @@ class JointTable:
         """
         Return the window, shape (nq,), in which only the named joints and their followers move.
 
-        A named follower whose master is not named does not move.
+        A named follower whose master is not named does not move. A joint with several masters
+        moves if it or one of them is named.
 
         Raises
         ------
@@ -314,6 +322,9 @@ class JointTable:
 
         """
         chosen = {at for at in self.places(names) if at not in self.masters}
+        for follower, terms in self.sums:
+            if any(self.masters.get(master, master) in chosen for master, _ in terms):
+                chosen.add(follower)
         window: Array = np.zeros(self.rows.shape[1])
         window[list(chosen)] = np.inf
         window[[at for at, master in self.masters.items() if master in chosen]] = np.inf
@@ -418,10 +429,15 @@ class JointTable:
 
     def with_couplings(self, q: Array) -> Array:
         """Return q with masters clamped to their narrowed limits, and followers set from them."""
-        if not self.followers:
+        if not self.followers and not self.sums:
             return q
-        moved: Array = np.clip(q, self.rows[JOINT_LOWER], self.rows[JOINT_UPPER])
+        lower, upper = self.rows[[JOINT_LOWER, JOINT_UPPER]]
+        moved: Array = np.clip(q, lower, upper)
         self.follow(moved)
+        for follower, terms in self.sums:
+            total = sum(_value(polynomial, moved[master]) for master, polynomial in terms)
+            moved[follower] = min(max(total, lower[follower]), upper[follower])
+            self.follow(moved)
         return moved
 
     def follow(self, q: Array) -> None:

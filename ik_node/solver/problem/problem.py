@@ -22,7 +22,7 @@ from ik_node.model.chains import find_chains, support_of
 from ik_node.model.constraint import Constraint
 from ik_node.model.goal import Goal
 from ik_node.model.redundancy import Redundancy
-from ik_node.model.request import Request
+from ik_node.model.request import COUPLED, Request
 from ik_node.model.tree import Tree
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.chain_problem import ChainProblem, make_chain_problem, TABLE_POSES
@@ -137,6 +137,8 @@ class Problem:
                 row[CON_DISTANCE] = request.source.distance
             if isinstance(request.source, Goal):
                 row[CON_LEVEL] = 1.0 + priorities.index(request.source.priority)
+            if request.kind == 'coupling':
+                tolerance = COUPLED
             row[CON_TRANSLATION_TOLERANCE] = (
                 options.translation_converge_threshold if tolerance is None else tolerance[0]
             )

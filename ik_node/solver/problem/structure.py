@@ -12,7 +12,7 @@ from ik_node.model.goal import Goal
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 from ik_node.model.redundancy import Redundancy
-from ik_node.model.request import pose_request, Request, request_of
+from ik_node.model.request import pose_request, Request, requests_of
 from ik_node.model.revision import Revision
 from ik_node.model.tree import build_tree, same_motions
 from ik_node.solver.options import SolverOptions
@@ -84,8 +84,7 @@ class Structure:
                     self._ambiguous.add(frame.name)
                 self.links[frame.name] = frame
         requests: dict[str, Request] = {}
-        for joint in self.tree.closers:
-            request = request_of(joint)
+        for request in requests_of(self.tree):
             if request.name in requests:
                 raise TopologyError(
                     f'two closures or goals are named {shown(request.name)}: give each '
@@ -201,10 +200,11 @@ def share_revision(frames: Iterable[Frame]) -> Revision:
         root.traverse(lambda frame: found.update({frame: None}))
     waiting = list(found)
     for frame in waiting:  # the list grows during the loop
-        for coupling in frame.couplings.values() if isinstance(frame, Joint) else ():
-            if coupling.master not in found:
-                found[coupling.master] = None
-                waiting.append(coupling.master)
+        couplings = frame.couplings.values() if isinstance(frame, Joint) else ()
+        for term in (term for coupling in couplings for term in coupling.terms):
+            if term.master not in found:
+                found[term.master] = None
+                waiting.append(term.master)
     revisions = {frame.revision for frame in waiting}
     if [each.frame_count for each in revisions] == [len(waiting)]:
         return revisions.pop()

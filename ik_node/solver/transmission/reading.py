@@ -135,7 +135,7 @@ class Reading:
     def _examined(self, inverse: bool, given: Sequence[int]) -> Direction:
         """Return a direction, after its idle motions and its dependences have been counted."""
         direction = Direction(self.solver, self.space, inverse, given)
-        here = self.solver.q
+        here = self.solver.arrays_for(())[1].with_couplings(self.solver.q)
         direction.evaluate(here)
         self.idle, self.excess = self._counts(direction)
         if self.idle:

@@ -1,0 +1,294 @@
+"""Joints with several masters: differential wrists, CoreXY, planetary gears."""
+
+from ik_node.errors import TopologyError
+from ik_node.model.dof import DOF
+from ik_node.solver.status import Status
+import numpy as np
+import pytest
+from support.building import Mechanism
+
+LIMITS = (-1.2, 1.2)
+
+
+def wrist():
+    """Return a wrist whose two motors turn by the sum and the difference of pitch and roll."""
+    m = Mechanism('wrist')
+    m.root('base')
+    m.joint('lift', 'base', 'Z', limits=(0.0, 0.4))
+    pitch = m.joint('pitch', 'lift_link', 'EY', xyz=(0.3, 0, 0), limits=LIMITS)
+    roll = m.joint('roll', 'pitch_link', 'EX', limits=LIMITS)
+    m.tip('tool', 'roll_link', xyz=(0.1, 0.05, 0))
+    for name, sign in (('left', 1.0), ('right', -1.0)):
+        motor = m.joint(name, 'lift_link', 'EY', xyz=(0.1, sign * 0.05, 0))
+        motor.couple_sum('EY', [(pitch, 'EY', 2.0), (roll, 'EX', sign)], 0.1 * sign)
+    m.goal('goal', 'tool')
+    return m
+
+
+def corexy():
+    """Return a CoreXY stage: x and y follow two motors, and a knob follows x as a cam."""
+    m = Mechanism('corexy')
+    m.root('base')
+    motors = [m.joint(f'motor{k}', 'base', 'EZ', xyz=(0.1 * k, 0.5, 0)) for k in range(2)]
+    y = m.joint('y', 'base', 'Y', limits=(-0.2, 0.2))
+    x = m.joint('x', 'y_link', 'X', limits=(-0.2, 0.2))
+    y.couple_sum('Y', [(motors[0], 'EZ', 0.01), (motors[1], 'EZ', -0.01)])
+    x.couple_sum('X', [(motors[0], 'EZ', 0.01), (motors[1], 'EZ', 0.01)])
+    knob = m.joint('knob', 'x_link', 'EZ', xyz=(0, 0, 0.1))
+    knob.couple('EZ', x, 'X', (0.1, 3.0, 5.0))
+    m.tip('tool', 'knob_link', xyz=(0.05, 0, 0))
+    m.goal('goal', 'tool', 'X Y')
+    return m
+
+
+def planetary():
+    """Return a planetary gear: the sun follows its carrier and a planet that turns on it."""
+    m = Mechanism('planetary')
+    m.root('base')
+    carrier = m.joint('carrier', 'base', 'EZ')
+    planet = m.joint('planet', 'carrier_link', 'EZ', xyz=(0.3, 0, 0))
+    sun = m.joint('sun', 'base', 'EZ')
+    sun.couple_sum('EZ', [(carrier, 'EZ', 1.0), (planet, 'EZ', -0.5)])
+    ring = m.joint('ring', 'base', 'EZ', limits=(-3.0, 3.0))
+    ring.couple_sum('EZ', [(carrier, 'EZ', 1.0), (planet, 'EZ', 0.25)])
+    m.tip('tool', 'planet_link', xyz=(0.1, 0, 0))
+    m.goal('goal', 'tool', 'X Y')
+    return m
+
+
+def chained():
+    """Return an arm in which a sum has a mimic, a polynomial and another sum as masters."""
+    m = Mechanism('chained')
+    m.root('base')
+    a = m.joint('a', 'base', 'EZ', limits=(-2, 2))
+    b = m.joint('b', 'a_link', 'EZ', xyz=(0.4, 0, 0), limits=(-2, 2))
+    mimic = m.joint('mimic', 'base', 'EZ')
+    mimic.couple('EZ', a, 'EZ', (0.2, -1.5))
+    first = m.joint('first', 'b_link', 'EZ', xyz=(0.3, 0, 0), limits=(-1.5, 1.5))
+    first.couple_sum('EZ', [(mimic, 'EZ', (0.0, 0.5, 0.1)), (b, 'EZ', 0.7)], -0.1)
+    second = m.joint('second', 'first_link', 'EY', xyz=(0.2, 0, 0))
+    second.couple_sum('EY', [(first, 'EZ', 1.0), (a, 'EZ', 0.5), (b, 'EZ', -1.0)])
+    m.tip('tool', 'second_link', xyz=(0.1, 0, 0))
+    m.goal('goal', 'tool', 'X Y')
+    return m
+
+
+ALL = (wrist, corexy, planetary, chained)
+
+
+def gap(m, q):
+    """Return by how much the worst value misses its coupling."""
+    return m.naive(m.solver().joint_names, q).coupling_gap()
+
+
+def targets(m, count, seed=0):
+    """Return configurations that keep couplings and limits, and the poses of the goal there."""
+    solver, rng = m.solver(), np.random.default_rng(seed)
+    found = []
+    while len(found) < count:
+        q = m.random_q(solver.joint_names, rng, 0.8)
+        there = m.naive(solver.joint_names, q, follow=True)
+        followed = np.array([there.values[j][dof] for j, dof in solver.tree.owner])
+        low, high = solver.limits()
+        if (followed >= low).all() and (followed <= high).all():
+            found.append((followed, m.pose_of('tool', solver.joint_names, followed)))
+    return found
+
+
+@pytest.mark.parametrize('mechanism', ALL)
+def test_goals_are_reached_with_exact_couplings(mechanism):
+    """Each pose comes from a configuration within limits."""
+    m = mechanism()
+    solver = m.solver()
+    low, high = solver.limits()
+    for _, pose in targets(m, 20):
+        solution = solver.solve_pose({'goal': pose})
+        assert solution.status is Status.CONVERGED, solution.message
+        assert gap(m, solution.q) <= 1e-14 * max(1.0, np.abs(solution.q).max())
+        assert (solution.q >= low).all()
+        assert (solution.q <= high).all()
+        assert max(m.naive(solver.joint_names, solution.q).error(m.goals['goal'], pose)) < 1e-6
+
+
+@pytest.mark.parametrize('mechanism', ALL)
+def test_batch_and_prepared_call_give_the_bits_of_solve_pose(mechanism):
+    """A coupling needs no work beside the kernel."""
+    m = mechanism()
+    solver = m.solver()
+    poses = [pose for _, pose in targets(m, 5)]
+    wanted = [solver.solve_pose({'goal': pose}).q for pose in poses]
+    many = tuple(np.array(part) for part in zip(*poses, strict=True))
+    np.testing.assert_array_equal(solver.solve_batch({'goal': many}).q, wanted)
+    prepared = solver.prepare(['goal'])
+    np.testing.assert_array_equal([prepared(*pose).q for pose in poses], wanted)
+
+
+@pytest.mark.parametrize('mechanism', ALL)
+def test_limit_of_follower_binds(mechanism):
+    """A goal beyond the limit of a value with several masters leaves that value at its limit."""
+    m = mechanism()
+    solver = m.solver()
+    name = next(
+        n for n, joint in m.joints.items() if any(c.others for c in joint.couplings.values())
+    )
+    at = solver.joint_names.index(name)
+    q, pose = max(targets(m, 20), key=lambda found: found[0][at])
+    joint = m.joints[name]
+    most = 0.5 * (q[at] + joint.dof_values[joint.dof[0]])
+    joint.set_max_limit(joint.dof[0], most)
+    solution = solver.solve_pose({'goal': pose})
+    assert solution.q[at] <= most
+    assert gap(m, solution.q) <= 1e-9
+
+
+def test_motors_drive_the_wrist_and_the_wrist_its_motors():
+    """Both the joints that follow and those that they follow can be driven."""
+    m = wrist()
+    solver = m.solver()
+    names = solver.joint_names
+    forward = dict(zip(names, solver.drive({'left': 0.9, 'right': 0.5}).q, strict=True))
+    assert forward['pitch'] == pytest.approx((0.9 + 0.5) / 4.0, abs=1e-12)
+    assert forward['roll'] == pytest.approx((0.9 - 0.5 - 0.2) / 2.0, abs=1e-12)
+    back = solver.drive({'pitch': 0.35, 'roll': 0.1})
+    assert back.status is Status.CONVERGED
+    assert back.q[names.index('left')] == pytest.approx(0.9, abs=1e-14)
+
+
+def test_driven_joint_stops_at_the_limit_of_what_follows_it():
+    """The message names the follower."""
+    m = wrist()
+    m.joints['left'].set_max_limit('EY', 1.0)
+    solution = m.solver().drive({'pitch': 1.0, 'roll': 0.5})
+    assert solution.status is Status.STALLED
+    assert 'left' in solution.message
+    assert solution.q[m.solver().joint_names.index('left')] == 1.0
+
+
+@pytest.mark.parametrize(
+    ('mechanism', 'motors', 'joints', 'ratio'),
+    [
+        (wrist, 'left right', 'pitch roll', [[0.25, 0.25], [0.5, -0.5]]),
+        (wrist, 'pitch roll', 'left right', [[2.0, 1.0], [2.0, -1.0]]),
+        (corexy, 'motor0 motor1', 'x y', [[0.01, 0.01], [0.01, -0.01]]),
+        (planetary, 'sun ring', 'carrier planet', [[1 / 3, 2 / 3], [-4 / 3, 4 / 3]]),
+    ],
+)
+def test_transmission_has_the_matrix_of_the_couplings(mechanism, motors, joints, ratio):
+    """Positions, velocities and efforts, the last by virtual work."""
+    from ik_node.solver.transmission.transmission import Transmission
+
+    m = mechanism()
+    solver = m.solver()
+    between = Transmission(solver, motors.split(), joints.split())
+    start = solver.q
+    np.testing.assert_allclose(between.jacobian(start), ratio, atol=1e-12)
+    rates, efforts = np.array((0.3, -0.2)), np.array((2.0, 5.0))
+    position, moved = np.array((0.3, 0.4)), np.array((0.5, 0.3))
+    here, there = between.to_joints(position, rates), between.to_joints(moved)
+    np.testing.assert_allclose(here.joint_velocity, np.array(ratio) @ rates, atol=1e-12)
+    np.testing.assert_allclose(
+        there.joint_position - here.joint_position, ratio @ (moved - position), atol=1e-10
+    )
+    back = between.to_actuators(here.joint_position, effort=efforts)
+    np.testing.assert_allclose(back.actuator_effort, np.array(ratio).T @ efforts, atol=1e-12)
+    np.testing.assert_allclose(back.actuator_position, position, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ('mechanism', 'free'), [(wrist, 3), (corexy, 2), (planetary, 2), (chained, 2)]
+)
+def test_mobility_counts_masters_alone(mechanism, free):
+    """Each coupling takes one degree of freedom."""
+    from ik_node.solver.analysis.mobility import mobility_of
+
+    assert mobility_of(mechanism().solver()) == free
+
+
+@pytest.mark.parametrize('mechanism', ALL)
+def test_velocities_keep_couplings(mechanism):
+    """Rates of followers are those of finite differences."""
+    m = mechanism()
+    solver = m.solver()
+    q, _ = targets(m, 1)[0]
+    twist = (np.array((0.01, 0.02, 0.0)), np.array((0.0, 0.0, 0.0)))
+    rates = solver.velocity({'goal': twist}, q).velocity
+    ahead, behind = q + 1e-6 * rates, q - 1e-6 * rates
+    assert np.abs(rates).max() > 1e-3
+    assert max(gap(m, ahead), gap(m, behind)) < 1e-10
+
+
+def test_path_keeps_couplings_and_largest_speeds_of_followers():
+    """The motor of a wrist is the slowest of its joints."""
+    m = wrist()
+    m.joints['left'].max_velocity[DOF.EY] = 0.5
+    solver = m.solver()
+    start = solver.q
+    end, _ = targets(m, 1)[0]
+    steps = np.linspace(0.0, 1.0, 20)[:, None]
+    poses = [m.pose_of('tool', solver.joint_names, start + t * (end - start)) for t in steps]
+    path = solver.solve_path({'goal': tuple(map(np.array, zip(*poses, strict=True)))}, dt=0.001)
+    assert path.converged.all()
+    assert max(gap(m, q) for q in path.q) <= 1e-14
+    at = solver.joint_names.index('left')
+    assert (np.abs(np.diff(path.q[:, at])) <= 0.5 * np.diff(path.times) * (1 + 1e-9)).all()
+
+
+def test_chosen_joints_take_their_followers_along():
+    """Only pitch is named; both motors turn."""
+    m = wrist()
+    solver = m.solver()
+    _, pose = targets(m, 1)[0]
+    solution = solver.solve_pose({'goal': pose}, joints=['pitch'])
+    names = solver.joint_names
+    assert solution.q[names.index('roll')] == solver.q[names.index('roll')]
+    assert abs(solution.q[names.index('left')] - solver.q[names.index('left')]) > 1e-3
+    assert gap(m, solution.q) <= 1e-14
+
+
+def test_start_that_violates_couplings_is_corrected():
+    """Values that follow are ignored in q0, as those of a mimic joint are."""
+    m = chained()
+    solver = m.solver()
+    q, pose = targets(m, 1)[0]
+    broken = q.copy()
+    for name in ('mimic', 'first', 'second'):
+        broken[solver.joint_names.index(name)] += 0.2
+    first, second = (solver.solve_pose({'goal': pose}, start) for start in (q, broken))
+    np.testing.assert_allclose(first.q, second.q, atol=1e-12)
+
+
+def test_wheels_may_turn_many_times():
+    """A full turn of a master is none of its follower."""
+    m = planetary()
+    solution = m.solver().drive({'carrier': 40.0, 'planet': 160.0 - 0.5})
+    assert solution.status is Status.STALLED  # the ring has limits
+    m.joints['ring'].set_limits('EZ', -np.inf, np.inf)
+    solution = m.solver().drive({'carrier': 40.0, 'planet': 159.5}, steps=3000)
+    values = dict(zip(m.solver().joint_names, solution.q, strict=True))
+    assert solution.status is Status.CONVERGED
+    assert values['sun'] == pytest.approx(40.0 - 79.75, abs=1e-12)
+    _, pose = targets(m, 1)[0]
+    there = m.solver().solve_pose({'goal': pose}, q0=solution.q)
+    assert there.status is Status.CONVERGED
+    assert gap(m, there.q) <= 1e-13
+
+
+def test_sum_of_one_term_is_the_coupling_with_one_master():
+    """Terms of the same master add up."""
+    m = Mechanism('pair')
+    m.root('base')
+    a, b = m.joint('a', 'base', 'X'), m.joint('b', 'a_link', 'Y')
+    b.couple_sum('Y', [(a, 'X', 0.5), (a, 'X', (0.1, 0.25))], 0.2)
+    one = b.couplings[DOF.Y]
+    b.couple('Y', a, 'X', (0.1 + 0.2, 0.75))
+    assert (one.master, one.others) == (a, ())
+    assert one.coefficients == pytest.approx(b.couplings[DOF.Y].coefficients)
+
+
+def test_circle_through_a_sum_is_refused():
+    """The error names the joints."""
+    m = wrist()
+    with pytest.raises(TopologyError, match=r"'pitch' follows 'left' follows 'pitch'"):
+        m.joints['pitch'].couple_sum(
+            'EY', [(m.joints['left'], 'EY', 0.5), (m.joints['right'], 'EY', 0.5)]
+        )
