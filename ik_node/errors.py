@@ -58,6 +58,11 @@ def listed(names: Iterable[str], most: int = 12) -> str:
     return ', '.join(every[:most] + ['...'] * (len(every) > most)) or 'none'
 
 
+def counted(count: int, what: str) -> str:
+    """Return a number and what it counts: '1 loop', '2 loops', '0 loops'."""
+    return f'{count} {what}{"s" * (count != 1)}'
+
+
 def similar(name: object, known: Iterable[str]) -> str:
     """Return up to three names that are similar to a name, in quotation marks; '' if none is."""
     if not isinstance(name, str) or len(name) > MOST_NAME:
@@ -66,6 +71,31 @@ def similar(name: object, known: Iterable[str]) -> str:
 
     short = [each for each in islice(known, MOST_COMPARED) if len(each) <= MOST_NAME]
     return ' or '.join(map(shown, get_close_matches(name, short, n=3)))
+
+
+MOST_ALIKE = 4  # more notes of one kind become one
+_QUOTED = re.compile(r"""(?<!\w)('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?!\w)""")
+_VARIES = re.compile(_QUOTED.pattern + r'|[-+]?(?:\d+(?:\.\d*)?(?:e[-+]?\d+)?|\binf\b)')
+
+
+def merge_alike(notes: list[str]) -> None:
+    """
+    Replace many notes that differ only in names and numbers by the first and a count, in place.
+
+    Such notes are about the same fault of many joints or links.
+    """
+    kinds: dict[str, list[str]] = {}
+    for note in dict.fromkeys(notes):
+        kinds.setdefault(_VARIES.sub('*', note), []).append(note)
+    found: list[str] = []
+    for alike in kinds.values():
+        if len(alike) <= MOST_ALIKE:
+            found += alike
+            continue
+        names = [match[0] for match in map(_QUOTED.search, alike[1:]) if match]
+        about = f', about {", ".join(names[:6])}{", ..." * (len(names) > 6)}' if names else ''
+        found.append(f'{alike[0]}; {len(alike) - 1} more notes of this kind{about}')
+    notes[:] = found
 
 
 def _escape(character: str) -> str:

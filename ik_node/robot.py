@@ -8,11 +8,10 @@ from typing import Any, TYPE_CHECKING
 
 from ik_node.description.description import Description
 from ik_node.description.read import read_description
-from ik_node.description.unknown_name import merge_alike
 from ik_node.description.xacro_source import XACRO_SECONDS
 from ik_node.description.xml_document import MAX_BYTES
 from ik_node.display import html_table, html_text, public_names, Rows, table
-from ik_node.errors import IkError, listed, plain, shown, TopologyError
+from ik_node.errors import counted, IkError, listed, merge_alike, plain, shown, TopologyError
 from ik_node.model.attributes import fixed_array
 from ik_node.model.closure import Closure
 from ik_node.model.frame import Frame
@@ -24,6 +23,7 @@ from ik_node.model.link import Link
 from ik_node.model.link_goals import LinkGoals
 from ik_node.model.redundancy import Redundancy
 from ik_node.solver.analysis.assembly import Assembly, close_loops
+from ik_node.solver.analysis.file_pose import FileGap, FilePose, gap_notes
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import names_in, Values
 from ik_node.solver.solver import Solver
@@ -57,6 +57,9 @@ class Robot:
     description : Description
     assembly : Assembly or None
         Result of closing the loops when the robot was loaded; None = not tried.
+    file_gaps : mapping of str to FileGap
+        How open each loop is in the file's own pose, and the largest joint motion that closing it
+        took when the robot was loaded; empty = not tried.
 
     """
 
@@ -66,6 +69,7 @@ class Robot:
         self._poses: TreePoses | None = None
         self._transmissions: dict[tuple[str, ...], Transmission] = {}
         self.assembly: Assembly | None = None
+        self.file_gaps: Mapping[str, FileGap] = {}
         self._solver = Solver(self, SolverOptions(restarts=20))
         notes = self._solver.follow_masters()
         description.notes += notes
@@ -92,7 +96,10 @@ class Robot:
 
     def _headline(self) -> str:
         lines = [f'Robot {shown(self.name)} ({plain(self.dialect)})']
-        lines.append(f'{len(self.links)} links, {len(self.joint_order)} movable joints')
+        lines.append(
+            f'{counted(len(self.links), "link")}, '
+            f'{counted(len(self.joint_order), "movable joint")}'
+        )
         lines[-1] += f' ({len(self.actuated)} with a motor)' if self.actuated else ''
         lines[-1] += f', closures: {len(self.closures)}, goals: {listed(self.goals)}'
         try:
@@ -162,7 +169,11 @@ class Robot:
 
     @property
     def notes(self) -> list[str]:
-        """Return the assumptions, omissions and corrections of the reader of the description."""
+        """
+        Return what was assumed, left out or corrected, and how open loops are in the file's pose.
+
+        A note that begins with "warning: " is about a fault that is likely in the file.
+        """
         return self.description.notes
 
     @property
@@ -840,7 +851,10 @@ def load_robot(
         if exact.rounding < robot.rounding:
             robot = exact
     if assemble and robot.closures:
+        pose = FilePose(robot.joint_order, robot.closures)
         robot.assemble()
+        robot.file_gaps = pose.gaps()
+        robot.description.notes += gap_notes(robot.file_gaps)
     return robot
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import sys
 
 from ik_node.cli.robot_arguments import add_robot_arguments, check_outputs, robot_of
-from ik_node.errors import IkError, MOST_TEXT, OptionError, plain, shown
+from ik_node.errors import counted, IkError, MOST_TEXT, OptionError, plain, shown
 from ik_node.robot import load_robot, Robot
 import numpy as np
 from numpy.typing import NDArray
@@ -271,9 +271,10 @@ def _kept_only_if_right(paths: list[Path]) -> Iterator[list[bool]]:
 def _summary(source: str, robot: Robot) -> str:
     coupled = sum(len(joint.couplings) for joint in robot.joints.values())
     return (
-        f'{source}: {robot.dialect}, robot {robot.name}: {len(robot.links)} links, '
-        f'{len(robot.joint_names)} joint values, {len(robot.closures)} loops, '
-        f'{coupled} couplings, {len(robot.actuated)} motors'
+        f'{source}: {robot.dialect}, robot {robot.name}: {counted(len(robot.links), "link")}, '
+        f'{counted(len(robot.joint_names), "joint value")}, '
+        f'{counted(len(robot.closures), "loop")}, {counted(coupled, "coupling")}, '
+        f'{counted(len(robot.actuated), "motor")}'
     )
 
 

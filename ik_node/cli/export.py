@@ -15,7 +15,7 @@ from tempfile import NamedTemporaryFile
 from typing import Any
 
 from ik_node.cli.robot_arguments import add_robot_arguments, check_outputs, robot_of
-from ik_node.errors import listed, MOST_TEXT, OptionError, plain
+from ik_node.errors import counted, listed, MOST_TEXT, OptionError, plain
 from ik_node.solver import Solver, SolverOptions
 from ik_node.solver.export import export_robot
 
@@ -81,8 +81,9 @@ def run(args: argparse.Namespace) -> int:
     content = export_robot(Solver(robot, options), names, robot.name, robot.actuated, transmission)
     _write(Path(args.output), content)
     summary = (
-        f'{args.output}: {len(content)} bytes: robot {robot.name}, {len(robot.joint_names)} joint '
-        f'values, {len(robot.closures)} loops, goals: {", ".join(names) or "none"}'
+        f'{args.output}: {len(content)} bytes: robot {robot.name}, '
+        f'{counted(len(robot.joint_names), "joint value")}, '
+        f'{counted(len(robot.closures), "loop")}, goals: {", ".join(names) or "none"}'
     )
     if transmission is not None:
         summary += f'; transmission: {listed(transmission.actuators)} to '

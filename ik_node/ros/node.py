@@ -7,7 +7,7 @@ from contextlib import contextmanager, ExitStack
 import time
 from typing import Any
 
-from ik_node.errors import listed, OptionError, plain
+from ik_node.errors import counted, listed, OptionError, plain
 from ik_node.ros.control.motion import Motion
 from ik_node.ros.inputs.inputs import Inputs
 from ik_node.ros.loading.joint_roles import check_joint_targets, unknown_joint_targets
@@ -50,6 +50,7 @@ from ik_node.ros.process.node_counts import NodeCounts
 from ik_node.ros.process.paused_clock import PausedClock
 from ik_node.ros.process.rotating_callbacks import RotatingCallbacks
 from ik_node.ros.services.services import Services
+from ik_node.solver.analysis.file_pose import WARNING
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
@@ -372,8 +373,8 @@ class IkNode(Node):
     def _log_ready(self, model: LoadedModel, settings: Settings, other_robot: bool) -> None:
         robot = model.robot
         self.get_logger().info(
-            f'ready: robot {plain(robot.name)}, {len(model.joint_names)} joints, '
-            f'{len(robot.closures)} loops, mobility {model.mobility}, '
+            f'ready: robot {plain(robot.name)}, {counted(len(model.joint_names), "joint")}, '
+            f'{counted(len(robot.closures), "loop")}, mobility {model.mobility}, '
             f'goals: {listed(robot.goals)}'
             + ('' if robot.goals or settings.state_source == 'actuated' else _NO_GOALS)
         )
@@ -384,7 +385,10 @@ class IkNode(Node):
             )
         # The notes about the robot do not change with its goals.
         for note in robot.notes if other_robot else ():
-            self.get_logger().info(f'{plain(robot.name)}: {note}')
+            if note.startswith(WARNING):
+                self.get_logger().warning(f'{plain(robot.name)}: {note.removeprefix(WARNING)}')
+            else:
+                self.get_logger().info(f'{plain(robot.name)}: {note}')
 
     def _apply(self, motion: Motion, settings: Settings) -> None:
         """Apply parameters that changed since the last tick."""

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
 from ik_node.display import html_table, html_text, public_names, Rows, table
-from ik_node.errors import listed, plain, shown
+from ik_node.errors import counted, listed, plain, shown
 from ik_node.kernels.layout import (
     CON_COLUMNS,
     CON_ROTATION_MISFIT,
@@ -153,7 +153,7 @@ class SolveResult:
         """Return a sentence that gives the status and its reason."""
         if self.status is Status.CONVERGED:
             starts = f' and {self.starts} starts' if self.starts > 1 else ''
-            return f'CONVERGED after {self.iterations} steps{starts}'
+            return f'CONVERGED after {counted(self.iterations, "step")}{starts}'
         text = f'{self.status.name}: {_WHY[self.status]}'
         # An open loop is named before a goal, because goals are meaningless while a loop is open.
         of_kind = (('closure', self.closure_errors), ('goal', self.goal_errors))

@@ -53,7 +53,7 @@ def test_text_has_the_mobility(bars, capsys):
     """Counting and rank, redundant rows, chains."""
     assert main(['check', bars[0]]) == 0
     text = capsys.readouterr().out
-    assert '1 loops, mobility 1' in text
+    assert '1 loop, mobility 1' in text
     for line in load_robot(bars[0]).mobility.report().splitlines():
         assert f'\n  {line}\n' in text
     assert 'the Gruebler count is -2: 3 rows are redundant here (tie 3)' in text

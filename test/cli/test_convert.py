@@ -43,7 +43,7 @@ def test_urdf_contains_the_loops(bars, capsys):
     assert run(bars, '-o', out) == 0
     said = capsys.readouterr()
     assert said.out == ''
-    assert 'URDF + closures YAML, robot bars: 4 links, 3 joint values, 1 loops' in said.err
+    assert 'URDF + closures YAML, robot bars: 4 links, 3 joint values, 1 loop' in said.err
     assert "note: joint 'drive': no <axis>" in said.err
     assert f'{out}: written, read back and compared: the same robot' in said.err
     robot = load_robot(out)

@@ -246,7 +246,7 @@ def test_closures_file_beside_the_description_is_found(repository, launched, tmp
         '0.012]},\n     frame_b: {link: right_fore_link, xyz: [0.24, 0, 0]}}\n'
     )
     general = repository / 'launch' / 'ik_node.launch.py'
-    said = 'ready: robot fivebar, 4 joints, 1 loops, mobility 2'
+    said = 'ready: robot fivebar, 4 joints, 1 loop, mobility 2'
     code, _ = launched(general, f'description:={tmp_path}/bars.urdf', until=(said,))
     assert code == 0
 

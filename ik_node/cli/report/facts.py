@@ -18,6 +18,7 @@ from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 from ik_node.robot import Robot
+from ik_node.solver.analysis.file_pose import FileGap, gap_notes, WARNING
 from ik_node.solver.analysis.mobility import Mobility
 
 
@@ -29,7 +30,7 @@ def facts_of(robot: Robot) -> dict[str, Any]:
     disagreements = {
         name: pair for each in robot.redundancies for name, pair in each.misfit.items()
     }
-    axes = wrong_axes(robot, result)
+    axes, gaps = wrong_axes(robot, result), gap_notes(robot.file_gaps)
     return {
         'name': robot.name,
         'dialect': robot.dialect,
@@ -44,6 +45,7 @@ def facts_of(robot: Robot) -> dict[str, Any]:
         'actuated': list(robot.actuated),
         'closures': [
             _loop(name, closure, result, mobility, disagreements)
+            | _in_the_file(robot.file_gaps.get(name))
             for name, closure in robot.closures.items()
         ],
         'mobility': int(mobility),
@@ -61,7 +63,8 @@ def facts_of(robot: Robot) -> dict[str, Any]:
         'held': held,
         'blocking_followers': blocking_followers(robot, held),
         'still_links': still_links(robot, held),
-        'notes': list(robot.notes),
+        # The gaps in the file's own pose are in the facts of the loops.
+        'notes': [each for each in robot.notes if each not in gaps or each.startswith(WARNING)],
     }
 
 
@@ -152,6 +155,13 @@ def _loop(
         'orientation': None if error is None else error.orientation,
         'open': error is not None and name in result.open_loops,
     }
+
+
+def _in_the_file(gap: FileGap | None) -> dict[str, Any]:
+    """Return how open a loop is in the file's own pose; None if it is not known."""
+    if gap is None:
+        return {'in_the_file': None}
+    return {'in_the_file': {**gap._asdict(), 'share': gap.share, 'is_large': gap.is_large}}
 
 
 def _bound(value: float) -> float | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ik_node.cli.report.layout import GraphLayout, Row
+from ik_node.cli.report.words import counts
 from ik_node.scene.plot import picture_maker, save_picture
 
 # A palette for the colour-blind (Okabe & Ito 2008); red is reserved for open loops.
@@ -77,12 +78,8 @@ class _Drawing:
         """Draw title, tree, loops and legend."""
         found, layout = self._found, self._layout
         self._text(0.3, 0.38, found['name'], size=15, weight='bold')
-        counts = (
-            f'{len(found["links"])} links, {len(found["joints"])} joint values, '
-            f'{len(found["closures"])} loops, mobility {found["mobility"]}  \u00b7  '
-            f'{found["dialect"]}'
-        )
-        self._text(0.3, 0.66, counts, size=9, color=_FAINT)
+        what = f'{counts(found)}, mobility {found["mobility"]}  \u00b7  {found["dialect"]}'
+        self._text(0.3, 0.66, what, size=9, color=_FAINT)
         for row in layout.rows:
             self._edge(row)
         for row in layout.rows:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ik_node.errors import MOST_TEXT, plain
+from ik_node.errors import counted, MOST_TEXT, plain
+from ik_node.solver.analysis.file_pose import WARNING
 
 # Longer lists of names are shortened to this number and a count.
 MOST_NAMES = 12
@@ -34,14 +35,15 @@ def as_text(found: dict[str, Any], mobility: str) -> str:
     """
     lines = [
         f'robot {found["name"]} ({found["dialect"]}), root {found["root"]}',
-        f'{len(found["links"])} links, {len(found["joints"])} joint values, '
-        f'{len(found["closures"])} loops, mobility {found["mobility"]}',
+        f'{counts(found)}, mobility {found["mobility"]}',
         *_tree(found),
         *(_loop(loop) for loop in found['closures']),
     ]
     lines += [f'  {line}' for line in mobility.splitlines()] if found['closures'] else []
     # First what was assumed while the file was read: it may explain what the loops do.
-    lines += [f'  note: {note}' for note in found['notes']]
+    lines += [
+        f'  {note}' if note.startswith(WARNING) else f'  note: {note}' for note in found['notes']
+    ]
     lines += [f'  {line}' for line in _remarks(found)]
     if found['closures']:
         state = 'close' if found['loops_closed'] else 'do NOT close'
@@ -55,6 +57,12 @@ def as_text(found: dict[str, Any], mobility: str) -> str:
     elif len(found['held']) == len(found['joints']):
         lines.append('nothing can move: the reason for each joint is above')
     return '\n'.join(plain(line, MOST_TEXT) for line in lines)
+
+
+def counts(found: dict[str, Any]) -> str:
+    """Return the numbers of links, joint values and loops."""
+    numbers = {'links': 'link', 'joints': 'joint value', 'closures': 'loop'}
+    return ', '.join(counted(len(found[key]), what) for key, what in numbers.items())
 
 
 def ascii_tree(text: str) -> str:
@@ -156,6 +164,11 @@ def _loop(loop: dict[str, Any]) -> str:
             f'; because of rounding it stays open by up to {off["position"]:.1e} m, '
             f'{off["orientation"]:.1e} rad, as its rows disagree with the others'
         )
+    gap = loop['in_the_file']
+    if gap is not None:
+        text += f"; in the file's own pose {gap['position']:.1e} m, {gap['orientation']:.1e} rad"
+        if gap['joint']:
+            text += f', closing it moved {gap["joint"]} by {gap["motion"]:.2g} {gap["unit"]}'
     return text + ('; NOT CLOSED' if loop['open'] else '')
 
 

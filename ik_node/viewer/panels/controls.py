@@ -25,7 +25,7 @@ from ik_node.viewer.panels.plot_panel import History, PlotPanel
 from ik_node.viewer.panels.reach_panel import ReachPanel
 from ik_node.viewer.panels.session_queue import by_hand, SessionQueue
 from ik_node.viewer.panels.state_panel import StatePanel
-from ik_node.viewer.panels.status_html import status_html
+from ik_node.viewer.panels.status_html import notes_html, status_html
 from ik_node.viewer.panels.view_panel import Eyes, ViewPanel
 from ik_node.viewer.sessions.motor_load import MotorStatics
 from ik_node.viewer.sessions.session import Session
@@ -247,6 +247,7 @@ class Controls:
         self._statics: MotorStatics | None = None
         gui.add_html(browser_html())
         self._status = gui.add_html('')
+        self._notes = gui.add_html('')
         self._choices = choices
         self._chooser: Any = None
         if choices:
@@ -339,6 +340,7 @@ class Controls:
         robot = session.robot
         if robot is None:
             return
+        self._notes.content = notes_html(robot.notes)
         with self._made['Goals']:
             self.goals.rebuild(robot)
         with self._made['Joints']:

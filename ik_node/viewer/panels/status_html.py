@@ -7,6 +7,7 @@ from html import escape
 
 from ik_node.errors import MOST_TEXT, plain
 from ik_node.scene.chain_report import ChainReport
+from ik_node.solver.analysis.file_pose import WARNING
 from ik_node.solver.result import PoseError
 
 # A palette for the colour-blind (Okabe & Ito 2008); the status is also shown as a word.
@@ -47,6 +48,19 @@ def status_html(title: str, note: str, reports: Sequence[ChainReport]) -> str:
     if not reports and not note:
         parts.append('<div>no goal and no loop: click a link to make a goal</div>')
     return ''.join([*parts, '</div>'])
+
+
+def notes_html(notes: Sequence[str]) -> str:
+    """Return the HTML of the notes on a robot's file: warnings, and the others folded up."""
+    loud = [note for note in notes if note.startswith(WARNING)]
+    quiet = [note for note in notes if not note.startswith(WARNING)]
+    parts = [f'<div style="color:{_ELSE}">{escape(plain(note, MOST_TEXT))}</div>' for note in loud]
+    if quiet:
+        lines = ''.join(f'<div>{escape(plain(note, MOST_TEXT))}</div>' for note in quiet)
+        count = f'{len(quiet)} note{"s" * (len(quiet) > 1)} on the file'
+        parts.append(f'<details><summary>{count}</summary>{lines}</details>')
+    style = 'padding:0 10px 6px;font-size:0.85em;line-height:1.5'
+    return f'<div style="{style}">{"".join(parts)}</div>' if parts else ''
 
 
 def _chain(report: ChainReport) -> str:

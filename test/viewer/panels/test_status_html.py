@@ -2,7 +2,7 @@
 
 from ik_node.scene.chain_report import ChainReport
 from ik_node.solver.result import PoseError
-from ik_node.viewer.panels.status_html import MOST, status_html
+from ik_node.viewer.panels.status_html import MOST, notes_html, status_html
 
 
 def report(status='CONVERGED', goals=None, loops=None, message='why it is so'):
@@ -56,3 +56,13 @@ def test_names_are_escaped():
     text = status_html(bad, bad, [report(bad, error, error, bad)])
     assert '<img' not in text
     assert '"' not in text.replace('&quot;', '').split('&lt;img', 1)[1].split('&gt;')[0]
+
+
+def test_notes_on_the_file_are_shown():
+    """Warnings stand open, the other notes are folded up and counted, and names are escaped."""
+    assert notes_html([]) == ''
+    text = notes_html(['warning: <pin> is open', 'no <axis>', 'no <limit>'])
+    warning, folded = text.split('<details>')
+    assert '>warning: &lt;pin&gt; is open<' in warning
+    assert '<summary>2 notes on the file</summary>' in folded
+    assert '>no &lt;limit&gt;<' in folded
