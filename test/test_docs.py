@@ -42,6 +42,7 @@ MISTAKES = {
     'look like degrees': ('xml', 'lower="0.2" upper="2.8"', 'lower="0" upper="180"'),
     'is 400 m from its parent': ('xml', '0.4 0 0', '400 0 0'),
     'lower and upper are both 0': ('xml', 'lower="0.2" upper="2.8"', 'lower="0" upper="0"'),
+    "warning: loop 'pin' is": ('xml', 'xyz="0.4 0 0"', 'xyz="-0.4 0 0"'),
     'no motors': ('yaml', 'actuated: [drive]', ''),
     'no <limit>': ('xml', '<limit lower="0.2" upper="2.8" effort="5" velocity="3"/>', ''),
     'it is continuous': ('xml', 'drive" type="revolute"', 'drive" type="continuous"'),

@@ -45,6 +45,10 @@ def as_text(found: dict[str, Any], mobility: str) -> str:
         f'  {note}' if note.startswith(WARNING) else f'  note: {note}' for note in found['notes']
     ]
     lines += [f'  {line}' for line in _remarks(found)]
+    if not found['joints']:
+        lines.append('nothing can move: no joint has a degree of freedom')
+    elif len(found['held']) == len(found['joints']):
+        lines.append('nothing can move: the reason for each joint is above')
     if found['closures']:
         state = 'close' if found['loops_closed'] else 'do NOT close'
         if found['loops_closed'] and not found['can_move']:
@@ -52,10 +56,6 @@ def as_text(found: dict[str, Any], mobility: str) -> str:
         elif found['loops_closed'] and any(loop['disagreement'] for loop in found['closures']):
             state = 'close up to rounding'
         lines.append(f'the loops {state}: {found["message"]}')
-    if not found['joints']:
-        lines.append('nothing can move: no joint has a degree of freedom')
-    elif len(found['held']) == len(found['joints']):
-        lines.append('nothing can move: the reason for each joint is above')
     return '\n'.join(plain(line, MOST_TEXT) for line in lines)
 
 
