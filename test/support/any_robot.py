@@ -19,6 +19,8 @@ SETS = [
 NAMES = st.text(
     st.characters(codec='utf-8', exclude_categories=['Cs', 'Cc', 'Cn']), min_size=1, max_size=6
 ).filter(lambda name: name.strip())
+# Names that mean something to a reader of some format.
+MEANING = ('closing_x_1', 'closing_x_2', 'closing_x_1_z', 'closing_x_2_z', 'world', 'fermeture_1')
 SHORT_ANGLES = (0.0, 0.3, np.pi / 2, -np.pi / 2, np.pi, 1.5707963)
 
 
@@ -94,7 +96,7 @@ def some_closures(random, description):
 def any_robots(draw):
     """Return a description with up to eight links, of one tree or several."""
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
-    names = draw(st.lists(NAMES, min_size=1, max_size=8, unique=True))
+    names = draw(st.lists(NAMES | st.sampled_from(MEANING), min_size=1, max_size=8, unique=True))
     description = Description(draw(NAMES))
     ends = {}
     for at, name in enumerate(names):

@@ -3,6 +3,7 @@ Frames that onshape-to-robot writes for a mate `closing_NAME` that closes a loop
 
 The frames are links: closing_NAME_1 and closing_NAME_2. For a hinge, versions since 2025 add
 closing_NAME_1_z and closing_NAME_2_z further along its axis. The kind of mate is not written.
+`<closing_frames guess="false"/>` below the root element says that such names mean nothing.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from ik_node.errors import shown
 import numpy as np
 
 DIALECT = 'closing frames'
+TAG = 'closing_frames'  # of the element that forbids the guess
 CLOSING = re.compile(r'(closing_.+)_([12])')
 
 
@@ -29,6 +31,9 @@ def read_closing_frames(document: XmlDocument, description: Description) -> Loop
     constrains more than the mate did, unless the mate was a slider.
     """
     found = LoopSet(document.source)
+    told = document.root.find(TAG)
+    if told is not None and told.get('guess') == 'false':
+        return found
     links = description.links
     tied = _tied(description.loops)
     poses = None
@@ -64,6 +69,11 @@ def read_closing_frames(document: XmlDocument, description: Description) -> Loop
     if found.loops:
         found.dialect = DIALECT
     return found
+
+
+def is_closing_frame(name: str) -> bool:
+    """Return True if a link of this name is taken as a frame that closes a loop."""
+    return CLOSING.fullmatch(name) is not None
 
 
 def drop_guesses(description: Description, others: Iterable[LoopSet]) -> None:

@@ -12,7 +12,7 @@ from ik_node.errors import DescriptionError
 from ik_node.model.link import Link
 
 # Elements that the writer writes itself.
-WRITTEN_TAGS = ('link', 'joint', 'loop_joint', 'joint_coupling', 'joint_start')
+WRITTEN_TAGS = ('link', 'joint', 'loop_joint', 'joint_coupling', 'joint_start', 'closing_frames')
 OWN_JOINT_TAGS = ('origin', 'parent', 'child', 'axis', 'limit', 'mimic')
 OWN_LIMITS = ('lower', 'upper', 'velocity', 'effort', 'unlimited')
 MOTOR_TAGS = ('ros2_control', 'transmission')

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from xml.etree.ElementTree import Element, indent, SubElement, tostring
 
 from ik_node.description.description import CouplingRule, Description
+from ik_node.description.loops.closing_frames import is_closing_frame, TAG
 from ik_node.description.urdf.joint_elements import driven_joints
 from ik_node.description.writers.carried import Carried, says_mass
 from ik_node.description.writers.closure_type import closure_type, ends_of, URDF_TYPES
@@ -76,6 +77,9 @@ class _UrdfText:
         for plain in self._tree.joints:
             self._joint(robot, plain)
         self._starts(robot, start)
+        if any(map(is_closing_frame, self._tree.links)):
+            # The loops are declared, so their names do not make more of them.
+            SubElement(robot, TAG, {'guess': 'false'})
         if loops:
             for closure in description.closures.values():
                 _loop_joint(robot, closure)

@@ -87,7 +87,7 @@ def test_comparison_detects_differences():
         'velocity="3"': ('velocity="7"', 'max_velocity of the joints'),
         'effort="1" velocity="3"': ('effort="7" velocity="3"', 'max_effort of the joints'),
         'multiplier="0.5"': ('multiplier="0.7"', 'couplings'),
-        'xyz="0.9 0 0"': ('xyz="0.8 0 0"', "residual of closure 'tie'"),
+        'xyz="0.9 0 0"': ('xyz="0.8 0 0"', "frames of closure 'tie'"),
         'joint name="rock"': ('joint name="7"', "joint values: 'rock', '7'"),
         '"shade"': ('"7"', 'links'),
         '"tie"': ('"7"', "closures: 'tie', '7'"),
