@@ -24,7 +24,14 @@ import time
 from ik_node.errors import IkError, OptionError
 from ik_node.native.layout_header import layout_header
 from ik_node.native.levels import Level, LEVELS, own_level, TARGETS
-from ik_node.native.places import call_file, digest, HERE, LIBRARY, roots
+from ik_node.native.places import (
+    call_file,
+    digest,
+    HERE,
+    LIBRARY,
+    roots,
+    why_untrusted,
+)
 import numpy as np
 
 Progress = Callable[[str, int, int], None]
@@ -92,6 +99,8 @@ def build(
         folder = root / digest()
         listed = folder / 'levels'
         built = listed.read_text(encoding='utf-8').split() if listed.exists() else []
+        if root == roots()[1] and why_untrusted(folder / LIBRARY):
+            built = []  # made anew: the file that is there is replaced
         if not set(chosen).issubset(built):
             compiler = c_compiler(machine)
             if importlib.util.find_spec('numba') is None:
@@ -99,7 +108,8 @@ def build(
             with TemporaryDirectory(dir=root, prefix='.building-') as made:
                 _compile(chosen, Path(made), progress)
                 _link(compiler, chosen, Path(made))
-                folder.mkdir(exist_ok=True)
+                folder.mkdir(mode=0o755, exist_ok=True)
+                os.chmod(Path(made) / LIBRARY, 0o755)
                 os.replace(Path(made) / LIBRARY, folder / LIBRARY)
                 listed.write_text(' '.join(chosen) + '\n', encoding='utf-8')
         _remove_others(root, folder)
@@ -145,7 +155,15 @@ def libraries_of(
 
 
 def writable_root() -> Path:
-    """Return the folder in which libraries are stored."""
+    """
+    Return the folder in which libraries are stored; it exists.
+
+    Raises
+    ------
+    BuildError
+        If that is the cache of the user and other users can write to it.
+
+    """
     beside, per_user = roots()
     try:
         beside.mkdir(exist_ok=True)
@@ -153,7 +171,20 @@ def writable_root() -> Path:
             return beside
     except OSError:
         pass
+    _make_own_folder(per_user)
     return per_user
+
+
+def _make_own_folder(folder: Path) -> None:
+    """Make a folder of the cache, and those it is in, to which nobody else can write."""
+    for each in reversed((folder, *folder.parents)):
+        each.mkdir(mode=0o700, exist_ok=True)
+    reason = why_untrusted(folder)
+    if reason:
+        raise BuildError(
+            f'{reason}, so no library is stored in {folder}: set XDG_CACHE_HOME to a folder to '
+            'which only you can write'
+        )
 
 
 # Libraries of other sources that are kept, for other checkouts and versions.
@@ -248,9 +279,12 @@ def build_call(path: Path, machine: str = '') -> Path:
         return path
     if not os.access(path.parent, os.W_OK):
         path = roots()[1] / digest() / call_file()
+        try:
+            _make_own_folder(path.parent)
+        except (BuildError, OSError):
+            return path
         if path.exists():
             return path
-        path.parent.mkdir(parents=True, exist_ok=True)
     headers = (sysconfig.get_paths()['include'], np.get_include())
     with TemporaryDirectory(dir=path.parent, prefix='.building-') as made:
         built = Path(made) / path.name
@@ -259,6 +293,7 @@ def build_call(path: Path, machine: str = '') -> Path:
             _run_compiler([*compiler, *flags, str(HERE / 'call.c'), '-o', str(built)])
         except BuildError:
             return path
+        os.chmod(built, 0o755)
         os.replace(built, path)
     return path
 

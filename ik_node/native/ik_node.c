@@ -400,6 +400,20 @@ static int are_safe_tables(int64_t nq, const double *joints, const double *optio
     return options[MAX_ITERATIONS] <= 1e6 && options[RESTARTS] <= 1e6 && options[SEED] <= INT32_MAX;
 }
 
+/*
+ * Return 1 if the limits of a joint table lie within those that programs read. Coupled joints narrow
+ * the limits of a table; one that is wider belongs to another robot, or is damaged.
+ */
+static int are_within_limits(const ik_node_robot *robot, const double *joints)
+{
+    int64_t nq = robot->counts[IK_NODE_JOINTS];
+    for (int64_t g = 0; g < nq; g++)
+        if (!(robot->lower[g] <= joints[JOINT_LOWER * nq + g]) ||
+            !(joints[JOINT_UPPER * nq + g] <= robot->upper[g]))
+            return 0;
+    return 1;
+}
+
 /* Return 1 if limits, start and motors of all joints are usable. */
 static int are_safe_joints(const ik_node_robot *robot)
 {
@@ -407,7 +421,7 @@ static int are_safe_joints(const ik_node_robot *robot)
         if (!(robot->lower[g] <= robot->upper[g]) || !(fabs(robot->start[g]) <= LARGEST) ||
             robot->actuated[g] < 0 || robot->actuated[g] > 1)
             return 0;
-    return 1;
+    return are_within_limits(robot, robot->joints);
 }
 
 /* Read one direction of the transmission. */
@@ -425,6 +439,7 @@ static void take_direction(reader_t *reader, ik_node_robot *robot, int inverse)
     into->plan = take(reader, p_count);
     into->data = take(reader, d_count);
     if (!reader->failed && (!are_safe_tables(nq, into->joints, into->options) ||
+                            !are_within_limits(robot, into->joints) ||
                             !is_safe_plan(into, p_count, d_count, inverse, robot->counts)))
         reader->failed = 1;
 }

@@ -17,7 +17,7 @@ from ik_node.kernels.decorators import compiling, entries
 from ik_node.kernels.layout import JOINT_ROWS, RECORD, SIZES
 from ik_node.kernels.options import OPTION_COUNT
 from ik_node.kernels.path import CURSOR, PATH_ROWS
-from ik_node.native.places import call_file, digest, LIBRARY, roots
+from ik_node.native.places import call_file, digest, LIBRARY, roots, why_untrusted
 import numpy as np
 
 # Entries in the order of the library's table, `ik_node_kernels`.
@@ -95,18 +95,19 @@ def _load() -> Library:
         return _of_addresses(None, [made[name].address for name in TABLE])
     if os.environ.get('IK_NODE_KERNELS') == 'python':
         return _plain()
-    for root in roots():
-        found = _opened(root / digest())
-        if found is not None:
-            return found
+    beside, per_user = (root / digest() for root in roots())
+    found = _opened(beside)
+    if found is None and not why_untrusted(per_user / LIBRARY):
+        found = _opened(per_user)
+    if found is not None:
+        return found
     from ik_node.native.build import build_for_first_use
 
     folder, reason = build_for_first_use()
     found = None if folder is None else _opened(folder)
     if found is None:
         warnings.warn(
-            f'no compiled kernels ({reason}): they run as plain Python, a hundred times slower; '
-            'install numba and a C compiler (pip install numba; apt install gcc)',
+            f'no compiled kernels: they run as plain Python, a hundred times slower ({reason})',
             RuntimeWarning,
             stacklevel=3,
         )
@@ -194,6 +195,9 @@ def _call_module(folder: Path) -> ModuleType | None:
         from ik_node.native.build import build_call
 
         path = build_call(path)
+    # A library beside the code is trusted as the code is.
+    if path.parent != roots()[0] / digest() and why_untrusted(path):
+        return None
     spec = importlib.util.spec_from_file_location('ik_node.native.call', path)
     if spec is None or spec.loader is None:
         return None

@@ -12,6 +12,7 @@ from functools import cache
 import hashlib
 import os
 from pathlib import Path
+import stat
 import sysconfig
 
 import numpy as np
@@ -38,9 +39,41 @@ def digest() -> str:
 
 
 def roots() -> tuple[Path, Path]:
-    """Return the folders in which libraries are looked for and stored."""
-    cache_home = Path(os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache')
+    """
+    Return the folders in which libraries are looked for and stored.
+
+    The first one stands beside the code, the second one in the cache of the user. As the XDG Base
+    Directory Specification says, a relative XDG_CACHE_HOME is ignored.
+    """
+    cache_home = Path(os.environ.get('XDG_CACHE_HOME') or '.')
+    if not cache_home.is_absolute():
+        cache_home = Path.home() / '.cache'
     return HERE / 'lib', cache_home / 'ik_node'
+
+
+def why_untrusted(path: Path) -> str:
+    """
+    Return why nothing of the cache may be loaded from a path, or '' if it may.
+
+    Another user who can write to a library, or to a folder on the way to it, can make this process
+    run any code. So all of them must belong to the user of this process or to root, and nobody
+    else may write to them; in a folder with the sticky bit, such as /tmp, others cannot replace
+    what is not theirs. A path that does not exist yet is judged by its folders.
+    """
+    absolute = Path(os.path.abspath(path))
+    real = Path(os.path.realpath(path))
+    for each in dict.fromkeys((*reversed((absolute, *absolute.parents)), *(real, *real.parents))):
+        try:
+            found = each.lstat()
+        except OSError:
+            continue
+        if found.st_uid not in (0, os.geteuid()):
+            return f'{each} belongs to another user (number {found.st_uid})'
+        shared = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+        sticky = stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_ISVTX
+        if shared and not sticky and not stat.S_ISLNK(found.st_mode):
+            return f'other users can write to {each} (chmod go-w forbids it)'
+    return ''
 
 
 def call_file(machine: str = '') -> str:

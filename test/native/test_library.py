@@ -329,6 +329,58 @@ def test_install_without_write_access_builds_in_cache_of_user(monkeypatch, tmp_p
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'cache'))
     monkeypatch.setattr(places, 'HERE', blocked)
     assert build.writable_root() == tmp_path / 'cache' / 'ik_node'
+    assert (tmp_path / 'cache').stat().st_mode & 0o777 == 0o700
+
+
+@pytest.fixture
+def cached(monkeypatch, tmp_path):
+    """Return the library of this process in a cache of its own, with nothing beside the code."""
+    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'cache'))
+    folder = tmp_path / 'cache' / 'ik_node' / places.digest()
+    folder.mkdir(parents=True, mode=0o755)
+    for each in (folder.parent, folder.parent.parent):
+        each.chmod(0o755)
+    path = shutil.copy(library.library().path, folder)
+    monkeypatch.setattr(places, 'HERE', tmp_path / 'no such folder')
+    return Path(path)
+
+
+def test_library_in_cache_of_user_is_loaded(cached):
+    """Its folders and the file itself belong to the user, and nobody else can write to them."""
+    cached.chmod(0o755)
+    assert places.why_untrusted(cached) == ''
+    assert library._load().path == cached
+
+
+def refuse(*_):
+    """Stand for a build that fails."""
+    raise build.BuildError('not built here')
+
+
+@pytest.mark.parametrize('shared', ['libik_node.so', 'its folder', 'ik_node', 'cache'])
+def test_library_that_others_can_write_to_is_not_loaded(monkeypatch, cached, shared):
+    """Neither a file that others can change nor one that they can replace runs in a process."""
+    cached.chmod(0o755)
+    at = ['libik_node.so', 'its folder', 'ik_node', 'cache'].index(shared)
+    (cached, *cached.parents)[at].chmod(0o777)
+    monkeypatch.setattr(build, '_compile', refuse)
+    with pytest.warns(RuntimeWarning, match='plain Python'):
+        assert library._load().path is None
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason='only root can give a file away')
+def test_library_of_another_user_is_not_loaded(cached):
+    """A file planted by another user does not run, even if only that user can write to it."""
+    cached.chmod(0o755)
+    os.chown(cached, 1234, -1)
+    assert '1234' in places.why_untrusted(cached)
+
+
+def test_relative_cache_folder_is_ignored(monkeypatch, tmp_path):
+    """A program that is started in a shared folder does not load a library from there."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv('XDG_CACHE_HOME', 'cache')
+    assert places.roots()[1] == Path.home() / '.cache' / 'ik_node'
 
 
 class SlowBuild:
