@@ -155,7 +155,7 @@ CLOSED, NEWTON_STEPS = 1e-11, 6
 # What the next turn of `transmit` is for: frames at q; loops closed by Newton's method; by the
 # solver; the linear part after that; nothing, since motion and ratio are those at q.
 STAGE_PLACE, STAGE_CLOSE, STAGE_SOLVE, STAGE_SOLVED, STAGE_LINEAR = range(5)
-# Most parts of a way, and most steps of the solver for each.
+# Largest number of parts of a way, and of steps of the solver for each part.
 PARTS, STEPS = 2000, 300
 # A joint or link is where it should be within this distance [rad or m].
 REACHED = 1e-6
@@ -903,7 +903,6 @@ def transmit(
                     t.nl * t.inverse,
                     -STEPS,
                 )
-                parts += 1
                 stage = STAGE_SOLVED
                 if (
                     status in (STATUS_REFUSED, STATUS_RUNNING)
@@ -914,7 +913,6 @@ def transmit(
                         s.q[g] = d[t.q_before + g]
                     share *= 0.25
                     under_way = False
-                    blocked = parts >= PARTS
                     stage = STAGE_PLACE
                 continue
             stage = STAGE_LINEAR
@@ -927,6 +925,10 @@ def transmit(
         elif share < 1.0 and share * left < LEAST_PART:
             blocked = True
             break
+        if parts == PARTS:
+            blocked = True
+            break
+        parts += 1
         share = min(min(1.0, share), PART / max(left, PART))
         for g in range(s.nq):
             d[t.q_before + g] = s.q[g]

@@ -100,3 +100,14 @@ def test_each_option_can_change_in_motion(hexapod, name):
     place = hexapod.home + np.array([0.001, -0.002, 0.001])
     hexapod.send_goal('platform', place)
     hexapod.wait(lambda: np.abs(hexapod.place()[:3, 3] - place).max() < 2e-6, 'the platform')
+
+
+def test_million_restarts_do_not_silence_the_node(hexapod):
+    """A solve ends at its deadline with the best result so far, and parameters are answered."""
+    most = {'solver.restarts': 1_000_000, 'solver.agreeing_starts': 1_000_000}
+    assert hexapod.set_parameters(**most) == ''
+    hexapod.send_goal('platform', hexapod.home + np.array([0.0, 0.0, 5.0]))
+    hexapod.spin(20)
+    count = len(hexapod.joint_states)
+    hexapod.wait(lambda: len(hexapod.joint_states) >= count + 5, 'more joint states')
+    assert hexapod.set_parameters(**{name: SPECS[name].default for name in most}) == ''

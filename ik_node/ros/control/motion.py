@@ -154,7 +154,7 @@ class Motion:
         self._rest_pose.apply(model.robot)
         self._inputs.targets.apply(model.robot)
         # Setting the options, even equal ones, makes the solver read weights and priorities again.
-        model.solver.options = settings.options
+        model.solver.options = settings.tick_options
         return roles
 
     def tick(

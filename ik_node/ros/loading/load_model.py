@@ -167,7 +167,7 @@ def check_settings(model: LoadedModel, settings: Settings) -> None:
     solver, options = model.solver, model.solver.options
     if settings.options.method != options.method:
         # Some methods cannot solve some robots; a trial solve shows it.
-        solver.options = dataclasses.replace(settings.options, max_iterations=1)
+        solver.options = dataclasses.replace(settings.options, max_iterations=1, restarts=0)
         try:
             solver.solve_pose({}, q0=model.q_start)
         finally:

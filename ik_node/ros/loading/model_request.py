@@ -54,7 +54,7 @@ class ModelRequest:
             text,
             settings.closures,
             settings.active_goals,
-            settings.options,
+            settings.tick_options,
             settings.root,
             settings.joints,
             settings.base_frame,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 import dataclasses
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ik_node.errors import OptionError
@@ -15,6 +16,10 @@ from ik_node.ros.parameters.marker_settings import MarkerSettings
 from ik_node.ros.parameters.parameter_spec import Value
 from ik_node.ros.parameters.parameter_table import NODE_PARAMETERS, solver_parameters
 from ik_node.solver import SolverOptions
+
+# Share of the period after which a solve of a tick ends with the best result so far. The deadline is
+# not shorter than LEAST_DEADLINE [s], since the processor may be taken away for some milliseconds.
+TICK_SHARE, LEAST_DEADLINE = 0.8, 0.01
 
 # Parameters that `JointSettings` reads.
 _BY_JOINT = (
@@ -106,6 +111,18 @@ class Settings:
     def period(self) -> float:
         """Return the time between ticks [s]."""
         return 1.0 / self.rate
+
+    @cached_property
+    def tick_options(self) -> SolverOptions:
+        """
+        Return the solver's options with a deadline, so that no solve can silence the node.
+
+        A solve of a tick ends after `TICK_SHARE` of the period, or after `solver.time_budget` if
+        that is shorter.
+        """
+        deadline = max(TICK_SHARE * self.period, LEAST_DEADLINE)
+        budget = self.options.time_budget or deadline
+        return dataclasses.replace(self.options, time_budget=min(budget, deadline))
 
     @property
     def active_goals(self) -> tuple[GoalSettings, ...]:

@@ -30,6 +30,17 @@ def test_error_says_why_actuators_and_joints_do_not_belong_together(
         gallery_robot(robot).transmission(actuators, joints)
 
 
+@pytest.mark.parametrize('value', [1e4, 1e6, -1e30])
+def test_value_far_away_ends_the_way_after_a_bounded_number_of_parts(value):
+    """A joint without limits would otherwise walk for hours, and a node with it."""
+    transmission = gallery_robot('strandbeest').transmission(['crank'])
+    state = transmission.to_joints([value])
+    assert state.status is Status.STALLED
+    assert 10.0 < abs(state.actuator_position[0]) < 1000.0
+    assert 'steps are spent' in state.message
+    assert transmission.prepare_to_joints()([value]).status is Status.STALLED
+
+
 def test_unknown_names_are_errors():
     """The message lists joints and links."""
     robot = gallery_robot('fivebar')
