@@ -124,7 +124,7 @@ def _at(robot: Robot, other: Robot, q: Array) -> list[str]:
         if not np.allclose(pose, other_pose, rtol=0.0, atol=TOLERANCE * size):
             found.append(f'pose of link {shown(name)}')
     for name, closure in robot.closures.items():
-        # Residuals of equal frames can differ, as the rotation vector of half a turn has two signs.
+        # Residuals of equal frames can differ: the rotation vector of half a turn has two signs.
         frames, other_frames = _frames(closure), _frames(other.closures[name])
         if not np.allclose(frames, other_frames, rtol=0.0, atol=10.0 * TOLERANCE * size):
             found.append(f'frames of closure {shown(name)}')

@@ -24,14 +24,7 @@ import time
 from ik_node.errors import IkError, OptionError
 from ik_node.native.layout_header import layout_header
 from ik_node.native.levels import Level, LEVELS, own_level, TARGETS
-from ik_node.native.places import (
-    call_file,
-    digest,
-    HERE,
-    LIBRARY,
-    roots,
-    why_untrusted,
-)
+from ik_node.native.places import call_file, digest, HERE, LIBRARY, roots, why_untrusted
 import numpy as np
 
 Progress = Callable[[str, int, int], None]

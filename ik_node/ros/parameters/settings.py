@@ -17,8 +17,8 @@ from ik_node.ros.parameters.parameter_spec import Value
 from ik_node.ros.parameters.parameter_table import NODE_PARAMETERS, solver_parameters
 from ik_node.solver import SolverOptions
 
-# Share of the period after which a solve of a tick ends with the best result so far. The deadline is
-# not shorter than LEAST_DEADLINE [s], since the processor may be taken away for some milliseconds.
+# Share of the period after which a solve of a tick ends with the best result so far. The deadline
+# is not shorter than LEAST_DEADLINE [s], as the processor may be taken away for milliseconds.
 TICK_SHARE, LEAST_DEADLINE = 0.8, 0.01
 
 # Parameters that `JointSettings` reads.
