@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import os
-import signal
 import sys
 
 from ik_node.errors import IkError
@@ -31,16 +30,20 @@ def main(args: Sequence[str] | None = None) -> int:
     try:
         with exit_on_early_signals():
             from ik_node.ros.node import IkNode
+            from ik_node.ros.process.end_signals import EndSignals
             import rclpy
-            from rclpy.executors import ExternalShutdownException
+            from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
             from rclpy.logging import get_logger
+            from rclpy.signals import SignalHandlerOptions
     except ImportError as error:
         _print_error(
             f'cannot start: {error}; source a ROS 2 installation, or use the .venv of a checkout'
         )
         return 2
     try:
-        rclpy.init(args=None if args is None else list(args))
+        signals = EndSignals()
+        words = None if args is None else list(args)
+        rclpy.init(args=words, signal_handler_options=SignalHandlerOptions.NO)
     except RuntimeError as error:
         # The message of rclpy about unreadable --ros-args may quote a whole robot description.
         _print_error(f'cannot start: {error}')
@@ -52,7 +55,9 @@ def main(args: Sequence[str] | None = None) -> int:
     try:
         node = IkNode(on_robot=gc_freeze.freeze_robot)
         gc_freeze.freeze_startup()
-        rclpy.spin(node)
+        executor = SingleThreadedExecutor()
+        executor.add_node(node)
+        signals.spin(executor)
         code = 0
     except (KeyboardInterrupt, ExternalShutdownException):
         code = 0
@@ -71,7 +76,7 @@ def main(args: Sequence[str] | None = None) -> int:
             raise
     finally:
         # `ros2 launch` sends SIGINT twice; the second one must not interrupt the shutdown.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signals.ignore()
         building = node is not None and node.is_building
         if node is not None:
             node.destroy_node()

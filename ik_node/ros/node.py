@@ -140,8 +140,8 @@ class IkNode(Node):
         )
         now = self._inputs.now
         PlanTopic(self, conversion, motion, self._commands, self._inputs.refuse, now)
-        controller = self._settings_server.settings.output_action
-        add_plan_action(self, controller, conversion, motion, now)
+        outlets = self._settings_server.settings.outlets
+        add_plan_action(self, outlets, conversion, motion, self._commands, now)
         self._goal_entities = (
             self._inputs.goal_inputs.topics,
             self._inputs.goal_inputs.twist_topics,
@@ -175,8 +175,12 @@ class IkNode(Node):
         return declared
 
     def destroy_node(self) -> None:
-        """Destroy the interactive markers, then the node."""
-        # rclpy also calls this if the constructor has failed.
+        """Stop the drives, cancel a plan under way, and destroy markers and node."""
+        # rclpy also calls this if the constructor has failed, or after a shutdown.
+        motion: Motion | None = getattr(self, '_motion', None)
+        if motion is not None and self.context.ok():
+            motion.end_plan('the node ends')
+            self._commands.close()
         if hasattr(self, '_scene'):
             self._scene.close()
         super().destroy_node()
@@ -224,6 +228,9 @@ class IkNode(Node):
 
     def _report_tick_error(self, reason: str) -> None:
         self._counts.last_error = reason
+        if self._motion is not None:
+            self._motion.hardware.silence('a tick failed')
+        self._commands.publish(None)
         if reason not in self._tick_errors and len(self._tick_errors) < _MOST_ERRORS:
             self._tick_errors.add(reason)
             self.get_logger().error(
@@ -415,7 +422,7 @@ class IkNode(Node):
         names = [goal.name for goal in settings.goals]
         set_names(self._goal_entities, names)
         self._inputs.goal_inputs.set_goals(names, settings.base_frame, settings.frame_prefix)
-        self._commands.set_type(settings.output_type, settings.output_interface)
+        self._commands.set_outlets(settings.outlets, settings.output_interface)
         if settings.output_type != 'none' and settings.joint_state_timeout == 0.0:
             self.get_logger().warning(
                 'output.type is set and joint_state_timeout is 0: commands do not '
@@ -465,6 +472,9 @@ class IkNode(Node):
         then, ticks = self._diagnosed
         self._diagnosed = (now, counts.ticks)
         rate = (counts.ticks - ticks) / max(now - then, 1e-3)
+        if counts.ticks == ticks and settings.rate > 1.0:
+            # Simulated time stands still, and drives shall not move on.
+            self._commands.publish(None)
         model = motion.model
         new, self._refusals_logged = refusals.total - self._refusals_logged, refusals.total
         name = status_name(self)

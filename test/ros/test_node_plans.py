@@ -144,6 +144,18 @@ def test_impossible_plans_are_refused_before_the_first_point(planner):
     assert planner.trajectories == []
 
 
+def test_newest_plan_wins(planner):
+    """The one before it, whose conversion takes longer, never goes out."""
+    measure(planner)
+    send(planner, plan(planner, duration=100.0, count=8000))
+    last = plan(planner, duration=50.0, count=3)
+    send(planner, last)
+    planner.wait(lambda: planner.trajectories, 'the trajectory')
+    assert planner.is_silent(planner.trajectories, 300)
+    (made,) = planner.trajectories
+    assert seconds(made.points[-1]) == seconds(last.points[-1])
+
+
 def test_command_after_a_plan_leads_the_motors_again(planner):
     """Before it, the node is silent beside the controller that follows the plan."""
     measure(planner)

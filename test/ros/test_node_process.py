@@ -170,10 +170,13 @@ def test_an_error_of_the_middleware_is_one_line(graph, tmp_path):
 # The node's entry, watched by who counts what the garbage collector no longer looks at.
 WATCHED = """
 import gc, sys
-import rclpy
 from ik_node.ros.main import main
-spin = rclpy.spin
-rclpy.spin = lambda node: (print('the node spins', flush=True), spin(node))
+from ik_node.ros.process.end_signals import EndSignals
+whole = EndSignals.spin
+def spin(self, executor):
+    print('the node spins', flush=True)
+    whole(self, executor)
+EndSignals.spin = spin
 code = main(['ik_node', '--ros-args', '-p', 'rate:=50.0'])
 print('settled', gc.get_freeze_count() if gc.isenabled() else 'disabled', flush=True)
 sys.exit(code)

@@ -98,6 +98,15 @@ class GoalFollowing:
             moved[:3, 3] = np.clip(at[:3, 3] + linear, -LARGEST, LARGEST)
             self._goals.move(name, pose_from_matrix(moved))
 
+    def late_twist(self, settings: Settings, now: float) -> str:
+        """Drop twists that are too old; return a message about the last one, or ''."""
+        longest = settings.goal_timeout or VELOCITY_TIMEOUT
+        self._goals.twists(now, longest)
+        if not self._goals.late:
+            return ''
+        name, time = max(self._goals.late.items(), key=lambda each: each[1])
+        return f'the last twist of {name} is {now - time:.3g} s old, more than {longest:g} s'
+
     def _poses(self, active: frozenset[str]) -> dict[str, Pose]:
         """Return the poses of the active goals; the same object until one of them changes."""
         poses = self._goals.poses()

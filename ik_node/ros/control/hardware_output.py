@@ -33,6 +33,8 @@ LONGEST_GAP = 0.5
 _LONGEST_GAP_PERIODS = 5.0
 # Delay after which queued joint states have been read [s].
 _RESUME_DELAY = 0.1
+# Note while there is nothing to follow.
+NO_GOAL = 'no goal yet'
 # Fewer joint states than this do not count as a continuous stream.
 _STREAM = 10
 
@@ -267,7 +269,7 @@ class HardwareOutput:
             return 'output.type is none'
         if not has_goals:
             actuated = settings.state_source == 'actuated'
-            return 'with state_source actuated there are no goals' if actuated else 'no goal yet'
+            return 'with state_source actuated there are no goals' if actuated else NO_GOAL
         unmeasured = self._unmeasured(outputs)
         if unmeasured:
             return unmeasured
@@ -311,6 +313,10 @@ class HardwareOutput:
         if settings.publish_on == 'converged' and not report.converged and not report.under_way:
             return 'not converged'
         return self._stale(outputs, settings, now)
+
+    def is_stale(self, outputs: Sequence[str], settings: Settings, now: float) -> bool:
+        """Return True if a commanded joint's measurement is old, so that commands must rest."""
+        return bool(self._stale(outputs, settings, now))
 
     def _stale(self, outputs: Sequence[str], settings: Settings, now: float) -> str:
         if settings.on_stale == 'ignore':

@@ -10,8 +10,9 @@ from ik_node.robot import Robot
 from ik_node.ros.control.actuated_following import ActuatedFollowing
 from ik_node.ros.control.closure_switch import ClosureSwitch
 from ik_node.ros.control.command_following import CommandFollowing
+from ik_node.ros.control.followed_plan import FollowedPlan
 from ik_node.ros.control.goal_following import GoalFollowing
-from ik_node.ros.control.hardware_output import HardwareOutput
+from ik_node.ros.control.hardware_output import HardwareOutput, NO_GOAL
 from ik_node.ros.control.joint_space import JointSpace
 from ik_node.ros.control.tracker import Tracker
 from ik_node.ros.inputs.inputs import Inputs
@@ -92,8 +93,7 @@ class Motion:
         self._command_tracker: Tracker | None = None
         self._rest_pose = RestPose()
         self._time: float | None = None
-        # When the controller will have followed the last plan [s].
-        self._plan_end: float | None = None
+        self._plan: FollowedPlan | None = None
         self.tracker: Tracker | None = None
         self.paused = False
         self.closures = ClosureSwitch()
@@ -120,6 +120,7 @@ class Motion:
             self._rest_pose.forget()
         if not same_robot:
             self.hardware.silence('new robot')
+            self.end_plan('another robot')
         self.closures.take_model(model, same_robot)
         tracker = self.tracker
         if self._command_tracker is None:
@@ -187,9 +188,11 @@ class Motion:
         self._time = now
         if self.paused:
             self.hardware.silence('paused')
+            self.end_plan('paused')
             return tracker.hold(now, 'paused'), None
         hardware, outputs = self.hardware, self.roles.outputs
         commanded = self._is_commanded()
+        late = self._goals.late_twist(settings, now)
         has_goals = commanded or (
             settings.output_type != 'none'
             and settings.state_source != 'actuated'
@@ -199,16 +202,15 @@ class Motion:
         leader = tracker
         if commanded and settings.state_source == 'actuated' and self._command_tracker:
             leader = self._command_tracker
-        if has_goals:
-            self._plan_end = None
+        has_goals = self._yields_to_plan(has_goals, now)
         first = hardware.begin(leader, outputs, has_goals, settings, now)
         if settings.state_source != 'actuated':
             at = tracker.q if hardware.q is None else hardware.q
             self._goals.move(tracker, at, settings, now)
-        if self._plan_end is not None:
-            hardware.note = (
-                'a joint-space plan is under way' if now < self._plan_end else hardware.note
-            )
+        if hardware.note == NO_GOAL and late:
+            hardware.note = f'{NO_GOAL}: {late}'
+        if self._plan is not None:
+            hardware.note = 'a joint-space plan is under way'
         report = wanted = self.closures.report(tracker, settings, now, hardware.q)
         if report is None or wanted is None:
             if commanded and (leader is tracker or hardware.q is not None):
@@ -221,7 +223,19 @@ class Motion:
         ):
             report.effort = self.joint_space.effort(report.q)
         command = hardware.command(leader, wanted or report, outputs, settings, now, first)
-        return report, self._with_efforts(command, settings) if command else None
+        stale = (wanted or report).stale or hardware.is_stale(outputs, settings, now)
+        return report, self._with_efforts(command, settings, stale) if command else None
+
+    def _yields_to_plan(self, has_goals: bool, now: float) -> bool:
+        """Return True if goals or commands lead, not a plan; they stop a plan under way."""
+        if self._plan is not None:
+            if not self._plan.accepted:
+                return False
+            if has_goals:
+                self.end_plan('a newer goal or command leads the robot')
+            elif now >= self._plan.end:
+                self._plan = None
+        return has_goals
 
     def _is_commanded(self) -> bool:
         """Return True if a joint-space command leads the robot; a newer goal ends it."""
@@ -229,12 +243,16 @@ class Motion:
             self._inputs.commands.clear()
         return self._inputs.commands.command is not None
 
-    def _with_efforts(self, command: HardwareCommand, settings: Settings) -> HardwareCommand:
-        """Return a command with the efforts that the interface needs."""
+    def _with_efforts(
+        self, command: HardwareCommand, settings: Settings, stale: bool
+    ) -> HardwareCommand:
+        """Return a command with the efforts that the interface needs; zeros on stale input."""
         hardware = self.hardware
         if settings.output_interface != 'effort' or hardware.q is None:
             return command
         efforts = self._commands.efforts(hardware.q, command.names, settings)
+        if efforts is not None and stale:
+            efforts = np.zeros_like(efforts)
         hardware.note = hardware.note or self._commands.note
         return dataclasses.replace(command, efforts=efforts)
 
@@ -286,15 +304,28 @@ class Motion:
             return np.zeros(0), 'paused' if self.paused else 'no robot yet'
         return self.hardware.measured_start(tracker, self.roles.outputs, settings, now)
 
-    def follow_plan(self, end: float) -> None:
+    def follow_plan(self, plan: FollowedPlan) -> None:
         """
-        Stop commands, because a controller follows a plan until a time [s].
+        Send no commands, because a plan goes to the controllers; it replaces an earlier one.
 
-        Goals and joint-space commands that arrive later lead the robot again.
+        Once they have accepted it, the goals and joint-space commands from before do not count any
+        more. Those that arrive later stop the plan and lead the robot again.
         """
-        self._inputs.goals.clear()
-        self._inputs.commands.clear()
-        self._plan_end = end
+        self._plan = plan
+        if plan.accepted:
+            self._inputs.goals.clear()
+            self._inputs.commands.clear()
+
+    def forget_plan(self, plan: FollowedPlan) -> None:
+        """Take note that a plan has ended, or that the controllers refused it."""
+        if self._plan is plan:
+            self._plan = None
+
+    def end_plan(self, reason: str) -> None:
+        """Have the controllers stop if they follow a plan."""
+        plan, self._plan = self._plan, None
+        if plan is not None:
+            plan.stop(f'the node stopped the plan: {reason}')
 
     # -- on demand
 
@@ -303,6 +334,7 @@ class Motion:
         tracker.jump(tracker.model.q_start)
         self.closures.reset(tracker.model)
         self.hardware.silence('reset')
+        self.end_plan('reset')
         self._inputs.forget()
 
     def save_rest_pose(self, tracker: Tracker) -> None:

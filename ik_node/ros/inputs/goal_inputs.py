@@ -60,9 +60,16 @@ class GoalInbox:
 
     A pose replaces an earlier pose or twist of the same goal. A twist moves the pose of its goal.
     Times are seconds of the node's clock.
+
+    Attributes
+    ----------
+    late : dict of str to float
+        Goals whose last twist was too old, and its time [s].
+
     """
 
     def __init__(self) -> None:
+        self.late: dict[str, float] = {}
         self._poses: dict[str, Pose] = {}
         self._times: dict[str, float] = {}
         self._held: dict[str, Pose] = {}
@@ -76,6 +83,7 @@ class GoalInbox:
         self._times[name] = time
         self._held.pop(name, None)
         self._twists.pop(name, None)
+        self.late.pop(name, None)
 
     def put_twist(self, name: str, twist: Twist, time: float) -> None:
         """Store the velocity of a goal, valid at `time` [s]."""
@@ -89,6 +97,7 @@ class GoalInbox:
         if self._twists:
             for name in [name for name in self._twists if now - self._times[name] > timeout]:
                 del self._twists[name]
+                self.late[name] = self._times[name]
         return self._twists
 
     def names(self) -> set[str]:
@@ -111,13 +120,14 @@ class GoalInbox:
         self._times.clear()
         self._held.clear()
         self._twists.clear()
+        self.late.clear()
 
     def keep(self, names: Collection[str]) -> None:
         """Remove the poses of all goals except those named."""
         self._all = None
         for name in [name for name in self._times if name not in names]:
             del self._times[name]
-            for kept in (self._poses, self._held, self._twists):
+            for kept in (self._poses, self._held, self._twists, self.late):
                 kept.pop(name, None)
 
     def stale(self, now: float, timeout: float) -> tuple[str, ...]:

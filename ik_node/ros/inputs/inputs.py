@@ -173,13 +173,12 @@ class Inputs:
             stamp = self._node.get_clock().now().to_msg()
         self._on_measurement(names, stamp)
 
-    def _take_joint_command(self, message: JointState) -> None:
-        topic = 'joint_command'
+    def _take_joint_command(self, message: JointState, topic: str = 'joint_command') -> None:
         try:
             command = command_from_message(topic, message)
             if self._model is None:
                 raise RefusedInputError(topic, 'name', list(message.name), 'no robot yet')
-            self.commands.put(command, time_of(self._node, message))
+            self.commands.put(command, time_of(self._node, message), topic)
         except RefusedInputError as error:
             self.refuse(topic, str(error))
         else:
@@ -194,9 +193,8 @@ class Inputs:
             self.refuse('joint_jog', str(error))
             return
         names, velocities = message.joint_names, message.velocities
-        self._take_joint_command(
-            JointState(header=message.header, name=names, velocity=velocities)
-        )
+        velocities = JointState(header=message.header, name=names, velocity=velocities)
+        self._take_joint_command(velocities, 'joint_jog')
 
     def _take_joint_targets(self, message: JointState) -> None:
         topic = 'joint_targets'

@@ -9,8 +9,8 @@ from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.convert import JointCommand
 from ik_node.ros.messages.refusals import RefusedInputError
 
-# A command with velocities is stale after this time if goal_timeout is 0 [s]: nobody shall move on
-# because its sender is gone.
+# A command with velocities or efforts is stale after this time if goal_timeout is 0 [s]: nobody
+# shall move on because its sender is gone.
 VELOCITY_TIMEOUT = 0.5
 
 
@@ -40,9 +40,9 @@ class JointCommands:
         if self.command is not None and not self._ranges.keys() >= self.command.names:
             self.clear()
 
-    def put(self, command: JointCommand, time: float) -> None:
+    def put(self, command: JointCommand, time: float, topic: str = 'joint_command') -> None:
         """
-        Replace the command by one of `time` [s].
+        Replace the command by one of `time` [s], which arrived on a topic.
 
         Raises
         ------
@@ -50,7 +50,6 @@ class JointCommands:
             If a joint is not in the joint space, or a position is beyond its limits.
 
         """
-        topic = 'joint_command'
         for name in command.names:
             if name not in self._ranges:
                 known = ', '.join(self._ranges) or 'empty'
@@ -70,7 +69,10 @@ class JointCommands:
     def is_stale(self, now: float, timeout: float) -> bool:
         """Return True if the command is older than `timeout` [s]; 0 = never, for positions."""
         if timeout <= 0.0:
-            moves = self.command is not None and any(self.command.velocities.values())
+            command = self.command
+            moves = command is not None and any(
+                (*command.velocities.values(), *command.efforts.values())
+            )
             timeout = VELOCITY_TIMEOUT if moves else float('inf')
         return now - self.time > timeout
 

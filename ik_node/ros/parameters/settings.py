@@ -13,6 +13,7 @@ from ik_node.ros.messages.topic_names import check_goal_name, topic_parts
 from ik_node.ros.parameters.goal_settings import GoalSettings
 from ik_node.ros.parameters.joint_settings import JointSettings
 from ik_node.ros.parameters.marker_settings import MarkerSettings
+from ik_node.ros.parameters.output_settings import Outlet, outlets_of_all
 from ik_node.ros.parameters.parameter_spec import Value
 from ik_node.ros.parameters.parameter_table import NODE_PARAMETERS, solver_parameters
 from ik_node.solver import SolverOptions
@@ -123,6 +124,11 @@ class Settings:
         deadline = max(TICK_SHARE * self.period, LEAST_DEADLINE)
         budget = self.options.time_budget or deadline
         return dataclasses.replace(self.options, time_budget=min(budget, deadline))
+
+    @property
+    def outlets(self) -> tuple[Outlet, ...]:
+        """Return the controllers that take commands."""
+        return outlets_of_all(self.output_type, self.output_action)
 
     @property
     def active_goals(self) -> tuple[GoalSettings, ...]:

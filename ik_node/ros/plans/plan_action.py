@@ -1,29 +1,42 @@
-"""The action ~/follow_joint_trajectory: joint-space plans for a controller of the motors."""
+"""The action ~/follow_joint_trajectory: joint-space plans for the controllers of the motors."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from action_msgs.msg import GoalStatus
-from ik_node.errors import IkError
+from ik_node.errors import IkError, listed
+from ik_node.ros.control.followed_plan import FollowedPlan
 from ik_node.ros.control.motion import Motion
 from ik_node.ros.messages.convert import seconds_from_stamp
+from ik_node.ros.messages.refusals import RefusedInputError
+from ik_node.ros.outputs.command_publishers import CommandPublishers, part_of
+from ik_node.ros.parameters.output_settings import Outlet
 from ik_node.ros.plans.plan_conversion import ConvertedPlan, PlanConversion
 from ik_node.solver.transmission.prepared import PreparedTransmission
 import numpy as np
 from rclpy.action import ActionClient, ActionServer, CancelResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
+from rclpy.task import Future
 
 ACTION = 'follow_joint_trajectory'
+# How often the controllers of a plan are checked [s].
+_CHECKED_EVERY = 0.25
+# A plan should have ended after this many times its duration and this long [s]; controllers may
+# run it more slowly, and wait until the motors have settled.
+_LONGEST_FACTOR, _LONGEST_DELAY = 1.5, 5.0
 
 
 def add_plan_action(
     node: Node,
-    controller: str,
+    outlets: Sequence[Outlet],
     conversion: PlanConversion,
     motion: Motion,
+    publishers: CommandPublishers,
     now: Callable[[], float],
 ) -> PlanAction | None:
     """
@@ -33,17 +46,20 @@ def add_plan_action(
     ----------
     node : rclpy.node.Node
         The node that offers the action.
-    controller : str
-        Action of the controller; '' = none.
+    outlets : sequence of Outlet
+        The controllers; those without an action take no part.
     conversion : PlanConversion
         Makes the trajectory of the motors.
     motion : Motion
-        Stops its own commands while the controller follows a plan.
+        Stops its own commands while controllers follow a plan.
+    publishers : CommandPublishers
+        Sends these commands.
     now : callable
         Returns the time of the node's clock [s].
 
     """
-    if not controller:
+    outlets = [outlet for outlet in outlets if outlet.action]
+    if not outlets:
         return None
     try:
         from control_msgs.action import FollowJointTrajectory
@@ -53,19 +69,21 @@ def add_plan_action(
             'installed'
         )
         return None
-    return PlanAction(node, FollowJointTrajectory, controller, conversion, motion, now)
+    return PlanAction(node, FollowJointTrajectory, outlets, conversion, motion, publishers, now)
 
 
 class PlanAction:
     """
-    An action server for joint-space plans, in front of the action of a controller.
+    An action server for joint-space plans, in front of the actions of controllers.
 
-    Feedback is converted to the joint space. Cancels go to the controller; its result is passed
-    on. A newer plan replaces an older one as the controller decides.
+    Each controller gets the part of the plan for its joints. Feedback is converted to the joint
+    space. Cancels go to the controllers. The plan succeeds when all have followed it; if one does
+    not, the others are cancelled, and its result is passed on. A newer plan replaces an older one
+    as the controllers decide.
 
     Parameters
     ----------
-    node, controller, conversion, motion, now
+    node, outlets, conversion, motion, publishers, now
         As for `add_plan_action`.
     action_type : type
         The class control_msgs.action.FollowJointTrajectory.
@@ -76,21 +94,24 @@ class PlanAction:
         self,
         node: Node,
         action_type: Any,
-        controller: str,
+        outlets: Sequence[Outlet],
         conversion: PlanConversion,
         motion: Motion,
+        publishers: CommandPublishers,
         now: Callable[[], float],
     ) -> None:
         self._node = node
         self._type = action_type
-        self._name = controller
         self._conversion = conversion
         self._motion = motion
+        self._publishers = publishers
         self._now = now
-        # The controller's goal of each of our goals that it follows.
-        self._followed: dict[bytes, Any] = {}
+        self._runs: dict[bytes, _Run] = {}
         group = ReentrantCallbackGroup()
-        self._client: Any = ActionClient(node, action_type, controller, callback_group=group)
+        self._clients: list[tuple[Outlet, Any]] = [
+            (outlet, ActionClient(node, action_type, outlet.action, callback_group=group))
+            for outlet in outlets
+        ]
         self._server: Any = ActionServer(
             node,
             action_type,
@@ -99,68 +120,86 @@ class PlanAction:
             callback_group=group,
             cancel_callback=self._on_cancel,
         )
+        # Controllers may be gone while simulated time stands still.
+        clock = Clock(clock_type=ClockType.STEADY_TIME)
+        node.create_timer(_CHECKED_EVERY, self._check, callback_group=group, clock=clock)
 
     async def _execute(self, goal: Any) -> Any:
-        """Convert a plan, have the controller follow it, and return its result."""
+        """Convert a plan, have the controllers follow it, and return their result."""
         try:
-            if not self._client.server_is_ready():
-                raise IkError(f'the controller does not offer {self._name}')
+            absent = [each.action for each, client in self._clients if not _is_there(client)]
+            if absent:
+                raise IkError(f'the controller does not offer {listed(absent)}')
             plan = await self._conversion.convert(ACTION, goal.request.trajectory)
         except IkError as error:
-            return self._refused(goal, str(error))
+            return self._refused(goal, error)
         if goal.is_cancel_requested:
             goal.canceled()
             return self._type.Result()
-        followed = await self._client.send_goal_async(
-            self._request(goal, plan), feedback_callback=self._feedback(goal, plan)
-        )
-        if not followed.accepted:
-            return self._refused(goal, f'{self._name} refused the trajectory of the motors')
-        begin = max(self._now(), seconds_from_stamp(goal.request.trajectory.header.stamp))
-        self._motion.follow_plan(begin + plan.duration)
-        key = bytes(goal.goal_id.uuid)
-        self._followed[key] = followed
-        if goal.is_cancel_requested:
-            followed.cancel_goal_async()
+        self._log(goal, plan)
+        tolerance = seconds_from_stamp(goal.request.goal_time_tolerance)
+        run = _Run(self._type.Result(), plan, tolerance, self._now())
+        followed, key = FollowedPlan(run.cancel), bytes(goal.goal_id.uuid)
+        self._motion.follow_plan(followed)
+        self._publishers.leave_to_plan()
+        self._runs[key] = run
         try:
-            outcome = await followed.get_result_async()
+            for outlet, client in self._clients:
+                request, feedback = self._request(goal, plan, outlet), self._feedback(goal, plan)
+                run.send(outlet.action, client, request, feedback)
+            if not await run.accepted:
+                return self._refused(goal, IkError(run.result.error_string))
+            followed.accepted = True
+            self._motion.follow_plan(followed)
+            outcome = await run.ended
         finally:
-            del self._followed[key]
-        if outcome.status == GoalStatus.STATUS_SUCCEEDED:
+            del self._runs[key]
+            self._motion.forget_plan(followed)
+        if outcome == 'succeeded':
             goal.succeed()
-        elif outcome.status == GoalStatus.STATUS_CANCELED and goal.is_cancel_requested:
+        elif outcome == 'cancelled' and goal.is_cancel_requested:
             goal.canceled()
         else:
             goal.abort()
-        return outcome.result
+        return run.result
+
+    def _check(self) -> None:
+        """Give up plans whose controllers are gone, or should have ended long ago."""
+        for run in list(self._runs.values()):
+            run.check(self._now())
 
     def _on_cancel(self, goal: Any) -> Any:
-        followed = self._followed.get(bytes(goal.goal_id.uuid))
-        if followed is not None:
-            followed.cancel_goal_async()
+        run = self._runs.get(bytes(goal.goal_id.uuid))
+        if run is not None:
+            run.cancel('cancelled')
         return CancelResponse.ACCEPT
 
-    def _refused(self, goal: Any, reason: str) -> Any:
+    def _refused(self, goal: Any, error: IkError) -> Any:
         """Abort a goal, and return a result with the reason."""
-        self._node.get_logger().warning(f'~/{ACTION}: {reason}')
+        self._node.get_logger().warning(f'~/{ACTION}: {error}')
         goal.abort()
         result = self._type.Result()
-        result.error_code, result.error_string = result.INVALID_GOAL, reason
+        codes = {'joint_names': result.INVALID_JOINTS, 'header.stamp': result.OLD_HEADER_TIMESTAMP}
+        field = error.field if isinstance(error, RefusedInputError) else ''
+        result.error_code, result.error_string = codes.get(field, result.INVALID_GOAL), str(error)
         return result
 
-    def _request(self, goal: Any, plan: ConvertedPlan) -> Any:
-        """Return the goal for the controller; tolerances of joints are not those of motors."""
+    def _log(self, goal: Any, plan: ConvertedPlan) -> None:
+        """Log the conversion of a plan; tolerances of joints are not those of motors."""
+        log = self._node.get_logger()
         if goal.request.path_tolerance or goal.request.goal_tolerance:
-            self._node.get_logger().warning(
+            log.warning(
                 f'~/{ACTION}: tolerances in the joint space are ignored; those of the controller '
                 'apply',
                 once=True,
             )
-        request = self._type.Goal()
-        request.trajectory = plan.trajectory
-        request.goal_time_tolerance = goal.request.goal_time_tolerance
-        log = self._node.get_logger()
         (log.warning if plan.warning else log.info)(f'~/{ACTION}: {plan.summary}')
+
+    def _request(self, goal: Any, plan: ConvertedPlan, outlet: Outlet) -> Any:
+        """Return the goal for a controller."""
+        request = self._type.Goal()
+        request.trajectory = part_of(plan.trajectory, outlet.joints)
+        request.goal_time_tolerance = goal.request.goal_time_tolerance
         return request
 
     def _feedback(self, goal: Any, plan: ConvertedPlan) -> Callable[[Any], None]:
@@ -187,6 +226,122 @@ class PlanAction:
             goal.publish_feedback(feedback)
 
         return pass_on
+
+
+class _Run:
+    """
+    A plan at the controllers, from the first request to the last result.
+
+    Attributes
+    ----------
+    result : control_msgs.action.FollowJointTrajectory.Result
+        That of the plan: of the first controller that fails, or of the last one.
+    accepted : Future
+        True when all controllers have accepted the plan, False if one has not.
+    ended : Future
+        How the plan has ended: succeeded, cancelled or aborted.
+
+    """
+
+    def __init__(self, result: Any, plan: ConvertedPlan, tolerance: float, now: float) -> None:
+        self.result = result
+        self.accepted: Any = Future()
+        self.ended: Any = Future()
+        self._plan = plan
+        self._answer_by = now + _LONGEST_DELAY
+        duration = plan.end - plan.begin
+        self._last = plan.begin + _LONGEST_FACTOR * duration + tolerance + _LONGEST_DELAY
+        self._clients: dict[str, Any] = {}
+        self._handles: dict[str, Any] = {}
+        self._waiting: set[str] = set()
+        self._cancelled = False
+        self._stop_reason = ''
+
+    def send(self, name: str, client: Any, request: Any, feedback: Any) -> None:
+        """Send the part of a controller."""
+        self._clients[name] = client
+        self._waiting.add(name)
+        sent = client.send_goal_async(request, feedback_callback=feedback)
+        sent.add_done_callback(partial(self._on_answer, name))
+
+    def cancel(self, reason: str) -> None:
+        """Cancel the plan at every controller that follows it, also at those yet to accept it."""
+        self._stop_reason = self._stop_reason or reason
+        for name, handle in self._handles.items():
+            if name in self._waiting:
+                handle.cancel_goal_async()
+
+    def check(self, now: float) -> None:
+        """Give the plan up if a controller is gone or late."""
+        for name in sorted(self._waiting):
+            if not _is_there(self._clients[name]):
+                self._fail(f'{name} is gone: its controller has ended')
+            elif name not in self._handles and now > self._answer_by:
+                self._fail(f'{name} does not answer')
+            elif now > self._last:
+                late = now - self._plan.end
+                self._fail(f'{name} gives no result, {late:.3g} s after the end of the plan')
+
+    def _on_answer(self, name: str, future: Any) -> None:
+        handle = future.result()
+        if not handle.accepted:
+            self._waiting.discard(name)
+            self._fail(f'{name} refused the trajectory of the motors{self._likely_reason()}')
+            return
+        self._handles[name] = handle
+        handle.get_result_async().add_done_callback(partial(self._on_result, name))
+        if self._stop_reason:
+            handle.cancel_goal_async()
+        if len(self._handles) == len(self._clients) and not self.accepted.done():
+            self.accepted.set_result(True)
+
+    def _likely_reason(self) -> str:
+        """Return what a joint_trajectory_controller refuses by default; it does not tell why."""
+        trajectory = self._plan.trajectory
+        last = np.array(trajectory.points[-1].velocities)
+        if last.any():
+            name, most = trajectory.joint_names[int(np.abs(last).argmax())], np.abs(last).max()
+            return (
+                f': the last point is in motion ({name} at {most:.3g}), which it takes only with '
+                'allow_nonzero_velocity_at_trajectory_end'
+            )
+        if any(len(point.effort) for point in trajectory.points):
+            return ': the plan has efforts, which many controllers do not take'
+        return '; the reason is in its log'
+
+    def _on_result(self, name: str, future: Any) -> None:
+        outcome = future.result()
+        self._waiting.discard(name)
+        cancelled = outcome.status == GoalStatus.STATUS_CANCELED
+        if outcome.status != GoalStatus.STATUS_SUCCEEDED and not (cancelled and self._stop_reason):
+            if len(self._clients) > 1:
+                outcome.result.error_string = f'{name}: {outcome.result.error_string}'
+            self._end(outcome.result, 'aborted')
+            return
+        self._cancelled |= cancelled
+        if not self._waiting:
+            if self._cancelled and not outcome.result.error_string:
+                outcome.result.error_string = self._stop_reason
+            self._end(outcome.result, 'cancelled' if self._cancelled else 'succeeded')
+
+    def _fail(self, reason: str) -> None:
+        self.result.error_code, self.result.error_string = self.result.INVALID_GOAL, reason
+        self._end(self.result, 'aborted')
+
+    def _end(self, result: Any, outcome: str) -> None:
+        """End the plan with a result, and cancel it where it still goes on."""
+        if self.ended.done():
+            return
+        self.result = result
+        self.cancel('another controller does not follow the plan')
+        if not self.accepted.done():
+            self.accepted.set_result(False)
+        self.ended.set_result(outcome)
+
+
+def _is_there(client: Any) -> bool:
+    """Return True if the action of a controller exists."""
+    return bool(client.server_is_ready())
 
 
 def _to_joints(prepared: PreparedTransmission, point: Any, into: Any, order: list[int]) -> None:

@@ -6,20 +6,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ik_node.errors import IkError, listed, PlanError
+from ik_node.errors import IkError, listed, plain, PlanError
 from ik_node.ros.control.motion import Motion
+from ik_node.ros.messages.convert import seconds_from_stamp
 from ik_node.ros.messages.refusals import RefusedInputError
 from ik_node.ros.parameters.settings import Settings
 from ik_node.ros.plans.plan_messages import JointPlan, read_plan, trajectory_of
 from ik_node.ros.process.background_work import BackgroundWork
-from ik_node.solver.transmission.plan import actuator_plan, ActuatorPlan
+from ik_node.solver.transmission.plan import actuator_plan, ActuatorPlan, START_TOLERANCE
 from ik_node.solver.transmission.transmission import Transmission
 import numpy as np
 from numpy.typing import NDArray
-from trajectory_msgs.msg import JointTrajectory
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 # Largest number of points at which the distance to singularities is computed.
 _EXAMINED = 100
+# Time in which motors come to rest if a plan is stopped [s].
+_BRAKING = 0.2
 
 
 @dataclass(frozen=True)
@@ -31,10 +34,12 @@ class ConvertedPlan:
     ----------
     trajectory : trajectory_msgs.msg.JointTrajectory
         The trajectory of the motors.
-    duration : float
-        Time of its last point from the start [s].
+    begin : float
+        When it begins, by the node's clock [s].
     start : ndarray, shape (nq,)
         The configuration from which the plan begins [rad or m].
+    made : ActuatorPlan
+        The plan of the motors, with the configurations of the robot.
     summary : str
         Number of points, and the singularity that the plan passes, for the log.
     warning : bool
@@ -43,10 +48,26 @@ class ConvertedPlan:
     """
 
     trajectory: JointTrajectory
-    duration: float
+    begin: float
     start: NDArray[np.float64]
+    made: ActuatorPlan
     summary: str
     warning: bool
+
+    @property
+    def end(self) -> float:
+        """Return when it ends, by the node's clock [s]."""
+        return self.begin + float(self.made.times[-1])
+
+    def braking(self, now: float) -> JointTrajectory:
+        """Return a trajectory that brings the motors to rest on the way, from `now` on [s]."""
+        made, names = self.made, list(self.trajectory.joint_names)
+        ahead = max(now - self.begin, 0.0) + 0.5 * _BRAKING
+        columns = made.position[:, [made.actuators.index(name) for name in names]].T
+        at = [float(np.interp(ahead, made.times, column)) for column in columns]
+        point = JointTrajectoryPoint(positions=at, velocities=[0.0] * len(at))
+        point.time_from_start.nanosec = round(1e9 * _BRAKING)
+        return JointTrajectory(joint_names=names, points=[point])
 
 
 class PlanConversion:
@@ -76,32 +97,44 @@ class PlanConversion:
         self._settings = settings
         self._now = now
         self._work = work
+        # How many plans have arrived that the state of the robot allows.
+        self._arrived = 0
 
     async def convert(self, topic: str, message: Any) -> ConvertedPlan:
         """
         Return the trajectory of the motors for a trajectory_msgs/JointTrajectory.
 
+        Of several plans the newest counts: it ends the conversion of those before.
+
         Raises
         ------
         RefusedInputError
-            If the message, the state of the robot, or a limit does not allow the plan.
+            If the message, the state of the robot, or a limit does not allow the plan, or if a
+            newer one has arrived or the robot has moved while it was converted.
 
         """
         motion, settings = self._motion, self._settings()
         plan = read_plan(topic, message, motion.joint_space.names)
         model, outputs = motion.model, motion.roles.outputs
+        begin = self._begin(topic, message, plan)
         start, reason = motion.plan_start(settings, self._now())
         if sorted(outputs) != sorted(motion.joint_space.motors):
             reason = f'output.joints are not the motors {listed(motion.joint_space.motors)}'
         if reason:
             raise RefusedInputError(topic, 'plan', f'{len(plan.times)} points', reason)
+        number = self._arrived = self._arrived + 1
         try:
             transmission = motion.joint_space.transmission()
             converted, warning = await self._work.run(
-                lambda: _converted(transmission, plan, start, settings)
+                lambda: _converted(
+                    transmission, plan, start, settings, lambda: number != self._arrived
+                )
             )
+            if number != self._arrived:
+                raise PlanError('a newer plan has arrived in the meantime')
             if motion.model is not model or motion.paused:
                 raise PlanError('the node was paused or got another robot in the meantime')
+            self._check_start(start, settings)
         except IkError as error:
             points = f'{len(plan.times)} points'
             raise RefusedInputError(topic, 'plan', points, str(error)) from error
@@ -109,15 +142,42 @@ class PlanConversion:
         summary = f'plan of {len(plan.times)} points, with {added} added'
         return ConvertedPlan(
             trajectory_of(converted, message.header, outputs),
-            float(plan.times[-1]),
+            max(begin, self._begin(topic, message, plan)),
             start,
+            converted,
             f'{summary}; {warning}' if warning else summary,
             bool(warning),
         )
 
+    def _begin(self, topic: str, message: Any, plan: JointPlan) -> float:
+        """Return when a plan begins [s]; refuse one that has ended already."""
+        now, stamp = self._now(), seconds_from_stamp(message.header.stamp)
+        if stamp and stamp + plan.times[-1] < now:
+            reason = f'the plan ended {now - stamp - plan.times[-1]:.3g} s ago'
+            raise RefusedInputError(topic, 'header.stamp', stamp, reason)
+        return stamp or now
+
+    def _check_start(self, start: NDArray[np.float64], settings: Settings) -> None:
+        """Compare the robot with the configuration from which a plan was converted."""
+        motion = self._motion
+        here, reason = motion.plan_start(settings, self._now())
+        if reason or motion.model is None:
+            raise PlanError(reason)
+        away = np.abs(motion.model.nearest_turn(here, start) - start)
+        worst = int(away.argmax())
+        if away[worst] > START_TOLERANCE:
+            raise PlanError(
+                f'joint {plain(motion.model.joint_names[worst])} has moved by {away[worst]:.3g} '
+                f'while the plan was converted, more than {START_TOLERANCE:g}'
+            )
+
 
 def _converted(
-    transmission: Transmission, plan: JointPlan, start: NDArray[np.float64], settings: Settings
+    transmission: Transmission,
+    plan: JointPlan,
+    start: NDArray[np.float64],
+    settings: Settings,
+    is_replaced: Callable[[], bool],
 ) -> tuple[ActuatorPlan, str]:
     """Return the plan of the motors, and the warning of the worst singularity on its way."""
     made = actuator_plan(
@@ -130,6 +190,7 @@ def _converted(
         q0=start,
         tolerance=settings.transmission_path_tolerance,
         effort_scale=settings.transmission_max_effort_scale,
+        is_replaced=is_replaced,
     )
     every = -(-len(made.q) // _EXAMINED)
     worst = min(map(transmission.singularity, made.q[::every]), key=lambda each: each.nearness)

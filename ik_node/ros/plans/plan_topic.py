@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from ik_node.errors import IkError
+from ik_node.ros.control.followed_plan import FollowedPlan
 from ik_node.ros.control.motion import Motion
-from ik_node.ros.messages.convert import seconds_from_stamp
 from ik_node.ros.outputs.command_publishers import CommandPublishers
 from ik_node.ros.plans.plan_conversion import PlanConversion
-from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 
@@ -21,7 +21,7 @@ class PlanTopic:
     """
     The subscription to plans, which go out on `~/joint_trajectory` as trajectories of the motors.
 
-    Plans are converted one after the other, because the subscription has its own callback group.
+    A plan that arrives while another one is converted replaces it.
 
     Parameters
     ----------
@@ -53,11 +53,7 @@ class PlanTopic:
         self._refuse = refuse
         self._now = now
         node.create_subscription(
-            JointTrajectory,
-            f'~/{TOPIC}',
-            self._take,
-            1,
-            callback_group=MutuallyExclusiveCallbackGroup(),
+            JointTrajectory, f'~/{TOPIC}', self._take, 1, callback_group=ReentrantCallbackGroup()
         )
 
     async def _take(self, message: Any) -> None:
@@ -73,7 +69,11 @@ class PlanTopic:
         if not self._publishers.publish_trajectory(plan.trajectory):
             self._refuse(TOPIC, f'{TOPIC}: output.type has no ~/joint_trajectory')
             return
-        begin = max(self._now(), seconds_from_stamp(message.header.stamp))
-        self._motion.follow_plan(begin + plan.duration)
+
+        def stop(reason: str) -> None:
+            self._publishers.stop_plan(plan.braking(self._now()))
+            self._node.get_logger().info(f'{TOPIC}: {reason}')
+
+        self._motion.follow_plan(FollowedPlan(stop, True, plan.end))
         log = self._node.get_logger()
         (log.warning if plan.warning else log.info)(f'{TOPIC}: {plan.summary}')

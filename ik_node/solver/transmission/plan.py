@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,6 +82,7 @@ def actuator_plan(
     q0: Values,
     tolerance: float = 1e-4,
     effort_scale: float = 1.0,
+    is_replaced: Callable[[], bool] = bool,
 ) -> ActuatorPlan:
     """
     Return the plan of the actuators for a plan in the joint space, after all limits are checked.
@@ -108,6 +109,8 @@ def actuator_plan(
         Largest opening of a loop between points [m or rad].
     effort_scale : float
         Share of the actuators' effort limits that may be used.
+    is_replaced : callable
+        Called between points; once it returns True, the plan is given up.
 
     Returns
     -------
@@ -118,6 +121,7 @@ def actuator_plan(
     ------
     PlanError
         If a point cannot be reached or exceeds a limit; the message gives its time and the joint.
+        Also if the plan is given up.
     ShapeError
         If an argument has the wrong shape or is not finite.
 
@@ -133,7 +137,7 @@ def actuator_plan(
     if at[0] < 0.0 or (np.diff(at) <= 0.0).any():
         raise PlanError('times must begin at 0 or later, and increase')
     shape = (len(at), count)
-    planner = _Planner(transmission, q0, tolerance, effort_scale)
+    planner = _Planner(transmission, q0, tolerance, effort_scale, is_replaced)
     return planner.plan(
         at,
         _matrix('position', position, shape),
@@ -154,9 +158,15 @@ class _Planner:
     """The transmission, start and limits of one plan."""
 
     def __init__(
-        self, transmission: Transmission, q0: Values, tolerance: float, effort_scale: float
+        self,
+        transmission: Transmission,
+        q0: Values,
+        tolerance: float,
+        effort_scale: float,
+        is_replaced: Callable[[], bool],
     ) -> None:
         self._transmission = transmission
+        self._is_replaced = is_replaced
         solver = transmission.solver
         self._names: Sequence[str] = solver.joint_names
         self._q0 = solver.checked_q(q0)
@@ -240,6 +250,8 @@ class _Planner:
 
     def _point(self, time: float, q0: Array) -> _Point:
         """Return the state of the actuators at a time, within their limits."""
+        if self._is_replaced():
+            raise PlanError('a newer plan has arrived in the meantime')
         wanted, rates, changes = (self._curve(time, order) for order in range(3))
         effort = None
         if self._efforts is not None:

@@ -88,3 +88,27 @@ def test_commands_of_a_twist_begin_at_the_measured_configuration(moving):
     robot.ticks(31)
     way = place(robot, robot.motion.hardware.q)[:3, 3] - place(robot, measured)[:3, 3]
     assert way == pytest.approx([0.004 * 0.3, 0.0, 0.0], abs=2e-4)
+
+
+def test_note_names_the_twist_that_is_too_old(moving):
+    """Its sender's clock is behind, or the message was long on its way; nothing is commanded."""
+    robot = moving(
+        'hexapod',
+        goal_names=('platform',),
+        goals__platform__link='platform_link',
+        output__type='commands',
+    )
+    robot.measure(**dict.fromkeys(LEGS, 0.0))
+    assert robot.tick()[1] is None
+    assert robot.motion.hardware.note == 'no goal yet'
+    for age in (3.0, 2.5):
+        robot.goals.put_twist(
+            'platform', Twist(np.array([0.01, 0, 0]), np.zeros(3)), robot.now - age
+        )
+        assert robot.tick()[1] is None
+        words = (
+            f'no goal yet: the last twist of platform is {age + 0.01:.3g} s old, more than 0.5 s'
+        )
+        assert robot.motion.hardware.note == words
+    send(robot, (0.01, 0.0, 0.0))
+    assert robot.tick()[1] is not None

@@ -64,8 +64,11 @@ def test_displacements_are_refused(jog):
 
 
 def test_jog_of_another_joint_is_refused(jog):
-    """As a joint-space command would be."""
+    """It is counted under its own topic."""
     inputs, take = jog
     take(JointJog(joint_names=['left_shoulder'], velocities=[0.3]))
-    assert inputs.refusals.counts['joint_command'] == 1
+    take(JointJog(joint_names=['left_elbow'], velocities=[float('inf')]))
+    take(JointJog(joint_names=['left_elbow'], velocities=[]))
+    assert inputs.refusals.counts == {'joint_jog': 3}
+    assert 'joint_jog: name' in inputs.refusals.last
     assert inputs.commands.command is None

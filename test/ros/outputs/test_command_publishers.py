@@ -14,6 +14,7 @@ from ik_node.ros.outputs.command_publishers import (
     numbers,
     trajectory,
 )
+from ik_node.ros.parameters.output_settings import outlets_of_all
 
 COMMAND = HardwareCommand(('b', 'a'), np.array([0.1, 0.2]), np.array([1.0, -1.0]), 0.01)
 
@@ -45,6 +46,9 @@ class PublisherDouble:
     def publish(self, message):
         """Publish."""
         self.messages.append(message)
+
+    def wait_for_all_acked(self, timeout):
+        """Return at once."""
 
 
 def test_trajectory_has_one_point_a_period_ahead():
@@ -89,8 +93,8 @@ def test_topics_follow_the_output_type(output, topics):
     for before in ('none', 'commands', 'both'):
         node = NodeDouble()
         publishers = CommandPublishers(node)
-        publishers.set_type(before)
-        publishers.set_type(output)
+        publishers.set_outlets(outlets_of_all(before, ''))
+        publishers.set_outlets(outlets_of_all(output, ''))
         assert set(node.topics) == topics
         publishers.publish(COMMAND)
         assert all(len(messages) == 1 for messages in node.topics.values())
@@ -103,17 +107,50 @@ def test_drives_of_velocities_and_efforts_are_stopped_once(interface, values):
     """Without further commands they would keep the last numbers; positions need no stop."""
     node = NodeDouble()
     publishers = CommandPublishers(node)
-    publishers.set_type('commands', interface)
+    publishers.set_outlets(outlets_of_all('commands', ''), interface)
     publishers.publish(None)
     publishers.publish(dataclasses.replace(COMMAND, efforts=np.array([5.0, 6.0])))
     publishers.publish(None)
     publishers.publish(None)
     sent = [list(message.data) for message in node.topics['~/commands']]
     assert sent == [values, [0.0, 0.0]]
-    publishers.set_type('commands', 'position')
+    publishers.set_outlets(outlets_of_all('commands', ''), 'position')
     publishers.publish(COMMAND)
     publishers.publish(None)
     assert list(node.topics['~/commands'][-1].data) == [0.1, 0.2]
+
+
+def test_trajectory_in_motion_is_stopped_once():
+    """The end is where the last point is, at rest, unless a plan replaces the command."""
+    node = NodeDouble()
+    publishers = CommandPublishers(node)
+    publishers.set_outlets(outlets_of_all('joint_trajectory', ''))
+    sent = node.topics['~/joint_trajectory']
+    for _ in range(2):
+        publishers.publish(dataclasses.replace(COMMAND, efforts=np.array([5.0, 6.0])))
+        publishers.publish(None)
+        publishers.publish(None)
+    assert len(sent) == 4
+    (end,) = sent[-1].points
+    assert (list(end.positions), list(end.velocities)) == ([0.1, 0.2], [0.0, 0.0])
+    assert (list(end.effort), end.time_from_start.nanosec) == ([0.0, 0.0], 10_000_000)
+    publishers.publish(dataclasses.replace(COMMAND, velocities=np.zeros(2)))
+    publishers.publish(None)
+    publishers.publish(COMMAND)
+    publishers.leave_to_plan()
+    publishers.publish(None)
+    assert len(sent) == 6
+
+
+def test_joints_that_are_no_longer_commanded_are_stopped():
+    """Numbers for other joints do not stop the drives of these."""
+    node = NodeDouble()
+    publishers = CommandPublishers(node)
+    publishers.set_outlets(outlets_of_all('commands', ''), 'velocity')
+    publishers.publish(COMMAND)
+    publishers.publish(COMMAND.of(['a']))
+    sent = [list(message.data) for message in node.topics['~/commands']]
+    assert sent == [[1.0, -1.0], [0.0, 0.0], [-1.0]]
 
 
 def test_efforts_are_in_the_trajectory_if_they_are_commanded():

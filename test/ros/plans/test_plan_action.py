@@ -10,10 +10,13 @@ import pytest
 pytest.importorskip('rclpy')
 
 from action_msgs.msg import GoalStatus
+from ik_node.ros.outputs.command_publishers import CommandPublishers
+from ik_node.ros.parameters.output_settings import outlets_of_all
 from ik_node.ros.plans import plan_action
 from ik_node.ros.plans.plan_action import add_plan_action
 from ik_node.ros.plans.plan_conversion import PlanConversion
 from rclpy.action import CancelResponse
+from rclpy.task import Future
 from support.control_messages import FollowJointTrajectory
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -22,28 +25,23 @@ JOINTS = ['ankle_pitch', 'ankle_roll']
 CONTROLLER = '/controller/follow_joint_trajectory'
 
 
-class Later:
-    """A result that comes when the test says so."""
-
-    def __init__(self, value=None):
-        self.value = value
-
-    def __await__(self):
-        """Wait until there is a value."""
-        while self.value is None:
-            yield
-        return self.value
+def done(value):
+    """Return a future that is done."""
+    future = Future()
+    future.set_result(value)
+    return future
 
 
 class Controller:
     """A controller as its action client sees it, and the goal that it follows."""
 
     def __init__(self, node, kind, name, callback_group):
-        assert (kind, name) == (FollowJointTrajectory, CONTROLLER)
-        self.ready = self.accepted = True
+        assert kind is FollowJointTrajectory
+        self.name = name
+        self.ready = self.accepted = self.answers = True
         self.request = self.feedback = None
         self.cancels = 0
-        self.outcome = Later()
+        self.outcome = Future()
 
     def server_is_ready(self):
         """Tell whether the controller is there."""
@@ -52,7 +50,7 @@ class Controller:
     def send_goal_async(self, request, feedback_callback):
         """Take a goal."""
         self.request, self.feedback = request, feedback_callback
-        return Later(self)
+        return done(self) if self.answers else Future()
 
     def cancel_goal_async(self):
         """Take a cancel."""
@@ -65,7 +63,7 @@ class Controller:
     def ends(self, status, code=0):
         """End the motion."""
         result = FollowJointTrajectory.Result(error_code=code)
-        self.outcome.value = Data(status=status, result=result)
+        self.outcome.set_result(Data(status=status, result=result))
 
 
 class Goal:
@@ -117,10 +115,15 @@ def server(moving, monkeypatch):
     robot.measure(motor_left=0.0, motor_right=0.0)
     logged = []
     log = Data(info=logged.append, warning=lambda text, once=False: logged.append(text))
-    node = Data(get_logger=lambda: log)
+    timers = []
+    node = Data(get_logger=lambda: log, create_timer=lambda *given, **named: timers.append(given))
     conversion = PlanConversion(robot.motion, lambda: robot.settings, lambda: robot.now, AtOnce())
-    made = add_plan_action(node, CONTROLLER, conversion, robot.motion, lambda: robot.now)
-    return Data(robot=robot, action=made, controller=made._client, logged=logged)
+    outlets = outlets_of_all('none', CONTROLLER)
+    publishers = CommandPublishers(node)
+    made = add_plan_action(node, outlets, conversion, robot.motion, publishers, lambda: robot.now)
+    ((_, controller),) = made._clients
+    ((_, check),) = timers
+    return Data(robot=robot, action=made, controller=controller, logged=logged, check=check)
 
 
 def plan(end=0.3):
@@ -168,6 +171,8 @@ def test_controller_follows_the_plan_and_its_result_is_passed_on(server, status,
     server.controller.ends(status, code)
     running.step()
     assert (running.goal.state, running.result.error_code) == (state, code)
+    server.robot.tick()
+    assert server.robot.motion.hardware.note == 'no goal yet'
 
 
 def test_feedback_is_in_the_joint_space(server):
@@ -202,6 +207,95 @@ def test_cancel_goes_to_the_controller(server):
     assert running.goal.state == 'canceled'
 
 
+def test_plan_ends_when_its_controller_is_gone(server):
+    """The client gets a result with the reason, and a controller that comes back a cancel."""
+    running = Running(server, Goal(plan()))
+    server.check()
+    running.step()
+    assert running.result is None
+    server.controller.ready = False
+    server.check()
+    running.step()
+    assert (running.goal.state, running.result.error_code) == ('aborted', -1)
+    assert running.result.error_string == f'{CONTROLLER} is gone: its controller has ended'
+    assert server.controller.cancels == 1
+    server.robot.tick()
+    assert server.robot.motion.hardware.note == 'no goal yet'
+
+
+@pytest.mark.parametrize(
+    ('answers', 'early', 'late', 'words'),
+    [(True, 7.9, 8.1, 'gives no result, 6.1 s after'), (False, 4.9, 5.1, 'does not answer')],
+)
+def test_plan_ends_when_it_should_have_ended_long_ago(server, answers, early, late, words):
+    """Its controller is there, but gives no result, or no answer to the plan at all."""
+    server.controller.answers = answers
+    begin = server.robot.now
+    running = Running(server, Goal(plan()))
+    for passed, result in ((early, False), (late, True)):
+        server.robot.now = begin + passed
+        server.check()
+        running.step()
+        assert (running.result is not None) == result
+    assert running.goal.state == 'aborted'
+    assert words in running.result.error_string
+
+
+@pytest.mark.parametrize('how', ['pause', 'reset', 'command', 'end'])
+def test_plan_is_cancelled_when_the_node_stops_or_something_else_leads(server, how):
+    """The client learns the reason."""
+    robot, words = server.robot, {'pause': 'paused', 'command': 'a newer goal or command'}
+    running = Running(server, Goal(plan()))
+    robot.tick()
+    assert server.controller.cancels == 0
+    if how == 'pause':
+        robot.motion.paused = True
+    elif how == 'reset':
+        robot.motion.reset(robot.tracker)
+    elif how == 'end':
+        robot.motion.end_plan('the node ends')
+    else:
+        robot.command(positions={'ankle_pitch': 0.1})
+    robot.tick()
+    assert server.controller.cancels == 1
+    server.controller.ends(GoalStatus.STATUS_CANCELED)
+    running.step()
+    assert running.goal.state == 'aborted'
+    assert words.get(how, how) in running.result.error_string
+    assert robot.motion.hardware.note != 'a joint-space plan is under way'
+
+
+def test_no_command_goes_out_while_controllers_decide_about_a_plan(server):
+    """It would replace the plan; if they refuse the plan, commands go on."""
+    server.robot.command(positions={'ankle_pitch': 0.1})
+    assert server.robot.tick()[1] is not None
+    server.controller.answers = False
+    running = Running(server, Goal(plan()))
+    assert server.robot.tick()[1] is None
+    server.controller.ready = False
+    server.check()
+    running.step()
+    assert running.goal.state == 'aborted'
+    assert server.robot.tick()[1] is not None
+
+
+@pytest.mark.parametrize(
+    ('change', 'code', 'words'),
+    [
+        (lambda message: setattr(message, 'joint_names', JOINTS[:1]), -2, 'joints'),
+        (lambda message: setattr(message.header.stamp, 'sec', 97), -3, 'ended 1 s ago'),
+        (lambda message: setattr(message.points[1], 'positions', [9.0, 0.1]), -1, 'ankle_pitch'),
+    ],
+)
+def test_refused_plan_has_the_code_of_its_reason(server, change, code, words):
+    """The codes are those of the action."""
+    message = plan()
+    change(message)
+    running = Running(server, Goal(message))
+    assert running.result.error_code == code
+    assert words in running.result.error_string
+
+
 @pytest.mark.parametrize(
     ('end', 'ready', 'accepted', 'words'),
     [
@@ -222,11 +316,13 @@ def test_refused_goal_is_aborted_with_the_reason(server, end, ready, accepted, w
     assert server.robot.motion.hardware.note == 'no goal yet'
 
 
-def test_without_control_msgs_the_log_says_what_is_missing():
+def test_without_control_msgs_the_log_says_what_is_missing(monkeypatch):
     """The node works without the action; without a controller nothing is said."""
+    monkeypatch.setitem(sys.modules, 'control_msgs', None)
     logged = []
     node = Data(get_logger=lambda: Data(warning=logged.append))
-    assert add_plan_action(node, '', None, None, None) is None
+    assert add_plan_action(node, outlets_of_all('both', ''), None, None, None, None) is None
     assert logged == []
-    assert add_plan_action(node, CONTROLLER, None, None, None) is None
+    outlets = outlets_of_all('both', CONTROLLER)
+    assert add_plan_action(node, outlets, None, None, None, None) is None
     assert 'control_msgs is not installed' in logged[0]

@@ -1,0 +1,114 @@
+# flake8: noqa: E402, I100
+"""Plans that are converted while other plans arrive, or while the robot moves."""
+
+import pytest
+
+pytest.importorskip('rclpy')
+
+from ik_node.ros.messages.refusals import RefusedInputError
+from ik_node.ros.plans.plan_conversion import PlanConversion
+from rclpy.task import Future
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+MOTORS = ['motor_left', 'motor_right']
+JOINTS = ['ankle_pitch', 'ankle_roll']
+
+
+class Slow:
+    """Background work that ends when the test says so."""
+
+    def __init__(self):
+        self.waiting = []
+
+    async def run(self, work):
+        """Return the result, later."""
+        released = Future()
+        self.waiting.append(released)
+        await released
+        return work()
+
+
+class Conversion:
+    """The conversion of one plan."""
+
+    def __init__(self, conversion, message):
+        self.plan = self.refused = None
+        self._steps = conversion.convert('plans', message)
+        self.step()
+
+    def step(self):
+        """Go on until it waits for its work, or ends."""
+        try:
+            self._steps.send(None)
+        except StopIteration as end:
+            self.plan = end.value
+        except RefusedInputError as error:
+            self.refused = str(error)
+
+
+@pytest.fixture
+def ankle(moving):
+    """Provide an ankle with measured motors, and the conversion of its plans."""
+    robot = moving(
+        'ankle', actuated_joints=MOTORS, transmission__joints=JOINTS, output__type='commands'
+    )
+    robot.measure(motor_left=0.0, motor_right=0.0)
+    robot.work = Slow()
+    now = lambda: robot.now  # noqa: E731
+    robot.conversion = PlanConversion(robot.motion, lambda: robot.settings, now, robot.work)
+    return robot
+
+
+def plan(first=0.0, joints=JOINTS):
+    """Return a plan of two points, the first one so many seconds ahead."""
+    message = JointTrajectory(joint_names=joints)
+    message.points.append(JointTrajectoryPoint(positions=[0.0, 0.0]))
+    message.points.append(JointTrajectoryPoint(positions=[0.2, 0.1]))
+    message.points[0].time_from_start.nanosec = round(1e9 * first)
+    message.points[1].time_from_start.sec = 2
+    return message
+
+
+@pytest.mark.parametrize('order', [(0, 1), (1, 0)])
+def test_newest_plan_wins_whatever_its_conversion_takes(ankle, order):
+    """The older one is refused, also if it is ready first."""
+    conversions = [Conversion(ankle.conversion, plan()) for _ in range(2)]
+    for at in order:
+        ankle.work.waiting[at].set_result(None)
+        conversions[at].step()
+    assert 'a newer plan has arrived' in conversions[0].refused
+    assert conversions[1].plan is not None
+
+
+def test_plan_that_the_node_cannot_read_replaces_none(ankle):
+    """The plan before it goes on."""
+    first = Conversion(ankle.conversion, plan())
+    assert Conversion(ankle.conversion, plan(joints=JOINTS[:1])).refused
+    ankle.work.waiting[0].set_result(None)
+    first.step()
+    assert first.plan is not None
+
+
+@pytest.mark.parametrize('first', [0.0, 0.5])
+@pytest.mark.parametrize(('moved', 'refused'), [(0.004, False), (0.05, True)])
+def test_start_is_compared_with_the_robot_before_a_plan_is_sent(ankle, first, moved, refused):
+    """A robot that has moved is not where the motors' trajectory begins."""
+    conversion = Conversion(ankle.conversion, plan(first))
+    ankle.measure(motor_left=moved, motor_right=0.0)
+    ankle.work.waiting[0].set_result(None)
+    conversion.step()
+    assert (conversion.refused is not None) == refused
+    if refused:
+        assert 'has moved by' in conversion.refused
+        assert 'while the plan was converted' in conversion.refused
+
+
+def test_plan_that_ends_during_its_conversion_is_refused(ankle):
+    """As the controller would refuse it."""
+    message = plan()
+    message.header.stamp.sec = int(ankle.now) - 1
+    conversion = Conversion(ankle.conversion, message)
+    ankle.now += 1.5
+    ankle.work.waiting[0].set_result(None)
+    conversion.step()
+    assert 'the plan ended 0.5 s ago' in conversion.refused

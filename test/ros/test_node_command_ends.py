@@ -1,0 +1,233 @@
+# flake8: noqa: E402, I100
+"""How commands end: drives that keep their last number get zeros. docs/drive_hardware.md."""
+
+import os
+import signal
+import time
+
+import pytest
+
+pytest.importorskip('rclpy')
+
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import SetBool, Trigger
+from trajectory_msgs.msg import JointTrajectory
+
+pytestmark = pytest.mark.ros
+
+MOTORS = ['motor_left', 'motor_right']
+JOINTS = ['ankle_pitch', 'ankle_roll']
+ZEROS = [0.0, 0.0]
+JOG = {'velocity': [0.05, 0.02]}
+EFFORT = {'effort': [3.0, 1.0]}
+
+
+class Drives:
+    """An ankle whose motors follow velocities or efforts, and somebody who commands it."""
+
+    def __init__(self, graph, text):
+        self.graph, self.text = graph, text
+        graph.knows(text)
+        self.numbers, self.trajectories = [], []
+        client = graph.client
+        client.create_subscription(Float64MultiArray, 'ik_node/commands', self.numbers.append, 500)
+        client.create_subscription(
+            JointTrajectory, 'ik_node/joint_trajectory', self.trajectories.append, 500
+        )
+        self.measured = client.create_publisher(JointState, 'joint_states', 1)
+        self.commanded = client.create_publisher(JointState, 'ik_node/joint_command', 1)
+        self.process = None
+
+    def start(self, interface, *words, output='commands', source='actuated'):
+        """Start the node."""
+        self.process = self.graph.start_node(
+            *('-p', f'output.type:={output}', '-p', f'output.interface:={interface}'),
+            *('-p', f'actuated_joints:=[{", ".join(MOTORS)}]', '-p', f'state_source:={source}'),
+            *('-p', f'transmission.joints:=[{", ".join(JOINTS)}]', *words),
+        )
+        self.graph.describe(self.text)
+        self.graph.wait(lambda: self.graph.statuses, 'the first tick')
+
+    def measure(self, left=0.0, right=0.0):
+        """Have the motors measured."""
+        self.measured.publish(JointState(name=MOTORS, position=[left, right]))
+
+    def command(self, **parts):
+        """Send a joint-space command."""
+        self.commanded.publish(JointState(name=JOINTS, **parts))
+
+    def move(self, parts):
+        """Command the joints until the motors have a number that is not zero."""
+
+        def moves():
+            self.measure()
+            self.command(**parts)
+            return self.numbers and any(self.numbers[-1].data)
+
+        self.graph.wait(moves, 'a command in motion')
+
+    def last_numbers(self, measured=True):
+        """Wait until the last numbers are zeros."""
+
+        def rests():
+            if measured:
+                self.measure()
+            return list(self.numbers[-1].data) == ZEROS
+
+        self.graph.wait(rests, 'zeros')
+
+
+@pytest.fixture
+def drives(graph, urdf):
+    """Provide the drives of an ankle; its node is not yet started."""
+    return Drives(graph, urdf('ankle'))
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(('interface', 'parts'), [('velocity', JOG), ('effort', EFFORT)])
+def test_drives_stop_when_the_node_ends(drives, interface, parts, number):
+    """The last message is zeros, and the exit code 0."""
+    drives.start(interface)
+    drives.move(parts)
+    assert drives.graph.end('node', number) == 0
+    drives.graph.read_out(drives.numbers, 20)
+    assert list(drives.numbers[-1].data) == ZEROS
+    assert 'Traceback' not in drives.graph.log()
+
+
+def test_trajectory_ends_at_rest_when_the_node_ends(drives):
+    """A controller of velocities would move on at the velocity of the last point."""
+    drives.start('position', output='both', source='solution')
+    drives.move(JOG)
+    drives.graph.wait(lambda: any(drives.trajectories[-1].points[-1].velocities), 'motion')
+    drives.graph.end('node')
+    drives.graph.read_out(drives.trajectories, 20)
+    before, end = (each.points[-1] for each in drives.trajectories[-2:])
+    assert list(end.velocities) == ZEROS
+    assert list(end.positions) == list(before.positions)
+
+
+@pytest.mark.parametrize(('interface', 'parts'), [('velocity', JOG), ('effort', EFFORT)])
+@pytest.mark.parametrize('on_stale', ['hold', 'stop', 'ignore'])
+def test_drives_stop_when_the_sender_is_gone(drives, interface, parts, on_stale):
+    """Half a second after its last message, whatever `on_stale` says."""
+    drives.start(interface, '-p', f'on_stale:={on_stale}')
+    drives.move(parts)
+    drives.last_numbers()
+    drives.graph.catch_up()
+    assert list(drives.numbers[-1].data) == ZEROS
+
+
+@pytest.mark.parametrize(('interface', 'parts'), [('velocity', JOG), ('effort', EFFORT)])
+@pytest.mark.parametrize('on_stale', ['hold', 'stop'])
+def test_drives_stop_when_joint_states_are_dead(drives, interface, parts, on_stale):
+    """After `joint_state_timeout`, although the sender of commands goes on."""
+    drives.start(interface, '-p', f'on_stale:={on_stale}', '-p', 'joint_state_timeout:=0.3')
+    drives.move(parts)
+
+    def rests():
+        drives.command(**parts)
+        return list(drives.numbers[-1].data) == ZEROS
+
+    drives.graph.wait(rests, 'zeros')
+    drives.graph.catch_up()
+    assert rests()
+
+
+@pytest.mark.parametrize(
+    'how', ['refusal', 'pause', 'reset', 'type', 'interface', 'joints', 'source', 'description']
+)
+@pytest.mark.parametrize(('interface', 'parts'), [('velocity', JOG), ('effort', EFFORT)])
+def test_drives_stop_when_commands_end_while_the_node_runs(drives, urdf, interface, parts, how):
+    """The sender of the last command is gone as well, so nothing moves them again."""
+    drives.start(interface)
+    graph = drives.graph
+    drives.move(parts)
+    drives.numbers.clear()
+    if how == 'refusal':
+        # Refused commands do not keep the one before in force.
+        begin = time.monotonic()
+        while time.monotonic() < begin + 1.0:
+            drives.measure()
+            drives.commanded.publish(JointState(name=['knee'], **{interface: [0.1]}))
+            graph.turn()
+    elif how == 'pause':
+        graph.call(SetBool, 'ik_node/enable', SetBool.Request(data=False))
+    elif how == 'reset':
+        graph.call(Trigger, 'ik_node/reset', Trigger.Request())
+    elif how == 'description':
+        text = urdf('ankle')
+        for name in MOTORS:
+            text = text.replace(f'"{name}"', f'"{name}_2"')
+        graph.knows(text)
+        graph.set_parameters(actuated_joints=[''])
+        graph.describe(text)
+    else:
+        values = {
+            'type': {'output__type': 'none'},
+            'interface': {'output__interface': 'position'},
+            'joints': {'output__joints': MOTORS[:1]},
+            'source': {'transmission__joints': ['']},
+        }
+        assert graph.set_parameters(**values[how]) == ''
+    # After them there may be positions, or numbers of fewer motors.
+    graph.wait(lambda: any(list(each.data) == ZEROS for each in drives.numbers), 'zeros')
+
+
+def test_drives_stop_when_a_tick_fails(drives, tmp_path):
+    """The node goes on, and begins again at the measured configuration."""
+    drives.graph.folder.joinpath('fail').mkdir()
+    (drives.graph.folder / 'fail' / 'sitecustomize.py').write_text(FAILING)
+    os.environ['PYTHONPATH'] = str(drives.graph.folder / 'fail')
+    try:
+        drives.start('velocity')
+    finally:
+        del os.environ['PYTHONPATH']
+    drives.move(JOG)
+    (drives.graph.folder / 'fail' / 'now').touch()
+    drives.last_numbers()
+    drives.graph.wait(lambda: 'a tick failed' in drives.graph.log(), 'the log line')
+    drives.command(**JOG)
+    drives.graph.read_out(drives.numbers, 20)
+    assert list(drives.numbers[-1].data) == ZEROS
+
+
+# While the file `now` is beside this one, no tick finds a path.
+FAILING = """
+import pathlib, sys, threading
+there = pathlib.Path(__file__).parent / 'now'
+def patch():
+    while 'ik_node.ros.control.hardware_output' not in sys.modules:
+        threading.Event().wait(0.05)
+    from ik_node.ros.control.hardware_output import HardwareOutput
+    whole = HardwareOutput.command
+    def command(self, *given):
+        if there.exists():
+            raise ValueError('a defect')
+        return whole(self, *given)
+    HardwareOutput.command = command
+threading.Thread(target=patch, daemon=True).start()
+"""
+
+
+def test_drives_stop_while_simulated_time_stands_still(drives):
+    """No tick comes then."""
+    from rosgraph_msgs.msg import Clock
+
+    clock, ticks = drives.graph.client.create_publisher(Clock, '/clock', 10), [0]
+    runs = [True]
+
+    def tick():
+        if runs[0]:
+            ticks[0] += 1
+            message = Clock()
+            message.clock.sec, message.clock.nanosec = divmod(ticks[0] * 10_000_000, 10**9)
+            clock.publish(message)
+
+    timer = drives.graph.client.create_timer(0.01, tick)
+    drives.start('velocity', '-p', 'use_sim_time:=true')
+    drives.move(JOG)
+    runs[0] = False
+    drives.last_numbers()
+    drives.graph.client.destroy_timer(timer)

@@ -1,0 +1,183 @@
+# flake8: noqa: E402, I100
+"""Plans for a controller in a process of its own; through its action where control_msgs is."""
+
+import os
+from pathlib import Path
+import signal
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+pytestmark = pytest.mark.ros
+
+MOTORS = ['motor_left', 'motor_right']
+JOINTS = ['ankle_pitch', 'ankle_roll']
+TOPIC = '/controller/joint_trajectory'
+ACTION = '/controller/follow_joint_trajectory'
+ABORTED, CANCELED, SUCCEEDED = 6, 5, 4
+
+
+def plan(end=(0.3, 0.1), seconds=2.0, count=20, start=(0.0, 0.0)):
+    """Return a plan from rest to rest."""
+    message = JointTrajectory(joint_names=JOINTS)
+    for s in np.linspace(0.0, 1.0, count):
+        share = 10 * s**3 - 15 * s**4 + 6 * s**5
+        point = JointTrajectoryPoint()
+        point.positions = [a + (b - a) * float(share) for a, b in zip(start, end, strict=True)]
+        nanoseconds = round(1e9 * seconds * float(s))
+        point.time_from_start.sec, point.time_from_start.nanosec = divmod(nanoseconds, 10**9)
+        message.points.append(point)
+    return message
+
+
+class Ankle:
+    """The node, its controller, and a client of plans."""
+
+    def __init__(self, graph, text):
+        self.graph, self.text = graph, text
+        graph.knows(text)
+
+    def start(self, *controller, node=()):
+        """Start both."""
+        graph = self.graph
+        with pytest.MonkeyPatch.context() as patch:
+            folders = (str(Path(__file__).parent.parent), os.environ.get('PYTHONPATH', ''))
+            patch.setenv('PYTHONPATH', os.pathsep.join(filter(None, folders)))
+            words = ('support.controller_process', 'controller', *MOTORS, *controller)
+            graph.start('controller', *words)
+        graph.start_node(
+            *('-p', f'actuated_joints:=[{", ".join(MOTORS)}]', '-p', 'state_source:=actuated'),
+            *('-p', f'transmission.joints:=[{", ".join(JOINTS)}]'),
+            *('-p', 'output.type:=joint_trajectory', '-r', f'~/joint_trajectory:={TOPIC}'),
+            *('-p', f'output.action:={ACTION}', *node),
+        )
+        graph.describe(self.text)
+        graph.wait(lambda: graph.row('ticks')[1]['joint_states'] != '0', 'measurements')
+
+    def publish(self, message):
+        """Send a plan to the topic."""
+        self.graph.publish(JointTrajectory, 'ik_node/joint_trajectory_command', message, 1)
+
+    def controller_says(self, words):
+        """Wait until the controller says something."""
+        self.graph.wait(lambda: words in self.graph.log('controller'), words)
+
+    def send(self, message):
+        """Send a goal to the action; return its handle."""
+        from control_msgs.action import FollowJointTrajectory
+        from rclpy.action import ActionClient
+
+        self.client = ActionClient(
+            self.graph.client, FollowJointTrajectory, 'ik_node/follow_joint_trajectory'
+        )
+        self.graph.wait(self.client.server_is_ready, 'the action')
+        self.graph.be_discovered()
+        self.feedback = []
+        sent = self.client.send_goal_async(
+            FollowJointTrajectory.Goal(trajectory=message), self.feedback.append
+        )
+        self.graph.wait(sent.done, 'the answer')
+        return sent.result()
+
+    def result(self, handle):
+        """Return status and result."""
+        result = handle.get_result_async()
+        self.graph.wait(result.done, 'the result')
+        return result.result().status, result.result().result
+
+
+@pytest.fixture
+def ankle(graph, urdf):
+    """Provide an ankle, its node and its controller."""
+    ankle = Ankle(graph, urdf('ankle'))
+    yield ankle
+    print(graph.log('controller') if 'controller' in graph.processes else '')
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_plan_on_the_topic_stops_with_the_node(ankle, number):
+    """The controller gets a trajectory that ends at rest, near where the motors are."""
+    ankle.start()
+    ankle.publish(plan(seconds=20.0))
+    ankle.controller_says('took 2')
+    ankle.graph.wait(lambda: ankle.graph.value('ankle_pitch') > 0.03, 'motion')
+    assert ankle.graph.end('node', number) == 0
+    ankle.controller_says('took 1')
+    assert 'Traceback' not in ankle.graph.log()
+    assert 0.03 < ankle.graph.value('ankle_pitch') < 0.2
+
+
+@pytest.fixture
+def acting(ankle):
+    """Provide the ankle where control_msgs is installed."""
+    pytest.importorskip('control_msgs')
+    return ankle
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_plan_of_the_action_is_cancelled_with_the_node(acting, number):
+    """At the controller, where it would go on."""
+    acting.start()
+    acting.send(plan(seconds=20.0))
+    acting.graph.wait(lambda: acting.graph.value('ankle_pitch') > 0.03, 'motion')
+    assert acting.graph.end('node', number) == 0
+    acting.controller_says('cancelled')
+    assert 'Traceback' not in acting.graph.log()
+
+
+def test_plan_is_followed_and_cancelled_and_output_says_so(acting):
+    """After both, the row says that no goal is there."""
+    acting.start()
+    handle = acting.send(plan(seconds=0.5))
+    status, result = acting.result(handle)
+    assert (status, result.error_code) == (SUCCEEDED, 0)
+    assert acting.feedback[-1].feedback.joint_names == JOINTS
+    acting.graph.wait(lambda: abs(acting.graph.value('ankle_pitch') - 0.3) < 1e-3, 'the end')
+    handle = acting.send(plan((0.0, 0.0), 20.0, start=(0.3, 0.1)))
+    note = 'a joint-space plan is under way'
+    acting.graph.wait(lambda: note in acting.graph.row('output')[0], note)
+    done = handle.cancel_goal_async()
+    acting.graph.wait(done.done, 'the cancel')
+    assert acting.result(handle)[0] == CANCELED
+    acting.controller_says('cancelled')
+    assert 'plan' not in acting.graph.row('output')[0]
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGKILL])
+def test_client_learns_that_the_controller_is_dead(acting, number):
+    """Also of one that could not say goodbye, when the plan should have ended long ago."""
+    acting.start()
+    handle = acting.send(plan(seconds=3.0))
+    acting.graph.wait(lambda: acting.graph.value('ankle_pitch') > 0.03, 'motion')
+    acting.graph.end('controller', number)
+    status, result = acting.result(handle)
+    assert status == ABORTED
+    assert 'is gone' in result.error_string or 'no result' in result.error_string
+    assert 'plan' not in acting.graph.row('output')[0]
+
+
+def test_refusal_of_the_controller_has_the_likely_reason(acting):
+    """The action of the controller does not tell its own."""
+    acting.start()
+    message = plan()
+    for point in message.points:
+        point.velocities = [0.01, 0.0]
+    status, result = acting.result(acting.send(message))
+    assert (status, result.error_code) == (ABORTED, -1)
+    assert 'allow_nonzero_velocity_at_trajectory_end' in result.error_string
+
+
+def test_signal_after_a_cancel_during_conversion_ends_the_node_cleanly(acting):
+    """The plan is long enough that the cancel arrives before the controller has it."""
+    acting.start('--nonzero-end')
+    handle = acting.send(plan((0.4, 0.2), 100.0, 3000))
+    done = handle.cancel_goal_async()
+    acting.graph.wait(done.done, 'the cancel')
+    assert acting.result(handle)[0] == CANCELED
+    assert acting.graph.end('node') == 0
+    assert 'Traceback' not in acting.graph.log()
+    assert 'Unable to convert' not in acting.graph.log()
